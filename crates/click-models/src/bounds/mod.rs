@@ -1,0 +1,1 @@
+//! Regret bounds that depend on an instance.

@@ -1,0 +1,107 @@
+//! Which positions of a list were clicked.
+
+use crate::{Error, ListShape};
+use serde::{Deserialize, Serialize};
+
+/// A set of clicked positions among the first `len` of a list, at most 64.
+///
+/// # Examples
+///
+/// ```
+/// use click_models::Clicks;
+///
+/// let clicks = Clicks::new(3).with(2);
+/// assert_eq!((clicks.len(), clicks.count()), (3, 1));
+/// assert!(clicks.get(2) && !clicks.get(0));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(try_from = "RawClicks")]
+pub struct Clicks {
+    bits: u64,
+    len: u8,
+}
+
+#[derive(Deserialize)]
+struct RawClicks {
+    bits: u64,
+    len: u8,
+}
+
+impl Clicks {
+    /// No click on any of `len` positions.
+    ///
+    /// # Panics
+    ///
+    /// When `len` is above 64; no [`ListShape`] admits that many positions.
+    #[inline]
+    pub const fn new(len: usize) -> Self {
+        assert!(len <= ListShape::MAX_POSITIONS, "a list has at most 64 positions");
+        #[expect(clippy::cast_possible_truncation, reason = "at most 64, checked above")]
+        Self { bits: 0, len: len as u8 }
+    }
+
+    /// The clicks whose bits are set in `bits`, position 0 in the lowest.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyPositions`] above 64 positions, [`Error::ClickBeyondList`] for a bit at or above `len`.
+    pub fn from_bits(bits: u64, len: usize) -> Result<Self, Error> {
+        if len > ListShape::MAX_POSITIONS {
+            return Err(Error::TooManyPositions(len));
+        }
+        if len < 64 && bits >> len != 0 {
+            return Err(Error::ClickBeyondList { len });
+        }
+        Ok(Self { bits, ..Self::new(len) })
+    }
+
+    /// One bit a position, position 0 in the lowest.
+    #[inline]
+    pub const fn bits(self) -> u64 {
+        self.bits
+    }
+
+    /// Number of positions that the set speaks of.
+    #[inline]
+    pub const fn len(self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether the set speaks of no position at all.
+    #[inline]
+    pub const fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    /// Number of clicks.
+    #[inline]
+    pub const fn count(self) -> u32 {
+        self.bits.count_ones()
+    }
+
+    /// Whether the 0-based `position` was clicked; `false` beyond the list.
+    #[inline]
+    pub const fn get(self, position: usize) -> bool {
+        position < self.len() && self.bits >> position & 1 == 1
+    }
+
+    /// The same set with a click on the 0-based `position`, which must be below `len`.
+    ///
+    /// # Panics
+    ///
+    /// When `position` is not below `len`.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, position: usize) -> Self {
+        assert!(position < self.len(), "a click beyond the list");
+        Self { bits: self.bits | 1 << position, ..self }
+    }
+}
+
+impl TryFrom<RawClicks> for Clicks {
+    type Error = Error;
+
+    fn try_from(raw: RawClicks) -> Result<Self, Error> {
+        Self::from_bits(raw.bits, usize::from(raw.len))
+    }
+}

@@ -1,0 +1,67 @@
+//! What can be wrong with an instance.
+
+use confidence::Probability;
+
+/// An instance that does not describe a click model.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter outside 0 to 1, or not a number.
+    #[error("{field}[{index}] is {value}, not a probability: expected a number from 0 to 1")]
+    NotAProbability {
+        /// Which parameter.
+        field: &'static str,
+        /// 0-based place in it.
+        index: usize,
+        /// The number found there.
+        value: f64,
+    },
+    /// A list needs at least one item to choose from.
+    #[error("no items: at least one attraction probability is needed")]
+    NoItems,
+    /// More items than an [`ItemId`](crate::ItemId) can name.
+    #[error("{0} items: at most {max} are supported", max = u32::MAX)]
+    TooManyItems(usize),
+    /// A list needs at least one position.
+    #[error("no positions: at least one examination probability is needed")]
+    NoPositions,
+    /// A list cannot be longer than the catalogue it is drawn from.
+    #[error("{n_positions} positions but only {n_items} items: a list shows every item at most once")]
+    MorePositionsThanItems {
+        /// Positions asked for.
+        n_positions: usize,
+        /// Items there are.
+        n_items: usize,
+    },
+    /// Feedback is a bit set of 64 positions.
+    #[error("{0} positions: at most 64 are supported")]
+    TooManyPositions(usize),
+    /// A click bit beyond the last position.
+    #[error("clicks name a position beyond the last of {len}")]
+    ClickBeyondList {
+        /// Positions that the feedback covers.
+        len: usize,
+    },
+    /// The user reads from the top, so no position is examined more often than the one above it.
+    #[error(
+        "examination rises from {above} to {below} at position {position} (counted from 0): the user scans from the top, so it cannot"
+    )]
+    ExaminationRises {
+        /// 0-based position of the larger probability.
+        position: usize,
+        /// Examination probability of the position above.
+        above: f64,
+        /// Examination probability of the position itself.
+        below: f64,
+    },
+}
+
+impl Error {
+    /// Checks a slice of probabilities, naming the first that is none.
+    pub(crate) fn probabilities(field: &'static str, values: &[f64]) -> Result<Vec<Probability>, Self> {
+        let check = |(index, &value)| {
+            Probability::new(value).map_err(|_| Self::NotAProbability { field, index, value })
+        };
+        values.iter().enumerate().map(check).collect()
+    }
+}

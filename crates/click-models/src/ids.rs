@@ -1,0 +1,32 @@
+//! Names of items.
+
+use serde::{Deserialize, Serialize};
+
+/// An item of the catalogue, counted from 0 (the papers' arms count from 1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ItemId(u32);
+
+impl ItemId {
+    /// The item with this 0-based number.
+    #[inline]
+    pub const fn new(number: u32) -> Self {
+        Self(number)
+    }
+
+    /// The item at `index` of a table of items.
+    ///
+    /// # Panics
+    ///
+    /// When `index` does not fit 32 bits; no [`ListShape`](crate::ListShape) admits that many items.
+    #[inline]
+    pub fn from_index(index: usize) -> Self {
+        Self(u32::try_from(index).expect("a catalogue has at most u32::MAX items"))
+    }
+
+    /// Where the item stands in a table of items.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}

@@ -1,0 +1,62 @@
+//! Interaction protocols: what is shown and what comes back.
+//!
+//! A zero means different things in different protocols: in the position-based model "not examined, or not attractive", in
+//! the random semi-bandit "examined and not attractive" inside the observed prefix and nothing at all below it. So every
+//! protocol has a feedback type of its own, and a policy says by its trait implementations which ones it can read.
+
+use crate::{Clicks, Ranking};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::fmt::Debug;
+
+/// A protocol: the type of what the learner plays and of what it sees. Implemented by uninhabited tags.
+pub trait Interaction: 'static {
+    /// What the learner plays in a round.
+    type Action: Clone + Default + Send + Debug + Serialize + DeserializeOwned;
+    /// What it sees of the user's answer.
+    type Feedback: Clone + Send + Debug + Serialize + DeserializeOwned;
+}
+
+/// Position-based model: a list is shown; every position reports a click or none, and none may mean "not examined".
+#[derive(Debug)]
+pub enum Pbm {}
+
+/// Random semi-bandit: a list is shown; the user rates the items of a prefix, and where the prefix ends is seen.
+#[derive(Debug)]
+pub enum SemiBandit {}
+
+impl Interaction for Pbm {
+    type Action = Ranking;
+    type Feedback = PbmFeedback;
+}
+
+impl Interaction for SemiBandit {
+    type Action = Ranking;
+    type Feedback = PrefixFeedback;
+}
+
+/// What a position-based round shows: clicks at every position; a position without one was not examined or not attractive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PbmFeedback {
+    /// Clicks of all positions.
+    pub clicks: Clicks,
+}
+
+/// What a random semi-bandit round shows: the ratings of an observed prefix; nothing is known below it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PrefixFeedback {
+    /// Clicks inside the observed prefix; their length is the length of the prefix.
+    pub clicks: Clicks,
+}
+
+/// Feedback that reveals a prefix of the list: inside it a click means attractive and no click means not attractive.
+pub trait ObservedPrefix {
+    /// The clicks in the observed prefix; [`Clicks::len`] positions were observed, from the top.
+    fn observed_clicks(&self) -> Clicks;
+}
+
+impl ObservedPrefix for PrefixFeedback {
+    #[inline]
+    fn observed_clicks(&self) -> Clicks {
+        self.clicks
+    }
+}

@@ -1,0 +1,24 @@
+#![doc = include_str!("../README.md")]
+
+mod clicks;
+mod error;
+mod ids;
+mod interaction;
+mod linear_list;
+mod model;
+mod ranking;
+mod shape;
+
+pub mod bounds;
+pub mod pbm;
+pub mod semi_bandit;
+
+pub use clicks::Clicks;
+pub use error::Error;
+pub use ids::ItemId;
+pub use interaction::{Interaction, ObservedPrefix, Pbm, PbmFeedback, PrefixFeedback, SemiBandit};
+pub use model::{Action, ClickModel, Feedback};
+pub use pbm::{PbmKnown, PositionBased};
+pub use ranking::Ranking;
+pub use semi_bandit::RandomSemiBandit;
+pub use shape::ListShape;

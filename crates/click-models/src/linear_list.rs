@@ -1,0 +1,79 @@
+//! The part that the position-based model and the random semi-bandit share: the mean number of clicks on a list is
+//! `sum over positions l of examination[l] * attraction[item at l]`.
+
+use crate::{Error, ItemId, ListShape, Ranking};
+use confidence::Probability;
+
+/// Attraction of every item and examination of every position, with the best list worked out once.
+#[derive(Debug, Clone)]
+pub(crate) struct LinearList {
+    shape: ListShape,
+    attraction: Vec<Probability>,
+    examination: Vec<Probability>,
+    optimal_action: Ranking,
+    optimal_reward: f64,
+}
+
+impl LinearList {
+    pub(crate) fn new(attraction: Vec<Probability>, examination: Vec<Probability>) -> Result<Self, Error> {
+        let shape = ListShape::new(attraction.len(), examination.len())?;
+        let mut linear = Self {
+            shape,
+            optimal_action: best_list(&attraction, &examination),
+            attraction,
+            examination,
+            optimal_reward: 0.0,
+        };
+        linear.optimal_reward = linear.expected_reward(&linear.optimal_action);
+        Ok(linear)
+    }
+
+    pub(crate) fn shape(&self) -> ListShape {
+        self.shape
+    }
+
+    pub(crate) fn attraction(&self) -> &[Probability] {
+        &self.attraction
+    }
+
+    pub(crate) fn examination(&self) -> &[Probability] {
+        &self.examination
+    }
+
+    #[inline]
+    pub(crate) fn expected_reward(&self, action: &Ranking) -> f64 {
+        action
+            .as_slice()
+            .iter()
+            .zip(&self.examination)
+            .map(|(item, examined)| examined.get() * self.attraction[item.index()].get())
+            .sum()
+    }
+
+    #[inline]
+    pub(crate) fn optimal_reward(&self) -> f64 {
+        self.optimal_reward
+    }
+
+    pub(crate) fn optimal_action(&self) -> &Ranking {
+        &self.optimal_action
+    }
+}
+
+/// The most attractive item at the most examined position, and so on down (rearrangement inequality).
+fn best_list(attraction: &[Probability], examination: &[Probability]) -> Ranking {
+    let by_attraction = decreasing(attraction);
+    let mut list = Ranking::default();
+    let places = list.positions_mut(examination.len());
+    for (position, item) in decreasing(examination).into_iter().zip(by_attraction) {
+        places[position] = ItemId::from_index(item);
+    }
+    list
+}
+
+/// Indices in decreasing order of what they point at; equal entries keep their order.
+pub(crate) fn decreasing(values: &[Probability]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&left, &right| values[right].get().total_cmp(&values[left].get()));
+    order
+}

@@ -1,0 +1,60 @@
+//! What every click model can do.
+
+use crate::Interaction;
+use rand::Rng;
+
+/// What is played against model `M`.
+pub type Action<M> = <<M as ClickModel>::Interaction as Interaction>::Action;
+
+/// What model `M` answers.
+pub type Feedback<M> = <<M as ClickModel>::Interaction as Interaction>::Feedback;
+
+/// A population of users who react to what is shown: the environment of a bandit.
+pub trait ClickModel: Sync {
+    /// The one protocol that the model speaks.
+    type Interaction: Interaction;
+
+    /// What a learner may know beforehand: sizes, and the parameters that the papers give away. Never attraction.
+    type Known<'a>
+    where
+        Self: 'a;
+
+    /// What a learner may know beforehand.
+    fn known(&self) -> Self::Known<'_>;
+
+    /// A user's answer to `action`.
+    ///
+    /// Takes the same number of draws from `rng` whatever the action is, so that two policies fed from equal generators
+    /// meet the same users and their regrets can be compared pair by pair.
+    ///
+    /// # Panics
+    ///
+    /// May panic when `action` is not one of the model's actions.
+    fn respond<R: Rng + ?Sized>(&self, action: &Action<Self>, rng: &mut R) -> Feedback<Self>;
+
+    /// The reward of one answer, in clicks.
+    fn reward(&self, feedback: &Feedback<Self>) -> f64;
+
+    /// The mean reward of `action`, in clicks per round.
+    ///
+    /// # Panics
+    ///
+    /// May panic when `action` is not one of the model's actions.
+    fn expected_reward(&self, action: &Action<Self>) -> f64;
+
+    /// The largest mean reward of any action, in clicks per round.
+    fn optimal_reward(&self) -> f64;
+
+    /// How far the mean reward of `action` is below the largest, in clicks per round: the regret of playing it once.
+    ///
+    /// # Panics
+    ///
+    /// As [`ClickModel::expected_reward`].
+    #[inline]
+    fn gap(&self, action: &Action<Self>) -> f64 {
+        self.optimal_reward() - self.expected_reward(action)
+    }
+
+    /// An action of the largest mean reward.
+    fn optimal_action(&self) -> Action<Self>;
+}

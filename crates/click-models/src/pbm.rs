@@ -1,0 +1,130 @@
+//! The position-based model (PBM): an item is clicked when its position is examined and the item attracts, independently.
+//!
+//! At position `l` showing item `k`, the click is `Bernoulli(examination[l] * attraction[k])`, all positions independent;
+//! examination itself is not observed. The reward of a round is its number of clicks.
+//!
+//! Reference: Lagree, Vernade, Cappe, *Multiple-play bandits in the position-based model*, NIPS 2016, section 2, equation
+//! (1). Deviations: positions may come in any order of examination (the paper assumes decreasing), ties and the values 0
+//! and 1 are allowed.
+//!
+//! | here | paper | shape | unit |
+//! |---|---|---|---|
+//! | `attraction` | theta | `n_items` (K) | probability |
+//! | `examination` | kappa | `n_positions` (L) | probability |
+//! | `expected_reward` | mu_a | - | clicks per round |
+//! | `optimal_reward` | mu* | - | clicks per round |
+//! | `gap` | Delta_a | - | clicks per round |
+//!
+//! Complexity: a round costs O(`n_positions`).
+//!
+//! # Examples
+//!
+//! The instance of the paper's section 5.1:
+//!
+//! ```
+//! use click_models::{ClickModel, ItemId, PositionBased, Ranking};
+//!
+//! let users = PositionBased::from_values(&[0.45, 0.35, 0.25, 0.15, 0.05], &[0.9, 0.6, 0.3])?;
+//! // .9 * .45 + .6 * .35 + .3 * .25
+//! assert!((users.optimal_reward() - 0.69).abs() < 1e-15);
+//! let list: Ranking = [0, 2, 4].map(ItemId::new).into_iter().collect();
+//! assert!((users.gap(&list) - 0.12).abs() < 1e-15);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use crate::linear_list::LinearList;
+use crate::{ClickModel, Clicks, Error, ListShape, Pbm, PbmFeedback, Ranking};
+use confidence::Probability;
+use rand::{Rng, RngExt};
+
+/// Users who click as in the position-based model.
+#[derive(Debug, Clone)]
+pub struct PositionBased {
+    list: LinearList,
+}
+
+/// What the learner of a position-based instance may know: its size and the examination probabilities.
+#[derive(Debug, Clone, Copy)]
+pub struct PbmKnown<'a> {
+    /// Numbers of items and positions.
+    pub shape: ListShape,
+    /// Probability that a position is examined; `n_positions` of them.
+    pub examination: &'a [Probability],
+}
+
+impl PositionBased {
+    /// Users with these attraction (one an item) and examination (one a position) probabilities.
+    ///
+    /// # Errors
+    ///
+    /// What [`ListShape::new`] refuses.
+    pub fn new(attraction: Vec<Probability>, examination: Vec<Probability>) -> Result<Self, Error> {
+        Ok(Self { list: LinearList::new(attraction, examination)? })
+    }
+
+    /// The same from plain numbers.
+    ///
+    /// # Errors
+    ///
+    /// As [`PositionBased::new`], and [`Error::NotAProbability`] for a number outside 0 to 1.
+    pub fn from_values(attraction: &[f64], examination: &[f64]) -> Result<Self, Error> {
+        Self::new(Error::probabilities("attraction", attraction)?, Error::probabilities("examination", examination)?)
+    }
+
+    /// Numbers of items and positions.
+    pub fn shape(&self) -> ListShape {
+        self.list.shape()
+    }
+
+    /// Probability that an item attracts, one an item.
+    pub fn attraction(&self) -> &[Probability] {
+        self.list.attraction()
+    }
+
+    /// Probability that a position is examined, one a position.
+    pub fn examination(&self) -> &[Probability] {
+        self.list.examination()
+    }
+}
+
+impl ClickModel for PositionBased {
+    type Interaction = Pbm;
+    type Known<'a> = PbmKnown<'a>;
+
+    fn known(&self) -> PbmKnown<'_> {
+        PbmKnown { shape: self.shape(), examination: self.examination() }
+    }
+
+    #[inline]
+    fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> PbmFeedback {
+        debug_assert!(action.fits(self.shape()), "{action:?} is not a list of {:?}", self.shape());
+        let mut clicks = Clicks::new(action.len());
+        let places = action.as_slice().iter().zip(self.examination());
+        for (position, (item, examined)) in places.enumerate() {
+            let click = examined.get() * self.attraction()[item.index()].get();
+            if rng.random::<f64>() < click {
+                clicks = clicks.with(position);
+            }
+        }
+        PbmFeedback { clicks }
+    }
+
+    #[inline]
+    fn reward(&self, feedback: &PbmFeedback) -> f64 {
+        f64::from(feedback.clicks.count())
+    }
+
+    #[inline]
+    fn expected_reward(&self, action: &Ranking) -> f64 {
+        self.list.expected_reward(action)
+    }
+
+    #[inline]
+    fn optimal_reward(&self) -> f64 {
+        self.list.optimal_reward()
+    }
+
+    fn optimal_action(&self) -> Ranking {
+        self.list.optimal_action().clone()
+    }
+}

@@ -1,0 +1,97 @@
+//! An ordered list of items, the action of every list bandit.
+
+use crate::{ItemId, ListShape};
+use serde::{Deserialize, Serialize};
+use std::ops::Index;
+
+/// A list of items from the top position down; a buffer that its owner reuses from round to round.
+///
+/// # Examples
+///
+/// ```
+/// use click_models::{ItemId, Ranking};
+///
+/// let ranking: Ranking = [2, 0, 1].map(ItemId::new).into_iter().collect();
+/// assert_eq!(ranking[0], ItemId::new(2));
+/// assert_eq!(ranking.len(), 3);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Ranking {
+    items: Vec<ItemId>,
+}
+
+impl Ranking {
+    /// Number of positions filled.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether no position is filled.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// The items from the top position down.
+    #[inline]
+    pub fn as_slice(&self) -> &[ItemId] {
+        &self.items
+    }
+
+    /// The items with their 0-based positions, from the top down.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (usize, ItemId)> + '_ {
+        self.items.iter().copied().enumerate()
+    }
+
+    /// Whether `item` is shown.
+    #[inline]
+    pub fn contains(&self, item: ItemId) -> bool {
+        self.items.contains(&item)
+    }
+
+    /// Empties the list and keeps its memory.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.items.clear();
+    }
+
+    /// Adds `item` below the last filled position.
+    #[inline]
+    pub fn push(&mut self, item: ItemId) {
+        self.items.push(item);
+    }
+
+    /// Makes the list `n_positions` long, whatever it held, and gives its positions for writing.
+    ///
+    /// Allocates only when the list was never this long before.
+    #[inline]
+    pub fn positions_mut(&mut self, n_positions: usize) -> &mut [ItemId] {
+        self.items.resize(n_positions, ItemId::default());
+        &mut self.items
+    }
+
+    /// Whether this is a full list of distinct items of the catalogue.
+    pub fn fits(&self, shape: ListShape) -> bool {
+        self.len() == shape.n_positions()
+            && self.iter().all(|(position, item)| {
+                item.index() < shape.n_items() && !self.items[..position].contains(&item)
+            })
+    }
+}
+
+impl Index<usize> for Ranking {
+    type Output = ItemId;
+
+    #[inline]
+    fn index(&self, position: usize) -> &ItemId {
+        &self.items[position]
+    }
+}
+
+impl FromIterator<ItemId> for Ranking {
+    fn from_iter<I: IntoIterator<Item = ItemId>>(items: I) -> Self {
+        Self { items: items.into_iter().collect() }
+    }
+}

@@ -1,0 +1,136 @@
+//! Random semi-bandit feedback (RSF): the user rates items from the top and leaves after a random number of them.
+//!
+//! The number of observed positions `Lambda` does not depend on the list; `examination[l] = P(Lambda > l)` for the 0-based
+//! position `l`. Inside the observed prefix item `k` is clicked with probability `attraction[k]`, independently. The learner
+//! sees where the prefix ends. The reward of a round is its number of clicks.
+//!
+//! Reference: Vahabi, Lagree, Vernade, Cappe, *Sequential ranking under random semi-bandit feedback*, 2016, section 2.
+//! Deviations: `examination[0]` may be below 1 (the paper's `Lambda` is at least 1), which means a user who looks at
+//! nothing; ties and the values 0 and 1 are allowed.
+//!
+//! | here | paper | shape | unit |
+//! |---|---|---|---|
+//! | `attraction` | theta | `n_items` (K) | probability |
+//! | `examination` | kappa, `P(Lambda >= l)` | `n_positions` (L), not increasing | probability |
+//! | `expected_reward` | mu_a | - | clicks per round |
+//!
+//! Numerics: one uniform draw a position decides both whether the user goes on (`u < r`, `r` the conditional probability)
+//! and, rescaled, whether the item is clicked (`u < r * attraction`). Complexity: O(`n_positions`) a round.
+//!
+//! # Examples
+//!
+//! The instance of the paper's section 6.2:
+//!
+//! ```
+//! use click_models::{ClickModel, RandomSemiBandit};
+//!
+//! let users = RandomSemiBandit::from_values(&[0.6, 0.58, 0.55, 0.45, 0.45, 0.4], &[1.0, 0.8, 0.6])?;
+//! // 1 * .6 + .8 * .58 + .6 * .55
+//! assert!((users.optimal_reward() - 1.394).abs() < 1e-15);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use crate::linear_list::LinearList;
+use crate::{ClickModel, Clicks, Error, ListShape, PrefixFeedback, Ranking, SemiBandit};
+use confidence::Probability;
+use rand::{Rng, RngExt};
+
+/// Users who rate a random prefix of the list.
+#[derive(Debug, Clone)]
+pub struct RandomSemiBandit {
+    list: LinearList,
+    /// Probability that a position is observed given that the one above was.
+    goes_on: Vec<f64>,
+}
+
+impl RandomSemiBandit {
+    /// Users with these attraction (one an item) and examination (one a position, not increasing) probabilities.
+    ///
+    /// # Errors
+    ///
+    /// What [`ListShape::new`] refuses, and [`Error::ExaminationRises`].
+    pub fn new(attraction: Vec<Probability>, examination: Vec<Probability>) -> Result<Self, Error> {
+        let mut above = 1.0;
+        let mut goes_on = Vec::with_capacity(examination.len());
+        for (position, observed) in examination.iter().map(|probability| probability.get()).enumerate() {
+            if observed > above {
+                return Err(Error::ExaminationRises { position, above, below: observed });
+            }
+            goes_on.push(if above > 0.0 { observed / above } else { 0.0 });
+            above = observed;
+        }
+        Ok(Self { list: LinearList::new(attraction, examination)?, goes_on })
+    }
+
+    /// The same from plain numbers.
+    ///
+    /// # Errors
+    ///
+    /// As [`RandomSemiBandit::new`], and [`Error::NotAProbability`] for a number outside 0 to 1.
+    pub fn from_values(attraction: &[f64], examination: &[f64]) -> Result<Self, Error> {
+        Self::new(Error::probabilities("attraction", attraction)?, Error::probabilities("examination", examination)?)
+    }
+
+    /// Numbers of items and positions.
+    pub fn shape(&self) -> ListShape {
+        self.list.shape()
+    }
+
+    /// Probability that an item attracts, one an item.
+    pub fn attraction(&self) -> &[Probability] {
+        self.list.attraction()
+    }
+
+    /// Probability that a position is observed, one a position.
+    pub fn examination(&self) -> &[Probability] {
+        self.list.examination()
+    }
+}
+
+impl ClickModel for RandomSemiBandit {
+    type Interaction = SemiBandit;
+    type Known<'a> = ListShape;
+
+    fn known(&self) -> ListShape {
+        self.shape()
+    }
+
+    #[inline]
+    fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> PrefixFeedback {
+        debug_assert!(action.fits(self.shape()), "{action:?} is not a list of {:?}", self.shape());
+        let mut bits = 0_u64;
+        let mut observed = 0;
+        let mut reading = true;
+        for (position, (item, &goes_on)) in action.as_slice().iter().zip(&self.goes_on).enumerate() {
+            // Drawn even after the user has left: the next round must meet the same user under every policy.
+            let uniform = rng.random::<f64>();
+            reading &= uniform < goes_on;
+            if reading {
+                observed = position + 1;
+                bits |= u64::from(uniform < goes_on * self.attraction()[item.index()].get()) << position;
+            }
+        }
+        PrefixFeedback {
+            clicks: Clicks::from_bits(bits, observed).expect("bits were set below `observed` only"),
+        }
+    }
+
+    #[inline]
+    fn reward(&self, feedback: &PrefixFeedback) -> f64 {
+        f64::from(feedback.clicks.count())
+    }
+
+    #[inline]
+    fn expected_reward(&self, action: &Ranking) -> f64 {
+        self.list.expected_reward(action)
+    }
+
+    #[inline]
+    fn optimal_reward(&self) -> f64 {
+        self.list.optimal_reward()
+    }
+
+    fn optimal_action(&self) -> Ranking {
+        self.list.optimal_action().clone()
+    }
+}

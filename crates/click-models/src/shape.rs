@@ -1,0 +1,81 @@
+//! The size of a ranking problem.
+
+use crate::Error;
+use serde::{Deserialize, Serialize};
+
+/// How many items there are and how many positions a list has: `1 <= n_positions <= min(n_items, 64)`.
+///
+/// The PBM paper calls them K and L; other papers swap the letters.
+///
+/// # Examples
+///
+/// ```
+/// use click_models::ListShape;
+///
+/// let shape = ListShape::new(5, 3)?;
+/// assert_eq!((shape.n_items(), shape.n_positions()), (5, 3));
+/// assert!(ListShape::new(2, 3).is_err());
+/// # Ok::<(), click_models::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "RawShape")]
+pub struct ListShape {
+    n_items: usize,
+    n_positions: usize,
+}
+
+#[derive(Deserialize)]
+struct RawShape {
+    n_items: usize,
+    n_positions: usize,
+}
+
+impl ListShape {
+    /// The largest number of positions, the width of a [`Clicks`](crate::Clicks) set.
+    pub const MAX_POSITIONS: usize = 64;
+
+    /// Checks that lists of `n_positions` distinct items can be drawn from `n_items`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoItems`], [`Error::TooManyItems`], [`Error::NoPositions`], [`Error::TooManyPositions`],
+    /// [`Error::MorePositionsThanItems`].
+    pub fn new(n_items: usize, n_positions: usize) -> Result<Self, Error> {
+        if n_items == 0 {
+            return Err(Error::NoItems);
+        }
+        if u32::try_from(n_items).is_err() {
+            return Err(Error::TooManyItems(n_items));
+        }
+        if n_positions == 0 {
+            return Err(Error::NoPositions);
+        }
+        if n_positions > n_items {
+            return Err(Error::MorePositionsThanItems { n_positions, n_items });
+        }
+        if n_positions > Self::MAX_POSITIONS {
+            return Err(Error::TooManyPositions(n_positions));
+        }
+        Ok(Self { n_items, n_positions })
+    }
+
+    /// Items to choose from (K in the PBM paper).
+    #[inline]
+    pub const fn n_items(self) -> usize {
+        self.n_items
+    }
+
+    /// Positions of a list (L in the PBM paper).
+    #[inline]
+    pub const fn n_positions(self) -> usize {
+        self.n_positions
+    }
+}
+
+impl TryFrom<RawShape> for ListShape {
+    type Error = Error;
+
+    fn try_from(raw: RawShape) -> Result<Self, Error> {
+        Self::new(raw.n_items, raw.n_positions)
+    }
+}

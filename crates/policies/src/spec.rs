@@ -1,0 +1,115 @@
+//! Policies by name: what an experiment file says of a policy.
+//!
+//! A policy is written as its name and its parameters, every parameter optional:
+//!
+//! | name | parameters |
+//! |---|---|
+//! | `pbm-ucb` | `epsilon = 0.0` |
+//! | `pbm-pie` | `epsilon = 0.0`, `level = "log-t"` or `"log-horizon"` |
+//! | `pbm-ts`, `bc-mp-ts`, `rba-kl-ucb` | |
+//! | `rsf-ucb`, `rsf-ts` | |
+//! | `rsf-kl-ucb` | `level = "log-t"`, `"log-t-3-log-log-t"` or `"log-t-4-log-log-t"` |
+//! | `pie` | `position` (0-based, the last by default), `level` as for `rsf-kl-ucb` |
+//! | `uniform`, `oracle` | |
+
+use confidence::{NonNegative, Rate};
+use serde::{Deserialize, Serialize};
+
+/// A policy and its parameters.
+///
+/// Reads and writes as `{ "pbm-ucb": { "epsilon": 0.0 } }`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum PolicySpec {
+    /// PBM-UCB with level `(1 + epsilon) ln t`.
+    PbmUcb {
+        /// Added share of `ln t`.
+        #[serde(default)]
+        epsilon: NonNegative,
+    },
+    /// PBM-PIE with level `(1 + epsilon) ln t` or `(1 + epsilon) ln T`.
+    PbmPie {
+        /// Added share of the logarithm.
+        #[serde(default)]
+        epsilon: NonNegative,
+        /// Which logarithm.
+        #[serde(default)]
+        level: PbmPieLevel,
+    },
+    /// PBM-TS, the exact posterior.
+    PbmTs {},
+    /// BC-MP-TS, the bias-corrected Beta posterior.
+    BcMpTs {},
+    /// Ranked bandits with a KL-UCB bandit at every position.
+    RbaKlUcb {},
+    /// RSF-UCB.
+    RsfUcb {},
+    /// RSF-KL-UCB.
+    RsfKlUcb {
+        /// Exploration rate.
+        #[serde(default)]
+        level: Level,
+    },
+    /// RSF-TS.
+    RsfTs {},
+    /// PIE(l).
+    Pie {
+        /// 0-based position at which it explores; the last when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        position: Option<usize>,
+        /// Exploration rate.
+        #[serde(default)]
+        level: Level,
+    },
+    /// A uniformly random list.
+    Uniform {},
+    /// The best list, which only the experimenter knows.
+    Oracle {},
+}
+
+/// Which logarithm PBM-PIE explores with: the paper's Algorithm 1 prints `log T`, its Theorem 11 `log t`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PbmPieLevel {
+    /// `ln t` (Theorem 11).
+    #[default]
+    LogT,
+    /// `ln T`, the horizon's (Algorithm 1).
+    LogHorizon,
+}
+
+/// An exploration rate by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// `ln t`.
+    #[default]
+    LogT,
+    /// `ln t + 3 ln ln t`.
+    #[serde(rename = "log-t-3-log-log-t")]
+    LogTPlus3LogLogT,
+    /// `ln t + 4 ln ln t`.
+    #[serde(rename = "log-t-4-log-log-t")]
+    LogTPlus4LogLogT,
+}
+
+impl From<Level> for Rate {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::LogT => Self::LOG,
+            Level::LogTPlus3LogLogT => Self::LOG_PLUS_3_LOG_LOG,
+            Level::LogTPlus4LogLogT => Self::LOG_PLUS_4_LOG_LOG,
+        }
+    }
+}
+
+impl PbmPieLevel {
+    /// The rate with this logarithm, for a run of `horizon` rounds.
+    pub fn rate(self, epsilon: NonNegative, horizon: u64) -> Rate {
+        let rate = Rate::scaled_log(epsilon);
+        match self {
+            Self::LogT => rate,
+            Self::LogHorizon => rate.at_horizon(horizon),
+        }
+    }
+}
