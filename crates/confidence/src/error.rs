@@ -1,0 +1,16 @@
+//! What can be wrong with an argument.
+
+/// An argument outside the range that its meaning allows.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Not in the closed interval from 0 to 1, or not a number.
+    #[error("{0} is not a probability: expected a number from 0 to 1")]
+    NotAProbability(f64),
+    /// Negative, infinite, or not a number.
+    #[error("{0} is not allowed here: expected a finite number that is not negative")]
+    NotNonNegative(f64),
+    /// More positions than [`MAX_POSITIONS`](crate::MAX_POSITIONS).
+    #[error("{0} positions are too many: at most {max} are supported", max = crate::MAX_POSITIONS)]
+    TooManyPositions(usize),
+}

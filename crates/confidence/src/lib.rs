@@ -1,0 +1,26 @@
+//! Confidence bounds for bandit algorithms.
+mod divergence;
+mod error;
+mod klucb;
+pub mod math;
+pub mod multi_position;
+mod probability;
+mod radius;
+mod rate;
+pub mod threshold;
+
+pub use divergence::{bernoulli_kl, bernoulli_kl_derivative};
+pub use error::Error;
+pub use klucb::{kl_ucb_lower, kl_ucb_lower_bisection, kl_ucb_upper, kl_ucb_upper_bisection};
+pub use multi_position::{
+    MultiPositionMinimum, multi_position_divergence, multi_position_lower, multi_position_lower_bisection,
+    multi_position_minimum, multi_position_upper, multi_position_upper_bisection,
+};
+pub use probability::{NonNegative, Probability};
+pub use radius::{
+    hoeffding_radius, lil_radius, lil_radius_scaled, pbm_ucb_radius, rsf_ucb_radius, ucb1_radius,
+};
+pub use rate::Rate;
+pub use threshold::{
+    KlUcbThreshold, MAX_POSITIONS, MultiPositionThreshold, kl_ucb_entropy, multi_position_entropy,
+};

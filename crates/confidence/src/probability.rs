@@ -1,0 +1,110 @@
+//! Numbers that are checked once, where they enter, so that no round loop has to check them again.
+
+use crate::Error;
+use serde::{Deserialize, Serialize};
+
+/// A number in the closed interval from 0 to 1.
+///
+/// # Examples
+///
+/// ```
+/// use confidence::Probability;
+///
+/// assert_eq!(Probability::new(0.25)?.get(), 0.25);
+/// assert!(Probability::new(1.5).is_err());
+/// assert!(Probability::new(f64::NAN).is_err());
+/// # Ok::<(), confidence::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Probability(f64);
+
+impl Probability {
+    /// Impossible.
+    pub const ZERO: Self = Self(0.0);
+    /// Certain.
+    pub const ONE: Self = Self(1.0);
+
+    /// Checks that `value` is a probability.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAProbability`] outside 0 to 1 and for NaN.
+    pub fn new(value: f64) -> Result<Self, Error> {
+        // `+ 0.0` turns -0.0 into 0.0, so that equal probabilities have equal bits.
+        if (0.0..=1.0).contains(&value) { Ok(Self(value + 0.0)) } else { Err(Error::NotAProbability(value)) }
+    }
+
+    /// The number itself.
+    #[inline]
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Probability {
+    type Error = Error;
+
+    fn try_from(value: f64) -> Result<Self, Error> {
+        Self::new(value)
+    }
+}
+
+impl From<Probability> for f64 {
+    fn from(probability: Probability) -> Self {
+        probability.0
+    }
+}
+
+/// A finite number that is not negative.
+///
+/// # Examples
+///
+/// ```
+/// use confidence::NonNegative;
+///
+/// assert_eq!(NonNegative::new(2.5)?.get(), 2.5);
+/// assert!(NonNegative::new(-1.0).is_err());
+/// # Ok::<(), confidence::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct NonNegative(f64);
+
+impl NonNegative {
+    /// Zero.
+    pub const ZERO: Self = Self(0.0);
+
+    /// Checks that `value` is finite and not negative.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotNonNegative`] for a negative number, an infinity, and NaN.
+    pub fn new(value: f64) -> Result<Self, Error> {
+        if value >= 0.0 && value.is_finite() {
+            Ok(Self(value + 0.0))
+        } else {
+            Err(Error::NotNonNegative(value))
+        }
+    }
+
+    /// The number itself.
+    #[inline]
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for NonNegative {
+    type Error = Error;
+
+    fn try_from(value: f64) -> Result<Self, Error> {
+        Self::new(value)
+    }
+}
+
+impl From<NonNegative> for f64 {
+    fn from(number: NonNegative) -> Self {
+        number.0
+    }
+}

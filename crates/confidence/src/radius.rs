@@ -1,0 +1,137 @@
+//! Confidence radii: closed-form half widths of confidence intervals.
+//!
+//! | function | formula | reference |
+//! |---|---|---|
+//! | [`hoeffding_radius`] | `sqrt(level / (2 n))` | Hoeffding 1963; PBM paper, section 4 |
+//! | [`ucb1_radius`] | `sqrt(2 level / n)` | Auer, Cesa-Bianchi and Fischer 2002, figure 1 |
+//! | [`rsf_ucb_radius`] | `sqrt(2 level / (3 n))` | random semi-bandit feedback paper (2016), section 4 |
+//! | [`pbm_ucb_radius`] | `sqrt(n / n~) sqrt(level / (2 n~))` | PBM paper, section 4 and Proposition 8 |
+//! | [`lil_radius`] | `4 sqrt(ln(log2(2 n) / rho) / n)` | `CascadeBAI` paper (2020), Algorithm 1 |
+//!
+//! # Definition
+//!
+//! A radius is what is added to (or taken from) an empirical mean of `n` observations in `[0, 1]`. `level` is in nats: the
+//! logarithm of one over the miss probability, or an exploration rate such as `ln t` (see [`Rate`](crate::Rate)).
+//!
+//! Deviations: [`lil_radius`] has the factor 4 that Algorithm 1 prints; the theorem behind it needs 4 sigma = 2 for variables in
+//! `[0, 1]`, and [`lil_radius_scaled`] takes the factor as an argument.
+//!
+//! | code | paper | shape | unit |
+//! |---|---|---|---|
+//! | `n` | `N`, `T` | count, not negative | observations |
+//! | `weighted_shows` | `N~` | `sum_l kappa_l N_l` | expected examinations |
+//! | `level` | `delta`, `log t` | number, not negative | nats |
+//! | `rho` | `rho(delta)` | number in `(0, 1)` | probability |
+//!
+//! # Numerics
+//!
+//! No observation gives `+inf`. A negative level counts as 0, a negative count as 0; nothing gives NaN unless an argument is
+//! NaN. Complexity: constant.
+//!
+//! ```
+//! // sqrt(2 / (2 * 4)) = 1/2
+//! assert_eq!(confidence::hoeffding_radius(4.0, 2.0), 0.5);
+//! ```
+
+use crate::math::{ln, sqrt};
+
+/// `sqrt(factor level / n)`, the shape that most radii share.
+#[inline]
+fn root_of_ratio(factor: f64, n: f64, level: f64) -> f64 {
+    // Also catches a NaN count: nothing is known then.
+    if n <= 0.0 || n.is_nan() {
+        return f64::INFINITY;
+    }
+    let level = level.max(0.0);
+    let ratio = factor * level / n;
+    // inf / inf: an infinite level is not outweighed by any number of observations.
+    if ratio.is_nan() { f64::INFINITY } else { sqrt(ratio) }
+}
+
+/// `sqrt(level / (2 n))`; `+inf` if `n` is 0.
+///
+/// With `level = ln(1 / alpha)` and a fixed `n`, mean + radius misses the true mean with probability at most `alpha`
+/// (Hoeffding 1963, Theorem 1).
+///
+/// ```
+/// assert_eq!(confidence::hoeffding_radius(2.0, 1.0), 0.5);
+/// assert_eq!(confidence::hoeffding_radius(0.0, 1.0), f64::INFINITY);
+/// ```
+#[inline]
+pub fn hoeffding_radius(n: f64, level: f64) -> f64 {
+    root_of_ratio(0.5, n, level)
+}
+
+/// `sqrt(2 level / n)`, the bonus of UCB1; `+inf` if `n` is 0.
+///
+/// ```
+/// assert_eq!(confidence::ucb1_radius(2.0, 1.0), 1.0);
+/// ```
+#[inline]
+pub fn ucb1_radius(n: f64, level: f64) -> f64 {
+    root_of_ratio(2.0, n, level)
+}
+
+/// `sqrt(2 level / (3 n))`, the bonus of RSF-UCB, `n` counting observed displays only; `+inf` if `n` is 0.
+///
+/// ```
+/// assert_eq!(confidence::rsf_ucb_radius(6.0, 9.0), 1.0);
+/// ```
+#[inline]
+pub fn rsf_ucb_radius(n: f64, level: f64) -> f64 {
+    if n <= 0.0 || n.is_nan() {
+        return f64::INFINITY;
+    }
+    let ratio = 2.0 * level.max(0.0) / (3.0 * n);
+    if ratio.is_nan() { f64::INFINITY } else { sqrt(ratio) }
+}
+
+/// `sqrt(n / n~) sqrt(level / (2 n~))`, the bonus of PBM-UCB; `+inf` if `weighted_shows` is 0.
+///
+/// `n` is how often the item was shown, at any position, and `weighted_shows` the sum over these shows of the examination
+/// probability of the position (`n~` in the paper).
+///
+/// ```
+/// // Two shows at positions examined half of the time: sqrt(2 / 1) sqrt(1 / 2) = 1.
+/// assert!((confidence::pbm_ucb_radius(2.0, 1.0, 1.0) - 1.0).abs() < 1e-15);
+/// ```
+#[inline]
+pub fn pbm_ucb_radius(n: f64, weighted_shows: f64, level: f64) -> f64 {
+    if n <= 0.0 || weighted_shows <= 0.0 || n.is_nan() || weighted_shows.is_nan() {
+        return f64::INFINITY;
+    }
+    let radius = sqrt(n / weighted_shows) * hoeffding_radius(weighted_shows, level);
+    // 0 times inf, when the examinations are so rare that the ratio overflows.
+    if radius.is_nan() { f64::INFINITY } else { radius }
+}
+
+/// `4 sqrt(ln(log2(2 n) / rho) / n)`, the radius of `CascadeBAI`'s Algorithm 1 as printed; `+inf` if `n` is 0.
+///
+/// ```
+/// // n = 1: 4 sqrt(ln(1 / rho))
+/// assert!((confidence::lil_radius(1, (-1.0_f64).exp()) - 4.0).abs() < 1e-14);
+/// ```
+#[inline]
+pub fn lil_radius(n: u64, rho: f64) -> f64 {
+    lil_radius_scaled(n, rho, 4.0)
+}
+
+/// `scale sqrt(ln(log2(2 n) / rho) / n)`; `+inf` if `n` is 0.
+///
+/// `scale` is `4 sigma` for sub-Gaussian variables with parameter `sigma`: 2 is enough for variables in `[0, 1]`. A `rho`
+/// that is not positive gives `+inf`; the logarithm of a ratio below 1 counts as 0.
+///
+/// ```
+/// assert_eq!(confidence::lil_radius_scaled(7, 0.1, 4.0), 2.0 * confidence::lil_radius_scaled(7, 0.1, 2.0));
+/// ```
+#[inline]
+pub fn lil_radius_scaled(n: u64, rho: f64, scale: f64) -> f64 {
+    if n == 0 || rho <= 0.0 || rho.is_nan() {
+        return f64::INFINITY;
+    }
+    let n = n as f64;
+    // log2(2 n) = 1 + log2(n) is at least 1.
+    let doublings = 1.0 + ln(n) * core::f64::consts::LOG2_E;
+    let log = (ln(doublings) - ln(rho)).max(0.0);
+    scale.max(0.0) * sqrt(log / n)
+}

@@ -1,0 +1,357 @@
+//! Inverted tests: can an arm's upper index reach a given threshold? Without solving for the index.
+//!
+//! # Definition
+//!
+//! A policy that only needs to know which indices reach a threshold `q*` (the L-th best index so far, or a leader's mean) need not
+//! compute the others. With `S` clicks, `F` failures, `n = S + F` and the cached
+//!
+//! ```text
+//! H = S ln(S / n) + F ln(F / n)          (changes only when the arm is shown)
+//! n d(S / n, q*) = H - S ln q* - F ln(1 - q*)
+//! ```
+//!
+//! an arm costs two multiplications and additions; the two logarithms are shared by all arms.
+//!
+//! # Proof
+//!
+//! `d(p, .)` is convex with its minimum 0 at `p`, so it increases on `[p, 1]`. Let `U` be the upper index.
+//!
+//! 1. If `q* <= p`, then `U >= p >= q*`.
+//! 2. If `q* > p` and `n d(p, q*) <= level`, then `q*` is in the set whose maximum is `U`, so `U >= q*`.
+//! 3. If `q* > p` and `n d(p, q*) > level`, then no `q >= q*` is in the set, so `U < q*`.
+//!
+//! Hence `U >= q*` if and only if `q* <= p` or `n d(p, q*) <= level`. The multi-position index is the same with `Phi` for `n d(p, .)` and
+//! its arg min for `p`; `q* <= theta_min` is the same as `Phi'(q*) <= 0`, that is
+//! `S >= sum_l F_l kappa_l q* / (1 - kappa_l q*)`, and it also covers the case that no `q` satisfies `Phi(q) <= level`, where `U = theta_min`.
+//!
+//! # Rounding
+//!
+//! The index in question is the *computed* one, so that a policy that skips arms chooses exactly as one that solves all. With
+//!
+//! ```text
+//! slack = SLACK (level + |H| + S (|ln q*| + 1) + F (|ln(1 - q*)| + q* / (1 - q*))),      SLACK = 2^-42
+//! ```
+//!
+//! an arm is *excluded* if `q* > p` and `n d > level`, both by more than the slack: its computed index is below `q*`. It is *included*
+//! if one of `q* <= p`, `n d <= level` holds with the slack to spare: its computed index is at least `q*`. In between, which
+//! has a width of about 1e-12 in terms of `q`, solve.
+//!
+//! The slack is enough: a computed upper index lies above the true root, and
+//! by at most 1e-14 of its distance from `p` plus two units in the last place, which raises `n d` by less than
+//! `3e-14 level + 2^-51 (S + F q* / (1 - q*))`; `p = S / n` is rounded once, which changes `n d` by less than
+//! `2^-53 S` times a difference of log-odds below 1500; and each product and sum above is off by `2^-53` of its size.
+//! Each of these is less than a quarter of its share of the slack.
+//!
+//! Reference: the test is folklore; PBM-PIE's set `B(t)` (Lagree, Vernade and Cappe 2016, Algorithm 1) is this question. Deviations: none.
+//!
+//! | code | meaning | unit |
+//! |---|---|---|
+//! | `entropy` | `H` | nats |
+//! | `clicks`, `failures` | `S`, `F` | counts |
+//! | `q` | `q*` | probability |
+//! | `level` | exploration level | nats |
+//!
+//! Complexity: constant time for an arm, or proportional to the number of positions; no allocation.
+//!
+//! ```
+//! use confidence::{KlUcbThreshold, kl_ucb_entropy, kl_ucb_upper};
+//!
+//! let threshold = KlUcbThreshold::new(0.5);
+//! // 2 clicks in 10 shows: 10 d(0.2, 0.5) = 1.927...
+//! let entropy = kl_ucb_entropy(2.0, 8.0);
+//! assert!(threshold.includes(entropy, 2.0, 8.0, 2.0) && kl_ucb_upper(0.2, 10.0, 2.0) >= 0.5);
+//! assert!(threshold.excludes(entropy, 2.0, 8.0, 1.9) && kl_ucb_upper(0.2, 10.0, 1.9) < 0.5);
+//! ```
+
+use crate::Error;
+use crate::math::{ln, ln_1p};
+
+/// Relative slack of the tests, see the [module](self).
+const SLACK: f64 = 1.0 / (1_u64 << 42) as f64;
+
+/// The most positions that [`MultiPositionThreshold`] holds.
+pub const MAX_POSITIONS: usize = 64;
+
+/// `x ln(x / y)`, with `0 ln 0 = 0`.
+#[inline]
+fn weighted_log_ratio(x: f64, y: f64) -> f64 {
+    if x > 0.0 { x * (ln(x) - ln(y)) } else { 0.0 }
+}
+
+/// `S ln(S / n) + F ln(F / n)`: what an arm has to remember for [`KlUcbThreshold`], in nats, never positive.
+///
+/// ```
+/// // One click, one failure: 2 ln(1/2)
+/// assert!((confidence::kl_ucb_entropy(1.0, 1.0) + 2.0 * core::f64::consts::LN_2).abs() < 1e-15);
+/// assert_eq!(confidence::kl_ucb_entropy(0.0, 7.0), 0.0);
+/// ```
+#[inline]
+pub fn kl_ucb_entropy(clicks: f64, failures: f64) -> f64 {
+    let n = clicks + failures;
+    weighted_log_ratio(clicks, n) + weighted_log_ratio(failures, n)
+}
+
+/// `S ln(S / (N kappa)) + F ln(F / N)` of one position: an item's `H` is the sum over its positions, in nats.
+///
+/// A position that is never examined adds nothing.
+///
+/// ```
+/// // One click in two shows, examined half of the time: 1 ln(1 / 1) + 1 ln(1 / 2)
+/// let entropy = confidence::multi_position_entropy(1.0, 1.0, 0.5);
+/// assert!((entropy + core::f64::consts::LN_2).abs() < 1e-15);
+/// ```
+#[inline]
+pub fn multi_position_entropy(clicks: f64, failures: f64, examination: f64) -> f64 {
+    if examination <= 0.0 || examination.is_nan() {
+        return 0.0;
+    }
+    let n = clicks + failures;
+    weighted_log_ratio(clicks, n * examination.min(1.0)) + weighted_log_ratio(failures, n)
+}
+
+/// What to do with thresholds for which the formulas have no finite weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Between 0 and 1, both excluded.
+    Inside,
+    /// At most 0: reached by everything.
+    Always,
+    /// Exactly 1: reached by an index that is 1, which rounding may also produce.
+    One,
+    /// Above 1: reached by nothing.
+    Never,
+    /// NaN: nothing is certain.
+    Unknown,
+}
+
+impl Kind {
+    fn of(q: f64) -> Self {
+        if q.is_nan() {
+            Self::Unknown
+        } else if q <= 0.0 {
+            Self::Always
+        } else if q < 1.0 {
+            Self::Inside
+        } else if q == 1.0 {
+            Self::One
+        } else {
+            Self::Never
+        }
+    }
+}
+
+/// A threshold that upper KL-UCB indices of many arms are compared with.
+///
+/// Clicks and failures are counts or sums of rewards, not negative.
+#[derive(Debug, Clone, Copy)]
+pub struct KlUcbThreshold {
+    kind: Kind,
+    /// `|ln q|` and `|ln(1 - q)|`, lowered by the slack, for [`Self::excludes`].
+    low_click: f64,
+    low_failure: f64,
+    low_odds: f64,
+    /// The same raised by the slack, for [`Self::includes`].
+    high_click: f64,
+    high_failure: f64,
+    high_odds: f64,
+}
+
+impl KlUcbThreshold {
+    /// The threshold `q`, any number.
+    #[inline]
+    pub fn new(q: f64) -> Self {
+        let kind = Kind::of(q);
+        // Without effect unless `q` is inside.
+        let q = if kind == Kind::Inside { q } else { 0.5 };
+        let (click, failure, odds) = (-ln(q), -ln_1p(-q), q / (1.0 - q));
+        let (less, more) = (1.0 - SLACK, 1.0 + SLACK);
+        Self {
+            kind,
+            low_click: (click * less - SLACK) / more,
+            low_failure: (failure * less - SLACK * odds) / more,
+            low_odds: odds * less / more,
+            high_click: (click * more + SLACK) / less,
+            high_failure: (failure * more + SLACK * odds) / less,
+            high_odds: odds * more / less,
+        }
+    }
+
+    /// Whether the computed [`kl_ucb_upper`](crate::kl_ucb_upper)`(S / n, n, level)` is certainly below the threshold.
+    ///
+    /// `entropy` is [`kl_ucb_entropy`]`(clicks, failures)`.
+    #[inline]
+    pub fn excludes(&self, entropy: f64, clicks: f64, failures: f64, level: f64) -> bool {
+        match self.kind {
+            Kind::Inside => self.excludes_inside(entropy, clicks, failures, level.max(0.0)),
+            Kind::Never => true,
+            Kind::Always | Kind::One | Kind::Unknown => false,
+        }
+    }
+
+    #[inline]
+    #[expect(
+        clippy::needless_bitwise_bool,
+        reason = "no branch between the two: the loop over arms is vectorised"
+    )]
+    fn excludes_inside(&self, entropy: f64, clicks: f64, failures: f64, level: f64) -> bool {
+        // The slack on H and on the level is a common factor, so it is in the weights.
+        let divergence = entropy + clicks * self.low_click + failures * self.low_failure;
+        (divergence > level) & (clicks < failures * self.low_odds)
+    }
+
+    /// Whether the computed [`kl_ucb_upper`](crate::kl_ucb_upper)`(S / n, n, level)` is certainly at least the threshold.
+    ///
+    /// `entropy` is [`kl_ucb_entropy`]`(clicks, failures)`.
+    #[inline]
+    pub fn includes(&self, entropy: f64, clicks: f64, failures: f64, level: f64) -> bool {
+        match self.kind {
+            Kind::Inside => {
+                let divergence = entropy + clicks * self.high_click + failures * self.high_failure;
+                divergence <= level.max(0.0) || (clicks > 0.0 && clicks >= failures * self.high_odds)
+            }
+            Kind::Always => true,
+            Kind::One => failures == 0.0 && clicks == 0.0,
+            Kind::Never | Kind::Unknown => false,
+        }
+    }
+
+    /// [`Self::excludes`] for many arms: `out[i]` becomes false for the arms that need no solving.
+    ///
+    /// Works on the common length of the slices and leaves the rest of `out` alone.
+    #[inline]
+    pub fn may_reach(
+        &self,
+        entropies: &[f64],
+        clicks: &[f64],
+        failures: &[f64],
+        level: f64,
+        out: &mut [bool],
+    ) {
+        let arms = entropies.len().min(clicks.len()).min(failures.len()).min(out.len());
+        if self.kind != Kind::Inside {
+            out[..arms].fill(self.kind != Kind::Never);
+            return;
+        }
+        let level = level.max(0.0);
+        let arms = entropies[..arms].iter().zip(&clicks[..arms]).zip(&failures[..arms]).zip(&mut out[..arms]);
+        for (((&entropy, &clicks), &failures), out) in arms {
+            *out = !self.excludes_inside(entropy, clicks, failures, level);
+        }
+    }
+}
+
+/// A threshold that upper multi-position indices of many items are compared with; made once, set every round.
+///
+/// An item is described by its `entropy` (the sum of [`multi_position_entropy`] over positions), all its clicks at positions with
+/// positive examination probability, and its failures at each position.
+///
+/// ```
+/// use confidence::{MultiPositionThreshold, multi_position_entropy, multi_position_upper};
+///
+/// let examination = [0.9, 0.6];
+/// let mut threshold = MultiPositionThreshold::new(&examination)?;
+/// threshold.set(0.7);
+/// // 3 clicks in 10 shows at the first position, 1 in 10 at the second.
+/// let entropy = multi_position_entropy(3.0, 7.0, 0.9) + multi_position_entropy(1.0, 9.0, 0.6);
+/// for level in [0.5, 1.0, 2.0, 4.0, 8.0] {
+///     let upper = multi_position_upper(&[3, 1], &[10, 10], &examination, level);
+///     assert_eq!(threshold.includes(entropy, 4.0, &[7.0, 9.0], level), upper >= 0.7);
+///     assert_eq!(threshold.excludes(entropy, 4.0, &[7.0, 9.0], level), upper < 0.7);
+/// }
+/// # Ok::<(), confidence::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct MultiPositionThreshold {
+    kind: Kind,
+    positions: usize,
+    examination: [f64; MAX_POSITIONS],
+    /// `|ln q|`.
+    click: f64,
+    /// `|ln(1 - kappa_l q)|`.
+    failure: [f64; MAX_POSITIONS],
+    /// `kappa_l q / (1 - kappa_l q)`.
+    odds: [f64; MAX_POSITIONS],
+}
+
+impl MultiPositionThreshold {
+    /// A threshold for items shown at positions with these examination probabilities; at 0 until [`Self::set`].
+    ///
+    /// Values outside `[0, 1]` count as the nearer edge, NaN as 0.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyPositions`] for more than [`MAX_POSITIONS`].
+    pub fn new(examination: &[f64]) -> Result<Self, Error> {
+        if examination.len() > MAX_POSITIONS {
+            return Err(Error::TooManyPositions(examination.len()));
+        }
+        let mut kept = [0.0; MAX_POSITIONS];
+        for (kept, &kappa) in kept.iter_mut().zip(examination) {
+            *kept = if kappa > 0.0 { kappa.min(1.0) } else { 0.0 };
+        }
+        Ok(Self {
+            kind: Kind::Always,
+            positions: examination.len(),
+            examination: kept,
+            click: 0.0,
+            failure: [0.0; MAX_POSITIONS],
+            odds: [0.0; MAX_POSITIONS],
+        })
+    }
+
+    /// Moves the threshold to `q`, any number: one logarithm a position.
+    #[inline]
+    pub fn set(&mut self, q: f64) {
+        self.kind = Kind::of(q);
+        if self.kind != Kind::Inside {
+            return;
+        }
+        self.click = -ln(q);
+        for position in 0..self.positions {
+            let mean = self.examination[position] * q;
+            self.failure[position] = -ln_1p(-mean);
+            self.odds[position] = mean / (1.0 - mean);
+        }
+    }
+
+    /// Whether the computed [`multi_position_upper`](crate::multi_position_upper) is certainly below the threshold.
+    #[inline]
+    pub fn excludes(&self, entropy: f64, clicks: f64, failures: &[f64], level: f64) -> bool {
+        match self.kind {
+            Kind::Inside => {
+                let (divergence, odds, slack) = self.compare(entropy, clicks, failures, level);
+                divergence - level.max(0.0) > slack && odds * (1.0 - SLACK) > clicks * (1.0 + SLACK)
+            }
+            Kind::Never => true,
+            Kind::Always | Kind::One | Kind::Unknown => false,
+        }
+    }
+
+    /// Whether the computed [`multi_position_upper`](crate::multi_position_upper) is certainly at least the threshold.
+    #[inline]
+    pub fn includes(&self, entropy: f64, clicks: f64, failures: &[f64], level: f64) -> bool {
+        match self.kind {
+            Kind::Inside => {
+                let (divergence, odds, slack) = self.compare(entropy, clicks, failures, level);
+                level.max(0.0) - divergence >= slack
+                    || (clicks > 0.0 && odds * (1.0 + SLACK) <= clicks * (1.0 - SLACK))
+            }
+            Kind::Always => true,
+            Kind::One | Kind::Never | Kind::Unknown => false,
+        }
+    }
+
+    /// `Phi(q)`, `sum_l F_l kappa_l q / (1 - kappa_l q)` and the slack.
+    #[inline]
+    fn compare(&self, entropy: f64, clicks: f64, failures: &[f64], level: f64) -> (f64, f64, f64) {
+        let (mut cost, mut odds) = (0.0, 0.0);
+        let weights = self.failure[..self.positions].iter().zip(&self.odds[..self.positions]);
+        for (&failures, (&failure, &position_odds)) in failures.iter().zip(weights) {
+            cost += failures * failure;
+            odds += failures * position_odds;
+        }
+        let divergence = entropy + clicks * self.click + cost;
+        let slack = SLACK * (level.max(0.0) + entropy.abs() + clicks * (self.click + 1.0) + cost + odds);
+        (divergence, odds, slack)
+    }
+}
