@@ -1,0 +1,590 @@
+//! An experiment: which users, which policies, for how long, how often.
+//!
+//! An experiment is data. It is read from a TOML file ([`Experiment::from_document`]) or from one panel of a file that
+//! holds several ([`Experiment::from_panel`]), may be changed from the command line ([`Overrides`]), has an identity that
+//! tells it from every other experiment ([`Experiment::identity`]), and can be written as a file that reads back as the
+//! same experiment ([`Experiment::to_toml`]).
+//!
+//! ```toml
+//! name = "pbm-synthetic"             # letters, digits, `-`, `_` and `.`: it names files
+//! task = "regret"
+//! horizon = 100_000                  # rounds of a run
+//! runs = 1000
+//! seed = 1
+//! checkpoints = { log = 200 }        # the default; or a list of rounds; the horizon is always added
+//!
+//! [[instances]]                      # several: each run draws one uniformly, the same one for every policy
+//! model = "pbm"                      # or "semi-bandit"; all instances have the same model
+//! name = "section 5.1"               # optional
+//! theta = [0.45, 0.35, 0.25, 0.15, 0.05]
+//! kappa = [0.9, 0.6, 0.3]
+//!
+//! [[policies]]
+//! policy = "pbm-ts"                  # further keys are its parameters
+//! label = "PBM-TS"                   # optional, the policy's name by default; unique
+//! ```
+
+mod checkpoints;
+mod write;
+
+pub(crate) use checkpoints::Schedule;
+
+use crate::toml_reader::{Document, Error, Field, Location, Table, push_known};
+use click_models::{ListShape, PositionBased, RandomSemiBandit};
+use confidence::Probability;
+use policies::spec::PolicySpec;
+use serde::{Serialize, Serializer};
+use sha2::{Digest, Sha256};
+use std::ops::RangeInclusive;
+
+/// Horizons: rounds and clicks are also counted in floating point, which is exact up to here.
+const HORIZONS: RangeInclusive<u64> = 1..=1 << 53;
+/// Numbers of runs: what can be numbered with 32 bits.
+const RUNS: RangeInclusive<u64> = 1..=u32::MAX as u64;
+/// The longest name of an experiment, so that files can be named after it.
+const MAX_NAME: usize = 100;
+/// Keys of an experiment.
+const KEYS: [&str; 8] = ["name", "task", "horizon", "runs", "seed", "checkpoints", "instances", "policies"];
+
+/// What is simulated.
+#[derive(Debug, Clone)]
+pub(crate) struct Experiment {
+    /// Name, fit for a file.
+    pub(crate) name: String,
+    /// What is done with the policies.
+    pub(crate) task: Task,
+    /// Rounds of a run, at least 1.
+    pub(crate) horizon: u64,
+    /// Independent runs of each policy, at least 1.
+    pub(crate) runs: u64,
+    /// Master seed.
+    pub(crate) seed: u64,
+    /// 1-based rounds after which results are recorded, strictly increasing; the last one is the horizon.
+    pub(crate) checkpoints: Vec<u64>,
+    /// Users; every run draws one entry.
+    pub(crate) instances: Instances,
+    /// Policies in the order of the file, labels unique.
+    pub(crate) policies: Vec<PolicyEntry>,
+    /// Where the checkpoints came from, for another horizon.
+    schedule: Schedule,
+}
+
+/// What is done with the policies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Task {
+    /// Each plays the whole horizon, its regret is recorded.
+    Regret,
+}
+
+impl Task {
+    /// The name of the task in files.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Regret => "regret",
+        }
+    }
+}
+
+/// The users of an experiment, at least one kind, all of the same model.
+#[derive(Debug, Clone)]
+pub(crate) enum Instances {
+    /// Position-based model.
+    Pbm(Vec<Instance<PositionBased>>),
+    /// Random semi-bandit feedback.
+    SemiBandit(Vec<Instance<RandomSemiBandit>>),
+}
+
+/// One kind of user.
+#[derive(Debug, Clone)]
+pub(crate) struct Instance<M> {
+    /// Name, when the file gives one.
+    pub(crate) name: Option<String>,
+    /// How these users click.
+    pub(crate) model: M,
+}
+
+/// A policy that takes part.
+#[derive(Debug, Clone)]
+pub(crate) struct PolicyEntry {
+    /// Name in this experiment.
+    pub(crate) label: String,
+    /// The policy's own name.
+    pub(crate) name: String,
+    /// The policy with its parameters.
+    pub(crate) spec: PolicySpec,
+    /// Where the file says so.
+    pub(crate) location: Location,
+}
+
+/// A click model by the name it has in files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Model {
+    /// Position-based model.
+    Pbm,
+    /// Random semi-bandit feedback.
+    SemiBandit,
+}
+
+impl Model {
+    const ALL: [Self; 2] = [Self::Pbm, Self::SemiBandit];
+
+    /// The name of the model in files.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Pbm => "pbm",
+            Self::SemiBandit => "semi-bandit",
+        }
+    }
+
+    fn read(field: &Field<'_>) -> Result<Self, Error> {
+        let name: String = field.get()?;
+        Self::ALL.into_iter().find(|model| model.name() == name).ok_or_else(|| {
+            let mut message = format!("unknown model {name:?}");
+            push_known(&mut message, &name, &Self::ALL.map(Self::name), "model");
+            field.error(message)
+        })
+    }
+
+    /// The only model that a policy can play, or none when it plays all.
+    fn needed_by(policy: &PolicySpec) -> Option<Self> {
+        match policy {
+            PolicySpec::PbmUcb { .. }
+            | PolicySpec::PbmPie { .. }
+            | PolicySpec::PbmTs {}
+            | PolicySpec::BcMpTs {}
+            | PolicySpec::RbaKlUcb {} => Some(Self::Pbm),
+            PolicySpec::RsfUcb {}
+            | PolicySpec::RsfKlUcb { .. }
+            | PolicySpec::RsfTs {}
+            | PolicySpec::Pie { .. } => Some(Self::SemiBandit),
+            PolicySpec::Uniform {} | PolicySpec::Oracle {} => None,
+        }
+    }
+}
+
+impl Instances {
+    /// The model that all of them have.
+    pub(crate) fn model(&self) -> Model {
+        match self {
+            Self::Pbm(_) => Model::Pbm,
+            Self::SemiBandit(_) => Model::SemiBandit,
+        }
+    }
+
+    /// How many there are, at least one.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Pbm(list) => list.len(),
+            Self::SemiBandit(list) => list.len(),
+        }
+    }
+
+    fn shapes(&self) -> Vec<ListShape> {
+        match self {
+            Self::Pbm(list) => list.iter().map(|instance| instance.model.shape()).collect(),
+            Self::SemiBandit(list) => list.iter().map(|instance| instance.model.shape()).collect(),
+        }
+    }
+
+    /// Name, attraction and examination of each.
+    fn parameters(&self) -> Vec<(Option<&str>, &[Probability], &[Probability])> {
+        match self {
+            Self::Pbm(list) => list
+                .iter()
+                .map(|entry| (entry.name.as_deref(), entry.model.attraction(), entry.model.examination()))
+                .collect(),
+            Self::SemiBandit(list) => list
+                .iter()
+                .map(|entry| (entry.name.as_deref(), entry.model.attraction(), entry.model.examination()))
+                .collect(),
+        }
+    }
+}
+
+/// What the command line changes in an experiment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Overrides {
+    /// Another master seed.
+    pub(crate) seed: Option<u64>,
+    /// Another number of runs.
+    pub(crate) runs: Option<u64>,
+    /// Another horizon.
+    pub(crate) horizon: Option<u64>,
+}
+
+/// A value of the command line out of its range.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{option} {value}: expected an integer from {} to {}", range.start(), range.end())]
+pub(crate) struct OverrideError {
+    option: &'static str,
+    value: u64,
+    range: RangeInclusive<u64>,
+}
+
+impl Experiment {
+    /// The experiment of a file that holds nothing else.
+    ///
+    /// # Errors
+    ///
+    /// The first thing wrong with it.
+    pub(crate) fn from_document(document: &Document<'_>) -> Result<Self, Error> {
+        let root = document.root();
+        let experiment = Self::read(&Scope { own: &root, shared: None })?;
+        root.finish()?;
+        Ok(experiment)
+    }
+
+    /// The experiment of one panel of a file.
+    ///
+    /// Every key but `name` may stand in `shared` (the top of the file) when `panel` does not have it. A panel may give
+    /// `model` for all its instances, which then need none: so panels of different models can share their instances.
+    ///
+    /// Other keys of the two tables are left for the caller, who ends with their `finish`.
+    ///
+    /// # Errors
+    ///
+    /// The first thing wrong with it.
+    pub(crate) fn from_panel(panel: &Table<'_>, shared: &Table<'_>) -> Result<Self, Error> {
+        shared.know(&KEYS[1..]);
+        Self::read(&Scope { own: panel, shared: Some(shared) })
+    }
+
+    fn read(scope: &Scope<'_, '_>) -> Result<Self, Error> {
+        scope.own.know(&KEYS);
+        let name = read_name(&scope.own_required("name", "a name for files")?)?;
+        let task = read_task(&scope.required("task", "\"regret\"")?)?;
+        let horizon = scope.required("horizon", "an integer of at least 1")?.integer_in(&HORIZONS)?;
+        let runs = scope.required("runs", "an integer of at least 1")?.integer_in(&RUNS)?;
+        let seed = scope.required("seed", "an integer of at least 0")?.get()?;
+        let schedule = match scope.optional("checkpoints") {
+            Some(field) => Schedule::read(&field, horizon)?,
+            None => Schedule::default(),
+        };
+        let common = scope.shared.and_then(|_| scope.own.field("model"));
+        let common = common.map(|field| Model::read(&field)).transpose()?;
+        let instances = read_instances(&scope.required("instances", TABLES)?, common)?;
+        let policies = read_policies(&scope.required("policies", TABLES)?, &instances)?;
+        let checkpoints = schedule.checkpoints(horizon);
+        Ok(Self { name, task, horizon, runs, seed, checkpoints, instances, policies, schedule })
+    }
+
+    /// Changes what the command line asks for. A logarithmic schedule of checkpoints is worked out again for another
+    /// horizon, a list is cut at it; the horizon stays the last checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// A value out of its range; the experiment is unchanged then.
+    pub(crate) fn apply(&mut self, overrides: Overrides) -> Result<(), OverrideError> {
+        let check = |option, value: Option<u64>, range: RangeInclusive<u64>| match value {
+            Some(value) if !range.contains(&value) => Err(OverrideError { option, value, range }),
+            _ => Ok(()),
+        };
+        check("--runs", overrides.runs, RUNS)?;
+        check("--horizon", overrides.horizon, HORIZONS)?;
+        self.seed = overrides.seed.unwrap_or(self.seed);
+        self.runs = overrides.runs.unwrap_or(self.runs);
+        self.horizon = overrides.horizon.unwrap_or(self.horizon);
+        self.checkpoints = self.schedule.checkpoints(self.horizon);
+        Ok(())
+    }
+
+    /// Everything that decides the result, as JSON that is the same for the same experiment however its file is laid
+    /// out: defaults filled in, keys in a fixed order, numbers as they are.
+    ///
+    /// # Panics
+    ///
+    /// Never: an experiment has nothing that JSON cannot hold.
+    pub(crate) fn canonical_json(&self) -> String {
+        serde_json::to_string(self).expect("an experiment has only finite numbers and text")
+    }
+
+    /// SHA-256 of the canonical JSON, in hexadecimal.
+    pub(crate) fn identity(&self) -> String {
+        hexadecimal(&Sha256::digest(self.canonical_json()))
+    }
+}
+
+/// The canonical form.
+impl Serialize for Experiment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Canonical<'a> {
+            name: &'a str,
+            task: Task,
+            horizon: u64,
+            runs: u64,
+            seed: u64,
+            checkpoints: &'a [u64],
+            model: &'static str,
+            instances: Vec<CanonicalInstance<'a>>,
+            policies: Vec<CanonicalPolicy<'a>>,
+        }
+        #[derive(Serialize)]
+        struct CanonicalInstance<'a> {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            name: Option<&'a str>,
+            theta: &'a [Probability],
+            kappa: &'a [Probability],
+        }
+        #[derive(Serialize)]
+        struct CanonicalPolicy<'a> {
+            label: &'a str,
+            policy: &'a PolicySpec,
+        }
+
+        let instances = self.instances.parameters().into_iter();
+        let policies = self.policies.iter();
+        Canonical {
+            name: &self.name,
+            task: self.task,
+            horizon: self.horizon,
+            runs: self.runs,
+            seed: self.seed,
+            checkpoints: &self.checkpoints,
+            model: self.instances.model().name(),
+            instances: instances
+                .map(|(name, theta, kappa)| CanonicalInstance { name, theta, kappa })
+                .collect(),
+            policies: policies
+                .map(|entry| CanonicalPolicy { label: &entry.label, policy: &entry.spec })
+                .collect(),
+        }
+        .serialize(serializer)
+    }
+}
+
+/// Bytes as two lower-case hexadecimal digits each.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Where an experiment's keys are looked up.
+struct Scope<'a, 'doc> {
+    /// The experiment's own table.
+    own: &'a Table<'doc>,
+    /// The table whose keys stand in for missing ones.
+    shared: Option<&'a Table<'doc>>,
+}
+
+impl<'doc> Scope<'_, 'doc> {
+    fn optional(&self, key: &str) -> Option<Field<'doc>> {
+        self.own.field(key).or_else(|| self.shared.and_then(|shared| shared.field(key)))
+    }
+
+    fn required(&self, key: &str, expected: &str) -> Result<Field<'doc>, Error> {
+        self.optional(key).ok_or_else(|| {
+            let elsewhere = if self.shared.is_some() { ", here or at the top of the file" } else { "" };
+            self.own.missing(key, &format!("{expected}{elsewhere}"))
+        })
+    }
+
+    fn own_required(&self, key: &str, expected: &str) -> Result<Field<'doc>, Error> {
+        self.own.field(key).ok_or_else(|| self.own.missing(key, expected))
+    }
+}
+
+/// What `instances` and `policies` have to be.
+const TABLES: &str = "at least one table, written with double brackets";
+
+fn read_name(field: &Field<'_>) -> Result<String, Error> {
+    let name: String = field.get()?;
+    let safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let fault = if name.is_empty() {
+        "the name is empty"
+    } else if !name.bytes().all(safe) {
+        "the name has characters that are not safe in file names"
+    } else if name.starts_with(['.', '-']) {
+        "the name begins with a point or a dash"
+    } else if name.len() > MAX_NAME {
+        "the name is longer than 100 characters"
+    } else {
+        return Ok(name);
+    };
+    Err(field.error(format!(
+        "{fault}: expected letters A to Z, digits, `-`, `_` and `.`, a letter or digit first"
+    )))
+}
+
+fn read_task(field: &Field<'_>) -> Result<Task, Error> {
+    let name: String = field.get()?;
+    if name == Task::Regret.name() {
+        return Ok(Task::Regret);
+    }
+    let mut message = format!("task {name:?} is not supported");
+    push_known(&mut message, &name, &[Task::Regret.name()], "task");
+    Err(field.error(message))
+}
+
+/// The tables of `[[key]]`, at least one.
+fn read_tables<'doc>(field: &Field<'doc>) -> Result<Vec<Table<'doc>>, Error> {
+    if !field.is_array() {
+        return Err(field.error(format!("{} found: expected {TABLES}", field.describe())));
+    }
+    let tables: Vec<Table<'doc>> = field.get()?;
+    if tables.is_empty() { Err(field.error(format!("none given: expected {TABLES}"))) } else { Ok(tables) }
+}
+
+fn read_instances(field: &Field<'_>, common: Option<Model>) -> Result<Instances, Error> {
+    let tables = read_tables(field)?;
+    let mut first: Option<(Model, Location)> = None;
+    let mut names: Vec<(String, Location)> = Vec::new();
+    for table in &tables {
+        let own = table.field("model");
+        let location = own.as_ref().map_or_else(|| table.location(), Field::location);
+        let own = own.map(|field| Model::read(&field)).transpose()?;
+        let Some(model) = own.or(common) else {
+            return Err(table.missing("model", "\"pbm\" or \"semi-bandit\""));
+        };
+        if let Some(common) = common.filter(|&common| common != model) {
+            let message = format!(
+                "model {:?} is not the panel's, {:?}: leave it out where panels share instances",
+                model.name(),
+                common.name()
+            );
+            return Err(location.error(message));
+        }
+        if let Some((other, there)) = &first
+            && *other != model
+        {
+            let message = format!(
+                "model {:?} differs from {:?} in line {}: all instances of an experiment have the same model",
+                model.name(),
+                other.name(),
+                there.line()
+            );
+            return Err(location.error(message));
+        }
+        first.get_or_insert((model, location));
+        if let Some(field) = table.field("name") {
+            unique(&mut names, read_title(&field)?, field.location(), "name")?;
+        }
+    }
+    let model = first.map(|(model, _)| model);
+    Ok(match model.or(common).unwrap_or(Model::Pbm) {
+        Model::Pbm => Instances::Pbm(read_each(&tables, PositionBased::new)?),
+        Model::SemiBandit => Instances::SemiBandit(read_each(&tables, RandomSemiBandit::new)?),
+    })
+}
+
+/// The instances of tables whose `model` and `name` have been checked.
+fn read_each<M>(
+    tables: &[Table<'_>],
+    build: impl Fn(Vec<Probability>, Vec<Probability>) -> Result<M, click_models::Error>,
+) -> Result<Vec<Instance<M>>, Error> {
+    let read = |table: &Table<'_>| {
+        let name = table.optional("name")?;
+        let theta: Field<'_> = required_list(table, "theta", "item")?;
+        let kappa: Field<'_> = required_list(table, "kappa", "position")?;
+        table.finish()?;
+        let model = build(theta.get()?, kappa.get()?).map_err(|error| match &error {
+            click_models::Error::NoItems | click_models::Error::TooManyItems(_) => {
+                theta.error(error.to_string())
+            }
+            click_models::Error::ExaminationRises { position, .. } => {
+                let entries: Vec<Field<'_>> = kappa.get().unwrap_or_default();
+                entries.get(*position).unwrap_or(&kappa).error(error.to_string())
+            }
+            _ => kappa.error(error.to_string()),
+        })?;
+        Ok(Instance { name, model })
+    };
+    tables.iter().map(read).collect()
+}
+
+fn required_list<'doc>(table: &Table<'doc>, key: &str, each: &str) -> Result<Field<'doc>, Error> {
+    table
+        .field(key)
+        .ok_or_else(|| table.missing(key, &format!("an array of probabilities, one for each {each}")))
+}
+
+fn read_policies(field: &Field<'_>, instances: &Instances) -> Result<Vec<PolicyEntry>, Error> {
+    let mut labels: Vec<(String, Location)> = Vec::new();
+    let read = |table: &Table<'_>| {
+        let label = table.field("label");
+        let spec: PolicySpec = table.variant("policy", "policy")?;
+        let name: Field<'_> = table.required("policy")?;
+        check_fit(table, &name, &spec, instances)?;
+        let location = label.as_ref().unwrap_or(&name).location();
+        let name: String = name.get()?;
+        let label = match &label {
+            Some(label) => read_title(label)?,
+            None => name.clone(),
+        };
+        unique(&mut labels, label.clone(), location, "label")?;
+        Ok(PolicyEntry { label, name, spec, location: table.location() })
+    };
+    read_tables(field)?.iter().map(read).collect()
+}
+
+/// Refuses a policy that cannot play these users.
+fn check_fit(
+    table: &Table<'_>,
+    name: &Field<'_>,
+    spec: &PolicySpec,
+    instances: &Instances,
+) -> Result<(), Error> {
+    let model = instances.model();
+    if let Some(needed) = Model::needed_by(spec)
+        && needed != model
+    {
+        let message = format!(
+            "plays the model {:?}, but the instances have the model {:?}",
+            needed.name(),
+            model.name()
+        );
+        return Err(name.error(format!("{} {message}", name.describe())));
+    }
+    let PolicySpec::Pie { position: Some(position), .. } = spec else { return Ok(()) };
+    for (index, shape) in instances.shapes().into_iter().enumerate() {
+        if *position >= shape.n_positions() {
+            let message = format!(
+                "position {position} is not in the list of instances[{index}], which has {} positions: expected an \
+                 integer from 0 to {}",
+                shape.n_positions(),
+                shape.n_positions() - 1
+            );
+            let location = table.field("position").map_or_else(|| table.location(), |field| field.location());
+            return Err(location.error(message));
+        }
+    }
+    Ok(())
+}
+
+/// A label or name for readers: anything that is one line and not blank.
+fn read_title(field: &Field<'_>) -> Result<String, Error> {
+    let title: String = field.get()?;
+    let fault = if title.is_empty() {
+        "the text is empty"
+    } else if title.trim() != title {
+        "the text begins or ends with a space"
+    } else if title.chars().any(char::is_control) {
+        "the text has a line break or another control character"
+    } else {
+        return Ok(title);
+    };
+    Err(field.error(format!("{fault}: expected one line of text")))
+}
+
+/// Refuses a name that was given before.
+fn unique(
+    given: &mut Vec<(String, Location)>,
+    name: String,
+    location: Location,
+    kind: &str,
+) -> Result<(), Error> {
+    if let Some((_, first)) = given.iter().find(|(other, _)| *other == name) {
+        let line = first.line();
+        let remedy = if kind == "label" { ": tell them apart with `label`" } else { "" };
+        return Err(location.error(format!("{kind} {name:?} is already used in line {line}{remedy}")));
+    }
+    given.push((name, location));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,327 @@
+use super::*;
+use crate::toml_reader::Source;
+
+/// A spec without fault.
+const GOOD: &str = include_str!("../../tests/data/bad_spec/good.toml");
+/// Faults that can be made in it; the file says how to read it.
+const FAULTS: &str = include_str!("../../tests/data/bad_spec/faults.txt");
+
+fn read(text: &str) -> Result<Experiment, Error> {
+    let source = Source::from_text("spec.toml", text)?;
+    Experiment::from_document(&source.parse()?)
+}
+
+/// The error of the good spec with one text replaced by another.
+fn error(from: &str, to: &str) -> String {
+    assert!(GOOD.contains(from), "{from:?} is not in the spec");
+    match read(&GOOD.replacen(from, to, 1)) {
+        Ok(_) => panic!("{from:?} -> {to:?} was accepted"),
+        Err(error) => {
+            assert!(error.file() == "spec.toml" && error.line().is_some() && error.column().is_some());
+            error.to_string()
+        }
+    }
+}
+
+#[test]
+fn reads_every_key() {
+    let experiment = read(GOOD).unwrap();
+    assert_eq!(experiment.name, "pbm-synthetic");
+    assert_eq!((experiment.horizon, experiment.runs, experiment.seed), (100_000, 1000, 1));
+    assert_eq!(experiment.checkpoints, [1000, 10_000, 100_000]);
+    assert_eq!((experiment.instances.model(), experiment.instances.len()), (Model::Pbm, 1));
+    let labels: Vec<_> = experiment.policies.iter().map(|entry| (&*entry.label, &*entry.name)).collect();
+    assert_eq!(labels, [("pbm-ts", "pbm-ts"), ("PBM-PIE (log T)", "pbm-pie")]);
+    assert_eq!(experiment.policies[1].location.line(), 17);
+    let pie = serde_json::to_string(&experiment.policies[1].spec).unwrap();
+    assert_eq!(pie, r#"{"pbm-pie":{"epsilon":0.1,"level":"log-horizon"}}"#);
+}
+
+#[test]
+fn line_ends_and_byte_order_mark_do_not_matter() {
+    let identity = read(GOOD).unwrap().identity();
+    assert_eq!(identity.len(), 64);
+    assert_eq!(read(&GOOD.replace('\n', "\r\n")).unwrap().identity(), identity);
+    assert_eq!(read(&format!("\u{feff}{GOOD}")).unwrap().identity(), identity);
+    assert_eq!(read(&GOOD.replace("epsilon", "# a comment\nepsilon")).unwrap().identity(), identity);
+    assert_ne!(read(&GOOD.replace("0.45", "0.46")).unwrap().identity(), identity);
+}
+
+#[test]
+fn an_empty_or_unreadable_file_is_named() {
+    for text in ["", " \n\t\n", "\u{feff}"] {
+        assert_eq!(read(text).unwrap_err().to_string(), "spec.toml:1:1: the file is empty");
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let message = |path: &std::path::Path| {
+        let message = Source::read(path).unwrap_err().to_string();
+        message.strip_prefix(&directory.path().display().to_string()).unwrap_or(&message).to_owned()
+    };
+    assert_eq!(message(directory.path()), ": is a directory: expected a TOML file");
+    assert_eq!(
+        message(&directory.path().join("none.toml")),
+        "/none.toml: cannot be read: no such file or directory"
+    );
+    let file = directory.path().join("latin.toml");
+    std::fs::write(&file, b"name = \"x\"\n# caf\xe9\n").unwrap();
+    assert_eq!(message(&file), "/latin.toml:2:6: byte 0xe9 is not UTF-8: save the file as UTF-8 text");
+}
+
+#[test]
+fn every_fault_has_its_place() {
+    for fault in FAULTS.lines().filter(|line| !line.starts_with('#')) {
+        let [from, to, expected] = fault.split(" ~> ").collect::<Vec<_>>()[..] else { panic!("{fault:?}") };
+        let found = error(from, &to.replace("\\n", "\n"));
+        let found = found.strip_prefix("spec.toml:").unwrap();
+        match expected.strip_suffix("...") {
+            Some(beginning) => assert!(found.starts_with(beginning), "{found:?} instead of {expected:?}"),
+            None => assert_eq!(found, expected),
+        }
+    }
+}
+
+#[test]
+fn no_instances_or_no_policies() {
+    let head = &GOOD[..GOOD.find("\n[[instances]]").unwrap()];
+    let message = |text: String| read(&text).unwrap_err().to_string();
+    let tables = "at least one table, written with double brackets";
+    assert_eq!(message(head.to_owned()), format!("spec.toml:1:1: instances: missing key: expected {tables}"));
+    assert_eq!(
+        message(format!("{head}instances = []")),
+        format!("spec.toml:8:13: instances: none given: expected {tables}")
+    );
+    let instance = "[[instances]]\nmodel = \"pbm\"\ntheta = [1]\nkappa = [1]\n";
+    assert_eq!(
+        message(format!("{head}{instance}")),
+        format!("spec.toml:1:1: policies: missing key: expected {tables}")
+    );
+    assert_eq!(
+        message(format!("{head}policies = []\n{instance}")),
+        format!("spec.toml:8:12: policies: none given: expected {tables}")
+    );
+}
+
+#[test]
+fn instances_of_one_model_with_distinct_names() {
+    let second = "[[instances]]\nmodel = \"semi-bandit\"\ntheta = [1]\nkappa = [1]\n\n[[policies]]";
+    assert_eq!(
+        error("[[policies]]", second),
+        "spec.toml:15:9: instances[1].model: model \"semi-bandit\" differs from \"pbm\" in line 10: all instances of an \
+         experiment have the same model"
+    );
+    let second = "name = \"a\"\n[[instances]]\nmodel = \"pbm\"\nname = \"a\"\ntheta = [1]\nkappa = [1]\n\n[[policies]]";
+    assert_eq!(
+        error("[[policies]]", second),
+        "spec.toml:17:8: instances[1].name: name \"a\" is already used in line 14"
+    );
+}
+
+#[test]
+fn semi_bandit_examination_does_not_rise_and_pie_has_a_position() {
+    let good = GOOD
+        .replace("model = \"pbm\"", "model = \"semi-bandit\"")
+        .replace("pbm-ts", "rsf-ts")
+        .replace("pbm-pie", "pie")
+        .replace("level = \"log-horizon\"\nepsilon = 0.1", "position = 2");
+    let experiment = read(&good).unwrap();
+    assert_eq!(experiment.instances.model(), Model::SemiBandit);
+    let error = |from: &str, to: &str| read(&good.replacen(from, to, 1)).unwrap_err().to_string();
+    assert_eq!(
+        error("0.3]", "0.7]"),
+        "spec.toml:12:20: instances[0].kappa[2]: examination rises from 0.6 to 0.7 at position 2 (counted from 0): the user \
+         scans from the top, so it cannot"
+    );
+    assert_eq!(
+        error("position = 2", "position = 3"),
+        "spec.toml:20:12: policies[1].position: position 3 is not in the list of instances[0], which has 3 positions: \
+         expected an integer from 0 to 2"
+    );
+    assert_eq!(
+        error("position = 2", "position = -1"),
+        "spec.toml:20:12: policies[1].position: -1 found: expected an integer of at least 0"
+    );
+    let wide = |n: usize| format!("[{}]", vec!["0.5"; n].join(", "));
+    let many =
+        good.replace("[0.45, 0.35, 0.25, 0.15, 0.05]", &wide(70)).replace("[0.9, 0.6, 0.3]", &wide(65));
+    assert_eq!(
+        read(&many).unwrap_err().to_string(),
+        "spec.toml:12:9: instances[0].kappa: 65 positions: at most 64 are supported"
+    );
+}
+
+#[test]
+fn overrides_recompute_the_checkpoints() {
+    let mut listed = read(GOOD).unwrap();
+    let mut logarithmic = read(&GOOD.replace("[10000, 1000]", "{ log = 6 }")).unwrap();
+    let mut by_default = read(&GOOD.replace("checkpoints = [10000, 1000]", "")).unwrap();
+    assert!(by_default.checkpoints.len() > 150 && by_default.checkpoints.len() <= 200);
+    for experiment in [&mut listed, &mut logarithmic, &mut by_default] {
+        let horizon = Some(1024);
+        experiment.apply(Overrides { horizon, runs: Some(3), seed: Some(u64::MAX) }).unwrap();
+        assert_eq!((experiment.horizon, experiment.runs, experiment.seed), (1024, 3, u64::MAX));
+    }
+    assert_eq!(listed.checkpoints, [1000, 1024]);
+    assert_eq!(logarithmic.checkpoints, [1, 4, 16, 64, 256, 1024]);
+    listed.apply(Overrides { horizon: Some(20_000), ..Overrides::default() }).unwrap();
+    assert_eq!(listed.checkpoints, [1000, 10_000, 20_000]);
+
+    let before = listed.canonical_json();
+    let refused = |overrides| listed.clone().apply(overrides).unwrap_err().to_string();
+    assert_eq!(
+        refused(Overrides { runs: Some(0), ..Overrides::default() }),
+        "--runs 0: expected an integer from 1 to 4294967295"
+    );
+    assert_eq!(
+        refused(Overrides { horizon: Some(0), ..Overrides::default() }),
+        "--horizon 0: expected an integer from 1 to 9007199254740992"
+    );
+    assert_eq!(listed.canonical_json(), before);
+}
+
+#[test]
+fn what_is_written_reads_back_as_the_same_experiment() {
+    let odd = GOOD
+        .replace("seed = 1", "seed = 18446744073709551615")
+        .replace("0.45", "0.1234567890123456789, 5e-324, 1, 0, -0.0, 0.30000000000000004")
+        .replace("PBM-PIE (log T)", "\\u03b5 = \\\"1\\\" \\\\ 'x' ''' ]")
+        .replace("epsilon = 0.1", "epsilon = 1e300")
+        .replace("model = \"pbm\"", "model = \"pbm\"\nname = \"query #1, [a]\"");
+    for text in [GOOD.to_owned(), odd, GOOD.replace("[10000, 1000]", "{ log = 17 }")] {
+        let mut experiment = read(&text).unwrap();
+        for horizon in [100_000, 77, 1_000_000] {
+            experiment.apply(Overrides { horizon: Some(horizon), ..Overrides::default() }).unwrap();
+            let written = experiment.to_toml();
+            let again = read(&written).unwrap_or_else(|error| panic!("{error}\n{written}"));
+            assert_eq!(again.canonical_json(), experiment.canonical_json());
+            assert_eq!(again.identity(), experiment.identity());
+        }
+    }
+}
+
+#[test]
+fn numbers_of_the_canonical_form_read_back_exactly() {
+    let theta = [0.1, 1.0 / 3.0, 5e-324, 0.300_000_000_000_000_04, f64::EPSILON];
+    let text = GOOD.replace("[0.45, 0.35, 0.25, 0.15, 0.05]", &format!("{theta:?}"));
+    let json: serde_json::Value = serde_json::from_str(&read(&text).unwrap().canonical_json()).unwrap();
+    let read: Vec<f64> = serde_json::from_value(json["instances"][0]["theta"].clone()).unwrap();
+    assert_eq!(read.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), theta.map(f64::to_bits));
+}
+
+#[test]
+fn panels_share_what_they_do_not_say() {
+    let text = r#"
+title = "two figures"
+task = "regret"
+horizon = 10
+runs = 5
+seed = 1
+
+[[instances]]
+theta = [0.5, 0.4]
+kappa = [1, 0.5]
+
+[[panels]]
+name = "one"
+model = "pbm"
+policies = [{ policy = "pbm-ts" }]
+title = "first"
+
+[[panels]]
+name = "two"
+model = "semi-bandit"
+runs = 7
+policies = [{ policy = "rsf-ts" }]
+"#;
+    let panels = |text: &str| -> Result<Vec<Experiment>, Error> {
+        let source = Source::from_text("experiment.toml", text)?;
+        let document = source.parse()?;
+        let root = document.root();
+        root.know(&["title"]);
+        let mut experiments = Vec::new();
+        for panel in root.required::<Vec<Table<'_>>>("panels")? {
+            experiments.push(Experiment::from_panel(&panel, &root)?);
+            let _: Option<String> = panel.optional("title")?;
+            panel.finish()?;
+        }
+        root.finish()?;
+        Ok(experiments)
+    };
+    let read = panels(text).unwrap();
+    assert_eq!((read[0].runs, read[1].runs), (5, 7));
+    assert_eq!((read[0].instances.model(), read[1].instances.model()), (Model::Pbm, Model::SemiBandit));
+    let error = |from: &str, to: &str| panels(&text.replacen(from, to, 1)).unwrap_err().to_string();
+    assert_eq!(
+        error("seed = 1", ""),
+        "experiment.toml:12:1: panels[0].seed: missing key: expected an integer of at least 0, here or at the top of the file"
+    );
+    assert_eq!(
+        error("runs = 7", "rnus = 7"),
+        "experiment.toml:21:1: panels[1].rnus: unknown key: did you mean `runs`? known: checkpoints, horizon, instances, model, name, policies, runs, seed, task, title"
+    );
+    assert_eq!(
+        error("seed = 1", "seed = 1\nname = \"x\""),
+        "experiment.toml:7:1: name: unknown key: known: checkpoints, horizon, instances, panels, policies, runs, seed, task, title"
+    );
+    assert_eq!(
+        error("theta", "model = \"pbm\"\ntheta"),
+        "experiment.toml:9:9: instances[0].model: model \"pbm\" is not the panel's, \"semi-bandit\": leave it out where \
+         panels share instances"
+    );
+}
+
+/// Thousands of mutilated specs: each reads or fails with a message, none panics.
+#[test]
+fn no_text_makes_the_reader_panic() {
+    use rand_like::Numbers;
+    let pieces = [
+        "[", "]", "{", "}", "=", "\"", "'''", ",", ".", "\n", "-", "1e999", "nan", "_", "#", "é", "[[", "0x",
+        "\u{0}", "\r",
+    ];
+    let mut numbers = Numbers(1);
+    let mut refused = 0;
+    for _ in 0..20_000 {
+        let mut text: Vec<char> = GOOD.chars().collect();
+        for _ in 0..=numbers.below(4) {
+            let at = numbers.below(text.len());
+            match numbers.below(4) {
+                0 => drop(text.remove(at)),
+                1 => drop(text.drain(at..(at + numbers.below(30)).min(text.len()))),
+                2 => {
+                    let from = numbers.below(text.len());
+                    let copy: Vec<char> = text[from..(from + 20).min(text.len())].to_vec();
+                    text.splice(at..at, copy);
+                }
+                _ => drop(text.splice(at..at, pieces[numbers.below(pieces.len())].chars()).count()),
+            }
+        }
+        let text: String = text.into_iter().collect();
+        match read(&text) {
+            Ok(experiment) => {
+                assert_eq!(read(&experiment.to_toml()).unwrap().identity(), experiment.identity());
+            }
+            Err(error) => {
+                refused += 1;
+                let message = error.to_string();
+                assert!(message.starts_with("spec.toml:") && !message.contains('\n'), "{message}");
+                assert!(error.line().is_some_and(|line| line <= 1 + text.matches('\n').count()), "{message}");
+            }
+        }
+    }
+    assert!(refused > 10_000, "only {refused} specs were refused");
+}
+
+/// A generator good enough to mutilate text with.
+mod rand_like {
+    /// `splitmix64`.
+    pub(super) struct Numbers(pub(super) u64);
+
+    impl Numbers {
+        pub(super) fn below(&mut self, n: usize) -> usize {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut bits = self.0;
+            bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            usize::try_from((bits ^ (bits >> 31)) % n.max(1) as u64).unwrap_or(0)
+        }
+    }
+}

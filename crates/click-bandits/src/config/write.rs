@@ -1,0 +1,68 @@
+//! An experiment as a TOML file that reads back as the same experiment.
+
+use super::{Experiment, Schedule};
+use confidence::Probability;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+impl Experiment {
+    /// The experiment as a spec: reading it gives the same canonical form.
+    pub(crate) fn to_toml(&self) -> String {
+        let mut text = String::new();
+        let model = self.instances.model().name();
+        // Writing to a string cannot fail.
+        let _ = self.write_head(&mut text);
+        for (name, theta, kappa) in self.instances.parameters() {
+            let _ = writeln!(text, "\n[[instances]]\nmodel = {}", quoted(model));
+            if let Some(name) = name {
+                let _ = writeln!(text, "name = {}", quoted(name));
+            }
+            let _ = writeln!(text, "theta = {}\nkappa = {}", numbers(theta), numbers(kappa));
+        }
+        for entry in &self.policies {
+            let _ = writeln!(text, "\n[[policies]]\npolicy = {}", quoted(&entry.name));
+            if entry.label != entry.name {
+                let _ = writeln!(text, "label = {}", quoted(&entry.label));
+            }
+            let spec = serde_json::to_value(&entry.spec).unwrap_or_default();
+            for (key, parameter) in spec[&entry.name].as_object().into_iter().flatten() {
+                let _ = writeln!(text, "{key} = {}", value(parameter));
+            }
+        }
+        text
+    }
+
+    fn write_head(&self, text: &mut String) -> std::fmt::Result {
+        writeln!(text, "name = {}", quoted(&self.name))?;
+        writeln!(text, "task = {}", quoted(self.task.name()))?;
+        writeln!(text, "horizon = {}", self.horizon)?;
+        writeln!(text, "runs = {}", self.runs)?;
+        writeln!(text, "seed = {}", self.seed)?;
+        match &self.schedule {
+            Schedule::Log(count) => writeln!(text, "checkpoints = {{ log = {count} }}"),
+            Schedule::List(_) => writeln!(text, "checkpoints = {:?}", self.checkpoints),
+        }
+    }
+}
+
+/// Text between quotes, on one line.
+fn quoted(text: &str) -> String {
+    // JSON's escapes are TOML's, but for DEL, which only TOML wants escaped.
+    Value::from(text).to_string().replace('\u{7f}', "\\u007F")
+}
+
+fn numbers(probabilities: &[Probability]) -> String {
+    let numbers: Vec<f64> = probabilities.iter().map(|probability| probability.get()).collect();
+    // The shortest digits that read back as the same number, always with a point or an exponent.
+    format!("{numbers:?}")
+}
+
+/// A policy's parameter.
+fn value(parameter: &Value) -> String {
+    match parameter {
+        Value::Number(number) if number.is_f64() => format!("{:?}", number.as_f64().unwrap_or_default()),
+        Value::String(text) => quoted(text),
+        Value::Array(entries) => format!("[{}]", entries.iter().map(value).collect::<Vec<_>>().join(", ")),
+        other => other.to_string(),
+    }
+}

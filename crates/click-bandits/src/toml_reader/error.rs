@@ -1,0 +1,104 @@
+//! What is wrong with a file, and where.
+
+use std::fmt;
+
+/// One thing wrong with a file, reading `FILE:LINE:COLUMN: FIELD: what is wrong`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Error {
+    location: Location,
+    message: String,
+}
+
+impl Error {
+    /// An error about a file that has no lines to point at.
+    pub(crate) fn whole_file(file: &str, message: impl Into<String>) -> Self {
+        let location = Location { file: file.to_owned(), line: 0, column: 0, field: String::new() };
+        Self { location, message: message.into() }
+    }
+
+    /// The file's name, as it was given.
+    pub(crate) fn file(&self) -> &str {
+        &self.location.file
+    }
+
+    /// 1-based line, unless the error is about the file as a whole.
+    pub(crate) fn line(&self) -> Option<usize> {
+        (self.location.line > 0).then_some(self.location.line)
+    }
+
+    /// 1-based column in characters, unless the error is about the file as a whole.
+    pub(crate) fn column(&self) -> Option<usize> {
+        (self.location.line > 0).then_some(self.location.column)
+    }
+
+    /// The key at fault from the top of the file, as in `instances[0].theta[2]`; empty when it is none.
+    pub(crate) fn field(&self) -> &str {
+        &self.location.field
+    }
+
+    /// What is wrong, without the place.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Location { file, line, column, field } = &self.location;
+        write!(formatter, "{file}:")?;
+        if *line > 0 {
+            write!(formatter, "{line}:{column}:")?;
+        }
+        if !field.is_empty() {
+            write!(formatter, " {field}:")?;
+        }
+        write!(formatter, " {}", self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A place in a file: where a value is, for an error that is found later.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Location {
+    file: String,
+    /// 1-based; 0 for the file as a whole.
+    line: usize,
+    /// 1-based, in characters.
+    column: usize,
+    field: String,
+}
+
+impl Location {
+    /// The character at byte `offset` of `text`.
+    pub(crate) fn of_text(file: &str, text: &str, offset: usize, field: &str) -> Self {
+        let mut offset = offset.min(text.len());
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let before = &text[..offset];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Self {
+            file: file.to_owned(),
+            line: 1 + before.matches('\n').count(),
+            column: 1 + before[line_start..].chars().count(),
+            field: field.to_owned(),
+        }
+    }
+
+    /// The byte at `offset` of a file that is not text; what precedes it is.
+    pub(crate) fn of_bytes(file: &str, bytes: &[u8], offset: usize) -> Self {
+        let before = String::from_utf8_lossy(&bytes[..offset]);
+        Self::of_text(file, &before, before.len(), "")
+    }
+
+    /// 1-based line.
+    pub(crate) fn line(&self) -> usize {
+        self.line
+    }
+
+    /// An error here.
+    pub(crate) fn error(&self, message: impl Into<String>) -> Error {
+        Error { location: self.clone(), message: message.into() }
+    }
+}

@@ -1,0 +1,133 @@
+//! The names that serde knows for an enum's variants and their fields, so that a message can list them.
+//!
+//! Serde tells them to whoever deserialises the type: a deserialiser that has nothing to give takes them and stops.
+
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, EnumAccess, IntoDeserializer as _, VariantAccess, Visitor,
+};
+use serde::forward_to_deserialize_any;
+use std::fmt;
+
+/// Names of the variants of an enum; none for another type.
+pub(crate) fn variants<T: DeserializeOwned>() -> &'static [&'static str] {
+    T::deserialize(AskVariants).err().and_then(|found| found.0).unwrap_or_default()
+}
+
+/// Names of the fields of a struct variant; none for another kind of variant.
+pub(crate) fn fields<T: DeserializeOwned>(variant: &str) -> &'static [&'static str] {
+    T::deserialize(AskFields(variant)).err().and_then(|found| found.0).unwrap_or_default()
+}
+
+/// The "error" with which the search ends.
+#[derive(Debug)]
+struct Found(Option<&'static [&'static str]>);
+
+impl fmt::Display for Found {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "asked for names only")
+    }
+}
+
+impl std::error::Error for Found {}
+
+impl serde::de::Error for Found {
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Self(None)
+    }
+}
+
+struct AskVariants;
+
+impl<'de> serde::Deserializer<'de> for AskVariants {
+    type Error = Found;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Found> {
+        Err(Found(None))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        variants: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Found> {
+        Err(Found(Some(variants)))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
+struct AskFields<'name>(&'name str);
+
+impl<'de> serde::Deserializer<'de> for AskFields<'_> {
+    type Error = Found;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Found> {
+        Err(Found(None))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Found> {
+        visitor.visit_enum(self)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
+impl<'de> EnumAccess<'de> for AskFields<'_> {
+    type Error = Found;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Found> {
+        Ok((seed.deserialize(self.0.into_deserializer())?, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for AskFields<'_> {
+    type Error = Found;
+
+    fn unit_variant(self) -> Result<(), Found> {
+        Err(Found(None))
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, Found> {
+        Err(Found(None))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Found> {
+        Err(Found(None))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Found> {
+        Err(Found(Some(fields)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use policies::spec::PolicySpec;
+
+    #[test]
+    fn finds_the_names_of_policies_and_parameters() {
+        assert!(variants::<PolicySpec>().contains(&"pbm-ucb"));
+        assert_eq!(fields::<PolicySpec>("pbm-ucb"), ["epsilon"]);
+        assert_eq!(fields::<PolicySpec>("pbm-ts"), [""; 0]);
+        assert_eq!(fields::<PolicySpec>("no such policy"), [""; 0]);
+        assert_eq!(variants::<u64>(), [""; 0]);
+    }
+}

@@ -1,0 +1,161 @@
+//! Where a text stops being TOML, in terms of the field being written.
+
+use super::error::{Error, Location};
+use toml::de::{DeTable, DeValue};
+
+/// The parser's error with file, line, column, and the field when there is one.
+pub(crate) fn explain(file: &str, text: &str, error: &toml::de::Error) -> Error {
+    let offset = error.span().map_or(0, |span| span.start).min(text.len());
+    let field = field_at(text, offset);
+    let mut message = error.message().to_owned();
+    let fault = error.span().and_then(|span| text.get(span)).unwrap_or_default();
+    if fault.trim().is_empty() && message.starts_with("string values must be quoted") {
+        "a value is missing".clone_into(&mut message);
+    }
+    let duplicate = message == "duplicate key";
+    if duplicate && let Some(first) = field.as_deref().and_then(|field| first_line_of(text, field, offset)) {
+        message = format!("duplicate key: it was already given in line {first}");
+    } else if !duplicate {
+        message = format!("not TOML: {}", message.replace('\n', " "));
+    }
+    Location::of_text(file, text, offset, field.as_deref().unwrap_or_default()).error(message)
+}
+
+/// The key whose line holds the byte `offset`, with the table it is in.
+fn field_at(text: &str, offset: usize) -> Option<String> {
+    let text_before = text.get(..offset)?;
+    let line_start = text_before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text[line_start..].lines().next().unwrap_or_default();
+    if let Some(header) = line.trim_start().strip_prefix('[') {
+        let name = header.trim_start_matches('[').split([']', '#']).next()?.trim();
+        return (!name.is_empty()).then(|| name.to_owned());
+    }
+    // In an inline table the key follows a brace or a comma, elsewhere it begins the line.
+    let inline = text_before[line_start..].rfind(['{', ',']).map(|at| line_start + at + 1);
+    let key = inline.into_iter().chain([line_start]).find_map(|start| key_of(&text[start..]))?;
+    let (recovered, _) = DeTable::parse_recoverable(text);
+    let table = enclosing_table(recovered.get_ref(), "", offset);
+    Some(if table.is_empty() { key.to_owned() } else { format!("{table}.{key}") })
+}
+
+/// The bare key at the start of `text` when `=` follows it.
+fn key_of(text: &str) -> Option<&str> {
+    let text = text.trim_start_matches([' ', '\t']);
+    let end =
+        text.find(|character: char| !(character.is_ascii_alphanumeric() || "-_.".contains(character)))?;
+    let key = &text[..end];
+    (!key.is_empty() && text[end..].trim_start_matches([' ', '\t']).starts_with('=')).then_some(key)
+}
+
+/// The path of the innermost table that is open at the byte `offset`.
+fn enclosing_table(table: &DeTable<'_>, path: &str, offset: usize) -> String {
+    let mut entries: Vec<_> = table.iter().filter(|(key, _)| key.span().start < offset).collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    // What opened last before the offset is the innermost table, unless it was closed before.
+    let mut best = (path.to_owned(), 0);
+    for (key, value) in entries {
+        let path = if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
+        match value.get_ref() {
+            DeValue::Table(inner) => consider(&mut best, inner, &value.span(), &path, offset),
+            DeValue::Array(array) => {
+                for (index, entry) in array.iter().enumerate() {
+                    if let DeValue::Table(inner) = entry.get_ref() {
+                        consider(&mut best, inner, &entry.span(), &format!("{path}[{index}]"), offset);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    best.0
+}
+
+/// Takes `table` as the innermost open one when it begins last of all so far and is open at `offset`.
+fn consider(
+    best: &mut (String, usize),
+    table: &DeTable<'_>,
+    span: &std::ops::Range<usize>,
+    path: &str,
+    offset: usize,
+) {
+    let inline = table.iter().next().is_some_and(|(key, _)| span.contains(&key.span().start));
+    let open = span.start < offset && (!inline || offset < span.end);
+    if open && span.start >= best.1 {
+        *best = (enclosing_table(table, path, offset), span.start);
+    }
+}
+
+/// The line in which the field of this path was given first, before the byte `offset`.
+fn first_line_of(text: &str, field: &str, offset: usize) -> Option<usize> {
+    let (recovered, _) = DeTable::parse_recoverable(text);
+    let mut table = recovered.get_ref();
+    let mut steps = field.split('.').peekable();
+    while let Some(step) = steps.next() {
+        let (name, index) = match step.split_once('[') {
+            Some((name, index)) => (name, index.trim_end_matches(']').parse::<usize>().ok()),
+            None => (step, None),
+        };
+        let (key, value) = table.get_key_value(name)?;
+        if steps.peek().is_none() {
+            let start = key.span().start;
+            return (start < offset).then(|| 1 + text[..start].matches('\n').count());
+        }
+        let value = match index {
+            Some(index) => value.get_ref().as_array()?.get(index)?.get_ref(),
+            None => value.get_ref(),
+        };
+        table = value.as_table()?;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Source;
+
+    fn error(text: &str) -> String {
+        Source::from_text("spec.toml", text)
+            .and_then(|source| source.parse().map(|_| ()))
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn a_duplicate_key_names_the_table_and_the_first_line() {
+        assert_eq!(
+            error("seed = 1\nruns = 2\nseed = 3\n"),
+            "spec.toml:3:1: seed: duplicate key: it was already given in line 1"
+        );
+        assert_eq!(
+            error("[[instances]]\nkappa = [1]\n[[instances]]\nkappa = [1]\ntheta = [1]\nkappa = [2]\n"),
+            "spec.toml:6:1: instances[1].kappa: duplicate key: it was already given in line 4"
+        );
+        assert_eq!(
+            error("checkpoints = { log = 2, log = 3 }\n"),
+            "spec.toml:1:26: checkpoints.log: duplicate key: it was already given in line 1"
+        );
+        assert_eq!(
+            error("checkpoints = { log = 2 }\nseed = 1\ncheckpoints = { log = 2 }\n"),
+            "spec.toml:3:1: checkpoints: duplicate key: it was already given in line 1"
+        );
+    }
+
+    #[test]
+    fn broken_text_names_the_field_being_written() {
+        for (text, place) in [
+            ("name = \"a\nruns = 2\n", "spec.toml:1:"),
+            (
+                "runs = 1\n\n[[instances]]\ntheta = [0.5, oops]\n",
+                "spec.toml:4:15: instances[0].theta: not TOML: ",
+            ),
+            ("runs = \n", "spec.toml:1:8: runs: not TOML: a value is missing"),
+            ("hello world\n", "spec.toml:1:7: not TOML: "),
+            ("runs = 1e\n", "spec.toml:1:10: runs: not TOML: "),
+            ("runs = 00\n", "spec.toml:1:8: runs: not TOML: "),
+            ("[[instances]\n", "spec.toml:1:13: instances: not TOML: "),
+        ] {
+            let error = error(text);
+            assert!(error.starts_with(place), "{text:?} gives {error:?}");
+        }
+    }
+}
