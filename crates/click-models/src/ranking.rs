@@ -15,7 +15,7 @@ use std::ops::Index;
 /// assert_eq!(ranking[0], ItemId::new(2));
 /// assert_eq!(ranking.len(), 3);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Ranking {
     items: Vec<ItemId>,
@@ -78,6 +78,18 @@ impl Ranking {
             && self.iter().all(|(position, item)| {
                 item.index() < shape.n_items() && !self.items[..position].contains(&item)
             })
+    }
+}
+
+impl Clone for Ranking {
+    fn clone(&self) -> Self {
+        Self { items: self.items.clone() }
+    }
+
+    /// Reuses the memory of `self`, which a derived `Clone` would not.
+    #[inline]
+    fn clone_from(&mut self, source: &Self) {
+        self.items.clone_from(&source.items);
     }
 }
 

@@ -1,2 +1,19 @@
-//! In progress.
+//! Bandit policies that learn which ranked list to show from clicks alone.
+
+mod coin;
+mod error;
+mod kl_arms;
+mod policy;
+mod sampling;
+mod top_l;
+
+pub mod generic;
+pub mod pbm;
+pub mod ranking;
 pub mod spec;
+
+pub use error::Error;
+pub use generic::{Fixed, Uniform};
+pub use pbm::{BcMpTs, PbmPie, PbmTs, PbmUcb, RbaKlUcb};
+pub use policy::{Decision, Policy, Select, Update};
+pub use ranking::{Pie, PrefixKlUcb, PrefixTs, PrefixUcb};

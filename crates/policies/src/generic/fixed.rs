@@ -1,0 +1,51 @@
+//! Oracle: the same action in every round.
+//!
+//! With the best action of an instance it is the oracle whose regret is 0, the ceiling of every comparison.
+//!
+//! Reference: none needed. Deviations: none. Complexity: a copy of the action a round.
+//!
+//! # Examples
+//!
+//! ```
+//! use click_models::{ClickModel, PositionBased};
+//! use policies::{Decision, Fixed, Select};
+//! use rand::{SeedableRng, rngs::ChaCha8Rng};
+//!
+//! let users = PositionBased::from_values(&[0.1, 0.3, 0.2], &[1.0, 0.5])?;
+//! let mut oracle = Fixed::new(users.optimal_action());
+//! let mut decision = Decision::default();
+//! oracle.select(&mut ChaCha8Rng::seed_from_u64(1), &mut decision);
+//! assert_eq!(users.gap(&decision.action), 0.0);
+//! # Ok::<(), click_models::Error>(())
+//! ```
+
+use crate::{Decision, Select, Update};
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+/// Plays one given action for ever.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Fixed<A> {
+    action: A,
+}
+
+impl<A> Fixed<A> {
+    /// Plays `action` for ever.
+    pub fn new(action: A) -> Self {
+        Self { action }
+    }
+}
+
+impl<A: Clone> Select<A> for Fixed<A> {
+    type Note = ();
+
+    #[inline]
+    fn select<R: Rng + ?Sized>(&mut self, _rng: &mut R, out: &mut Decision<A>) {
+        out.action.clone_from(&self.action);
+    }
+}
+
+impl<A: Clone, F> Update<A, F> for Fixed<A> {
+    #[inline]
+    fn update(&mut self, _decision: &Decision<A>, _feedback: &F) {}
+}

@@ -1,0 +1,58 @@
+//! Uniform: a fresh random list in every round.
+//!
+//! Every ordered list of `n_positions` distinct items has the same probability.
+//!
+//! Reference: none needed; the floor of every comparison. Deviations: none. Complexity: O(`n_positions`^2) a round.
+//!
+//! # Examples
+//!
+//! ```
+//! use click_models::{ListShape, Ranking};
+//! use policies::{Decision, Select, Uniform};
+//! use rand::{SeedableRng, rngs::ChaCha8Rng};
+//!
+//! let shape = ListShape::new(5, 3)?;
+//! let mut decision = Decision::<Ranking>::default();
+//! Uniform::new(shape).select(&mut ChaCha8Rng::seed_from_u64(1), &mut decision);
+//! assert!(decision.action.fits(shape));
+//! # Ok::<(), click_models::Error>(())
+//! ```
+
+use crate::{Decision, Select, Update};
+use click_models::{ItemId, ListShape, Ranking};
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+
+/// Shows a uniformly random list.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Uniform {
+    shape: ListShape,
+}
+
+impl Uniform {
+    /// A uniform policy for lists of this shape.
+    pub fn new(shape: ListShape) -> Self {
+        Self { shape }
+    }
+}
+
+impl Select<Ranking> for Uniform {
+    type Note = ();
+
+    #[inline]
+    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
+        out.action.clear();
+        while out.action.len() < self.shape.n_positions() {
+            // Drawing again what is shown already costs little: a list has at most 64 positions.
+            let item = ItemId::from_index(rng.random_range(0..self.shape.n_items()));
+            if !out.action.contains(item) {
+                out.action.push(item);
+            }
+        }
+    }
+}
+
+impl<F> Update<Ranking, F> for Uniform {
+    #[inline]
+    fn update(&mut self, _decision: &Decision<Ranking>, _feedback: &F) {}
+}

@@ -1,0 +1,149 @@
+//! The statistics of the position-based model: displays and clicks of every item at every position (PBM paper, section 2).
+//!
+//! | here | paper |
+//! |---|---|
+//! | `shows(item)[position]` | N_{k,l} |
+//! | `clicks(item)[position]` | S_{k,l} |
+//! | `weighted_shows(item)` | N~_k, displays weighted by examination |
+
+use crate::Error;
+use click_models::{Clicks, ItemId, ListShape, PbmKnown, Ranking};
+use confidence::Probability;
+use serde::{Deserialize, Serialize};
+
+/// What a position-based policy has seen, and what it was told beforehand.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub(crate) struct PbmCounts {
+    examination: Vec<Probability>,
+    /// Rounds decided so far.
+    rounds: u64,
+    /// Item by item, every position.
+    shows: Vec<u64>,
+    clicks: Vec<u64>,
+    /// Positions from the most to the least examined.
+    #[serde(skip)]
+    order: Vec<usize>,
+    #[serde(skip)]
+    weights: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct Saved {
+    examination: Vec<Probability>,
+    rounds: u64,
+    shows: Vec<u64>,
+    clicks: Vec<u64>,
+}
+
+impl PbmCounts {
+    pub(crate) fn new(known: PbmKnown<'_>) -> Self {
+        let cells = known.shape.n_items() * known.shape.n_positions();
+        let fresh = vec![0; cells];
+        Self::assemble(known.examination.to_vec(), 0, fresh.clone(), fresh)
+    }
+
+    fn assemble(examination: Vec<Probability>, rounds: u64, shows: Vec<u64>, clicks: Vec<u64>) -> Self {
+        let weights: Vec<f64> = examination.iter().map(|examined| examined.get()).collect();
+        let mut order: Vec<usize> = (0..weights.len()).collect();
+        order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+        Self { examination, rounds, shows, clicks, order, weights }
+    }
+
+    pub(crate) fn n_positions(&self) -> usize {
+        self.weights.len()
+    }
+
+    pub(crate) fn n_items(&self) -> usize {
+        self.shows.len() / self.n_positions()
+    }
+
+    /// Positions from the most to the least examined: where the best, the second best, ... item goes.
+    pub(crate) fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// Examination of every position.
+    #[inline]
+    pub(crate) fn examination(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// Counts a new round and gives its 1-based number.
+    #[inline]
+    pub(crate) fn next_round(&mut self) -> u64 {
+        self.rounds += 1;
+        self.rounds
+    }
+
+    #[inline]
+    pub(crate) fn shows(&self, item: usize) -> &[u64] {
+        let positions = self.n_positions();
+        &self.shows[item * positions..][..positions]
+    }
+
+    #[inline]
+    pub(crate) fn clicks(&self, item: usize) -> &[u64] {
+        let positions = self.n_positions();
+        &self.clicks[item * positions..][..positions]
+    }
+
+    /// Clicks on `item` at all positions (S_k).
+    #[inline]
+    pub(crate) fn total_clicks(&self, item: usize) -> f64 {
+        self.clicks(item).iter().sum::<u64>() as f64
+    }
+
+    /// Displays of `item` at all positions (N_k).
+    #[inline]
+    pub(crate) fn total_shows(&self, item: usize) -> f64 {
+        self.shows(item).iter().sum::<u64>() as f64
+    }
+
+    /// Displays of `item`, each weighted by the examination of its position (N~_k). Summed afresh in the order of the
+    /// positions, so that items with equal counts have equal sums and tie.
+    #[inline]
+    pub(crate) fn weighted_shows(&self, item: usize) -> f64 {
+        self.shows(item).iter().zip(&self.weights).map(|(&shows, weight)| shows as f64 * weight).sum()
+    }
+
+    /// Counts one round's displays and clicks, then calls `changed` with every item that was shown. Items that do not
+    /// exist and positions beyond the list are ignored.
+    #[inline]
+    pub(crate) fn record(&mut self, shown: &Ranking, clicks: Clicks, mut changed: impl FnMut(&Self, usize)) {
+        let positions = self.n_positions();
+        for (position, item) in shown.iter().take(positions) {
+            if item.index() < self.n_items() {
+                let cell = item.index() * positions + position;
+                self.shows[cell] += 1;
+                self.clicks[cell] += u64::from(clicks.get(position));
+                changed(self, item.index());
+            }
+        }
+    }
+}
+
+/// Shows `best` (scores and items, best first) with the best item where examination is largest.
+#[inline]
+pub(crate) fn place(best: &[(f64, u32)], order: &[usize], out: &mut Ranking) {
+    let places = out.positions_mut(order.len());
+    for (&position, &(_, item)) in order.iter().zip(best) {
+        places[position] = ItemId::new(item);
+    }
+}
+
+impl TryFrom<Saved> for PbmCounts {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self, Error> {
+        let positions = saved.examination.len();
+        if positions == 0 || saved.shows.len() % positions != 0 || saved.clicks.len() != saved.shows.len() {
+            return Err(Error::SavedSizes);
+        }
+        ListShape::new(saved.shows.len() / positions, positions)?;
+        if saved.clicks.iter().zip(&saved.shows).any(|(clicks, shows)| clicks > shows) {
+            return Err(Error::MoreClicksThanShows);
+        }
+        Ok(Self::assemble(saved.examination, saved.rounds, saved.shows, saved.clicks))
+    }
+}

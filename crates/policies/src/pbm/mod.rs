@@ -1,0 +1,14 @@
+//! Policies for the position-based model with known examination probabilities.
+
+mod bc_mp_ts;
+mod counts;
+mod pbm_pie;
+mod pbm_ts;
+mod pbm_ucb;
+mod rba_kl_ucb;
+
+pub use bc_mp_ts::BcMpTs;
+pub use pbm_pie::PbmPie;
+pub use pbm_ts::PbmTs;
+pub use pbm_ucb::PbmUcb;
+pub use rba_kl_ucb::RbaKlUcb;

@@ -1,0 +1,117 @@
+//! RBA-KL-UCB: ranked bandits, one KL-UCB bandit for every position.
+//!
+//! From the top position down, the bandit of a position picks its arm of largest KL-UCB index. If that item is already shown
+//! above, an unshown item drawn uniformly is displayed instead and the bandit records a pull of *its pick* with reward 0;
+//! otherwise it records the click at its position. The level at round `t` is `ln t`.
+//!
+//! Reference: Radlinski, Kleinberg, Joachims, *Learning diverse rankings with multi-armed bandits*, ICML 2008, with the
+//! index of Garivier and Cappe 2011; compared with in Lagree, Vernade, Cappe 2016, section 4. Deviations: none; which
+//! item fills the place of a repeated pick is left open there.
+//!
+//! The decision's note holds the picks, since the list shows something else where a pick was repeated.
+//!
+//! | here | paper | shape | unit |
+//! |---|---|---|---|
+//! | `arms` | one bandit a position | `n_positions` x `n_items` | - |
+//!
+//! Complexity: O(`n_positions` `n_items`) multiply-adds and a few solved indices a round.
+
+use crate::kl_arms::{KlArm, KlTop};
+use crate::top_l::Ties;
+use crate::{Decision, Error, Select, Update};
+use click_models::{ItemId, ListShape, PbmFeedback, Ranking};
+use confidence::Rate;
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+
+/// RBA-KL-UCB.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub struct RbaKlUcb {
+    shape: ListShape,
+    /// Rounds decided so far.
+    rounds: u64,
+    /// Pulls and clicks of every position's bandit: position by position, every item.
+    pulls: Vec<u64>,
+    clicks: Vec<u64>,
+    #[serde(skip)]
+    arms: Vec<KlArm>,
+    /// One a position: each remembers its last winner.
+    #[serde(skip)]
+    tops: Vec<KlTop>,
+}
+
+#[derive(Deserialize)]
+struct Saved {
+    shape: ListShape,
+    rounds: u64,
+    pulls: Vec<u64>,
+    clicks: Vec<u64>,
+}
+
+impl RbaKlUcb {
+    /// A fresh policy.
+    pub fn new(shape: ListShape) -> Self {
+        let fresh = vec![0; shape.n_items() * shape.n_positions()];
+        Self::assemble(Saved { shape, rounds: 0, pulls: fresh.clone(), clicks: fresh })
+    }
+
+    fn assemble(Saved { shape, rounds, pulls, clicks }: Saved) -> Self {
+        let arms = pulls.iter().zip(&clicks).map(|(&pulls, &clicks)| KlArm::new(pulls, clicks)).collect();
+        Self { shape, rounds, pulls, clicks, arms, tops: vec![KlTop::new(1); shape.n_positions()] }
+    }
+}
+
+impl TryFrom<Saved> for RbaKlUcb {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self, Error> {
+        let cells = saved.shape.n_items() * saved.shape.n_positions();
+        if saved.pulls.len() != cells || saved.clicks.len() != cells {
+            return Err(Error::SavedSizes);
+        }
+        if saved.clicks.iter().zip(&saved.pulls).any(|(clicks, pulls)| clicks > pulls) {
+            return Err(Error::MoreClicksThanShows);
+        }
+        Ok(Self::assemble(saved))
+    }
+}
+
+impl Select<Ranking> for RbaKlUcb {
+    /// What the bandits picked, position by position.
+    type Note = Ranking;
+
+    #[inline]
+    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking, Ranking>) {
+        self.rounds += 1;
+        let level = Rate::LOG.level(self.rounds);
+        out.action.clear();
+        out.note.clear();
+        for (arms, top) in self.arms.chunks_exact(self.shape.n_items()).zip(&mut self.tops) {
+            let (_, pick) = top.select(arms, level, Ties::draw(rng))[0];
+            let pick = ItemId::new(pick);
+            let mut shown = pick;
+            while out.action.contains(shown) {
+                shown = ItemId::from_index(rng.random_range(0..self.shape.n_items()));
+            }
+            out.note.push(pick);
+            out.action.push(shown);
+        }
+    }
+}
+
+impl Update<Ranking, PbmFeedback> for RbaKlUcb {
+    #[inline]
+    fn update(&mut self, decision: &Decision<Ranking, Ranking>, feedback: &PbmFeedback) {
+        let n_items = self.shape.n_items();
+        let places = decision.note.iter().zip(decision.action.iter()).take(self.shape.n_positions());
+        for ((position, pick), (_, shown)) in places {
+            if pick.index() < n_items {
+                let arm = position * n_items + pick.index();
+                self.pulls[arm] += 1;
+                self.clicks[arm] += u64::from(pick == shown && feedback.clicks.get(position));
+                self.arms[arm] = KlArm::new(self.pulls[arm], self.clicks[arm]);
+            }
+        }
+    }
+}

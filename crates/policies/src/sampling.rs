@@ -1,0 +1,155 @@
+//! Random variates: normal, Gamma and Beta, the same bits on every machine.
+//!
+//! `rand_distr` calls the platform's logarithm and exponential, whose last bit differs between processors; here both come
+//! from `confidence::math` and `libm`. A Beta draw is `X / (X + Y)` of two Gamma draws, which is also faster.
+//!
+//! References: Marsaglia and Tsang, *The ziggurat method for generating random variables*, J. Stat. Softw. 5(8), 2000
+//! (256 layers, with independent bits for the layer and the abscissa as in Doornik 2005); Marsaglia and Tsang, *A simple
+//! method for generating gamma variables*, ACM TOMS 26, 2000. Deviations: none.
+//!
+//! Complexity: O(1) expected; one to two 64-bit draws a normal, about 1.02 normals and uniforms a Gamma.
+
+use confidence::math::ln;
+use rand::{Rng, RngExt};
+use std::sync::LazyLock;
+
+const LAYERS: usize = 256;
+/// Where the tail begins.
+const TAIL: f64 = 3.654_152_885_361_009;
+/// Area of every layer, under the unnormalised density `exp(-x^2 / 2)`.
+const AREA: f64 = 0.004_928_673_233_997_087;
+
+/// Right edges of the layers and the density there.
+#[derive(Debug)]
+struct Ziggurat {
+    edge: [f64; LAYERS + 1],
+    density: [f64; LAYERS + 1],
+}
+
+static ZIGGURAT: LazyLock<Ziggurat> = LazyLock::new(|| {
+    let density = |x: f64| libm::exp(-0.5 * x * x);
+    let mut edge = [0.0; LAYERS + 1];
+    // The lowest layer is a rectangle that stands for itself and the tail.
+    edge[0] = AREA / density(TAIL);
+    edge[1] = TAIL;
+    for layer in 2..LAYERS {
+        edge[layer] = (-2.0 * ln(AREA / edge[layer - 1] + density(edge[layer - 1]))).sqrt();
+    }
+    Ziggurat { edge, density: edge.map(density) }
+});
+
+/// The sampler of normal variates and of what is made from them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sampler {
+    tables: &'static Ziggurat,
+}
+
+impl Sampler {
+    #[inline]
+    pub(crate) fn new() -> Self {
+        Self { tables: &ZIGGURAT }
+    }
+
+    /// A standard normal variate.
+    #[inline]
+    pub(crate) fn normal<R: Rng + ?Sized>(self, rng: &mut R) -> f64 {
+        loop {
+            let bits = rng.next_u64();
+            let layer = (bits & 0xff) as usize;
+            // The upper 53 bits, signed: uniform on [-1, 1), independent of the layer.
+            #[expect(clippy::cast_possible_wrap, reason = "the sign is the uniform's sign")]
+            let uniform = ((bits as i64) >> 11) as f64 * (1.0 / 4_503_599_627_370_496.0);
+            let x = uniform * self.tables.edge[layer];
+            if x.abs() < self.tables.edge[layer + 1] {
+                return x;
+            }
+            if let Some(x) = self.edge_case(layer, x, rng) {
+                return x;
+            }
+        }
+    }
+
+    /// Beyond the inner rectangle of `layer`: the tail, or the wedge under the curve. About one draw in a hundred.
+    #[cold]
+    fn edge_case<R: Rng + ?Sized>(self, layer: usize, x: f64, rng: &mut R) -> Option<f64> {
+        if layer == 0 {
+            return Some(tail(rng).copysign(x));
+        }
+        let (outer, inner) = (self.tables.density[layer], self.tables.density[layer + 1]);
+        let height = outer + (inner - outer) * rng.random::<f64>();
+        (height < libm::exp(-0.5 * x * x)).then_some(x)
+    }
+
+    /// A Gamma variate with scale 1.
+    #[inline]
+    pub(crate) fn gamma<R: Rng + ?Sized>(self, shape: GammaShape, rng: &mut R) -> f64 {
+        loop {
+            let x = self.normal(rng);
+            let root = 1.0 + shape.slope * x;
+            if root <= 0.0 {
+                continue;
+            }
+            let cube = root * root * root;
+            let uniform = rng.random::<f64>();
+            let square = x * x;
+            // The squeeze spares the logarithms in 98 of 100 cases.
+            if uniform < 1.0 - 0.0331 * square * square
+                || ln(uniform) < 0.5 * square + shape.scale * (1.0 - cube + ln(cube))
+            {
+                return shape.scale * cube;
+            }
+        }
+    }
+
+    /// A Beta variate.
+    #[inline]
+    pub(crate) fn beta<R: Rng + ?Sized>(self, shape: BetaShape, rng: &mut R) -> f64 {
+        let successes = self.gamma(shape.successes, rng);
+        let failures = self.gamma(shape.failures, rng);
+        successes / (successes + failures)
+    }
+}
+
+/// A normal variate given that it is beyond [`TAIL`].
+fn tail<R: Rng + ?Sized>(rng: &mut R) -> f64 {
+    loop {
+        // 1 - u is in (0, 1], so the logarithms are finite.
+        let beyond = -ln(1.0 - rng.random::<f64>()) / TAIL;
+        let height = -ln(1.0 - rng.random::<f64>());
+        if 2.0 * height > beyond * beyond {
+            return TAIL + beyond;
+        }
+    }
+}
+
+/// A Gamma shape of at least 1, with what the sampler needs of it worked out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GammaShape {
+    scale: f64,
+    slope: f64,
+}
+
+impl GammaShape {
+    /// `shape` must be at least 1.
+    #[inline]
+    pub(crate) fn new(shape: f64) -> Self {
+        debug_assert!(shape >= 1.0, "Marsaglia and Tsang's method needs a shape of at least 1, not {shape}");
+        let scale = shape - 1.0 / 3.0;
+        Self { scale, slope: 1.0 / (9.0 * scale).sqrt() }
+    }
+}
+
+/// The two shapes of a Beta distribution, each at least 1.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BetaShape {
+    successes: GammaShape,
+    failures: GammaShape,
+}
+
+impl BetaShape {
+    /// Beta(`1 + successes`, `1 + failures`): the posterior of a flat prior after so many of each. Neither is negative.
+    #[inline]
+    pub(crate) fn after(successes: f64, failures: f64) -> Self {
+        Self { successes: GammaShape::new(1.0 + successes), failures: GammaShape::new(1.0 + failures) }
+    }
+}

@@ -1,0 +1,49 @@
+//! The round loop: one policy against one instance for one replication.
+
+use crate::{Schedule, SimRng};
+use click_models::{Action, ClickModel};
+use policies::{Decision, Policy};
+
+/// What one replication saw at every checkpoint.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Curve {
+    /// Cumulative expected regret, in clicks.
+    pub regret: Vec<f64>,
+    /// Cumulative realised reward, in clicks.
+    pub clicks: Vec<f64>,
+}
+
+/// Plays `policy` against `model` to the schedule's horizon.
+///
+/// Users come from `environment` and the policy's choices from `randomness`. The regret of a round is the gap of the action
+/// played, so only the policy's choices, not the users' luck, make it vary.
+pub fn play<M, P>(
+    model: &M,
+    policy: &mut P,
+    schedule: &Schedule,
+    environment: &mut SimRng,
+    randomness: &mut SimRng,
+) -> Curve
+where
+    M: ClickModel,
+    P: Policy<M::Interaction>,
+{
+    let checkpoints = schedule.checkpoints();
+    let mut curve =
+        Curve { regret: Vec::with_capacity(checkpoints.len()), clicks: Vec::with_capacity(checkpoints.len()) };
+    let mut decision: Decision<Action<M>, P::Note> = Decision::default();
+    let (mut round, mut regret, mut clicks) = (0, 0.0, 0.0);
+    for &checkpoint in checkpoints {
+        while round < checkpoint {
+            round += 1;
+            policy.select(randomness, &mut decision);
+            regret += model.gap(&decision.action);
+            let feedback = model.respond(&decision.action, environment);
+            clicks += model.reward(&feedback);
+            policy.update(&decision, &feedback);
+        }
+        curve.regret.push(regret);
+        curve.clicks.push(clicks);
+    }
+    curve
+}

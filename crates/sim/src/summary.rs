@@ -1,0 +1,90 @@
+//! Means, standard errors and quantiles over replications.
+//!
+//! Sums are taken in the order of the replications, so a summary has the same bits however its data was computed.
+
+/// What a sample of replications looks like.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Summary {
+    /// Mean.
+    pub mean: f64,
+    /// Standard error of the mean; 0 for a single replication, whose spread is unknown.
+    pub standard_error: f64,
+    /// Smallest value.
+    pub min: f64,
+    /// Largest value.
+    pub max: f64,
+    /// First decile.
+    pub q10: f64,
+    /// Last decile.
+    pub q90: f64,
+}
+
+impl Summary {
+    /// Summarises a sample; `None` when it is empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let summary = sim::Summary::of(&[1.0, 2.0, 3.0, 4.0]).expect("not empty");
+    /// assert_eq!(summary.mean, 2.5);
+    /// // Squared deviations 2.25 + .25 + .25 + 2.25 = 5; 5 / 3 / 4.
+    /// assert!((summary.standard_error - (5.0_f64 / 12.0).sqrt()).abs() < 1e-15);
+    /// // Position 0.3 between 1 and 2.
+    /// assert!((summary.q10 - 1.3).abs() < 1e-15);
+    /// ```
+    pub fn of(sample: &[f64]) -> Option<Self> {
+        if sample.is_empty() {
+            return None;
+        }
+        let mut sorted = sample.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let (mean, standard_error) = mean_and_error(sample);
+        Some(Self {
+            mean,
+            standard_error,
+            min: sorted[0],
+            max: sorted[sorted.len() - 1],
+            q10: quantile(&sorted, 0.1),
+            q90: quantile(&sorted, 0.9),
+        })
+    }
+}
+
+/// Mean of a sample that is not empty, and its standard error: 0 for a single value.
+fn mean_and_error(sample: &[f64]) -> (f64, f64) {
+    let n = sample.len() as f64;
+    let mean = sample.iter().sum::<f64>() / n;
+    if sample.len() == 1 {
+        return (mean, 0.0);
+    }
+    let squares: f64 = sample.iter().map(|value| (value - mean) * (value - mean)).sum();
+    (mean, (squares / (n - 1.0) / n).sqrt())
+}
+
+/// Quantile of an increasing sample that is not empty, by linear interpolation (type 7 of Hyndman and Fan 1996).
+fn quantile(sorted: &[f64], probability: f64) -> f64 {
+    let place = (sorted.len() - 1) as f64 * probability;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 <= place < len")]
+    let below = place as usize;
+    let above = (below + 1).min(sorted.len() - 1);
+    sorted[below] + (place - below as f64) * (sorted[above] - sorted[below])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_sample_has_no_summary_and_a_single_value_no_spread() {
+        assert_eq!(Summary::of(&[]), None);
+        let alone = Summary::of(&[3.0]).expect("one value");
+        assert_eq!(alone, Summary { mean: 3.0, standard_error: 0.0, min: 3.0, max: 3.0, q10: 3.0, q90: 3.0 });
+    }
+
+    #[test]
+    fn the_order_of_a_sample_moves_no_quantile() {
+        let summary = Summary::of(&[5.0, 1.0, 4.0, 2.0, 3.0]).expect("five values");
+        assert_eq!((summary.min, summary.max), (1.0, 5.0));
+        assert!((summary.q10 - 1.4).abs() < 1e-15 && (summary.q90 - 4.6).abs() < 1e-15);
+    }
+}

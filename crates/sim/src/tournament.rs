@@ -1,0 +1,103 @@
+//! Every contender on every replication, on all cores, with the same result whatever their number.
+
+use crate::{Contender, Curve, Schedule, Streams};
+use click_models::ClickModel;
+use rand::RngExt;
+use rayon::prelude::*;
+use std::fmt;
+
+/// An experiment: contenders, the instances that replications draw from, and how long and how often they play.
+pub struct Tournament<'a, M: ClickModel> {
+    /// The instances; every replication draws one uniformly, the same one for every contender. At least one.
+    pub instances: &'a [M],
+    /// Who plays.
+    pub contenders: &'a [Box<dyn Contender<M>>],
+    /// When to look, and when to end.
+    pub schedule: &'a Schedule,
+    /// Where randomness comes from.
+    pub streams: Streams,
+    /// Number of replications.
+    pub runs: u64,
+}
+
+impl<M: ClickModel> fmt::Debug for Tournament<'_, M> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let labels: Vec<&str> = self.contenders.iter().map(|contender| contender.label()).collect();
+        formatter
+            .debug_struct("Tournament")
+            .field("instances", &self.instances.len())
+            .field("contenders", &labels)
+            .field("schedule", self.schedule)
+            .field("streams", &self.streams)
+            .field("runs", &self.runs)
+            .finish()
+    }
+}
+
+/// What is told of a tournament while it runs. Replications of one contender may run at the same time.
+pub trait Observer: Sync {
+    /// Runs `work`, one replication of the contender with this index, and may measure it.
+    fn observe<T>(&self, contender: usize, work: impl FnOnce() -> T) -> T;
+}
+
+/// Looks away.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn observe<T>(&self, _contender: usize, work: impl FnOnce() -> T) -> T {
+        work()
+    }
+}
+
+/// Everything that a tournament saw.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Index of the instance of every replication.
+    pub drawn: Vec<usize>,
+    /// Curves of every contender (outer) and replication (inner).
+    pub curves: Vec<Vec<Curve>>,
+}
+
+impl<M: ClickModel> Tournament<'_, M> {
+    /// Index of the instance that `replication` plays on.
+    ///
+    /// # Panics
+    ///
+    /// When there is no instance.
+    pub fn draw_instance(&self, replication: u64) -> usize {
+        self.streams.instance(replication).random_range(0..self.instances.len())
+    }
+
+    /// Plays everything on the current rayon thread pool.
+    ///
+    /// # Panics
+    ///
+    /// When there is no instance, or a policy plays what is no action of the model.
+    pub fn run(&self, observer: &impl Observer) -> Outcome {
+        let drawn: Vec<usize> = (0..self.runs).map(|replication| self.draw_instance(replication)).collect();
+        let n_contenders = self.contenders.len();
+        // One task a replication and contender, gathered by index: no result depends on who computed it when.
+        let mut tasks: Vec<Curve> = (0..drawn.len() * n_contenders)
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|task| {
+                let (replication, contender) = (task / n_contenders, task % n_contenders);
+                observer.observe(contender, || {
+                    self.contenders[contender].replicate(
+                        &self.instances[drawn[replication]],
+                        self.schedule,
+                        self.streams,
+                        replication as u64,
+                    )
+                })
+            })
+            .collect();
+        let curves = (0..n_contenders)
+            .map(|contender| {
+                tasks.iter_mut().skip(contender).step_by(n_contenders).map(std::mem::take).collect()
+            })
+            .collect();
+        Outcome { drawn, curves }
+    }
+}
