@@ -3,6 +3,35 @@
 //! A zero means different things in different protocols: in the position-based model "not examined, or not attractive", in
 //! the random semi-bandit "examined and not attractive" inside the observed prefix and nothing at all below it. So every
 //! protocol has a feedback type of its own, and a policy says by its trait implementations which ones it can read.
+//!
+//! # Examples
+//!
+//! A model counts the clicks of its own protocol:
+//!
+//! ```
+//! use click_models::{ClickModel, RandomSemiBandit};
+//! use rand::SeedableRng;
+//! use rand_xoshiro::Xoshiro256PlusPlus;
+//!
+//! let readers = RandomSemiBandit::from_values(&[0.5, 0.2], &[1.0, 0.5])?;
+//! let seen = readers.respond(&readers.optimal_action(), &mut Xoshiro256PlusPlus::seed_from_u64(7));
+//! assert!(readers.reward(&seen) <= 2.0);
+//! # Ok::<(), click_models::Error>(())
+//! ```
+//!
+//! What a random semi-bandit shows cannot be read as what a position-based user shows; this does not compile:
+//!
+//! ```compile_fail,E0308
+//! use click_models::{ClickModel, PositionBased, RandomSemiBandit};
+//! use rand::SeedableRng;
+//! use rand_xoshiro::Xoshiro256PlusPlus;
+//!
+//! let readers = RandomSemiBandit::from_values(&[0.5, 0.2], &[1.0, 0.5])?;
+//! let viewers = PositionBased::from_values(&[0.5, 0.2], &[1.0, 0.5])?;
+//! let seen = readers.respond(&readers.optimal_action(), &mut Xoshiro256PlusPlus::seed_from_u64(7));
+//! viewers.reward(&seen);
+//! # Ok::<(), click_models::Error>(())
+//! ```
 
 use crate::{Clicks, Ranking};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};

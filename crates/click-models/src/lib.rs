@@ -10,6 +10,7 @@ mod ranking;
 mod shape;
 
 pub mod bounds;
+pub mod estimation;
 pub mod pbm;
 pub mod semi_bandit;
 

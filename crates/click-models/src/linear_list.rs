@@ -3,9 +3,18 @@
 
 use crate::{Error, ItemId, ListShape, Ranking};
 use confidence::Probability;
+use serde::{Deserialize, Serialize};
+
+/// What a linear list model is saved as.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Parameters {
+    pub(crate) attraction: Vec<Probability>,
+    pub(crate) examination: Vec<Probability>,
+}
 
 /// Attraction of every item and examination of every position, with the best list worked out once.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LinearList {
     shape: ListShape,
     attraction: Vec<Probability>,
@@ -38,6 +47,17 @@ impl LinearList {
 
     pub(crate) fn examination(&self) -> &[Probability] {
         &self.examination
+    }
+
+    pub(crate) fn into_parameters(self) -> Parameters {
+        Parameters { attraction: self.attraction, examination: self.examination }
+    }
+
+    /// Attractions, and the examinations of the positions that are examined at all, as plain numbers.
+    pub(crate) fn attraction_and_seen_positions(&self) -> (Vec<f64>, Vec<f64>) {
+        let attraction = self.attraction.iter().map(|probability| probability.get()).collect();
+        let examination = self.examination.iter().map(|probability| probability.get());
+        (attraction, examination.filter(|&examined| examined > 0.0).collect())
     }
 
     #[inline]

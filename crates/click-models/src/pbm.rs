@@ -11,10 +11,11 @@
 //! |---|---|---|---|
 //! | `attraction` | theta | `n_items` (K) | probability |
 //! | `examination` | kappa | `n_positions` (L) | probability |
-//! | `expected_reward` | mu_a | - | clicks per round |
-//! | `optimal_reward` | mu* | - | clicks per round |
-//! | `gap` | Delta_a | - | clicks per round |
+//! | `expected_reward` | `mu_a` | - | clicks per round |
+//! | `optimal_reward` | `mu*` | - | clicks per round |
+//! | `gap` | `Delta_a` | - | clicks per round |
 //!
+//! Numerics: a click is one draw, uniform on the multiples of `2^-53`, below one rounded product; 0 and 1 are exact.
 //! Complexity: a round costs O(`n_positions`).
 //!
 //! # Examples
@@ -32,13 +33,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::linear_list::LinearList;
-use crate::{ClickModel, Clicks, Error, ListShape, Pbm, PbmFeedback, Ranking};
+use crate::linear_list::{LinearList, Parameters};
+use crate::{ClickModel, Clicks, Error, ListShape, Pbm, PbmFeedback, Ranking, bounds};
 use confidence::Probability;
 use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
 
 /// Users who click as in the position-based model.
-#[derive(Debug, Clone)]
+///
+/// Saved as its two parameters, `attraction` and `examination`, and checked again when it is loaded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Parameters", into = "Parameters")]
 pub struct PositionBased {
     list: LinearList,
 }
@@ -68,7 +73,10 @@ impl PositionBased {
     ///
     /// As [`PositionBased::new`], and [`Error::NotAProbability`] for a number outside 0 to 1.
     pub fn from_values(attraction: &[f64], examination: &[f64]) -> Result<Self, Error> {
-        Self::new(Error::probabilities("attraction", attraction)?, Error::probabilities("examination", examination)?)
+        Self::new(
+            Error::probabilities("attraction", attraction)?,
+            Error::probabilities("examination", examination)?,
+        )
     }
 
     /// Numbers of items and positions.
@@ -84,6 +92,37 @@ impl PositionBased {
     /// Probability that a position is examined, one a position.
     pub fn examination(&self) -> &[Probability] {
         self.list.examination()
+    }
+
+    /// The regret that no uniformly efficient policy can avoid on this instance, in clicks per `ln T`: Theorem 6 of the
+    /// PBM paper, [`bounds::pbm_lower_bound`] of the positions that are examined at all; 0 if none is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use click_models::PositionBased;
+    ///
+    /// let users = PositionBased::from_values(&[0.45, 0.35, 0.25, 0.15, 0.05], &[0.9, 0.6, 0.3])?;
+    /// assert!((users.lower_bound() - 5.591_949).abs() < 1e-6);
+    /// # Ok::<(), click_models::Error>(())
+    /// ```
+    pub fn lower_bound(&self) -> f64 {
+        let (attraction, examination) = self.list.attraction_and_seen_positions();
+        if examination.is_empty() { 0.0 } else { bounds::pbm_lower_bound(&attraction, &examination) }
+    }
+}
+
+impl TryFrom<Parameters> for PositionBased {
+    type Error = Error;
+
+    fn try_from(parameters: Parameters) -> Result<Self, Error> {
+        Self::new(parameters.attraction, parameters.examination)
+    }
+}
+
+impl From<PositionBased> for Parameters {
+    fn from(users: PositionBased) -> Self {
+        users.list.into_parameters()
     }
 }
 

@@ -12,7 +12,7 @@
 //! |---|---|---|---|
 //! | `attraction` | theta | `n_items` (K) | probability |
 //! | `examination` | kappa, `P(Lambda >= l)` | `n_positions` (L), not increasing | probability |
-//! | `expected_reward` | mu_a | - | clicks per round |
+//! | `expected_reward` | `mu_a` | - | clicks per round |
 //!
 //! Numerics: one uniform draw a position decides both whether the user goes on (`u < r`, `r` the conditional probability)
 //! and, rescaled, whether the item is clicked (`u < r * attraction`). Complexity: O(`n_positions`) a round.
@@ -30,13 +30,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::linear_list::LinearList;
-use crate::{ClickModel, Clicks, Error, ListShape, PrefixFeedback, Ranking, SemiBandit};
+use crate::linear_list::{LinearList, Parameters};
+use crate::{ClickModel, Clicks, Error, ListShape, PrefixFeedback, Ranking, SemiBandit, bounds};
 use confidence::Probability;
 use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
 
 /// Users who rate a random prefix of the list.
-#[derive(Debug, Clone)]
+///
+/// Saved as its two parameters, `attraction` and `examination`, and checked again when it is loaded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Parameters", into = "Parameters")]
 pub struct RandomSemiBandit {
     list: LinearList,
     /// Probability that a position is observed given that the one above was.
@@ -68,7 +72,10 @@ impl RandomSemiBandit {
     ///
     /// As [`RandomSemiBandit::new`], and [`Error::NotAProbability`] for a number outside 0 to 1.
     pub fn from_values(attraction: &[f64], examination: &[f64]) -> Result<Self, Error> {
-        Self::new(Error::probabilities("attraction", attraction)?, Error::probabilities("examination", examination)?)
+        Self::new(
+            Error::probabilities("attraction", attraction)?,
+            Error::probabilities("examination", examination)?,
+        )
     }
 
     /// Numbers of items and positions.
@@ -84,6 +91,41 @@ impl RandomSemiBandit {
     /// Probability that a position is observed, one a position.
     pub fn examination(&self) -> &[Probability] {
         self.list.examination()
+    }
+
+    /// The regret that no uniformly efficient policy can avoid on this instance, in clicks per `ln T`: Theorem 4 of the
+    /// RSF paper, [`bounds::semi_bandit_lower_bound`] for the positions that are observed at all; 0 if none is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use click_models::RandomSemiBandit;
+    ///
+    /// let users = RandomSemiBandit::from_values(&[0.6, 0.58, 0.55, 0.45, 0.45, 0.4], &[1.0, 0.8, 0.6])?;
+    /// assert!((users.lower_bound() - 13.2831).abs() < 1e-4);
+    /// # Ok::<(), click_models::Error>(())
+    /// ```
+    pub fn lower_bound(&self) -> f64 {
+        let (attraction, examination) = self.list.attraction_and_seen_positions();
+        if examination.is_empty() {
+            0.0
+        } else {
+            bounds::semi_bandit_lower_bound(&attraction, examination.len())
+        }
+    }
+}
+
+impl TryFrom<Parameters> for RandomSemiBandit {
+    type Error = Error;
+
+    fn try_from(parameters: Parameters) -> Result<Self, Error> {
+        Self::new(parameters.attraction, parameters.examination)
+    }
+}
+
+impl From<RandomSemiBandit> for Parameters {
+    fn from(users: RandomSemiBandit) -> Self {
+        users.list.into_parameters()
     }
 }
 

@@ -1,0 +1,109 @@
+//! The lower bounds in closed form are values of linear programs over all lists: PBM paper, Corollary 5; RSF paper, section 4.4.
+//!
+//! The program: how often must each list be played, per unit of `ln T`, so that every suboptimal item gives one nat of
+//! information against the last item of the best list, at the least regret?
+
+mod support;
+
+use click_models::{ClickModel, PositionBased, bounds};
+use confidence::bernoulli_kl;
+use quickcheck::{Arbitrary, Gen, QuickCheck};
+use support::simplex::covering_program;
+use support::{all_lists, assert_close, cases, numbers};
+
+/// The program's value for decreasing `theta`, where one display of an item at a position gives `information`.
+fn program(theta: &[f64], kappa: &[f64], information: impl Fn(f64, f64, f64) -> f64) -> f64 {
+    let n_positions = kappa.len();
+    let users = PositionBased::from_values(theta, kappa).unwrap();
+    let lists = all_lists(theta.len(), n_positions);
+    let cost: Vec<f64> = lists.iter().map(|list| users.gap(list).max(0.0)).collect();
+    let told = |item: usize| {
+        let at = |position: usize| information(kappa[position], theta[item], theta[n_positions - 1]);
+        let shown_at = |list: &click_models::Ranking| list.iter().find(|(_, shown)| shown.index() == item);
+        lists.iter().map(|list| shown_at(list).map_or(0.0, |(position, _)| at(position))).collect()
+    };
+    let rows: Vec<Vec<f64>> = (n_positions..theta.len()).map(told).collect();
+    covering_program(&cost, &rows).0
+}
+
+fn pbm_program(theta: &[f64], kappa: &[f64]) -> f64 {
+    program(theta, kappa, |examined, worse, better| bernoulli_kl(examined * worse, examined * better))
+}
+
+fn semi_bandit_program(theta: &[f64], kappa: &[f64]) -> f64 {
+    program(theta, kappa, |examined, worse, better| examined * bernoulli_kl(worse, better))
+}
+
+/// Decreasing attractions and examinations, at most 5 items, at least one of them suboptimal.
+#[derive(Debug, Clone)]
+struct Instance {
+    theta: Vec<f64>,
+    kappa: Vec<f64>,
+}
+
+impl Arbitrary for Instance {
+    fn arbitrary(g: &mut Gen) -> Self {
+        let n_items = 2 + usize::arbitrary(g) % 4;
+        let n_positions = 1 + usize::arbitrary(g) % (n_items - 1);
+        // Thousandths: the products of attraction and examination round, and the divergence of two numbers closer than
+        // that would show it at the tolerance of 1e-9.
+        let mut decreasing = |n: usize, distinct: bool, below: u32| {
+            let mut values: Vec<u32> = Vec::new();
+            while values.len() < n {
+                let value = 1 + u32::arbitrary(g) % below;
+                if !(distinct && values.contains(&value)) {
+                    values.push(value);
+                }
+            }
+            values.sort_unstable_by(|left, right| right.cmp(left));
+            values.into_iter().map(|value| f64::from(value) / 1000.0).collect()
+        };
+        Self { theta: decreasing(n_items, true, 999), kappa: decreasing(n_positions, false, 1000) }
+    }
+}
+
+#[test]
+fn theorem_6_is_corollary_5_on_random_instances() {
+    fn agrees(Instance { theta, kappa }: Instance) {
+        let bound = bounds::pbm_lower_bound(&theta, &kappa);
+        assert_close(bound, pbm_program(&theta, &kappa), 1e-9, "Theorem 6 and Corollary 5");
+    }
+    QuickCheck::new().tests(2000).quickcheck(agrees as fn(Instance));
+}
+
+#[test]
+fn theorem_4_of_the_rsf_paper_is_its_program_whatever_the_examination() {
+    fn agrees(Instance { theta, kappa }: Instance) {
+        let bound = bounds::semi_bandit_lower_bound(&theta, kappa.len());
+        assert_close(bound, semi_bandit_program(&theta, &kappa), 1e-9, "Theorem 4 and the program");
+    }
+    QuickCheck::new().tests(2000).quickcheck(agrees as fn(Instance));
+}
+
+#[test]
+fn both_on_the_papers_instances_and_the_small_golden_ones() {
+    let mut instances = vec![
+        (vec![0.45, 0.35, 0.25, 0.15, 0.05], vec![0.9, 0.6, 0.3]),
+        (vec![0.95, 0.85, 0.75, 0.65, 0.55], vec![0.9, 0.6, 0.3]),
+        (vec![0.6, 0.58, 0.55, 0.45, 0.45, 0.4], vec![1.0, 0.8, 0.6]),
+    ];
+    for case in cases("pbm_lower_bound.json") {
+        let (theta, kappa) = (numbers(&case["inputs"]["theta_sorted"]), numbers(&case["inputs"]["kappa"]));
+        if theta.len() <= 5 {
+            instances.push((theta, kappa));
+        }
+    }
+    assert!(instances.len() > 10);
+    for (theta, kappa) in instances {
+        assert_close(bounds::pbm_lower_bound(&theta, &kappa), pbm_program(&theta, &kappa), 1e-9, "Theorem 6");
+        let bound = bounds::semi_bandit_lower_bound(&theta, kappa.len());
+        assert_close(bound, semi_bandit_program(&theta, &kappa), 1e-9, "Theorem 4");
+    }
+}
+
+#[test]
+fn a_bound_at_the_last_position_only_is_not_the_program() {
+    // What the program is for: it tells Theorem 6 from the relaxation printed beside it.
+    let (theta, kappa) = ([0.95, 0.85, 0.75, 0.65, 0.55], [0.9, 0.6, 0.3]);
+    assert!(bounds::pbm_last_position_cost(&theta, &kappa) > 1.1 * pbm_program(&theta, &kappa));
+}
