@@ -1,7 +1,7 @@
 //! The random choices of parsimonious exploration: a fair coin, and one of several candidates.
 
-use rand::Rng;
-use rand::RngExt;
+use click_models::ItemId;
+use rand::{Rng, RngExt};
 
 /// Heads or tails.
 #[inline]
@@ -11,6 +11,6 @@ pub(crate) fn heads<R: Rng + ?Sized>(rng: &mut R) -> bool {
 
 /// One of the candidates, uniformly; `None` when there is none.
 #[inline]
-pub(crate) fn pick<R: Rng + ?Sized>(candidates: &[u32], rng: &mut R) -> Option<u32> {
+pub(crate) fn pick<R: Rng + ?Sized>(candidates: &[ItemId], rng: &mut R) -> Option<ItemId> {
     if candidates.is_empty() { None } else { Some(candidates[rng.random_range(0..candidates.len())]) }
 }

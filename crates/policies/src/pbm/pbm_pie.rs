@@ -17,8 +17,8 @@
 //! | `rate` | delta | - | nats |
 //! | `candidates` | B(t) | at most `n_items` - `n_positions` | items |
 //!
-//! Numerics: no index is solved for. A candidate's index reaches `q` exactly when `q` is not beyond the minimum of
-//! `Phi` or `Phi(q) <= delta` (`confidence::multi_position`), and estimates above 1 are reached by nobody. Whether a round
+//! Numerics: whether an index reaches the last leader's estimate is tested, not solved for (`confidence::threshold`), unless
+//! rounding could decide; estimates above 1 are reached by nobody. Whether a round
 //! explores is decided before the candidates are looked for, which changes nothing in law. Complexity:
 //! O(`n_items` `n_positions`) in every other round.
 
@@ -27,7 +27,7 @@ use crate::coin::{heads, pick};
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
 use click_models::{ItemId, PbmFeedback, PbmKnown, Ranking};
-use confidence::Rate;
+use confidence::{MultiPositionThreshold, Rate, multi_position_entropy, multi_position_upper};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -39,10 +39,20 @@ pub struct PbmPie {
     counts: PbmCounts,
     #[serde(skip)]
     estimate: Vec<f64>,
+    /// Worked out when an item is first tested after its counts have changed: counts change mostly of leaders, which are
+    /// not tested.
+    #[serde(skip)]
+    evidence: Vec<Option<Evidence>>,
+    /// Failures of every item at every position, as of its evidence.
+    #[serde(skip)]
+    failures: Vec<f64>,
+    /// The last leader's estimate, which a candidate's index has to reach.
+    #[serde(skip)]
+    threshold: MultiPositionThreshold,
     #[serde(skip)]
     top: TopL,
     #[serde(skip)]
-    candidates: Vec<u32>,
+    candidates: Vec<ItemId>,
 }
 
 #[derive(Deserialize)]
@@ -68,11 +78,26 @@ impl PbmPie {
     }
 }
 
-impl From<Saved> for PbmPie {
-    fn from(Saved { rate, counts }: Saved) -> Self {
-        let estimate = (0..counts.n_items()).map(|item| estimate(&counts, item)).collect();
-        let candidates = Vec::with_capacity(counts.n_items());
-        Self { rate, estimate, top: TopL::new(counts.n_positions()), candidates, counts }
+/// What the test of an index needs of an item's counts, besides its failures.
+#[derive(Debug, Clone, Copy)]
+struct Evidence {
+    clicks: f64,
+    entropy: f64,
+}
+
+impl Evidence {
+    /// Takes in the counts of `item` and writes its failures.
+    fn of(counts: &PbmCounts, item: usize, failures: &mut [f64]) -> Self {
+        let (mut entropy, mut informative_clicks) = (0.0, 0);
+        let cells = counts.shows(item).iter().zip(counts.clicks(item)).zip(counts.examination());
+        for (failure, ((&shows, &clicks), &examined)) in failures.iter_mut().zip(cells) {
+            *failure = (shows - clicks) as f64;
+            if examined > 0.0 {
+                informative_clicks += clicks;
+                entropy += multi_position_entropy(clicks as f64, *failure, examined);
+            }
+        }
+        Self { clicks: informative_clicks as f64, entropy }
     }
 }
 
@@ -81,6 +106,56 @@ impl From<Saved> for PbmPie {
 fn estimate(counts: &PbmCounts, item: usize) -> f64 {
     let weighted = counts.weighted_shows(item);
     if weighted > 0.0 { counts.total_clicks(item) / weighted } else { f64::INFINITY }
+}
+
+impl From<Saved> for PbmPie {
+    fn from(Saved { rate, counts }: Saved) -> Self {
+        let (n_items, n_positions) = (counts.n_items(), counts.n_positions());
+        Self {
+            rate,
+            estimate: (0..n_items).map(|item| estimate(&counts, item)).collect(),
+            evidence: vec![None; n_items],
+            failures: vec![0.0; n_items * n_positions],
+            threshold: MultiPositionThreshold::new(counts.examination())
+                .expect("a list has at most as many positions as a threshold"),
+            top: TopL::new(n_positions),
+            candidates: Vec::with_capacity(n_items),
+            counts,
+        }
+    }
+}
+
+impl PbmPie {
+    /// The items outside the list whose index reaches the last leader's estimate.
+    #[inline]
+    fn find_candidates(&mut self, leaders: &Ranking, level: f64) {
+        let last_leader = self.top.threshold();
+        self.threshold.set(last_leader);
+        self.candidates.clear();
+        for item in 0..self.counts.n_items() {
+            let id = ItemId::from_index(item);
+            if !leaders.contains(id) && self.reaches(item, last_leader, level) {
+                self.candidates.push(id);
+            }
+        }
+    }
+
+    /// Whether the index of `item` (equation (7)) is at least `last_leader`, where the threshold has been set.
+    #[inline]
+    fn reaches(&mut self, item: usize, last_leader: f64, level: f64) -> bool {
+        let Self { counts, threshold, .. } = self;
+        if self.estimate[item].is_infinite() {
+            return true;
+        }
+        let failures = &mut self.failures[item * counts.n_positions()..][..counts.n_positions()];
+        let evidence = self.evidence[item].get_or_insert_with(|| Evidence::of(counts, item, failures));
+        if threshold.excludes(evidence.entropy, evidence.clicks, failures, level) {
+            return false;
+        }
+        threshold.includes(evidence.entropy, evidence.clicks, failures, level)
+            || multi_position_upper(counts.clicks(item), counts.shows(item), counts.examination(), level)
+                >= last_leader
+    }
 }
 
 impl Select<Ranking> for PbmPie {
@@ -102,25 +177,9 @@ impl Select<Ranking> for PbmPie {
         if heads(rng) {
             return;
         }
-        let level = self.rate.level(round);
-        let last_leader = self.top.threshold();
-        self.candidates.clear();
-        for item in 0_u32.. {
-            let index = item as usize;
-            if index >= self.counts.n_items() {
-                break;
-            }
-            if !out.action.contains(ItemId::new(item)) {
-                let (clicks, shows) = (self.counts.clicks(index), self.counts.shows(index));
-                let upper =
-                    confidence::multi_position_upper(clicks, shows, self.counts.examination(), level);
-                if upper >= last_leader {
-                    self.candidates.push(item);
-                }
-            }
-        }
+        self.find_candidates(&out.action, self.rate.level(round));
         if let (Some(candidate), Some(&last)) = (pick(&self.candidates, rng), self.counts.order().last()) {
-            out.action.positions_mut(self.counts.n_positions())[last] = ItemId::new(candidate);
+            out.action.positions_mut(self.counts.n_positions())[last] = candidate;
         }
     }
 }
@@ -128,9 +187,10 @@ impl Select<Ranking> for PbmPie {
 impl Update<Ranking, PbmFeedback> for PbmPie {
     #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &PbmFeedback) {
-        let Self { counts, estimate: estimates, .. } = self;
+        let Self { counts, estimate: estimates, evidence, .. } = self;
         counts.record(&decision.action, feedback.clicks, |counts, item| {
             estimates[item] = estimate(counts, item);
+            evidence[item] = None;
         });
     }
 }

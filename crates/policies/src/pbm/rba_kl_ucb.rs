@@ -87,7 +87,7 @@ impl Select<Ranking> for RbaKlUcb {
         let level = Rate::LOG.level(self.rounds);
         out.action.clear();
         out.note.clear();
-        for (arms, top) in self.arms.chunks_exact(self.shape.n_items()).zip(&mut self.tops) {
+        for (arms, top) in self.arms.chunks_exact_mut(self.shape.n_items()).zip(&mut self.tops) {
             let (_, pick) = top.select(arms, level, Ties::draw(rng))[0];
             let pick = ItemId::new(pick);
             let mut shown = pick;

@@ -62,7 +62,7 @@ impl Select<Ranking> for PrefixKlUcb {
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let level = self.rate.level(self.counts.next_round());
-        let best = self.top.select(&self.arms, level, Ties::draw(rng));
+        let best = self.top.select(&mut self.arms, level, Ties::draw(rng));
         show(best, &mut out.action);
     }
 }

@@ -16,7 +16,7 @@
 //! | `rate` | f(t) | - | nats |
 //! | `candidates` | B(t) | at most `n_items` - `n_positions` | items |
 //!
-//! Numerics: no index is solved for, see `kl_arms`; whether a round explores is decided before the candidates are looked
+//! Numerics: no index is solved for unless rounding could decide, see `kl_arms`; whether a round explores is decided before the candidates are looked
 //! for, which changes nothing in law. Complexity: O(`n_items`) a round.
 
 use super::counts::{PrefixCounts, show};
@@ -25,7 +25,7 @@ use crate::kl_arms::KlArm;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Select, Update};
 use click_models::{ItemId, ListShape, ObservedPrefix, Ranking};
-use confidence::Rate;
+use confidence::{KlUcbThreshold, Rate};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ pub struct Pie {
     #[serde(skip)]
     top: TopL,
     #[serde(skip)]
-    candidates: Vec<u32>,
+    candidates: Vec<ItemId>,
 }
 
 #[derive(Deserialize)]
@@ -94,7 +94,7 @@ impl TryFrom<Saved> for Pie {
 
 /// Largest mean first, and items of which nothing is known before all others.
 #[inline]
-fn leadership(arm: KlArm) -> f64 {
+fn leadership(arm: &KlArm) -> f64 {
     if arm.is_fresh() { f64::INFINITY } else { arm.mean() }
 }
 
@@ -106,7 +106,7 @@ impl Select<Ranking> for Pie {
         let level = self.rate.level(self.counts.next_round());
         let ties = Ties::draw(rng);
         self.top.clear();
-        for (item, &arm) in (0_u32..).zip(&self.arms) {
+        for (item, arm) in (0_u32..).zip(&self.arms) {
             self.top.offer(item, leadership(arm), ties);
         }
         show(self.top.best(), &mut out.action);
@@ -114,16 +114,18 @@ impl Select<Ranking> for Pie {
             return;
         }
         let last_leader = self.top.threshold();
+        let threshold = KlUcbThreshold::new(last_leader);
         self.candidates.clear();
-        for (item, &arm) in (0_u32..).zip(&self.arms) {
-            if arm.index(level) >= last_leader && !out.action.contains(ItemId::new(item)) {
-                self.candidates.push(item);
+        for (item, arm) in (0_u32..).zip(&mut self.arms) {
+            let id = ItemId::new(item);
+            if !out.action.contains(id) && arm.reaches(&threshold, last_leader, level) {
+                self.candidates.push(id);
             }
         }
         if let Some(candidate) = pick(&self.candidates, rng) {
             let places = out.action.positions_mut(self.counts.n_positions());
             places[self.position..].rotate_right(1);
-            places[self.position] = ItemId::new(candidate);
+            places[self.position] = candidate;
         }
     }
 }
