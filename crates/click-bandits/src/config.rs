@@ -38,9 +38,9 @@ use sha2::{Digest, Sha256};
 use std::ops::RangeInclusive;
 
 /// Horizons: rounds and clicks are also counted in floating point, which is exact up to here.
-const HORIZONS: RangeInclusive<u64> = 1..=1 << 53;
+pub(crate) const HORIZONS: RangeInclusive<u64> = 1..=1 << 53;
 /// Numbers of runs: what can be numbered with 32 bits.
-const RUNS: RangeInclusive<u64> = 1..=u32::MAX as u64;
+pub(crate) const RUNS: RangeInclusive<u64> = 1..=u32::MAX as u64;
 /// The longest name of an experiment, so that files can be named after it.
 const MAX_NAME: usize = 100;
 /// Keys of an experiment.

@@ -44,6 +44,8 @@ const MAX_BYTES: u64 = 64 << 20;
 pub(crate) struct Source {
     file: String,
     text: String,
+    /// Byte at which each line begins.
+    line_starts: Vec<usize>,
 }
 
 impl Source {
@@ -54,6 +56,7 @@ impl Source {
     /// A file that cannot be read, is a directory, is larger than 64 MiB, is empty, or is not UTF-8.
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
         let file = path.display().to_string();
+        let file = if file.is_empty() { "\"\"".to_owned() } else { file };
         let unreadable = |error: std::io::Error| {
             Error::whole_file(&file, format!("cannot be read: {}", plain_io_message(&error)))
         };
@@ -91,7 +94,9 @@ impl Source {
         if text.trim().is_empty() {
             return Err(Location::of_text(&file, &text, 0, "").error("the file is empty"));
         }
-        Ok(Self { file, text })
+        let after_newlines = text.match_indices('\n').map(|(newline, _)| newline + 1);
+        let line_starts = std::iter::once(0).chain(after_newlines).collect();
+        Ok(Self { file, text, line_starts })
     }
 
     /// What the text says.
@@ -107,7 +112,9 @@ impl Source {
     }
 
     fn location(&self, span: &Range<usize>, field: &str) -> Location {
-        Location::of_text(&self.file, &self.text, span.start, field)
+        let line = self.line_starts.partition_point(|&start| start <= span.start).max(1);
+        let before = self.text.get(self.line_starts[line - 1]..span.start).unwrap_or_default();
+        Location::new(&self.file, line, 1 + before.chars().count(), field)
     }
 }
 

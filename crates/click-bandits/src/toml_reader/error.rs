@@ -70,6 +70,11 @@ pub(crate) struct Location {
 }
 
 impl Location {
+    /// A 1-based line and column.
+    pub(crate) fn new(file: &str, line: usize, column: usize, field: &str) -> Self {
+        Self { file: file.to_owned(), line, column, field: shortened(field, MAX_FIELD) }
+    }
+
     /// The character at byte `offset` of `text`.
     pub(crate) fn of_text(file: &str, text: &str, offset: usize, field: &str) -> Self {
         let mut offset = offset.min(text.len());
@@ -78,12 +83,8 @@ impl Location {
         }
         let before = &text[..offset];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Self {
-            file: file.to_owned(),
-            line: 1 + before.matches('\n').count(),
-            column: 1 + before[line_start..].chars().count(),
-            field: field.to_owned(),
-        }
+        let line = 1 + before.matches('\n').count();
+        Self::new(file, line, 1 + before[line_start..].chars().count(), field)
     }
 
     /// The byte at `offset` of a file that is not text; what precedes it is.
@@ -99,6 +100,19 @@ impl Location {
 
     /// An error here.
     pub(crate) fn error(&self, message: impl Into<String>) -> Error {
-        Error { location: self.clone(), message: message.into() }
+        Error { location: self.clone(), message: shortened(&message.into(), MAX_MESSAGE) }
+    }
+}
+
+/// Characters of a field that are shown.
+const MAX_FIELD: usize = 200;
+/// Characters of a message that are shown.
+const MAX_MESSAGE: usize = 1000;
+
+/// At most `length` characters of a text, for files that quote a megabyte.
+fn shortened(text: &str, length: usize) -> String {
+    match text.char_indices().nth(length) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
     }
 }

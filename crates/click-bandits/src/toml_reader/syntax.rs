@@ -8,9 +8,13 @@ pub(crate) fn explain(file: &str, text: &str, error: &toml::de::Error) -> Error 
     let offset = error.span().map_or(0, |span| span.start).min(text.len());
     let field = field_at(text, offset);
     let mut message = error.message().to_owned();
-    let fault = error.span().and_then(|span| text.get(span)).unwrap_or_default();
-    if fault.trim().is_empty() && message.starts_with("string values must be quoted") {
-        "a value is missing".clone_into(&mut message);
+    let fault = error.span().and_then(|span| text.get(span)).unwrap_or_default().trim();
+    if message.starts_with("string values must be quoted") {
+        // The parser takes whatever is no number for a string without quotes.
+        message = match fault.lines().next() {
+            None => "a value is missing".to_owned(),
+            Some(fault) => format!("{fault:?} is neither a number nor a string in quotes"),
+        };
     }
     let duplicate = message == "duplicate key";
     if duplicate && let Some(first) = field.as_deref().and_then(|field| first_line_of(text, field, offset)) {
@@ -38,11 +42,17 @@ fn field_at(text: &str, offset: usize) -> Option<String> {
     Some(if table.is_empty() { key.to_owned() } else { format!("{table}.{key}") })
 }
 
-/// The bare key at the start of `text` when `=` follows it.
+/// The key at the start of `text` when `=` follows it.
 fn key_of(text: &str) -> Option<&str> {
     let text = text.trim_start_matches([' ', '\t']);
-    let end =
-        text.find(|character: char| !(character.is_ascii_alphanumeric() || "-_.".contains(character)))?;
+    let end = match text.chars().next()? {
+        quote @ ('"' | '\'') => {
+            text[1..].find([quote, '\n']).filter(|&end| text[1 + end..].starts_with(quote))? + 2
+        }
+        _ => {
+            text.find(|character: char| !(character.is_ascii_alphanumeric() || "-_.".contains(character)))?
+        }
+    };
     let key = &text[..end];
     (!key.is_empty() && text[end..].trim_start_matches([' ', '\t']).starts_with('=')).then_some(key)
 }
@@ -152,6 +162,11 @@ mod tests {
             ("hello world\n", "spec.toml:1:7: not TOML: "),
             ("runs = 1e\n", "spec.toml:1:10: runs: not TOML: "),
             ("runs = 00\n", "spec.toml:1:8: runs: not TOML: "),
+            (
+                "name = pbm\n",
+                "spec.toml:1:8: name: not TOML: \"pbm\" is neither a number nor a string in quotes",
+            ),
+            ("\"a b\" = 1\n\"a b\" = 2\n", "spec.toml:2:1: \"a b\": duplicate key"),
             ("[[instances]\n", "spec.toml:1:13: instances: not TOML: "),
         ] {
             let error = error(text);

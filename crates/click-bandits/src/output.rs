@@ -1,0 +1,425 @@
+//! The output directory: whose it is, and how results get into it.
+//!
+//! A directory belongs to the experiment whose identity stands in its `manifest.json`. Another experiment is refused
+//! before anything is simulated; files that are nobody's result are left alone.
+//!
+//! Results are written at the very end, all at once: every file first under a temporary name in the same directory and
+//! forced to disk, then renamed, `manifest.json` first and `result.json` last. So at whatever moment the program is
+//! killed, no file is half-written; a `result.json` stands beside the manifest of its own experiment; and when it is the
+//! one of an older run of that experiment, its SHA-256 is not the one that the manifest gives.
+//!
+//! [`OutputDir::claim`] leaves nothing behind, no directory either: it looks at what is there and tries to create a file
+//! where the directory will be, so that a long run does not end at a directory that cannot be written. The directory is
+//! created by [`OutputDir::write_all`], and removed again when that fails. Two runs that finish at once in one directory
+//! take turns (an advisory lock on the directory, where the file system has them).
+
+use crate::manifest::Owner;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// The file that says whose the directory is.
+pub(crate) const MANIFEST: &str = "manifest.json";
+/// The file that a finished experiment has.
+pub(crate) const RESULT: &str = "result.json";
+/// Files that every experiment writes besides its manifest.
+const USUAL: [&str; 3] = [RESULT, "curves.csv", "timing.json"];
+/// End of the temporary names, which begin with a point.
+const TEMPORARY: &str = ".click-bandits-part";
+
+/// An output directory that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum OutputError {
+    /// There is a file of that name.
+    #[error("{}: is not a directory: give --out a directory, or a name that is not taken", .0.display())]
+    NotADirectory(PathBuf),
+    /// It holds something of another experiment.
+    #[error(
+        "{dir}: belongs to another experiment ({name}): give another --out, or delete {dir}/{MANIFEST} and \
+         {dir}/{RESULT} first",
+        dir = dir.display()
+    )]
+    AnotherExperiment {
+        /// The directory.
+        dir: PathBuf,
+        /// What the other experiment is called, or what differs when the names do not.
+        name: String,
+    },
+    /// It holds a result without a word on whose it is.
+    #[error(
+        "{dir}: has a result, but {fault}, so whose it is cannot be told: give another --out, or delete {dir}/{MANIFEST} \
+         and {dir}/{RESULT} first",
+        dir = dir.display()
+    )]
+    UnknownOwner {
+        /// The directory.
+        dir: PathBuf,
+        /// What is wrong with its manifest.
+        fault: String,
+    },
+    /// A file of no experiment would be replaced.
+    #[error("{}: is in the way and no result of this program: give another --out, or move the file", .0.display())]
+    InTheWay(PathBuf),
+    /// The operating system refused.
+    #[error("{}: {action}: {error}", path.display())]
+    System {
+        /// File or directory.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// What the system said.
+        error: io::Error,
+    },
+}
+
+/// A directory that this experiment may write.
+#[derive(Debug)]
+pub(crate) struct OutputDir {
+    dir: PathBuf,
+    identity: String,
+    name: String,
+}
+
+impl OutputDir {
+    /// Checks that an experiment of this identity and name may write `dir`, and changes nothing. `figures` are the files
+    /// that it will write besides the usual ones.
+    ///
+    /// # Errors
+    ///
+    /// The directory is another experiment's, or cannot be written.
+    pub(crate) fn claim(
+        dir: &Path,
+        identity: &str,
+        name: &str,
+        figures: &[&str],
+    ) -> Result<Self, OutputError> {
+        let claimed = Self { dir: dir.to_owned(), identity: identity.to_owned(), name: name.to_owned() };
+        claimed.check_owner(&[&USUAL, figures].concat())?;
+        claimed.try_to_create()?;
+        Ok(claimed)
+    }
+
+    /// The directory itself.
+    pub(crate) fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Writes the manifest and the other files (name and content), all or none of them unless the system fails between two
+    /// renames.
+    ///
+    /// # Errors
+    ///
+    /// The directory became another experiment's in the meantime, or something cannot be written. What was begun is
+    /// removed.
+    pub(crate) fn write_all(&self, manifest: &[u8], files: &[(&str, &[u8])]) -> Result<(), OutputError> {
+        let created = CreatedDirs::create(&self.dir)?;
+        let lock = File::open(&self.dir).ok();
+        // Without locks on this file system two runs at once are the user's affair.
+        let locked = lock.as_ref().is_some_and(|dir| dir.lock().is_ok());
+        if locked {
+            self.remove_left_overs();
+        }
+        let names: Vec<&str> = files.iter().map(|&(name, _)| name).collect();
+        self.check_owner(&names)?;
+
+        let result_last = |&&(name, _): &&(&str, &[u8])| name == RESULT;
+        let mut ordered: Vec<&(&str, &[u8])> = files.iter().collect();
+        ordered.sort_by_key(result_last);
+        let mut parts = vec![Part::write(&self.dir, MANIFEST, manifest)?];
+        for &(name, content) in ordered {
+            parts.push(Part::write(&self.dir, name, content)?);
+        }
+        created.keep();
+        parts.into_iter().try_for_each(Part::rename)?;
+        // The renames themselves reach the disk with the directory.
+        if let Some(dir) = lock {
+            let _ = dir.sync_all();
+        }
+        Ok(())
+    }
+
+    /// Refuses a directory of another experiment, and one in which `names` would replace a file of nobody's.
+    fn check_owner(&self, names: &[&str]) -> Result<(), OutputError> {
+        let dir = &self.dir;
+        match fs::metadata(dir) {
+            Ok(metadata) if metadata.is_dir() => {}
+            Ok(_) => return Err(OutputError::NotADirectory(dir.clone())),
+            // A link to nowhere has the name, too.
+            Err(_) if fs::symlink_metadata(dir).is_ok() => {
+                return Err(OutputError::NotADirectory(dir.clone()));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                return Err(OutputError::NotADirectory(existing_ancestor(dir)));
+            }
+            Err(error) => return Err(system(dir, "cannot be looked at")(error)),
+        }
+        let unknown = |fault: &str| OutputError::UnknownOwner { dir: dir.clone(), fault: fault.to_owned() };
+        let manifest = match fs::read(dir.join(MANIFEST)) {
+            Ok(manifest) => manifest,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if exists(&dir.join(RESULT)) {
+                    return Err(unknown(&format!("no {MANIFEST}")));
+                }
+                let taken = names.iter().map(|name| dir.join(name)).find(|path| exists(path));
+                return taken.map_or(Ok(()), |path| Err(OutputError::InTheWay(path)));
+            }
+            Err(error) => return Err(system(&dir.join(MANIFEST), "cannot be read")(error)),
+        };
+        let owner =
+            Owner::read(&manifest).ok_or_else(|| unknown(&format!("its {MANIFEST} names no experiment")))?;
+        if owner.identity == self.identity {
+            return Ok(());
+        }
+        let name = if owner.name == self.name {
+            format!("{:?}, too, but with other settings", owner.name)
+        } else {
+            format!("{:?}", owner.name)
+        };
+        Err(OutputError::AnotherExperiment { dir: dir.clone(), name })
+    }
+
+    /// Creates a file in the directory, or where its first missing parent will be, and removes it again.
+    fn try_to_create(&self) -> Result<(), OutputError> {
+        let place = existing_ancestor(&self.dir);
+        let probe = temporary_path(&place, "probe");
+        File::create(&probe).map_err(system(&place, "cannot be written"))?;
+        // A run that finishes in this directory right now may have cleaned it up already.
+        let _ = fs::remove_file(&probe);
+        Ok(())
+    }
+
+    /// Removes temporary files of runs that were killed; only while the directory is locked.
+    fn remove_left_overs(&self) {
+        let Ok(entries) = fs::read_dir(&self.dir) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            if name.to_string_lossy().starts_with('.') && name.to_string_lossy().ends_with(TEMPORARY) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// A file that is complete but still has its temporary name; removed unless it gets its own.
+#[derive(Debug)]
+struct Part {
+    temporary: PathBuf,
+    path: PathBuf,
+}
+
+impl Part {
+    fn write(dir: &Path, name: &str, content: &[u8]) -> Result<Self, OutputError> {
+        let part = Self { temporary: temporary_path(dir, name), path: dir.join(name) };
+        let write = || {
+            let mut file = File::create(&part.temporary)?;
+            file.write_all(content)?;
+            file.sync_all()
+        };
+        write().map_err(system(&part.path, "cannot be written"))?;
+        Ok(part)
+    }
+
+    fn rename(self) -> Result<(), OutputError> {
+        fs::rename(&self.temporary, &self.path).map_err(system(&self.path, "cannot be put in place"))
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // Gone already when it was renamed.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+/// Directories that were created for the results; removed, while empty, unless they are kept.
+#[derive(Debug)]
+struct CreatedDirs {
+    /// Innermost first.
+    dirs: Vec<PathBuf>,
+}
+
+impl CreatedDirs {
+    fn create(dir: &Path) -> Result<Self, OutputError> {
+        let missing = dir.ancestors().take_while(|ancestor| is_missing(ancestor));
+        let created = Self { dirs: missing.map(Path::to_owned).collect() };
+        fs::create_dir_all(dir).map_err(system(dir, "cannot be created"))?;
+        Ok(created)
+    }
+
+    fn keep(mut self) {
+        self.dirs.clear();
+    }
+}
+
+impl Drop for CreatedDirs {
+    fn drop(&mut self) {
+        for dir in &self.dirs {
+            let _ = fs::remove_dir(dir);
+        }
+    }
+}
+
+fn temporary_path(dir: &Path, name: &str) -> PathBuf {
+    dir.join(format!(".{name}.{}{TEMPORARY}", std::process::id()))
+}
+
+/// The innermost part of the path that exists; `.` for a relative path of which nothing does.
+fn existing_ancestor(dir: &Path) -> PathBuf {
+    let existing = dir.ancestors().find(|ancestor| !is_missing(ancestor));
+    match existing {
+        Some(ancestor) if !ancestor.as_os_str().is_empty() => ancestor.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// Whether there is nothing of that name. The empty path is the current directory, which is there.
+fn is_missing(path: &Path) -> bool {
+    !path.as_os_str().is_empty() && !exists(path)
+}
+
+/// Whether there is anything of that name, a broken link included.
+fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+fn system(path: &Path, action: &'static str) -> impl Fn(io::Error) -> OutputError {
+    let path = path.to_owned();
+    move |error| OutputError::System { path: path.clone(), action, error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::{TempDir, tempdir};
+
+    fn manifest(identity: &str) -> Vec<u8> {
+        format!(r#"{{ "identity": "{identity}", "experiment": {{ "name": "other" }} }}"#).into_bytes()
+    }
+
+    /// Every file below a directory with its content.
+    fn contents(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                found.extend(contents(&path));
+            } else {
+                found.push((path.clone(), fs::read(&path).unwrap()));
+            }
+        }
+        found.sort();
+        found
+    }
+
+    fn claim(dir: &Path) -> Result<OutputDir, OutputError> {
+        OutputDir::claim(dir, "mine", "me", &["regret.svg"])
+    }
+
+    /// What a directory with these files is refused for; it is untouched then.
+    fn refusal(files: &[(&str, &[u8])]) -> String {
+        let dir = tempdir().unwrap();
+        for (name, content) in files {
+            fs::write(dir.path().join(name), content).unwrap();
+        }
+        let before = contents(dir.path());
+        let message = claim(dir.path()).unwrap_err().to_string();
+        assert_eq!(contents(dir.path()), before);
+        message.replace(&dir.path().display().to_string(), "DIR")
+    }
+
+    #[test]
+    fn claiming_changes_nothing_and_writing_creates_the_directory() {
+        let top = tempdir().unwrap();
+        let dir = top.path().join("a/b");
+        let output = claim(&dir).unwrap();
+        assert_eq!(fs::read_dir(top.path()).unwrap().count(), 0);
+        output.write_all(&manifest("mine"), &[(RESULT, b"{}"), ("curves.csv", b"t\n")]).unwrap();
+        let names: Vec<_> = contents(&dir).into_iter().map(|(path, _)| path).collect();
+        assert_eq!(names, ["curves.csv", MANIFEST, RESULT].map(|name| dir.join(name)));
+        // The same experiment may write again, and what else is there stays.
+        fs::write(dir.join("notes.txt"), "mine").unwrap();
+        claim(&dir).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{ }")]).unwrap();
+        assert_eq!(fs::read(dir.join(RESULT)).unwrap(), b"{ }");
+        assert_eq!(fs::read(dir.join("notes.txt")).unwrap(), b"mine");
+        assert_eq!(contents(&dir).len(), 4);
+    }
+
+    #[test]
+    fn another_experiment_is_refused() {
+        let end = "give another --out, or delete DIR/manifest.json and DIR/result.json first";
+        let other = manifest("theirs");
+        let expected = format!("DIR: belongs to another experiment (\"other\"): {end}");
+        assert_eq!(refusal(&[(MANIFEST, &other), (RESULT, b"{}")]), expected);
+        assert_eq!(refusal(&[(MANIFEST, &other)]), expected);
+        let expected =
+            |fault: &str| format!("DIR: has a result, but {fault}, so whose it is cannot be told: {end}");
+        assert_eq!(refusal(&[(RESULT, b"{}")]), expected("no manifest.json"));
+        for broken in [&b""[..], b"{", b"{}", b"[]", b"\xff", br#"{ "identity": 3 }"#] {
+            let message = refusal(&[(MANIFEST, broken), (RESULT, b"{}")]);
+            assert_eq!(message, expected("its manifest.json names no experiment"));
+        }
+        for name in ["curves.csv", "regret.svg"] {
+            let end = "is in the way and no result of this program: give another --out, or move the file";
+            assert_eq!(refusal(&[(name, b"mine")]), format!("DIR/{name}: {end}"));
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_taken_is_refused() {
+        let top = tempdir().unwrap();
+        let file = top.path().join("file");
+        fs::write(&file, "text").unwrap();
+        for dir in [file.clone(), file.join("below"), file.join("far/below")] {
+            let message = claim(&dir).unwrap_err().to_string();
+            assert!(message.starts_with(&format!("{}: is not a directory: ", file.display())), "{message}");
+        }
+        assert_eq!(fs::read(&file).unwrap(), b"text");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_place_that_cannot_be_written_is_refused_before_the_run() {
+        let message = claim(Path::new("/proc/none/here")).unwrap_err().to_string();
+        assert!(message.starts_with("/proc: cannot be written: "), "{message}");
+    }
+
+    #[test]
+    fn a_relative_directory_is_looked_for_here() {
+        assert_eq!(existing_ancestor(Path::new("no-such-directory/below")), Path::new("."));
+        assert_eq!(existing_ancestor(Path::new("src/no-such-directory")), Path::new("src"));
+    }
+
+    #[test]
+    fn a_failed_write_leaves_nothing_behind() {
+        let top = tempdir().unwrap();
+        let dir = top.path().join("a/b");
+        let output = claim(&dir).unwrap();
+        // A file below a directory that does not exist cannot be written.
+        let failed = output.write_all(&manifest("mine"), &[(RESULT, b"{}"), ("no/such", b"")]);
+        assert!(matches!(failed, Err(OutputError::System { .. })));
+        assert_eq!(fs::read_dir(top.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_directory_that_changed_hands_during_the_run_is_untouched() {
+        let top = tempdir().unwrap();
+        let output = claim(top.path()).unwrap();
+        fs::write(top.path().join(MANIFEST), manifest("theirs")).unwrap();
+        let before = contents(top.path());
+        let failed = output.write_all(&manifest("mine"), &[(RESULT, b"{}")]);
+        assert!(matches!(failed, Err(OutputError::AnotherExperiment { .. })));
+        assert_eq!(contents(top.path()), before);
+    }
+
+    #[test]
+    fn left_overs_of_a_killed_run_are_cleaned_up() {
+        let top: TempDir = tempdir().unwrap();
+        fs::write(top.path().join(".result.json.1.click-bandits-part"), "half").unwrap();
+        fs::write(top.path().join(".hidden"), "mine").unwrap();
+        claim(top.path()).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{}")]).unwrap();
+        let names: Vec<_> = contents(top.path()).into_iter().map(|(path, _)| path).collect();
+        assert_eq!(names, [".hidden", MANIFEST, RESULT].map(|name| top.path().join(name)));
+    }
+}

@@ -1,0 +1,228 @@
+//! Shows how far a long run is: a bar on a terminal, a line every ten seconds elsewhere, nothing when asked for quiet.
+//!
+//! All of it goes to standard error. The unit is a run of one policy; any thread may report one.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt;
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Time between two lines.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
+/// Time between two drawings of the bar at least, so that the time left moves during long runs.
+const BETWEEN_TICKS: Duration = Duration::from_millis(500);
+
+/// A display that ends when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    display: Display,
+}
+
+#[derive(Debug)]
+enum Display {
+    Nothing,
+    Bar(ProgressBar),
+    Lines(Lines),
+}
+
+impl Progress {
+    /// Begins to show how many of `total` runs of the experiment `name` are done.
+    pub(crate) fn start(name: &str, total: u64, quiet: bool) -> Self {
+        let display = if quiet {
+            Display::Nothing
+        } else if std::io::stderr().is_terminal() {
+            Display::Bar(bar(name, total))
+        } else {
+            Display::Lines(Lines::start(name, total, BETWEEN_LINES))
+        };
+        Self { display }
+    }
+
+    /// Counts `runs` more as done.
+    pub(crate) fn add(&self, runs: u64) {
+        match &self.display {
+            Display::Nothing => {}
+            Display::Bar(bar) => bar.inc(runs),
+            Display::Lines(lines) => {
+                lines.done.fetch_add(runs, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Display::Bar(bar) = &self.display {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn bar(name: &str, total: u64) -> ProgressBar {
+    // The part of the line behind the bar says the same as a line elsewhere.
+    let numbers = |state: &ProgressState, text: &mut dyn fmt::Write| {
+        let (done, total) = (state.pos(), state.len().unwrap_or_default());
+        let _ = write!(text, "{}", Status { done, total, elapsed: state.elapsed() });
+    };
+    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{prefix} [{bar:24}] {numbers}") {
+        bar.set_style(style.with_key("numbers", numbers).progress_chars("=> "));
+    }
+    bar.set_prefix(name.to_owned());
+    bar.enable_steady_tick(BETWEEN_TICKS);
+    bar
+}
+
+/// A thread that writes lines until it is dropped.
+#[derive(Debug)]
+struct Lines {
+    done: Arc<AtomicU64>,
+    /// Dropped first, which tells the thread to end.
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Lines {
+    fn start(name: &str, total: u64, between: Duration) -> Self {
+        let done = Arc::new(AtomicU64::new(0));
+        let (stop, stopped) = channel();
+        let (name, count) = (name.to_owned(), Arc::clone(&done));
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the display says how long it will take; no result depends on it"
+        )]
+        let start = Instant::now();
+        let thread = std::thread::spawn(move || {
+            while stopped.recv_timeout(between) == Err(RecvTimeoutError::Timeout) {
+                let status = Status { done: count.load(Ordering::Relaxed), total, elapsed: start.elapsed() };
+                // A closed standard error is no reason to stop simulating.
+                let _ = writeln!(std::io::stderr(), "{name}: {status}");
+            }
+        });
+        Self { done, stop: Some(stop), thread: Some(thread) }
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// How far a run is; reads as `1,234 of 10,000 runs, 12 %, 345 runs/s, 25 s left`.
+#[derive(Debug, Clone, Copy)]
+struct Status {
+    done: u64,
+    total: u64,
+    elapsed: Duration,
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { done, total, elapsed } = *self;
+        write!(formatter, "{} of {} runs", Grouped(done), Grouped(total))?;
+        let percent = u128::from(done) * 100 / u128::from(total.max(1));
+        write!(formatter, ", {percent} %")?;
+        let rate = done as f64 / elapsed.as_secs_f64();
+        if done == 0 || !rate.is_finite() {
+            return Ok(());
+        }
+        let decimals = if rate < 1.0 { 2 } else { usize::from(rate < 10.0) };
+        write!(formatter, ", {rate:.decimals$} runs/s")?;
+        let left =
+            Duration::try_from_secs_f64(total.saturating_sub(done) as f64 / rate).unwrap_or(Duration::MAX);
+        write!(formatter, ", {} left", Left(left))
+    }
+}
+
+/// A number with a comma between thousands.
+struct Grouped(u64);
+
+impl fmt::Display for Grouped {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.0.to_string();
+        for (index, digit) in digits.chars().enumerate() {
+            if index > 0 && (digits.len() - index).is_multiple_of(3) {
+                write!(formatter, ",")?;
+            }
+            write!(formatter, "{digit}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A time in its two largest units.
+struct Left(Duration);
+
+impl fmt::Display for Left {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_secs() {
+            seconds @ ..60 => write!(formatter, "{seconds} s"),
+            seconds @ 60..3_600 => write!(formatter, "{} min {} s", seconds / 60, seconds % 60),
+            seconds @ 3_600..86_400 => write!(formatter, "{} h {} min", seconds / 3_600, seconds / 60 % 60),
+            seconds @ 86_400..8_640_000 => {
+                write!(formatter, "{} d {} h", seconds / 86_400, seconds / 3_600 % 24)
+            }
+            _ => write!(formatter, "more than 100 d"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(done: u64, total: u64, seconds: f64) -> String {
+        Status { done, total, elapsed: Duration::from_secs_f64(seconds) }.to_string()
+    }
+
+    #[test]
+    fn a_status_says_rate_and_time_left() {
+        assert_eq!(status(1_234, 10_000, 12.34), "1,234 of 10,000 runs, 12 %, 100 runs/s, 1 min 27 s left");
+        assert_eq!(status(0, 10_000, 10.0), "0 of 10,000 runs, 0 %");
+        assert_eq!(status(3, 4, 10.0), "3 of 4 runs, 75 %, 0.30 runs/s, 3 s left");
+        assert_eq!(status(4, 4, 1.0), "4 of 4 runs, 100 %, 4.0 runs/s, 0 s left");
+        assert_eq!(status(1, 5_000, 10.0), "1 of 5,000 runs, 0 %, 0.10 runs/s, 13 h 53 min left");
+        assert_eq!(
+            status(1, u64::MAX, 1e6),
+            "1 of 18,446,744,073,709,551,615 runs, 0 %, 0.00 runs/s, more than 100 d left"
+        );
+        assert_eq!(status(0, 0, 0.0), "0 of 0 runs, 0 %");
+        assert_eq!(status(1, 1, 0.0), "1 of 1 runs, 100 %");
+    }
+
+    #[test]
+    fn every_display_counts_from_many_threads_and_ends() {
+        let progress = [
+            Display::Nothing,
+            Display::Bar(ProgressBar::hidden()),
+            Display::Lines(Lines::start("test", 400, Duration::from_hours(1))),
+        ]
+        .map(|display| Progress { display });
+        for progress in progress {
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| (0..100).for_each(|_| progress.add(1)));
+                }
+            });
+            match &progress.display {
+                Display::Nothing => {}
+                Display::Bar(bar) => assert_eq!(bar.position(), 400),
+                Display::Lines(lines) => assert_eq!(lines.done.load(Ordering::Relaxed), 400),
+            }
+        }
+    }
+
+    #[test]
+    fn the_bar_has_a_valid_style() {
+        assert!(ProgressStyle::with_template("{prefix} [{bar:24}] {numbers}").is_ok());
+        drop(bar("test", 10));
+    }
+}

@@ -1,0 +1,161 @@
+//! A bad spec ends with one message that names file, line and field, and leaves nothing behind.
+//!
+//! The faults are those of `data/bad_spec/faults.txt`, which the reader's own tests use, too, and files that are no spec at
+//! all. Runs the program itself.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::{TempDir, tempdir};
+
+/// A spec without fault.
+const GOOD: &str = include_str!("data/bad_spec/good.toml");
+/// Faults that can be made in it; the file says how to read it.
+const FAULTS: &str = include_str!("data/bad_spec/faults.txt");
+
+/// A directory with a spec in it, and a place for results that does not exist yet.
+struct Bench {
+    top: TempDir,
+}
+
+impl Bench {
+    fn new(spec: impl AsRef<[u8]>) -> Self {
+        let top = tempdir().expect("a temporary directory");
+        fs::write(top.path().join("spec.toml"), spec).expect("the spec is written");
+        Self { top }
+    }
+
+    fn out(&self) -> PathBuf {
+        self.top.path().join("results")
+    }
+
+    /// `click-bandits simulate SPEC --out results ...`, started in the directory.
+    fn simulate(&self, spec: &str, more: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_click-bandits"))
+            .current_dir(self.top.path())
+            .args(["simulate", spec, "--out", "results"])
+            .args(more)
+            .env("RUST_BACKTRACE", "1")
+            .output()
+            .expect("the program starts")
+    }
+
+    /// The one line of a run that was refused and left nothing behind.
+    fn refusal(&self, spec: &str, more: &[&str]) -> String {
+        let before = contents(self.top.path());
+        let output = self.simulate(spec, more);
+        let message = String::from_utf8(output.stderr).expect("messages are UTF-8");
+        let status = output.status.code();
+        assert!(status.is_some_and(|status| status != 0 && status != 101), "{status:?}: {message}");
+        assert_eq!(contents(self.top.path()), before, "{message}");
+        let lines: Vec<&str> = message.lines().filter(|line| !line.trim().is_empty()).collect();
+        assert_eq!(lines.len(), 1, "not one message: {message}");
+        lines[0].to_owned()
+    }
+}
+
+/// Every file and directory below a directory, with its content.
+fn contents(dir: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).expect("the directory is there") {
+        let path = entry.expect("the directory can be read").path();
+        if path.is_dir() {
+            found.extend(contents(&path));
+            found.push((path, None));
+        } else {
+            let content = fs::read(&path).expect("the file can be read");
+            found.push((path, Some(content)));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A spec that runs in no time.
+fn small() -> String {
+    GOOD.replace("100_000", "100").replace("runs = 1000", "runs = 2").replace("[10000, 1000]", "[10, 50]")
+}
+
+#[test]
+fn every_fault_is_named_with_file_line_and_field() {
+    for fault in FAULTS.lines().filter(|line| !line.starts_with('#')) {
+        let [from, to, expected] = fault.split(" ~> ").collect::<Vec<_>>()[..] else { panic!("{fault:?}") };
+        let spec = GOOD.replacen(from, &to.replace("\\n", "\n"), 1);
+        let message = Bench::new(&spec).refusal("spec.toml", &[]);
+        let expected = format!("spec.toml:{}", expected.trim_end_matches("..."));
+        assert!(message.contains(&expected), "{message:?} instead of {expected:?}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_spec_is_named() {
+    for (content, place) in [
+        (&b""[..], "spec.toml:1:1: the file is empty"),
+        (b"\n \n", "spec.toml:1:1: the file is empty"),
+        (b"this is a letter\nand not a spec\n", "spec.toml:1:6: not TOML: "),
+        (b"{ \"name\": \"json\" }\n", "spec.toml:1:1: not TOML: "),
+        (b"name = \"unfinished\n", "spec.toml:1:19: name: not TOML: "),
+        (b"name = \"x\"\nruns = [1,\n", "spec.toml:2:11: runs: not TOML: unclosed array"),
+        (b"name = \"caf\xe9\"\n", "spec.toml:1:12: byte 0xe9 is not UTF-8"),
+        (b"\xff\xfen\0a\0", "spec.toml:1:1: byte 0xff is not UTF-8"),
+        (b"[[instances]]\n", "spec.toml:1:1: name: missing key"),
+    ] {
+        let message = Bench::new(content).refusal("spec.toml", &[]);
+        assert!(message.contains(place), "{message:?} instead of {place:?}");
+    }
+}
+
+#[test]
+fn a_spec_that_cannot_be_read_is_named() {
+    let bench = Bench::new(small());
+    let message = bench.refusal("none.toml", &[]);
+    assert!(message.contains("none.toml: cannot be read: no such file or directory"), "{message}");
+    let message = bench.refusal(".", &[]);
+    assert!(message.contains(".: is a directory"), "{message}");
+}
+
+#[test]
+fn a_bad_option_is_named() {
+    let bench = Bench::new(small());
+    for (option, value) in
+        [("--runs", "0"), ("--horizon", "0"), ("--runs", "-1"), ("--seed", "x"), ("--horizon", "1e5")]
+    {
+        let before = contents(bench.top.path());
+        let output = bench.simulate("spec.toml", &[&format!("{option}={value}")]);
+        let message = String::from_utf8(output.stderr).expect("messages are UTF-8");
+        assert!(output.status.code().is_some_and(|status| status != 0 && status != 101), "{message}");
+        assert!(message.contains(option) && message.contains(value), "{message}");
+        assert_eq!(contents(bench.top.path()), before);
+    }
+}
+
+#[test]
+fn results_of_another_experiment_are_refused_and_untouched() {
+    let bench = Bench::new(small());
+    let first = bench.simulate("spec.toml", &["--quiet"]);
+    assert!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));
+    fs::write(bench.out().join("notes.txt"), "mine").expect("a file is written");
+    let result = fs::read(bench.out().join("result.json")).expect("there is a result");
+
+    for other in [&["--seed", "2"], &["--runs", "3"], &["--horizon", "60"]] {
+        let message = bench.refusal("spec.toml", other);
+        assert!(message.contains("results: belongs to another experiment"), "{message}");
+    }
+    // The same one again is welcome, and leaves other files alone.
+    let again = bench.simulate("spec.toml", &["--quiet"]);
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+    assert_eq!(fs::read(bench.out().join("result.json")).expect("there is a result"), result);
+    assert_eq!(fs::read(bench.out().join("notes.txt")).expect("the file is there"), b"mine");
+
+    fs::remove_file(bench.out().join("manifest.json")).expect("the manifest is removed");
+    let message = bench.refusal("spec.toml", &[]);
+    assert!(message.contains("results: has a result, but no manifest.json"), "{message}");
+}
+
+#[test]
+fn a_place_that_is_no_directory_is_refused() {
+    let bench = Bench::new(small());
+    fs::write(bench.out(), "a file").expect("a file is written");
+    let message = bench.refusal("spec.toml", &[]);
+    assert!(message.contains("results: is not a directory"), "{message}");
+}
