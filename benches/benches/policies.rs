@@ -1,6 +1,6 @@
 //! Rounds of every policy, environment and regret included, as a simulation runs them.
 
-use click_models::{PbmKnown, PositionBased, RandomSemiBandit, ListShape};
+use click_models::{ListShape, PbmKnown, PositionBased, RandomSemiBandit};
 use confidence::Rate;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use policies::{BcMpTs, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, RbaKlUcb, Uniform};
@@ -43,7 +43,8 @@ fn pbm(criterion: &mut Criterion) {
 }
 
 fn semi_bandit(criterion: &mut Criterion) {
-    let model = RandomSemiBandit::from_values(&[0.6, 0.58, 0.55, 0.45, 0.45, 0.4], &[1.0, 0.8, 0.6]).expect("valid");
+    let model =
+        RandomSemiBandit::from_values(&[0.6, 0.58, 0.55, 0.45, 0.45, 0.4], &[1.0, 0.8, 0.6]).expect("valid");
     rounds(
         criterion,
         "semi-bandit K=6 L=3",

@@ -1,1 +1,94 @@
-fn main() {}
+//! `click-bandits`: experiments with click-model bandits, from a TOML file to results, figures and a report.
+
+mod config;
+mod contenders;
+mod manifest;
+mod output;
+mod progress;
+mod report;
+mod result;
+mod simulate;
+mod tables;
+mod timing;
+mod toml_reader;
+
+use crate::config::{Experiment, Overrides};
+use crate::report::figure::Figure;
+use crate::simulate::Options;
+use crate::toml_reader::Source;
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Bandits that learn which ranked list to show from clicks alone: experiments and reproductions.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the experiment of a TOML file and write its results and figures to a directory
+    Simulate(Simulate),
+}
+
+#[derive(Debug, Args)]
+struct Simulate {
+    /// The experiment
+    spec: PathBuf,
+    /// Directory for result.json, curves.csv, timing.json, manifest.json and the figures
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Another master seed than the experiment's
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// Another number of runs
+    #[arg(long, value_name = "N")]
+    runs: Option<u64>,
+    /// Another number of rounds
+    #[arg(long, value_name = "T")]
+    horizon: Option<u64>,
+    /// Also write runs.csv: a row a run, policy and checkpoint
+    #[arg(long)]
+    keep_runs: bool,
+    #[command(flatten)]
+    how: How,
+}
+
+/// Options that change no result.
+#[derive(Debug, Args)]
+struct How {
+    /// Threads to run on [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Show no progress
+    #[arg(long)]
+    quiet: bool,
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Simulate(arguments) => simulate(&arguments).map(|()| ExitCode::SUCCESS),
+    };
+    outcome.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn simulate(arguments: &Simulate) -> Result<()> {
+    let source = Source::read(&arguments.spec)?;
+    let mut experiment = Experiment::from_document(&source.parse()?)?;
+    let Simulate { seed, runs, horizon, .. } = *arguments;
+    experiment.apply(Overrides { seed, runs, horizon })?;
+    let options = Options {
+        threads: arguments.how.threads.map(usize::from),
+        quiet: arguments.how.quiet,
+        keep_runs: arguments.keep_runs,
+    };
+    simulate::simulate(&experiment, &arguments.out, &Figure::defaults(), options)?;
+    Ok(())
+}

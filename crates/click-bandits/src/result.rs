@@ -43,7 +43,7 @@ pub(crate) struct PolicyResult {
 }
 
 /// Mean, standard error of the mean, and spread over runs, at every checkpoint.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Spread {
     pub(crate) mean: Vec<f64>,
     pub(crate) se: Vec<f64>,

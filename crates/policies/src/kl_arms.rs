@@ -125,10 +125,13 @@ mod tests {
     /// Lazy and naive pick the same arms with the same indices, bit for bit, ties included, over whole bandit runs.
     #[test]
     fn lazy_selection_is_the_naive_one() {
-        for (n_arms, capacity, rounds) in [(5, 1, 100_000_u32), (6, 3, 100_000), (100, 5, 100_000), (1000, 5, 10_000)] {
+        for (n_arms, capacity, rounds) in
+            [(5, 1, 100_000_u32), (6, 3, 100_000), (100, 5, 100_000), (1000, 5, 10_000)]
+        {
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
             // Steps of 1/20, so that many arms are equal and counts tie.
-            let attraction: Vec<f64> = (0..n_arms).map(|_| f64::from(rng.random_range(0..=20_u32)) / 20.0).collect();
+            let attraction: Vec<f64> =
+                (0..n_arms).map(|_| f64::from(rng.random_range(0..=20_u32)) / 20.0).collect();
             let mut counts = vec![(0_u64, 0_u64); n_arms];
             let mut arms = vec![KlArm::new(0, 0); n_arms];
             let (mut lazy, mut naive) = (KlTop::new(capacity), KlTop::new(capacity));

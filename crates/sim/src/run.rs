@@ -29,8 +29,10 @@ where
     P: Policy<M::Interaction>,
 {
     let checkpoints = schedule.checkpoints();
-    let mut curve =
-        Curve { regret: Vec::with_capacity(checkpoints.len()), clicks: Vec::with_capacity(checkpoints.len()) };
+    let mut curve = Curve {
+        regret: Vec::with_capacity(checkpoints.len()),
+        clicks: Vec::with_capacity(checkpoints.len()),
+    };
     let mut decision: Decision<Action<M>, P::Note> = Decision::default();
     let (mut round, mut regret, mut clicks) = (0, 0.0, 0.0);
     for &checkpoint in checkpoints {

@@ -60,7 +60,9 @@ impl Streams {
 
 /// FNV-1a of the label: any fixed hash will do, since the lane only goes into a cipher's key.
 fn lane(label: &str) -> u64 {
-    label.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    label
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]

@@ -243,7 +243,13 @@ impl Posterior {
 /// of the root lands on its right and stays there. With the largest and the smallest `kappa` in all denominators the root
 /// is explicit and lies on its left and right.
 #[inline]
-fn mode(clicks: f64, slope_at_0: f64, (least, most): (f64, f64), examination: &[f64], failures: &[f64]) -> f64 {
+fn mode(
+    clicks: f64,
+    slope_at_0: f64,
+    (least, most): (f64, f64),
+    examination: &[f64],
+    failures: &[f64],
+) -> f64 {
     if clicks == 0.0 {
         return 0.0;
     }

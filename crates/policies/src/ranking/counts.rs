@@ -57,7 +57,12 @@ impl PrefixCounts {
     /// Counts one round's observed displays and clicks, then calls `changed` with every item that was observed. Items that
     /// do not exist are ignored.
     #[inline]
-    pub(crate) fn record(&mut self, shown: &Ranking, observed: Clicks, mut changed: impl FnMut(&Self, usize)) {
+    pub(crate) fn record(
+        &mut self,
+        shown: &Ranking,
+        observed: Clicks,
+        mut changed: impl FnMut(&Self, usize),
+    ) {
         for (position, item) in shown.iter().take(observed.len()) {
             if item.index() < self.n_items() {
                 self.shows[item.index()] += 1;

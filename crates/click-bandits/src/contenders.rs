@@ -1,0 +1,81 @@
+//! From the policies of an experiment to contenders that can be played: the one place that knows every policy by name.
+
+use crate::config::PolicyEntry;
+use crate::toml_reader::Error;
+use click_models::{ListShape, PbmKnown, PositionBased, RandomSemiBandit};
+use confidence::Rate;
+use policies::spec::PolicySpec;
+use policies::{BcMpTs, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, RbaKlUcb, Uniform};
+use sim::{Contender, Entry, Oracle};
+
+/// Contenders on a position-based model.
+///
+/// # Errors
+///
+/// A policy that does not speak its protocol.
+pub(crate) fn position_based(
+    policies: &[PolicyEntry],
+    horizon: u64,
+) -> Result<Vec<Box<dyn Contender<PositionBased>>>, Error> {
+    let enter = |entry: &PolicyEntry| -> Result<Box<dyn Contender<PositionBased>>, Error> {
+        let label = entry.label.clone();
+        Ok(match entry.spec {
+            PolicySpec::PbmUcb { epsilon } => Box::new(Entry::new(label, move |known: PbmKnown<'_>| {
+                PbmUcb::new(known, Rate::scaled_log(epsilon))
+            })),
+            PolicySpec::PbmPie { epsilon, level } => {
+                let rate = level.rate(epsilon, horizon);
+                Box::new(Entry::new(label, move |known: PbmKnown<'_>| PbmPie::new(known, rate)))
+            }
+            PolicySpec::PbmTs {} => Box::new(Entry::new(label, |known: PbmKnown<'_>| PbmTs::new(known))),
+            PolicySpec::BcMpTs {} => Box::new(Entry::new(label, |known: PbmKnown<'_>| BcMpTs::new(known))),
+            PolicySpec::RbaKlUcb {} => {
+                Box::new(Entry::new(label, |known: PbmKnown<'_>| RbaKlUcb::new(known.shape)))
+            }
+            PolicySpec::Uniform {} => {
+                Box::new(Entry::new(label, |known: PbmKnown<'_>| Uniform::new(known.shape)))
+            }
+            PolicySpec::Oracle {} => Box::new(Oracle::new(label)),
+            PolicySpec::RsfUcb {}
+            | PolicySpec::RsfKlUcb { .. }
+            | PolicySpec::RsfTs {}
+            | PolicySpec::Pie { .. } => return Err(wrong_protocol(entry, "pbm")),
+        })
+    };
+    policies.iter().map(enter).collect()
+}
+
+/// Contenders on a random semi-bandit model.
+///
+/// # Errors
+///
+/// A policy that does not speak its protocol, or an exploring position beyond the list.
+pub(crate) fn semi_bandit(policies: &[PolicyEntry]) -> Result<Vec<Box<dyn Contender<RandomSemiBandit>>>, Error> {
+    let enter = |entry: &PolicyEntry| -> Result<Box<dyn Contender<RandomSemiBandit>>, Error> {
+        let label = entry.label.clone();
+        Ok(match entry.spec {
+            PolicySpec::RsfUcb {} => Box::new(Entry::new(label, PrefixUcb::rsf)),
+            PolicySpec::RsfKlUcb { level } => {
+                Box::new(Entry::new(label, move |shape: ListShape| PrefixKlUcb::new(shape, level.into())))
+            }
+            PolicySpec::RsfTs {} => Box::new(Entry::new(label, PrefixTs::new)),
+            PolicySpec::Pie { position, level } => Box::new(Entry::new(label, move |shape: ListShape| {
+                // Experiments with a position beyond one of their lists have been refused by their reader.
+                let position = position.unwrap_or(shape.n_positions() - 1).min(shape.n_positions() - 1);
+                Pie::at(shape, position, level.into()).expect("the position is on the list")
+            })),
+            PolicySpec::Uniform {} => Box::new(Entry::new(label, Uniform::new)),
+            PolicySpec::Oracle {} => Box::new(Oracle::new(label)),
+            PolicySpec::PbmUcb { .. }
+            | PolicySpec::PbmPie { .. }
+            | PolicySpec::PbmTs {}
+            | PolicySpec::BcMpTs {}
+            | PolicySpec::RbaKlUcb {} => return Err(wrong_protocol(entry, "semi-bandit")),
+        })
+    };
+    policies.iter().map(enter).collect()
+}
+
+fn wrong_protocol(entry: &PolicyEntry, model: &str) -> Error {
+    entry.location.error(format!("policy `{}` does not speak the protocol of model `{model}`", entry.name))
+}

@@ -1,0 +1,269 @@
+//! Runs an experiment and writes what it found.
+
+use crate::config::{Experiment, Instances};
+use crate::contenders;
+use crate::manifest::{Manifest, Moment};
+use crate::output::OutputDir;
+use crate::progress::Progress;
+use crate::report::figure::{Figure, Looks, chart};
+use crate::report::svg;
+use crate::result::{Bound, MeanSe, Optimum, Paired, PolicyResult, ResultFile, Spread};
+use crate::tables;
+use crate::timing::{Elapsed, Stopwatch, Timing};
+use anyhow::{Context, Result};
+use click_models::{ClickModel, PositionBased, RandomSemiBandit};
+use confidence::math::ln;
+use sim::{Contender, Curve, Observer, Outcome, Schedule, Streams, Summary, Tournament};
+use std::path::Path;
+use std::sync::Mutex;
+
+/// How to run, none of which changes a result.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Options {
+    /// Threads; all cores when absent.
+    pub(crate) threads: Option<usize>,
+    /// Whether to keep quiet about progress.
+    pub(crate) quiet: bool,
+    /// Whether to keep every run in `runs.csv`.
+    pub(crate) keep_runs: bool,
+}
+
+/// Runs `experiment` and writes its files to `dir`.
+///
+/// # Errors
+///
+/// An unusable directory, which is found out before the first run; a file that cannot be written.
+pub(crate) fn simulate(
+    experiment: &Experiment,
+    dir: &Path,
+    figures: &[Figure],
+    options: Options,
+) -> Result<ResultFile> {
+    let started = Moment::now();
+    let mut names: Vec<String> = figures.iter().map(figure_name).collect();
+    names.push("spec.toml".to_owned());
+    if options.keep_runs {
+        names.push("runs.csv".to_owned());
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let output = OutputDir::claim(dir, &experiment.identity(), &experiment.name, &names)?;
+    let played = play(experiment, options)?;
+    let result = summarise(experiment, &played);
+
+    let mut files = vec![
+        ("result.json".to_owned(), line(serde_json::to_vec(&result)?)),
+        ("curves.csv".to_owned(), tables::curves(&played.labels, &experiment.checkpoints, &played.spreads())?),
+        ("timing.json".to_owned(), played.timing.to_json()),
+        ("spec.toml".to_owned(), experiment.to_toml().into_bytes()),
+    ];
+    let looks = Looks::of(played.labels.iter().map(String::as_str));
+    for figure in figures {
+        let name = figure_name(figure);
+        let drawing = svg::render(&chart(figure, &result, &looks)).with_context(|| format!("drawing {name}"))?;
+        files.push((name, drawing.into_bytes()));
+    }
+    if options.keep_runs {
+        let runs = tables::runs(&played.labels, &experiment.checkpoints, &played.outcome)?;
+        files.push(("runs.csv".to_owned(), runs));
+    }
+    let files: Vec<(&str, &[u8])> =
+        files.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
+    let manifest = Manifest::new(experiment, started, played.timing.threads, &files);
+    output.write_all(&manifest.to_json(), &files)?;
+    Ok(result)
+}
+
+fn figure_name(figure: &Figure) -> String {
+    format!("{}.svg", figure.kind.name())
+}
+
+/// A text file ends with a line break.
+fn line(mut text: Vec<u8>) -> Vec<u8> {
+    text.push(b'\n');
+    text
+}
+
+/// Everything that was simulated, and what the models say of it.
+struct Played {
+    labels: Vec<String>,
+    outcome: Outcome,
+    /// Expected clicks a round of a best list, for every run.
+    optimal_rewards: Vec<f64>,
+    /// Bounds by name, each the factor of `ln t`.
+    bounds: Vec<(&'static str, f64)>,
+    timing: Timing,
+}
+
+impl Played {
+    /// Regret and clicks of every policy at every checkpoint.
+    fn spreads(&self) -> Vec<[Spread; 2]> {
+        let spreads = |curves: &Vec<Curve>| {
+            [spread(curves, |curve| &curve.regret), spread(curves, |curve| &curve.clicks)]
+        };
+        self.outcome.curves.iter().map(spreads).collect()
+    }
+}
+
+fn play(experiment: &Experiment, options: Options) -> Result<Played> {
+    match &experiment.instances {
+        Instances::Pbm(instances) => {
+            let models: Vec<PositionBased> = instances.iter().map(|instance| instance.model.clone()).collect();
+            let contenders = contenders::position_based(&experiment.policies, experiment.horizon)?;
+            let bounds = [("lower bound (PBM paper, Theorem 6)", mean_of(&models, PositionBased::lower_bound))];
+            play_on(experiment, &models, &contenders, bounds.to_vec(), options)
+        }
+        Instances::SemiBandit(instances) => {
+            let models: Vec<RandomSemiBandit> =
+                instances.iter().map(|instance| instance.model.clone()).collect();
+            let contenders = contenders::semi_bandit(&experiment.policies)?;
+            let bounds = [("lower bound (RSF paper, Theorem 4)", mean_of(&models, RandomSemiBandit::lower_bound))];
+            play_on(experiment, &models, &contenders, bounds.to_vec(), options)
+        }
+    }
+}
+
+fn mean_of<M>(models: &[M], quantity: impl Fn(&M) -> f64) -> f64 {
+    models.iter().map(quantity).sum::<f64>() / models.len() as f64
+}
+
+fn play_on<M: ClickModel>(
+    experiment: &Experiment,
+    instances: &[M],
+    contenders: &[Box<dyn Contender<M>>],
+    bounds: Vec<(&'static str, f64)>,
+    options: Options,
+) -> Result<Played> {
+    let schedule = Schedule::new(experiment.checkpoints.clone())?;
+    let tournament = Tournament {
+        instances,
+        contenders,
+        schedule: &schedule,
+        streams: Streams::new(experiment.seed),
+        runs: experiment.runs,
+    };
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(options.threads.unwrap_or(0))
+        .build()
+        .context("starting the threads")?;
+    let watch = Watch {
+        progress: Progress::start(&experiment.name, experiment.runs * contenders.len() as u64, options.quiet),
+        elapsed: contenders.iter().map(|_| Mutex::default()).collect(),
+    };
+    let wall = Stopwatch::start();
+    let outcome = pool.install(|| tournament.run(&watch));
+    let wall = wall.elapsed().wall;
+
+    let labels: Vec<String> = contenders.iter().map(|contender| contender.label().to_owned()).collect();
+    let rounds = experiment.runs * experiment.horizon;
+    let speeds: Vec<(&str, Elapsed, u64)> =
+        labels.iter().zip(watch.elapsed()).map(|(label, elapsed)| (label.as_str(), elapsed, rounds)).collect();
+    let timing = Timing::new(pool.current_num_threads(), wall, &speeds);
+    let optimal_rewards = outcome.drawn.iter().map(|&instance| instances[instance].optimal_reward()).collect();
+    Ok(Played { labels, outcome, optimal_rewards, bounds, timing })
+}
+
+/// Shows progress and adds up every contender's time.
+struct Watch {
+    progress: Progress,
+    elapsed: Vec<Mutex<Elapsed>>,
+}
+
+impl Watch {
+    fn elapsed(&self) -> impl Iterator<Item = Elapsed> + '_ {
+        self.elapsed.iter().map(|elapsed| *elapsed.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+}
+
+impl Observer for Watch {
+    fn observe<T>(&self, contender: usize, work: impl FnOnce() -> T) -> T {
+        let stopwatch = Stopwatch::start();
+        let done = work();
+        let mut elapsed =
+            self.elapsed[contender].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        *elapsed = *elapsed + stopwatch.elapsed();
+        drop(elapsed);
+        self.progress.add(1);
+        done
+    }
+}
+
+fn summarise(experiment: &Experiment, played: &Played) -> ResultFile {
+    let checkpoints = &experiment.checkpoints;
+    let policies = experiment.policies.iter().zip(played.spreads()).map(|(entry, [regret, clicks])| PolicyResult {
+        label: entry.label.clone(),
+        policy: entry.name.clone(),
+        t: checkpoints.clone(),
+        regret,
+        clicks: MeanSe { mean: clicks.mean, se: clicks.se },
+    });
+    let optimum = |&checkpoint: &u64| -> Vec<f64> {
+        played.optimal_rewards.iter().map(|reward| reward * checkpoint as f64).collect()
+    };
+    ResultFile {
+        schema: 1,
+        name: experiment.name.clone(),
+        task: experiment.task.name().to_owned(),
+        runs: experiment.runs,
+        horizon: experiment.horizon,
+        seed: experiment.seed,
+        policies: policies.collect(),
+        paired: paired(checkpoints, played),
+        // A bound that no instance of the experiment has (two equal items at the edge of the list) is left out.
+        bounds: (played.bounds.iter().filter(|(_, factor)| factor.is_finite()))
+            .map(|&(label, factor)| Bound {
+                label: label.to_owned(),
+                t: checkpoints.clone(),
+                value: checkpoints.iter().map(|&checkpoint| factor * ln(checkpoint as f64)).collect(),
+            })
+            .collect(),
+        optimum: Optimum { t: checkpoints.clone(), clicks: mean_se(checkpoints.iter().map(optimum)) },
+    }
+}
+
+/// Differences of regret between every two policies over the same runs.
+fn paired(checkpoints: &[u64], played: &Played) -> Vec<Paired> {
+    let curves = &played.outcome.curves;
+    let mut pairs = Vec::new();
+    for first in 0..curves.len() {
+        for second in first + 1..curves.len() {
+            let differences = (0..checkpoints.len()).map(|checkpoint| -> Vec<f64> {
+                let runs = curves[first].iter().zip(&curves[second]);
+                runs.map(|(a, b)| a.regret[checkpoint] - b.regret[checkpoint]).collect()
+            });
+            pairs.push(Paired {
+                a: played.labels[first].clone(),
+                b: played.labels[second].clone(),
+                t: checkpoints.to_vec(),
+                regret: mean_se(differences),
+            });
+        }
+    }
+    pairs
+}
+
+/// Mean and standard error of every sample.
+fn mean_se(samples: impl Iterator<Item = Vec<f64>>) -> MeanSe {
+    let (mean, se) = samples
+        .filter_map(|sample| Summary::of(&sample))
+        .map(|summary| (summary.mean, summary.standard_error))
+        .unzip();
+    MeanSe { mean, se }
+}
+
+/// Summaries over runs of one quantity, at every checkpoint.
+fn spread(curves: &[Curve], quantity: impl Fn(&Curve) -> &Vec<f64>) -> Spread {
+    let n_checkpoints = curves.first().map_or(0, |curve| quantity(curve).len());
+    let mut spread = Spread::default();
+    for checkpoint in 0..n_checkpoints {
+        let sample: Vec<f64> = curves.iter().map(|curve| quantity(curve)[checkpoint]).collect();
+        if let Some(summary) = Summary::of(&sample) {
+            spread.mean.push(summary.mean);
+            spread.se.push(summary.standard_error);
+            spread.min.push(summary.min);
+            spread.max.push(summary.max);
+            spread.q10.push(summary.q10);
+            spread.q90.push(summary.q90);
+        }
+    }
+    spread
+}
