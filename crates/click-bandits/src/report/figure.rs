@@ -1,0 +1,257 @@
+//! Which curves a figure of an experiment shows, from its result.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+
+use super::axis::{Axis, Scale};
+use super::number;
+use super::svg::{self, Chart, Curve, Look};
+use crate::result::{PolicyResult, ResultFile};
+
+/// A figure to draw of a result.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Figure {
+    /// What it shows.
+    pub(crate) kind: Kind,
+    /// Heading; the kind's own words when absent.
+    pub(crate) title: Option<String>,
+    /// What is shaded around a curve.
+    pub(crate) band: Band,
+    /// How rounds are spread along the horizontal axis.
+    pub(crate) scale: Scale,
+    /// First round shown.
+    pub(crate) from: u64,
+    /// Whether bounds and the optimum are drawn.
+    pub(crate) references: bool,
+}
+
+/// What a figure shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Cumulative expected regret.
+    Regret,
+    /// Clicks so far divided by rounds so far.
+    ClickThroughRate,
+}
+
+/// What is shaded around a curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Band {
+    /// Nothing.
+    None,
+    /// The mean's 95 % confidence interval, `mean ± 1.96 se`.
+    Confidence,
+    /// From the first to the last decile of the runs; regret only.
+    Deciles,
+}
+
+impl Kind {
+    /// Its name in file names and experiments.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Regret => "regret",
+            Self::ClickThroughRate => "click-through-rate",
+        }
+    }
+}
+
+impl Figure {
+    /// A figure of this kind with every choice at its default.
+    pub(crate) fn of(kind: Kind) -> Self {
+        Self { kind, title: None, band: Band::Confidence, scale: Scale::Log, from: 1, references: true }
+    }
+
+    /// The figures of an experiment that says nothing about figures.
+    pub(crate) fn defaults() -> Vec<Self> {
+        vec![Self::of(Kind::Regret), Self::of(Kind::ClickThroughRate)]
+    }
+}
+
+/// Which number, and with it which colour and marker, a policy has in all figures of a report.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Looks {
+    /// By label.
+    numbers: BTreeMap<String, usize>,
+}
+
+impl Looks {
+    /// Numbers in order of first appearance.
+    pub(crate) fn of<'a>(labels: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut looks = Self::default();
+        for label in labels {
+            let next = looks.numbers.len();
+            looks.numbers.entry(label.to_owned()).or_insert(next);
+        }
+        looks
+    }
+
+    /// How the curve of a policy looks.
+    pub(crate) fn policy(&self, label: &str) -> Look {
+        Look::Policy(self.numbers.get(label).copied().unwrap_or(self.numbers.len()))
+    }
+}
+
+/// Names of the files of figures: the kind's name, numbered from the second of a kind on.
+pub(crate) fn file_names(figures: &[Figure]) -> Vec<String> {
+    let name = |(index, figure): (usize, &Figure)| {
+        let before = figures[..index].iter().filter(|other| other.kind == figure.kind).count();
+        let number = if before > 0 { format!("-{}", before + 1) } else { String::new() };
+        format!("{}{number}.svg", figure.kind.name())
+    };
+    figures.iter().enumerate().map(name).collect()
+}
+
+/// Draws the figures of a result: the file name and the picture of each.
+///
+/// # Errors
+///
+/// See [`svg::render`].
+pub(crate) fn draw(figures: &[Figure], result: &ResultFile, looks: &Looks) -> Result<Vec<(String, String)>> {
+    let picture = |figure: &Figure| svg::render(&chart(figure, result, looks));
+    let names = file_names(figures).into_iter();
+    names.zip(figures).map(|(name, figure)| Ok((name, picture(figure)?))).collect()
+}
+
+/// The curves of a figure.
+pub(crate) fn chart(figure: &Figure, result: &ResultFile, looks: &Looks) -> Chart {
+    let mut curves = references(figure, result);
+    let bounds_end = highest(&curves);
+    let policies: Vec<Curve> =
+        result.policies.iter().map(|policy| policy_curve(figure, policy, looks)).collect();
+    curves.extend(policies.iter().cloned());
+
+    let rounds = curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.0));
+    let (first, last) = rounds.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), t| (a.min(t), b.max(t)));
+    let first = match figure.scale {
+        Scale::Linear => 0.0,
+        Scale::Log if figure.from > 1 => first.min(figure.from as f64),
+        Scale::Log => first,
+    };
+    let (y, y_label) = match figure.kind {
+        Kind::Regret => {
+            // A bound far above every curve would flatten them: it may leave the frame at the top.
+            let top = highest(&policies);
+            let top = if top > 0.0 { top.max(bounds_end.min(1.5 * top)) } else { top.max(bounds_end) };
+            (Axis::rounded(0.0, top), "cumulative expected regret (clicks)")
+        }
+        Kind::ClickThroughRate => {
+            (Axis::rounded(lowest(&curves), highest(&curves)), "clicks per round, rounds 1 to t")
+        }
+    };
+    for curve in &mut curves {
+        if curve.points.last().is_some_and(|point| point.1 > y.to()) {
+            curve.label.push_str(" (above the frame)");
+        }
+    }
+    Chart {
+        title: figure.title.clone().unwrap_or_else(|| match figure.kind {
+            Kind::Regret => "Cumulative regret".to_owned(),
+            Kind::ClickThroughRate => "Click-through rate".to_owned(),
+        }),
+        subtitle: subtitle(figure, result, &curves),
+        x: Axis::new(figure.scale, first, last),
+        x_label: match figure.scale {
+            Scale::Log => "round t (log scale)".to_owned(),
+            Scale::Linear => "round t".to_owned(),
+        },
+        y,
+        y_label: y_label.to_owned(),
+        curves,
+    }
+}
+
+fn policy_curve(figure: &Figure, policy: &PolicyResult, looks: &Looks) -> Curve {
+    let mut points = Vec::new();
+    let mut band = Vec::new();
+    for (index, &t) in policy.t.iter().enumerate().filter(|(_, t)| **t >= figure.from.max(1)) {
+        let x = t as f64;
+        let (middle, se, spread) = match figure.kind {
+            Kind::Regret => {
+                let regret = &policy.regret;
+                (regret.mean[index], regret.se[index], Some((regret.q10[index], regret.q90[index])))
+            }
+            Kind::ClickThroughRate => (policy.clicks.mean[index] / x, policy.clicks.se[index] / x, None),
+        };
+        if !middle.is_finite() {
+            continue;
+        }
+        points.push((x, middle));
+        let limits = match figure.band {
+            Band::None => None,
+            Band::Confidence => Some((middle - 1.96 * se, middle + 1.96 * se)),
+            Band::Deciles => spread,
+        };
+        if let Some((low, high)) = limits.filter(|(low, high)| low.is_finite() && high.is_finite()) {
+            band.push((x, low, high));
+        }
+    }
+    Curve { label: policy.label.clone(), look: looks.policy(&policy.label), points, band }
+}
+
+fn references(figure: &Figure, result: &ResultFile) -> Vec<Curve> {
+    if !figure.references {
+        return Vec::new();
+    }
+    let curve = |number: usize, label: &str, t: &[u64], value: &dyn Fn(usize) -> f64| Curve {
+        label: label.to_owned(),
+        look: Look::Reference(number),
+        points: t
+            .iter()
+            .enumerate()
+            .filter(|(_, t)| **t >= figure.from.max(1))
+            .map(|(index, &t)| (t as f64, value(index)))
+            .filter(|point| point.1.is_finite())
+            .collect(),
+        band: Vec::new(),
+    };
+    match figure.kind {
+        Kind::Regret => result
+            .bounds
+            .iter()
+            .enumerate()
+            .map(|(number, bound)| curve(number, &bound.label, &bound.t, &|index| bound.value[index]))
+            .collect(),
+        Kind::ClickThroughRate => {
+            let optimum = &result.optimum;
+            vec![curve(0, "optimum", &optimum.t, &|index| {
+                optimum.clicks.mean[index] / optimum.t[index] as f64
+            })]
+        }
+    }
+}
+
+fn subtitle(figure: &Figure, result: &ResultFile, curves: &[Curve]) -> String {
+    let runs = if result.runs == 1 {
+        "one run".to_owned()
+    } else {
+        format!("mean of {} runs", number::grouped(result.runs))
+    };
+    let shaded = curves.iter().any(|curve| !curve.band.is_empty());
+    let band = match figure.band {
+        Band::Confidence if shaded => "; shaded: 95 % confidence interval",
+        Band::Deciles if shaded => "; shaded: first to last decile of the runs",
+        _ => "",
+    };
+    let dashed = match (figure.kind, curves.iter().any(|curve| matches!(curve.look, Look::Reference(_)))) {
+        (_, false) => "",
+        (Kind::Regret, true) => "; dashed: lower bound",
+        (Kind::ClickThroughRate, true) => "; dashed: always playing a best list",
+    };
+    format!("{runs}{band}{dashed}")
+}
+
+fn highest(curves: &[Curve]) -> f64 {
+    extremes(curves).fold(0.0, f64::max)
+}
+
+fn lowest(curves: &[Curve]) -> f64 {
+    extremes(curves).fold(f64::INFINITY, f64::min)
+}
+
+fn extremes(curves: &[Curve]) -> impl Iterator<Item = f64> + '_ {
+    curves.iter().flat_map(|curve| {
+        let points = curve.points.iter().map(|point| point.1);
+        points.chain(curve.band.iter().flat_map(|&(_, low, high)| [low, high]))
+    })
+}

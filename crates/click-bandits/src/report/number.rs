@@ -1,0 +1,102 @@
+//! Numbers as a reader wants to see them: digits grouped, no more decimals than carry meaning.
+
+/// A count with its digits in groups of three: `1,228,004`.
+pub(crate) fn grouped(count: u64) -> String {
+    group_digits(&count.to_string())
+}
+
+/// A number with a fixed count of decimals, its digits grouped, and a true minus sign.
+///
+/// From 10¹⁵ on, where the digits would no longer be exact, in powers of ten.
+pub(crate) fn fixed(value: f64, decimals: usize) -> String {
+    if !value.is_finite() {
+        return if value.is_nan() {
+            "–".to_owned()
+        } else if value > 0.0 {
+            "∞".to_owned()
+        } else {
+            "−∞".to_owned()
+        };
+    }
+    if value.abs() >= 1e15 {
+        return format!("{value:.2e}").replace('-', "−");
+    }
+    let digits = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
+    let is_zero = digits.bytes().all(|byte| byte == b'0' || byte == b'.');
+    let sign = if value < 0.0 && !is_zero { "−" } else { "" };
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{sign}{}{point}{fraction}", group_digits(whole))
+}
+
+/// A number in at least `digits` significant digits (whole digits are always kept): `1,234`, `12.3`, `0.0123`.
+pub(crate) fn significant(value: f64, digits: i32) -> String {
+    fixed(value, decimals_for(value, digits))
+}
+
+/// `mean ± se`, both with the decimals that give the standard error two significant digits.
+pub(crate) fn with_error(mean: f64, se: f64) -> String {
+    let decimals = if se > 0.0 && se.is_finite() { decimals_for(se, 2) } else { decimals_for(mean, 4) };
+    format!("{} ± {}", fixed(mean, decimals), fixed(se, decimals))
+}
+
+/// A share as a percentage with one decimal, or more where it is close to 1.
+pub(crate) fn percent(share: f64) -> String {
+    let decimals = if share > 0.99 && share < 1.0 { 2 } else { 1 };
+    format!("{} %", fixed(100.0 * share, decimals))
+}
+
+/// Decimals that show `value` with `digits` significant digits.
+fn decimals_for(value: f64, digits: i32) -> usize {
+    if value == 0.0 || !value.is_finite() {
+        return 0;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "the exponent of an f64 is within ±324")]
+    let exponent = libm::floor(libm::log10(value.abs())) as i32;
+    usize::try_from((digits - 1 - exponent).clamp(0, 12)).unwrap_or(0)
+}
+
+fn group_digits(digits: &str) -> String {
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped_in_threes() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_000), "1,000");
+        assert_eq!(grouped(1_228_004), "1,228,004");
+        assert_eq!(grouped(u64::MAX), "18,446,744,073,709,551,615");
+    }
+
+    #[test]
+    fn signs_and_zeros_read_well() {
+        assert_eq!(fixed(-1234.56, 1), "−1,234.6");
+        assert_eq!(fixed(-0.001, 1), "0.0");
+        assert_eq!(fixed(f64::NAN, 1), "–");
+        assert_eq!(fixed(f64::NEG_INFINITY, 1), "−∞");
+        assert_eq!(fixed(3e18, 0), "3.00e18");
+    }
+
+    #[test]
+    fn precision_follows_the_error() {
+        assert_eq!(with_error(123.456, 0.78), "123.46 ± 0.78");
+        assert_eq!(with_error(123.456, 7.8), "123.5 ± 7.8");
+        assert_eq!(with_error(123_456.0, 780.0), "123,456 ± 780");
+        assert_eq!(with_error(0.0, 0.0), "0 ± 0");
+        assert_eq!(significant(0.012_345, 3), "0.0123");
+        assert_eq!(percent(0.978), "97.8 %");
+        assert_eq!(percent(0.9987), "99.87 %");
+    }
+}

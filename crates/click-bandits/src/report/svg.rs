@@ -1,0 +1,662 @@
+//! A chart as an SVG picture: the only file that draws, and the only one that knows the drawing library.
+//!
+//! Everything that looks the same in all figures is here: sizes, fonts, colours, markers, dashes. A curve is told from
+//! the others by its colour (a palette that colour-blind readers can tell apart), by its marker, and by its label, which
+//! stands at the right at the height where the curve ends. References (bounds, the optimum) are dashed and dark.
+//! The background is white, so that the picture reads the same on a dark page.
+//!
+//! The drawing library places everything on whole units, so a picture is drawn ten times as large as it is shown. The
+//! bytes depend on the chart alone.
+
+use std::fmt::Write as _;
+
+use anyhow::{Context, Result};
+use plotters::backend::SVGBackend;
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, IntoDrawingArea};
+use plotters::element::{Circle, PathElement, Polygon, Text};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, FontStyle, FontTransform, IntoFont, RGBColor, ShapeStyle, TextStyle};
+
+use super::axis::Axis;
+
+/// What is drawn.
+#[derive(Debug, Clone)]
+pub(crate) struct Chart {
+    /// Heading of the picture.
+    pub(crate) title: String,
+    /// What the curves and bands are, in small print.
+    pub(crate) subtitle: String,
+    /// Horizontal axis.
+    pub(crate) x: Axis,
+    /// What the horizontal axis counts, with its unit.
+    pub(crate) x_label: String,
+    /// Vertical axis.
+    pub(crate) y: Axis,
+    /// What the vertical axis counts, with its unit.
+    pub(crate) y_label: String,
+    /// The curves, drawn in this order.
+    pub(crate) curves: Vec<Curve>,
+}
+
+/// One curve.
+#[derive(Debug, Clone)]
+pub(crate) struct Curve {
+    /// Name beside its end.
+    pub(crate) label: String,
+    /// How it looks.
+    pub(crate) look: Look,
+    /// Its points, in increasing order of x.
+    pub(crate) points: Vec<(f64, f64)>,
+    /// The shaded band around it: `(x, low, high)`; empty for none.
+    pub(crate) band: Vec<(f64, f64, f64)>,
+}
+
+/// How a curve looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// A policy: solid, with the colour and the marker of its number.
+    Policy(usize),
+    /// Something to compare with: dashed and dark, one dash pattern a number.
+    Reference(usize),
+}
+
+const UNIT: f64 = 10.0;
+const WIDTH: f64 = 800.0;
+const HEIGHT: f64 = 460.0;
+/// Left of the frame, without the labels of the ticks.
+const LEFT: f64 = 52.0;
+const TICK_FONT: f64 = 13.0;
+const TOP: f64 = 66.0;
+const BOTTOM: f64 = 58.0;
+/// Between the frame and the labels of the curves.
+const LEADER: f64 = 48.0;
+/// The piece of a curve beside its label.
+const SWATCH: f64 = 25.0;
+const MIN_LEGEND: f64 = 70.0;
+const MAX_LEGEND: f64 = 220.0;
+const LEGEND_FONT: f64 = 13.5;
+const LEGEND_LINE: f64 = 16.0;
+/// A wide guess of a letter's width, in font sizes: nobody knows the reader's font.
+const LETTER: f64 = 0.56;
+
+const TEXT: RGBColor = RGBColor(0x22, 0x22, 0x22);
+const MUTED: RGBColor = RGBColor(0x5c, 0x5c, 0x5c);
+const FRAME: RGBColor = RGBColor(0x8a, 0x8a, 0x8a);
+const GRID: RGBColor = RGBColor(0xdd, 0xdd, 0xdd);
+const FAINT_GRID: RGBColor = RGBColor(0xf0, 0xf0, 0xf0);
+const WHITE: RGBColor = RGBColor(0xff, 0xff, 0xff);
+
+/// Okabe and Ito's colours that show on white, and two of Tol's.
+const PALETTE: [RGBColor; 8] = [
+    RGBColor(0x00, 0x72, 0xb2),
+    RGBColor(0xd5, 0x5e, 0x00),
+    RGBColor(0x00, 0x9e, 0x73),
+    RGBColor(0xcc, 0x79, 0xa7),
+    RGBColor(0xe6, 0x9f, 0x00),
+    RGBColor(0x56, 0xb4, 0xe9),
+    RGBColor(0x88, 0x22, 0x55),
+    RGBColor(0x33, 0x22, 0x88),
+];
+
+/// Lengths of dash and gap.
+const DASHES: [(f64, f64); 3] = [(8.0, 4.5), (2.0, 3.5), (14.0, 4.0)];
+
+/// Kinds of markers: with eight colours, 24 policies differ in one or the other.
+const MARKERS: usize = 6;
+
+/// Markers on a curve.
+const MARKERS_PER_CURVE: usize = 6;
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Place = (f64, f64);
+
+/// The colour of a curve, as `#rrggbb`, for text that speaks of it.
+pub(crate) fn colour(look: Look) -> String {
+    let RGBColor(red, green, blue) = rgb(look);
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+/// The picture.
+///
+/// # Errors
+///
+/// If the drawing library fails, which it has no reason to: nothing is read or written.
+pub(crate) fn render(chart: &Chart) -> Result<String> {
+    let legend = Legend::of(chart);
+    let frame = Frame {
+        left: left_of(chart),
+        right: WIDTH - LEADER - legend.width,
+        top: TOP,
+        bottom: HEIGHT - BOTTOM,
+    };
+    let mut svg = String::new();
+    {
+        let area =
+            SVGBackend::with_string(&mut svg, (units(WIDTH).unsigned_abs(), units(HEIGHT).unsigned_abs()))
+                .into_drawing_area();
+        area.fill(&WHITE).context("cannot draw the background")?;
+        draw_titles(&area, chart, &frame)?;
+        draw_axes(&area, chart, &frame)?;
+        for curve in &chart.curves {
+            draw_band(&area, chart, curve, &frame)?;
+        }
+        for (index, curve) in chart.curves.iter().enumerate() {
+            draw_curve(&area, chart, curve, index, &frame)?;
+        }
+        draw_legend(&area, chart, &legend, &frame)?;
+        area.present().context("cannot finish the picture")?;
+    }
+    Ok(with_head(&svg, &chart.title))
+}
+
+/// The left edge of the frame, so that the longest label beside it has room.
+fn left_of(chart: &Chart) -> f64 {
+    let longest = chart.y.ticks(8).iter().map(|tick| tick.label.chars().count()).max().unwrap_or(0);
+    LEFT + longest as f64 * LETTER * TICK_FONT
+}
+
+/// Where the curves are.
+struct Frame {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+impl Frame {
+    fn x(&self, axis: &Axis, value: f64) -> f64 {
+        self.left + axis.place(value) * (self.right - self.left)
+    }
+
+    fn y(&self, axis: &Axis, value: f64) -> f64 {
+        self.bottom - axis.place(value) * (self.bottom - self.top)
+    }
+}
+
+/// The labels of the curves, highest end first.
+struct Legend {
+    /// Room for the widest line.
+    width: f64,
+    /// Index of the curve, its label in lines, and the value at which the curve ends.
+    entries: Vec<(usize, Vec<String>, f64)>,
+}
+
+impl Legend {
+    fn of(chart: &Chart) -> Self {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "about thirty")]
+        let columns = (MAX_LEGEND / (LETTER * LEGEND_FONT)) as usize;
+        let mut entries: Vec<_> = chart
+            .curves
+            .iter()
+            .enumerate()
+            .filter_map(|(index, curve)| {
+                Some((index, wrapped(&curve.label, columns), curve.points.last()?.1))
+            })
+            .collect();
+        entries.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
+        let widest = entries.iter().flat_map(|entry| &entry.1).map(|line| line.chars().count()).max();
+        let width = widest.unwrap_or(0) as f64 * LETTER * LEGEND_FONT + 16.0;
+        Self { width: width.clamp(MIN_LEGEND, MAX_LEGEND + 16.0), entries }
+    }
+}
+
+fn draw_titles(area: &Area<'_>, chart: &Chart, frame: &Frame) -> Result<()> {
+    let left = Pos::new(HPos::Left, VPos::Top);
+    text(area, &chart.title, (frame.left, 14.0), &font(17.0, TEXT, left).style_bold())?;
+    text(area, &chart.subtitle, (frame.left, 38.0), &font(12.5, MUTED, left))
+}
+
+fn draw_axes(area: &Area<'_>, chart: &Chart, frame: &Frame) -> Result<()> {
+    let width = frame.right - frame.left;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful")]
+    let room = (width / 64.0) as usize;
+    for tick in chart.x.ticks(room) {
+        let x = frame.x(&chart.x, tick.value);
+        let colour = if tick.label.is_empty() { FAINT_GRID } else { GRID };
+        line(area, &[(x, frame.top), (x, frame.bottom)], colour.stroke_width(stroke(0.8)))?;
+        text(
+            area,
+            &tick.label,
+            (x, frame.bottom + 7.0),
+            &font(TICK_FONT, TEXT, Pos::new(HPos::Center, VPos::Top)),
+        )?;
+    }
+    for tick in chart.y.ticks(8) {
+        let y = frame.y(&chart.y, tick.value);
+        line(area, &[(frame.left, y), (frame.right, y)], GRID.stroke_width(stroke(0.8)))?;
+        text(
+            area,
+            &tick.label,
+            (frame.left - 8.0, y),
+            &font(TICK_FONT, TEXT, Pos::new(HPos::Right, VPos::Center)),
+        )?;
+    }
+    for (from, to) in [
+        ((frame.left, frame.bottom), (frame.right, frame.bottom)),
+        ((frame.left, frame.top), (frame.left, frame.bottom)),
+    ] {
+        line(area, &[from, to], FRAME.stroke_width(stroke(1.2)))?;
+    }
+    let middle = Pos::new(HPos::Center, VPos::Bottom);
+    let below = (f64::midpoint(frame.left, frame.right), HEIGHT - 10.0);
+    text(area, &chart.x_label, below, &font(14.0, TEXT, middle))?;
+    let beside = (24.0, f64::midpoint(frame.top, frame.bottom));
+    text(area, &chart.y_label, beside, &font(14.0, TEXT, middle).transform(FontTransform::Rotate270))
+}
+
+fn draw_band(area: &Area<'_>, chart: &Chart, curve: &Curve, frame: &Frame) -> Result<()> {
+    if curve.band.len() < 2 {
+        // One checkpoint has an error bar.
+        if let [(x, low, high)] = curve.band[..] {
+            let x = frame.x(&chart.x, x);
+            let bar =
+                [(x, inside(frame, frame.y(&chart.y, low))), (x, inside(frame, frame.y(&chart.y, high)))];
+            line(area, &bar, rgb(curve.look).stroke_width(stroke(1.6)))?;
+        }
+        return Ok(());
+    }
+    let at = |x: f64, y: f64| (frame.x(&chart.x, x), inside(frame, frame.y(&chart.y, y)));
+    let upper = curve.band.iter().map(|&(x, _, high)| at(x, high));
+    let lower = curve.band.iter().rev().map(|&(x, low, _)| at(x, low));
+    let outline: Vec<_> = upper.chain(lower).map(place).collect();
+    area.draw(&Polygon::new(outline, rgb(curve.look).mix(0.17).filled())).context("cannot draw a band")
+}
+
+fn draw_curve(area: &Area<'_>, chart: &Chart, curve: &Curve, index: usize, frame: &Frame) -> Result<()> {
+    let points: Vec<Place> =
+        curve.points.iter().map(|&(x, y)| (frame.x(&chart.x, x), frame.y(&chart.y, y))).collect();
+    let colour = rgb(curve.look);
+    match curve.look {
+        Look::Reference(number) => {
+            let pattern = DASHES[number % DASHES.len()];
+            for piece in below(&points, frame.top) {
+                for dash in dashes(&piece, pattern) {
+                    line(area, &dash, colour.stroke_width(stroke(1.6)))?;
+                }
+            }
+            if let [single] = points[..] {
+                line(
+                    area,
+                    &[(single.0 - 8.0, single.1), (single.0 + 8.0, single.1)],
+                    colour.stroke_width(stroke(1.6)),
+                )?;
+            }
+        }
+        Look::Policy(number) => {
+            if points.len() > 1 {
+                line(area, &points, colour.stroke_width(stroke(2.0)))?;
+            }
+            for at in marker_places(&points, index, chart.curves.len(), frame) {
+                marker(area, number, at)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn draw_legend(area: &Area<'_>, chart: &Chart, legend: &Legend, frame: &Frame) -> Result<()> {
+    let heights: Vec<f64> =
+        legend.entries.iter().map(|(_, lines, _)| lines.len() as f64 * LEGEND_LINE + 4.0).collect();
+    let wanted: Vec<f64> =
+        legend.entries.iter().map(|&(_, _, end)| inside(frame, frame.y(&chart.y, end))).collect();
+    let centres = spread_out(&wanted, &heights, frame.top, frame.bottom);
+    let left = frame.right + LEADER;
+    for (((index, lines, _), from), centre) in legend.entries.iter().zip(&wanted).zip(&centres) {
+        let look = chart.curves[*index].look;
+        let colour = rgb(look);
+        let right = left - 6.0;
+        let leader = [(frame.right + 3.0, *from), (right - SWATCH - 2.0, *centre), (right - SWATCH, *centre)];
+        line(area, &leader, colour.mix(0.6).stroke_width(stroke(0.9)))?;
+        let swatch = [(right - SWATCH, *centre), (right, *centre)];
+        match look {
+            Look::Policy(number) => {
+                line(area, &swatch, colour.stroke_width(stroke(2.0)))?;
+                marker(area, number, (right - SWATCH / 2.0, *centre))?;
+            }
+            Look::Reference(number) => {
+                for dash in dashes(&swatch, DASHES[number % DASHES.len()]) {
+                    line(area, &dash, colour.stroke_width(stroke(1.6)))?;
+                }
+            }
+        }
+        let style = font(LEGEND_FONT, TEXT, Pos::new(HPos::Left, VPos::Center));
+        for (number, words) in lines.iter().enumerate() {
+            let offset = (number as f64 - (lines.len() as f64 - 1.0) / 2.0) * LEGEND_LINE;
+            text(area, words, (left, centre + offset), &style)?;
+        }
+    }
+    Ok(())
+}
+
+/// The marker of a policy's number: circle, square, triangle, diamond, and so on, filled with its colour.
+fn marker(area: &Area<'_>, number: usize, (x, y): Place) -> Result<()> {
+    let colour = rgb(Look::Policy(number));
+    let fill: ShapeStyle = colour.filled();
+    let shape = number % MARKERS;
+    let corners: &[Place] = match shape {
+        0 => {
+            let circle = Circle::new(place((x, y)), units(3.8), fill);
+            return area.draw(&circle).context("cannot draw a marker");
+        }
+        1 => &[(-3.4, -3.4), (3.4, -3.4), (3.4, 3.4), (-3.4, 3.4)],
+        2 => &[(0.0, -4.8), (4.4, 3.2), (-4.4, 3.2)],
+        3 => &[(0.0, -5.2), (4.4, 0.0), (0.0, 5.2), (-4.4, 0.0)],
+        4 => &[(0.0, 4.8), (4.4, -3.2), (-4.4, -3.2)],
+        _ => &[
+            (-1.4, -4.6),
+            (1.4, -4.6),
+            (1.4, -1.4),
+            (4.6, -1.4),
+            (4.6, 1.4),
+            (1.4, 1.4),
+            (1.4, 4.6),
+            (-1.4, 4.6),
+            (-1.4, 1.4),
+            (-4.6, 1.4),
+            (-4.6, -1.4),
+            (-1.4, -1.4),
+        ],
+    };
+    let corners: Vec<_> = corners.iter().map(|(dx, dy)| place((x + dx, y + dy))).collect();
+    area.draw(&Polygon::new(corners, fill)).context("cannot draw a marker")
+}
+
+/// Places for markers along a curve: evenly spaced, shifted from curve to curve so that they do not pile up.
+fn marker_places(points: &[Place], index: usize, curves: usize, frame: &Frame) -> Vec<Place> {
+    let (Some(first), Some(last)) = (points.first(), points.last()) else { return Vec::new() };
+    if points.len() == 1 {
+        return vec![*first];
+    }
+    let shift = (index as f64 + 0.5) / curves.max(1) as f64;
+    (0..MARKERS_PER_CURVE)
+        .filter_map(|number| {
+            let share = (number as f64 + shift) / MARKERS_PER_CURVE as f64;
+            let x = first.0 + share * (last.0 - first.0);
+            let after = points.iter().position(|point| point.0 >= x)?.max(1);
+            let ((x0, y0), (x1, y1)) = (points[after - 1], points[after]);
+            let y = if x1 > x0 { y0 + (y1 - y0) * (x - x0) / (x1 - x0) } else { y1 };
+            (y >= frame.top && y <= frame.bottom).then_some((x, y))
+        })
+        .collect()
+}
+
+/// Heights near the wanted ones (in increasing order) at which things of these sizes do not overlap.
+///
+/// Things that would overlap form a block around the middle of their wanted heights; blocks that would overlap merge.
+/// If there is not room for all, they overlap evenly.
+fn spread_out(wanted: &[f64], sizes: &[f64], top: f64, bottom: f64) -> Vec<f64> {
+    let total: f64 = sizes.iter().sum();
+    let squeeze = if total > bottom - top { (bottom - top) / total } else { 1.0 };
+    // Blocks as (first thing, things, size, wanted top).
+    let mut blocks: Vec<(usize, usize, f64, f64)> = Vec::new();
+    for (index, (want, size)) in wanted.iter().zip(sizes).enumerate() {
+        let size = size * squeeze;
+        blocks.push((index, 1, size, want - size / 2.0));
+        loop {
+            let Some(&(first, count, size, start)) = blocks.last() else { break };
+            let start = start.clamp(top, (bottom - size).max(top));
+            if let Some(last) = blocks.last_mut() {
+                last.3 = start;
+            }
+            let Some(before) = blocks.len().checked_sub(2).map(|index| blocks[index]) else { break };
+            if before.3 + before.2 <= start + 1e-9 {
+                break;
+            }
+            blocks.truncate(blocks.len() - 2);
+            let merged = before.2 + size;
+            // Each member wants its own place; the block takes the mean of what they want for its top.
+            let start =
+                (before.3 * before.1 as f64 + (start - before.2) * count as f64) / (before.1 + count) as f64;
+            debug_assert_eq!(before.0 + before.1, first);
+            blocks.push((before.0, before.1 + count, merged, start));
+        }
+    }
+    let mut centres = Vec::with_capacity(wanted.len());
+    for (first, count, _, start) in blocks {
+        let mut edge = start;
+        for size in &sizes[first..first + count] {
+            centres.push(edge + size * squeeze / 2.0);
+            edge += size * squeeze;
+        }
+    }
+    centres
+}
+
+/// The pieces of a line that are not above `top` (smaller heights are above).
+fn below(points: &[Place], top: f64) -> Vec<Vec<Place>> {
+    let mut pieces = vec![Vec::new()];
+    for pair in points.windows(2) {
+        let (mut a, mut b) = (pair[0], pair[1]);
+        let out = (a.1 < top, b.1 < top);
+        if out == (true, true) {
+            continue;
+        }
+        let crossing = |a: Place, b: Place| (a.0 + (b.0 - a.0) * (top - a.1) / (b.1 - a.1), top);
+        if out.0 {
+            a = crossing(a, b);
+            pieces.push(Vec::new());
+        } else if out.1 {
+            b = crossing(a, b);
+        }
+        if let Some(piece) = pieces.last_mut() {
+            if piece.is_empty() {
+                piece.push(a);
+            }
+            piece.push(b);
+        }
+    }
+    pieces
+}
+
+/// A line cut into dashes of a length, with gaps between.
+fn dashes(points: &[Place], (dash, gap): (f64, f64)) -> Vec<Vec<Place>> {
+    let mut out = Vec::new();
+    let (mut drawing, mut left) = (true, dash);
+    let mut current: Vec<Place> = points.first().copied().into_iter().collect();
+    for pair in points.windows(2) {
+        let (mut from, to) = (pair[0], pair[1]);
+        loop {
+            let length = libm::hypot(to.0 - from.0, to.1 - from.1);
+            if length <= left {
+                left -= length;
+                if drawing {
+                    current.push(to);
+                }
+                break;
+            }
+            let share = left / length;
+            let stop = (from.0 + share * (to.0 - from.0), from.1 + share * (to.1 - from.1));
+            if drawing {
+                current.push(stop);
+                out.push(std::mem::take(&mut current));
+            } else {
+                current = vec![stop];
+            }
+            drawing = !drawing;
+            left = if drawing { dash } else { gap };
+            from = stop;
+        }
+    }
+    if drawing && current.len() > 1 {
+        out.push(current);
+    }
+    out
+}
+
+/// A label in at most two lines of at most `columns` letters, cut where it is longer still.
+fn wrapped(label: &str, columns: usize) -> Vec<String> {
+    let letters: Vec<char> = label.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if letters.len() <= columns {
+        return vec![letters.into_iter().collect()];
+    }
+    // Break after the last space, hyphen, comma or closing bracket that fits.
+    let at = (columns / 2..columns)
+        .rev()
+        .find(|&index| matches!(letters[index], ' ' | '-' | ',' | ')' | '/'))
+        .map_or(columns, |index| index + 1);
+    let first = letters[..at].iter().collect::<String>().trim_end().to_owned();
+    let rest: Vec<char> = letters[at..].iter().copied().skip_while(|c| *c == ' ').collect();
+    let second = if rest.len() <= columns {
+        rest.into_iter().collect()
+    } else {
+        rest[..columns - 1].iter().chain(['…'].iter()).collect()
+    };
+    vec![first, second]
+}
+
+fn rgb(look: Look) -> RGBColor {
+    match look {
+        Look::Policy(number) => PALETTE[number % PALETTE.len()],
+        Look::Reference(_) => RGBColor(0x33, 0x33, 0x33),
+    }
+}
+
+/// A height moved into the frame.
+fn inside(frame: &Frame, y: f64) -> f64 {
+    y.clamp(frame.top, frame.bottom)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "saturates; pictures are small")]
+fn units(length: f64) -> i32 {
+    libm::round(length * UNIT) as i32
+}
+
+fn stroke(width: f64) -> u32 {
+    units(width).unsigned_abs()
+}
+
+fn place((x, y): Place) -> (i32, i32) {
+    (units(x), units(y))
+}
+
+fn line(area: &Area<'_>, points: &[Place], style: ShapeStyle) -> Result<()> {
+    let points: Vec<_> = points.iter().copied().map(place).collect();
+    area.draw(&PathElement::new(points, style)).context("cannot draw a line")
+}
+
+fn text(area: &Area<'_>, words: &str, at: Place, style: &TextStyle<'_>) -> Result<()> {
+    if words.is_empty() {
+        return Ok(());
+    }
+    let words: String = words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    area.draw(&Text::new(words, place(at), style.clone())).context("cannot write text")
+}
+
+fn font(size: f64, colour: RGBColor, anchor: Pos) -> TextStyle<'static> {
+    // The library divides by 1.24 what it writes as the size.
+    ("sans-serif", size * UNIT * 1.24).into_font().color(&colour).pos(anchor)
+}
+
+/// Bold type.
+trait Bold {
+    fn style_bold(self) -> Self;
+}
+
+impl Bold for TextStyle<'static> {
+    fn style_bold(mut self) -> Self {
+        self.font = self.font.style(FontStyle::Bold);
+        self
+    }
+}
+
+/// The picture with a head that says how large it is shown, and what it is to who cannot see it.
+fn with_head(svg: &str, title: &str) -> String {
+    let body = svg.split_once('>').map_or("", |(_, body)| body);
+    let mut out = String::with_capacity(svg.len() + 200);
+    let title = super::html::escaped(title);
+    let (width, height) = (units(WIDTH), units(HEIGHT));
+    let _ = write!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
+         viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\">\n<title>{title}</title>{body}"
+    );
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::axis::Scale;
+    use super::*;
+
+    fn chart(curves: Vec<Curve>) -> Chart {
+        Chart {
+            title: "A <title> & \"more\"".to_owned(),
+            subtitle: "mean of 3 runs".to_owned(),
+            x: Axis::new(Scale::Log, 1.0, 1000.0),
+            x_label: "round t".to_owned(),
+            y: Axis::rounded(0.0, 10.0),
+            y_label: "regret".to_owned(),
+            curves,
+        }
+    }
+
+    fn curve(label: &str, look: Look, points: Vec<(f64, f64)>) -> Curve {
+        Curve { label: label.to_owned(), look, points, band: Vec::new() }
+    }
+
+    #[test]
+    fn a_picture_is_one_svg_with_escaped_text_and_the_same_bytes_every_time() {
+        let chart = chart(vec![curve("<b>&", Look::Policy(0), vec![(1.0, 0.0), (1000.0, 9.0)])]);
+        let svg = render(&chart).unwrap();
+        assert!(svg.starts_with("<svg xmlns=") && svg.trim_end().ends_with("</svg>"));
+        assert_eq!(svg.matches("<svg").count(), 1);
+        assert!(svg.contains("A &lt;title&gt; &amp; &quot;more&quot;") && svg.contains("&lt;b&gt;&amp;"));
+        assert!(!svg.contains("<b>"));
+        assert_eq!(svg, render(&chart).unwrap());
+    }
+
+    #[test]
+    fn anything_can_be_drawn() {
+        let empty = chart(Vec::new());
+        let no_points = chart(vec![curve("x", Look::Policy(0), Vec::new())]);
+        let one_point = chart(vec![
+            Curve { band: vec![(1.0, 0.5, 1.5)], ..curve("x", Look::Policy(7), vec![(1.0, 1.0)]) },
+            curve("y", Look::Reference(0), vec![(1.0, 2.0)]),
+        ]);
+        let forty = chart(
+            (0..40)
+                .map(|i| curve(&"long ".repeat(30), Look::Policy(i), vec![(1.0, 0.0), (9.0, 1.0)]))
+                .collect(),
+        );
+        let control = chart(vec![curve("a\u{0}\nb", Look::Policy(0), vec![(1.0, 0.0), (9.0, 1.0)])]);
+        let outside =
+            chart(vec![curve("bound", Look::Reference(1), vec![(1.0, 1.0), (5.0, 1e9), (9.0, 2.0)])]);
+        for chart in [empty, no_points, one_point, forty, control, outside] {
+            let svg = render(&chart).unwrap();
+            assert!(!svg.contains("NaN") && !svg.contains('\u{0}'));
+        }
+    }
+
+    #[test]
+    fn colour_and_marker_together_tell_24_policies_apart() {
+        let looks: std::collections::BTreeSet<(usize, usize)> =
+            (0..24).map(|number| (number % PALETTE.len(), number % MARKERS)).collect();
+        assert_eq!(looks.len(), 24);
+    }
+
+    #[test]
+    fn labels_are_pushed_apart_and_stay_in_order() {
+        let centres = spread_out(&[100.0, 101.0, 102.0, 300.0], &[20.0; 4], 50.0, 400.0);
+        assert_eq!(centres, [81.0, 101.0, 121.0, 300.0]);
+        let centres = spread_out(&[50.0, 50.0, 399.0, 400.0], &[20.0; 4], 50.0, 400.0);
+        assert_eq!(centres, [60.0, 80.0, 370.0, 390.0]);
+        let crowded = spread_out(&[200.0; 100], &[20.0; 100], 50.0, 400.0);
+        assert!(crowded.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(crowded[0] >= 50.0 && crowded[99] <= 400.0);
+    }
+
+    #[test]
+    fn dashes_have_their_length_and_gaps() {
+        let cut = dashes(&[(0.0, 0.0), (10.0, 0.0), (20.0, 0.0)], (8.0, 4.0));
+        assert_eq!(cut, [vec![(0.0, 0.0), (8.0, 0.0)], vec![(12.0, 0.0), (20.0, 0.0)]]);
+        assert!(dashes(&[], (8.0, 4.0)).is_empty());
+    }
+
+    #[test]
+    fn long_labels_break_into_two_lines() {
+        assert_eq!(wrapped("short", 10), ["short"]);
+        assert_eq!(wrapped("lower bound of the paper", 14), ["lower bound", "of the paper"]);
+        assert_eq!(wrapped("abcdefghijklmnopqrstuvwxyz", 10), ["abcdefghij", "klmnopqrs…"]);
+    }
+}

@@ -1,0 +1,255 @@
+use super::*;
+
+/// An experiment and claims without fault.
+const EXPERIMENT: &str = r#"
+name = "small"
+title = "A small experiment"
+task = "regret"
+horizon = 1000
+seed = 1
+checkpoints = [10, 1000]
+
+[[papers]]
+key = "P"
+citation = "Somebody: Something"
+link = "https://example.org/paper"
+
+[printed]
+title = "Table 1"
+rows = [{ instance = "one", n_items = 2, min_theta = 0.2 }]
+
+[[instances]]
+name = "one"
+theta = [0.5, 0.2]
+kappa = [1.0, 0.5]
+
+[[panels]]
+name = "first"
+title = "First"
+paper = "P"
+place = "figure 1"
+statement = "It works."
+model = "pbm"
+runs = 100
+policies = [{ policy = "pbm-ts" }, { policy = "pbm-ucb" }]
+figures = [{ kind = "regret", band = "deciles", scale = "linear" }]
+choices = ["the horizon"]
+quick = { runs = 10, horizon = 100 }
+"#;
+const CLAIMS: &str = r#"
+level = 0.01
+
+[[claims]]
+name = "ts-leads"
+panel = "first"
+says = "PBM-TS is better."
+place = "section 1"
+[claims.test]
+kind = "order"
+lower = ["pbm-ts"]
+upper = ["pbm-ucb"]
+t = 10
+[claims.known]
+verdict = "reproduced"
+evidence = "seen"
+
+[[claims]]
+name = "sizes"
+says = "It has two items."
+place = "table 1"
+[claims.test]
+kind = "table"
+columns = ["n_items"]
+decimals = 3
+[claims.known]
+verdict = "reproduced"
+evidence = "exact"
+"#;
+
+fn read(experiment: &str, claims: &str) -> Result<Reproduction, Error> {
+    let experiment = Source::from_text("experiment.toml", experiment)?;
+    Reproduction::from_sources(&experiment, &Source::from_text("claims.toml", claims)?)
+}
+
+#[test]
+fn everything_is_read() {
+    let reproduction = read(EXPERIMENT, CLAIMS).unwrap();
+    assert_eq!((&*reproduction.name, reproduction.panels.len(), reproduction.claims.len()), ("small", 1, 2));
+    let panel = &reproduction.panels[0];
+    assert_eq!((panel.experiment.horizon, panel.experiment.runs), (1000, 100));
+    assert_eq!((panel.quick.runs, panel.quick.horizon, panel.quick.seed), (Some(10), Some(100), None));
+    assert_eq!((panel.figures[0].band, panel.figures[0].scale), (Band::Deciles, Scale::Linear));
+    let claim = &reproduction.claims[0];
+    assert_eq!((claim.level, claim.known), (0.01, Verdict::Reproduced));
+    assert!(matches!(&claim.test, Test::Order { t: Some(10), .. }));
+    let printed = reproduction.printed.unwrap();
+    assert_eq!(printed.rows[0].theta, [0.5, 0.2]);
+}
+
+#[test]
+fn faults_have_their_place() {
+    // (what is replaced, by what, the message or its beginning)
+    let mut others = Vec::new();
+    let in_experiment = [
+        ("title = \"A small experiment\"", "", "experiment.toml:1:1: title: missing key"),
+        ("paper = \"P\"", "paper = \"Q\"", "experiment.toml:26:9: panels[0].paper: unknown paper \"Q\""),
+        (
+            "https://",
+            "ftp://",
+            "experiment.toml:12:8: papers[0].link: \"ftp://example.org/paper\" is no web address",
+        ),
+        (
+            "kind = \"regret\"",
+            "kind = \"regert\"",
+            "experiment.toml:32:21: panels[0].figures[0].kind: unknown kind \"regert\": did you mean `regret`?",
+        ),
+        (
+            "\"deciles\"",
+            "\"wide\"",
+            "experiment.toml:32:38: panels[0].figures[0].band: unknown band \"wide\"",
+        ),
+        (
+            "quick = { runs = 10,",
+            "quick = { runs = 0,",
+            "experiment.toml:34:18: panels[0].quick.runs: 0: expected an integer from 1 to",
+        ),
+        (
+            "quick = { runs = 10,",
+            "quick = { run = 10,",
+            "experiment.toml:34:11: panels[0].quick.run: unknown key",
+        ),
+        (
+            "instance = \"one\"",
+            "instance = \"two\"",
+            "experiment.toml:16:22: printed.rows[0].instance: unknown instance \"two\"",
+        ),
+        (
+            "n_items = 2",
+            "n_items = \"two\"",
+            "experiment.toml:16:39: printed.rows[0].n_items: \"two\" found: expected a number",
+        ),
+        (
+            "theta = [0.5,",
+            "theta = [1.5,",
+            "experiment.toml:20:10: instances[0].theta[0]: 1.5 is not a probability",
+        ),
+        ("runs = 100\n", "", "experiment.toml:23:1: panels[0].runs: missing key"),
+        (
+            "statement",
+            "statment",
+            "experiment.toml:28:1: panels[0].statment: unknown key: did you mean `statement`",
+        ),
+        ("seed = 1\n", "seed = 1\ncolour = 1\n", "experiment.toml:7:1: colour: unknown key"),
+    ];
+    for (from, to, expected) in in_experiment {
+        assert!(EXPERIMENT.contains(from), "{from:?}");
+        let found = read(&EXPERIMENT.replacen(from, to, 1), CLAIMS).unwrap_err().to_string();
+        if !found.starts_with(expected) {
+            others.push((expected, found));
+        }
+    }
+    let in_claims = [
+        (
+            "panel = \"first\"",
+            "panel = \"second\"",
+            "claims.toml:6:9: claims[0].panel: unknown panel \"second\"",
+        ),
+        ("panel = \"first\"\n", "", "claims.toml:4:1: claims[0].panel: missing key"),
+        (
+            "lower = [\"pbm-ts\"]",
+            "lower = [\"pbm-t\"]",
+            "claims.toml:11:10: claims[0].test.lower[0]: unknown policy \"pbm-t\": did you mean `pbm-ts`?",
+        ),
+        ("lower = [\"pbm-ts\"]", "lower = []", "claims.toml:11:9: claims[0].test.lower: no policies"),
+        (
+            "lower = [\"pbm-ts\"]",
+            "lower = [\"pbm-ucb\"]",
+            "claims.toml:9:1: claims[0].test: policy \"pbm-ucb\" is in `lower` and in `upper`",
+        ),
+        (
+            "t = 10",
+            "t = 11",
+            "claims.toml:13:5: claims[0].test.t: round 11 is no checkpoint of the panel: the nearest one is 10",
+        ),
+        (
+            "t = 10",
+            "t = 1000",
+            "claims.toml:13:5: claims[0].test.t: round 1000 is no checkpoint of the quick panel: the nearest one is 100",
+        ),
+        (
+            "kind = \"order\"",
+            "kind = \"odder\"",
+            "claims.toml:10:8: claims[0].test.kind: unknown kind \"odder\": did you mean `order`?",
+        ),
+        ("level = 0.01", "level = 0.7", "claims.toml:2:9: level: 0.7 is no level"),
+        (
+            "verdict = \"reproduced\"",
+            "verdict = \"true\"",
+            "claims.toml:15:11: claims[0].known.verdict: unknown verdict \"true\"",
+        ),
+        ("evidence = \"seen\"\n", "", "claims.toml:14:1: claims[0].known.evidence: missing key"),
+        (
+            "\"n_items\"",
+            "\"max_theta\"",
+            "claims.toml:24:12: claims[1].test.columns[0]: the printed row of \"one\" has no \"max_theta\"",
+        ),
+        (
+            "name = \"sizes\"",
+            "name = \"ts-leads\"",
+            "claims.toml:19:8: claims[1].name: claim \"ts-leads\" is already given",
+        ),
+    ];
+    for (from, to, expected) in in_claims {
+        assert!(CLAIMS.contains(from), "{from:?}");
+        let found = read(EXPERIMENT, &CLAIMS.replacen(from, to, 1)).unwrap_err().to_string();
+        if !found.starts_with(expected) {
+            others.push((expected, found));
+        }
+    }
+    assert!(others.is_empty(), "expected and found: {others:#?}");
+}
+
+/// The experiment that the project ships.
+mod kdd2012 {
+    use super::*;
+    use crate::report::claims::judge;
+
+    fn reproduction() -> Reproduction {
+        Reproduction::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/experiments/kdd2012"))
+            .unwrap()
+    }
+
+    #[test]
+    fn it_is_at_the_scale_of_the_papers() {
+        let reproduction = reproduction();
+        let scale: Vec<_> = reproduction
+            .panels
+            .iter()
+            .map(|panel| (&*panel.experiment.name, panel.experiment.runs, panel.experiment.horizon))
+            .collect();
+        assert_eq!(scale, [("pbm-figure-2", 2000, 100_000), ("rsf-figure-3", 250, 100_000)]);
+        for panel in &reproduction.panels {
+            assert_eq!(instances(&panel.experiment).len(), 8);
+            assert!(
+                instances(&panel.experiment).iter().all(|(_, _, kappa)| kappa.len() == 3 && kappa[0] == 1.0)
+            );
+        }
+    }
+
+    #[test]
+    fn its_parameters_are_those_of_table_1_but_for_one_entry() {
+        let reproduction = reproduction();
+        let rows = &reproduction.printed.as_ref().unwrap().rows;
+        let names: Vec<_> = rows.iter().map(|row| &*row.name).collect();
+        let instances: Vec<_> =
+            instances(&reproduction.panels[0].experiment).into_iter().map(|(name, ..)| name).collect();
+        assert_eq!(names, instances);
+        let mut differing = Vec::new();
+        for claim in reproduction.claims.iter().filter(|claim| matches!(claim.test, Test::Table { .. })) {
+            let finding = judge(claim, None, rows).unwrap();
+            assert_eq!(finding.verdict, claim.known, "{}", claim.name);
+            differing.extend(finding.comparisons.into_iter().map(|comparison| comparison.what));
+        }
+        assert_eq!(differing, ["min theta of query 9"]);
+    }
+}

@@ -1,0 +1,441 @@
+//! The page of a reproduction: every figure beside what the paper says of it, what was measured, and the verdict.
+
+use super::experiment::{DataSource, Panel, Printed, Reproduction, instances};
+use crate::manifest::Manifest;
+use crate::report::claims::{Agreement, Claim, Finding, Verdict};
+use crate::report::figure::Looks;
+use crate::report::html::Html;
+use crate::report::{number, svg};
+use crate::result::ResultFile;
+use crate::timing::Timing;
+
+/// What a panel's simulation left.
+#[derive(Debug, Clone)]
+pub(crate) struct PanelReport {
+    /// What it found.
+    pub(crate) result: ResultFile,
+    /// Its pictures, the paper's own figure first.
+    pub(crate) pictures: Vec<String>,
+    /// Its files, relative to the page.
+    pub(crate) files: Vec<String>,
+    /// How long each policy took.
+    pub(crate) timing: Option<Timing>,
+    /// How, when and where it ran.
+    pub(crate) manifest: Option<Manifest>,
+}
+
+/// A claim and what was found of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Judged<'a> {
+    /// The claim.
+    pub(crate) claim: &'a Claim,
+    /// What its test found.
+    pub(crate) finding: Finding,
+    /// How that compares with what is known.
+    pub(crate) agreement: Agreement,
+}
+
+/// Everything a page shows.
+#[derive(Debug, Clone)]
+pub(crate) struct Report<'a> {
+    /// What was reproduced.
+    pub(crate) reproduction: &'a Reproduction,
+    /// Whether at a smaller scale than the papers'.
+    pub(crate) quick: bool,
+    /// One for each panel, in the same order.
+    pub(crate) panels: Vec<PanelReport>,
+    /// One for each claim, in the same order.
+    pub(crate) claims: Vec<Judged<'a>>,
+    /// Colours and markers.
+    pub(crate) looks: &'a Looks,
+}
+
+/// The page, complete.
+pub(crate) fn page(report: &Report<'_>) -> String {
+    let reproduction = report.reproduction;
+    let mut html = Html::new();
+    html.element("h1", "", &reproduction.title);
+    for paragraph in &reproduction.summary {
+        html.element("p", "lead", paragraph);
+    }
+    if report.quick {
+        html.open("div", "card warning").open("p", "");
+        html.raw("<strong>A quick check</strong> with fewer runs than the papers. At their scale: ");
+        html.raw("<code>").text(&format!("cargo xtask reproduce {}", reproduction.name)).raw("</code>.");
+        html.close("p").close("div");
+    }
+    write_overview(&mut html, report);
+    for (panel, found) in reproduction.panels.iter().zip(&report.panels) {
+        write_panel(&mut html, report, panel, found);
+    }
+    write_instances(&mut html, report);
+    write_method(&mut html, report);
+    write_sources(&mut html, report);
+    html.page(&reproduction.title)
+}
+
+/// All claims in one table.
+fn write_overview(html: &mut Html, report: &Report<'_>) {
+    html.open("section", "").element("h2", "", "Claims");
+    let count =
+        |verdict: Verdict| report.claims.iter().filter(|judged| judged.finding.verdict == verdict).count();
+    let counts: Vec<String> = Verdict::NAMES
+        .iter()
+        .filter(|(_, verdict)| count(*verdict) > 0)
+        .map(|(_, verdict)| format!("{} {}", count(*verdict), verdict.words()))
+        .collect();
+    html.element("p", "muted", &format!("Of {} claims: {}.", report.claims.len(), counts.join(", ")));
+    let rows: Vec<Vec<Html>> = report
+        .claims
+        .iter()
+        .map(|judged| {
+            let mut anchor = Html::new();
+            anchor.link(&format!("#claim-{}", judged.claim.name), &judged.claim.says);
+            let mut found = badge(judged.finding.verdict);
+            write_disagreement(&mut found, judged);
+            vec![anchor, Html::of(&judged.claim.place), found, Html::of(&judged.finding.summary)]
+        })
+        .collect();
+    html.table("wide", &["What the paper says", "Where", "Verdict", "Measured"], &rows);
+    html.close("section");
+}
+
+/// One panel: pictures at the left, statements and claims at the right, numbers below.
+fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, found: &PanelReport) {
+    let paper = &report.reproduction.papers[panel.paper];
+    html.raw("<section id=\"").text(&panel.experiment.name).raw("\">\n");
+    html.element("h2", "", &panel.title);
+    html.element("p", "muted", &format!("{} paper, {} · {}", paper.key, panel.place, ran(found)));
+    html.open("div", "columns").open("div", "");
+    for picture in &found.pictures {
+        // Written by this program, its texts escaped.
+        html.open("figure", "").raw(picture).close("figure");
+    }
+    html.close("div").open("div", "");
+    html.open("div", "card says").open("p", "small muted").text("What the paper says").close("p");
+    html.element("p", "", &panel.statement).close("div");
+    for judged in claims_of(report, Some(&panel.experiment.name)) {
+        write_claim(html, judged);
+    }
+    html.close("div").close("div");
+
+    html.element("h3", "", &format!("After {} rounds", number::grouped(found.result.horizon)));
+    write_final_values(html, report, found);
+    if !panel.choices.is_empty() {
+        html.element("h3", "", "Choices that are ours").list(&panel.choices);
+    }
+    html.open("p", "small").text("Files: ");
+    for (index, file) in found.files.iter().enumerate() {
+        html.text(if index > 0 { ", " } else { "" }).link(file, file);
+    }
+    html.close("p").close("section");
+}
+
+/// How much was simulated.
+fn ran(found: &PanelReport) -> String {
+    let result = &found.result;
+    let runs = if result.runs == 1 { "run" } else { "runs" };
+    format!(
+        "{} {runs} of {} rounds, seed {}",
+        number::grouped(result.runs),
+        number::grouped(result.horizon),
+        result.seed
+    )
+}
+
+fn claims_of<'a, 'b>(report: &'a Report<'b>, panel: Option<&'a str>) -> impl Iterator<Item = &'a Judged<'b>> {
+    report.claims.iter().filter(move |judged| judged.claim.panel.as_deref() == panel)
+}
+
+/// A claim, its verdict, and the comparisons it rests on.
+fn write_claim(html: &mut Html, judged: &Judged<'_>) {
+    let Judged { claim, finding, .. } = judged;
+    html.raw("<div class=\"card\" id=\"claim-").text(&claim.name).raw("\">\n");
+    html.open("p", "").raw(badge(finding.verdict).markup());
+    write_disagreement(html, judged);
+    html.close("p").element("p", "", &claim.says);
+    html.element("p", "small muted", &claim.place);
+    html.element("p", "", &finding.summary);
+    write_comparisons(html, finding);
+    if let Some(remark) = &claim.remark {
+        html.element("p", "small", remark);
+    }
+    html.open("p", "small muted")
+        .text(&format!("Known: {}. ", claim.known.words()))
+        .text(&claim.evidence)
+        .close("p");
+    html.close("div");
+}
+
+fn write_comparisons(html: &mut Html, finding: &Finding) {
+    if finding.comparisons.is_empty() {
+        return;
+    }
+    let leads = finding.comparisons.iter().any(|comparison| comparison.leads_from.is_some());
+    let statistics = finding.comparisons.iter().any(|comparison| comparison.se.is_some());
+    let mut heads = vec!["Compared", "#Measured"];
+    if statistics {
+        heads.push("#z");
+    }
+    if leads {
+        heads.push("#Ahead from t =");
+    }
+    let rows: Vec<Vec<Html>> = finding
+        .comparisons
+        .iter()
+        .map(|comparison| {
+            let mut row = vec![Html::of(&comparison.what), Html::of(&comparison.measured)];
+            if statistics {
+                let z = comparison.statistic.map_or_else(|| "–".to_owned(), |z| number::fixed(z, 1));
+                row.push(Html::of(&z));
+            }
+            if leads {
+                row.push(Html::of(&comparison.leads_from.map_or_else(|| "–".to_owned(), number::grouped)));
+            }
+            row
+        })
+        .collect();
+    html.table("", &heads, &rows);
+}
+
+/// What every policy has at the end.
+fn write_final_values(html: &mut Html, report: &Report<'_>, found: &PanelReport) {
+    let rate = |label: &str| {
+        let timing = found.timing.as_ref()?;
+        timing.policies.iter().find(|policy| policy.label == label)?.speed.rounds_per_cpu_second
+    };
+    let mut rows = Vec::new();
+    for policy in &found.result.policies {
+        let Some(last) = policy.t.len().checked_sub(1) else { continue };
+        let mut name = Html::new();
+        let colour = svg::colour(report.looks.policy(&policy.label));
+        name.raw("<span class=\"swatch\" style=\"background:")
+            .text(&colour)
+            .raw("\"></span>")
+            .text(&policy.label);
+        let regret = &policy.regret;
+        rows.push(vec![
+            name,
+            Html::of(&number::with_error(regret.mean[last], regret.se[last])),
+            Html::of(&number::significant(regret.q10[last], 4)),
+            Html::of(&number::significant(regret.q90[last], 4)),
+            Html::of(&number::with_error(policy.clicks.mean[last], policy.clicks.se[last])),
+            Html::of(
+                &rate(&policy.label).map_or_else(
+                    || "–".to_owned(),
+                    |rate| format!("{} million", number::fixed(rate / 1e6, 2)),
+                ),
+            ),
+        ]);
+    }
+    for bound in &found.result.bounds {
+        let value = bound.value.last().map_or_else(|| "–".to_owned(), |value| number::significant(*value, 4));
+        let mut row = vec![Html::of(&bound.label), Html::of(&value)];
+        row.resize_with(6, Html::new);
+        rows.push(row);
+    }
+    let optimum = &found.result.optimum.clicks;
+    if let (Some(mean), Some(se)) = (optimum.mean.last(), optimum.se.last()) {
+        let mut row = vec![Html::of("always a best list"), Html::of("0")];
+        row.resize_with(6, Html::new);
+        row[4] = Html::of(&number::with_error(*mean, *se));
+        rows.push(row);
+    }
+    let heads =
+        ["Policy", "#Regret ± se", "#first decile", "#last decile", "#Clicks ± se", "#Rounds a CPU-second"];
+    html.table("", &heads, &rows);
+}
+
+/// The parameters that were used, beside what the papers print of them.
+fn write_instances(html: &mut Html, report: &Report<'_>) {
+    let reproduction = report.reproduction;
+    html.open("section", "").element("h2", "", "Instances");
+    if let Some(source) = &reproduction.source {
+        write_source(html, source);
+    }
+    for judged in claims_of(report, None) {
+        write_claim(html, judged);
+    }
+    if let Some(printed) = &reproduction.printed {
+        write_printed(html, printed);
+    }
+    let mut shown: Vec<Vec<(String, Vec<f64>, Vec<f64>)>> = Vec::new();
+    for panel in &reproduction.panels {
+        let parameters = instances(&panel.experiment);
+        if shown.contains(&parameters) {
+            continue;
+        }
+        let title =
+            if shown.is_empty() { "Parameters".to_owned() } else { format!("Parameters of {}", panel.title) };
+        html.element("h3", "", &title);
+        let list =
+            |values: &[f64]| values.iter().map(|value| format!("{value}")).collect::<Vec<_>>().join(", ");
+        let rows: Vec<Vec<Html>> = parameters
+            .iter()
+            .map(|(name, theta, kappa)| {
+                let items = theta.len().to_string();
+                vec![Html::of(name), Html::of(&items), Html::of(&list(theta)), Html::of(&list(kappa))]
+            })
+            .collect();
+        html.table("wide", &["Instance", "#Items", "Attraction theta", "Examination kappa"], &rows);
+        shown.push(parameters);
+    }
+    html.close("section");
+}
+
+fn write_source(html: &mut Html, source: &DataSource) {
+    html.open("p", "lead").text(&source.text);
+    if let Some(licence) = &source.licence {
+        html.text(&format!(" Licence: {licence}."));
+    }
+    if let Some(link) = &source.link {
+        html.text(" ").link(link, link);
+    }
+    html.close("p");
+}
+
+fn write_printed(html: &mut Html, printed: &Printed) {
+    html.element("h3", "", &format!("{}, as printed", printed.title));
+    let mut columns: Vec<&str> = Vec::new();
+    for (key, _) in printed.rows.iter().flat_map(|row| &row.printed) {
+        if !columns.contains(&key.as_str()) {
+            columns.push(key);
+        }
+    }
+    let heads: Vec<String> = columns.iter().map(|column| format!("#{}", column.replace('_', " "))).collect();
+    let heads: Vec<&str> = std::iter::once("Instance").chain(heads.iter().map(String::as_str)).collect();
+    let rows: Vec<Vec<Html>> = printed
+        .rows
+        .iter()
+        .map(|row| {
+            let cell = |column: &&str| {
+                let value = row.printed.iter().find(|(key, _)| key == column).map(|(_, value)| *value);
+                Html::of(&value.map_or_else(|| "–".to_owned(), printed_figure))
+            };
+            std::iter::once(Html::of(&row.name)).chain(columns.iter().map(cell)).collect()
+        })
+        .collect();
+    html.table("", &heads, &rows);
+}
+
+/// A printed figure: whole numbers grouped, others with the three decimals that papers print.
+fn printed_figure(value: f64) -> String {
+    number::fixed(value, if value.fract() == 0.0 { 0 } else { 3 })
+}
+
+/// How to read the verdicts.
+fn write_method(html: &mut Html, report: &Report<'_>) {
+    html.open("section", "").element("h2", "", "How the claims are judged");
+    let mut levels: Vec<f64> = report.claims.iter().map(|judged| judged.claim.level).collect();
+    levels.sort_by(f64::total_cmp);
+    levels.dedup();
+    let levels: Vec<String> = levels.iter().map(|level| format!("{level}")).collect();
+    html.open("p", "lead").text(&format!(
+        "Regret is the expected one: the gap of every list that was played, the first rounds included. All policies of a \
+         run meet the same users, so two policies are compared on the difference of their regrets, run by run. A \
+         comparison is significant if its mean lies further from zero than Student's t distribution allows at level {} \
+         (one-sided).",
+        levels.join(" or ")
+    ));
+    html.close("p").open("p", "lead");
+    html.text("A claim is ")
+        .raw(badge(Verdict::Reproduced).markup())
+        .text(" if all its comparisons are significant in the direction the paper states, ");
+    html.raw(badge(Verdict::Contradicted).markup()).text(" if any is significant the other way round, and ");
+    html.raw(badge(Verdict::Undecided).markup()).text(" otherwise. “Ahead from t” is the first checkpoint from which on the difference is significant at every later one. ");
+    html.text(
+        "“Known” is what a larger run with another seed found; this check fails if it finds the opposite.",
+    );
+    html.close("p").close("section");
+}
+
+/// Papers, machine, manifests.
+fn write_sources(html: &mut Html, report: &Report<'_>) {
+    html.open("section", "").element("h2", "", "Papers").open("ul", "");
+    for paper in &report.reproduction.papers {
+        html.open("li", "").text(&format!("{}: {}", paper.key, paper.citation));
+        if let Some(link) = &paper.link {
+            html.text(" ").link(link, link);
+        }
+        html.close("li");
+    }
+    html.close("ul").element("h2", "", "How this was made");
+    let mut rows = Vec::new();
+    for found in &report.panels {
+        let cpu = found
+            .timing
+            .as_ref()
+            .map_or_else(|| "–".to_owned(), |timing| number::fixed(timing.total.cpu_seconds, 1));
+        let wall = found
+            .timing
+            .as_ref()
+            .map_or_else(|| "–".to_owned(), |timing| number::fixed(timing.total.wall_seconds, 1));
+        let mut row =
+            vec![Html::of(&found.result.name), Html::of(&ran(found)), Html::of(&cpu), Html::of(&wall)];
+        match &found.manifest {
+            Some(manifest) => {
+                row.push(Html::of(&manifest.finished));
+                row.push(Html::of(&commit(manifest)));
+                row.push(Html::of(&machine(manifest)));
+            }
+            None => row.resize_with(7, Html::new),
+        }
+        rows.push(row);
+    }
+    html.table(
+        "",
+        &["Panel", "Simulated", "#CPU seconds", "#Seconds", "Finished", "Source", "Machine"],
+        &rows,
+    );
+    for found in &report.panels {
+        if let Some(manifest) = &found.manifest {
+            html.open("details", "").element("summary", "", &format!("Manifest of {}", found.result.name));
+            html.element("pre", "", &String::from_utf8_lossy(&manifest.to_json())).close("details");
+        }
+    }
+    html.close("section");
+}
+
+fn commit(manifest: &Manifest) -> String {
+    let program = &manifest.program;
+    let git = program.git.as_ref().map_or_else(String::new, |git| {
+        let short: String = git.commit.chars().take(10).collect();
+        format!(", commit {short}{}", if git.dirty { " with changes" } else { "" })
+    });
+    format!("{} {}{git}", program.name, program.version)
+}
+
+fn machine(manifest: &Manifest) -> String {
+    let host = &manifest.host;
+    let cpu = host.cpu.clone().unwrap_or_else(|| host.arch.clone());
+    let threads =
+        if manifest.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", manifest.threads) };
+    format!("{cpu}, {threads}, {}", host.os)
+}
+
+/// A verdict as a coloured word.
+fn badge(verdict: Verdict) -> Html {
+    let sign = match verdict {
+        Verdict::Reproduced => "✓",
+        Verdict::Contradicted => "✗",
+        Verdict::Undecided => "?",
+        Verdict::NotTestable => "–",
+    };
+    let mut html = Html::new();
+    html.open("span", &format!("badge {}", verdict.name()))
+        .text(&format!("{sign} {}", verdict.words()))
+        .raw("</span>");
+    html
+}
+
+/// A word on a finding that is not what is known.
+fn write_disagreement(html: &mut Html, judged: &Judged<'_>) {
+    match judged.agreement {
+        Agreement::Contradicts => html.raw(" <strong>").text("not what is known").raw("</strong>"),
+        Agreement::Undecided => html
+            .raw(" <span class=\"small muted\">")
+            .text(&format!("known: {}", judged.claim.known.words()))
+            .raw("</span>"),
+        Agreement::Agrees | Agreement::New => html,
+    };
+}

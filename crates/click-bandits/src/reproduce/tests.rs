@@ -1,0 +1,214 @@
+use super::*;
+use crate::result::{Bound, MeanSe, Optimum, Paired, PolicyResult, Spread};
+use tempfile::tempdir;
+
+const EXPERIMENT: &str = r#"
+name = "small"
+title = "A <small> experiment"
+summary = ["First & only paragraph."]
+task = "regret"
+horizon = 1000
+seed = 1
+
+[[papers]]
+key = "P"
+citation = "Somebody: Something"
+
+[[instances]]
+theta = [0.5, 0.2]
+kappa = [1.0, 0.5]
+
+[[panels]]
+name = "first"
+title = "First"
+paper = "P"
+place = "figure 1"
+statement = "Thompson sampling is better."
+model = "pbm"
+runs = 100
+policies = [{ policy = "pbm-ts" }, { policy = "pbm-ucb", label = "</script><b>" }]
+quick = { runs = 10 }
+"#;
+
+fn claims(known: &str) -> String {
+    format!(
+        r#"
+[[claims]]
+name = "ts-leads"
+panel = "first"
+says = "PBM-TS is better."
+place = "section 1"
+[claims.test]
+kind = "order"
+lower = ["pbm-ts"]
+upper = ["</script><b>"]
+[claims.known]
+verdict = "{known}"
+evidence = "seen"
+"#
+    )
+}
+
+/// A simulation that finds this difference of the first two policies' regrets, with standard error 1.
+fn simulate(difference: f64) -> impl FnMut(&Job<'_>) -> Result<ResultFile> {
+    move |job| {
+        let (experiment, directory) = (job.experiment, &job.directory);
+        let t = experiment.checkpoints.clone();
+        let many = |value: f64| vec![value; t.len()];
+        let policies = experiment.policies.iter().map(|entry| PolicyResult {
+            label: entry.label.clone(),
+            policy: entry.name.clone(),
+            t: t.clone(),
+            regret: Spread {
+                mean: many(9.0),
+                se: many(1.0),
+                min: many(0.0),
+                max: many(20.0),
+                q10: many(5.0),
+                q90: many(12.0),
+            },
+            clicks: MeanSe { mean: many(50.0), se: many(1.0) },
+        });
+        let result = ResultFile {
+            schema: 1,
+            name: experiment.name.clone(),
+            task: experiment.task.name().to_owned(),
+            runs: experiment.runs,
+            horizon: experiment.horizon,
+            seed: experiment.seed,
+            policies: policies.collect(),
+            paired: vec![Paired {
+                a: experiment.policies[0].label.clone(),
+                b: experiment.policies[1].label.clone(),
+                t: t.clone(),
+                regret: MeanSe { mean: many(difference), se: many(1.0) },
+            }],
+            bounds: vec![Bound { label: "lower bound".to_owned(), t: t.clone(), value: many(3.0) }],
+            optimum: Optimum { t: t.clone(), clicks: MeanSe { mean: many(60.0), se: many(0.0) } },
+        };
+        fs::create_dir_all(directory)?;
+        fs::write(directory.join("result.json"), serde_json::to_string(&result)?)?;
+        let owner = serde_json::json!({ "identity": experiment.identity(), "experiment": { "name": experiment.name } });
+        fs::write(directory.join("manifest.json"), owner.to_string())?;
+        Ok(result)
+    }
+}
+
+/// A directory with an experiment of which this is known, and the arguments to run it into `out` beside it.
+fn prepared(known: &str) -> (tempfile::TempDir, Arguments) {
+    let top = tempdir().unwrap();
+    fs::write(top.path().join("experiment.toml"), EXPERIMENT).unwrap();
+    fs::write(top.path().join("claims.toml"), claims(known)).unwrap();
+    let arguments = Arguments {
+        experiment: top.path().to_owned(),
+        out: top.path().join("out"),
+        quick: false,
+        threads: None,
+        seed: None,
+        runs: None,
+        quiet: true,
+    };
+    (top, arguments)
+}
+
+#[test]
+fn a_report_has_its_files_and_stands_alone() {
+    let (_top, arguments) = prepared("reproduced");
+    assert!(run(&arguments, simulate(-9.0)).unwrap());
+    let read = |file: &str| fs::read_to_string(arguments.out.join(file)).unwrap();
+    let claims: serde_json::Value = serde_json::from_str(&read("claims.json")).unwrap();
+    assert_eq!((&claims["experiment"], &claims["ok"]), (&"small".into(), &true.into()));
+    assert_eq!(claims["claims"][0]["verdict"], "reproduced");
+    assert_eq!(claims["claims"][0]["comparisons"][0]["difference"], -9.0);
+    let page = read("index.html");
+    for text in [
+        "A &lt;small&gt; experiment",
+        "First &amp; only paragraph.",
+        "Thompson sampling is better.",
+        "✓ reproduced",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(!page.contains("</script><b>") && !page.contains("<script"));
+    // Two figures by default.
+    assert_eq!(page.matches("<svg ").count(), 2);
+    assert!(page.contains("href=\"first/result.json\"") && !page.contains("first/curves.csv"));
+    // Nothing is fetched: the only addresses are those of the SVG name space.
+    assert_eq!(page.matches("http").count(), page.matches("http://www.w3.org/2000/svg").count());
+    assert!(fs::read_dir(&arguments.out).unwrap().all(|entry| !entry.unwrap().path().ends_with(".part")));
+}
+
+#[test]
+fn the_answer_is_whether_the_verdict_is_the_known_one() {
+    let cases = [
+        (-9.0, "reproduced", true),
+        (9.0, "reproduced", false),
+        (9.0, "contradicted", true),
+        (-9.0, "contradicted", false),
+        (0.5, "reproduced", false),
+        (0.5, "undecided", true),
+        (9.0, "undecided", true),
+    ];
+    for (difference, known, expected) in cases {
+        let (_top, arguments) = prepared(known);
+        assert_eq!(run(&arguments, simulate(difference)).unwrap(), expected, "{difference} {known}");
+    }
+    // A quick check may find nothing, but not the opposite.
+    let quick = |difference, known| {
+        let (_top, mut arguments) = prepared(known);
+        arguments.quick = true;
+        run(&arguments, simulate(difference)).unwrap()
+    };
+    assert!(quick(0.5, "reproduced") && !quick(9.0, "reproduced"));
+}
+
+#[test]
+fn the_scale_is_what_was_asked_for() {
+    let seen = |change: fn(&mut Arguments)| {
+        let (_top, mut arguments) = prepared("reproduced");
+        change(&mut arguments);
+        let mut seen = (0, 0);
+        let mut inner = simulate(-9.0);
+        run(&arguments, |job| {
+            seen = (job.experiment.runs, job.experiment.seed);
+            inner(job)
+        })
+        .unwrap();
+        seen
+    };
+    assert_eq!(seen(|_| {}), (100, 1));
+    assert_eq!(seen(|arguments| arguments.quick = true), (10, 1));
+    assert_eq!(seen(|arguments| (arguments.runs, arguments.seed) = (Some(500), Some(7))), (500, 7));
+}
+
+#[test]
+fn a_directory_is_used_again_by_the_same_experiment_only() {
+    let (top, mut arguments) = prepared("reproduced");
+    run(&arguments, simulate(-9.0)).unwrap();
+    assert!(run(&arguments, simulate(-9.0)).unwrap());
+    let refused = |arguments: &Arguments| {
+        let never = |_: &Job<'_>| -> Result<ResultFile> { panic!("simulated") };
+        run(arguments, never).unwrap_err().to_string()
+    };
+    arguments.quick = true;
+    assert!(refused(&arguments).contains("holds the report of a full run of small"));
+    arguments.quick = false;
+    arguments.seed = Some(2);
+    assert!(refused(&arguments).contains("belongs to another experiment"));
+    arguments.seed = None;
+    fs::write(top.path().join("experiment.toml"), EXPERIMENT.replace("\"small\"", "\"other\"")).unwrap();
+    assert!(refused(&arguments).contains("holds the report of a full run of small"));
+}
+
+#[test]
+fn a_faulty_experiment_runs_nothing() {
+    let (top, arguments) = prepared("reproduced");
+    fs::write(top.path().join("claims.toml"), claims("maybe")).unwrap();
+    let never = |_: &Job<'_>| -> Result<ResultFile> { panic!("simulated") };
+    let error = run(&arguments, never).unwrap_err().to_string();
+    assert!(
+        error.contains("claims.toml:12:11: claims[0].known.verdict: unknown verdict \"maybe\""),
+        "{error}"
+    );
+    assert!(!arguments.out.exists());
+}
