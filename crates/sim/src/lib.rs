@@ -1,6 +1,4 @@
-//! Simulation of bandit policies on click models: streams, the round loop, schedules and summaries.
-//!
-//! No files and no clock: what comes out depends on what goes in and on nothing else.
+#![doc = include_str!("../README.md")]
 
 mod contender;
 mod run;
