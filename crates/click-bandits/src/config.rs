@@ -41,6 +41,10 @@ use std::ops::RangeInclusive;
 pub(crate) const HORIZONS: RangeInclusive<u64> = 1..=1 << 53;
 /// Numbers of runs: what can be numbered with 32 bits.
 pub(crate) const RUNS: RangeInclusive<u64> = 1..=u32::MAX as u64;
+/// Rounds of all runs of a policy: they are counted and summed exactly up to here.
+const MAX_ROUNDS: u64 = 1 << 53;
+/// Runs times policies times checkpoints: each is kept in memory until the end, 16 bytes apiece.
+const MAX_RECORDS: u64 = 1 << 32;
 /// The longest name of an experiment, so that files can be named after it.
 const MAX_NAME: usize = 100;
 /// Keys of an experiment.
@@ -172,14 +176,6 @@ impl Instances {
         }
     }
 
-    /// How many there are, at least one.
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Pbm(list) => list.len(),
-            Self::SemiBandit(list) => list.len(),
-        }
-    }
-
     fn shapes(&self) -> Vec<ListShape> {
         match self {
             Self::Pbm(list) => list.iter().map(|instance| instance.model.shape()).collect(),
@@ -213,13 +209,13 @@ pub(crate) struct Overrides {
     pub(crate) horizon: Option<u64>,
 }
 
-/// A value of the command line out of its range.
+/// A value of the command line that makes no experiment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{option} {value}: expected an integer from {} to {}", range.start(), range.end())]
+#[error("{option} {value}: {fault}")]
 pub(crate) struct OverrideError {
     option: &'static str,
     value: u64,
-    range: RangeInclusive<u64>,
+    fault: String,
 }
 
 impl Experiment {
@@ -255,7 +251,8 @@ impl Experiment {
         let name = read_name(&scope.own_required("name", "a name for files")?)?;
         let task = read_task(&scope.required("task", "\"regret\"")?)?;
         let horizon = scope.required("horizon", "an integer of at least 1")?.integer_in(&HORIZONS)?;
-        let runs = scope.required("runs", "an integer of at least 1")?.integer_in(&RUNS)?;
+        let runs_field = scope.required("runs", "an integer of at least 1")?;
+        let runs = runs_field.integer_in(&RUNS)?;
         let seed = scope.required("seed", "an integer of at least 0")?.get()?;
         let schedule = match scope.optional("checkpoints") {
             Some(field) => Schedule::read(&field, horizon)?,
@@ -266,7 +263,11 @@ impl Experiment {
         let instances = read_instances(&scope.required("instances", TABLES)?, common)?;
         let policies = read_policies(&scope.required("policies", TABLES)?, &instances)?;
         let checkpoints = schedule.checkpoints(horizon);
-        Ok(Self { name, task, horizon, runs, seed, checkpoints, instances, policies, schedule })
+        let experiment = Self { name, task, horizon, runs, seed, checkpoints, instances, policies, schedule };
+        match experiment.too_large() {
+            Some(fault) => Err(runs_field.error(fault)),
+            None => Ok(experiment),
+        }
     }
 
     /// Changes what the command line asks for. A logarithmic schedule of checkpoints is worked out again for another
@@ -277,16 +278,43 @@ impl Experiment {
     /// A value out of its range; the experiment is unchanged then.
     pub(crate) fn apply(&mut self, overrides: Overrides) -> Result<(), OverrideError> {
         let check = |option, value: Option<u64>, range: RangeInclusive<u64>| match value {
-            Some(value) if !range.contains(&value) => Err(OverrideError { option, value, range }),
+            Some(value) if !range.contains(&value) => {
+                let fault = format!("expected an integer from {} to {}", range.start(), range.end());
+                Err(OverrideError { option, value, fault })
+            }
             _ => Ok(()),
         };
         check("--runs", overrides.runs, RUNS)?;
         check("--horizon", overrides.horizon, HORIZONS)?;
-        self.seed = overrides.seed.unwrap_or(self.seed);
-        self.runs = overrides.runs.unwrap_or(self.runs);
-        self.horizon = overrides.horizon.unwrap_or(self.horizon);
-        self.checkpoints = self.schedule.checkpoints(self.horizon);
+        let mut changed = self.clone();
+        changed.seed = overrides.seed.unwrap_or(self.seed);
+        changed.runs = overrides.runs.unwrap_or(self.runs);
+        changed.horizon = overrides.horizon.unwrap_or(self.horizon);
+        changed.checkpoints = self.schedule.checkpoints(changed.horizon);
+        if let Some(fault) = changed.too_large() {
+            let (option, value) = match overrides.runs {
+                Some(runs) => ("--runs", runs),
+                None => ("--horizon", changed.horizon),
+            };
+            return Err(OverrideError { option, value, fault });
+        }
+        *self = changed;
         Ok(())
+    }
+
+    /// Why the experiment is beyond any machine, when it is.
+    fn too_large(&self) -> Option<String> {
+        let Self { runs, horizon, .. } = self;
+        if runs.checked_mul(*horizon).is_none_or(|rounds| rounds > MAX_ROUNDS) {
+            return Some(format!("{runs} runs of {horizon} rounds are more than {MAX_ROUNDS} rounds"));
+        }
+        let (policies, checkpoints) = (self.policies.len() as u64, self.checkpoints.len() as u64);
+        let records = runs.checked_mul(policies).and_then(|curves| curves.checked_mul(checkpoints));
+        records.is_none_or(|records| records > MAX_RECORDS).then(|| {
+            format!(
+                "{runs} runs of {policies} policies at {checkpoints} checkpoints are more than {MAX_RECORDS} records"
+            )
+        })
     }
 
     /// Everything that decides the result, as JSON that is the same for the same experiment however its file is laid

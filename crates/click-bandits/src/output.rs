@@ -100,11 +100,6 @@ impl OutputDir {
         Ok(claimed)
     }
 
-    /// The directory itself.
-    pub(crate) fn path(&self) -> &Path {
-        &self.dir
-    }
-
     /// Writes the manifest and the other files (name and content), all or none of them unless the system fails between two
     /// renames.
     ///

@@ -180,8 +180,8 @@ impl<'doc> Table<'doc> {
     /// The value of a key that may be absent, whatever it is.
     pub(crate) fn field(&self, key: &str) -> Option<Field<'doc>> {
         self.know(&[key]);
-        let (name, value) = self.entries.get_key_value(key)?;
-        Some(Field { source: self.source, value, key_span: name.span(), path: self.path_of(key) })
+        let value = self.entries.get(key)?;
+        Some(Field { source: self.source, value, path: self.path_of(key) })
     }
 
     /// Marks keys as known to the caller, so that [`Table::finish`] does not refuse them.
@@ -300,7 +300,6 @@ impl<'doc> Table<'doc> {
 pub(crate) struct Field<'doc> {
     source: &'doc Source,
     value: &'doc Spanned<DeValue<'doc>>,
-    key_span: Range<usize>,
     path: String,
 }
 
@@ -422,7 +421,7 @@ impl<'doc, T: FromToml<'doc>> FromToml<'doc> for Vec<T> {
         };
         let entry = |(index, value): (usize, &'doc Spanned<DeValue<'doc>>)| {
             let path = format!("{}[{index}]", field.path);
-            T::from_toml(&Field { source: field.source, value, key_span: value.span(), path })
+            T::from_toml(&Field { source: field.source, value, path })
         };
         entries.iter().enumerate().map(entry).collect()
     }

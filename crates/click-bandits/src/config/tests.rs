@@ -17,8 +17,10 @@ fn error(from: &str, to: &str) -> String {
     match read(&GOOD.replacen(from, to, 1)) {
         Ok(_) => panic!("{from:?} -> {to:?} was accepted"),
         Err(error) => {
-            assert!(error.file() == "spec.toml" && error.line().is_some() && error.column().is_some());
-            error.to_string()
+            let (line, column) = (error.line().unwrap(), error.column().unwrap());
+            let parts = format!("{}:{line}:{column}: {}: {}", error.file(), error.field(), error.message());
+            assert_eq!(parts, error.to_string());
+            parts
         }
     }
 }
@@ -29,7 +31,7 @@ fn reads_every_key() {
     assert_eq!(experiment.name, "pbm-synthetic");
     assert_eq!((experiment.horizon, experiment.runs, experiment.seed), (100_000, 1000, 1));
     assert_eq!(experiment.checkpoints, [1000, 10_000, 100_000]);
-    assert_eq!((experiment.instances.model(), experiment.instances.len()), (Model::Pbm, 1));
+    assert_eq!((experiment.instances.model(), experiment.instances.shapes().len()), (Model::Pbm, 1));
     let labels: Vec<_> = experiment.policies.iter().map(|entry| (&*entry.label, &*entry.name)).collect();
     assert_eq!(labels, [("pbm-ts", "pbm-ts"), ("PBM-PIE (log T)", "pbm-pie")]);
     assert_eq!(experiment.policies[1].location.line(), 17);
@@ -174,6 +176,14 @@ fn overrides_recompute_the_checkpoints() {
     assert_eq!(
         refused(Overrides { horizon: Some(0), ..Overrides::default() }),
         "--horizon 0: expected an integer from 1 to 9007199254740992"
+    );
+    assert_eq!(
+        refused(Overrides { runs: Some(1 << 31), ..Overrides::default() }),
+        "--runs 2147483648: 2147483648 runs of 2 policies at 3 checkpoints are more than 4294967296 records"
+    );
+    assert_eq!(
+        refused(Overrides { horizon: Some(1 << 52), ..Overrides::default() }),
+        "--horizon 4503599627370496: 3 runs of 4503599627370496 rounds are more than 9007199254740992 rounds"
     );
     assert_eq!(listed.canonical_json(), before);
 }

@@ -15,7 +15,11 @@ impl Error {
         let location = Location { file: file.to_owned(), line: 0, column: 0, field: String::new() };
         Self { location, message: message.into() }
     }
+}
 
+/// The parts of the message, for programs and tests; people read all of it.
+#[cfg_attr(not(test), expect(dead_code, reason = "the command line prints the whole message"))]
+impl Error {
     /// The file's name, as it was given.
     pub(crate) fn file(&self) -> &str {
         &self.location.file
