@@ -141,6 +141,16 @@ fn terms_name_items_and_positions_of_the_caller() {
 }
 
 #[test]
+fn of_equally_cheap_positions_the_most_examined_one_is_named() {
+    // Three equivalent items, so the top is the place to explore; two positions are the top.
+    let terms = pbm_lower_bound_terms(&[0.8, 0.8, 0.8, 0.3], &[0.25, 0.5, 0.5]).unwrap();
+    assert_eq!(terms[0].position, Some(1));
+    // Examination does not matter where clicks are so rare that the divergence is linear in it.
+    let terms = pbm_lower_bound_terms(&[4e-300, 4e-300, 1e-300], &[0.25, 0.5]).unwrap();
+    assert_eq!(terms[0].position, Some(1));
+}
+
+#[test]
 fn each_term_is_the_cheapest_list_with_the_item_put_in() {
     fn property(instance: Instance) {
         let Instance { theta, kappa } = &instance;

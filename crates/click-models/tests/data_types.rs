@@ -33,6 +33,7 @@ fn round_trips() {
     }
     let text = round_trip(&PositionBased::from_values(&[0.1, 0.7], &[0.3, 1.0]).unwrap());
     assert_eq!(text, r#"{"attraction":[0.1,0.7],"examination":[0.3,1.0]}"#);
+    round_trip(&RandomSemiBandit::from_values(&[0.5; 3], &[1.0, 0.0, 0.0]).unwrap());
     let text = round_trip(&RandomSemiBandit::from_values(&[0.1, 0.7], &[1.0, 0.3]).unwrap());
     assert_eq!(text, r#"{"attraction":[0.1,0.7],"examination":[1.0,0.3]}"#);
 }

@@ -61,6 +61,15 @@ fn edges() {
 }
 
 #[test]
+fn nothing_cancels_near_certainty() {
+    // 1 - c q = 2^-39 - 2^-80 for c = q = 1 - 2^-40, of which a rounded product keeps the first part only.
+    let almost = 1.0 - 2.0_f64.powi(-40);
+    let exact = 2.0_f64.powi(39) * (1.0 + 2.0_f64.powi(-41));
+    assert_close(fisher_information(&[1], &[almost], almost), exact, 1e-15, "information");
+    assert_close(pooled_variance(&[1], &[almost], almost).unwrap(), 1.0 / exact, 1e-15, "variance");
+}
+
+#[test]
 #[should_panic(expected = "one number of clicks a position")]
 fn clicks_of_another_length() {
     let _ = Pooled::new(&[1, 2], &[1], &[1.0, 1.0]);

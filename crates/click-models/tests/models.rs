@@ -464,6 +464,43 @@ fn certain_clicks_and_impossible_ones() {
     assert_eq!((away.optimal_reward(), all.optimal_reward()), (0.0, 2.0));
 }
 
+/// A generator that always gives the same bits.
+struct Constant(u64);
+
+impl TryRng for Constant {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok((self.0 >> 32) as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(self.0)
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        bytes.fill(self.0.to_le_bytes()[0]);
+        Ok(())
+    }
+}
+
+#[test]
+fn the_smallest_and_the_largest_draw_are_on_the_right_side() {
+    let list = ranking(&[0, 1]);
+    for draw in [0, u64::MAX] {
+        let mut rng = Constant(draw);
+        // Attraction 1 and 0 under certain examination, and certain attraction where nobody looks.
+        let users = PositionBased::from_values(&[1.0, 0.0], &[1.0, 1.0]).unwrap();
+        assert_eq!(users.respond(&list, &mut rng).clicks, Clicks::new(2).with(0));
+        let users = PositionBased::from_values(&[1.0, 1.0], &[1.0, 0.0]).unwrap();
+        assert_eq!(users.respond(&list, &mut rng).clicks, Clicks::new(2).with(0));
+        let readers = RandomSemiBandit::from_values(&[1.0, 0.0], &[1.0, 1.0]).unwrap();
+        assert_eq!(readers.respond(&list, &mut rng).clicks, Clicks::new(2).with(0));
+        let readers = RandomSemiBandit::from_values(&[1.0, 1.0], &[1.0, 0.0]).unwrap();
+        assert_eq!(readers.respond(&list, &mut rng).clicks, Clicks::new(1).with(0));
+    }
+}
+
 #[test]
 fn as_many_positions_as_fit() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);

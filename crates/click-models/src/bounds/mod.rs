@@ -134,6 +134,10 @@ mod tests {
         let p = 0.25_f64;
         let gap = p.next_up() - p;
         assert!((nats_per_click(1.0, p, p.next_up()) / (gap / (2.0 * p * (1.0 - p))) - 1.0).abs() < 1e-14);
+        // Nearly certain clicks: 1 - c q = 3/2^30 - 1/2^59, of which a rounded product keeps 26 bits.
+        let below_one = |exponent: i32| 1.0 - 2.0_f64.powi(-exponent);
+        let nats = nats_per_click(below_one(30), below_one(28), below_one(29));
+        assert!((nats / 0.277_064_060_273_730_15 - 1.0).abs() < 1e-14);
         // The next number below certainty: 1 - c q = 2^-53 exactly, d = 1/2 ln(1/2) + 1/2 ln(1/2 / 2^-53) to 1e-14.
         let almost = 1.0_f64.next_down();
         let divergence = 51.0 / 2.0 * std::f64::consts::LN_2;
