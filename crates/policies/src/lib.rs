@@ -2,6 +2,7 @@
 
 mod coin;
 mod error;
+mod exact;
 mod kl_arms;
 mod policy;
 mod sampling;

@@ -7,6 +7,7 @@
 //! | `weighted_shows(item)` | N~_k, displays weighted by examination |
 
 use crate::Error;
+use crate::exact::float;
 use click_models::{Clicks, ItemId, ListShape, PbmKnown, Ranking};
 use confidence::Probability;
 use serde::{Deserialize, Serialize};
@@ -91,20 +92,20 @@ impl PbmCounts {
     /// Clicks on `item` at all positions (S_k).
     #[inline]
     pub(crate) fn total_clicks(&self, item: usize) -> f64 {
-        self.clicks(item).iter().sum::<u64>() as f64
+        float(self.clicks(item).iter().sum())
     }
 
     /// Displays of `item` at all positions (N_k).
     #[inline]
     pub(crate) fn total_shows(&self, item: usize) -> f64 {
-        self.shows(item).iter().sum::<u64>() as f64
+        float(self.shows(item).iter().sum())
     }
 
     /// Displays of `item`, each weighted by the examination of its position (N~_k). Summed afresh in the order of the
     /// positions, so that items with equal counts have equal sums and tie.
     #[inline]
     pub(crate) fn weighted_shows(&self, item: usize) -> f64 {
-        self.shows(item).iter().zip(&self.weights).map(|(&shows, weight)| shows as f64 * weight).sum()
+        self.shows(item).iter().zip(&self.weights).map(|(&shows, weight)| float(shows) * weight).sum()
     }
 
     /// Counts one round's displays and clicks, then calls `changed` with every item that was shown. Items that do not
