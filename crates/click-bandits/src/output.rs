@@ -94,6 +94,8 @@ impl OutputDir {
         name: &str,
         figures: &[&str],
     ) -> Result<Self, OutputError> {
+        // The empty path names no directory, but files in the current one.
+        let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
         let claimed = Self { dir: dir.to_owned(), identity: identity.to_owned(), name: name.to_owned() };
         claimed.check_owner(&[&USUAL, figures].concat())?;
         claimed.try_to_create()?;

@@ -69,7 +69,7 @@ fn bar(name: &str, total: u64) -> ProgressBar {
         let _ = write!(text, "{}", Status { done, total, elapsed: state.elapsed() });
     };
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template("{prefix} [{bar:24}] {numbers}") {
+    if let Ok(style) = ProgressStyle::with_template("{prefix} [{wide_bar}] {numbers}") {
         bar.set_style(style.with_key("numbers", numbers).progress_chars("=> "));
     }
     bar.set_prefix(name.to_owned());
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn the_bar_has_a_valid_style() {
-        assert!(ProgressStyle::with_template("{prefix} [{bar:24}] {numbers}").is_ok());
+        assert!(ProgressStyle::with_template("{prefix} [{wide_bar}] {numbers}").is_ok());
         drop(bar("test", 10));
     }
 }
