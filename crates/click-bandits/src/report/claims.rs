@@ -169,6 +169,8 @@ pub(crate) struct Finding {
     pub(crate) verdict: Verdict,
     /// In one sentence.
     pub(crate) summary: String,
+    /// What the comparisons measure, with its unit.
+    pub(crate) quantity: &'static str,
     /// The comparisons it rests on.
     pub(crate) comparisons: Vec<Comparison>,
 }
@@ -246,9 +248,12 @@ pub(crate) fn judge(claim: &Claim, result: Option<&ResultFile>, rows: &[Row]) ->
             near_optimum(needed()?, policies, *share, *t, claim.level)
         }
         Test::Table { columns, decimals } => table(rows, columns, *decimals),
-        Test::NotTestable { reason } => {
-            Ok(Finding { verdict: Verdict::NotTestable, summary: reason.clone(), comparisons: Vec::new() })
-        }
+        Test::NotTestable { reason } => Ok(Finding {
+            verdict: Verdict::NotTestable,
+            summary: reason.clone(),
+            quantity: "",
+            comparisons: Vec::new(),
+        }),
     }
     .with_context(|| format!("claim `{}` cannot be judged", claim.name))
 }
@@ -299,7 +304,8 @@ fn order(
     }
     let verdict = verdict_of(&comparisons);
     let critical = student::critical(level, result.runs.saturating_sub(1));
-    Ok(Finding { verdict, summary: summary(verdict, &comparisons, critical), comparisons })
+    let summary = summary(verdict, &comparisons, critical);
+    Ok(Finding { verdict, summary, quantity: "difference of regrets (clicks)", comparisons })
 }
 
 /// Whether `low` has less regret than `high`, run by run.
@@ -325,7 +331,7 @@ fn compare_pair(
     let after =
         (0..paired.t.len()).rev().take_while(|&index| sign_at(index).says == Verdict::Reproduced).last();
     Ok(Comparison {
-        what: format!("regret of {low} − regret of {high}"),
+        what: format!("{low} − {high}"),
         t: Some(paired.t[at]),
         difference: difference(at),
         se: Some(paired.regret.se[at]),
@@ -368,9 +374,8 @@ fn near_optimum(
         let excess = regret.0 - (1.0 - share) * optimum.0;
         let se = regret.1 + (1.0 - share) * optimum.1;
         let sign = Sign::of(excess, se, freedom, level);
-        let rate = (optimum.0 - regret.0) / round as f64;
         comparisons.push(Comparison {
-            what: format!("{label}: regret − {} of the optimum", number::percent(1.0 - share)),
+            what: label.clone(),
             t: Some(round),
             difference: excess,
             se: Some(se),
@@ -378,16 +383,15 @@ fn near_optimum(
             says: sign.says,
             leads_from: None,
             measured: format!(
-                "{} clicks a round, {} of the optimum's {}",
-                number::significant(rate, 4),
-                number::percent(1.0 - regret.0 / optimum.0),
-                number::significant(optimum.0 / round as f64, 4)
+                "{} %",
+                number::with_error(100.0 * (1.0 - regret.0 / optimum.0), 100.0 * regret.1 / optimum.0)
             ),
         });
     }
     let verdict = verdict_of(&comparisons);
     let critical = student::critical(level, freedom);
-    Ok(Finding { verdict, summary: summary(verdict, &comparisons, critical), comparisons })
+    let summary = summary(verdict, &comparisons, critical);
+    Ok(Finding { verdict, summary, quantity: "expected clicks, share of the optimum", comparisons })
 }
 
 fn table(rows: &[Row], columns: &[Column], decimals: u32) -> Result<Finding> {
@@ -422,12 +426,18 @@ fn table(rows: &[Row], columns: &[Column], decimals: u32) -> Result<Finding> {
         }
     }
     let verdict = if comparisons.is_empty() { Verdict::Reproduced } else { Verdict::Contradicted };
-    let summary = match comparisons.len() {
+    let differing: Vec<String> =
+        comparisons.iter().map(|one| format!("{} is {}", one.what, one.measured)).collect();
+    let summary = match differing.len() {
         0 => format!("All {entries} entries are as printed."),
-        1 => format!("1 of {entries} entries differs."),
-        differing => format!("{differing} of {entries} entries differ."),
+        1..=3 => format!(
+            "{} of {entries} entries as printed; {}.",
+            entries - differing.len(),
+            differing.join("; ")
+        ),
+        many => format!("{} of {entries} entries as printed, {many} are not.", entries - many),
     };
-    Ok(Finding { verdict, summary, comparisons })
+    Ok(Finding { verdict, summary, quantity: "value", comparisons })
 }
 
 /// Index of a checkpoint, the last one when none is asked for.
@@ -442,25 +452,30 @@ fn checkpoint(rounds: &[u64], t: Option<u64>) -> Result<usize> {
     })
 }
 
+/// The comparisons of a test in one sentence.
 fn summary(verdict: Verdict, comparisons: &[Comparison], critical: f64) -> String {
     let count = comparisons.len();
     let of = |wanted: Verdict| comparisons.iter().filter(|comparison| comparison.says == wanted).count();
-    let needed = format!("|z| above {} is significant", number::fixed(critical, 2));
-    let all =
-        if count == 1 { "The comparison is".to_owned() } else { format!("All {count} comparisons are") };
+    let needed = number::fixed(critical, 2);
+    let sizes = || comparisons.iter().map(|comparison| comparison.statistic.map_or(f64::INFINITY, f64::abs));
+    let smallest = number::fixed(sizes().fold(f64::INFINITY, f64::min), 1);
     match verdict {
-        Verdict::Reproduced => format!("{all} significant in the stated direction ({needed})."),
+        Verdict::Reproduced if count == 1 => format!("Holds: |z| = {smallest}, needed {needed}."),
+        Verdict::Reproduced => {
+            let all = if count == 2 { "Both".to_owned() } else { format!("All {count}") };
+            format!("{all} comparisons hold: |z| at least {smallest}, needed {needed}.")
+        }
         Verdict::Contradicted if count == 1 => {
-            format!("The comparison is significantly the other way round ({needed}).")
+            format!("Significantly the other way round: |z| = {smallest}, needed {needed}.")
         }
-        Verdict::Contradicted => {
-            format!(
-                "{} of {count} comparisons significantly the other way round ({needed}).",
-                of(Verdict::Contradicted)
-            )
-        }
+        Verdict::Contradicted => format!(
+            "{} of {count} comparisons significantly the other way round, {} as stated (|z| needed: {needed}).",
+            of(Verdict::Contradicted),
+            of(Verdict::Reproduced)
+        ),
+        _ if count == 1 => format!("Not significant: |z| = {smallest}, needed {needed}."),
         _ => format!(
-            "{} of {count} comparisons significant in the stated direction ({needed}).",
+            "{} of {count} comparisons hold, the others are not significant (|z| needed: {needed}).",
             of(Verdict::Reproduced)
         ),
     }
@@ -650,7 +665,10 @@ mod tests {
         assert_eq!(finding.comparisons.len(), 1);
         assert_eq!(finding.comparisons[0].what, "min theta of second");
         assert_eq!(finding.comparisons[0].measured, "0.017, printed 0.023");
-        assert_eq!(finding.summary, "1 of 6 entries differs.");
+        assert_eq!(
+            finding.summary,
+            "5 of 6 entries as printed; min theta of second is 0.017, printed 0.023."
+        );
     }
 
     #[test]

@@ -36,14 +36,12 @@ pub(crate) fn significant(value: f64, digits: i32) -> String {
 
 /// `mean ± se`, both with the decimals that give the standard error two significant digits.
 pub(crate) fn with_error(mean: f64, se: f64) -> String {
-    let decimals = if se > 0.0 && se.is_finite() { decimals_for(se, 2) } else { decimals_for(mean, 4) };
-    format!("{} ± {}", fixed(mean, decimals), fixed(se, decimals))
+    format!("{} ± {}", beside(mean, se), beside(se, se))
 }
 
-/// A share as a percentage with one decimal, or more where it is close to 1.
-pub(crate) fn percent(share: f64) -> String {
-    let decimals = if share > 0.99 && share < 1.0 { 2 } else { 1 };
-    format!("{} %", fixed(100.0 * share, decimals))
+/// A number with the decimals that `with_error` gives to a mean with this standard error.
+pub(crate) fn beside(value: f64, se: f64) -> String {
+    fixed(value, if se > 0.0 && se.is_finite() { decimals_for(se, 2) } else { decimals_for(value, 4) })
 }
 
 /// Decimals that show `value` with `digits` significant digits.
@@ -96,7 +94,6 @@ mod tests {
         assert_eq!(with_error(123_456.0, 780.0), "123,456 ± 780");
         assert_eq!(with_error(0.0, 0.0), "0 ± 0");
         assert_eq!(significant(0.012_345, 3), "0.0123");
-        assert_eq!(percent(0.978), "97.8 %");
-        assert_eq!(percent(0.9987), "99.87 %");
+        assert_eq!(beside(41.689, 5.6), "41.7");
     }
 }

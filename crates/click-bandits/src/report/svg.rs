@@ -393,8 +393,7 @@ fn spread_out(wanted: &[f64], sizes: &[f64], top: f64, bottom: f64) -> Vec<f64> 
     for (index, (want, size)) in wanted.iter().zip(sizes).enumerate() {
         let size = size * squeeze;
         blocks.push((index, 1, size, want - size / 2.0));
-        loop {
-            let Some(&(first, count, size, start)) = blocks.last() else { break };
+        while let Some(&(first, count, size, start)) = blocks.last() {
             let start = start.clamp(top, (bottom - size).max(top));
             if let Some(last) = blocks.last_mut() {
                 last.3 = start;

@@ -6,6 +6,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use confidence::Probability;
+
 use crate::config::{Experiment, Instances, Overrides};
 use crate::report::axis::Scale;
 use crate::report::claims::{Claim, Column, Row, Test, Verdict};
@@ -114,29 +116,39 @@ impl Reproduction {
     }
 }
 
-/// Name, attraction and examination of every instance of an experiment.
-pub(crate) fn instances(experiment: &Experiment) -> Vec<(String, Vec<f64>, Vec<f64>)> {
-    let numbers = |list: &[confidence::Probability]| list.iter().map(|p| p.get()).collect::<Vec<_>>();
-    let named =
-        |index: usize, name: Option<&String>| name.cloned().unwrap_or_else(|| format!("instance {index}"));
-    match &experiment.instances {
+/// The parameters of an instance.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Parameters {
+    /// The instance's name, or its number.
+    pub(crate) name: String,
+    /// Attraction of each item.
+    pub(crate) theta: Vec<f64>,
+    /// Examination of each position.
+    pub(crate) kappa: Vec<f64>,
+}
+
+/// The parameters of every instance of an experiment.
+pub(crate) fn parameters(experiment: &Experiment) -> Vec<Parameters> {
+    let numbers = |list: &[Probability]| list.iter().map(|p| p.get()).collect();
+    let one = |name: Option<&String>, theta: &[Probability], kappa: &[Probability]| Parameters {
+        name: name.cloned().unwrap_or_default(),
+        theta: numbers(theta),
+        kappa: numbers(kappa),
+    };
+    let mut all: Vec<Parameters> = match &experiment.instances {
         Instances::Pbm(list) => list
             .iter()
-            .enumerate()
-            .map(|(index, entry)| {
-                let model = &entry.model;
-                (named(index, entry.name.as_ref()), numbers(model.attraction()), numbers(model.examination()))
-            })
+            .map(|entry| one(entry.name.as_ref(), entry.model.attraction(), entry.model.examination()))
             .collect(),
         Instances::SemiBandit(list) => list
             .iter()
-            .enumerate()
-            .map(|(index, entry)| {
-                let model = &entry.model;
-                (named(index, entry.name.as_ref()), numbers(model.attraction()), numbers(model.examination()))
-            })
+            .map(|entry| one(entry.name.as_ref(), entry.model.attraction(), entry.model.examination()))
             .collect(),
+    };
+    for (index, instance) in all.iter_mut().enumerate().filter(|(_, instance)| instance.name.is_empty()) {
+        instance.name = format!("instance {index}");
     }
+    all
 }
 
 fn read_experiment(root: &Table<'_>) -> Result<Reproduction, Error> {
@@ -189,8 +201,8 @@ fn optional_link(table: &Table<'_>) -> Result<Option<String>, Error> {
 }
 
 fn read_printed(table: &Table<'_>, experiment: &Experiment) -> Result<Printed, Error> {
-    let known = instances(experiment);
-    let names: Vec<&str> = known.iter().map(|(name, _, _)| name.as_str()).collect();
+    let known = parameters(experiment);
+    let names: Vec<&str> = known.iter().map(|instance| instance.name.as_str()).collect();
     let mut rows: Vec<Row> = Vec::new();
     let list: Field<'_> = table.required("rows")?;
     for row in list.get::<Vec<Table<'_>>>()? {
@@ -199,7 +211,7 @@ fn read_printed(table: &Table<'_>, experiment: &Experiment) -> Result<Printed, E
         if rows.iter().any(|other| other.name == name) {
             return Err(field.error(format!("instance {name:?} already has a row")));
         }
-        let theta = known.iter().find(|(other, _, _)| *other == name).map(|(_, theta, _)| theta.clone());
+        let theta = known.iter().find(|other| other.name == name).map(|other| other.theta.clone());
         let mut printed = Vec::new();
         for key in row.keys().into_iter().filter(|key| *key != "instance") {
             printed.push((key.to_owned(), row.required::<f64>(key)?));
@@ -371,7 +383,7 @@ fn read_test(
             policies: read_labels(table, "policies", simulated()?)?,
             share: {
                 let field: Field<'_> = table.required("share")?;
-                field.get::<confidence::Probability>()?.get()
+                field.get::<Probability>()?.get()
             },
             t: read_round(table, simulated()?)?,
         },

@@ -38,8 +38,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) quick: bool,
     /// Threads that simulate [default: one for each core]
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
     /// Another master seed for every panel, as for a run that a verdict is taken from
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
@@ -80,9 +80,10 @@ pub(crate) fn run(
     let out = &arguments.out;
     refuse_another(out, &reproduction.name, arguments.quick)?;
     for (panel, experiment) in reproduction.panels.iter().zip(&experiments) {
-        let figures = figure::file_names(&panel.figures);
-        let figures: Vec<&str> = figures.iter().map(String::as_str).collect();
-        OutputDir::claim(&out.join(&experiment.name), &experiment.identity(), &experiment.name, &figures)?;
+        let mut files = figure::file_names(&panel.figures);
+        files.push("spec.toml".to_owned());
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        OutputDir::claim(&out.join(&experiment.name), &experiment.identity(), &experiment.name, &files)?;
     }
 
     let labels =

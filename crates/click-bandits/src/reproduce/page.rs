@@ -1,8 +1,8 @@
 //! The page of a reproduction: every figure beside what the paper says of it, what was measured, and the verdict.
 
-use super::experiment::{DataSource, Panel, Printed, Reproduction, instances};
+use super::experiment::{DataSource, Panel, Parameters, Printed, Reproduction, parameters};
 use crate::manifest::Manifest;
-use crate::report::claims::{Agreement, Claim, Finding, Verdict};
+use crate::report::claims::{Agreement, Claim, Comparison, Finding, Verdict};
 use crate::report::figure::Looks;
 use crate::report::html::Html;
 use crate::report::{number, svg};
@@ -93,14 +93,14 @@ fn write_overview(html: &mut Html, report: &Report<'_>) {
             anchor.link(&format!("#claim-{}", judged.claim.name), &judged.claim.says);
             let mut found = badge(judged.finding.verdict);
             write_disagreement(&mut found, judged);
-            vec![anchor, Html::of(&judged.claim.place), found, Html::of(&judged.finding.summary)]
+            vec![anchor, found, Html::of(&judged.finding.summary), Html::of(&judged.claim.place)]
         })
         .collect();
-    html.table("wide", &["What the paper says", "Where", "Verdict", "Measured"], &rows);
+    html.table("wide claims", &["What the paper says", "Verdict", "Measured", "Where"], &rows);
     html.close("section");
 }
 
-/// One panel: pictures at the left, statements and claims at the right, numbers below.
+/// One panel: pictures at the left, with the final numbers, statement and claims at the right.
 fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, found: &PanelReport) {
     let paper = &report.reproduction.papers[panel.paper];
     html.raw("<section id=\"").text(&panel.experiment.name).raw("\">\n");
@@ -111,6 +111,8 @@ fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, found: &Pane
         // Written by this program, its texts escaped.
         html.open("figure", "").raw(picture).close("figure");
     }
+    html.element("h3", "", &format!("After {} rounds", number::grouped(found.result.horizon)));
+    write_final_values(html, report, found);
     html.close("div").open("div", "");
     html.open("div", "card says").open("p", "small muted").text("What the paper says").close("p");
     html.element("p", "", &panel.statement).close("div");
@@ -119,8 +121,6 @@ fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, found: &Pane
     }
     html.close("div").close("div");
 
-    html.element("h3", "", &format!("After {} rounds", number::grouped(found.result.horizon)));
-    write_final_values(html, report, found);
     if !panel.choices.is_empty() {
         html.element("h3", "", "Choices that are ours").list(&panel.choices);
     }
@@ -167,19 +167,20 @@ fn write_claim(html: &mut Html, judged: &Judged<'_>) {
     html.close("div");
 }
 
+/// The comparisons of a finding, one row each.
 fn write_comparisons(html: &mut Html, finding: &Finding) {
-    if finding.comparisons.is_empty() {
+    let any = |has: fn(&Comparison) -> bool| finding.comparisons.iter().any(has);
+    let statistics = any(|comparison| comparison.se.is_some());
+    // A few exact comparisons are in the summary already.
+    if !statistics && finding.comparisons.len() <= 3 {
         return;
     }
-    let leads = finding.comparisons.iter().any(|comparison| comparison.leads_from.is_some());
-    let statistics = finding.comparisons.iter().any(|comparison| comparison.se.is_some());
-    let mut heads = vec!["Compared", "#Measured"];
-    if statistics {
-        heads.push("#z");
-    }
-    if leads {
-        heads.push("#Ahead from t =");
-    }
+    let leads = any(|comparison| comparison.leads_from.is_some());
+    let quantity =
+        if statistics { format!("{} ± se", finding.quantity) } else { finding.quantity.to_owned() };
+    let mut heads = vec![String::new(), format!("#{quantity}")];
+    heads.extend(statistics.then(|| "#z".to_owned()));
+    heads.extend(leads.then(|| "#ahead from t".to_owned()));
     let rows: Vec<Vec<Html>> = finding
         .comparisons
         .iter()
@@ -187,7 +188,7 @@ fn write_comparisons(html: &mut Html, finding: &Finding) {
             let mut row = vec![Html::of(&comparison.what), Html::of(&comparison.measured)];
             if statistics {
                 let z = comparison.statistic.map_or_else(|| "–".to_owned(), |z| number::fixed(z, 1));
-                row.push(Html::of(&z));
+                row.push(Html::of(&format!("{z} {}", sign(comparison.says))));
             }
             if leads {
                 row.push(Html::of(&comparison.leads_from.map_or_else(|| "–".to_owned(), number::grouped)));
@@ -195,7 +196,8 @@ fn write_comparisons(html: &mut Html, finding: &Finding) {
             row
         })
         .collect();
-    html.table("", &heads, &rows);
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    html.table("narrow", &heads, &rows);
 }
 
 /// What every policy has at the end.
@@ -214,36 +216,37 @@ fn write_final_values(html: &mut Html, report: &Report<'_>, found: &PanelReport)
             .raw("\"></span>")
             .text(&policy.label);
         let regret = &policy.regret;
+        let (mean, se) = (regret.mean[last], regret.se[last]);
+        let rate = rate(&policy.label).map_or_else(|| "–".to_owned(), |rate| number::fixed(rate / 1e6, 2));
         rows.push(vec![
             name,
-            Html::of(&number::with_error(regret.mean[last], regret.se[last])),
-            Html::of(&number::significant(regret.q10[last], 4)),
-            Html::of(&number::significant(regret.q90[last], 4)),
+            Html::of(&number::with_error(mean, se)),
+            Html::of(&number::beside(regret.q10[last], se)),
+            Html::of(&number::beside(regret.q90[last], se)),
             Html::of(&number::with_error(policy.clicks.mean[last], policy.clicks.se[last])),
-            Html::of(
-                &rate(&policy.label).map_or_else(
-                    || "–".to_owned(),
-                    |rate| format!("{} million", number::fixed(rate / 1e6, 2)),
-                ),
-            ),
+            Html::of(&rate),
         ]);
     }
+    let heads = [
+        "Policy",
+        "#regret ± se",
+        "#first decile",
+        "#last decile",
+        "#clicks ± se",
+        "#million rounds a CPU-second",
+    ];
+    html.table("narrow", &heads, &rows);
+    let mut references = Vec::new();
     for bound in &found.result.bounds {
-        let value = bound.value.last().map_or_else(|| "–".to_owned(), |value| number::significant(*value, 4));
-        let mut row = vec![Html::of(&bound.label), Html::of(&value)];
-        row.resize_with(6, Html::new);
-        rows.push(row);
+        if let Some(value) = bound.value.last() {
+            references.push(format!("{}: {}", bound.label, number::significant(*value, 4)));
+        }
     }
     let optimum = &found.result.optimum.clicks;
     if let (Some(mean), Some(se)) = (optimum.mean.last(), optimum.se.last()) {
-        let mut row = vec![Html::of("always a best list"), Html::of("0")];
-        row.resize_with(6, Html::new);
-        row[4] = Html::of(&number::with_error(*mean, *se));
-        rows.push(row);
+        references.push(format!("always a best list: {} clicks", number::with_error(*mean, *se)));
     }
-    let heads =
-        ["Policy", "#Regret ± se", "#first decile", "#last decile", "#Clicks ± se", "#Rounds a CPU-second"];
-    html.table("", &heads, &rows);
+    html.element("p", "small muted", &format!("For comparison: {}.", references.join("; ")));
 }
 
 /// The parameters that were used, beside what the papers print of them.
@@ -259,28 +262,33 @@ fn write_instances(html: &mut Html, report: &Report<'_>) {
     if let Some(printed) = &reproduction.printed {
         write_printed(html, printed);
     }
-    let mut shown: Vec<Vec<(String, Vec<f64>, Vec<f64>)>> = Vec::new();
+    let mut shown: Vec<Vec<Parameters>> = Vec::new();
     for panel in &reproduction.panels {
-        let parameters = instances(&panel.experiment);
-        if shown.contains(&parameters) {
+        let used = parameters(&panel.experiment);
+        if shown.contains(&used) {
             continue;
         }
         let title =
             if shown.is_empty() { "Parameters".to_owned() } else { format!("Parameters of {}", panel.title) };
         html.element("h3", "", &title);
-        let list =
-            |values: &[f64]| values.iter().map(|value| format!("{value}")).collect::<Vec<_>>().join(", ");
-        let rows: Vec<Vec<Html>> = parameters
+        let rows: Vec<Vec<Html>> = used
             .iter()
-            .map(|(name, theta, kappa)| {
+            .map(|Parameters { name, theta, kappa }| {
                 let items = theta.len().to_string();
-                vec![Html::of(name), Html::of(&items), Html::of(&list(theta)), Html::of(&list(kappa))]
+                vec![Html::of(name), Html::of(&items), Html::of(&aligned(theta)), Html::of(&aligned(kappa))]
             })
             .collect();
         html.table("wide", &["Instance", "#Items", "Attraction theta", "Examination kappa"], &rows);
-        shown.push(parameters);
+        shown.push(used);
     }
     html.close("section");
+}
+
+/// Numbers exactly as they are, all with the decimals of the longest.
+fn aligned(values: &[f64]) -> String {
+    let decimals = |value: &f64| format!("{value}").split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let decimals = values.iter().map(decimals).max().unwrap_or(0);
+    values.iter().map(|value| format!("{value:.decimals$}")).collect::<Vec<_>>().join(", ")
 }
 
 fn write_source(html: &mut Html, source: &DataSource) {
@@ -413,17 +421,21 @@ fn machine(manifest: &Manifest) -> String {
     format!("{cpu}, {threads}, {}", host.os)
 }
 
-/// A verdict as a coloured word.
-fn badge(verdict: Verdict) -> Html {
-    let sign = match verdict {
+/// A verdict as one character.
+fn sign(verdict: Verdict) -> &'static str {
+    match verdict {
         Verdict::Reproduced => "✓",
         Verdict::Contradicted => "✗",
         Verdict::Undecided => "?",
         Verdict::NotTestable => "–",
-    };
+    }
+}
+
+/// A verdict as a coloured word.
+fn badge(verdict: Verdict) -> Html {
     let mut html = Html::new();
     html.open("span", &format!("badge {}", verdict.name()))
-        .text(&format!("{sign} {}", verdict.words()))
+        .text(&format!("{} {}", sign(verdict), verdict.words()))
         .raw("</span>");
     html
 }

@@ -87,7 +87,7 @@ fn everything_is_read() {
 }
 
 #[test]
-fn faults_have_their_place() {
+fn faults_of_the_experiment_have_their_place() {
     // (what is replaced, by what, the message or its beginning)
     let mut others = Vec::new();
     let in_experiment = [
@@ -148,6 +148,12 @@ fn faults_have_their_place() {
             others.push((expected, found));
         }
     }
+    assert!(others.is_empty(), "expected and found: {others:#?}");
+}
+
+#[test]
+fn faults_of_the_claims_have_their_place() {
+    let mut others = Vec::new();
     let in_claims = [
         (
             "panel = \"first\"",
@@ -229,10 +235,9 @@ mod kdd2012 {
             .collect();
         assert_eq!(scale, [("pbm-figure-2", 2000, 100_000), ("rsf-figure-3", 250, 100_000)]);
         for panel in &reproduction.panels {
-            assert_eq!(instances(&panel.experiment).len(), 8);
-            assert!(
-                instances(&panel.experiment).iter().all(|(_, _, kappa)| kappa.len() == 3 && kappa[0] == 1.0)
-            );
+            assert_eq!(parameters(&panel.experiment).len(), 8);
+            let kappas = parameters(&panel.experiment).into_iter().map(|instance| instance.kappa);
+            assert!(kappas.into_iter().all(|kappa| kappa.len() == 3 && kappa[0] == 1.0));
         }
     }
 
@@ -241,8 +246,10 @@ mod kdd2012 {
         let reproduction = reproduction();
         let rows = &reproduction.printed.as_ref().unwrap().rows;
         let names: Vec<_> = rows.iter().map(|row| &*row.name).collect();
-        let instances: Vec<_> =
-            instances(&reproduction.panels[0].experiment).into_iter().map(|(name, ..)| name).collect();
+        let instances: Vec<_> = parameters(&reproduction.panels[0].experiment)
+            .into_iter()
+            .map(|instance| instance.name)
+            .collect();
         assert_eq!(names, instances);
         let mut differing = Vec::new();
         for claim in reproduction.claims.iter().filter(|claim| matches!(claim.test, Test::Table { .. })) {

@@ -1,0 +1,177 @@
+//! `cargo xtask reproduce`: finds an experiment by its name and has `click-bandits reproduce` run it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, bail};
+
+/// What is reproduced, and how.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// An experiment (a folder of `xtask/experiments`), or `all`
+    name: String,
+    /// Fewer runs: about a minute; claims may stay undecided
+    #[arg(long)]
+    quick: bool,
+    /// Where the report goes [default: target/reproduce/NAME, or NAME-quick; with `all`, a folder for each there]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Threads that simulate [default: one for each core]
+    #[arg(long, value_name = "N")]
+    threads: Option<u64>,
+    /// Another master seed, as for a run that a verdict is taken from
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// Another number of runs
+    #[arg(long, value_name = "N")]
+    runs: Option<u64>,
+    /// No progress
+    #[arg(long)]
+    quiet: bool,
+    /// Further options of `click-bandits reproduce`
+    #[arg(last = true, value_name = "OPTIONS")]
+    rest: Vec<OsString>,
+}
+
+impl Arguments {
+    /// The folder of an experiment's report: what differs in scale does not share one.
+    fn folder(&self, name: &str) -> String {
+        let quick = if self.quick { "-quick" } else { "" };
+        let part =
+            |option: &str, value: Option<u64>| value.map_or_else(String::new, |v| format!("-{option}-{v}"));
+        format!("{name}{quick}{}{}", part("seed", self.seed), part("runs", self.runs))
+    }
+
+    /// The options of `click-bandits reproduce`, but for the folder.
+    fn options(&self) -> Vec<OsString> {
+        let flags = [("--quick", self.quick), ("--quiet", self.quiet)];
+        let mut options: Vec<OsString> =
+            flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag.into()).collect();
+        for (option, value) in [("--threads", self.threads), ("--seed", self.seed), ("--runs", self.runs)] {
+            if let Some(value) = value {
+                options.extend([option.into(), value.to_string().into()]);
+            }
+        }
+        options.extend(self.rest.iter().cloned());
+        options
+    }
+}
+
+/// Runs one experiment or all of them; fails if a verdict is not the known one.
+///
+/// # Errors
+///
+/// There is no such experiment, or cargo cannot be started.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let root = workspace()?;
+    let known = experiments(&root.join("xtask/experiments"))?;
+    let chosen = match arguments.name.as_str() {
+        "all" => known,
+        name if known.iter().any(|other| other == name) => vec![name.to_owned()],
+        name => bail!(
+            "there is no experiment {name:?}: known are {}, or all of them with `all`",
+            known.join(", ")
+        ),
+    };
+    let mut failed = Vec::new();
+    for name in &chosen {
+        let code = run_one(arguments, &root, name, chosen.len() > 1 || arguments.name == "all")?;
+        if code != 0 {
+            failed.push((name.as_str(), code));
+        }
+    }
+    if arguments.name == "all" && !failed.is_empty() {
+        let names: Vec<&str> = failed.iter().map(|(name, _)| *name).collect();
+        eprintln!("not as known: {}", names.join(", "));
+    }
+    Ok(failed.first().map_or(ExitCode::SUCCESS, |&(_, code)| ExitCode::from(code)))
+}
+
+/// Runs an experiment; the exit status of the command, 1 if it was ended by a signal.
+fn run_one(arguments: &Arguments, root: &Path, name: &str, several: bool) -> Result<u8> {
+    let folder = arguments.folder(name);
+    let out = match &arguments.out {
+        Some(out) if several => out.join(&folder),
+        Some(out) => out.clone(),
+        None => target(root).join("reproduce").join(&folder),
+    };
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["run", "--release", "--package", "click-bandits", "--manifest-path"]);
+    command.arg(root.join("Cargo.toml")).args(["--", "reproduce"]);
+    command.arg(shortest(&root.join("xtask/experiments").join(name))).arg("--out").arg(shortest(&out));
+    let status = command.args(arguments.options()).status().context("cargo cannot be started")?;
+    Ok(status.code().map_or(1, |code| u8::try_from(code).unwrap_or(1)))
+}
+
+/// The folder of the workspace, wherever in it the command was given.
+fn workspace() -> Result<PathBuf> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().map(Path::to_path_buf).context("the xtask package is not in a workspace")
+}
+
+/// Cargo's target folder.
+fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
+}
+
+/// A path as seen from the current folder where it is below that, for shorter messages.
+fn shortest(path: &Path) -> PathBuf {
+    let here = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(here).unwrap_or(path).to_path_buf()
+}
+
+/// Names of the experiments, sorted: the folders that hold an `experiment.toml`.
+fn experiments(folder: &Path) -> Result<Vec<String>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("{}: cannot be read", folder.display()))?;
+    let mut names: Vec<String> = entries
+        .filter_map(Result::ok)
+        .filter(|entry| entry.path().join("experiment.toml").is_file())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Cli {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    #[test]
+    fn the_shipped_experiments_are_found() {
+        let known = experiments(&workspace().unwrap().join("xtask/experiments")).unwrap();
+        assert!(known.iter().any(|name| name == "kdd2012"), "{known:?}");
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_known_ones() {
+        let arguments = Cli::parse_from(["xtask", "kdd2013"]).arguments;
+        let error = run(&arguments).unwrap_err().to_string();
+        assert!(error.contains("\"kdd2013\"") && error.contains("kdd2012"), "{error}");
+    }
+
+    #[test]
+    fn options_are_passed_on_in_any_order() {
+        let parse = |line: &str| Cli::parse_from(line.split(' ')).arguments;
+        let arguments = parse("xtask kdd2012 --threads 2 --quick --out x --quiet -- --keep");
+        assert_eq!(arguments.out.as_deref(), Some(Path::new("x")));
+        assert_eq!(arguments.options(), ["--quick", "--quiet", "--threads", "2", "--keep"]);
+    }
+
+    #[test]
+    fn another_scale_has_another_folder() {
+        let folder = |line: &str| Cli::parse_from(line.split(' ')).arguments.folder("kdd2012");
+        assert_eq!(folder("xtask kdd2012"), "kdd2012");
+        assert_eq!(folder("xtask kdd2012 --quick"), "kdd2012-quick");
+        assert_eq!(folder("xtask kdd2012 --seed 7 --runs 9 --threads 2"), "kdd2012-seed-7-runs-9");
+    }
+}
