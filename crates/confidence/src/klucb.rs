@@ -184,51 +184,79 @@ fn displacement(a: f64, b: f64, c: f64) -> f64 {
     if x >= b {
         return b;
     }
+    // Always one rough step: cheaper than finding out whether the guess was good enough.
+    x = Place::at::<true>(a, b, x).onwards(c);
     let (mut low, mut high) = (0.0, b);
     for step in 0..MAX_STEPS {
         if !(low < x && x < high) || step >= MAX_FAST_STEPS {
             x = 0.5 * (low + high);
         }
-        let (u, w) = (a + x, b - x);
-        let divergence = relative_entropy_of_normal(a, u, x) + relative_entropy_of_normal(b, w, -x);
-        // One over the slope x / (u w).
-        let over_slope = u * w / x;
-        let h = (c - divergence) * over_slope;
+        let place = Place::at::<false>(a, b, x);
+        let h = (c - place.divergence) * place.over_slope;
         // A Newton step of size h is off by at most about h^2 / 2 (1 / x + 1 / w) = h^2 b / (2 x w).
-        if h * h * b <= STOP * (x * x * w) || step + 1 == MAX_STEPS {
-            return (x + h + VALUE_ERROR * (c + divergence) * over_slope).min(b);
+        if h * h * b <= STOP * (x * x * place.w) || step + 1 == MAX_STEPS {
+            return round_up(x + h + VALUE_ERROR * (c + place.divergence) * place.over_slope).min(b);
         }
-        *if c > divergence { &mut low } else { &mut high } = x;
-        let (over_u, over_w) = (1.0 / u, 1.0 / w);
-        let (curvature_u, curvature_w) = (a * over_u * over_u, b * over_w * over_w);
-        let second = 0.5 * (curvature_u + curvature_w) * over_slope;
-        let third = (1.0 / 3.0) * (curvature_w * over_w - curvature_u * over_u) * over_slope;
-        x += if h.abs() <= x {
-            // The inverse function to third order, as a quotient, which does not overshoot where 1 - q decays.
-            h / (1.0 + h * (second + h * (third - second * second)))
-        } else {
-            // Far off: the divergence is nearly quadratic.
-            x * (sqrt(c / divergence) - 1.0)
-        };
+        *if h > 0.0 { &mut low } else { &mut high } = x;
+        x = place.onwards(c);
     }
     b
 }
 
+/// The divergence at one displacement.
+struct Place {
+    a: f64,
+    b: f64,
+    x: f64,
+    u: f64,
+    w: f64,
+    divergence: f64,
+    /// One over the derivative of the divergence, which is `x / (u w)`.
+    over_slope: f64,
+}
+
+impl Place {
+    #[inline]
+    fn at<const ROUGH: bool>(a: f64, b: f64, x: f64) -> Self {
+        let (u, w) = (a + x, b - x);
+        let divergence =
+            relative_entropy_of_normal::<ROUGH>(a, u, x) + relative_entropy_of_normal::<ROUGH>(b, w, -x);
+        Self { a, b, x, u, w, divergence, over_slope: u * w / x }
+    }
+
+    /// The displacement after a step of third order towards the level `c`.
+    #[inline]
+    fn onwards(&self, c: f64) -> f64 {
+        let h = (c - self.divergence) * self.over_slope;
+        if h.abs() > self.x {
+            // Far off: the divergence is nearly quadratic.
+            return self.x * sqrt(c / self.divergence);
+        }
+        // The inverse function to third order, as a quotient, which does not overshoot where 1 - q decays.
+        let (over_u, over_w) = (1.0 / self.u, 1.0 / self.w);
+        let (curvature_u, curvature_w) = (self.a * over_u * over_u, self.b * over_w * over_w);
+        let second = 0.5 * (curvature_u + curvature_w) * self.over_slope;
+        let third = (1.0 / 3.0) * (curvature_w * over_w - curvature_u * over_u) * self.over_slope;
+        self.x + h / (1.0 + h * (second + h * (third - second * second)))
+    }
+}
+
 /// A first guess for [`displacement`], right to a few per cent for most arms.
 #[inline]
-fn guess(a: f64, b: f64, c: f64) -> f64 {
+pub(crate) fn guess(a: f64, b: f64, c: f64) -> f64 {
     // The divergence is the integral of x / (q (1 - q)) from p; with the variance taken two thirds of the way to q it
     // becomes quadratic: x^2 = 2 c V(p + 2 x / 3), V(t) = t (1 - t).
     let skew = (b - a) * c * (2.0 / 3.0);
     let scale = 1.0 + (8.0 / 9.0) * c;
-    let x = (skew + sqrt(skew * skew + 2.0 * c * (a * b) * scale)) / scale;
+    let x = (skew + sqrt(skew * skew + 2.0 * c * (a * b) * scale)) * (1.0 / scale);
     if x <= 0.7 * b {
         return x;
     }
     // Close to the edge, d is a ln a + b ln(b / w) + a w up to the square of w = b - x.
     let decay = b * libm::exp((a * ln(a) - c) / b);
     let w = (decay * (1.0 + a * decay / b)).min(0.5 * b);
-    if w < 1e-17 { b } else { b - w }
+    // A w that vanishes beside b is the edge itself.
+    b - w
 }
 
 /// [`displacement`] where the arguments are too small for its formulas.

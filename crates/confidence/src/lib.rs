@@ -1,12 +1,12 @@
 //! Confidence bounds for bandit algorithms.
-mod divergence;
+pub mod divergence;
 mod error;
-mod klucb;
+pub mod klucb;
 pub mod math;
 pub mod multi_position;
 mod probability;
-mod radius;
-mod rate;
+pub mod radius;
+pub mod rate;
 pub mod threshold;
 
 pub use divergence::{bernoulli_kl, bernoulli_kl_derivative};

@@ -19,7 +19,7 @@
 //! - With several positions `min Phi` is positive in general and may exceed the level; the set is empty then, and both
 //!   indices are `theta_min`.
 //! - No data: `U = 1`, `lower = 0`. No clicks: `theta_min = 0`. Clicks on every show: `theta_min = 1`.
-//! - A position that is never examined (`kappa_l = 0`) tells nothing and is left out.
+//! - A position that is never examined (`kappa_l = 0`, or below 1e-100) tells nothing and is left out.
 //!
 //! | code | paper | shape | unit |
 //! |---|---|---|---|
@@ -52,18 +52,25 @@
 //! assert!((multi_position_upper(&[3], &[10], &[1.0], 2.0) - plain).abs() < 1e-12);
 //! ```
 
-use crate::math::{relative_entropy, sqrt};
+use crate::klucb::guess as displacement_guess;
+use crate::math::{ln_ratio, relative_entropy, relative_entropy_of_normal, sqrt};
 
+/// Examined less often than this is never: a hundred orders of magnitude away from any effect, and from underflow.
+pub(crate) const LEAST_EXAMINATION: f64 = 1e-100;
 /// Halvings of the bisection references.
 const BISECTION_STEPS: u32 = 60;
 /// Bound on the relative rounding error of a computed `Phi`; see [`Point`].
 const VALUE_ERROR: f64 = 64.0 * f64::EPSILON;
+/// Bound on the relative rounding error of each sum of logarithms in [`Item::shifted`].
+const DIFFERENCE_ERROR: f64 = 16.0 * f64::EPSILON;
 /// Bound on the relative error of `q` that the rounding of `kappa_l q` and `N_l kappa_l q` amounts to.
 const ARGUMENT_ERROR: f64 = 2.0 * f64::EPSILON;
 /// A Newton step is the last one if its own error is below this share of `q`.
 const STOP: f64 = 2e-15;
 /// More than any search has needed; reaching it costs tightness, never validity.
 const MAX_STEPS: u32 = 100;
+/// Steps from a good guess before the careful search takes over.
+const MAX_REFINEMENTS: u32 = 6;
 /// After so many steps the search halves the bracket instead.
 const MAX_FAST_STEPS: u32 = 30;
 
@@ -87,7 +94,7 @@ pub struct MultiPositionMinimum {
 /// ```
 pub fn multi_position_divergence(clicks: &[u64], shows: &[u64], examination: &[f64], q: f64) -> f64 {
     let q = q.clamp(0.0, 1.0);
-    Item::new(clicks, shows, examination).at(q).value
+    Item::new(clicks, shows, examination).value(q)
 }
 
 /// The arg min of [`multi_position_divergence`] and its value there; `None` without data.
@@ -108,7 +115,7 @@ pub fn multi_position_minimum(
         return None;
     }
     let theta = item.minimum(&totals);
-    Some(MultiPositionMinimum { theta, divergence: item.at(theta).value })
+    Some(MultiPositionMinimum { theta, divergence: item.value(theta) })
 }
 
 /// The upper multi-position KL index, equation (7) of the PBM paper; never below the true root.
@@ -214,9 +221,11 @@ struct Totals {
 }
 
 /// `Phi` and its derivatives at one `q`.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Point {
     value: f64,
+    /// Bound on the rounding error of `value`.
+    value_error: f64,
     slope: f64,
     curvature: f64,
     third: f64,
@@ -249,7 +258,7 @@ impl<'a> Item<'a> {
     fn positions(self) -> impl Iterator<Item = (f64, f64, f64)> {
         let counts = self.clicks.iter().zip(self.shows).zip(self.examination);
         // NaN compares false.
-        counts.filter(|((_, shows), kappa)| **shows > 0 && **kappa > 0.0).map(
+        counts.filter(|((_, shows), kappa)| **shows > 0 && **kappa >= LEAST_EXAMINATION).map(
             |((&clicks, &shows), &kappa)| {
                 let clicks = clicks.min(shows);
                 (count(clicks), count(shows - clicks), kappa.min(1.0))
@@ -269,26 +278,61 @@ impl<'a> Item<'a> {
     }
 
     #[inline]
-    fn at(self, q: f64) -> Point {
-        let mut point = Point { value: 0.0, slope: 0.0, curvature: 0.0, third: 0.0, slope_size: 0.0 };
+    fn value(self, q: f64) -> f64 {
+        let cost = |(clicks, failures, kappa): (f64, f64, f64)| {
+            let (n, mean) = (clicks + failures, kappa * q);
+            let excess = n * mean - clicks;
+            relative_entropy(clicks, n * mean, excess) + relative_entropy(failures, n * (1.0 - mean), -excess)
+        };
+        self.positions().map(cost).sum()
+    }
+
+    /// `Phi` at `q`; `ORDINARY` promises that `q` is neither 0 nor 1 nor tiny.
+    #[inline]
+    fn at<const ORDINARY: bool>(self, q: f64) -> Point {
+        let mut point = Point::default();
         let over_q = 1.0 / q;
         for (clicks, failures, kappa) in self.positions() {
             let n = clicks + failures;
             let mean = kappa * q;
             let miss = 1.0 - mean;
-            let expected = n * mean;
+            let (expected, expected_failures) = (n * mean, n * miss);
             let excess = expected - clicks;
-            point.value +=
-                relative_entropy(clicks, expected, excess) + relative_entropy(failures, n * miss, -excess);
-            let success_rate = if clicks > 0.0 { clicks * over_q } else { 0.0 };
-            let (failure_rate, rate) =
-                if failures > 0.0 { (failures * kappa / miss, kappa / miss) } else { (0.0, 0.0) };
-            let slope = failure_rate - success_rate;
-            point.slope += slope;
-            point.slope_size += slope.abs();
-            point.curvature += success_rate * over_q + failure_rate * rate;
-            point.third += 2.0 * (failure_rate * rate * rate - success_rate * over_q * over_q);
+            point.value += if ORDINARY {
+                relative_entropy_of_normal::<false>(clicks, expected, excess)
+                    + relative_entropy_of_normal::<false>(failures, expected_failures, -excess)
+            } else {
+                relative_entropy(clicks, expected, excess)
+                    + relative_entropy(failures, expected_failures, -excess)
+            };
+            // At q = 1 = kappa without failures, 0 / 0.
+            let rate = if ORDINARY || failures > 0.0 { kappa / miss } else { 0.0 };
+            point.add_slopes(clicks * over_q, failures * rate, over_q, rate);
         }
+        point.value_error = VALUE_ERROR * point.value;
+        point
+    }
+
+    /// `Phi` at `to`, given what it is at a point `from` not far away: only the differences of logarithms are summed.
+    ///
+    /// Both points are ordinary in the sense of [`Self::at`].
+    #[inline]
+    fn shifted(self, anchor: &Point, from: f64, to: f64) -> Point {
+        let mut point = Point::default();
+        let over_q = 1.0 / to;
+        let shift = to - from;
+        let (mut clicks_total, mut loss) = (0.0, 0.0);
+        for (clicks, failures, kappa) in self.positions() {
+            let miss = 1.0 - kappa * to;
+            let rate = kappa / miss;
+            clicks_total += clicks;
+            loss += failures * ln_ratio(miss, 1.0 - kappa * from, kappa * shift);
+            point.add_slopes(clicks * over_q, failures * rate, over_q, rate);
+        }
+        let gain = clicks_total * ln_ratio(from, to, shift);
+        point.value = anchor.value + (loss - gain);
+        point.value_error = anchor.value_error + DIFFERENCE_ERROR * (loss.abs() + gain.abs());
+        point.slope_size = point.slope_size.max(anchor.slope_size);
         point
     }
 
@@ -331,14 +375,125 @@ impl<'a> Item<'a> {
     }
 
     /// The index on one side of the arg min, given that it is not decided by the edge conventions.
+    #[inline]
     fn solve<const UPPER: bool>(self, totals: &Totals, level: f64) -> f64 {
+        let found = match self.guess::<UPPER>(totals, level) {
+            // Few observations allow everything: decided by one look at the edge.
+            Some(guess) if UPPER && guess >= 0.99 => {
+                if self.value(1.0) <= level {
+                    return 1.0;
+                }
+                self.refine::<UPPER>(guess.min(0.99), level)
+            }
+            Some(guess) => self.refine::<UPPER>(guess, level),
+            None => None,
+        };
+        match found {
+            Some(q) => q,
+            None => self.search::<UPPER>(totals, level),
+        }
+    }
+
+    /// A first guess at the index, from slopes at the pooled estimate; `None` where only a careful search will do.
+    ///
+    /// Near its minimum `m` the function is taken for that of a single position, `n d(mu, mu q / m)`, with `mu` and `n` such that the second
+    /// and third derivatives agree: `mu = (r + 2) / (r + 4)` for `r = m Phi''' / Phi''`.
+    #[inline]
+    fn guess<const UPPER: bool>(self, totals: &Totals, level: f64) -> Option<f64> {
+        if UPPER && totals.clicks == 0.0 {
+            return Some(self.guess_without_clicks(level));
+        }
+        let q = (totals.clicks / totals.examined).min(0.98);
+        if q < 1e-9 {
+            return None;
+        }
+        let (mut value, mut slope, mut curvature, mut third) = (0.0, 0.0, 0.0, 0.0);
+        let over_q = 1.0 / q;
+        for (clicks, failures, kappa) in self.positions() {
+            let mean = kappa * q;
+            let miss = 1.0 - mean;
+            let rate = kappa / miss;
+            let excess = (clicks + failures) * mean - clicks;
+            // q Phi' and the chi-square approximation of Phi.
+            let change = excess / miss;
+            slope += change;
+            value += 0.5 * excess * change / ((clicks + failures) * mean);
+            let failures = failures * rate * rate;
+            curvature += failures;
+            third += failures * rate;
+        }
+        let successes = totals.clicks * over_q * over_q;
+        curvature += successes;
+        third = 2.0 * (third - successes * over_q);
+        slope *= over_q;
+        let minimum = q - slope / curvature;
+        let budget = level - (value - 0.5 * slope * (slope / curvature));
+        let ratio = q * third / curvature;
+        let mean = (ratio + 2.0) / (ratio + 4.0);
+        if !(0.0 < minimum && minimum < 1.0 && budget > 0.01 * level && 0.0 < mean && mean < 1.0) {
+            return None;
+        }
+        let stretch = minimum / mean;
+        let per_show = budget * mean / (curvature * minimum * minimum * (1.0 - mean));
+        let guess = if UPPER {
+            minimum + stretch * displacement_guess(mean, 1.0 - mean, per_show)
+        } else {
+            minimum - stretch * displacement_guess(1.0 - mean, mean, per_show)
+        };
+        (guess > 0.0).then_some(guess)
+    }
+
+    /// Without clicks, `Phi(q) = -sum_l F_l ln(1 - kappa_l q)`; here with one mean `kappa` for all positions.
+    fn guess_without_clicks(self, level: f64) -> f64 {
+        let (mut slope, mut curvature) = (0.0, 0.0);
+        for (_, failures, kappa) in self.positions() {
+            slope += failures * kappa;
+            curvature += failures * kappa * kappa;
+        }
+        -libm::expm1(-level * curvature / (slope * slope)) * slope / curvature
+    }
+
+    /// Steps of third order from a good guess; `None` if one of them looks wrong.
+    #[inline]
+    fn refine<const UPPER: bool>(self, guess: f64, level: f64) -> Option<f64> {
+        let ordinary = |q: f64| 1e-30 < q && q < 1.0;
+        if !ordinary(guess) {
+            return None;
+        }
+        let (mut q, mut from) = (guess, guess);
+        let mut anchor = self.at::<true>(q);
+        let mut step = anchor.step::<UPPER>(q, level)?;
+        for _ in 0..MAX_REFINEMENTS {
+            if step.last {
+                return Some(step.end);
+            }
+            q += step.onwards;
+            if !ordinary(q) {
+                return None;
+            }
+            // Differences are as accurate as values only nearby.
+            let point = if (q - from).abs() <= 0.3 * q {
+                self.shifted(&anchor, from, q)
+            } else {
+                from = q;
+                anchor = self.at::<true>(q);
+                anchor
+            };
+            step = point.step::<UPPER>(q, level)?;
+        }
+        None
+    }
+
+    /// The index by a search that keeps it in a bracket.
+    #[cold]
+    fn search<const UPPER: bool>(self, totals: &Totals, level: f64) -> f64 {
         let sign = if UPPER { 1.0 } else { -1.0 };
         let edge = if UPPER { 1.0 } else { 0.0 };
         let theta = self.minimum(totals);
-        if theta == edge || (UPPER && self.at(1.0).value <= level) {
+        if theta == edge || (UPPER && self.value(1.0) <= level) {
             return edge;
         }
-        let bottom = self.at(theta);
+        let bottom = self.at::<false>(theta);
         // What the level leaves above the minimum, in favour of a larger set by the rounding error of the minimum.
         let budget = level - bottom.value + VALUE_ERROR * bottom.value;
         if budget <= 0.0 {
@@ -347,29 +502,69 @@ impl<'a> Item<'a> {
         let mut q = theta + sign * sqrt(2.0 * budget / bottom.curvature);
         // The root lies between the two: `inner` is on the side of theta.
         let (mut inner, mut outer) = (theta, edge);
+        let mut end = edge;
         for step in 0..MAX_STEPS {
             let inside = sign * (q - inner) > 0.0 && sign * (outer - q) > 0.0;
             if !inside || step >= MAX_FAST_STEPS {
                 q = 0.5 * (inner + outer);
             }
-            let point = self.at(q);
+            let point = self.at::<false>(q);
             // Rounding may hide the slope next to a very flat minimum; move out until it shows.
-            if sign * point.slope <= 0.0 {
+            let Some(step) = point.step::<UPPER>(q, level) else {
                 inner = q;
                 continue;
-            }
-            let h = (level - point.value) / point.slope;
-            let a = 0.5 * point.curvature / point.slope;
-            if (a * h * h).abs() <= STOP * q || step + 1 == MAX_STEPS {
-                let value_error = VALUE_ERROR * (point.value + level);
-                let argument_error = ARGUMENT_ERROR * q * point.slope_size;
-                return outward::<UPPER>(q + h + (value_error + argument_error) / point.slope);
+            };
+            end = step.end;
+            if step.last {
+                break;
             }
             *if point.value > level { &mut outer } else { &mut inner } = q;
-            let b = point.third / (6.0 * point.slope);
-            q += h / (1.0 + h * (a + h * (b - a * a)));
+            q += step.onwards;
         }
-        edge
+        end
+    }
+}
+
+/// Where to go from a point of the search.
+struct Step {
+    /// The end of the Newton step, rounded outward: beyond the root, wherever it started.
+    end: f64,
+    /// Whether it is so close to the root that there is no better.
+    last: bool,
+    /// The step of third order.
+    onwards: f64,
+}
+
+impl Point {
+    /// One position's share of the derivatives: `rate` is the derivative of `-ln(1 - kappa q)`, `over_q` that of `ln q`.
+    #[inline]
+    fn add_slopes(&mut self, success_slope: f64, failure_slope: f64, over_q: f64, rate: f64) {
+        let slope = failure_slope - success_slope;
+        self.slope += slope;
+        self.slope_size += slope.abs();
+        let (success_curvature, failure_curvature) = (success_slope * over_q, failure_slope * rate);
+        self.curvature += success_curvature + failure_curvature;
+        self.third += 2.0 * (failure_curvature * rate - success_curvature * over_q);
+    }
+
+    /// `None` on the wrong side of the arg min.
+    #[inline]
+    fn step<const UPPER: bool>(&self, q: f64, level: f64) -> Option<Step> {
+        let sign = if UPPER { 1.0 } else { -1.0 };
+        if sign * self.slope <= 0.0 || self.slope.is_nan() {
+            return None;
+        }
+        let over_slope = 1.0 / self.slope;
+        let h = (level - self.value) * over_slope;
+        let a = 0.5 * self.curvature * over_slope;
+        let b = (1.0 / 6.0) * self.third * over_slope;
+        let value_error = self.value_error + VALUE_ERROR * level;
+        let argument_error = ARGUMENT_ERROR * q * self.slope_size;
+        Some(Step {
+            end: outward::<UPPER>(q + h + (value_error + argument_error) * over_slope),
+            last: (a * h * h).abs() <= STOP * q,
+            onwards: h / (1.0 + h * (a + h * (b - a * a))),
+        })
     }
 }
 

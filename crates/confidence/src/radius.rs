@@ -133,5 +133,6 @@ pub fn lil_radius_scaled(n: u64, rho: f64, scale: f64) -> f64 {
     // log2(2 n) = 1 + log2(n) is at least 1.
     let doublings = 1.0 + ln(n) * core::f64::consts::LOG2_E;
     let log = (ln(doublings) - ln(rho)).max(0.0);
-    scale.max(0.0) * sqrt(log / n)
+    // A scale may be infinite: nothing times it is nothing.
+    if log == 0.0 { 0.0 } else { scale.max(0.0) * sqrt(log / n) }
 }

@@ -1,0 +1,165 @@
+//! The promise of the indices: never on the wrong side of the true root, and close to it. The roots are judged in
+//! 106-bit arithmetic.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts are made from positive numbers"
+)]
+
+mod common;
+
+use common::{Numbers, wide_cost, wide_phi};
+use confidence::{
+    KlUcbThreshold, MultiPositionThreshold, kl_ucb_entropy, kl_ucb_lower, kl_ucb_upper,
+    multi_position_entropy, multi_position_lower, multi_position_minimum, multi_position_upper,
+};
+
+const CASES: usize = 20_000;
+
+#[test]
+fn kl_ucb_is_on_the_right_side_and_close() {
+    let mut numbers = Numbers(0x1234_5678_9abc_def1);
+    for _ in 0..CASES {
+        let (p, n) = (numbers.probability(), numbers.power_of_ten(0.0, 9.0));
+        let level = numbers.power_of_ten(-6.0, 2.0);
+        let upper = kl_ucb_upper(p, n, level);
+        let lower = kl_ucb_lower(p, n, level);
+        let case = format!("p = {p:e}, n = {n}, level = {level}");
+        if upper < 1.0 {
+            assert!(wide_cost(p, n, upper).to_f64() >= level, "upper {upper} below the root, {case}");
+        }
+        let inside = upper - 2e-14 * (upper - p) - 4.0 * f64::EPSILON * upper;
+        if inside > p {
+            assert!(wide_cost(p, n, inside).to_f64() <= level, "upper {upper} too far out, {case}");
+        }
+        if lower > 0.0 {
+            assert!(wide_cost(p, n, lower).to_f64() >= level, "lower {lower} above the root, {case}");
+        }
+        let inside = lower + 2e-14 * (p - lower) + 4.0 * f64::EPSILON * p;
+        if inside < p {
+            assert!(wide_cost(p, n, inside).to_f64() <= level, "lower {lower} too far out, {case}");
+        }
+    }
+}
+
+/// An item with random counts: (clicks, shows, examination).
+fn item(numbers: &mut Numbers) -> (Vec<u64>, Vec<u64>, Vec<f64>) {
+    let positions = 1 + (numbers.bits() % 12) as usize;
+    let attraction = numbers.probability();
+    let largest = numbers.power_of_ten(0.0, 5.0);
+    let (mut clicks, mut shows, mut examination) = (vec![], vec![], vec![]);
+    for _ in 0..positions {
+        let kappa = if numbers.unit() < 0.2 { 1.0 } else { numbers.unit() };
+        let n = if numbers.unit() < 0.3 { 0 } else { (largest * numbers.unit()) as u64 };
+        // Noise on the mean, so that the positions contradict each other a little.
+        let mean = (kappa * attraction * n as f64 + (n as f64).sqrt() * (numbers.unit() - 0.5)).max(0.0);
+        clicks.push((mean.round() as u64).min(n));
+        shows.push(n);
+        examination.push(kappa);
+    }
+    (clicks, shows, examination)
+}
+
+#[test]
+fn multi_position_is_on_the_right_side_and_close() {
+    let mut numbers = Numbers(0x0ddb_a11c_0ffe_e001);
+    let mut solved = 0;
+    for _ in 0..CASES {
+        let (clicks, shows, examination) = item(&mut numbers);
+        let level = numbers.power_of_ten(-3.0, 2.0);
+        let Some(minimum) = multi_position_minimum(&clicks, &shows, &examination) else { continue };
+        let upper = multi_position_upper(&clicks, &shows, &examination, level);
+        let lower = multi_position_lower(&clicks, &shows, &examination, level);
+        let case = format!("{clicks:?} {shows:?} {examination:?} {level}");
+        let cost = |q| wide_phi(&clicks, &shows, &examination, q).to_f64();
+        if minimum.divergence > level {
+            assert!((upper - minimum.theta).abs() < 1e-12 && (lower - minimum.theta).abs() < 1e-12, "{case}");
+            continue;
+        }
+        // A level that is just reached has a root as ill-conditioned as a square root at 0: the side counts, not the distance.
+        let close = level - minimum.divergence > 1e-3 * level;
+        solved += i32::from(close);
+        if upper < 1.0 {
+            assert!(cost(upper) >= level, "upper {upper}, {case}");
+        }
+        let inside = upper - 1e-12 * upper;
+        if inside > minimum.theta && close {
+            assert!(cost(inside) <= level, "upper {upper} too far out, {case}");
+        }
+        if lower > 0.0 {
+            assert!(cost(lower) >= level, "lower {lower}, {case}");
+        }
+        let inside = lower + 1e-12 * minimum.theta;
+        if inside < minimum.theta && close {
+            assert!(cost(inside) <= level, "lower {lower} too far out, {case}");
+        }
+    }
+    assert!(solved > 5_000, "only {solved} cases of interest");
+}
+
+#[test]
+fn inverted_test_agrees_with_the_computed_index() {
+    let mut numbers = Numbers(0xfeed_5eed_0bad_cafe);
+    let mut undecided = 0;
+    for _ in 0..CASES {
+        let n = numbers.power_of_ten(0.0, 6.0).round();
+        let clicks = (n * numbers.probability()).round();
+        let level = numbers.power_of_ten(-2.0, 2.0);
+        let upper = kl_ucb_upper(clicks / n, n, level);
+        let entropy = kl_ucb_entropy(clicks, n - clicks);
+        // Thresholds anywhere, at the index itself, and one rounding away from it.
+        let at = [
+            numbers.unit(),
+            upper,
+            upper * (1.0 + f64::EPSILON),
+            upper * (1.0 - f64::EPSILON),
+            clicks / n,
+            1.0,
+        ];
+        for (i, q) in at.into_iter().enumerate() {
+            let threshold = KlUcbThreshold::new(q);
+            let excluded = threshold.excludes(entropy, clicks, n - clicks, level);
+            let included = threshold.includes(entropy, clicks, n - clicks, level);
+            assert!(!excluded || upper < q, "excluded, but {upper} >= {q}: {clicks} of {n} at {level}");
+            assert!(!included || upper >= q, "included, but {upper} < {q}: {clicks} of {n} at {level}");
+            undecided += i32::from(i == 0 && !excluded && !included);
+        }
+    }
+    assert!(undecided <= 2, "{undecided} random thresholds undecided");
+}
+
+#[test]
+fn inverted_multi_position_test_agrees_with_the_computed_index() {
+    let mut numbers = Numbers(0xabad_1dea_5ca1_ab1e);
+    let mut undecided = 0;
+    for _ in 0..CASES {
+        let (clicks, shows, examination) = item(&mut numbers);
+        let level = numbers.power_of_ten(-2.0, 2.0);
+        let upper = multi_position_upper(&clicks, &shows, &examination, level);
+        let failures: Vec<f64> = clicks.iter().zip(&shows).map(|(s, n)| (n - s) as f64).collect();
+        let entropy: f64 = (0..clicks.len())
+            .map(|l| multi_position_entropy(clicks[l] as f64, failures[l], examination[l]))
+            .sum();
+        let total = clicks.iter().sum::<u64>() as f64;
+        let mut threshold = MultiPositionThreshold::new(&examination).unwrap();
+        let at = [
+            numbers.unit(),
+            upper,
+            upper * (1.0 + f64::EPSILON),
+            upper * (1.0 - f64::EPSILON),
+            0.0,
+            1.0,
+            1.5,
+        ];
+        for (i, q) in at.into_iter().enumerate() {
+            threshold.set(q);
+            let excluded = threshold.excludes(entropy, total, &failures, level);
+            let included = threshold.includes(entropy, total, &failures, level);
+            let case = format!("{clicks:?} {shows:?} {examination:?} {level}");
+            assert!(!excluded || upper < q, "excluded, but {upper} >= {q}: {case}");
+            assert!(!included || upper >= q, "included, but {upper} < {q}: {case}");
+            undecided += i32::from(i == 0 && !excluded && !included);
+        }
+    }
+    assert!(undecided <= 2, "{undecided} random thresholds undecided");
+}
