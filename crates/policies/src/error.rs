@@ -10,6 +10,9 @@ pub enum Error {
     /// A count of clicks above the count of displays that they happened on.
     #[error("the saved counts have more clicks than displays")]
     MoreClicksThanShows,
+    /// A saved count that no service reaches, and that sums of counts could not hold exactly.
+    #[error("a saved count is {0}, more than can have been counted: at most {max} is supported", max = MAX_COUNT)]
+    TooManyRounds(u64),
     /// The saved numbers of items and positions make no ranking problem.
     #[error(transparent)]
     Shape(#[from] click_models::Error),
@@ -21,4 +24,22 @@ pub enum Error {
         /// Positions of a list.
         n_positions: usize,
     },
+}
+
+/// The largest count that is restored: a million displays a second for more than four years. Sums over 64 positions stay below 2^53,
+/// so they are exact as floating-point numbers, and counting on does not overflow.
+const MAX_COUNT: u64 = 1 << 47;
+
+/// Checks saved tables of displays and of clicks, cell by cell, and the number of rounds.
+pub(crate) fn check_counts(rounds: u64, shows: &[u64], clicks: &[u64]) -> Result<(), Error> {
+    if shows.len() != clicks.len() {
+        return Err(Error::SavedSizes);
+    }
+    if clicks.iter().zip(shows).any(|(clicks, shows)| clicks > shows) {
+        return Err(Error::MoreClicksThanShows);
+    }
+    match shows.iter().chain([&rounds]).find(|&&count| count > MAX_COUNT) {
+        Some(&count) => Err(Error::TooManyRounds(count)),
+        None => Ok(()),
+    }
 }

@@ -153,3 +153,14 @@ impl BetaShape {
         Self { successes: GammaShape::new(1.0 + successes), failures: GammaShape::new(1.0 + failures) }
     }
 }
+
+#[cfg(test)]
+impl BetaShape {
+    /// The second shape.
+    pub(crate) fn failures_shape(self) -> f64 {
+        self.failures.scale + 1.0 / 3.0
+    }
+}
+
+#[cfg(test)]
+mod tests;

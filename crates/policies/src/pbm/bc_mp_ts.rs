@@ -11,7 +11,7 @@
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
-//! | `posterior` | Beta(1 + S_k, 1 + N~_k - S_k) | `n_items` | - |
+//! | `posterior` | `Beta(1 + S_k, 1 + N~_k - S_k)` | `n_items` | - |
 //!
 //! Complexity: `n_items` Beta draws a round.
 

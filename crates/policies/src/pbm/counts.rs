@@ -2,11 +2,12 @@
 //!
 //! | here | paper |
 //! |---|---|
-//! | `shows(item)[position]` | N_{k,l} |
-//! | `clicks(item)[position]` | S_{k,l} |
-//! | `weighted_shows(item)` | N~_k, displays weighted by examination |
+//! | `shows(item)[position]` | `N_{k,l}` |
+//! | `clicks(item)[position]` | `S_{k,l}` |
+//! | `weighted_shows(item)` | `N~_k`, displays weighted by examination |
 
 use crate::Error;
+use crate::error::check_counts;
 use crate::exact::float;
 use click_models::{Clicks, ItemId, ListShape, PbmKnown, Ranking};
 use confidence::Probability;
@@ -89,13 +90,13 @@ impl PbmCounts {
         &self.clicks[item * positions..][..positions]
     }
 
-    /// Clicks on `item` at all positions (S_k).
+    /// Clicks on `item` at all positions (`S_k`).
     #[inline]
     pub(crate) fn total_clicks(&self, item: usize) -> f64 {
         float(self.clicks(item).iter().sum())
     }
 
-    /// Displays of `item` at all positions (N_k).
+    /// Displays of `item` at all positions (`N_k`).
     #[inline]
     pub(crate) fn total_shows(&self, item: usize) -> f64 {
         float(self.shows(item).iter().sum())
@@ -138,13 +139,11 @@ impl TryFrom<Saved> for PbmCounts {
 
     fn try_from(saved: Saved) -> Result<Self, Error> {
         let positions = saved.examination.len();
-        if positions == 0 || saved.shows.len() % positions != 0 || saved.clicks.len() != saved.shows.len() {
+        if positions == 0 || !saved.shows.len().is_multiple_of(positions) {
             return Err(Error::SavedSizes);
         }
         ListShape::new(saved.shows.len() / positions, positions)?;
-        if saved.clicks.iter().zip(&saved.shows).any(|(clicks, shows)| clicks > shows) {
-            return Err(Error::MoreClicksThanShows);
-        }
+        check_counts(saved.rounds, &saved.shows, &saved.clicks)?;
         Ok(Self::assemble(saved.examination, saved.rounds, saved.shows, saved.clicks))
     }
 }

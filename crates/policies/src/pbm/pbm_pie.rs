@@ -13,7 +13,7 @@
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
-//! | `estimate` | theta^_k | `n_items` | probability, may exceed 1 |
+//! | `estimate` | `theta^_k` | `n_items` | probability, may exceed 1 |
 //! | `rate` | delta | - | nats |
 //! | `candidates` | B(t) | at most `n_items` - `n_positions` | items |
 //!

@@ -16,35 +16,65 @@
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
-//! | `counts.clicks` | alpha_{k,l} = S_{k,l} | `n_items` x `n_positions` | - |
-//! | failures | beta_{k,l} = N_{k,l} - S_{k,l} | `n_items` x `n_positions` | - |
+//! | `counts.clicks` | `alpha_{k,l} = S_{k,l}` | `n_items` x `n_positions` | - |
+//! | failures | `beta_{k,l} = N_{k,l} - S_{k,l}` | `n_items` x `n_positions` | - |
 //! | `examination` | kappa | `n_positions` | probability |
 //!
 //! # The sampler
 //!
-//! Rejection with one of two proposals; both bound every factor `ln(1 - kappa_l theta)` by a tangent, so the bound is exact
-//! at the tangent's point and draws are exact whatever that point is. It should be near the mode, and costs only
-//! acceptance when it is not.
+//! Rejection. Every factor `ln(1 - kappa_l theta)` of the posterior is replaced by its tangent at a point `m`, so the proposal
+//! bounds the posterior whatever `m` is and draws are exact; `m` near the mode makes few rejections. Two facts give tangents that
+//! a Beta distribution has as its logarithm:
 //!
-//! *Stretched Beta.* With `kappa` the smallest examination that has failures, `ln(1 - kappa_l theta)` is a concave function
-//! of `ln(1 - kappa theta)` since `kappa_l >= kappa`. Its tangent at `m` has slope
-//! `kappa_l (1 - kappa m) / (kappa (1 - kappa_l m))`, so with `B` the sum of the `F_l` times their slopes, the posterior
-//! is at most a multiple of `theta^S (1 - kappa theta)^B`: a `Beta(S + 1, B + 1)` variate divided by `kappa`. Draws from 1 up
-//! are rejected.
+//! - `ln(1 - kappa_l theta)` is a concave function of `ln theta`, with slope `-kappa_l m / (1 - kappa_l m)` at `m`;
+//! - for `kappa_l >= kappa` it is a concave function of `ln(1 - kappa theta)`, with slope
+//!   `kappa_l (1 - kappa m) / (kappa (1 - kappa_l m))`.
 //!
-//! *Power.* Where most of those draws would be above 1, because little is known or because the clicks are more than the
-//! model explains: `ln(1 - kappa_l theta)` is a concave function of `ln theta` too. Its tangent at `m` has slope
-//! `-kappa_l m / (1 - kappa_l m)`, so the posterior is at most a multiple of `theta^{S - sum of the F_l times these}`: a
-//! `Beta(.., 1)` variate.
+//! *Stretched Beta.* One position is the reference. Positions at least as well examined as it go into the exponent `B` of
+//! `1 - kappa theta` and the others into the exponent `A` of `theta`: a `Beta(A + 1, B + 1)` variate divided by `kappa`, and draws
+//! above 1 are rejected. The reference is the least examined position, all others being tangents of the better kind; but if
+//! that proposal is much wider than the posterior (an item that almost everybody clicks, with `kappa_l` near 1 at one
+//! position), it is the one that makes the proposal narrowest. In terms of `ln theta` the posterior's curvature at `m` is at most the
+//! number of positions times the proposal's, so the acceptance rate does not fall to 0 as counts grow.
 //!
-//! Complexity: O(`n_positions`) expected for each of `n_items` draws a round.
+//! *Power.* Where most of those draws would be above 1, because little is known or because there are more clicks than the
+//! model explains, all positions go into the exponent of `theta`: a `Beta(A + 1, 1)` variate.
+//!
+//! Numerics: the tangents' point is within a tenth of a standard deviation of the mode; exponents and logarithms of ratios are right
+//! to about `2^-50` times the counts, so draws are as good as exact while counts stay below `2^40`. Without failures, or with failures at positions of one examination only,
+//! nothing is approximated. Complexity: O(`n_positions`) expected for each of `n_items` draws a round, and O(`n_positions`^2) for
+//! the rare search of a reference.
+//!
+//! # Examples
+//!
+//! After `n` clicks on `n` displays of its first item, and none on the other, the posteriors are Beta(n + 1, 1) and, for the
+//! position of examination 1, Beta(1, n + 1): the first item wins but for a probability of about `4^-n`.
+//!
+//! ```
+//! use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranking};
+//! use policies::{Decision, PbmTs, Select, Update};
+//! use rand::{SeedableRng, rngs::ChaCha8Rng};
+//!
+//! let users = PositionBased::from_values(&[0.9, 0.1], &[1.0])?;
+//! let mut policy = PbmTs::new(users.known());
+//! for (item, clicks) in [(0, Clicks::new(1).with(0)), (1, Clicks::new(1))] {
+//!     let action: Ranking = [ItemId::new(item)].into_iter().collect();
+//!     for _ in 0..20 {
+//!         policy.update(&Decision { action: action.clone(), note: () }, &PbmFeedback { clicks });
+//!     }
+//! }
+//! let mut decision = Decision::<Ranking>::default();
+//! policy.select(&mut ChaCha8Rng::seed_from_u64(1), &mut decision);
+//! assert_eq!(decision.action[0], ItemId::new(0));
+//! # Ok::<(), click_models::Error>(())
+//! ```
 
 use super::counts::{PbmCounts, place};
 use crate::sampling::{BetaShape, Sampler};
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
 use click_models::{PbmFeedback, PbmKnown, Ranking};
-use confidence::math::ln;
+use confidence::math::{ln, ln_1p};
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
@@ -101,110 +131,178 @@ impl From<Saved> for PbmTs {
     }
 }
 
-/// The largest tangent point: keeps `1 - kappa m` away from 0.
+/// The largest tangent point: at 1 itself the factor of a position with `kappa` = 1 has no logarithm.
 const ALMOST_ONE: f64 = 1.0 - 1e-12;
+
+/// How much more curved than the proposal the posterior may be before another reference is looked for: at 8 about one draw in three
+/// is accepted.
+const MOST_CURVED: f64 = 8.0;
+
+/// Newton steps towards the mode. Next to a pole they double the distance from it, so this is enough from [`ALMOST_ONE`].
+const MAX_STEPS: u32 = 64;
+
+/// `ln(1 - x)`, right in relative terms also for small `x`: where `kappa` is tiny, exponents are counts over `kappa`.
+#[inline]
+fn ln_miss(x: f64) -> f64 {
+    if x < 0.25 { ln_1p(-x) } else { ln(1.0 - x) }
+}
+
+/// First and second derivative of the failures' part of the log-posterior, each made positive, at one point `m`.
+#[derive(Debug, Clone, Copy)]
+struct Slopes {
+    /// `sum_l F_l kappa_l / (1 - kappa_l m)`; times `m` it is the derivative in `ln theta`.
+    first: f64,
+    /// `sum_l F_l kappa_l / (1 - kappa_l m)^2`; times `m` it is the second derivative in `ln theta`, the clicks' part being
+    /// linear.
+    second: f64,
+}
+
+impl Slopes {
+    #[inline]
+    fn at(point: f64, failures: &[f64], examination: &[f64]) -> Self {
+        let (mut first, mut second) = (0.0, 0.0);
+        for (failures, examined) in failures.iter().zip(examination) {
+            let over_miss = 1.0 / (1.0 - examined * point);
+            let slope = failures * examined * over_miss;
+            first += slope;
+            second += slope * over_miss;
+        }
+        Self { first, second }
+    }
+}
 
 impl Posterior {
     /// Works out the proposal of `item` and writes the exponents of its positions.
     #[inline]
     fn of(counts: &PbmCounts, item: usize, exponents: &mut [f64]) -> Self {
+        let examination = counts.examination();
         let clicks = counts.total_clicks(item);
         let mut slope_at_0 = 0.0;
-        let mut slope_at_1 = 0.0;
-        let mut curvature_at_1 = 0.0;
-        let (mut least, mut most, mut with_failures) = (1.0, 0.0, 0_u32);
-        let cells = counts.shows(item).iter().zip(counts.clicks(item)).zip(counts.examination());
+        let (mut least, mut most) = (1.0, 0.0);
+        let cells = counts.shows(item).iter().zip(counts.clicks(item)).zip(examination);
         for (exponent, ((shows, clicks), &examined)) in exponents.iter_mut().zip(cells) {
             // A position that nobody examines says nothing.
             let failures = if examined > 0.0 { (shows - clicks) as f64 } else { 0.0 };
             *exponent = failures;
             if failures > 0.0 {
-                let odds = examined / (1.0 - examined);
                 slope_at_0 += failures * examined;
-                slope_at_1 += failures * odds;
-                curvature_at_1 += failures * odds / (1.0 - examined);
                 least = examined.min(least);
                 most = examined.max(most);
-                with_failures += 1;
             }
         }
-        if with_failures == 0 {
-            return Self {
-                proposal: BetaShape::after(clicks, 0.0),
-                stretch: 1.0,
-                theta_exponent: 0.0,
-                log_peak: 0.0,
-                exact: true,
-            };
+        if most == 0.0 {
+            return Self::no_failures(clicks);
         }
-        // The posterior still rises at 1 by this much, per unit of ln theta.
-        let rise_at_1 = clicks - slope_at_1;
-        if rise_at_1 > 0.0 && rise_at_1 * rise_at_1 >= 0.25 * curvature_at_1 {
-            return Self::power(clicks, 1.0, counts.examination(), exponents);
+        if clicks == 0.0 && slope_at_0 <= 1.0 {
+            return Self::power(
+                clicks,
+                0.0,
+                Slopes { first: slope_at_0, second: slope_at_0 },
+                exponents,
+                examination,
+            );
         }
-        let mode = mode(clicks, slope_at_0, (least, most), counts.examination(), exponents);
-        if slope_at_0 <= 1.0 {
-            Self::power(clicks, mode, counts.examination(), exponents)
+        // The posterior still rises at 1 by this much, per unit of ln theta; a position that everybody examines rules it out.
+        let at_1 = (most < 1.0).then(|| Slopes::at(ALMOST_ONE, exponents, examination));
+        let (point, slopes, rise) = match at_1 {
+            Some(slopes) if slopes.first <= clicks => {
+                (ALMOST_ONE, slopes, clicks - ALMOST_ONE * slopes.first)
+            }
+            _ => {
+                let (point, slopes) = mode(clicks, slope_at_0, (least, most), exponents, examination);
+                (point, slopes, 0.0)
+            }
+        };
+        let (mut reference, mut curvature) = (least, slopes.first / (1.0 - least * point));
+        if slopes.second > MOST_CURVED * curvature {
+            (reference, curvature) = narrowest(clicks, point, slopes, least, exponents, examination);
+        }
+        // Otherwise the proposal reaches so far beyond 1 that most of its draws are rejected.
+        if rise * rise >= 0.25 * curvature && rise > 0.0 {
+            Self::power(clicks, point, slopes, exponents, examination)
+        } else if least == most {
+            Self::one_position(clicks, reference, exponents)
         } else {
-            Self::stretched_beta(clicks, mode, least, with_failures == 1, counts.examination(), exponents)
+            Self::stretched_beta(clicks, point, reference, exponents, examination)
         }
     }
 
-    fn power(clicks: f64, point: f64, examination: &[f64], exponents: &[f64]) -> Self {
-        let cells = || exponents.iter().zip(examination).filter(|(failures, _)| **failures > 0.0);
-        let slope: f64 =
-            cells().map(|(failures, examined)| failures * examined * point / (1.0 - examined * point)).sum();
-        if slope > clicks {
-            // Beyond the mode the power would be negative; at 0 the tangents are flat.
-            return Self::power(clicks, 0.0, examination, exponents);
-        }
-        let peak: f64 = cells().map(|(failures, examined)| failures * ln(1.0 - examined * point)).sum();
+    /// Clicks on every display: `theta^S`.
+    fn no_failures(clicks: f64) -> Self {
         Self {
-            proposal: BetaShape::after(clicks - slope, 0.0),
+            proposal: BetaShape::after(clicks, 0.0),
             stretch: 1.0,
-            theta_exponent: slope,
-            log_peak: if slope > 0.0 { peak + slope * ln(point) } else { peak },
+            theta_exponent: 0.0,
+            log_peak: 0.0,
+            exact: true,
+        }
+    }
+
+    /// Failures at positions of one examination alone: `theta^S (1 - kappa theta)^F`.
+    #[inline]
+    fn one_position(clicks: f64, examined: f64, failures: &[f64]) -> Self {
+        Self {
+            proposal: BetaShape::after(clicks, failures.iter().sum()),
+            stretch: 1.0 / examined,
+            theta_exponent: 0.0,
+            log_peak: 0.0,
+            exact: true,
+        }
+    }
+
+    /// Every factor as a power of `theta`. `slopes` are those at `point`.
+    fn power(clicks: f64, point: f64, slopes: Slopes, exponents: &[f64], examination: &[f64]) -> Self {
+        let theta_exponent = point * slopes.first;
+        let mut log_peak = if theta_exponent > 0.0 { theta_exponent * ln(point) } else { 0.0 };
+        for (failures, examined) in exponents.iter().zip(examination) {
+            if *failures > 0.0 {
+                log_peak += failures * ln_miss(examined * point);
+            }
+        }
+        Self {
+            proposal: BetaShape::after(clicks - theta_exponent, 0.0),
+            stretch: 1.0,
+            theta_exponent,
+            log_peak,
             exact: false,
         }
     }
 
+    /// Factors of positions examined at least as much as the reference as powers of its factor, the others as powers of `theta`.
     #[inline]
     fn stretched_beta(
         clicks: f64,
         point: f64,
-        least: f64,
-        exact: bool,
-        examination: &[f64],
+        reference: f64,
         exponents: &mut [f64],
+        examination: &[f64],
     ) -> Self {
-        let mut total_slope = 0.0;
-        for (failures, examined) in exponents.iter().zip(examination) {
-            total_slope += failures * examined / (1.0 - examined * point);
+        let (mut slope, mut slope_below) = (0.0, 0.0);
+        for (failures, &examined) in exponents.iter().zip(examination) {
+            let part = failures * examined / (1.0 - examined * point);
+            if examined >= reference { slope += part } else { slope_below += part }
         }
-        let mut failures_at_least = total_slope * (1.0 - least * point) / least;
-        let mut log_peak = 0.0;
-        if exact {
-            // One position alone: its factor is the proposal's, and the slope cancels but for rounding.
-            failures_at_least = exponents.iter().sum();
-        } else {
-            let mut left = failures_at_least;
-            for (exponent, &examined) in exponents.iter_mut().zip(examination) {
-                if examined == least {
-                    let taken = left;
-                    left = 0.0;
-                    *exponent -= taken;
-                }
-                if *exponent != 0.0 {
-                    log_peak += *exponent * ln(1.0 - examined * point);
-                }
+        let theta_exponent = slope_below * point;
+        let failures_at_reference = slope * (1.0 - reference * point) / reference;
+        let mut left = failures_at_reference;
+        let mut log_peak = if theta_exponent > 0.0 { theta_exponent * ln(point) } else { 0.0 };
+        for (exponent, &examined) in exponents.iter_mut().zip(examination) {
+            if examined == reference {
+                let taken = left;
+                left = 0.0;
+                *exponent -= taken;
+            }
+            if *exponent != 0.0 {
+                log_peak += *exponent * ln_miss(examined * point);
             }
         }
         Self {
-            proposal: BetaShape::after(clicks, failures_at_least),
-            stretch: 1.0 / least,
-            theta_exponent: 0.0,
+            // `narrowest` sees to it that the difference is not negative, but for rounding.
+            proposal: BetaShape::after((clicks - theta_exponent).max(0.0), failures_at_reference),
+            stretch: 1.0 / reference,
+            theta_exponent,
             log_peak,
-            exact,
+            exact: false,
         }
     }
 
@@ -217,28 +315,40 @@ impl Posterior {
         rng: &mut R,
     ) -> f64 {
         loop {
-            let theta = sampler.beta(self.proposal, rng) * self.stretch;
-            if theta >= 1.0 {
-                continue;
-            }
-            if self.exact {
-                return theta;
-            }
-            let mut log_ratio = -self.log_peak;
-            for (exponent, examined) in exponents.iter().zip(examination) {
-                log_ratio += exponent * ln(1.0 - examined * theta);
-            }
-            if self.theta_exponent > 0.0 {
-                log_ratio += self.theta_exponent * ln(theta);
-            }
-            if ln(rng.random::<f64>()) < log_ratio {
+            if let Some(theta) = self.attempt(exponents, examination, sampler, rng) {
                 return theta;
             }
         }
     }
+
+    /// Proposes once; `None` is a rejection.
+    #[inline]
+    fn attempt<R: Rng + ?Sized>(
+        &self,
+        exponents: &[f64],
+        examination: &[f64],
+        sampler: Sampler,
+        rng: &mut R,
+    ) -> Option<f64> {
+        let theta = sampler.beta(self.proposal, rng) * self.stretch;
+        if theta > 1.0 {
+            return None;
+        }
+        if self.exact {
+            return Some(theta);
+        }
+        let mut log_ratio = -self.log_peak;
+        for (exponent, examined) in exponents.iter().zip(examination) {
+            log_ratio += exponent * ln_miss(examined * theta);
+        }
+        if self.theta_exponent > 0.0 {
+            log_ratio += self.theta_exponent * ln(theta);
+        }
+        (ln(rng.random::<f64>()) < log_ratio).then_some(theta)
+    }
 }
 
-/// The maximum of the posterior, or a point near it: the root of
+/// The maximum of the posterior, or a point within a tenth of a standard deviation of it, and the slopes there: the root of
 /// `clicks - sum_l failures_l kappa_l m / (1 - kappa_l m)`, which is concave and falls, so that Newton's step from the left
 /// of the root lands on its right and stays there. With the largest and the smallest `kappa` in all denominators the root
 /// is explicit and lies on its left and right.
@@ -247,25 +357,50 @@ fn mode(
     clicks: f64,
     slope_at_0: f64,
     (least, most): (f64, f64),
-    examination: &[f64],
     failures: &[f64],
-) -> f64 {
+    examination: &[f64],
+) -> (f64, Slopes) {
     if clicks == 0.0 {
-        return 0.0;
+        return (0.0, Slopes { first: slope_at_0, second: Slopes::at(0.0, failures, examination).second });
     }
     let left = (clicks / (slope_at_0 + most * clicks)).min(ALMOST_ONE);
     let right = (clicks / (slope_at_0 + least * clicks)).min(ALMOST_ONE);
     let mut point = left;
-    for _ in 0..2 {
-        let (mut value, mut slope) = (clicks, 0.0);
-        for (failures, examined) in failures.iter().zip(examination) {
-            let part = failures * examined / (1.0 - examined * point);
-            value -= part * point;
-            slope += part / (1.0 - examined * point);
+    let mut slopes = Slopes::at(point, failures, examination);
+    for _ in 0..MAX_STEPS {
+        let value = clicks - point * slopes.first;
+        if value * value <= 0.01 * point * slopes.second {
+            break;
         }
-        point = (point + value / slope).clamp(left, right);
+        point = (point + value / slopes.second).clamp(left, right);
+        slopes = Slopes::at(point, failures, examination);
     }
-    point
+    (point, slopes)
+}
+
+/// The reference that makes the stretched Beta narrowest at `point`, and its curvature, over `point`, in terms of `ln theta`.
+/// `least` is always possible, others while the exponent of `theta` that they leave is not negative.
+#[cold]
+fn narrowest(
+    clicks: f64,
+    point: f64,
+    slopes: Slopes,
+    least: f64,
+    failures: &[f64],
+    examination: &[f64],
+) -> (f64, f64) {
+    let cells = || failures.iter().zip(examination).filter(|(failures, _)| **failures > 0.0);
+    let mut best = (least, slopes.first / (1.0 - least * point));
+    for (_, &reference) in cells() {
+        let at_least = cells().filter(|(_, examined)| **examined >= reference);
+        let slope: f64 =
+            at_least.map(|(failures, examined)| failures * examined / (1.0 - examined * point)).sum();
+        let curvature = slope / (1.0 - reference * point);
+        if curvature > best.1 && (slopes.first - slope) * point <= clicks {
+            best = (reference, curvature);
+        }
+    }
+    best
 }
 
 impl Select<Ranking> for PbmTs {
@@ -296,3 +431,6 @@ impl Update<Ranking, PbmFeedback> for PbmTs {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

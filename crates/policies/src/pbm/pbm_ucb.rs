@@ -13,8 +13,8 @@
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
-//! | `estimate` | theta^_k = S_k / N~_k | `n_items` | probability, may exceed 1 |
-//! | `width` | sqrt(N_k / 2) / N~_k | `n_items` | per root of a nat |
+//! | `estimate` | `theta^_k = S_k / N~_k` | `n_items` | probability, may exceed 1 |
+//! | `width` | `sqrt(N_k / 2) / N~_k` | `n_items` | per root of a nat |
 //! | `rate` | delta | - | nats |
 //!
 //! Numerics: an index is a pure function of the counts. Complexity: O(`n_items`) a round.

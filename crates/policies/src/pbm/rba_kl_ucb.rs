@@ -16,6 +16,7 @@
 //!
 //! Complexity: O(`n_positions` `n_items`) multiply-adds and a few solved indices a round.
 
+use crate::error::check_counts;
 use crate::kl_arms::{KlArm, KlTop};
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
@@ -67,12 +68,10 @@ impl TryFrom<Saved> for RbaKlUcb {
 
     fn try_from(saved: Saved) -> Result<Self, Error> {
         let cells = saved.shape.n_items() * saved.shape.n_positions();
-        if saved.pulls.len() != cells || saved.clicks.len() != cells {
+        if saved.pulls.len() != cells {
             return Err(Error::SavedSizes);
         }
-        if saved.clicks.iter().zip(&saved.pulls).any(|(clicks, pulls)| clicks > pulls) {
-            return Err(Error::MoreClicksThanShows);
-        }
+        check_counts(saved.rounds, &saved.pulls, &saved.clicks)?;
         Ok(Self::assemble(saved))
     }
 }

@@ -1,6 +1,7 @@
 //! Observed displays and clicks of every item: all that a prefix tells.
 
 use crate::Error;
+use crate::error::check_counts;
 use click_models::{Clicks, ItemId, ListShape, Ranking};
 use serde::{Deserialize, Serialize};
 
@@ -86,12 +87,7 @@ impl TryFrom<Saved> for PrefixCounts {
 
     fn try_from(saved: Saved) -> Result<Self, Error> {
         ListShape::new(saved.shows.len(), saved.n_positions)?;
-        if saved.clicks.len() != saved.shows.len() {
-            return Err(Error::SavedSizes);
-        }
-        if saved.clicks.iter().zip(&saved.shows).any(|(clicks, shows)| clicks > shows) {
-            return Err(Error::MoreClicksThanShows);
-        }
+        check_counts(saved.rounds, &saved.shows, &saved.clicks)?;
         Ok(Self {
             n_positions: saved.n_positions,
             rounds: saved.rounds,

@@ -9,7 +9,7 @@
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
-//! | `arms` | mu^_k, N_k | `n_items` | - |
+//! | `arms` | `mu^_k`, `N_k` | `n_items` | - |
 //! | `rate` | log t | - | nats |
 //!
 //! Numerics: the same choices as solving for every index, see `kl_arms`. Complexity: O(`n_items`) multiply-adds and a few

@@ -12,7 +12,7 @@
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
-//! | `arms` | mean and N_k | `n_items` | - |
+//! | `arms` | mean and `N_k` | `n_items` | - |
 //! | `rate` | f(t) | - | nats |
 //! | `candidates` | B(t) | at most `n_items` - `n_positions` | items |
 //!

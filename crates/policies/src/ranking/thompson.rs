@@ -7,7 +7,7 @@
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
-//! | `posterior` | Beta(alpha_k, beta_k) | `n_items` | - |
+//! | `posterior` | `Beta(alpha_k, beta_k)` | `n_items` | - |
 //!
 //! Complexity: `n_items` Beta draws a round.
 

@@ -8,8 +8,8 @@
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
-//! | `mean` | mu^_k | `n_items` | probability |
-//! | `width` | sqrt(2 / (3 N_k)) | `n_items` | per root of a nat |
+//! | `mean` | `mu^_k` | `n_items` | probability |
+//! | `width` | `sqrt(2 / (3 N_k))` | `n_items` | per root of a nat |
 //!
 //! Numerics: an index is a pure function of the counts. Complexity: O(`n_items`) a round.
 
@@ -43,6 +43,7 @@ struct Saved {
 
 impl PrefixUcb {
     /// RSF-UCB: the radius `sqrt(2 ln t / (3 n))`.
+    #[expect(clippy::missing_panics_doc, reason = "2/3 is not negative")]
     pub fn rsf(shape: ListShape) -> Self {
         let scale = NonNegative::new(2.0 / 3.0).expect("a positive constant");
         Self::from(Saved { scale, counts: PrefixCounts::new(shape) })
