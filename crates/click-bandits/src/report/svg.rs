@@ -203,7 +203,9 @@ impl Legend {
 
 fn draw_titles(area: &Area<'_>, chart: &Chart, frame: &Frame) -> Result<()> {
     let left = Pos::new(HPos::Left, VPos::Top);
-    text(area, &chart.title, (frame.left, 14.0), &font(17.0, TEXT, left).style_bold())?;
+    // Bold letters are wider; a long title is set smaller rather than cut.
+    let room = (WIDTH - frame.left - 8.0) / (1.15 * LETTER * chart.title.chars().count().max(1) as f64);
+    text(area, &chart.title, (frame.left, 14.0), &font(room.clamp(9.0, 17.0), TEXT, left).style_bold())?;
     text(area, &chart.subtitle, (frame.left, 38.0), &font(12.5, MUTED, left))
 }
 
