@@ -50,7 +50,9 @@ pub(crate) fn position_based(
 /// # Errors
 ///
 /// A policy that does not speak its protocol, or an exploring position beyond the list.
-pub(crate) fn semi_bandit(policies: &[PolicyEntry]) -> Result<Vec<Box<dyn Contender<RandomSemiBandit>>>, Error> {
+pub(crate) fn semi_bandit(
+    policies: &[PolicyEntry],
+) -> Result<Vec<Box<dyn Contender<RandomSemiBandit>>>, Error> {
     let enter = |entry: &PolicyEntry| -> Result<Box<dyn Contender<RandomSemiBandit>>, Error> {
         let label = entry.label.clone();
         Ok(match entry.spec {

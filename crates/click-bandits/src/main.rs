@@ -6,6 +6,7 @@ mod manifest;
 mod output;
 mod progress;
 mod report;
+mod reproduce;
 mod result;
 mod simulate;
 mod tables;
@@ -13,7 +14,7 @@ mod timing;
 mod toml_reader;
 
 use crate::config::{Experiment, Overrides};
-use crate::report::figure::Figure;
+use crate::report::figure::{Figure, Looks};
 use crate::simulate::Options;
 use crate::toml_reader::Source;
 use anyhow::Result;
@@ -33,6 +34,8 @@ struct Cli {
 enum Command {
     /// Run the experiment of a TOML file and write its results and figures to a directory
     Simulate(Simulate),
+    /// Run a paper's experiment, check its claims, and write a report with figures
+    Reproduce(reproduce::Arguments),
 }
 
 #[derive(Debug, Args)]
@@ -54,13 +57,6 @@ struct Simulate {
     /// Also write runs.csv: a row a run, policy and checkpoint
     #[arg(long)]
     keep_runs: bool,
-    #[command(flatten)]
-    how: How,
-}
-
-/// Options that change no result.
-#[derive(Debug, Args)]
-struct How {
     /// Threads to run on [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -72,6 +68,7 @@ struct How {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Simulate(arguments) => simulate(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Reproduce(arguments) => reproduce(&arguments),
     };
     outcome.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
@@ -85,10 +82,20 @@ fn simulate(arguments: &Simulate) -> Result<()> {
     let Simulate { seed, runs, horizon, .. } = *arguments;
     experiment.apply(Overrides { seed, runs, horizon })?;
     let options = Options {
-        threads: arguments.how.threads.map(usize::from),
-        quiet: arguments.how.quiet,
+        threads: arguments.threads.map(usize::from),
+        quiet: arguments.quiet,
         keep_runs: arguments.keep_runs,
     };
-    simulate::simulate(&experiment, &arguments.out, &Figure::defaults(), options)?;
+    let looks = Looks::of(experiment.policies.iter().map(|entry| entry.label.as_str()));
+    simulate::simulate(&experiment, &arguments.out, &Figure::defaults(), &looks, options)?;
     Ok(())
+}
+
+fn reproduce(arguments: &reproduce::Arguments) -> Result<ExitCode> {
+    let options =
+        Options { threads: arguments.threads.map(usize::from), quiet: arguments.quiet, keep_runs: false };
+    let as_known = reproduce::run(arguments, |job| {
+        simulate::simulate(job.experiment, &job.directory, job.figures, job.looks, options)
+    })?;
+    Ok(if as_known { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -28,7 +28,7 @@ pub(crate) struct Options {
     pub(crate) keep_runs: bool,
 }
 
-/// Runs `experiment` and writes its files to `dir`.
+/// Runs `experiment` and writes its files to `dir`, `figures` among them, in which policies have the given `looks`.
 ///
 /// # Errors
 ///
@@ -37,6 +37,7 @@ pub(crate) fn simulate(
     experiment: &Experiment,
     dir: &Path,
     figures: &[Figure],
+    looks: &Looks,
     options: Options,
 ) -> Result<ResultFile> {
     let started = Moment::now();
@@ -52,14 +53,17 @@ pub(crate) fn simulate(
 
     let mut files = vec![
         ("result.json".to_owned(), line(serde_json::to_vec(&result)?)),
-        ("curves.csv".to_owned(), tables::curves(&played.labels, &experiment.checkpoints, &played.spreads())?),
+        (
+            "curves.csv".to_owned(),
+            tables::curves(&played.labels, &experiment.checkpoints, &played.spreads())?,
+        ),
         ("timing.json".to_owned(), played.timing.to_json()),
         ("spec.toml".to_owned(), experiment.to_toml().into_bytes()),
     ];
-    let looks = Looks::of(played.labels.iter().map(String::as_str));
     for figure in figures {
         let name = figure_name(figure);
-        let drawing = svg::render(&chart(figure, &result, &looks)).with_context(|| format!("drawing {name}"))?;
+        let drawing =
+            svg::render(&chart(figure, &result, looks)).with_context(|| format!("drawing {name}"))?;
         files.push((name, drawing.into_bytes()));
     }
     if options.keep_runs {
@@ -107,16 +111,19 @@ impl Played {
 fn play(experiment: &Experiment, options: Options) -> Result<Played> {
     match &experiment.instances {
         Instances::Pbm(instances) => {
-            let models: Vec<PositionBased> = instances.iter().map(|instance| instance.model.clone()).collect();
+            let models: Vec<PositionBased> =
+                instances.iter().map(|instance| instance.model.clone()).collect();
             let contenders = contenders::position_based(&experiment.policies, experiment.horizon)?;
-            let bounds = [("lower bound (PBM paper, Theorem 6)", mean_of(&models, PositionBased::lower_bound))];
+            let bounds =
+                [("lower bound (PBM paper, Theorem 6)", mean_of(&models, PositionBased::lower_bound))];
             play_on(experiment, &models, &contenders, bounds.to_vec(), options)
         }
         Instances::SemiBandit(instances) => {
             let models: Vec<RandomSemiBandit> =
                 instances.iter().map(|instance| instance.model.clone()).collect();
             let contenders = contenders::semi_bandit(&experiment.policies)?;
-            let bounds = [("lower bound (RSF paper, Theorem 4)", mean_of(&models, RandomSemiBandit::lower_bound))];
+            let bounds =
+                [("lower bound (RSF paper, Theorem 4)", mean_of(&models, RandomSemiBandit::lower_bound))];
             play_on(experiment, &models, &contenders, bounds.to_vec(), options)
         }
     }
@@ -155,10 +162,14 @@ fn play_on<M: ClickModel>(
 
     let labels: Vec<String> = contenders.iter().map(|contender| contender.label().to_owned()).collect();
     let rounds = experiment.runs * experiment.horizon;
-    let speeds: Vec<(&str, Elapsed, u64)> =
-        labels.iter().zip(watch.elapsed()).map(|(label, elapsed)| (label.as_str(), elapsed, rounds)).collect();
+    let speeds: Vec<(&str, Elapsed, u64)> = labels
+        .iter()
+        .zip(watch.elapsed())
+        .map(|(label, elapsed)| (label.as_str(), elapsed, rounds))
+        .collect();
     let timing = Timing::new(pool.current_num_threads(), wall, &speeds);
-    let optimal_rewards = outcome.drawn.iter().map(|&instance| instances[instance].optimal_reward()).collect();
+    let optimal_rewards =
+        outcome.drawn.iter().map(|&instance| instances[instance].optimal_reward()).collect();
     Ok(Played { labels, outcome, optimal_rewards, bounds, timing })
 }
 
@@ -178,8 +189,7 @@ impl Observer for Watch {
     fn observe<T>(&self, contender: usize, work: impl FnOnce() -> T) -> T {
         let stopwatch = Stopwatch::start();
         let done = work();
-        let mut elapsed =
-            self.elapsed[contender].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut elapsed = self.elapsed[contender].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         *elapsed = *elapsed + stopwatch.elapsed();
         drop(elapsed);
         self.progress.add(1);
@@ -189,13 +199,14 @@ impl Observer for Watch {
 
 fn summarise(experiment: &Experiment, played: &Played) -> ResultFile {
     let checkpoints = &experiment.checkpoints;
-    let policies = experiment.policies.iter().zip(played.spreads()).map(|(entry, [regret, clicks])| PolicyResult {
-        label: entry.label.clone(),
-        policy: entry.name.clone(),
-        t: checkpoints.clone(),
-        regret,
-        clicks: MeanSe { mean: clicks.mean, se: clicks.se },
-    });
+    let policies =
+        experiment.policies.iter().zip(played.spreads()).map(|(entry, [regret, clicks])| PolicyResult {
+            label: entry.label.clone(),
+            policy: entry.name.clone(),
+            t: checkpoints.clone(),
+            regret,
+            clicks: MeanSe { mean: clicks.mean, se: clicks.se },
+        });
     let optimum = |&checkpoint: &u64| -> Vec<f64> {
         played.optimal_rewards.iter().map(|reward| reward * checkpoint as f64).collect()
     };

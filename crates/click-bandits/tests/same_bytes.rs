@@ -116,7 +116,9 @@ fn the_mask_reaches_the_platform() {
 fn platform_logarithms() {
     #[expect(clippy::disallowed_methods, reason = "it is the platform's logarithm that is looked at")]
     let digest = (1..1_000_000_u32).fold(0_u64, |digest, step| {
-        digest.rotate_left(1) ^ (f64::from(step) * 1e-6).ln().to_bits() ^ (f64::from(step) * -1e-5).exp().to_bits()
+        digest.rotate_left(1)
+            ^ (f64::from(step) * 1e-6).ln().to_bits()
+            ^ (f64::from(step) * -1e-5).exp().to_bits()
     });
     println!("logarithms: {digest:x}");
 }
