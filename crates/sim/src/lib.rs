@@ -13,3 +13,8 @@ pub use schedule::{Schedule, ScheduleError};
 pub use streams::{SimRng, Streams};
 pub use summary::Summary;
 pub use tournament::{Observer, Outcome, Silent, Tournament};
+
+/// The examples of the project's front page, which use every library crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct FrontPage;
