@@ -95,6 +95,101 @@ pub fn kl_ucb_lower(mean: f64, n: f64, level: f64) -> f64 {
     round_down(p - x).max(0.0)
 }
 
+/// [`kl_ucb_upper`] of many arms at one level: `out[i]` is the index of the arm with mean `means[i]` and `n[i]` observations.
+///
+/// Exactly the same numbers as one call an arm, in less time: eight arms at once, stage by stage, so that their
+/// dependent operations overlap and share vector registers. Works on the common length of the slices and leaves the rest of
+/// `out` alone.
+///
+/// ```
+/// use confidence::{kl_ucb_upper, kl_ucb_upper_batch};
+///
+/// let (means, n) = ([0.1, 0.5, 0.9], [10.0, 100.0, 0.0]);
+/// let mut out = [0.0; 3];
+/// kl_ucb_upper_batch(&means, &n, 2.0, &mut out);
+/// assert_eq!(out, [0, 1, 2].map(|arm| kl_ucb_upper(means[arm], n[arm], 2.0)));
+/// ```
+pub fn kl_ucb_upper_batch(means: &[f64], n: &[f64], level: f64, out: &mut [f64]) {
+    batch::<true>(means, n, level, out);
+}
+
+/// [`kl_ucb_lower`] of many arms at one level, the mirror image of [`kl_ucb_upper_batch`].
+///
+/// ```
+/// let mut out = [0.0; 2];
+/// confidence::kl_ucb_lower_batch(&[0.5, 0.5], &[10.0, 0.0], 2.0, &mut out);
+/// assert_eq!(out, [confidence::kl_ucb_lower(0.5, 10.0, 2.0), 0.0]);
+/// ```
+pub fn kl_ucb_lower_batch(means: &[f64], n: &[f64], level: f64, out: &mut [f64]) {
+    batch::<false>(means, n, level, out);
+}
+
+/// Arms that a batch treats together.
+const LANES: usize = 8;
+
+#[inline]
+fn batch<const UPPER: bool>(means: &[f64], n: &[f64], level: f64, out: &mut [f64]) {
+    let arms = means.len().min(n.len()).min(out.len());
+    let (means, n, out) = (&means[..arms], &n[..arms], &mut out[..arms]);
+    let (mean_blocks, means) = means.as_chunks::<LANES>();
+    let (n_blocks, n) = n.as_chunks::<LANES>();
+    let (out_blocks, out) = out.as_chunks_mut::<LANES>();
+    for ((means, n), out) in mean_blocks.iter().zip(n_blocks).zip(out_blocks) {
+        block::<UPPER>(means, n, level, out);
+    }
+    for ((&mean, &n), out) in means.iter().zip(n).zip(out) {
+        *out = if UPPER { kl_ucb_upper(mean, n, level) } else { kl_ucb_lower(mean, n, level) };
+    }
+}
+
+/// One block: the stages of [`displacement`] for all lanes, and the scalar function for lanes that are not ordinary.
+#[inline]
+fn block<const UPPER: bool>(means: &[f64; LANES], n: &[f64; LANES], level: f64, out: &mut [f64; LANES]) {
+    let mut ordinary = [false; LANES];
+    let (mut a, mut b, mut c, mut x) = ([0.5; LANES], [0.5; LANES], [1.0; LANES], [0.0; LANES]);
+    for lane in 0..LANES {
+        let (mean, per_show) = (means[lane], level / n[lane]);
+        // False for NaN, too.
+        ordinary[lane] =
+            (TINY..1.0).contains(&mean) && (TINY..f64::INFINITY).contains(&per_show) && n[lane] > 0.0;
+        if ordinary[lane] {
+            (a[lane], b[lane]) = if UPPER { (mean, 1.0 - mean) } else { (1.0 - mean, mean) };
+            c[lane] = per_show;
+        }
+    }
+    for lane in 0..LANES {
+        x[lane] = middle_guess(a[lane], b[lane], c[lane]);
+    }
+    for lane in 0..LANES {
+        if x[lane] > EDGE * b[lane] {
+            x[lane] = edge_guess(a[lane], b[lane], c[lane]);
+            ordinary[lane] &= x[lane] < b[lane];
+            x[lane] = if ordinary[lane] { x[lane] } else { 0.5 * b[lane] };
+        }
+    }
+    for lane in 0..LANES {
+        let place = Place::at::<true>(a[lane], b[lane], x[lane]);
+        x[lane] = place.onwards_nearby(c[lane]);
+        ordinary[lane] &= place.is_near(c[lane]) && 0.0 < x[lane] && x[lane] < b[lane];
+        x[lane] = if ordinary[lane] { x[lane] } else { 0.5 * b[lane] };
+    }
+    let mut end = [0.0; LANES];
+    for lane in 0..LANES {
+        let place = Place::at::<false>(a[lane], b[lane], x[lane]);
+        let (last, there) = place.newton(c[lane]);
+        ordinary[lane] &= last;
+        end[lane] = there;
+    }
+    for lane in 0..LANES {
+        out[lane] = match (ordinary[lane], UPPER) {
+            (true, true) => round_up(means[lane] + end[lane]).min(1.0),
+            (true, false) => round_down(means[lane] - end[lane]).max(0.0),
+            (false, true) => kl_ucb_upper(means[lane], n[lane], level),
+            (false, false) => kl_ucb_lower(means[lane], n[lane], level),
+        };
+    }
+}
+
 /// [`kl_ucb_upper`] by bisection: the straightforward code that every faster way is tested against.
 ///
 /// Returns the upper end of the last bracket.
@@ -192,12 +287,11 @@ fn displacement(a: f64, b: f64, c: f64) -> f64 {
             x = 0.5 * (low + high);
         }
         let place = Place::at::<false>(a, b, x);
-        let h = (c - place.divergence) * place.over_slope;
-        // A Newton step of size h is off by at most about h^2 / 2 (1 / x + 1 / w) = h^2 b / (2 x w).
-        if h * h * b <= STOP * (x * x * place.w) || step + 1 == MAX_STEPS {
-            return round_up(x + h + VALUE_ERROR * (c + place.divergence) * place.over_slope).min(b);
+        let (last, end) = place.newton(c);
+        if last || step + 1 == MAX_STEPS {
+            return end;
         }
-        *if h > 0.0 { &mut low } else { &mut high } = x;
+        *if c > place.divergence { &mut low } else { &mut high } = x;
         x = place.onwards(c);
     }
     b
@@ -224,15 +318,37 @@ impl Place {
         Self { a, b, x, u, w, divergence, over_slope: u * w / x }
     }
 
+    /// Whether a Newton step from here is good enough to be the last, and where it ends, rounded up.
+    #[inline]
+    fn newton(&self, c: f64) -> (bool, f64) {
+        let h = (c - self.divergence) * self.over_slope;
+        // A Newton step of size h is off by at most about h^2 / 2 (1 / x + 1 / w) = h^2 b / (2 x w).
+        let last = h * h * self.b <= STOP * (self.x * self.x * self.w);
+        let error = VALUE_ERROR * (c + self.divergence) * self.over_slope;
+        let end = round_up(self.x + h + error);
+        (last, if end < self.b { end } else { self.b })
+    }
+
     /// The displacement after a step of third order towards the level `c`.
     #[inline]
     fn onwards(&self, c: f64) -> f64 {
-        let h = (c - self.divergence) * self.over_slope;
-        if h.abs() > self.x {
-            // Far off: the divergence is nearly quadratic.
-            return self.x * sqrt(c / self.divergence);
+        if self.is_near(c) {
+            self.onwards_nearby(c)
+        } else {
+            // Far off, the divergence is nearly quadratic.
+            self.x * sqrt(c / self.divergence)
         }
-        // The inverse function to third order, as a quotient, which does not overshoot where 1 - q decays.
+    }
+
+    #[inline]
+    fn is_near(&self, c: f64) -> bool {
+        (c - self.divergence).abs() * self.over_slope <= self.x
+    }
+
+    /// The inverse function to third order, as a quotient, which does not overshoot where 1 - q decays.
+    #[inline]
+    fn onwards_nearby(&self, c: f64) -> f64 {
+        let h = (c - self.divergence) * self.over_slope;
         let (over_u, over_w) = (1.0 / self.u, 1.0 / self.w);
         let (curvature_u, curvature_w) = (self.a * over_u * over_u, self.b * over_w * over_w);
         let second = 0.5 * (curvature_u + curvature_w) * self.over_slope;
@@ -241,22 +357,34 @@ impl Place {
     }
 }
 
+/// Beyond this share of `b`, [`guess`] looks at the edge instead of at the middle.
+const EDGE: f64 = 0.7;
+
 /// A first guess for [`displacement`], right to a few per cent for most arms.
 #[inline]
 pub(crate) fn guess(a: f64, b: f64, c: f64) -> f64 {
-    // The divergence is the integral of x / (q (1 - q)) from p; with the variance taken two thirds of the way to q it
-    // becomes quadratic: x^2 = 2 c V(p + 2 x / 3), V(t) = t (1 - t).
-    let skew = (b - a) * c * (2.0 / 3.0);
-    let scale = 1.0 + (8.0 / 9.0) * c;
-    let x = (skew + sqrt(skew * skew + 2.0 * c * (a * b) * scale)) * (1.0 / scale);
-    if x <= 0.7 * b {
-        return x;
-    }
-    // Close to the edge, d is a ln a + b ln(b / w) + a w up to the square of w = b - x.
+    let x = middle_guess(a, b, c);
+    if x <= EDGE * b { x } else { edge_guess(a, b, c) }
+}
+
+/// [`guess`] close to the edge, where the divergence is `a ln a + b ln(b / w) + a w` up to the square of `w = b - x`.
+#[inline]
+fn edge_guess(a: f64, b: f64, c: f64) -> f64 {
     let decay = b * libm::exp((a * ln(a) - c) / b);
     let w = (decay * (1.0 + a * decay / b)).min(0.5 * b);
     // A w that vanishes beside b is the edge itself.
     b - w
+}
+
+/// [`guess`] far from the edge.
+///
+/// The divergence is the integral of `x / (q (1 - q))` from `p`; with the variance taken two thirds of the way to `q` it
+/// becomes quadratic: `x^2 = 2 c V(p + 2 x / 3)`, `V(t) = t (1 - t)`.
+#[inline]
+fn middle_guess(a: f64, b: f64, c: f64) -> f64 {
+    let skew = (b - a) * c * (2.0 / 3.0);
+    let scale = 1.0 + (8.0 / 9.0) * c;
+    (skew + sqrt(skew * skew + 2.0 * c * (a * b) * scale)) * (1.0 / scale)
 }
 
 /// [`displacement`] where the arguments are too small for its formulas.

@@ -1,4 +1,9 @@
 //! Confidence bounds for bandit algorithms.
+#![no_std]
+
+#[cfg(feature = "std")]
+extern crate std;
+
 pub mod divergence;
 mod error;
 pub mod klucb;
@@ -11,7 +16,10 @@ pub mod threshold;
 
 pub use divergence::{bernoulli_kl, bernoulli_kl_derivative};
 pub use error::Error;
-pub use klucb::{kl_ucb_lower, kl_ucb_lower_bisection, kl_ucb_upper, kl_ucb_upper_bisection};
+pub use klucb::{
+    kl_ucb_lower, kl_ucb_lower_batch, kl_ucb_lower_bisection, kl_ucb_upper, kl_ucb_upper_batch,
+    kl_ucb_upper_bisection,
+};
 pub use multi_position::{
     MultiPositionMinimum, multi_position_divergence, multi_position_lower, multi_position_lower_bisection,
     multi_position_minimum, multi_position_upper, multi_position_upper_bisection,

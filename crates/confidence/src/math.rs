@@ -79,7 +79,11 @@ fn atanh_tail_roughly(z: f64) -> f64 {
 /// The square root, correctly rounded everywhere.
 #[inline]
 pub fn sqrt(x: f64) -> f64 {
-    x.sqrt()
+    #[cfg(feature = "std")]
+    let root = x.sqrt();
+    #[cfg(not(feature = "std"))]
+    let root = libm::sqrt(x);
+    root
 }
 
 /// The natural logarithm.

@@ -10,8 +10,9 @@ mod common;
 
 use common::{Numbers, wide_cost, wide_phi};
 use confidence::{
-    KlUcbThreshold, MultiPositionThreshold, kl_ucb_entropy, kl_ucb_lower, kl_ucb_upper,
-    multi_position_entropy, multi_position_lower, multi_position_minimum, multi_position_upper,
+    KlUcbThreshold, MultiPositionThreshold, kl_ucb_entropy, kl_ucb_lower, kl_ucb_lower_batch, kl_ucb_upper,
+    kl_ucb_upper_batch, multi_position_entropy, multi_position_lower, multi_position_minimum,
+    multi_position_upper,
 };
 
 const CASES: usize = 20_000;
@@ -95,6 +96,32 @@ fn multi_position_is_on_the_right_side_and_close() {
         }
     }
     assert!(solved > 5_000, "only {solved} cases of interest");
+}
+
+#[test]
+fn batched_indices_are_the_scalar_ones_bit_for_bit() {
+    let mut numbers = Numbers(0x5eed_0f0d_d1ce_0001);
+    for arms in (0..200).chain([10_000]) {
+        let level = numbers.power_of_ten(-3.0, 2.0);
+        let means: Vec<f64> =
+            (0..arms).map(|_| if numbers.unit() < 0.1 { 0.0 } else { numbers.probability() }).collect();
+        let n: Vec<f64> = (0..arms).map(|_| numbers.power_of_ten(-0.3, 6.0).floor()).collect();
+        let (mut upper, mut lower) = (vec![f64::NAN; arms], vec![f64::NAN; arms]);
+        kl_ucb_upper_batch(&means, &n, level, &mut upper);
+        kl_ucb_lower_batch(&means, &n, level, &mut lower);
+        for arm in 0..arms {
+            assert_eq!(upper[arm].to_bits(), kl_ucb_upper(means[arm], n[arm], level).to_bits());
+            assert_eq!(lower[arm].to_bits(), kl_ucb_lower(means[arm], n[arm], level).to_bits());
+        }
+    }
+    // Lanes that are out of range do not disturb their neighbours.
+    let means = [f64::NAN, -1.0, 2.0, 0.3, 1e-320, f64::INFINITY, 0.5, 0.5, 1.0];
+    let n = [1.0, 2.0, 3.0, f64::NAN, 5.0, 6.0, -1.0, f64::INFINITY, 9.0];
+    for level in [f64::NAN, -1.0, 0.0, 1.0, 1e300, f64::INFINITY] {
+        let mut upper = [f64::NAN; 9];
+        kl_ucb_upper_batch(&means, &n, level, &mut upper);
+        assert_eq!(upper, core::array::from_fn(|arm| kl_ucb_upper(means[arm], n[arm], level)));
+    }
 }
 
 #[test]
