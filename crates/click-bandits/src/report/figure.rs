@@ -369,7 +369,7 @@ mod tests {
                 for band in [Band::None, Band::Confidence, Band::Deciles] {
                     for kind in [Kind::Regret, Kind::ClickThroughRate] {
                         for from in [1, 5, 10_000] {
-                            let figure = Figure { scale, band, from, ..Figure::of(kind) };
+                            let figure = Figure { band, scale, from, ..Figure::of(kind) };
                             let pictures = draw(std::slice::from_ref(&figure), result, &looks).unwrap();
                             assert!(!pictures[0].1.contains("NaN"), "{figure:?}");
                         }
