@@ -4,6 +4,8 @@ mod coin;
 mod error;
 mod exact;
 mod kl_arms;
+#[cfg(test)]
+mod naive;
 mod policy;
 mod sampling;
 mod top_l;

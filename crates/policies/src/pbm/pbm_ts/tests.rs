@@ -5,7 +5,8 @@
 //! `alpha` = 1e-6. Any sampler whose distribution function is somewhere off by twice that is caught but for another 1e-6.
 
 use super::*;
-use click_models::Clicks;
+use crate::naive::{PbmHistory, placed, ranked};
+use click_models::{ClickModel, Clicks};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::json;
@@ -408,7 +409,7 @@ impl Posterior {
 #[test]
 fn updates_change_the_posterior_of_what_was_shown() {
     let known = click_models::PositionBased::from_values(&[0.5, 0.5], &[0.9, 0.3]).expect("a valid instance");
-    let mut policy = PbmTs::new(click_models::ClickModel::known(&known));
+    let mut policy = PbmTs::new(known.known());
     let action: Ranking = [1, 0].map(click_models::ItemId::new).into_iter().collect();
     for round in 0..10 {
         let clicks = if round % 3 == 0 { Clicks::new(2).with(0) } else { Clicks::new(2) };
@@ -420,4 +421,41 @@ fn updates_change_the_posterior_of_what_was_shown() {
     assert_eq!(policy.posteriors[1].stretch, 1.0 / 0.9);
     assert_eq!(policy.posteriors[0].stretch, 1.0 / 0.3);
     assert!(policy.posteriors.iter().all(|posterior| posterior.exact));
+}
+
+/// Proposals worked out afresh for every item in every round, from counts of one's own, choose the same lists.
+#[test]
+fn pbm_ts_is_the_naive_one() {
+    for (number, model) in crate::naive::position_based_instances().iter().enumerate() {
+        let n_items = model.shape().n_items();
+        let examination: Vec<f64> = model.examination().iter().map(|examined| examined.get()).collect();
+        crate::naive::assert_same_choices(
+            model,
+            PbmTs::new(model.known()),
+            PbmHistory::new(n_items, &examination),
+            if number < 2 { 17 } else { 0 },
+            if number < 4 { 100_000 } else { 10_000 },
+            |history, _, rng| {
+                let ties = rng.next_u64();
+                let counts = json!({
+                    "examination": examination,
+                    "rounds": 0,
+                    "shows": history.shows.concat(),
+                    "clicks": history.clicks.concat(),
+                });
+                let counts: PbmCounts = serde_json::from_value(counts).expect("valid counts");
+                let draw = |item| {
+                    let mut exponents = vec![0.0; examination.len()];
+                    let posterior = Posterior::of(&counts, item, &mut exponents);
+                    posterior.draw(&exponents, &examination, Sampler::new(), rng)
+                };
+                let draws: Vec<f64> = (0..n_items).map(draw).collect();
+                placed(&ranked(&draws, ties), &examination)
+            },
+            |history, decision, feedback| {
+                let list: Vec<usize> = decision.action.iter().map(|(_, item)| item.index()).collect();
+                history.learn(&list, *feedback);
+            },
+        );
+    }
 }
