@@ -369,10 +369,11 @@ fn near_optimum(
             .context("the optimum lacks a checkpoint")?;
         let optimum = (result.optimum.clicks.mean[best], result.optimum.clicks.se[best]);
         let regret = (policy.regret.mean[at], policy.regret.se[at]);
-        // Regret above the allowed share of the optimum. Nothing is known of how the two go together from run to run,
-        // so their standard errors add up: the largest the error of the difference can be.
-        let excess = regret.0 - (1.0 - share) * optimum.0;
-        let se = regret.1 + (1.0 - share) * optimum.1;
+        // Share of the optimum that is missing. Nothing is known of how regret and optimum go together from run to run, so
+        // their relative errors add up: the most that the error of their ratio can be.
+        let lost = regret.0 / optimum.0;
+        let se = regret.1 / optimum.0 + lost.abs() * optimum.1 / optimum.0;
+        let excess = lost - (1.0 - share);
         let sign = Sign::of(excess, se, freedom, level);
         comparisons.push(Comparison {
             what: label.clone(),
@@ -382,10 +383,7 @@ fn near_optimum(
             statistic: Some(sign.statistic).filter(|statistic| statistic.is_finite()),
             says: sign.says,
             leads_from: None,
-            measured: format!(
-                "{} %",
-                number::with_error(100.0 * (1.0 - regret.0 / optimum.0), 100.0 * regret.1 / optimum.0)
-            ),
+            measured: format!("{} %", number::with_error(100.0 * (1.0 - lost), 100.0 * se)),
         });
     }
     let verdict = verdict_of(&comparisons);
