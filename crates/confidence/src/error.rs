@@ -13,4 +13,10 @@ pub enum Error {
     /// More positions than [`MAX_POSITIONS`](crate::MAX_POSITIONS).
     #[error("{0} positions are too many: at most {max} are supported", max = crate::MAX_POSITIONS)]
     TooManyPositions(usize),
+    /// Not strictly between 0 and 1.
+    #[error("{0} is not a miss probability: expected a number strictly between 0 and 1")]
+    NotAMissProbability(f64),
+    /// A grid without cells, or with too many.
+    #[error("a grid of {0} cells is not possible: expected 1 to 2^24")]
+    NoGrid(usize),
 }

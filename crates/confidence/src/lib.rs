@@ -4,6 +4,7 @@
 #[cfg(feature = "std")]
 extern crate std;
 
+pub mod coverage_bound;
 pub mod divergence;
 mod error;
 pub mod klucb;
@@ -12,9 +13,12 @@ pub mod multi_position;
 mod probability;
 pub mod radius;
 pub mod rate;
+pub mod sequence;
 pub mod threshold;
 
-pub use divergence::{bernoulli_kl, bernoulli_kl_derivative};
+pub use divergence::{
+    Bernoulli, Divergence, Exponential, Gaussian, Poisson, bernoulli_kl, bernoulli_kl_derivative,
+};
 pub use error::Error;
 pub use klucb::{
     kl_ucb_lower, kl_ucb_lower_batch, kl_ucb_lower_bisection, kl_ucb_upper, kl_ucb_upper_batch,
@@ -26,7 +30,8 @@ pub use multi_position::{
 };
 pub use probability::{NonNegative, Probability};
 pub use radius::{
-    hoeffding_radius, lil_radius, lil_radius_scaled, pbm_ucb_radius, rsf_ucb_radius, ucb1_radius,
+    bernstein_radius, hoeffding_radius, lil_radius, lil_radius_scaled, pbm_ucb_radius, rsf_ucb_radius,
+    sample_bernstein_radius, scaled_radius, ucb1_radius,
 };
 pub use rate::Rate;
 pub use threshold::{

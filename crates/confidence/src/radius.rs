@@ -6,6 +6,9 @@
 //! | [`ucb1_radius`] | `sqrt(2 level / n)` | Auer, Cesa-Bianchi and Fischer 2002, figure 1 |
 //! | [`rsf_ucb_radius`] | `sqrt(2 level / (3 n))` | random semi-bandit feedback paper (2016), section 4 |
 //! | [`pbm_ucb_radius`] | `sqrt(n / n~) sqrt(level / (2 n~))` | PBM paper, section 4 and Proposition 8 |
+//! | [`scaled_radius`] | `sqrt(factor level / n)` | RUCB paper (2014): `factor = alpha`; `CascadeUCB1`: 3/2 |
+//! | [`bernstein_radius`] | `sqrt(2 v level / n) + 3 level / n` | Audibert, Munos and Szepesvari 2009, Theorem 1 |
+//! | [`sample_bernstein_radius`] | `sqrt(2 v level / n) + 7 level / (3 (n - 1))` | Maurer and Pontil 2009, Theorem 4 |
 //! | [`lil_radius`] | `4 sqrt(ln(log2(2 n) / rho) / n)` | `CascadeBAI` paper (2020), Algorithm 1 |
 //!
 //! # Definition
@@ -84,6 +87,58 @@ pub fn rsf_ucb_radius(n: f64, level: f64) -> f64 {
     }
     let ratio = 2.0 * level.max(0.0) / (3.0 * n);
     if ratio.is_nan() { f64::INFINITY } else { sqrt(ratio) }
+}
+
+/// `sqrt(factor level / n)`; `+inf` if `n` is 0.
+///
+/// RUCB's bonus is the one with `factor = alpha` and `level = ln t`, that of `CascadeUCB1` has `factor = 1.5`. A negative factor counts
+/// as 0.
+///
+/// ```
+/// // RUCB with alpha = 0.51 at ln t = 4 and 51 comparisons: sqrt(0.51 * 4 / 51) = 0.2
+/// assert!((confidence::scaled_radius(51.0, 4.0, 0.51) - 0.2).abs() < 1e-15);
+/// ```
+#[inline]
+pub fn scaled_radius(n: f64, level: f64, factor: f64) -> f64 {
+    root_of_ratio(factor.max(0.0), n, level)
+}
+
+/// `sqrt(2 variance level / n) + 3 level / n`, the empirical Bernstein bonus of UCB-V; `+inf` if `n` is 0.
+///
+/// `variance` is the empirical variance with divisor `n` (a negative one counts as 0), `level = ln(3 / alpha)` for variables in `[0, 1]`:
+/// the mean then differs by more than the radius with probability at most `alpha` (two-sided, fixed `n`).
+///
+/// ```
+/// // sqrt(2 * 0.25 * 1 / 2) + 3 / 2
+/// assert_eq!(confidence::bernstein_radius(2.0, 0.25, 1.0), 2.0);
+/// ```
+#[inline]
+pub fn bernstein_radius(n: f64, variance: f64, level: f64) -> f64 {
+    root_of_ratio(2.0 * variance.max(0.0), n, level) + plain_ratio(3.0, n, level)
+}
+
+/// `sqrt(2 variance level / n) + 7 level / (3 (n - 1))`; `+inf` if `n` is at most 1.
+///
+/// `variance` is the sample variance with divisor `n - 1` (a negative one counts as 0), `level = ln(2 / alpha)` for variables in `[0, 1]`: the
+/// mean then exceeds (or falls short by) the radius with probability at most `alpha` (one-sided, fixed `n`).
+///
+/// ```
+/// // sqrt(2 * 0.25 * 1 / 2) + 7 / 3
+/// assert!((confidence::sample_bernstein_radius(2.0, 0.25, 1.0) - (0.5 + 7.0 / 3.0)).abs() < 1e-15);
+/// ```
+#[inline]
+pub fn sample_bernstein_radius(n: f64, variance: f64, level: f64) -> f64 {
+    root_of_ratio(2.0 * variance.max(0.0), n, level) + plain_ratio(7.0 / 3.0, n - 1.0, level)
+}
+
+/// `factor level / n`, the second term of the Bernstein bounds.
+#[inline]
+fn plain_ratio(factor: f64, n: f64, level: f64) -> f64 {
+    if n <= 0.0 || n.is_nan() {
+        return f64::INFINITY;
+    }
+    let ratio = factor * (level.max(0.0) / n);
+    if ratio.is_nan() { f64::INFINITY } else { ratio }
 }
 
 /// `sqrt(n / n~) sqrt(level / (2 n~))`, the bonus of PBM-UCB; `+inf` if `weighted_shows` is 0.

@@ -6,16 +6,36 @@
     reason = "counts are made from positive numbers"
 )]
 
-mod common;
+#[path = "common/numbers.rs"]
+mod numbers;
+#[path = "common/wide.rs"]
+mod wide;
 
-use common::{Numbers, wide_cost, wide_phi};
 use confidence::{
     KlUcbThreshold, MultiPositionThreshold, kl_ucb_entropy, kl_ucb_lower, kl_ucb_lower_batch, kl_ucb_upper,
     kl_ucb_upper_batch, multi_position_entropy, multi_position_lower, multi_position_minimum,
     multi_position_upper,
 };
+use numbers::Numbers;
+use wide::{wide_cost, wide_phi};
 
 const CASES: usize = 20_000;
+
+impl Numbers {
+    /// `10^x` with `x` uniform.
+    fn power_of_ten(&mut self, from: f64, to: f64) -> f64 {
+        libm::pow(10.0, from + (to - from) * self.unit())
+    }
+
+    /// A probability: anywhere, or close to an edge.
+    fn probability(&mut self) -> f64 {
+        match self.bits() >> 62 {
+            0 => self.power_of_ten(-12.0, 0.0),
+            1 => 1.0 - self.power_of_ten(-12.0, 0.0),
+            _ => self.unit(),
+        }
+    }
+}
 
 #[test]
 fn kl_ucb_is_on_the_right_side_and_close() {

@@ -110,34 +110,3 @@ pub(crate) fn wide_phi(clicks: &[u64], shows: &[u64], examination: &[f64], q: f6
     }
     sum
 }
-
-/// Pseudo-random numbers for tests that want more cases than quickcheck makes, and the same ones every time.
-pub(crate) struct Numbers(pub(crate) u64);
-
-impl Numbers {
-    pub(crate) fn bits(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    /// Uniform in `[0, 1)`.
-    pub(crate) fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// `10^x` with `x` uniform.
-    pub(crate) fn power_of_ten(&mut self, from: f64, to: f64) -> f64 {
-        libm::pow(10.0, from + (to - from) * self.unit())
-    }
-
-    /// A probability: anywhere, or close to an edge.
-    pub(crate) fn probability(&mut self) -> f64 {
-        match self.bits() >> 62 {
-            0 => self.power_of_ten(-12.0, 0.0),
-            1 => 1.0 - self.power_of_ten(-12.0, 0.0),
-            _ => self.unit(),
-        }
-    }
-}
