@@ -1,0 +1,104 @@
+//! `select` and `update` allocate nothing once the caller's buffers have been used.
+
+mod support;
+
+use allocation_counter::measure;
+use click_models::{
+    ClickModel, Feedback, Interaction, PbmFeedback, PositionBased, RandomSemiBandit, Ranking,
+};
+use policies::{Decision, PbmUcb, Select, Update};
+use rand::Rng;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::fmt::Debug;
+use support::{Visitor, everything, generator, round};
+
+/// Counts the allocations of 2,000 rounds after the first ten, and of 2,000 later ones.
+struct Count {
+    checked: u32,
+}
+
+impl<M> Visitor<M> for Count
+where
+    M: ClickModel + Debug,
+    M::Interaction: Interaction<Action = Ranking>,
+{
+    fn visit<P>(&mut self, name: &str, model: &M, policy: P)
+    where
+        P: Update<Ranking, Feedback<M>> + Serialize + DeserializeOwned + Clone + Debug + Send + Sync,
+    {
+        let allocations = allocations(model, policy);
+        assert_eq!(allocations, [0, 0], "{name} on {model:?}");
+        self.checked += 1;
+    }
+}
+
+fn allocations<M, P>(model: &M, mut policy: P) -> [u64; 2]
+where
+    M: ClickModel,
+    M::Interaction: Interaction<Action = Ranking>,
+    P: Update<Ranking, Feedback<M>>,
+{
+    let (mut rng, mut users) = (generator(1), generator(2));
+    let mut decision = Decision::default();
+    let mut play = |rounds| {
+        for _ in 0..rounds {
+            round(model, &mut policy, &mut decision, &mut rng, &mut users);
+        }
+    };
+    play(10);
+    let early = measure(|| play(2000)).count_total;
+    play(10_000);
+    [early, measure(|| play(2000)).count_total]
+}
+
+#[test]
+fn rounds_allocate_nothing() {
+    let mut count = Count { checked: 0 };
+    everything(&mut count);
+    assert_eq!(count.checked, 5 * 8 + 5 * 7);
+}
+
+/// PBM-UCB with a copy in every hundredth round.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Wasteful {
+    inner: PbmUcb,
+    rounds: u32,
+}
+
+impl Select<Ranking> for Wasteful {
+    type Note = ();
+
+    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
+        self.inner.select(rng, out);
+        self.rounds += 1;
+        if self.rounds.is_multiple_of(100) {
+            *out = out.clone();
+        }
+    }
+}
+
+impl Update<Ranking, PbmFeedback> for Wasteful {
+    fn update(&mut self, decision: &Decision<Ranking>, feedback: &PbmFeedback) {
+        self.inner.update(decision, feedback);
+    }
+}
+
+#[test]
+fn one_allocation_in_a_hundred_rounds_is_seen() {
+    let model = PositionBased::from_values(&[0.45, 0.35, 0.25, 0.15, 0.05], &[0.9, 0.6, 0.3])
+        .expect("a valid instance");
+    let policy = Wasteful { inner: PbmUcb::new(model.known(), confidence::Rate::LOG), rounds: 0 };
+    assert_eq!(allocations(&model, policy), [20, 20]);
+}
+
+/// The models in the loop are measured with the policies, so they allocate nothing either.
+#[test]
+fn both_protocols_are_measured() {
+    let model = RandomSemiBandit::from_values(&[0.5, 0.4], &[1.0, 0.5]).expect("a valid instance");
+    let list = model.optimal_action();
+    let mut users = generator(3);
+    let respond = || {
+        std::hint::black_box(model.respond(&list, &mut users));
+    };
+    assert_eq!(measure(respond).count_total, 0);
+}

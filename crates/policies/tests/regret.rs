@@ -1,0 +1,483 @@
+//! The mean regret of every policy after 1,000 rounds, against a plain second simulation.
+//!
+//! The second simulation shares nothing with the crates: users, counts, indices (by bisection), Beta variates (polar normals), ties
+//! (shuffle, then sort) and the generator (`ChaCha8`) are its own. The two means are independent and as good as normal; a check
+//! fails at |z| of 5, which happens by chance with probability 6e-7. A true difference of ten standard errors, stated below as
+//! a share of the regret, is missed with the same probability.
+
+mod support;
+
+use click_models::{ClickModel, Feedback, Interaction, PositionBased, RandomSemiBandit, Ranking};
+use confidence::Rate;
+use libm::{exp, log};
+use policies::{
+    BcMpTs, Decision, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, RbaKlUcb, Uniform, Update,
+};
+use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
+use support::{generator, round};
+
+const ROUNDS: u64 = 1000;
+const THETA: [f64; 4] = [0.2, 0.8, 0.4, 0.6];
+const PBM_KAPPA: [f64; 2] = [0.5, 0.9];
+const PREFIX_KAPPA: [f64; 2] = [1.0, 0.6];
+
+/// A mean with its squared standard error.
+#[derive(Debug, Clone, Copy)]
+struct Estimate {
+    mean: f64,
+    variance: f64,
+}
+
+impl Estimate {
+    fn of(values: &[f64]) -> Self {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let spread: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+        Self { mean, variance: spread / (n - 1.0) / n }
+    }
+
+    fn z(self, other: Self) -> f64 {
+        (self.mean - other.mean) / (self.variance + other.variance).sqrt()
+    }
+}
+
+/// What the second simulation plays.
+#[derive(Debug, Clone, Copy)]
+enum Rule {
+    Uniform,
+    /// Equation of section 4; `corrected` by the root of N over N~.
+    PbmUcb {
+        corrected: bool,
+    },
+    /// Algorithm 1 with ln t, exploring with this probability.
+    PbmPie {
+        explore: f64,
+    },
+    /// Beta(1 + S, 1 + N~ - S), or N for N~.
+    BetaTs {
+        corrected: bool,
+    },
+    /// The posterior, by rejection from the position with most displays.
+    PbmTs,
+    /// KL-UCB for every position; whether a bandit is paid for what is shown instead of its pick.
+    Ranked {
+        filler_pays: bool,
+    },
+    /// mean + sqrt(scale ln t / N).
+    Ucb {
+        scale: f64,
+    },
+    /// KL-UCB with this many times ln t.
+    KlUcb {
+        factor: f64,
+    },
+    /// Insertion at this position, with this probability.
+    Pie {
+        position: usize,
+        explore: f64,
+    },
+}
+
+fn entropy(p: f64, q: f64) -> f64 {
+    let part = |p: f64, q: f64| if p > 0.0 { p * log(p / q) } else { 0.0 };
+    part(p, q) + part(1.0 - p, 1.0 - q)
+}
+
+/// Largest `q` right of `low` with `cost(q) <= level`.
+fn largest(mut low: f64, level: f64, cost: impl Fn(f64) -> f64) -> f64 {
+    let mut high = 1.0;
+    for _ in 0..30 {
+        let middle = 0.5 * (low + high);
+        if cost(middle) <= level { low = middle } else { high = middle }
+    }
+    low
+}
+
+fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    loop {
+        let (x, y) = (2.0 * rng.random::<f64>() - 1.0, 2.0 * rng.random::<f64>() - 1.0);
+        let square = x * x + y * y;
+        if square > 0.0 && square < 1.0 {
+            return x * (-2.0 * log(square) / square).sqrt();
+        }
+    }
+}
+
+fn gamma(shape: f64, rng: &mut ChaCha8Rng) -> f64 {
+    let d = shape - 1.0 / 3.0;
+    loop {
+        let x = normal(rng);
+        let v = 1.0 + x / (9.0 * d).sqrt();
+        if v > 0.0 {
+            let v = v * v * v;
+            if log(rng.random()) < 0.5 * x * x + d - d * v + d * log(v) {
+                return d * v;
+            }
+        }
+    }
+}
+
+fn beta(a: f64, b: f64, rng: &mut ChaCha8Rng) -> f64 {
+    let (x, y) = (gamma(a, rng), gamma(b, rng));
+    x / (x + y)
+}
+
+/// Displays and clicks of four items at two positions.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cell {
+    shows: f64,
+    clicks: f64,
+}
+
+struct Simulation {
+    rule: Rule,
+    kappa: [f64; 2],
+    cells: [[Cell; 2]; 4],
+}
+
+impl Simulation {
+    fn total(&self, item: usize) -> Cell {
+        let [first, second] = self.cells[item];
+        Cell { shows: first.shows + second.shows, clicks: first.clicks + second.clicks }
+    }
+
+    fn weighted(&self, item: usize) -> f64 {
+        self.cells[item][0].shows * self.kappa[0] + self.cells[item][1].shows * self.kappa[1]
+    }
+
+    /// Items by decreasing score, equal ones in random order.
+    fn sorted(scores: [f64; 4], rng: &mut ChaCha8Rng) -> Vec<usize> {
+        let mut items: Vec<(u64, usize)> = (0..4).map(|item| (rng.random(), item)).collect();
+        items.sort_unstable();
+        items.sort_by(|a, b| scores[b.1].total_cmp(&scores[a.1]));
+        items.into_iter().map(|(_, item)| item).collect()
+    }
+
+    /// Whether `U_k` of equation (7) reaches `q`: the sum is convex, so it does if it is below the level at `q` or falls there.
+    fn reaches(&self, item: usize, level: f64, q: f64) -> bool {
+        let cost = |q: f64| -> f64 {
+            (0..2)
+                .map(|l| (self.cells[item][l], self.kappa[l] * q))
+                .filter(|(cell, _)| cell.shows > 0.0)
+                .map(|(cell, mean)| cell.shows * entropy(cell.clicks / cell.shows, mean))
+                .sum()
+        };
+        q <= 1.0 && (q == 0.0 || cost(q) <= level || cost(q) < cost(q * (1.0 - 1e-7)))
+    }
+
+    /// Whether the KL-UCB index of `cell` reaches `q`.
+    fn kl_reaches(cell: Cell, level: f64, q: f64) -> bool {
+        let mean = cell.clicks / cell.shows;
+        cell.shows == 0.0 || q <= mean || (q <= 1.0 && cell.shows * entropy(mean, q) <= level)
+    }
+
+    fn kl_index(cell: Cell, level: f64) -> f64 {
+        if cell.shows == 0.0 {
+            return f64::INFINITY;
+        }
+        let mean = cell.clicks / cell.shows;
+        largest(mean, level, |q| cell.shows * entropy(mean, q))
+    }
+
+    fn posterior_draw(&self, item: usize, rng: &mut ChaCha8Rng) -> f64 {
+        let cells = self.cells[item];
+        let (m, other) = if cells[0].shows >= cells[1].shows { (0, 1) } else { (1, 0) };
+        let rest = |theta: f64| {
+            cells[other].clicks * log(theta)
+                + (cells[other].shows - cells[other].clicks) * log(1.0 - self.kappa[other] * theta)
+        };
+        let (s, f) = (cells[other].clicks, cells[other].shows - cells[other].clicks);
+        let top = if s + f == 0.0 { 1.0 } else { (s / (s + f) / self.kappa[other]).clamp(1e-300, 1.0) };
+        loop {
+            let theta =
+                beta(cells[m].clicks + 1.0, cells[m].shows - cells[m].clicks + 1.0, rng) / self.kappa[m];
+            if theta < 1.0 && log(rng.random()) < rest(theta) - rest(top) {
+                return theta;
+            }
+        }
+    }
+
+    /// Best item first, and for ranked bandits what each position's bandit wanted.
+    fn choose(&self, t: u64, rng: &mut ChaCha8Rng) -> (Vec<usize>, Vec<usize>) {
+        let level = log(t as f64);
+        let all = [0, 1, 2, 3];
+        let unseen =
+            |item: usize, score: f64| if self.total(item).shows > 0.0 { score } else { f64::INFINITY };
+        let ratio = |item: usize| {
+            let total = self.total(item);
+            unseen(item, total.clicks / total.shows)
+        };
+        let mut best = match self.rule {
+            Rule::Uniform => Self::sorted([0.0; 4], rng),
+            Rule::PbmUcb { corrected } => {
+                let index = |item: usize| {
+                    let (total, weighted) = (self.total(item), self.weighted(item));
+                    let bias = if corrected { (total.shows / weighted).sqrt() } else { 1.0 };
+                    unseen(item, total.clicks / weighted + bias * (level / (2.0 * weighted)).sqrt())
+                };
+                Self::sorted(all.map(index), rng)
+            }
+            Rule::PbmPie { explore } => {
+                if t <= 4 {
+                    let first = usize::try_from(t - 1).expect("small");
+                    // The list itself, not by examination.
+                    let list = vec![first, (first + 1) % 4];
+                    return (
+                        if self.kappa[0] < self.kappa[1] { vec![list[1], list[0]] } else { list },
+                        vec![],
+                    );
+                }
+                let estimates = all.map(|item| self.total(item).clicks / self.weighted(item));
+                let mut best = Self::sorted(estimates, rng);
+                let others: Vec<usize> = best[2..]
+                    .iter()
+                    .copied()
+                    .filter(|&item| self.reaches(item, level, estimates[best[1]]))
+                    .collect();
+                if !others.is_empty() && rng.random::<f64>() < explore {
+                    best[1] = others[rng.random_range(0..others.len())];
+                }
+                best
+            }
+            Rule::BetaTs { corrected } => {
+                let draws = all.map(|item| {
+                    let total = self.total(item);
+                    let shows = if corrected { self.weighted(item) } else { total.shows };
+                    beta(1.0 + total.clicks, 1.0 + (shows - total.clicks).max(0.0), rng)
+                });
+                Self::sorted(draws, rng)
+            }
+            Rule::PbmTs => Self::sorted(all.map(|item| self.posterior_draw(item, rng)), rng),
+            Rule::Ranked { .. } => {
+                let mut wanted = vec![];
+                let mut shown = vec![];
+                for position in 0..2 {
+                    let indices = all.map(|item| Self::kl_index(self.cells[item][position], level));
+                    let pick = Self::sorted(indices, rng)[0];
+                    wanted.push(pick);
+                    let rest: Vec<usize> = all.into_iter().filter(|item| !shown.contains(item)).collect();
+                    shown.push(if shown.contains(&pick) {
+                        rest[rng.random_range(0..rest.len())]
+                    } else {
+                        pick
+                    });
+                }
+                return (shown, wanted);
+            }
+            Rule::Ucb { scale } => {
+                let index = |item: usize| ratio(item) + (scale * level / self.total(item).shows).sqrt();
+                Self::sorted(all.map(|item| unseen(item, index(item))), rng)
+            }
+            Rule::KlUcb { factor } => {
+                Self::sorted(all.map(|item| Self::kl_index(self.total(item), factor * level)), rng)
+            }
+            Rule::Pie { position, explore } => {
+                let means = all.map(ratio);
+                let mut best = Self::sorted(means, rng);
+                let others: Vec<usize> = best[2..]
+                    .iter()
+                    .copied()
+                    .filter(|&item| Self::kl_reaches(self.total(item), level, means[best[1]]))
+                    .collect();
+                best.truncate(2);
+                if !others.is_empty() && rng.random::<f64>() < explore {
+                    best.insert(position, others[rng.random_range(0..others.len())]);
+                }
+                best
+            }
+        };
+        best.truncate(2);
+        (best, vec![])
+    }
+
+    fn run(rule: Rule, prefix: bool, rng: &mut ChaCha8Rng) -> f64 {
+        let kappa = if prefix { PREFIX_KAPPA } else { PBM_KAPPA };
+        let mut simulation = Self { rule, kappa, cells: [[Cell::default(); 2]; 4] };
+        let by_examination = !prefix && !matches!(rule, Rule::Ranked { .. } | Rule::Uniform);
+        let best = kappa[0].max(kappa[1]) * 0.8 + kappa[0].min(kappa[1]) * 0.6;
+        let mut regret = 0.0;
+        for t in 1..=ROUNDS {
+            let (mut list, wanted) = simulation.choose(t, rng);
+            if by_examination && kappa[0] < kappa[1] {
+                list.swap(0, 1);
+            }
+            regret += best - kappa[0] * THETA[list[0]] - kappa[1] * THETA[list[1]];
+            let second_seen = rng.random::<f64>() < kappa[1] / kappa[0].max(kappa[1]);
+            for position in 0..2 {
+                let examined =
+                    if prefix { position == 0 || second_seen } else { rng.random::<f64>() < kappa[position] };
+                if prefix && !examined {
+                    continue;
+                }
+                let click = examined && rng.random::<f64>() < THETA[list[position]];
+                let (item, paid) = match (rule, wanted.get(position)) {
+                    (Rule::Ranked { filler_pays }, Some(&pick)) => {
+                        (pick, click && (filler_pays || pick == list[position]))
+                    }
+                    _ => (list[position], click),
+                };
+                simulation.cells[item][position].shows += 1.0;
+                simulation.cells[item][position].clicks += f64::from(u8::from(paid));
+            }
+        }
+        regret
+    }
+}
+
+/// Mean regret of `rule` in the second simulation.
+fn simulated(rule: Rule, prefix: bool, seed: u64) -> Estimate {
+    // Fewer where every index is bisected.
+    let runs = match rule {
+        Rule::Ranked { .. } => 200,
+        Rule::KlUcb { .. } => 500,
+        Rule::BetaTs { .. } => 1500,
+        _ => 1000,
+    };
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let regrets: Vec<f64> = (0..runs).map(|_| Simulation::run(rule, prefix, &mut rng)).collect();
+    Estimate::of(&regrets)
+}
+
+/// Mean regret of the crate's policy.
+fn measured<M, P>(model: &M, build: impl Fn() -> P) -> Estimate
+where
+    M: ClickModel,
+    M::Interaction: Interaction<Action = Ranking>,
+    P: Update<Ranking, Feedback<M>>,
+{
+    const RUNS: u64 = 1500;
+    let mut rng = generator(1);
+    let mut users = generator(2);
+    let mut decision = Decision::default();
+    let mut run = |_| {
+        let mut policy = build();
+        (0..ROUNDS).map(|_| round(model, &mut policy, &mut decision, &mut rng, &mut users)).sum()
+    };
+    let regrets: Vec<f64> = (0..RUNS).map(&mut run).collect();
+    Estimate::of(&regrets)
+}
+
+fn assert_equal(name: &str, policy: Estimate, right: Estimate) {
+    let z = policy.z(right);
+    let visible = 10.0 * (policy.variance + right.variance).sqrt() / right.mean;
+    println!(
+        "{name:10} {:8.3} and {:8.3}: z = {z:5.2}, seen from {:.1} % on",
+        policy.mean,
+        right.mean,
+        100.0 * visible
+    );
+    assert!(z.abs() < 5.0, "{name}: {policy:?} against {right:?}, z = {z}");
+    assert!(visible < 0.3, "{name}: too few runs to tell anything");
+}
+
+fn assert_different(name: &str, policy: Estimate, wrong: Estimate) {
+    let z = policy.z(wrong);
+    println!("{name:10} {:8.3} and wrong {:8.3}: z = {z:5.2}", policy.mean, wrong.mean);
+    assert!(z.abs() > 5.0, "{name}: a wrong policy is not told apart, z = {z}");
+}
+
+fn viewers() -> PositionBased {
+    PositionBased::from_values(&THETA, &PBM_KAPPA).expect("a valid instance")
+}
+
+fn readers() -> RandomSemiBandit {
+    RandomSemiBandit::from_values(&THETA, &PREFIX_KAPPA).expect("a valid instance")
+}
+
+#[test]
+fn pbm_ucb() {
+    let model = viewers();
+    let found = measured(&model, || PbmUcb::new(model.known(), Rate::LOG));
+    assert_equal("PBM-UCB", found, simulated(Rule::PbmUcb { corrected: true }, false, 11));
+    assert_different("PBM-UCB", found, simulated(Rule::PbmUcb { corrected: false }, false, 12));
+}
+
+#[test]
+fn pbm_pie() {
+    let model = viewers();
+    let found = measured(&model, || PbmPie::new(model.known(), Rate::LOG));
+    assert_equal("PBM-PIE", found, simulated(Rule::PbmPie { explore: 0.5 }, false, 13));
+    assert_different("PBM-PIE", found, simulated(Rule::PbmPie { explore: 1.0 }, false, 14));
+}
+
+#[test]
+fn pbm_ts() {
+    let model = viewers();
+    let found = measured(&model, || PbmTs::new(model.known()));
+    assert_equal("PBM-TS", found, simulated(Rule::PbmTs, false, 15));
+    assert_different("PBM-TS", found, simulated(Rule::BetaTs { corrected: false }, false, 16));
+}
+
+#[test]
+fn bc_mp_ts() {
+    let model = viewers();
+    let found = measured(&model, || BcMpTs::new(model.known()));
+    assert_equal("BC-MP-TS", found, simulated(Rule::BetaTs { corrected: true }, false, 17));
+    assert_different("BC-MP-TS", found, simulated(Rule::BetaTs { corrected: false }, false, 18));
+}
+
+#[test]
+fn rba_kl_ucb() {
+    let model = viewers();
+    let found = measured(&model, || RbaKlUcb::new(model.shape()));
+    assert_equal("RBA-KL-UCB", found, simulated(Rule::Ranked { filler_pays: false }, false, 19));
+    assert_different("RBA-KL-UCB", found, simulated(Rule::Ranked { filler_pays: true }, false, 20));
+}
+
+#[test]
+fn uniform() {
+    let model = viewers();
+    let found = measured(&model, || Uniform::new(model.shape()));
+    assert_equal("uniform", found, simulated(Rule::Uniform, false, 21));
+    // By hand: 1.02 at best, 0.5 * (0.5 + 0.9) on average.
+    let exact = Estimate { mean: 1000.0 * (0.9 * 0.8 + 0.5 * 0.6 - 0.5 * 1.4), variance: 0.0 };
+    assert!(found.z(exact).abs() < 5.0);
+}
+
+#[test]
+fn rsf_ucb() {
+    let model = readers();
+    let found = measured(&model, || PrefixUcb::rsf(model.shape()));
+    assert_equal("RSF-UCB", found, simulated(Rule::Ucb { scale: 2.0 / 3.0 }, true, 22));
+    assert_different("RSF-UCB", found, simulated(Rule::Ucb { scale: 0.5 }, true, 23));
+}
+
+#[test]
+fn rsf_kl_ucb() {
+    let model = readers();
+    let found = measured(&model, || PrefixKlUcb::new(model.shape(), Rate::LOG));
+    assert_equal("RSF-KL-UCB", found, simulated(Rule::KlUcb { factor: 1.0 }, true, 24));
+    assert_different("RSF-KL-UCB", found, simulated(Rule::KlUcb { factor: 1.5 }, true, 25));
+}
+
+#[test]
+fn rsf_ts() {
+    let model = readers();
+    let found = measured(&model, || PrefixTs::new(model.shape()));
+    // Everything inside the prefix is examined, so N is right.
+    assert_equal("RSF-TS", found, simulated(Rule::BetaTs { corrected: false }, true, 26));
+    assert_different("RSF-TS", found, simulated(Rule::BetaTs { corrected: true }, true, 27));
+}
+
+#[test]
+fn pie() {
+    let model = readers();
+    let found = measured(&model, || Pie::last(model.shape(), Rate::LOG));
+    assert_equal("PIE(L)", found, simulated(Rule::Pie { position: 1, explore: 0.5 }, true, 28));
+    assert_different("PIE(L)", found, simulated(Rule::Pie { position: 1, explore: 1.0 }, true, 29));
+    let found = measured(&model, || Pie::at(model.shape(), 0, Rate::LOG).expect("a position of the list"));
+    assert_equal("PIE(1)", found, simulated(Rule::Pie { position: 0, explore: 0.5 }, true, 30));
+    assert_different("PIE(1)", found, simulated(Rule::Pie { position: 1, explore: 0.5 }, true, 31));
+}
+
+/// The second simulation's own parts, by hand.
+#[test]
+fn the_second_simulation_is_sound() {
+    assert!((largest(0.0, 0.5, |q| 5.0 * entropy(0.0, q)) - (1.0 - exp(-0.1))).abs() < 1e-8);
+    let mut rng = ChaCha8Rng::seed_from_u64(32);
+    let draws: Vec<f64> = (0..200_000).map(|_| beta(3.0, 7.0, &mut rng)).collect();
+    let found = Estimate::of(&draws);
+    // Mean 0.3 and variance 0.3 * 0.7 / 11.
+    assert!(found.z(Estimate { mean: 0.3, variance: 0.0 }).abs() < 5.0);
+    assert!((found.variance * 200_000.0 / (0.21 / 11.0) - 1.0).abs() < 0.03);
+}

@@ -1,0 +1,269 @@
+//! Whatever comes back, policies go on: no panic, no hang, and always a list of distinct items of the right length.
+
+mod support;
+
+use click_models::{
+    ClickModel, Clicks, Feedback, Interaction, ItemId, ListShape, Pbm, PbmFeedback, PositionBased,
+    PrefixFeedback, RandomSemiBandit, Ranking, SemiBandit,
+};
+use confidence::Rate;
+use policies::{Decision, PbmPie, Select, Uniform, Update};
+use quickcheck::{Arbitrary, Gen, QuickCheck};
+use rand::{Rng, SeedableRng, rngs::ChaCha8Rng};
+use serde::{Serialize, de::DeserializeOwned};
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use support::{Visitor, generator, items, position_based_policies, semi_bandit_policies};
+
+/// What happens to a policy.
+#[derive(Debug, Clone)]
+enum Event {
+    /// It decides a round.
+    Select,
+    /// The answer to one of the decisions so far arrives, for the first time or again.
+    Answer { decision: u8, clicks: Clicks },
+    /// An answer arrives to a list that it never showed, of items that may not exist.
+    Strange { list: Vec<u8>, far: bool, clicks: Clicks },
+}
+
+fn any_clicks(g: &mut Gen) -> Clicks {
+    let len = usize::from(u8::arbitrary(g)) % 65;
+    let bits = u64::arbitrary(g);
+    Clicks::from_bits(if len == 64 { bits } else { bits & ((1 << len) - 1) }, len).expect("below the length")
+}
+
+impl Arbitrary for Event {
+    fn arbitrary(g: &mut Gen) -> Self {
+        match u8::arbitrary(g) % 8 {
+            0..4 => Self::Select,
+            4..7 => Self::Answer { decision: u8::arbitrary(g), clicks: any_clicks(g) },
+            _ => Self::Strange { list: Vec::arbitrary(g), far: bool::arbitrary(g), clicks: any_clicks(g) },
+        }
+    }
+}
+
+/// A problem and what happens in it.
+#[derive(Debug, Clone)]
+struct Story {
+    attraction: Vec<f64>,
+    examination: Vec<f64>,
+    events: Vec<Event>,
+    seed: u64,
+}
+
+impl Arbitrary for Story {
+    fn arbitrary(g: &mut Gen) -> Self {
+        let probability = |g: &mut Gen| match u8::arbitrary(g) % 5 {
+            0 => 0.0,
+            1 => 1.0,
+            2 => 1e-9,
+            _ => f64::from(u32::arbitrary(g)) / f64::from(u32::MAX),
+        };
+        let n_items = 1 + usize::from(u8::arbitrary(g) % 12);
+        let n_positions = 1 + usize::from(u8::arbitrary(g)) % n_items;
+        Self {
+            attraction: (0..n_items).map(|_| probability(g)).collect(),
+            examination: (0..n_positions).map(|_| probability(g)).collect(),
+            events: (0..150).map(|_| Event::arbitrary(g)).collect(),
+            seed: u64::arbitrary(g),
+        }
+    }
+}
+
+trait FromClicks: Interaction<Action = Ranking> {
+    fn from_clicks(clicks: Clicks) -> Self::Feedback;
+}
+
+impl FromClicks for Pbm {
+    fn from_clicks(clicks: Clicks) -> PbmFeedback {
+        PbmFeedback { clicks }
+    }
+}
+
+impl FromClicks for SemiBandit {
+    fn from_clicks(clicks: Clicks) -> PrefixFeedback {
+        PrefixFeedback { clicks }
+    }
+}
+
+/// Lets a story happen.
+struct Tell<'a> {
+    story: &'a Story,
+    shape: ListShape,
+}
+
+impl<M> Visitor<M> for Tell<'_>
+where
+    M: ClickModel,
+    M::Interaction: FromClicks,
+{
+    fn visit<P>(&mut self, name: &str, _: &M, mut policy: P)
+    where
+        P: Update<Ranking, Feedback<M>> + Serialize + DeserializeOwned + Clone + Debug + Send + Sync,
+    {
+        let mut rng = generator(self.story.seed);
+        let mut decisions: Vec<Decision<Ranking, P::Note>> = vec![];
+        for event in &self.story.events {
+            match event {
+                Event::Select => {
+                    // A used buffer of any length, or a fresh one.
+                    let mut decision = decisions.last().cloned().unwrap_or_default();
+                    policy.select(&mut rng, &mut decision);
+                    assert!(decision.action.fits(self.shape), "{name} shows {:?}", decision.action);
+                    decisions.push(decision);
+                }
+                Event::Answer { decision, clicks } => {
+                    if let Some(decision) = decisions.get(usize::from(*decision) % decisions.len().max(1)) {
+                        policy.update(decision, &M::Interaction::from_clicks(*clicks));
+                    }
+                }
+                Event::Strange { list, far, clicks } => {
+                    let name =
+                        |&item: &u8| ItemId::new(if *far { u32::MAX - u32::from(item) } else { item.into() });
+                    let action = list.iter().map(name).collect();
+                    let decision = Decision { action, note: P::Note::default() };
+                    policy.update(&decision, &M::Interaction::from_clicks(*clicks));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn any_story_ends_well() {
+    #[expect(clippy::needless_pass_by_value, reason = "the form that quickcheck asks for")]
+    fn ends_well(story: Story) -> bool {
+        let model = PositionBased::from_values(&story.attraction, &story.examination).expect("valid");
+        position_based_policies(&model, &mut Tell { story: &story, shape: model.shape() });
+        let mut examination = story.examination.clone();
+        examination.sort_by(|a, b| b.total_cmp(a));
+        let model = RandomSemiBandit::from_values(&story.attraction, &examination).expect("valid");
+        semi_bandit_policies(&model, &mut Tell { story: &story, shape: model.shape() });
+        true
+    }
+    QuickCheck::new().tests(2000).quickcheck(ends_well as fn(Story) -> bool);
+}
+
+/// The largest problem there is, in positions: all 64 items shown.
+#[test]
+fn the_longest_list_is_no_special_case() {
+    let attraction: Vec<f64> = (0..64).map(|item| f64::from(item) / 64.0).collect();
+    let examination: Vec<f64> = (0..64).map(|position| 1.0 - f64::from(position) / 64.0).collect();
+    let story = Story {
+        attraction: attraction.clone(),
+        examination: examination.clone(),
+        events: (0..100)
+            .flat_map(|number| {
+                let clicks = Clicks::from_bits(0x1234_5678_9abc_def0 << (number % 16), 64).expect("64 bits");
+                [Event::Select, Event::Answer { decision: number, clicks }]
+            })
+            .collect(),
+        seed: 1,
+    };
+    let model = PositionBased::from_values(&attraction, &examination).expect("a valid instance");
+    position_based_policies(&model, &mut Tell { story: &story, shape: model.shape() });
+    let model = RandomSemiBandit::from_values(&attraction, &examination).expect("a valid instance");
+    semi_bandit_policies(&model, &mut Tell { story: &story, shape: model.shape() });
+}
+
+/// 24,000 lists of two of four items.
+const LISTS: u64 = 24_000;
+
+/// Counts of the twelve ordered lists of two of four items. Each has mean 2,000 and standard deviation 42.8 if all are equally
+/// likely, and is off by 300, seven of them, with probability 3e-12; a list that is half as often again as it should be is
+/// caught with the same certainty.
+fn is_uniform(lists: impl Iterator<Item = Vec<usize>>) -> bool {
+    let mut counts = BTreeMap::new();
+    for list in lists {
+        *counts.entry(list).or_insert(0_u64) += 1;
+    }
+    counts.len() == 12 && counts.values().all(|count| count.abs_diff(LISTS / 12) < 300)
+}
+
+fn four_choose_two() -> PositionBased {
+    PositionBased::from_values(&[0.5; 4], &[0.9, 0.4]).expect("a valid instance")
+}
+
+#[test]
+fn uniform_is_uniform() {
+    let mut policy = Uniform::new(four_choose_two().shape());
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut decision = Decision::<Ranking>::default();
+    let lists = (0..LISTS).map(|_| {
+        policy.select(&mut rng, &mut decision);
+        items(&decision.action)
+    });
+    assert!(is_uniform(lists));
+    // Ties to the lowest item, and a uniform first item followed by the next one.
+    assert!(!is_uniform((0..LISTS).map(|_| vec![0, 1])));
+    let lists = (0..LISTS).map(|_| {
+        let first = usize::try_from(rng.next_u64() % 4).expect("small");
+        vec![first, (first + 1) % 4]
+    });
+    assert!(!is_uniform(lists));
+}
+
+/// Fresh policies: the first list.
+struct First;
+
+impl<M> Visitor<M> for First
+where
+    M: ClickModel,
+    M::Interaction: Interaction<Action = Ranking>,
+{
+    fn visit<P>(&mut self, name: &str, _: &M, policy: P)
+    where
+        P: Update<Ranking, Feedback<M>> + Serialize + DeserializeOwned + Clone + Debug + Send + Sync,
+    {
+        // These two begin with lists that are given.
+        if name == "Fixed" || name.starts_with("PbmPie") {
+            return;
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(2);
+        let mut decision = Decision::default();
+        let lists = (0..LISTS).map(|_| {
+            policy.clone().select(&mut rng, &mut decision);
+            items(&decision.action)
+        });
+        assert!(is_uniform(lists), "{name}: ties at the start are not uniform");
+    }
+}
+
+#[test]
+fn the_first_list_is_uniform() {
+    position_based_policies(&four_choose_two(), &mut First);
+    let model = RandomSemiBandit::from_values(&[0.5; 4], &[0.9, 0.4]).expect("a valid instance");
+    semi_bandit_policies(&model, &mut First);
+}
+
+/// PBM-PIE shows every item at every position first. When nothing has come back by then, all items tie and all are candidates.
+#[test]
+fn pbm_pie_begins_with_every_item_everywhere_and_then_ties() {
+    let model = four_choose_two();
+    let mut policy = PbmPie::new(model.known(), Rate::LOG);
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let mut decision = Decision::<Ranking>::default();
+    let mut seen = vec![];
+    for _ in 0..4 {
+        policy.select(&mut rng, &mut decision);
+        seen.push(items(&decision.action));
+    }
+    assert_eq!(seen, [[0, 1], [1, 2], [2, 3], [3, 0]]);
+    let lists = (0..LISTS).map(|_| {
+        policy.clone().select(&mut rng, &mut decision);
+        items(&decision.action)
+    });
+    assert!(is_uniform(lists));
+}
+
+/// Clicks on items that do not exist and positions beyond the list teach nothing.
+#[test]
+fn unknown_items_are_ignored() {
+    let model = four_choose_two();
+    let fresh = PbmPie::new(model.known(), Rate::LOG);
+    let mut policy = fresh.clone();
+    let action: Ranking = [4, 5, 0].map(ItemId::new).into_iter().collect();
+    let clicks = Clicks::from_bits(0b111, 3).expect("three bits");
+    policy.update(&Decision { action, note: () }, &PbmFeedback { clicks });
+    assert_eq!(serde_json::to_string(&policy).expect("saved"), serde_json::to_string(&fresh).expect("saved"));
+}

@@ -1,0 +1,292 @@
+//! A policy that is saved and restored goes on as if nothing had happened, and damaged data is refused.
+
+mod support;
+
+use click_models::{
+    ClickModel, Clicks, Feedback, Interaction, Pbm, PositionBased, RandomSemiBandit, Ranking, SemiBandit,
+};
+use policies::{Decision, PbmTs, PbmUcb, Pie, PrefixTs, RbaKlUcb, Select, Update};
+use rand::RngExt;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use support::{Visitor, everything, generator, items, round};
+
+/// Saves and restores in the middle of runs.
+struct Resume;
+
+impl<M> Visitor<M> for Resume
+where
+    M: ClickModel + Debug,
+    M::Interaction: Interaction<Action = Ranking>,
+{
+    fn visit<P>(&mut self, name: &str, model: &M, mut original: P)
+    where
+        P: Update<Ranking, Feedback<M>> + Serialize + DeserializeOwned + Clone + Debug + Send + Sync,
+    {
+        let (mut rng, mut users) = (generator(1), generator(2));
+        let mut decision = Decision::default();
+        let mut played = 0;
+        for start in [0, 1, 3, 20, 300, 5000] {
+            while played < start {
+                round(model, &mut original, &mut decision, &mut rng, &mut users);
+                played += 1;
+            }
+            let saved = serde_json::to_string(&original).expect("a policy can be saved");
+            let restored: P = serde_json::from_str(&saved).expect("a saved policy can be restored");
+            assert_eq!(serde_json::to_string(&restored).expect("saved again"), saved, "{name}");
+            assert_same_future(name, model, original.clone(), restored, &rng, &users);
+        }
+    }
+}
+
+/// Both make the same decisions for 1,000 rounds and end in the same state.
+fn assert_same_future<M, P>(
+    name: &str,
+    model: &M,
+    mut original: P,
+    mut restored: P,
+    rng: &Xoshiro256PlusPlus,
+    users: &Xoshiro256PlusPlus,
+) where
+    M: ClickModel + Debug,
+    M::Interaction: Interaction<Action = Ranking>,
+    P: Update<Ranking, Feedback<M>> + Serialize,
+{
+    let (mut rng, mut other_rng) = (rng.clone(), rng.clone());
+    let (mut users, mut other_users) = (users.clone(), users.clone());
+    let (mut decision, mut other_decision) = (Decision::default(), Decision::default());
+    for round_number in 0..1000 {
+        round(model, &mut original, &mut decision, &mut rng, &mut users);
+        round(model, &mut restored, &mut other_decision, &mut other_rng, &mut other_users);
+        let texts =
+            [&decision, &other_decision].map(|decision| serde_json::to_string(decision).expect("saved"));
+        assert_eq!(texts[0], texts[1], "{name} on {model:?}, {round_number} rounds after");
+    }
+    assert_eq!(rng, other_rng, "{name} took other draws");
+    let states = [&original, &restored].map(|policy| serde_json::to_string(policy).expect("saved"));
+    assert_eq!(states[0], states[1], "{name} on {model:?}");
+}
+
+#[test]
+fn restored_policies_go_on_as_the_original() {
+    everything(&mut Resume);
+}
+
+/// Damages saved data in every place in many ways.
+struct Damage {
+    refused: u32,
+    accepted: u32,
+}
+
+impl<M> Visitor<M> for Damage
+where
+    M: ClickModel + Debug,
+    M::Interaction: TestFeedback,
+{
+    fn visit<P>(&mut self, name: &str, model: &M, mut policy: P)
+    where
+        P: Update<Ranking, Feedback<M>> + Serialize + DeserializeOwned + Clone + Debug + Send + Sync,
+    {
+        let (mut rng, mut users) = (generator(1), generator(2));
+        let mut decision = Decision::default();
+        for _ in 0..30 {
+            round(model, &mut policy, &mut decision, &mut rng, &mut users);
+        }
+        let saved = serde_json::to_value(&policy).expect("a policy can be saved");
+        for place in places(&saved) {
+            for damaged in damages(&saved, &place) {
+                match serde_json::from_value::<P>(damaged.clone()) {
+                    Err(error) => {
+                        assert!(!error.to_string().is_empty());
+                        self.refused += 1;
+                    }
+                    Ok(policy) => {
+                        assert_usable::<M, P>(policy, &format!("{name} from {damaged}"));
+                        self.accepted += 1;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Feedback of a protocol from clicks.
+trait TestFeedback: Interaction<Action = Ranking> {
+    fn feedback(clicks: Clicks) -> Self::Feedback;
+}
+
+impl TestFeedback for Pbm {
+    fn feedback(clicks: Clicks) -> Self::Feedback {
+        click_models::PbmFeedback { clicks }
+    }
+}
+
+impl TestFeedback for SemiBandit {
+    fn feedback(clicks: Clicks) -> Self::Feedback {
+        click_models::PrefixFeedback { clicks }
+    }
+}
+
+/// What was accepted plays fifty rounds: lists of one length, of distinct items.
+fn assert_usable<M, P>(mut policy: P, what: &str)
+where
+    M: ClickModel,
+    M::Interaction: TestFeedback,
+    P: Update<Ranking, Feedback<M>>,
+{
+    let mut rng = generator(3);
+    let mut decision = Decision::default();
+    let mut length = None;
+    for _ in 0..50 {
+        Select::select(&mut policy, &mut rng, &mut decision);
+        let list = items(&decision.action);
+        assert_eq!(list.len(), *length.get_or_insert(list.len()), "{what}");
+        // A fixed list may hold anything.
+        if !what.starts_with("Fixed") {
+            assert_eq!(list.iter().collect::<BTreeSet<_>>().len(), list.len(), "{what}: {list:?}");
+        }
+        let bits = rng.random::<u64>() & ((1_u64 << list.len().min(63)) - 1);
+        let clicks = Clicks::from_bits(bits, list.len().min(64)).expect("below the length");
+        policy.update(&decision, &M::Interaction::feedback(clicks));
+    }
+}
+
+type Place = Vec<String>;
+
+/// Paths of all values.
+fn places(value: &Value) -> Vec<Place> {
+    let below = |key: String, value: &Value| {
+        places(value).into_iter().map(move |rest| [vec![key.clone()], rest].concat()).collect::<Vec<_>>()
+    };
+    let mut found = vec![vec![]];
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                found.extend(below(key.clone(), value));
+            }
+        }
+        Value::Array(values) => {
+            // The ends are enough.
+            for index in [0, values.len().saturating_sub(1)] {
+                if let Some(value) = values.get(index) {
+                    found.extend(below(index.to_string(), value));
+                }
+            }
+        }
+        _ => {}
+    }
+    found
+}
+
+/// `saved` with something else at `place`.
+fn damages(saved: &Value, place: &[String]) -> Vec<Value> {
+    let pointer = [&[String::new()], place].concat().join("/");
+    let mut damaged = vec![];
+    let mut put = |value: Value| {
+        let mut copy = saved.clone();
+        *copy.pointer_mut(&pointer).expect("a place in it") = value;
+        damaged.push(copy);
+    };
+    for value in [
+        json!(null),
+        json!(-1),
+        json!(0),
+        json!(1),
+        json!(0.5),
+        json!(1.5),
+        json!(1e300),
+        json!(1_u64 << 50),
+        json!(u64::MAX),
+        json!("x"),
+        json!([]),
+        json!({}),
+    ] {
+        put(value);
+    }
+    match saved.pointer(&pointer).expect("a place in it") {
+        Value::Array(values) => {
+            put(Value::Array(values[..values.len().saturating_sub(1)].to_vec()));
+            put(Value::Array([&values[..], &values[..1.min(values.len())]].concat()));
+            put(Value::Array([&values[..], &values[..]].concat()));
+        }
+        Value::Object(fields) => {
+            for key in fields.keys() {
+                let mut fewer = fields.clone();
+                fewer.remove(key);
+                put(Value::Object(fewer));
+            }
+        }
+        _ => {}
+    }
+    damaged
+}
+
+#[test]
+fn damaged_data_is_refused_or_usable() {
+    let mut damage = Damage { refused: 0, accepted: 0 };
+    everything(&mut damage);
+    // Some of it is as good as what was there: another count, another examination.
+    assert!(
+        damage.refused > 1000 && damage.accepted > 100,
+        "{} refused, {} accepted",
+        damage.refused,
+        damage.accepted
+    );
+}
+
+fn refusal<P: DeserializeOwned + Debug>(value: Value) -> String {
+    serde_json::from_value::<P>(value).expect_err("refused").to_string()
+}
+
+#[test]
+fn refusals_say_why() {
+    let counts = |examination: Value, shows: Value, clicks: Value| json!({ "counts": { "examination": examination, "rounds": 3, "shows": shows, "clicks": clicks } });
+    let zeros = json!([0, 0, 0, 0]);
+    assert_eq!(
+        refusal::<PbmTs>(counts(json!([0.5, 0.2]), json!([0, 0, 0]), json!([0, 0, 0]))),
+        "the saved tables have lengths that do not belong together"
+    );
+    assert_eq!(
+        refusal::<PbmTs>(counts(json!([0.5, 0.2]), zeros.clone(), json!([0, 0]))),
+        "the saved tables have lengths that do not belong together"
+    );
+    assert_eq!(
+        refusal::<PbmTs>(counts(json!([0.5, 0.2]), zeros.clone(), json!([0, 1, 0, 0]))),
+        "the saved counts have more clicks than displays"
+    );
+    assert!(refusal::<PbmTs>(counts(json!([0.5, 1.2]), zeros.clone(), zeros.clone())).contains("1.2"));
+    assert!(refusal::<PbmTs>(counts(json!([]), json!([]), json!([]))).contains("lengths"));
+    assert!(refusal::<PbmTs>(counts(json!([0.5]), json!([]), json!([]))).contains("no items"));
+    let huge = json!([u64::MAX, 0, 0, 0]);
+    assert_eq!(
+        refusal::<PbmTs>(counts(json!([0.5, 0.2]), huge.clone(), zeros.clone())),
+        "a saved count is 18446744073709551615, more than can have been counted: at most 140737488355328 is supported"
+    );
+    let model = PositionBased::from_values(&[0.5, 0.4], &[0.5]).expect("a valid instance");
+    let mut saved = serde_json::to_value(PbmUcb::new(model.known(), confidence::Rate::LOG)).expect("saved");
+    saved["counts"]["rounds"] = json!(u64::MAX);
+    assert!(refusal::<PbmUcb>(saved).contains("more than can have been counted"));
+
+    let model = RandomSemiBandit::from_values(&[0.5, 0.4], &[0.5]).expect("a valid instance");
+    let mut saved = serde_json::to_value(PrefixTs::new(model.shape())).expect("saved");
+    saved["counts"]["n_positions"] = json!(3);
+    assert!(refusal::<PrefixTs>(saved).contains("3 positions but only 2 items"));
+    let pie = Pie::last(model.shape(), confidence::Rate::LOG);
+    let mut saved = serde_json::to_value(pie).expect("saved");
+    saved["position"] = json!(1);
+    assert_eq!(refusal::<Pie>(saved), "position 1 (counted from 0) is beyond a list of 1");
+    let mut saved = serde_json::to_value(RbaKlUcb::new(model.shape())).expect("saved");
+    saved["pulls"] = json!([1]);
+    assert!(refusal::<RbaKlUcb>(saved).contains("lengths"));
+}
+
+/// A position that no list has is refused when a policy is built, too.
+#[test]
+fn an_exploring_position_beyond_the_list_is_refused() {
+    let shape = click_models::ListShape::new(5, 3).expect("a shape");
+    let error = Pie::at(shape, 3, confidence::Rate::LOG).expect_err("positions are 0, 1, 2");
+    assert_eq!(error, policies::Error::PositionBeyondList { position: 3, n_positions: 3 });
+}

@@ -1,0 +1,119 @@
+//! Every policy on instances of every kind, for tests that hold for all of them.
+
+#![allow(dead_code, reason = "every test binary uses its part")]
+
+use click_models::{ClickModel, Feedback, Interaction, PositionBased, RandomSemiBandit, Ranking};
+use confidence::{NonNegative, Rate};
+use policies::{
+    BcMpTs, Decision, Fixed, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, RbaKlUcb, Select,
+    Uniform, Update,
+};
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Serialize, de::DeserializeOwned};
+use std::fmt::Debug;
+
+/// What is done with every policy. Policies that everything below can be done with are all that there are.
+pub(crate) trait Visitor<M: ClickModel> {
+    fn visit<P>(&mut self, name: &str, model: &M, policy: P)
+    where
+        P: Update<Ranking, Feedback<M>> + Serialize + DeserializeOwned + Clone + Debug + Send + Sync;
+}
+
+/// Every policy for the position-based model, fresh.
+pub(crate) fn position_based_policies(model: &PositionBased, visitor: &mut impl Visitor<PositionBased>) {
+    let epsilon = NonNegative::new(0.1).expect("not negative");
+    visitor.visit("PbmUcb", model, PbmUcb::new(model.known(), Rate::LOG));
+    visitor.visit("PbmPie", model, PbmPie::new(model.known(), Rate::LOG));
+    let at_horizon = Rate::scaled_log(epsilon).at_horizon(100_000);
+    visitor.visit("PbmPie at the horizon", model, PbmPie::new(model.known(), at_horizon));
+    visitor.visit("PbmTs", model, PbmTs::new(model.known()));
+    visitor.visit("BcMpTs", model, BcMpTs::new(model.known()));
+    visitor.visit("RbaKlUcb", model, RbaKlUcb::new(model.shape()));
+    visitor.visit("Uniform", model, Uniform::new(model.shape()));
+    visitor.visit("Fixed", model, Fixed::new(model.optimal_action()));
+}
+
+/// Every policy for the random semi-bandit, fresh.
+pub(crate) fn semi_bandit_policies(model: &RandomSemiBandit, visitor: &mut impl Visitor<RandomSemiBandit>) {
+    visitor.visit("PrefixUcb", model, PrefixUcb::rsf(model.shape()));
+    visitor.visit("PrefixKlUcb", model, PrefixKlUcb::new(model.shape(), Rate::LOG));
+    visitor.visit("PrefixTs", model, PrefixTs::new(model.shape()));
+    visitor.visit("Pie", model, Pie::last(model.shape(), Rate::LOG));
+    let at_the_top =
+        Pie::at(model.shape(), 0, Rate::LOG_PLUS_4_LOG_LOG).expect("a list has a first position");
+    visitor.visit("Pie at the top", model, at_the_top);
+    visitor.visit("Uniform", model, Uniform::new(model.shape()));
+    visitor.visit("Fixed", model, Fixed::new(model.optimal_action()));
+}
+
+/// Position-based instances: the paper's, one as in advertising, all items shown, one position, and positions in any order that
+/// everybody, or nobody, looks at.
+pub(crate) fn position_based() -> Vec<PositionBased> {
+    [
+        (&[0.45, 0.35, 0.25, 0.15, 0.05][..], &[0.9, 0.6, 0.3][..]),
+        (&[0.149, 0.022, 0.04, 0.04, 0.035, 0.08, 0.03, 0.03, 0.061, 0.025, 0.149], &[1.0, 0.526, 0.358]),
+        (&[0.2, 0.4, 0.6, 0.8], &[1.0, 0.8, 0.4, 0.2]),
+        (&[0.2, 0.4, 0.6, 0.6], &[0.7]),
+        (&[0.0, 1.0, 0.5, 0.5, 1.0], &[0.0, 1.0, 0.5]),
+    ]
+    .map(|(attraction, examination)| {
+        PositionBased::from_values(attraction, examination).expect("a valid instance")
+    })
+    .into()
+}
+
+/// Random semi-bandits of the same kinds.
+pub(crate) fn semi_bandits() -> Vec<RandomSemiBandit> {
+    [
+        (&[0.6, 0.58, 0.55, 0.45, 0.45, 0.4][..], &[1.0, 0.8, 0.6][..]),
+        (&[0.149, 0.022, 0.04, 0.04, 0.035, 0.08, 0.03, 0.03, 0.061, 0.025, 0.149], &[1.0, 0.526, 0.358]),
+        (&[0.2, 0.4, 0.6, 0.8], &[1.0, 0.8, 0.4, 0.2]),
+        (&[0.2, 0.4, 0.6, 0.6], &[0.7]),
+        (&[0.0, 1.0, 0.5, 0.5, 1.0], &[1.0, 0.5, 0.0]),
+    ]
+    .map(|(attraction, examination)| {
+        RandomSemiBandit::from_values(attraction, examination).expect("a valid instance")
+    })
+    .into()
+}
+
+/// Every policy on every instance.
+pub(crate) fn everything(visitor: &mut (impl Visitor<PositionBased> + Visitor<RandomSemiBandit>)) {
+    for model in position_based() {
+        position_based_policies(&model, visitor);
+    }
+    for model in semi_bandits() {
+        semi_bandit_policies(&model, visitor);
+    }
+}
+
+pub(crate) fn generator(seed: u64) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(seed)
+}
+
+/// One round: decide, show, learn. Gives the regret.
+pub(crate) fn round<M, P, R, E>(
+    model: &M,
+    policy: &mut P,
+    decision: &mut Decision<Ranking, P::Note>,
+    rng: &mut R,
+    users: &mut E,
+) -> f64
+where
+    M: ClickModel,
+    M::Interaction: Interaction<Action = Ranking>,
+    P: Update<Ranking, Feedback<M>>,
+    R: Rng,
+    E: Rng,
+{
+    Select::select(policy, rng, decision);
+    let feedback = model.respond(&decision.action, users);
+    policy.update(decision, &feedback);
+    model.gap(&decision.action)
+}
+
+/// The numbers of the items shown.
+pub(crate) fn items(list: &Ranking) -> Vec<usize> {
+    list.iter().map(|(_, item)| item.index()).collect()
+}
