@@ -1,4 +1,4 @@
-//! Bandit policies that learn which ranked list to show from clicks alone.
+#![doc = include_str!("../README.md")]
 
 mod coin;
 mod error;

@@ -3,6 +3,66 @@
 //! `select` is keyed by the action and `update` by action and feedback, so one policy can speak several protocols, and a
 //! policy on a protocol that it does not speak does not compile. The generator of random numbers is handed in with every
 //! call and never kept: a policy and the state of its randomness are saved apart.
+//!
+//! # Examples
+//!
+//! A policy of the position-based model cannot be given what a random semi-bandit shows, in which no click means something else:
+//!
+//! ```compile_fail,E0308
+//! use click_models::{ClickModel, Clicks, PositionBased, PrefixFeedback};
+//! use policies::{Decision, PbmTs, Update};
+//!
+//! let users = PositionBased::from_values(&[0.5, 0.2], &[1.0])?;
+//! let mut policy = PbmTs::new(users.known());
+//! let seen = PrefixFeedback { clicks: Clicks::new(1) };
+//! policy.update(&Decision::default(), &seen);
+//! # Ok::<(), click_models::Error>(())
+//! ```
+//!
+//! The same with `PbmFeedback` compiles:
+//!
+//! ```
+//! use click_models::{ClickModel, Clicks, PbmFeedback, PositionBased};
+//! use policies::{Decision, PbmTs, Update};
+//!
+//! let users = PositionBased::from_values(&[0.5, 0.2], &[1.0])?;
+//! let mut policy = PbmTs::new(users.known());
+//! let seen = PbmFeedback { clicks: Clicks::new(1) };
+//! policy.update(&Decision::default(), &seen);
+//! # Ok::<(), click_models::Error>(())
+//! ```
+//!
+//! And whoever asks for a policy of one protocol is not given one of another:
+//!
+//! ```compile_fail,E0277
+//! use click_models::{ClickModel, PositionBased, SemiBandit};
+//! use policies::{PbmTs, Policy};
+//!
+//! fn play<P: Policy<SemiBandit>>(policy: P) {}
+//!
+//! let users = PositionBased::from_values(&[0.5, 0.2], &[1.0])?;
+//! play(PbmTs::new(users.known()));
+//! # Ok::<(), click_models::Error>(())
+//! ```
+//!
+//! The compiler says so:
+//!
+//! ```text
+//! error[E0277]: `policies::PbmTs` does not speak the `click_models::SemiBandit` protocol
+//!   = help: for that trait implementation, expected `PbmFeedback`, found `click_models::PrefixFeedback`
+//! ```
+//!
+//! A policy that speaks the protocol is welcome:
+//!
+//! ```
+//! use click_models::{ListShape, SemiBandit};
+//! use policies::{Policy, PrefixTs};
+//!
+//! fn play<P: Policy<SemiBandit>>(policy: P) {}
+//!
+//! play(PrefixTs::new(ListShape::new(2, 1)?));
+//! # Ok::<(), click_models::Error>(())
+//! ```
 
 use click_models::Interaction;
 use rand::Rng;

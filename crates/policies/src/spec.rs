@@ -11,6 +11,22 @@
 //! | `rsf-kl-ucb` | `level = "log-t"`, `"log-t-3-log-log-t"` or `"log-t-4-log-log-t"` |
 //! | `pie` | `position` (0-based, the last by default), `level` as for `rsf-kl-ucb` |
 //! | `uniform`, `oracle` | |
+//!
+//! # Examples
+//!
+//! ```
+//! use confidence::NonNegative;
+//! use policies::spec::{PbmPieLevel, PolicySpec};
+//!
+//! let spec: PolicySpec = serde_json::from_str(r#"{ "pbm-pie": { "level": "log-horizon" } }"#)?;
+//! let PolicySpec::PbmPie { epsilon, level } = spec else { panic!("another policy") };
+//! assert_eq!((epsilon, level), (NonNegative::ZERO, PbmPieLevel::LogHorizon));
+//! // ln 1000 at every round.
+//! assert!((level.rate(epsilon, 1000).level(7) - 6.907_755_278_982_137).abs() < 1e-15);
+//! // What a policy does not have is refused.
+//! assert!(serde_json::from_str::<PolicySpec>(r#"{ "pbm-ts": { "epsilon": 0.1 } }"#).is_err());
+//! # Ok::<(), serde_json::Error>(())
+//! ```
 
 use confidence::{NonNegative, Rate};
 use serde::{Deserialize, Serialize};

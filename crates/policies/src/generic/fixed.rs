@@ -2,7 +2,7 @@
 //!
 //! With the best action of an instance it is the oracle whose regret is 0, the ceiling of every comparison.
 //!
-//! Reference: none needed. Deviations: none. Complexity: a copy of the action a round.
+//! Reference: none needed. Deviations: none. Symbols, numerics: none. Complexity: a copy of the action a round.
 //!
 //! # Examples
 //!

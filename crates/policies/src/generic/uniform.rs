@@ -2,7 +2,8 @@
 //!
 //! Every ordered list of `n_positions` distinct items has the same probability.
 //!
-//! Reference: none needed; the floor of every comparison. Deviations: none. Complexity: O(`n_positions`^2) a round.
+//! Reference: none needed; the floor of every comparison. Deviations: none. Symbols: none. Numerics: items are
+//! drawn without modulo bias. Complexity: O(`n_positions`^2) a round; up to `n_positions` ln `n_positions` draws when all items are shown.
 //!
 //! # Examples
 //!
@@ -15,6 +16,7 @@
 //! let mut decision = Decision::<Ranking>::default();
 //! Uniform::new(shape).select(&mut ChaCha8Rng::seed_from_u64(1), &mut decision);
 //! assert!(decision.action.fits(shape));
+//! // One list of 5 * 4 * 3 = 60.
 //! # Ok::<(), click_models::Error>(())
 //! ```
 

@@ -18,9 +18,48 @@
 //! | `candidates` | B(t) | at most `n_items` - `n_positions` | items |
 //!
 //! Numerics: whether an index reaches the last leader's estimate is tested, not solved for (`confidence::threshold`), unless
-//! rounding could decide; estimates above 1 are reached by nobody. Whether a round
-//! explores is decided before the candidates are looked for, which changes nothing in law. Complexity:
-//! O(`n_items` `n_positions`) in every other round.
+//! rounding could decide; estimates above 1 are reached by nobody. Whether a round explores is decided before the candidates are
+//! looked for, which changes nothing in law. Complexity: O(`n_items`) a round, and O(`n_items` `n_positions`) in every other one.
+//!
+//! # Examples
+//!
+//! With examination 1/2, item 0 with 1 click in 10 displays has the estimate 1/5, and item 1 with none in 20 has the index
+//! `2 (1 - t^(-1/20))`, which reaches it at `t = 0.9^-20 = 8.2`: item 1 is explored from round 9 on.
+//!
+//! ```
+//! use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranking};
+//! use confidence::Rate;
+//! use policies::{Decision, PbmPie, Select, Update};
+//! use rand::{SeedableRng, rngs::ChaCha8Rng};
+//!
+//! // One display of one item at the only position.
+//! let one = |item, clicked| {
+//!     let action: Ranking = [ItemId::new(item)].into_iter().collect();
+//!     let clicks = if clicked { Clicks::new(1).with(0) } else { Clicks::new(1) };
+//!     (Decision { action, note: () }, PbmFeedback { clicks })
+//! };
+//! let users = PositionBased::from_values(&[0.2, 0.1], &[0.5])?;
+//! let mut policy = PbmPie::new(users.known(), Rate::LOG);
+//! for display in 0..10 {
+//!     let (decision, feedback) = one(0, display == 0);
+//!     policy.update(&decision, &feedback);
+//! }
+//! for _ in 0..20 {
+//!     let (decision, feedback) = one(1, false);
+//!     policy.update(&decision, &feedback);
+//! }
+//! let mut rng = ChaCha8Rng::seed_from_u64(1);
+//! let mut decision = Decision::default();
+//! let mut shown = vec![];
+//! for _ in 1..=40 {
+//!     policy.select(&mut rng, &mut decision);
+//!     shown.push(decision.action[0].index());
+//! }
+//! // Rounds 1 and 2 show every item once, whatever is known.
+//! assert_eq!(shown[..8], [0, 1, 0, 0, 0, 0, 0, 0]);
+//! assert!(shown[8..].contains(&1));
+//! # Ok::<(), click_models::Error>(())
+//! ```
 
 use super::counts::{PbmCounts, place};
 use crate::coin::{heads, pick};

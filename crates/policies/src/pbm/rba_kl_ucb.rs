@@ -6,7 +6,8 @@
 //!
 //! Reference: Radlinski, Kleinberg, Joachims, *Learning diverse rankings with multi-armed bandits*, ICML 2008, with the
 //! index of Garivier and Cappe 2011; compared with in Lagree, Vernade, Cappe 2016, section 4. Deviations: none; which
-//! item fills the place of a repeated pick is left open there.
+//! item fills the place of a repeated pick is left open there. An item shown as such a filler counts as shown above for the
+//! positions below it.
 //!
 //! The decision's note holds the picks, since the list shows something else where a pick was repeated.
 //!
@@ -14,7 +15,27 @@
 //! |---|---|---|---|
 //! | `arms` | one bandit a position | `n_positions` x `n_items` | - |
 //!
-//! Complexity: O(`n_positions` `n_items`) multiply-adds and a few solved indices a round.
+//! Numerics: the same choices as solving for every index, see `kl_arms`. Complexity: O(`n_positions` `n_items`) multiply-adds and a few
+//! solved indices a round.
+//!
+//! # Examples
+//!
+//! Both bandits have picked item 0, and both displays were clicked. Item 1 has not been pulled by either, so both pick it now; the
+//! lower one has to show item 0 instead.
+//!
+//! ```
+//! use click_models::{Clicks, ItemId, ListShape, PbmFeedback, Ranking};
+//! use policies::{Decision, RbaKlUcb, Select, Update};
+//! use rand::{SeedableRng, rngs::ChaCha8Rng};
+//!
+//! let list = |items: [u32; 2]| items.map(ItemId::new).into_iter().collect::<Ranking>();
+//! let mut policy = RbaKlUcb::new(ListShape::new(2, 2)?);
+//! let mut decision = Decision { action: list([0, 1]), note: list([0, 0]) };
+//! policy.update(&decision, &PbmFeedback { clicks: Clicks::new(2).with(0).with(1) });
+//! policy.select(&mut ChaCha8Rng::seed_from_u64(1), &mut decision);
+//! assert_eq!((decision.action, decision.note), (list([1, 0]), list([1, 1])));
+//! # Ok::<(), click_models::Error>(())
+//! ```
 
 use crate::error::check_counts;
 use crate::kl_arms::{KlArm, KlTop};

@@ -12,6 +12,43 @@
 //! | `width` | `sqrt(2 / (3 N_k))` | `n_items` | per root of a nat |
 //!
 //! Numerics: an index is a pure function of the counts. Complexity: O(`n_items`) a round.
+//!
+//! # Examples
+//!
+//! Item 0 with 5 clicks in 10 displays has the index `1/2 + sqrt(ln t / 15)`, and item 1 with none in 1 has `sqrt(2 ln t / 3)`: they
+//! cross at `t = 2.2`.
+//!
+//! ```
+//! use click_models::{Clicks, ItemId, ListShape, PrefixFeedback, Ranking};
+//! use policies::{Decision, PrefixUcb, Select, Update};
+//! use rand::{SeedableRng, rngs::ChaCha8Rng};
+//!
+//! // One display of one item at the only position.
+//! let one = |item, clicked| {
+//!     let action: Ranking = [ItemId::new(item)].into_iter().collect();
+//!     let clicks = if clicked { Clicks::new(1).with(0) } else { Clicks::new(1) };
+//!     (Decision { action, note: () }, PrefixFeedback { clicks })
+//! };
+//! let mut policy = PrefixUcb::rsf(ListShape::new(2, 1)?);
+//! for display in 0..10 {
+//!     let (decision, feedback) = one(0, display < 5);
+//!     policy.update(&decision, &feedback);
+//! }
+//! for _ in 0..1 {
+//!     let (decision, feedback) = one(1, false);
+//!     policy.update(&decision, &feedback);
+//! }
+//! let mut rng = ChaCha8Rng::seed_from_u64(1);
+//! let mut decision = Decision::default();
+//! let shown: Vec<usize> = (1..=3)
+//!     .map(|_round| {
+//!         policy.select(&mut rng, &mut decision);
+//!         decision.action[0].index()
+//!     })
+//!     .collect();
+//! assert_eq!(shown, [0, 0, 1]);
+//! # Ok::<(), click_models::Error>(())
+//! ```
 
 use super::counts::{PrefixCounts, show};
 use crate::top_l::{Ties, TopL};
