@@ -4,6 +4,7 @@ mod config;
 mod contenders;
 mod manifest;
 mod output;
+mod overview;
 mod progress;
 mod report;
 mod reproduce;
@@ -14,11 +15,13 @@ mod timing;
 mod toml_reader;
 
 use crate::config::{Experiment, Overrides};
+use crate::overview::Overview;
 use crate::report::figure::{Figure, Looks};
 use crate::simulate::Options;
 use crate::toml_reader::Source;
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -87,7 +90,11 @@ fn simulate(arguments: &Simulate) -> Result<()> {
         keep_runs: arguments.keep_runs,
     };
     let looks = Looks::of(experiment.policies.iter().map(|entry| entry.label.as_str()));
-    simulate::simulate(&experiment, &arguments.out, &Figure::defaults(), &looks, options)?;
+    let simulation = simulate::simulate(&experiment, &arguments.out, &Figure::defaults(), &looks, options)?;
+    if !arguments.quiet {
+        // A closed standard output is no reason to fail: the files are written.
+        let _ = write!(std::io::stdout(), "{}", Overview { simulation: &simulation, out: &arguments.out });
+    }
     Ok(())
 }
 
@@ -95,7 +102,7 @@ fn reproduce(arguments: &reproduce::Arguments) -> Result<ExitCode> {
     let options =
         Options { threads: arguments.threads.map(usize::from), quiet: arguments.quiet, keep_runs: false };
     let as_known = reproduce::run(arguments, |job| {
-        simulate::simulate(job.experiment, &job.directory, job.figures, job.looks, options)
+        Ok(simulate::simulate(job.experiment, &job.directory, job.figures, job.looks, options)?.result)
     })?;
     Ok(if as_known { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

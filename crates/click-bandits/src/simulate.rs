@@ -5,8 +5,7 @@ use crate::contenders;
 use crate::manifest::{Manifest, Moment};
 use crate::output::OutputDir;
 use crate::progress::Progress;
-use crate::report::figure::{Figure, Looks, chart};
-use crate::report::svg;
+use crate::report::figure::{self, Figure, Looks};
 use crate::result::{Bound, MeanSe, Optimum, Paired, PolicyResult, ResultFile, Spread};
 use crate::tables;
 use crate::timing::{Elapsed, Stopwatch, Timing};
@@ -28,6 +27,15 @@ pub(crate) struct Options {
     pub(crate) keep_runs: bool,
 }
 
+/// What a run of an experiment gave.
+#[derive(Debug)]
+pub(crate) struct Simulation {
+    /// What it found.
+    pub(crate) result: ResultFile,
+    /// How long it took.
+    pub(crate) timing: Timing,
+}
+
 /// Runs `experiment` and writes its files to `dir`, `figures` among them, in which policies have the given `looks`.
 ///
 /// # Errors
@@ -39,46 +47,47 @@ pub(crate) fn simulate(
     figures: &[Figure],
     looks: &Looks,
     options: Options,
-) -> Result<ResultFile> {
+) -> Result<Simulation> {
     let started = Moment::now();
-    let mut names: Vec<String> = figures.iter().map(figure_name).collect();
-    names.push("spec.toml".to_owned());
-    if options.keep_runs {
-        names.push("runs.csv".to_owned());
-    }
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let output = OutputDir::claim(dir, &experiment.identity(), &experiment.name, &names)?;
+    let extra = extra_files(figures, options);
+    let extra: Vec<&str> = extra.iter().map(String::as_str).collect();
+    let output = OutputDir::claim(dir, &experiment.identity(), &experiment.name, &extra)?;
     let played = play(experiment, options)?;
-    let result = summarise(experiment, &played);
+    let spreads = played.spreads();
+    let result = summarise(experiment, &played, &spreads);
 
     let mut files = vec![
         ("result.json".to_owned(), line(serde_json::to_vec(&result)?)),
-        (
-            "curves.csv".to_owned(),
-            tables::curves(&played.labels, &experiment.checkpoints, &played.spreads())?,
-        ),
+        ("curves.csv".to_owned(), tables::curves(&played.labels, &experiment.checkpoints, &spreads)?),
         ("timing.json".to_owned(), played.timing.to_json()),
-        ("spec.toml".to_owned(), experiment.to_toml().into_bytes()),
+        (SPEC.to_owned(), experiment.to_toml().into_bytes()),
     ];
-    for figure in figures {
-        let name = figure_name(figure);
-        let drawing =
-            svg::render(&chart(figure, &result, looks)).with_context(|| format!("drawing {name}"))?;
-        files.push((name, drawing.into_bytes()));
-    }
+    let drawn = figure::draw(figures, &result, looks)?;
+    files.extend(drawn.into_iter().map(|(name, drawing)| (name, drawing.into_bytes())));
     if options.keep_runs {
         let runs = tables::runs(&played.labels, &experiment.checkpoints, &played.outcome)?;
-        files.push(("runs.csv".to_owned(), runs));
+        files.push((RUNS.to_owned(), runs));
     }
     let files: Vec<(&str, &[u8])> =
         files.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
     let manifest = Manifest::new(experiment, started, played.timing.threads, &files);
     output.write_all(&manifest.to_json(), &files)?;
-    Ok(result)
+    Ok(Simulation { result, timing: played.timing })
 }
 
-fn figure_name(figure: &Figure) -> String {
-    format!("{}.svg", figure.kind.name())
+/// The experiment as it was run.
+const SPEC: &str = "spec.toml";
+/// Every run, where that is asked for.
+const RUNS: &str = "runs.csv";
+
+/// Files that are written besides those of every experiment.
+fn extra_files(figures: &[Figure], options: Options) -> Vec<String> {
+    let mut names = figure::file_names(figures);
+    names.push(SPEC.to_owned());
+    if options.keep_runs {
+        names.push(RUNS.to_owned());
+    }
+    names
 }
 
 /// A text file ends with a line break.
@@ -197,16 +206,15 @@ impl Observer for Watch {
     }
 }
 
-fn summarise(experiment: &Experiment, played: &Played) -> ResultFile {
+fn summarise(experiment: &Experiment, played: &Played, spreads: &[[Spread; 2]]) -> ResultFile {
     let checkpoints = &experiment.checkpoints;
-    let policies =
-        experiment.policies.iter().zip(played.spreads()).map(|(entry, [regret, clicks])| PolicyResult {
-            label: entry.label.clone(),
-            policy: entry.name.clone(),
-            t: checkpoints.clone(),
-            regret,
-            clicks: MeanSe { mean: clicks.mean, se: clicks.se },
-        });
+    let policies = experiment.policies.iter().zip(spreads).map(|(entry, [regret, clicks])| PolicyResult {
+        label: entry.label.clone(),
+        policy: entry.name.clone(),
+        t: checkpoints.clone(),
+        regret: regret.clone(),
+        clicks: MeanSe { mean: clicks.mean.clone(), se: clicks.se.clone() },
+    });
     let optimum = |&checkpoint: &u64| -> Vec<f64> {
         played.optimal_rewards.iter().map(|reward| reward * checkpoint as f64).collect()
     };

@@ -1,6 +1,6 @@
 //! Streams of random numbers, one for every purpose, all from one master seed.
 //!
-//! The stream of (role, lane, replication) is a Xoshiro256++ seeded from ChaCha8 keyed by the master seed, the role and the
+//! The stream of (role, lane, replication) is a Xoshiro256++ seeded from `ChaCha8` keyed by the master seed, the role and the
 //! lane, at the stream number of the replication. Any stream is made in O(1), in any order and on any thread, and two of
 //! them have nothing in common. A policy's lane is a hash of its label: adding, removing or reordering policies changes
 //! nobody else's results. The environment's stream and the draw of the instance have no lane: all policies of one
