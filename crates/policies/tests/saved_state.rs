@@ -237,6 +237,60 @@ fn damaged_data_is_refused_or_usable() {
     );
 }
 
+/// Restores policies with counts of any size up to the largest that is accepted, and plays.
+struct Extremes {
+    restored: u32,
+}
+
+impl<M> Visitor<M> for Extremes
+where
+    M: ClickModel + Debug,
+    M::Interaction: Interaction<Action = Ranking>,
+{
+    fn visit<P>(&mut self, name: &str, model: &M, policy: P)
+    where
+        P: Update<Ranking, Feedback<M>> + Serialize + DeserializeOwned + Clone + Debug + Send + Sync,
+    {
+        let saved = serde_json::to_value(&policy).expect("a policy can be saved");
+        let mut rng = generator(4);
+        for _ in 0..100 {
+            let mut extreme = saved.clone();
+            let table = if extreme.get("counts").is_some() { &mut extreme["counts"] } else { &mut extreme };
+            let Some(cells) = table["clicks"].as_array().map(Vec::len) else { return };
+            let sizes = [0, 1, 2, 1000, 1_000_000, 1_000_000_000, 1 << 47];
+            let shows: Vec<u64> = (0..cells).map(|_| sizes[rng.random_range(0..sizes.len())]).collect();
+            let share = |&shows: &u64| match rng.random_range(0..5) {
+                0 => 0,
+                1 => shows,
+                2 => shows / 2,
+                3 => shows.min(1),
+                _ => shows - shows.min(1),
+            };
+            table["clicks"] = shows.iter().map(share).collect();
+            let displays = if table.get("pulls").is_some() { "pulls" } else { "shows" };
+            table[displays] = shows.into();
+            table["rounds"] = (1_u64 << 47).into();
+            let mut policy: P = serde_json::from_value(extreme).expect("counts like these are accepted");
+            let (mut rng, mut users) = (generator(5), generator(6));
+            let mut decision = Decision::default();
+            for _ in 0..50 {
+                round(model, &mut policy, &mut decision, &mut rng, &mut users);
+                let list: BTreeSet<_> = items(&decision.action).into_iter().collect();
+                assert_eq!(list.len(), decision.action.len(), "{name}");
+            }
+            self.restored += 1;
+        }
+    }
+}
+
+#[test]
+fn extreme_counts_are_played_with() {
+    let mut extremes = Extremes { restored: 0 };
+    everything(&mut extremes);
+    // All but the uniform and the fixed list, on five instances each.
+    assert_eq!(extremes.restored, 100 * 5 * (6 + 5));
+}
+
 fn refusal<P: DeserializeOwned + Debug>(value: Value) -> String {
     serde_json::from_value::<P>(value).expect_err("refused").to_string()
 }

@@ -7,7 +7,8 @@
 //!
 //! Reference: Lagree, Vernade, Cappe 2016, Algorithm 1 and Theorem 11. Deviations: the level is `(1 + epsilon) ln t` by
 //! default, as in Theorem 11 and its proof, where Algorithm 1 prints `(1 + epsilon) ln T`; `Rate::at_horizon` gives
-//! the latter. In the first rounds position `l` shows item `(t + l) mod K` (0-based), which the paper leaves open.
+//! the latter. Positions may come in any order of examination: the first leader goes where it is largest, and the last position
+//! is the least examined one. In the first rounds position `l` shows item `(t + l) mod K` (0-based), which the paper leaves open.
 //! Feedback may come late: an item of which nothing has come back yet ranks first among the leaders and is always a
 //! candidate.
 //!
