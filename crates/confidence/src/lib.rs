@@ -1,4 +1,4 @@
-//! Confidence bounds for bandit algorithms.
+#![doc = include_str!("../README.md")]
 #![no_std]
 
 #[cfg(feature = "std")]

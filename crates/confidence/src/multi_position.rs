@@ -37,7 +37,7 @@
 //! its rounding error: an upper index never lies below the true root, a lower one never above it.
 //!
 //! Arguments out of range are moved into it: clicks beyond shows count as shows, examinations outside `[0, 1]` as the nearer
-//! edge (NaN as 0), a negative level as 0; of slices of unequal length the common part counts.
+//! edge (NaN as 0), a negative level as 0, a positive one below 1e-250 as 1e-250; of slices of unequal length the common part counts.
 //!
 //! Complexity: time proportional to the number of positions, usually three evaluations of `Phi`; no allocation.
 //!
@@ -57,6 +57,8 @@ use crate::math::{ln_ratio, relative_entropy, relative_entropy_of_normal, sqrt};
 
 /// Examined less often than this is never: a hundred orders of magnitude away from any effect, and from underflow.
 pub(crate) const LEAST_EXAMINATION: f64 = 1e-100;
+/// Positive levels below this count as this.
+const LEAST_LEVEL: f64 = 1e-250;
 /// Halvings of the bisection references.
 const BISECTION_STEPS: u32 = 60;
 /// Bound on the relative rounding error of a computed `Phi`; see [`Point`].
@@ -131,7 +133,7 @@ pub fn multi_position_upper(clicks: &[u64], shows: &[u64], examination: &[f64], 
     if totals.failures == 0.0 || level.is_nan() {
         return 1.0;
     }
-    item.solve::<true>(&totals, level.max(0.0))
+    item.solve::<true>(&totals, usable(level))
 }
 
 /// The lower multi-position KL index; never above the true root.
@@ -149,7 +151,7 @@ pub fn multi_position_lower(clicks: &[u64], shows: &[u64], examination: &[f64], 
     if totals.clicks == 0.0 || level.is_nan() {
         return 0.0;
     }
-    item.solve::<false>(&totals, level.max(0.0))
+    item.solve::<false>(&totals, usable(level))
 }
 
 /// [`multi_position_upper`] by bisection: the straightforward code that the fast solver is tested against.
@@ -165,7 +167,7 @@ pub fn multi_position_upper_bisection(clicks: &[u64], shows: &[u64], examination
     }
     let Some(minimum) = multi_position_minimum(clicks, shows, examination) else { return 1.0 };
     let divergence = |q| multi_position_divergence(clicks, shows, examination, q);
-    let level = level.max(0.0);
+    let level = usable(level);
     if minimum.divergence > level {
         return minimum.theta;
     }
@@ -192,7 +194,7 @@ pub fn multi_position_lower_bisection(clicks: &[u64], shows: &[u64], examination
     }
     let Some(minimum) = multi_position_minimum(clicks, shows, examination) else { return 0.0 };
     let divergence = |q| multi_position_divergence(clicks, shows, examination, q);
-    let level = level.max(0.0);
+    let level = usable(level);
     if minimum.divergence > level {
         return minimum.theta;
     }
@@ -202,6 +204,12 @@ pub fn multi_position_lower_bisection(clicks: &[u64], shows: &[u64], examination
         if divergence(middle) > level { low = middle } else { high = middle }
     }
     low
+}
+
+/// The level that is solved for: not negative, and far enough from underflow if positive.
+#[inline]
+pub(crate) fn usable(level: f64) -> f64 {
+    if level <= 0.0 { 0.0 } else { level.max(LEAST_LEVEL) }
 }
 
 /// An item's counts.
@@ -499,7 +507,11 @@ impl<'a> Item<'a> {
         if budget <= 0.0 {
             return outward::<UPPER>(theta);
         }
-        let mut q = theta + sign * sqrt(2.0 * budget / bottom.curvature);
+        let mut q = if theta == 0.0 {
+            self.guess_without_clicks(level)
+        } else {
+            theta + sign * sqrt(2.0 * budget / bottom.curvature)
+        };
         // The root lies between the two: `inner` is on the side of theta.
         let (mut inner, mut outer) = (theta, edge);
         let mut end = edge;

@@ -65,13 +65,16 @@
 
 use crate::Error;
 use crate::math::{ln, ln_1p, ln_ratio};
-use crate::multi_position::LEAST_EXAMINATION;
+use crate::multi_position::{self, LEAST_EXAMINATION};
 
 /// Relative slack of the tests, see the [module](self).
 const SLACK: f64 = 1.0 / (1_u64 << 42) as f64;
 
 /// Relative error of `q`, and of a computed arg min, that the sign of the slope allows for.
 const SLOPE_SLACK: f64 = 1.0 / (1_u64 << 46) as f64;
+
+/// Thresholds below this are left to the solver: the slack would vanish between subnormal numbers.
+const TINY: f64 = 1e-250;
 
 /// The most positions that [`MultiPositionThreshold`] holds.
 pub const MAX_POSITIONS: usize = 64;
@@ -125,7 +128,7 @@ enum Kind {
     One,
     /// Above 1: reached by nothing.
     Never,
-    /// NaN: nothing is certain.
+    /// NaN, or so small that the slack underflows: nothing is certain.
     Unknown,
 }
 
@@ -135,6 +138,8 @@ impl Kind {
             Self::Unknown
         } else if q <= 0.0 {
             Self::Always
+        } else if q < TINY {
+            Self::Unknown
         } else if q < 1.0 {
             Self::Inside
         } else if q == 1.0 {
@@ -149,6 +154,12 @@ impl Kind {
 #[inline]
 fn usable(level: f64) -> f64 {
     if level.is_nan() { f64::INFINITY } else { level.max(0.0) }
+}
+
+/// The same for the multi-position index.
+#[inline]
+fn multi_position_level(level: f64) -> f64 {
+    if level.is_nan() { f64::INFINITY } else { multi_position::usable(level) }
 }
 
 /// A threshold that upper KL-UCB indices of many arms are compared with.
@@ -171,19 +182,23 @@ impl KlUcbThreshold {
     /// The threshold `q`, any number.
     #[inline]
     pub fn new(q: f64) -> Self {
+        // (1 - SLACK) / (1 + SLACK), SLACK / (1 + SLACK), and their counterparts with the opposite signs.
+        const LESS: f64 = (1.0 - SLACK) / (1.0 + SLACK);
+        const LESS_SLACK: f64 = SLACK / (1.0 + SLACK);
+        const MORE: f64 = (1.0 + SLACK) / (1.0 - SLACK);
+        const MORE_SLACK: f64 = SLACK / (1.0 - SLACK);
         let kind = Kind::of(q);
         // Without effect unless `q` is inside.
         let q = if kind == Kind::Inside { q } else { 0.5 };
         let (click, failure, odds) = (-ln(q), -ln_1p(-q), q / (1.0 - q));
-        let (less, more) = (1.0 - SLACK, 1.0 + SLACK);
         Self {
             kind,
-            low_click: (click * less - SLACK) / more,
-            low_failure: (failure * less - SLACK * odds) / more,
-            low_odds: odds * less / more,
-            high_click: (click * more + SLACK) / less,
-            high_failure: (failure * more + SLACK * odds) / less,
-            high_odds: odds * more / less,
+            low_click: click * LESS - LESS_SLACK,
+            low_failure: failure * LESS - odds * LESS_SLACK,
+            low_odds: odds * LESS,
+            high_click: click * MORE + MORE_SLACK,
+            high_failure: failure * MORE + odds * MORE_SLACK,
+            high_odds: odds * MORE,
         }
     }
 
@@ -257,7 +272,11 @@ impl KlUcbThreshold {
                 passes[arm] = u64::from(self.passes(entropies[arm], clicks[arm], failures[arm], level));
             }
             if passes.iter().fold(0, |any, pass| any | pass) != 0 {
-                (0..BLOCK).filter(|&arm| passes[arm] != 0).for_each(|arm| found(block * BLOCK + arm));
+                let mut left = passes.iter().rev().fold(0_u64, |bits, pass| bits << 1 | pass);
+                while left != 0 {
+                    found(block * BLOCK + left.trailing_zeros() as usize);
+                    left &= left - 1;
+                }
             }
         }
         for arm in arms - arms % BLOCK..arms {
@@ -373,8 +392,9 @@ impl MultiPositionThreshold {
     pub fn excludes(&self, entropy: f64, clicks: f64, failures: &[f64], level: f64) -> bool {
         match self.kind {
             Kind::Inside => {
+                let level = multi_position_level(level);
                 let item = self.compare(entropy, clicks, failures, level);
-                item.divergence - usable(level) > item.divergence_slack && item.slope > item.slope_slack
+                item.divergence - level > item.divergence_slack && item.slope > item.slope_slack
             }
             Kind::Never => true,
             Kind::Always | Kind::One | Kind::Unknown => false,
@@ -386,8 +406,9 @@ impl MultiPositionThreshold {
     pub fn includes(&self, entropy: f64, clicks: f64, failures: &[f64], level: f64) -> bool {
         match self.kind {
             Kind::Inside => {
+                let level = multi_position_level(level);
                 let item = self.compare(entropy, clicks, failures, level);
-                usable(level) - item.divergence >= item.divergence_slack || -item.slope > item.slope_slack
+                level - item.divergence >= item.divergence_slack || -item.slope > item.slope_slack
             }
             Kind::Always => true,
             Kind::One | Kind::Never | Kind::Unknown => false,
@@ -405,8 +426,7 @@ impl MultiPositionThreshold {
         }
         Comparison {
             divergence: entropy + clicks * self.click + cost,
-            divergence_slack: SLACK
-                * (usable(level) + entropy.abs() + clicks * (self.click + 1.0) + cost + odds),
+            divergence_slack: SLACK * (level + entropy.abs() + clicks * (self.click + 1.0) + cost + odds),
             slope: odds - clicks,
             slope_slack: SLACK * (clicks + odds) + SLOPE_SLACK * odds_slope,
         }

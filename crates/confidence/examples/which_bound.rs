@@ -1,0 +1,248 @@
+//! Prints the table of the crate's front page: what each bound is for, how wide it is, what it costs.
+//!
+//! `cargo run --release -p confidence --example which_bound`
+//!
+//! Widths are those of the interval from the lower to the upper bound for 95 % coverage when one observation in ten is a click
+//! (exactly). The costs are the only numbers that differ from run to run.
+
+use confidence::coverage_bound;
+use confidence::sequence::{
+    BetaMixture, ConfidenceSequence, EmpiricalBernstein, HedgedBetting, Interval, KlMixture,
+};
+use confidence::{
+    hoeffding_radius, kl_ucb_lower, kl_ucb_upper, lil_radius_scaled, math, multi_position_lower,
+    multi_position_upper, sample_bernstein_radius,
+};
+use std::hint::black_box;
+
+/// What one interval may miss.
+const MISS: f64 = 0.05;
+const MEAN: f64 = 0.1;
+/// Numbers of observations in the table.
+pub(crate) const SIZES: [u64; 3] = [100, 10_000, 1_000_000];
+
+/// A bound of the table.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row {
+    /// Items to call.
+    pub(crate) name: &'static str,
+    /// For which numbers of observations it holds at once.
+    pub(crate) holds: &'static str,
+    /// When to take it.
+    pub(crate) purpose: &'static str,
+    /// Where it is from.
+    pub(crate) reference: &'static str,
+    /// Its width after that many observations, for each of the sizes given.
+    pub(crate) widths: fn(&[u64]) -> Vec<f64>,
+    /// One evaluation, both sides; or one observation.
+    pub(crate) work: fn(u64),
+}
+
+fn closed(sizes: &[u64], width: impl Fn(u64) -> f64) -> Vec<f64> {
+    sizes.iter().map(|&n| width(n)).collect()
+}
+
+fn kl_width(n: f64, level: f64) -> f64 {
+    kl_ucb_upper(MEAN, n, level) - kl_ucb_lower(MEAN, n, level)
+}
+
+fn kl_work(n: u64) {
+    let (mean, n, level) = black_box((MEAN, n as f64, 3.7));
+    black_box((kl_ucb_upper(mean, n, level), kl_ucb_lower(mean, n, level)));
+}
+
+/// The level at which the bound for round `t` promises half of [`MISS`] to each side.
+fn level_for_round(t: u64) -> f64 {
+    let (mut low, mut high) = (1.0, 100.0);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        *if coverage_bound::kl_ucb(t, middle) > 0.5 * MISS { &mut low } else { &mut high } = middle;
+    }
+    high
+}
+
+/// Widths along the sequence in which every tenth observation is a click.
+fn along<S: ConfidenceSequence>(mut sequence: S, sizes: &[u64]) -> Vec<f64> {
+    let mut widths = vec![];
+    for n in 1..=sizes.iter().copied().max().unwrap_or(0) {
+        sequence.observe(if n % 10 == 5 { 1.0 } else { 0.0 });
+        if sizes.contains(&n) {
+            let Interval { lower, upper } = sequence.interval();
+            widths.push(upper - lower);
+        }
+    }
+    widths
+}
+
+fn observe<S: ConfidenceSequence>(mut sequence: S, n: u64) {
+    for i in 0..n {
+        sequence.observe(black_box(if i % 10 == 5 { 1.0 } else { 0.0 }));
+    }
+    black_box(sequence.interval());
+}
+
+/// All bounds of the table.
+pub(crate) fn rows() -> Vec<Row> {
+    let mut rows = rows_for_given_numbers();
+    rows.extend(rows_for_all_numbers());
+    rows
+}
+
+/// Bounds that hold for one number of observations, or up to one.
+fn rows_for_given_numbers() -> Vec<Row> {
+    // Both sides together may miss MISS, so each gets half.
+    vec![
+        Row {
+            name: "`hoeffding_radius`",
+            holds: "one n fixed beforehand",
+            purpose: "back of the envelope; proofs",
+            reference: "Hoeffding 1963",
+            widths: |sizes| closed(sizes, |n| 2.0 * hoeffding_radius(n as f64, math::ln(2.0 / MISS))),
+            work: |n| {
+                black_box(hoeffding_radius(black_box(n as f64), 3.7));
+            },
+        },
+        Row {
+            name: "`sample_bernstein_radius`",
+            holds: "one n fixed beforehand",
+            purpose: "rewards of small variance",
+            reference: "Maurer and Pontil 2009",
+            widths: |sizes| {
+                closed(sizes, |n| {
+                    let n = n as f64;
+                    let variance = MEAN * (1.0 - MEAN) * n / (n - 1.0);
+                    2.0 * sample_bernstein_radius(n, variance, math::ln(4.0 / MISS))
+                })
+            },
+            work: |n| {
+                black_box(sample_bernstein_radius(black_box(n as f64), 0.09, 4.4));
+            },
+        },
+        Row {
+            name: "`kl_ucb_upper`, `kl_ucb_lower`",
+            holds: "one n fixed beforehand",
+            purpose: "clicks; index of a policy",
+            reference: "Garivier and Cappe 2011",
+            widths: |sizes| closed(sizes, |n| kl_width(n as f64, math::ln(2.0 / MISS))),
+            work: kl_work,
+        },
+        Row {
+            name: "the same, level from `coverage_bound::kl_ucb`",
+            holds: "every n up to round t (here t = n)",
+            purpose: "an arm that a policy chose to play n times",
+            reference: "rank-1 paper 2017, Theorem 2",
+            widths: |sizes| closed(sizes, |n| kl_width(n as f64, level_for_round(n))),
+            work: kl_work,
+        },
+        Row {
+            name: "`multi_position_upper`, `multi_position_lower`",
+            holds: "one allocation fixed beforehand",
+            purpose: "clicks at several positions (here 0.9, 0.6, 0.3, equally often)",
+            reference: "PBM paper 2016, (7)",
+            widths: |sizes| {
+                closed(sizes, |n| {
+                    let (clicks, shows, kappa) = three_positions(n);
+                    let level = math::ln(2.0 / MISS);
+                    multi_position_upper(&clicks, &shows, &kappa, level)
+                        - multi_position_lower(&clicks, &shows, &kappa, level)
+                })
+            },
+            work: |n| {
+                let (clicks, shows, kappa) = black_box(three_positions(n));
+                black_box(multi_position_upper(&clicks, &shows, &kappa, 3.7));
+                black_box(multi_position_lower(&clicks, &shows, &kappa, 3.7));
+            },
+        },
+    ]
+}
+
+/// Bounds that hold for all numbers of observations at once.
+fn rows_for_all_numbers() -> Vec<Row> {
+    vec![
+        Row {
+            name: "`lil_radius_scaled`, scale 2",
+            holds: "all n at once",
+            purpose: "closed form with the best possible growth",
+            reference: "Jamieson et al. 2014; CascadeBAI 2020, B.2",
+            widths: |sizes| closed(sizes, |n| 2.0 * lil_radius_scaled(n, math::sqrt(MISS / 6.0), 2.0)),
+            work: |n| {
+                black_box(lil_radius_scaled(black_box(n), 0.09, 2.0));
+            },
+        },
+        Row {
+            name: "`sequence::BetaMixture`",
+            holds: "all n at once",
+            purpose: "clicks, stop whenever you like",
+            reference: "Robbins 1970",
+            widths: |sizes| along(BetaMixture::new(MISS).expect("a miss probability"), sizes),
+            work: |n| observe(BetaMixture::new(MISS).expect("a miss probability"), n),
+        },
+        Row {
+            name: "`sequence::KlMixture`",
+            holds: "all n at once",
+            purpose: "analysis with a log log rate",
+            reference: "Kaufmann and Koolen 2021, Theorem 7",
+            widths: |sizes| along(KlMixture::new(MISS).expect("a miss probability"), sizes),
+            work: |n| observe(KlMixture::new(MISS).expect("a miss probability"), n),
+        },
+        Row {
+            name: "`sequence::EmpiricalBernstein`",
+            holds: "all n at once",
+            purpose: "rewards of small variance",
+            reference: "Waudby-Smith and Ramdas 2024, Theorem 2",
+            widths: |sizes| along(EmpiricalBernstein::new(MISS).expect("a miss probability"), sizes),
+            work: |n| observe(EmpiricalBernstein::new(MISS).expect("a miss probability"), n),
+        },
+        Row {
+            name: "`sequence::HedgedBetting`, 10 000 cells",
+            holds: "all n at once",
+            purpose: "the same, narrower for few observations",
+            reference: "Waudby-Smith and Ramdas 2024, Theorem 3",
+            widths: |sizes| along(HedgedBetting::new(MISS, 10_000).expect("a miss probability"), sizes),
+            work: |n| observe(HedgedBetting::new(MISS, 10_000).expect("a miss probability"), n),
+        },
+    ]
+}
+
+fn three_positions(n: u64) -> ([u64; 3], [u64; 3], [f64; 3]) {
+    let kappa = [0.9, 0.6, 0.3];
+    // Counts as expected, in whole clicks.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a positive number of clicks"
+    )]
+    let clicks = kappa.map(|kappa| (kappa * MEAN * (n / 3) as f64).round() as u64);
+    (clicks, [n / 3; 3], kappa)
+}
+
+/// A row as it is printed, without the cost.
+pub(crate) fn printed_widths(row: &Row) -> String {
+    let widths: Vec<String> = (row.widths)(&SIZES).iter().map(|width| format!("{width:.5}")).collect();
+    widths.join(" | ")
+}
+
+#[expect(clippy::disallowed_methods, reason = "measures time, to print it")]
+fn nanoseconds(row: &Row) -> f64 {
+    // Sequences do n observations at a call, the others one evaluation.
+    let (n, calls, per_call) =
+        if row.name.contains("sequence") { (1000, 20, 1000.0) } else { (1000, 20_000, 1.0) };
+    let best = (0..7).map(|_| {
+        let start = std::time::Instant::now();
+        for _ in 0..calls {
+            (row.work)(black_box(n));
+        }
+        start.elapsed().as_secs_f64() * 1e9 / (f64::from(calls) * per_call)
+    });
+    best.fold(f64::INFINITY, f64::min)
+}
+
+fn main() {
+    println!("| bound | holds for | take it for | n = 100 | n = 10^4 | n = 10^6 | ns | reference |");
+    println!("|---|---|---|---|---|---|---|---|");
+    for row in rows() {
+        let Row { name, holds, purpose, reference, .. } = row;
+        let widths = printed_widths(&row);
+        println!("| {name} | {holds} | {purpose} | {widths} | {:.0} | {reference} |", nanoseconds(&row));
+    }
+}
