@@ -328,8 +328,8 @@ impl Simulation {
 fn simulated(rule: Rule, prefix: bool, seed: u64) -> Estimate {
     // Fewer where every index is bisected.
     let runs = match rule {
-        Rule::Ranked { .. } => 200,
-        Rule::KlUcb { .. } => 500,
+        Rule::Ranked { .. } => 120,
+        Rule::KlUcb { .. } => 300,
         Rule::BetaTs { .. } => 1500,
         _ => 1000,
     };

@@ -204,8 +204,10 @@ impl Posterior {
                 examination,
             );
         }
-        // The posterior still rises at 1 by this much, per unit of ln theta; a position that everybody examines rules it out.
-        let at_1 = (most < 1.0).then(|| Slopes::at(ALMOST_ONE, exponents, examination));
+        // Whether the posterior still rises at 1, and by how much per unit of ln theta. The slope grows with theta, and without
+        // limit at a position that everybody examines.
+        let may_rise = clicks > slope_at_0 && most < 1.0;
+        let at_1 = may_rise.then(|| Slopes::at(ALMOST_ONE, exponents, examination));
         let (point, slopes, rise) = match at_1 {
             Some(slopes) if slopes.first <= clicks => {
                 (ALMOST_ONE, slopes, clicks - ALMOST_ONE * slopes.first)
@@ -215,17 +217,17 @@ impl Posterior {
                 (point, slopes, 0.0)
             }
         };
-        let (mut reference, mut curvature) = (least, slopes.first / (1.0 - least * point));
-        if slopes.second > MOST_CURVED * curvature {
-            (reference, curvature) = narrowest(clicks, point, slopes, least, exponents, examination);
+        let mut reference = Reference { examination: least, slope: slopes.first };
+        if slopes.second > MOST_CURVED * reference.curvature(point) {
+            reference = narrowest(clicks, point, reference, exponents, examination);
         }
         // Otherwise the proposal reaches so far beyond 1 that most of its draws are rejected.
-        if rise * rise >= 0.25 * curvature && rise > 0.0 {
+        if rise > 0.0 && rise * rise >= 0.25 * reference.curvature(point) {
             Self::power(clicks, point, slopes, exponents, examination)
         } else if least == most {
-            Self::one_position(clicks, reference, exponents)
+            Self::one_position(clicks, least, exponents)
         } else {
-            Self::stretched_beta(clicks, point, reference, exponents, examination)
+            Self::stretched_beta(clicks, point, reference, slopes, exponents, examination)
         }
     }
 
@@ -275,16 +277,12 @@ impl Posterior {
     fn stretched_beta(
         clicks: f64,
         point: f64,
-        reference: f64,
+        Reference { examination: reference, slope }: Reference,
+        slopes: Slopes,
         exponents: &mut [f64],
         examination: &[f64],
     ) -> Self {
-        let (mut slope, mut slope_below) = (0.0, 0.0);
-        for (failures, &examined) in exponents.iter().zip(examination) {
-            let part = failures * examined / (1.0 - examined * point);
-            if examined >= reference { slope += part } else { slope_below += part }
-        }
-        let theta_exponent = slope_below * point;
+        let theta_exponent = (slopes.first - slope) * point;
         let failures_at_reference = slope * (1.0 - reference * point) / reference;
         let mut left = failures_at_reference;
         let mut log_peak = if theta_exponent > 0.0 { theta_exponent * ln(point) } else { 0.0 };
@@ -299,8 +297,8 @@ impl Posterior {
             }
         }
         Self {
-            // `narrowest` sees to it that the difference is not negative, but for rounding.
-            proposal: BetaShape::after((clicks - theta_exponent).max(0.0), failures_at_reference),
+            // `narrowest` sees to it that the difference is not negative.
+            proposal: BetaShape::after(clicks - theta_exponent, failures_at_reference),
             stretch: 1.0 / reference,
             theta_exponent,
             log_peak,
@@ -346,7 +344,9 @@ impl Posterior {
         if self.theta_exponent > 0.0 {
             log_ratio += self.theta_exponent * ln(theta);
         }
-        (ln(rng.random::<f64>()) < log_ratio).then_some(theta)
+        // ln u <= u - 1 spares most logarithms.
+        let uniform = rng.random::<f64>();
+        (uniform < 1.0 + log_ratio || ln(uniform) < log_ratio).then_some(theta)
     }
 }
 
@@ -380,26 +380,35 @@ fn mode(
     (point, slopes)
 }
 
-/// The reference that makes the stretched Beta narrowest at `point`, and its curvature, over `point`, in terms of `ln theta`.
-/// `least` is always possible, others while the exponent of `theta` that they leave is not negative.
+/// A position whose factor the stretched Beta has.
+#[derive(Debug, Clone, Copy)]
+struct Reference {
+    /// How often the position is examined.
+    examination: f64,
+    /// The part of [`Slopes::first`] of all positions examined at least as much.
+    slope: f64,
+}
+
+impl Reference {
+    /// Curvature of the proposal in terms of `ln theta`, over `point`; that of the posterior is [`Slopes::second`].
+    #[inline]
+    fn curvature(self, point: f64) -> f64 {
+        self.slope / (1.0 - self.examination * point)
+    }
+}
+
+/// The reference that makes the stretched Beta narrowest at `point`. `least`, the least examined position, is always possible, others
+/// while the exponent of `theta` that they leave is not negative.
 #[cold]
-fn narrowest(
-    clicks: f64,
-    point: f64,
-    slopes: Slopes,
-    least: f64,
-    failures: &[f64],
-    examination: &[f64],
-) -> (f64, f64) {
+fn narrowest(clicks: f64, point: f64, least: Reference, failures: &[f64], examination: &[f64]) -> Reference {
     let cells = || failures.iter().zip(examination).filter(|(failures, _)| **failures > 0.0);
-    let mut best = (least, slopes.first / (1.0 - least * point));
+    let mut best = least;
     for (_, &reference) in cells() {
         let at_least = cells().filter(|(_, examined)| **examined >= reference);
-        let slope: f64 =
-            at_least.map(|(failures, examined)| failures * examined / (1.0 - examined * point)).sum();
-        let curvature = slope / (1.0 - reference * point);
-        if curvature > best.1 && (slopes.first - slope) * point <= clicks {
-            best = (reference, curvature);
+        let slope = at_least.map(|(failures, examined)| failures * examined / (1.0 - examined * point)).sum();
+        let candidate = Reference { examination: reference, slope };
+        if candidate.curvature(point) > best.curvature(point) && (least.slope - slope) * point <= clicks {
+            best = candidate;
         }
     }
     best
