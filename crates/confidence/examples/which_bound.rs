@@ -163,7 +163,7 @@ fn rows_for_all_numbers() -> Vec<Row> {
             name: "`lil_radius_scaled`, scale 2",
             holds: "all n at once",
             purpose: "closed form with the best possible growth",
-            reference: "Jamieson et al. 2014; CascadeBAI 2020, B.2",
+            reference: "Jamieson et al. 2014; `CascadeBAI` 2020, B.2",
             widths: |sizes| closed(sizes, |n| 2.0 * lil_radius_scaled(n, math::sqrt(MISS / 6.0), 2.0)),
             work: |n| {
                 black_box(lil_radius_scaled(black_box(n), 0.09, 2.0));

@@ -488,9 +488,9 @@ impl Capital {
 pub struct HedgedBetting {
     plug_in: PlugIn,
     capitals: std::vec::Vec<Capital>,
-    /// The candidates not rejected lie strictly between these grid points; -1 and `cells + 1` at first.
-    last_below: i64,
-    first_above: i64,
+    /// The grid points not rejected: from `start` to before `end`.
+    start: usize,
+    end: usize,
     goal: f64,
 }
 
@@ -509,14 +509,13 @@ impl HedgedBetting {
         Ok(Self {
             plug_in: PlugIn::new(miss),
             capitals: std::vec![Capital::START; cells + 1],
-            last_below: -1,
-            #[expect(clippy::cast_possible_wrap, reason = "at most 2^24")]
-            first_above: cells as i64 + 1,
+            start: 0,
+            end: cells + 1,
             goal: 2.0 / miss,
         })
     }
 
-    fn at(&self, point: i64) -> f64 {
+    fn at(&self, point: usize) -> f64 {
         point as f64 / (self.capitals.len() as f64 - 1.0)
     }
 }
@@ -530,25 +529,26 @@ impl ConfidenceSequence for HedgedBetting {
         let x = x.clamp(0.0, 1.0);
         let bet = self.plug_in.bet();
         let cells = self.capitals.len() as f64 - 1.0;
-        let (mut last_below, mut first_above) = (self.last_below, self.first_above);
-        for (point, capital) in (0..).zip(&mut self.capitals) {
-            if self.last_below < point && point < self.first_above {
-                capital.bet(bet, point as f64 / cells, x);
-                // Capitals are monotone in the candidate: everything below (above) is rejected as well.
-                if capital.plus >= self.goal {
-                    last_below = last_below.max(point);
-                }
-                if capital.minus >= self.goal {
-                    first_above = first_above.min(point);
-                }
+        let (start, end) = (self.start, self.end);
+        // Nothing is left on the rare path where everything has been rejected.
+        let inside = self.capitals.get_mut(start..end).unwrap_or_default();
+        for (point, capital) in (start..end).zip(inside) {
+            capital.bet(bet, point as f64 / cells, x);
+            // Capitals are monotone in the candidate: everything below (above) is rejected as well.
+            if capital.plus >= self.goal {
+                self.start = self.start.max(point + 1);
+            }
+            if capital.minus >= self.goal {
+                self.end = self.end.min(point);
             }
         }
-        (self.last_below, self.first_above) = (last_below, first_above);
         self.plug_in.observe(x);
     }
 
     fn interval(&self) -> Interval {
         // The mean may lie anywhere between the last rejected point and the next one.
-        Interval { lower: self.at(self.last_below).max(0.0), upper: self.at(self.first_above).min(1.0) }
+        let lower = if self.start == 0 { 0.0 } else { self.at(self.start - 1) };
+        let upper = if self.end < self.capitals.len() { self.at(self.end) } else { 1.0 };
+        Interval { lower, upper }
     }
 }
