@@ -267,3 +267,12 @@ fn unknown_items_are_ignored() {
     policy.update(&Decision { action, note: () }, &PbmFeedback { clicks });
     assert_eq!(serde_json::to_string(&policy).expect("saved"), serde_json::to_string(&fresh).expect("saved"));
 }
+
+/// What a learner may know can be put together by hand, wrongly.
+#[test]
+#[should_panic(expected = "one examination probability a position")]
+fn a_missing_examination_is_refused_at_construction() {
+    let model = four_choose_two();
+    let known = click_models::PbmKnown { examination: &model.examination()[..1], ..model.known() };
+    let _ = PbmPie::new(known, Rate::LOG);
+}

@@ -75,6 +75,11 @@ struct Saved {
 
 impl BcMpTs {
     /// A fresh policy.
+    ///
+    /// # Panics
+    ///
+    /// When `known` does not have one examination probability a position; [`ClickModel::known`](click_models::ClickModel::known)
+    /// always does.
     pub fn new(known: PbmKnown<'_>) -> Self {
         Self::from(Saved { counts: PbmCounts::new(known) })
     }

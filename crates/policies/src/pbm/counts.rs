@@ -40,6 +40,11 @@ struct Saved {
 
 impl PbmCounts {
     pub(crate) fn new(known: PbmKnown<'_>) -> Self {
+        assert_eq!(
+            known.examination.len(),
+            known.shape.n_positions(),
+            "one examination probability a position"
+        );
         let cells = known.shape.n_items() * known.shape.n_positions();
         let fresh = vec![0; cells];
         Self::assemble(known.examination.to_vec(), 0, fresh.clone(), fresh)

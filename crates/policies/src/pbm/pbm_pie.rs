@@ -103,6 +103,11 @@ struct Saved {
 
 impl PbmPie {
     /// A fresh policy; `rate` is the paper's delta.
+    ///
+    /// # Panics
+    ///
+    /// When `known` does not have one examination probability a position; [`ClickModel::known`](click_models::ClickModel::known)
+    /// always does.
     pub fn new(known: PbmKnown<'_>, rate: Rate) -> Self {
         Self::from(Saved { rate, counts: PbmCounts::new(known) })
     }

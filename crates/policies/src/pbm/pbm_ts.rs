@@ -116,6 +116,11 @@ struct Posterior {
 
 impl PbmTs {
     /// A fresh policy.
+    ///
+    /// # Panics
+    ///
+    /// When `known` does not have one examination probability a position; [`ClickModel::known`](click_models::ClickModel::known)
+    /// always does.
     pub fn new(known: PbmKnown<'_>) -> Self {
         Self::from(Saved { counts: PbmCounts::new(known) })
     }
