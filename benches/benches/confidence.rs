@@ -28,11 +28,20 @@ struct Arms {
     clicks: Vec<f64>,
     failures: Vec<f64>,
     entropies: Vec<f64>,
+    /// (clicks, failures, entropies) once more, rounded.
+    rounded: [Vec<f32>; 3],
 }
 
 fn arms() -> Arms {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-    let mut arms = Arms { means: vec![], shows: vec![], clicks: vec![], failures: vec![], entropies: vec![] };
+    let mut arms = Arms {
+        means: vec![],
+        shows: vec![],
+        clicks: vec![],
+        failures: vec![],
+        entropies: vec![],
+        rounded: Default::default(),
+    };
     for _ in 0..ARMS {
         let shows = libm_round(10.0 * exp10(4.0 * rng.random::<f64>()));
         let clicks = libm_round(shows * rng.random::<f64>() * rng.random::<f64>());
@@ -42,7 +51,13 @@ fn arms() -> Arms {
         arms.failures.push(shows - clicks);
         arms.entropies.push(kl_ucb_entropy(clicks, shows - clicks));
     }
+    arms.rounded = [&arms.clicks, &arms.failures, &arms.entropies].map(|numbers| rounded(numbers));
     arms
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is the point")]
+fn rounded(numbers: &[f64]) -> Vec<f32> {
+    numbers.iter().map(|&x| x as f32).collect()
 }
 
 /// `10^x`; arguments for a bench need not be the same everywhere.
@@ -89,6 +104,16 @@ impl Arms {
         let mut found = 0;
         let threshold = KlUcbThreshold::new(black_box(q));
         threshold.candidates(&self.entropies, &self.clicks, &self.failures, LEVEL, |arm| found += arm);
+        found
+    }
+}
+
+impl Arms {
+    fn roughly_inverted(&self, q: f64) -> usize {
+        let mut found = 0;
+        let threshold = KlUcbThreshold::new(black_box(q));
+        let [clicks, failures, entropies] = &self.rounded;
+        threshold.rough_candidates(entropies, clicks, failures, LEVEL, |arm| found += arm);
         found
     }
 }
@@ -166,6 +191,7 @@ fn kl_ucb(c: &mut Criterion) {
     group.bench_function("scalar", |b| b.iter(|| black_box(&arms).scalar()));
     group.bench_function("batched", |b| b.iter(|| black_box(&arms).batched(&mut out)));
     group.bench_function("inverted", |b| b.iter(|| black_box(&arms).inverted(q)));
+    group.bench_function("inverted, rough", |b| b.iter(|| black_box(&arms).roughly_inverted(q)));
     group.finish();
 }
 
@@ -237,13 +263,15 @@ fn table() {
             (10, &mut || _ = black_box(arms.scalar())),
             (10, &mut || _ = black_box(arms.batched(&mut out))),
             (500, &mut || _ = black_box(arms.inverted(q))),
+            (500, &mut || _ = black_box(arms.roughly_inverted(q))),
         ],
     );
     let names = [
         "KL-UCB index, 50-odd steps of bisection",
         "`kl_ucb_upper`",
         "`kl_ucb_upper_batch`",
-        "`KlUcbThreshold`",
+        "`KlUcbThreshold::candidates`",
+        "`KlUcbThreshold::rough_candidates`",
     ];
     print_rows(&names, &best);
     for positions in [3, 10] {

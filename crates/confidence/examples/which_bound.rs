@@ -51,12 +51,12 @@ fn kl_work(n: u64) {
     black_box((kl_ucb_upper(mean, n, level), kl_ucb_lower(mean, n, level)));
 }
 
-/// The level at which the bound for round `t` promises half of [`MISS`] to each side.
-fn level_for_round(t: u64) -> f64 {
-    let (mut low, mut high) = (1.0, 100.0);
+/// The level at which a bound promises half of [`MISS`] to each side.
+fn level_for_round(miss: impl Fn(f64) -> f64) -> f64 {
+    let (mut low, mut high) = (1.0, 200.0);
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
-        *if coverage_bound::kl_ucb(t, middle) > 0.5 * MISS { &mut low } else { &mut high } = middle;
+        *if miss(middle) > 0.5 * MISS { &mut low } else { &mut high } = middle;
     }
     high
 }
@@ -131,18 +131,22 @@ fn rows_for_given_numbers() -> Vec<Row> {
             holds: "every n up to round t (here t = n)",
             purpose: "an arm that a policy chose to play n times",
             reference: "rank-1 paper 2017, Theorem 2",
-            widths: |sizes| closed(sizes, |n| kl_width(n as f64, level_for_round(n))),
+            widths: |sizes| {
+                closed(sizes, |n| {
+                    kl_width(n as f64, level_for_round(|level| coverage_bound::kl_ucb(n, level)))
+                })
+            },
             work: kl_work,
         },
         Row {
-            name: "`multi_position_upper`, `multi_position_lower`",
-            holds: "one allocation fixed beforehand",
-            purpose: "clicks at several positions (here 0.9, 0.6, 0.3, equally often)",
-            reference: "PBM paper 2016, (7)",
+            name: "`multi_position_upper`, `.._lower`, level from `coverage_bound::multi_position`",
+            holds: "every n up to round t (here t = n)",
+            purpose: "the same for clicks at several positions (here 0.9, 0.6, 0.3, equally often)",
+            reference: "PBM paper 2016, (7), Proposition 10",
             widths: |sizes| {
                 closed(sizes, |n| {
                     let (clicks, shows, kappa) = three_positions(n);
-                    let level = math::ln(2.0 / MISS);
+                    let level = level_for_round(|level| coverage_bound::multi_position(n, level, 3));
                     multi_position_upper(&clicks, &shows, &kappa, level)
                         - multi_position_lower(&clicks, &shows, &kappa, level)
                 })

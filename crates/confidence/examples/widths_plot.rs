@@ -74,17 +74,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for (line, (end, name, color)) in (0..).zip(&labels) {
             let y = 60 + 34 * line;
             right.draw(&PathElement::new(vec![(0, y + 6), (18, y + 6)], color.stroke_width(3)))?;
-            let text = format!(
-                "{}  ({end:.2})",
-                name.replace('`', "").replace(
-                    "the same, level from coverage_bound::kl_ucb",
-                    "kl_ucb_*, level for all n up to t"
-                )
-            );
+            let text = format!("{}  ({end:.2})", short(name));
             right.draw(&Text::new(text, (24, y), ("sans-serif", 11).into_font().color(&BLACK)))?;
         }
         root.present()?;
     }
     println!("{svg}");
     Ok(())
+}
+
+/// A label that fits beside the plot.
+fn short(name: &str) -> String {
+    let name = name.replace('`', "");
+    match name.split_once("level from coverage_bound::") {
+        Some((_, bound)) => format!("{bound}_*, for all n up to t"),
+        None => name,
+    }
 }

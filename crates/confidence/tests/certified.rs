@@ -12,12 +12,12 @@ mod numbers;
 mod wide;
 
 use confidence::{
-    KlUcbThreshold, MultiPositionThreshold, kl_ucb_entropy, kl_ucb_lower, kl_ucb_lower_batch, kl_ucb_upper,
-    kl_ucb_upper_batch, multi_position_entropy, multi_position_lower, multi_position_minimum,
-    multi_position_upper,
+    KlUcbThreshold, MultiPositionThreshold, bernoulli_kl, kl_ucb_entropy, kl_ucb_lower, kl_ucb_lower_batch,
+    kl_ucb_upper, kl_ucb_upper_batch, math, multi_position_entropy, multi_position_lower,
+    multi_position_minimum, multi_position_upper,
 };
 use numbers::Numbers;
-use wide::{wide_cost, wide_phi};
+use wide::{Wide, wide_cost, wide_phi, wide_relative_entropy};
 
 const CASES: usize = 20_000;
 
@@ -35,6 +35,41 @@ impl Numbers {
             _ => self.unit(),
         }
     }
+}
+
+#[test]
+fn kernels_are_as_accurate_as_they_say() {
+    let mut numbers = Numbers(0x00ac_c12a_7e00_0001);
+    let (mut worst_ln, mut worst_entropy, mut worst_bernoulli) = (0.0_f64, 0.0_f64, 0.0_f64);
+    for _ in 0..CASES {
+        let x = if numbers.unit() < 0.5 { numbers.power_of_ten(-5.0, 5.0) } else { 0.5 + numbers.unit() };
+        let exact = Wide::from(x).ln();
+        let spacing = exact.to_f64().abs().next_up() - exact.to_f64().abs();
+        worst_ln = worst_ln.max(Wide::from(math::ln(x)).minus(exact).to_f64().abs() / spacing);
+
+        let p = numbers.power_of_ten(-3.0, 3.0);
+        let q = if numbers.unit() < 0.5 {
+            p * (1.0 + 0.5 * numbers.unit())
+        } else {
+            numbers.power_of_ten(-3.0, 3.0)
+        };
+        let exact = wide_relative_entropy(p, q);
+        if exact.to_f64() > 1e-12 * p {
+            let error = Wide::from(math::relative_entropy(p, q, q - p)).minus(exact).over(exact);
+            worst_entropy = worst_entropy.max(error.to_f64().abs());
+        }
+
+        let (p, q) = (numbers.probability(), numbers.probability());
+        let exact = wide_cost(p, 1.0, q);
+        if exact.to_f64() > 1e-12 * p.min(1.0 - p) {
+            let error = Wide::from(bernoulli_kl(p, q)).minus(exact).over(exact);
+            worst_bernoulli = worst_bernoulli.max(error.to_f64().abs());
+        }
+    }
+    println!(
+        "ln: {worst_ln:.3} units; relative entropy: {worst_entropy:.2e}; Bernoulli: {worst_bernoulli:.2e}"
+    );
+    assert!(worst_ln < 1.0 && worst_entropy < 4e-15 && worst_bernoulli < 4e-15);
 }
 
 #[test]
@@ -173,6 +208,43 @@ fn inverted_test_agrees_with_the_computed_index() {
         }
     }
     assert!(undecided <= 2, "{undecided} random thresholds undecided");
+}
+
+#[test]
+fn scans_find_what_the_single_test_does_not_exclude() {
+    let mut numbers = Numbers(0x0005_ca11_ab1e_0001);
+    let (mut exact_finds, mut rough_finds) = (0, 0);
+    for arms in (0..60).chain([2000; 20]) {
+        let (mut clicks, mut failures, mut entropies) = (vec![], vec![], vec![]);
+        for _ in 0..arms {
+            let n = numbers.power_of_ten(0.0, 7.0).floor();
+            clicks.push((n * numbers.probability()).round());
+            failures.push(n - clicks.last().unwrap());
+            entropies.push(kl_ucb_entropy(clicks[clicks.len() - 1], failures[failures.len() - 1]));
+        }
+        let level = numbers.power_of_ten(-3.0, 2.0);
+        let small = |numbers: &[f64]| -> Vec<f32> { numbers.iter().map(|&x| x as f32).collect() };
+        for q in [numbers.probability(), numbers.unit(), 0.0, 1.0, 2.0, 1e-40, 1e-300, f64::NAN] {
+            let threshold = KlUcbThreshold::new(q);
+            let (mut exact, mut rough) = (vec![], vec![]);
+            threshold.candidates(&entropies, &clicks, &failures, level, |arm| exact.push(arm));
+            threshold.rough_candidates(
+                &small(&entropies),
+                &small(&clicks),
+                &small(&failures),
+                level,
+                |arm| rough.push(arm),
+            );
+            let single: Vec<usize> = (0..arms)
+                .filter(|&i| !threshold.excludes(entropies[i], clicks[i], failures[i], level))
+                .collect();
+            assert_eq!(exact, single);
+            assert!(exact.iter().all(|arm| rough.binary_search(arm).is_ok()), "{q} {level}");
+            exact_finds += exact.len();
+            rough_finds += rough.len();
+        }
+    }
+    assert!(rough_finds - exact_finds < exact_finds / 100, "{rough_finds} instead of {exact_finds}");
 }
 
 #[test]

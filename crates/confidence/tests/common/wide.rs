@@ -92,6 +92,11 @@ pub(crate) fn wide_bernoulli_kl(p: Wide, q: Wide) -> Wide {
     weighted_log_ratio(p, q).plus(weighted_log_ratio(Wide::ONE.minus(p), Wide::ONE.minus(q)))
 }
 
+/// `p ln(p / q) - p + q` of two exact positive numbers.
+pub(crate) fn wide_relative_entropy(p: f64, q: f64) -> Wide {
+    weighted_log_ratio(p.into(), q.into()).minus(p.into()).plus(q.into())
+}
+
 /// `n d(p, q)`.
 pub(crate) fn wide_cost(p: f64, n: f64, q: f64) -> Wide {
     wide_bernoulli_kl(p.into(), q.into()).times(n.into())
