@@ -34,8 +34,8 @@
 //! `1 - kappa theta` and the others into the exponent `A` of `theta`: a `Beta(A + 1, B + 1)` variate divided by `kappa`, and draws
 //! above 1 are rejected. The reference is the least examined position, all others being tangents of the better kind; but if
 //! that proposal is much wider than the posterior (an item that almost everybody clicks, with `kappa_l` near 1 at one
-//! position), it is the one that makes the proposal narrowest. In terms of `ln theta` the posterior's curvature at `m` is at most the
-//! number of positions times the proposal's, so the acceptance rate does not fall to 0 as counts grow.
+//! position), it is the one that makes the proposal narrowest. In terms of `ln theta` the posterior's curvature at `m` is at most
+//! eight or the number of positions times the proposal's, so the acceptance rate does not fall to 0 as counts grow.
 //!
 //! *Power.* Where most of those draws would be above 1, because little is known or because there are more clicks than the
 //! model explains, all positions go into the exponent of `theta`: a `Beta(A + 1, 1)` variate.
