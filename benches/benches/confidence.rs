@@ -217,7 +217,7 @@ fn logarithm(c: &mut Criterion) {
         b.iter(|| black_box(&arms).shows.iter().map(|n| n.ln()).sum::<f64>());
     });
     group.bench_function("ours", |b| {
-        b.iter(|| black_box(&arms).shows.iter().map(|&n| math::ln(n)).sum::<f64>())
+        b.iter(|| black_box(&arms).shows.iter().map(|&n| math::ln(n)).sum::<f64>());
     });
     group.finish();
 }

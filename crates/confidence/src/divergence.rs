@@ -313,6 +313,9 @@ const RATIO_ERROR: f64 = 16.0 * f64::EPSILON;
 ///
 /// Newton's method on a convex function: whatever the start, every step ends right of the root, so the iterates decrease.
 pub(crate) fn larger_ratio(t: f64) -> f64 {
+    if t <= 0.0 {
+        return 1.0;
+    }
     if t >= f64::MAX / 4.0 {
         return f64::INFINITY;
     }
@@ -333,6 +336,9 @@ pub(crate) fn larger_ratio(t: f64) -> f64 {
 
 /// The root `r` in `[0, 1]` of `r - 1 - ln r = t`, rounded down.
 pub(crate) fn smaller_ratio(t: f64) -> f64 {
+    if t <= 0.0 {
+        return 1.0;
+    }
     if t < 0.5 {
         // By the displacement x = 1 - r: Newton's method, never short of the root.
         let mut x = sqrt(2.0 * t) - (2.0 / 3.0) * t;

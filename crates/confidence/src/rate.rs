@@ -11,7 +11,26 @@
 //!
 //! Reference: Garivier and Cappe, *The KL-UCB algorithm for bounded stochastic bandits and beyond*, COLT 2011 (`c = 3` in
 //! the analysis, `c = 0` in its experiments); Combes et al., SIGMETRICS 2015 (`c = 4`); Lagree, Vernade, Cappe 2016,
-//! Theorems 9 and 11 (`1 + epsilon`) and Algorithm 1 (`ln T` in place of `ln t`). Deviations: none.
+//! Theorems 9 and 11 (`1 + epsilon`) and Algorithm 1 (`ln T` in place of `ln t`). Deviations: none; the papers do not say what a
+//! negative value (`ln ln t` at `t = 2`) means, here it is 0.
+//!
+//! | code | paper | unit |
+//! |---|---|---|
+//! | `t` | `t` | rounds, from 1 |
+//! | `epsilon` | `epsilon` | - |
+//! | `horizon` | `T` | rounds |
+//! | result | `f(t)`, `delta` | nats |
+//!
+//! Numerics: our own logarithm, within one unit in the last place. Complexity: constant.
+//!
+//! ```
+//! use confidence::Rate;
+//!
+//! // ln 20 + 3 ln ln 20 = 2.9957 + 3 * 1.0972
+//! assert!((Rate::LOG_PLUS_3_LOG_LOG.level(20) - 6.287).abs() < 1e-3);
+//! assert_eq!(Rate::LOG_PLUS_3_LOG_LOG.level(2), 0.0);
+//! assert_eq!(Rate::LOG.at_horizon(1000).level(1), Rate::LOG.level(1000));
+//! ```
 
 use crate::NonNegative;
 use serde::{Deserialize, Serialize};

@@ -45,6 +45,8 @@ fuzz_target!(|numbers: [f64; 4]| {
             coverage_bound::rucb(a as u64, b as usize, c),
             coverage_bound::rucb_burn_in(a, b as usize, c),
             coverage_bound::lil(a),
+            sequence::mixture_threshold(a),
+            Gaussian::with_variance(2.0).unwrap().divergence(a, b),
         ];
         for (i, x) in derived.iter().enumerate() {
             assert!(!x.is_nan(), "number {i} of {numbers:?}");
@@ -61,6 +63,9 @@ fuzz_target!(|numbers: [f64; 4]| {
             let threshold = KlUcbThreshold::new(q);
             assert!(!threshold.excludes(entropy, clicks, n - clicks, c) || upper < q, "{clicks} {n} {c} {q}");
             assert!(!threshold.includes(entropy, clicks, n - clicks, c) || upper >= q, "{clicks} {n} {c} {q}");
+            let mut found = false;
+            threshold.rough_candidates(&[entropy as f32], &[clicks as f32], &[(n - clicks) as f32], c, |_| found = true);
+            assert!(found || upper < q, "{clicks} {n} {c} {q}");
         }
     }
 
