@@ -11,8 +11,8 @@
 //!
 //! Reference: Lagree, Vernade, Cappe 2016, section 4, *PBM-TS*. Deviations: none in law. The paper prints the rejection
 //! sampler's proposal as `Beta(S_m, F_m) / kappa_m`, which is improper without clicks or without failures and belongs to
-//! another prior; and rejecting from the best single position, the acceptance rate falls to 0 as counts grow. Here the
-//! proposal takes in all positions (below).
+//! another prior; and rejecting from the best single position has no floor under its acceptance rate, which is small where the
+//! other positions know more or say something else. Here the proposal takes in all positions (below).
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -35,7 +35,7 @@
 //! above 1 are rejected. The reference is the least examined position, all others being tangents of the better kind; but if
 //! that proposal is much wider than the posterior (an item that almost everybody clicks, with `kappa_l` near 1 at one
 //! position), it is the one that makes the proposal narrowest. In terms of `ln theta` the posterior's curvature at `m` is at most
-//! eight or the number of positions times the proposal's, so the acceptance rate does not fall to 0 as counts grow.
+//! eight times the proposal's, or the number of positions times if that is more, so the acceptance rate does not fall to 0 as counts grow.
 //!
 //! *Power.* Where most of those draws would be above 1, because little is known or because there are more clicks than the
 //! model explains, all positions go into the exponent of `theta`: a `Beta(A + 1, 1)` variate.
