@@ -163,7 +163,8 @@ pub fn rucb(t: u64, n_arms: usize, alpha: f64) -> f64 {
     }
     let arms = n_arms.max(1) as f64;
     let exponent = 2.0 * alpha - 1.0;
-    probability(ln((4.0 * alpha - 1.0) / exponent) + 2.0 * ln(arms) - exponent * ln(t.max(1) as f64))
+    // (4 alpha - 1) / (2 alpha - 1) = 2 + 1 / (2 alpha - 1) does not overflow.
+    probability(ln(2.0 + 1.0 / exponent) + 2.0 * ln(arms) - exponent * ln(t.max(1) as f64))
 }
 
 /// `C(delta) = ((4 alpha - 1) K^2 / ((2 alpha - 1) delta))^(1 / (2 alpha - 1))`, in rounds: after it, all of RUCB's intervals hold at
@@ -179,5 +180,5 @@ pub fn rucb_burn_in(delta: f64, n_arms: usize, alpha: f64) -> f64 {
     }
     let arms = n_arms.max(1) as f64;
     let exponent = 2.0 * alpha - 1.0;
-    libm::exp((ln((4.0 * alpha - 1.0) / exponent) + 2.0 * ln(arms) - ln(delta)) / exponent)
+    libm::exp((ln(2.0 + 1.0 / exponent) + 2.0 * ln(arms) - ln(delta)) / exponent)
 }

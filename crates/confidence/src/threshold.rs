@@ -433,8 +433,8 @@ pub struct MultiPositionThreshold {
     failure: [f64; MAX_POSITIONS],
     /// `kappa_l q / (1 - kappa_l q)`.
     odds: [f64; MAX_POSITIONS],
-    /// How much a relative error of `q` changes the odds: the derivative of `odds` in `ln q`.
-    odds_slope: [f64; MAX_POSITIONS],
+    /// The largest relative change of any of the odds for a relative change of `q`: `1 / (1 - kappa q)`.
+    steepest: f64,
 }
 
 /// An item beside a threshold.
@@ -470,7 +470,7 @@ impl MultiPositionThreshold {
             click: 0.0,
             failure: [0.0; MAX_POSITIONS],
             odds: [0.0; MAX_POSITIONS],
-            odds_slope: [0.0; MAX_POSITIONS],
+            steepest: 1.0,
         })
     }
 
@@ -482,11 +482,13 @@ impl MultiPositionThreshold {
             return;
         }
         self.click = -ln(q);
+        self.steepest = 1.0;
         for position in 0..self.positions {
             let mean = self.examination[position] * q;
             self.failure[position] = -ln_1p(-mean);
-            self.odds[position] = mean / (1.0 - mean);
-            self.odds_slope[position] = self.odds[position] / (1.0 - mean);
+            let over_miss = 1.0 / (1.0 - mean);
+            self.odds[position] = mean * over_miss;
+            self.steepest = self.steepest.max(over_miss);
         }
     }
 
@@ -520,18 +522,18 @@ impl MultiPositionThreshold {
 
     #[inline]
     fn compare(&self, entropy: f64, clicks: f64, failures: &[f64], level: f64) -> Comparison {
-        let (mut cost, mut odds, mut odds_slope) = (0.0, 0.0, 0.0);
-        let weights = self.failure.iter().zip(&self.odds).zip(&self.odds_slope);
-        for (&failures, ((&failure, &position_odds), &position_slope)) in failures.iter().zip(weights) {
+        let (mut cost, mut odds) = (0.0, 0.0);
+        for (&failures, (&failure, &position_odds)) in
+            failures.iter().zip(self.failure.iter().zip(&self.odds))
+        {
             cost += failures * failure;
             odds += failures * position_odds;
-            odds_slope += failures * position_slope;
         }
         Comparison {
             divergence: entropy + clicks * self.click + cost,
             divergence_slack: SLACK * (level + entropy.abs() + clicks * (self.click + 1.0) + cost + odds),
             slope: odds - clicks,
-            slope_slack: SLACK * (clicks + odds) + SLOPE_SLACK * odds_slope,
+            slope_slack: SLACK * (clicks + odds) + SLOPE_SLACK * odds * self.steepest,
         }
     }
 }
