@@ -166,6 +166,47 @@ fn the_longest_list_is_no_special_case() {
     semi_bandit_policies(&model, &mut Tell { story: &story, shape: model.shape() });
 }
 
+/// Plays 300 rounds and writes down what was shown.
+struct Record<'a> {
+    model: &'a PositionBased,
+    shown: Vec<(String, Vec<Ranking>)>,
+}
+
+impl Visitor<PositionBased> for Record<'_> {
+    fn visit<P>(&mut self, name: &str, _: &PositionBased, mut policy: P)
+    where
+        P: Update<Ranking, PbmFeedback> + Serialize + DeserializeOwned + Clone + Debug + Send + Sync,
+    {
+        let (mut rng, mut users) = (generator(1), generator(2));
+        let mut decision = Decision::default();
+        let rounds = (0..300).map(|_| {
+            policy.select(&mut rng, &mut decision);
+            policy.update(&decision, &self.model.respond(&decision.action, &mut users));
+            decision.action.clone()
+        });
+        let shown = rounds.collect();
+        self.shown.push((name.to_owned(), shown));
+    }
+}
+
+/// A position that is examined once in the lifetime of the universe is one that is never examined: no reciprocal overflows, no
+/// sampler waits for a draw that does not come.
+#[test]
+fn hardly_any_examination_is_none() {
+    let shown = |lower: f64| {
+        let model = PositionBased::from_values(&[0.5, 0.3, 0.2], &[0.5, lower]).expect("a valid instance");
+        let mut record = Record { model: &model, shown: vec![] };
+        position_based_policies(&model, &mut record);
+        record.shown
+    };
+    let never = shown(0.0);
+    for lower in [5e-324, 1e-310, 1e-308, 1e-300, 1e-101] {
+        assert_eq!(shown(lower), never, "examination {lower}");
+    }
+    // Just above the limit it counts, and everything still ends.
+    assert_eq!(shown(1e-99).len(), never.len());
+}
+
 /// 24,000 lists of two of four items.
 const LISTS: u64 = 24_000;
 

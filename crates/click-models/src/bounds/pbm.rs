@@ -111,7 +111,9 @@ pub struct PbmBoundTerm {
 /// assert!((constant - 5.591_949_170_057_202).abs() < 1e-12);
 /// ```
 pub fn pbm_lower_bound(theta: &[f64], kappa: &[f64]) -> f64 {
-    pbm_lower_bound_terms(theta, kappa).map_or(f64::NAN, |terms| terms.iter().map(|term| term.cost).sum())
+    // The sum of no terms is -0.
+    pbm_lower_bound_terms(theta, kappa)
+        .map_or(f64::NAN, |terms| terms.iter().fold(0.0, |sum, term| sum + term.cost))
 }
 
 /// The bound of Theorem 6 item by item: one term for every item below the best list, the most attractive first.

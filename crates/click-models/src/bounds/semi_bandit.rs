@@ -41,7 +41,8 @@ pub fn multiple_play_lower_bound(theta: &[f64], n_positions: usize) -> f64 {
     rest.iter()
         .filter(|&&worse| worse < threshold)
         .map(|&worse| 1.0 / nats_per_click(1.0, worse, threshold))
-        .sum()
+        // A plain sum of no terms is -0.
+        .fold(0.0, |sum, term| sum + term)
 }
 
 /// The regret that no uniformly efficient policy can avoid under random semi-bandit feedback: Theorem 4 of the RSF paper,

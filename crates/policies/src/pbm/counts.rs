@@ -13,6 +13,10 @@ use click_models::{Clicks, ItemId, ListShape, PbmKnown, Ranking};
 use confidence::Probability;
 use serde::{Deserialize, Serialize};
 
+/// A position that is examined less often than this counts as never examined, as in `confidence`: no run is long enough to learn
+/// from it, and its reciprocal would overflow.
+const LEAST_EXAMINATION: f64 = 1e-100;
+
 /// What a position-based policy has seen, and what it was told beforehand.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
@@ -51,7 +55,10 @@ impl PbmCounts {
     }
 
     fn assemble(examination: Vec<Probability>, rounds: u64, shows: Vec<u64>, clicks: Vec<u64>) -> Self {
-        let weights: Vec<f64> = examination.iter().map(|examined| examined.get()).collect();
+        let weight = |examined: &Probability| {
+            if examined.get() < LEAST_EXAMINATION { 0.0 } else { examined.get() }
+        };
+        let weights: Vec<f64> = examination.iter().map(weight).collect();
         let mut order: Vec<usize> = (0..weights.len()).collect();
         order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
         Self { examination, rounds, shows, clicks, order, weights }
@@ -70,7 +77,7 @@ impl PbmCounts {
         &self.order
     }
 
-    /// Examination of every position.
+    /// Examination of every position; 0 where it is too small to matter.
     #[inline]
     pub(crate) fn examination(&self) -> &[f64] {
         &self.weights
