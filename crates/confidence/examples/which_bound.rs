@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p confidence --example which_bound`
 //!
-//! Widths are those of the interval from the lower to the upper bound for 95 % coverage when one observation in ten is a click
-//! (exactly). The costs are the only numbers that differ from run to run.
+//! Widths are those of the interval from the lower to the upper bound for 95 % coverage when one observation
+//! in ten is a click (exactly). The costs are the only numbers that differ from run to run.
 
 use confidence::coverage_bound;
 use confidence::sequence::{

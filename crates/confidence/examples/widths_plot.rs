@@ -1,4 +1,5 @@
-//! Draws the widths of the front page's bounds against the number of observations, as a share of the width of the interval for one n.
+//! Draws the widths of the front page's bounds against the number of observations, as a share of the width of
+//! the interval for one n.
 //!
 //! `cargo run --release -p confidence --example widths_plot > crates/confidence/docs/widths.svg`
 

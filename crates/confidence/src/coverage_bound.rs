@@ -14,11 +14,14 @@
 //!
 //! Where the printed statement is not what its proof gives, the argument [`Constants`] chooses.
 //!
-//! - Proposition 8 counts `log t / log(1 + gamma)` slices of the range of counts; a number of slices is whole, so the corrected bound
-//!   rounds it up, as Theorem 2 and Proposition 10 do. It needs `delta > 1` (`gamma = 1 / (delta - 1)`); below, the bound is 1.
-//! - Theorem B.2 prints `|sum X| <= 4 sigma sqrt(.. / tau)`, where the *mean* is meant. The algorithm adds `4 sqrt(..)` although
-//!   `[0, 1]` variables have `sigma = 1/2`: [`lil_scale`] gives 4 as printed and 2 as needed.
-//! - `rho(delta)` is `sqrt(delta / (12 L))` in the algorithm, as its union bound needs, and `delta / (12 L)` in two places: [`lil_rho`].
+//! - Proposition 8 counts `log t / log(1 + gamma)` slices of the range of counts; a number of slices is
+//!   whole, so the corrected bound rounds it up, as Theorem 2 and Proposition 10 do. It needs `delta > 1`
+//!   (`gamma = 1 / (delta - 1)`); below, the bound is 1.
+//! - Theorem B.2 prints `|sum X| <= 4 sigma sqrt(.. / tau)`, where the *mean* is meant. The algorithm adds
+//!   `4 sqrt(..)` although `[0, 1]` variables have `sigma = 1/2`: [`lil_scale`] gives 4 as printed and 2 as
+//!   needed.
+//! - `rho(delta)` is `sqrt(delta / (12 L))` in the algorithm, as its union bound needs, and `delta / (12 L)`
+//!   in two places: [`lil_rho`].
 //!
 //! All bounds are at most 1, and 1 where their conditions fail; nothing gives NaN for finite arguments.
 //!
@@ -58,9 +61,11 @@ fn probability(log: f64) -> f64 {
     if log < 0.0 { libm::exp(log) } else { 1.0 }
 }
 
-/// `e ceil(level ln t) exp(-level)`: the KL-UCB index of round `t` is below the mean with at most this probability.
+/// `e ceil(level ln t) exp(-level)`: the KL-UCB index of round `t` is below the mean with at most this
+/// probability.
 ///
-/// The number of observations may depend on the past in any way. For a level of at most 1 the proof gives nothing, and the bound is 1.
+/// The number of observations may depend on the past in any way. For a level of at most 1 the proof gives
+/// nothing, and the bound is 1.
 ///
 /// ```
 /// let bound = confidence::coverage_bound::kl_ucb(1000, 15.0);
@@ -121,8 +126,8 @@ pub fn lil(rho: f64) -> f64 {
     if rho >= 0.0 && bound < 1.0 { bound } else { 1.0 }
 }
 
-/// The factor of [`lil_radius_scaled`](crate::lil_radius_scaled) for variables in `[0, 1]`: 4 as `CascadeBAI` prints it, 2 as Theorem B.2
-/// needs it.
+/// The factor of [`lil_radius_scaled`](crate::lil_radius_scaled) for variables in `[0, 1]`: 4 as `CascadeBAI`
+/// prints it, 2 as Theorem B.2 needs it.
 ///
 /// ```
 /// use confidence::coverage_bound::{Constants, lil_scale};
@@ -136,8 +141,8 @@ pub fn lil_scale(constants: Constants) -> f64 {
     }
 }
 
-/// `sqrt(delta / (12 L))`, with which all `L` items together fail with probability at most `delta / 2`; or `delta / (12 L)`, as printed in the
-/// proofs.
+/// `sqrt(delta / (12 L))`, with which all `L` items together fail with probability at most `delta / 2`; or
+/// `delta / (12 L)`, as printed in the proofs.
 ///
 /// ```
 /// use confidence::coverage_bound::{Constants, lil, lil_rho};
@@ -150,8 +155,8 @@ pub fn lil_rho(delta: f64, n_items: usize, constants: Constants) -> f64 {
     if constants == Constants::Printed { ratio } else { sqrt(ratio) }
 }
 
-/// `(4 alpha - 1) K^2 / ((2 alpha - 1) t^(2 alpha - 1))` for `alpha > 1/2`, else 1: the probability that any of RUCB's intervals
-/// fails at a round after `t`; [`rucb_burn_in`] solved for `delta`.
+/// `(4 alpha - 1) K^2 / ((2 alpha - 1) t^(2 alpha - 1))` for `alpha > 1/2`, else 1: the probability that any
+/// of RUCB's intervals fails at a round after `t`; [`rucb_burn_in`] solved for `delta`.
 ///
 /// ```
 /// // alpha = 1, K = 2: 3 * 4 / t
@@ -167,8 +172,9 @@ pub fn rucb(t: u64, n_arms: usize, alpha: f64) -> f64 {
     probability(ln(2.0 + 1.0 / exponent) + 2.0 * ln(arms) - exponent * ln(t.max(1) as f64))
 }
 
-/// `C(delta) = ((4 alpha - 1) K^2 / ((2 alpha - 1) delta))^(1 / (2 alpha - 1))`, in rounds: after it, all of RUCB's intervals hold at
-/// once, but for a probability of `delta`. `+inf` for `alpha <= 1/2` or `delta <= 0`.
+/// `C(delta) = ((4 alpha - 1) K^2 / ((2 alpha - 1) delta))^(1 / (2 alpha - 1))`, in rounds: after it, all of
+/// RUCB's intervals hold at once, but for a probability of `delta`. `+inf` for `alpha <= 1/2` or
+/// `delta <= 0`.
 ///
 /// ```
 /// // alpha = 1, K = 2: 12 / delta

@@ -1,9 +1,9 @@
 //! Elementary functions that give the same bits on every processor.
 //!
-//! The platform's `ln` picks another code path on processors with fused multiply-add, and then the last bit of a result
-//! depends on the machine. The functions here use additions, multiplications and divisions only, each rounded once, so
-//! their results depend on nothing but their arguments. They are also faster than a call into a C library, because they
-//! are inlined and hardly branch.
+//! The platform's `ln` picks another code path on processors with fused multiply-add, and then the last bit
+//! of a result depends on the machine. The functions here use additions, multiplications and divisions only,
+//! each rounded once, so their results depend on nothing but their arguments. They are also faster than a
+//! call into a C library, because they are inlined and hardly branch.
 //!
 //! # Definition
 //!
@@ -13,10 +13,11 @@
 //! ln(q / p) = 2 atanh(s) = 2 s + 2 s^3 R(s^2),      R(z) = 1/3 + z/5 + z^2/7 + ...
 //! ```
 //!
-//! and `R` is replaced by its best polynomial of degree 7 for `|s| <= 0.2005`, which is off by 4e-17 in relative terms.
+//! and `R` is replaced by its best polynomial of degree 7 for `|s| <= 0.2005`, which is off by 4e-17 in
+//! relative terms.
 //!
-//! Reference: the reduction to `atanh` is classical (Abramowitz and Stegun, 4.6.22); the coefficients were computed for
-//! this crate by the exchange algorithm in 50-digit arithmetic. Deviations: none.
+//! Reference: the reduction to `atanh` is classical (Abramowitz and Stegun, 4.6.22); the coefficients were
+//! computed for this crate by the exchange algorithm in 50-digit arithmetic. Deviations: none.
 //!
 //! | code | meaning |
 //! |---|---|
@@ -25,8 +26,8 @@
 //!
 //! # Numerics
 //!
-//! [`ln`] is off by less than one unit in the last place, [`x_minus_ln_1p`] and [`relative_entropy`] by less than 4e-15 in
-//! relative terms, however small their value is. Complexity: constant.
+//! [`ln`] is off by less than one unit in the last place, [`x_minus_ln_1p`] and [`relative_entropy`] by less
+//! than 4e-15 in relative terms, however small their value is. Complexity: constant.
 //!
 //! ```
 //! use confidence::math::{ln, relative_entropy};
@@ -197,11 +198,13 @@ pub fn ln_ratio(p: f64, q: f64, difference: f64) -> f64 {
 
 /// The unnormalised relative entropy `p ln(p / q) - p + q` of two finite non-negative numbers.
 ///
-/// It is the Kullback-Leibler divergence from a Poisson law with mean `p` to one with mean `q`, and the Bernoulli
-/// divergence is the sum of two of them. `difference` is `q - p`, handed in because the caller often knows it more
-/// accurately than the subtraction of two rounded numbers gives it. Zero if `p = q`, `q` if `p = 0`, `+inf` if `q = 0 < p`.
+/// It is the Kullback-Leibler divergence from a Poisson law with mean `p` to one with mean `q`, and the
+/// Bernoulli divergence is the sum of two of them. `difference` is `q - p`, handed in because the caller
+/// often knows it more accurately than the subtraction of two rounded numbers gives it. Zero if `p = q`, `q`
+/// if `p = 0`, `+inf` if `q = 0 < p`.
 ///
-/// Each part of the sum is accurate in relative terms: with `q' = q / 2^k` the power of two nearest to the ratio taken out,
+/// Each part of the sum is accurate in relative terms: with `q' = q / 2^k` the power of two nearest to the
+/// ratio taken out,
 ///
 /// ```text
 /// p ln(p / q) - p + q = (q - q') - p k ln 2 + (q' - p) s - 2 p s^3 R(s^2),      s = (q' - p) / (q' + p)
@@ -224,8 +227,8 @@ pub fn relative_entropy(p: f64, q: f64, difference: f64) -> f64 {
 #[expect(clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "bit patterns")]
 pub(crate) fn relative_entropy_of_normal<const ROUGH: bool>(p: f64, q: f64, difference: f64) -> f64 {
     const HALF: i64 = 1 << (MANTISSA_BITS - 1);
-    // The bits of a float, read as an integer, are its base-2 logarithm up to 0.0861; so |s| <= 0.2005. For p = 0 any k
-    // will do that keeps the numbers normal.
+    // The bits of a float, read as an integer, are its base-2 logarithm up to 0.0861; so |s| <= 0.2005. For p
+    // = 0 any k will do that keeps the numbers normal.
     let not_zero = -i64::from(p != 0.0);
     let k = ((q.to_bits() as i64).wrapping_sub(p.to_bits() as i64).wrapping_add(HALF) >> MANTISSA_BITS)
         & not_zero;

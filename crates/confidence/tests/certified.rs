@@ -1,5 +1,5 @@
-//! The promise of the indices: never on the wrong side of the true root, and close to it. The roots are judged in
-//! 106-bit arithmetic.
+//! The promise of the indices: never on the wrong side of the true root, and close to it. The roots are
+//! judged in 106-bit arithmetic.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -132,7 +132,8 @@ fn multi_position_is_on_the_right_side_and_close() {
             assert!((upper - minimum.theta).abs() < 1e-12 && (lower - minimum.theta).abs() < 1e-12, "{case}");
             continue;
         }
-        // A level that is just reached has a root as ill-conditioned as a square root at 0: the side counts, not the distance.
+        // A level that is just reached has a root as ill-conditioned as a square root at 0: the side counts,
+        // not the distance.
         let close = level - minimum.divergence > 1e-3 * level;
         solved += i32::from(close);
         if upper < 1.0 {

@@ -1,9 +1,10 @@
 //! Every bound misses as rarely as it promises, and this test would notice if one did not.
 //!
-//! Bounds for a fixed number of observations are judged exactly, by summing binomial probabilities. Bounds for all numbers of
-//! observations at once are judged on whole trajectories of 10^5 observations: the number of trajectories with a miss *anywhere* is
-//! compared with the promise by an exact binomial test. A bound that keeps its promise fails such a test with probability at most
-//! 10^-6. The power is stated, and checked, in [`PROMISE`]'s test; two deliberately too narrow bounds must be caught.
+//! Bounds for a fixed number of observations are judged exactly, by summing binomial probabilities. Bounds
+//! for all numbers of observations at once are judged on whole trajectories of 10^5 observations: the number
+//! of trajectories with a miss *anywhere* is compared with the promise by an exact binomial test. A bound
+//! that keeps its promise fails such a test with probability at most 10^-6. The power is stated, and checked,
+//! in [`PROMISE`]'s test; two deliberately too narrow bounds must be caught.
 
 #![expect(
     clippy::cast_possible_truncation,

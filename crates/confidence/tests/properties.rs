@@ -1,4 +1,5 @@
-//! What holds for all arguments: monotonicity, limit cases, round trips, and no NaN and no panic whatever comes in.
+//! What holds for all arguments: monotonicity, limit cases, round trips, and no NaN and no panic whatever
+//! comes in.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

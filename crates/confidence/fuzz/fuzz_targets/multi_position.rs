@@ -1,4 +1,5 @@
-//! Any counts, examinations and level: indices in their range around the arg min, and an inverted test that agrees with them.
+//! Any counts, examinations and level: indices in their range around the arg min, and an inverted test that
+//! agrees with them.
 //!
 //! `cargo +nightly fuzz run multi_position -- -max_total_time=60`
 #![no_main]

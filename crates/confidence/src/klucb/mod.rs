@@ -6,11 +6,12 @@
 //! upper = max { q in [p, 1] : n d(p, q) <= level },      lower = min { q in [0, p] : n d(p, q) <= level }
 //! ```
 //!
-//! with the Bernoulli divergence `d` of [`bernoulli_kl`]. It is a bound for the mean of any variable in `[0, 1]`.
+//! with the Bernoulli divergence `d` of [`bernoulli_kl`]. It is a bound for the mean of any variable in
+//! `[0, 1]`.
 //!
-//! Reference: Garivier and Cappe, *The KL-UCB algorithm for bounded stochastic bandits and beyond*, COLT 2011, Algorithm 1;
-//! the lower index as in Katariya et al., *Bernoulli rank-1 bandits*, 2017, section 3. Deviations: none. (Where papers write
-//! `arg max`, the maximal `q` is meant.)
+//! Reference: Garivier and Cappe, *The KL-UCB algorithm for bounded stochastic bandits and beyond*, COLT
+//! 2011, Algorithm 1; the lower index as in Katariya et al., *Bernoulli rank-1 bandits*, 2017, section 3.
+//! Deviations: none. (Where papers write `arg max`, the maximal `q` is meant.)
 //!
 //! | code | paper | shape | unit |
 //! |---|---|---|---|
@@ -21,14 +22,15 @@
 //!
 //! # Numerics
 //!
-//! `n = 0` gives 1 and 0, a level of 0 gives the mean. Means outside `[0, 1]` count as the nearer edge, a negative level as 0,
-//! a negative count as 0; a NaN argument and an infinite level count as no information.
+//! `n = 0` gives 1 and 0, a level of 0 gives the mean. Means outside `[0, 1]` count as the nearer edge, a
+//! negative level as 0, a negative count as 0; a NaN argument and an infinite level count as no information.
 //!
-//! The solver looks for the displacement `x = |q - p|`. `d` is convex in it, so a Newton step from *any* point ends
-//! on the far side of the root, because the tangent lies below the function. The last step is such a step, plus a bound on
-//! its rounding error: **an upper index never lies below the true root and a lower one never above it**. Before, steps of third
-//! order from a closed-form guess bring the point so close that the last step is off by less than 1e-14 of `x`. The
-//! result is a function of the arguments alone, with the same bits on every x86-64 processor.
+//! The solver looks for the displacement `x = |q - p|`. `d` is convex in it, so a Newton step from *any*
+//! point ends on the far side of the root, because the tangent lies below the function. The last step is such
+//! a step, plus a bound on its rounding error: **an upper index never lies below the true root and a lower
+//! one never above it**. Before, steps of third order from a closed-form guess bring the point so close that
+//! the last step is off by less than 1e-14 of `x`. The result is a function of the arguments alone, with the
+//! same bits on every x86-64 processor.
 //!
 //! Complexity: constant; mostly two evaluations of `d`.
 //!

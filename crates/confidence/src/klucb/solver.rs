@@ -25,12 +25,13 @@ const MAX_FAST_STEPS: u32 = 30;
 /// Below this the solver's products could leave the range of normal numbers.
 pub(super) const TINY: f64 = 1e-150;
 
-/// The displacement `x` in `(0, b]` with `a ln(a / (a + x)) + b ln(b / (b - x)) = c`, rounded up, where `b = 1 - a`.
+/// The displacement `x` in `(0, b]` with `a ln(a / (a + x)) + b ln(b / (b - x)) = c`, rounded up, where
+/// `b = 1 - a`.
 ///
 /// The upper index of mean `p` is `p + x` for `a = p`; the lower one is `p - x` for `a = 1 - p`.
 ///
-/// `b` may be a rounded `1 - a`: for `a < 1/2` it is off by up to 2^-54, which moves the root by no more than that, that
-/// is by half a unit in the last place of an index above 1/2, and which [`round_up`] covers.
+/// `b` may be a rounded `1 - a`: for `a < 1/2` it is off by up to 2^-54, which moves the root by no more than
+/// that, that is by half a unit in the last place of an index above 1/2, and which [`round_up`] covers.
 #[inline]
 pub(super) fn displacement(a: f64, b: f64, c: f64) -> f64 {
     if a < TINY || c < TINY {
@@ -128,7 +129,8 @@ pub(crate) fn guess(a: f64, b: f64, c: f64) -> f64 {
     if x <= EDGE * b { x } else { edge_guess(a, b, c) }
 }
 
-/// [`guess`] close to the edge, where the divergence is `a ln a + b ln(b / w) + a w` up to the square of `w = b - x`.
+/// [`guess`] close to the edge, where the divergence is `a ln a + b ln(b / w) + a w` up to the square of
+/// `w = b - x`.
 #[inline]
 pub(super) fn edge_guess(a: f64, b: f64, c: f64) -> f64 {
     let decay = b * libm::exp((a * ln(a) - c) / b);
@@ -139,8 +141,8 @@ pub(super) fn edge_guess(a: f64, b: f64, c: f64) -> f64 {
 
 /// [`guess`] far from the edge.
 ///
-/// The divergence is the integral of `x / (q (1 - q))` from `p`; with the variance taken two thirds of the way to `q` it
-/// becomes quadratic: `x^2 = 2 c V(p + 2 x / 3)`, `V(t) = t (1 - t)`.
+/// The divergence is the integral of `x / (q (1 - q))` from `p`; with the variance taken two thirds of the
+/// way to `q` it becomes quadratic: `x^2 = 2 c V(p + 2 x / 3)`, `V(t) = t (1 - t)`.
 #[inline]
 pub(super) fn middle_guess(a: f64, b: f64, c: f64) -> f64 {
     let skew = (b - a) * c * (2.0 / 3.0);

@@ -128,7 +128,8 @@ impl<'a> Item<'a> {
         point
     }
 
-    /// `Phi` at `to`, given what it is at a point `from` not far away: only the differences of logarithms are summed.
+    /// `Phi` at `to`, given what it is at a point `from` not far away: only the differences of logarithms are
+    /// summed.
     ///
     /// Both points are ordinary in the sense of [`Self::at`].
     #[inline]
@@ -209,10 +210,12 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// A first guess at the index, from slopes at the pooled estimate; `None` where only a careful search will do.
+    /// A first guess at the index, from slopes at the pooled estimate; `None` where only a careful search
+    /// will do.
     ///
-    /// Near its minimum `m` the function is taken for that of a single position, `n d(mu, mu q / m)`, with `mu` and `n` such that the second
-    /// and third derivatives agree: `mu = (r + 2) / (r + 4)` for `r = m Phi''' / Phi''`.
+    /// Near its minimum `m` the function is taken for that of a single position, `n d(mu, mu q / m)`, with
+    /// `mu` and `n` such that the second and third derivatives agree: `mu = (r + 2) / (r + 4)` for
+    /// `r = m Phi''' / Phi''`.
     #[inline]
     fn guess<const UPPER: bool>(self, totals: &Totals, level: f64) -> Option<f64> {
         if UPPER && totals.clicks == 0.0 {
@@ -309,7 +312,8 @@ impl<'a> Item<'a> {
             return edge;
         }
         let bottom = self.at::<false>(theta);
-        // What the level leaves above the minimum, in favour of a larger set by the rounding error of the minimum.
+        // What the level leaves above the minimum, in favour of a larger set by the rounding error of the
+        // minimum.
         let budget = level - bottom.value + VALUE_ERROR * bottom.value;
         if budget <= 0.0 {
             return outward::<UPPER>(theta);
@@ -355,7 +359,8 @@ struct Step {
 }
 
 impl Point {
-    /// One position's share of the derivatives: `rate` is the derivative of `-ln(1 - kappa q)`, `over_q` that of `ln q`.
+    /// One position's share of the derivatives: `rate` is the derivative of `-ln(1 - kappa q)`, `over_q` that
+    /// of `ln q`.
     #[inline]
     fn add_slopes(&mut self, success_slope: f64, failure_slope: f64, over_q: f64, rate: f64) {
         let slope = failure_slope - success_slope;

@@ -11,13 +11,13 @@
 //!
 //! where `theta_min` is the arg min of the convex function `Phi` over `[0, 1]`.
 //!
-//! Reference: Lagree, Vernade and Cappe, *Multiple-play bandits in the position-based model*, 2016, equation (7). The lower
-//! index is its mirror image and not in the paper.
+//! Reference: Lagree, Vernade and Cappe, *Multiple-play bandits in the position-based model*, 2016, equation
+//! (7). The lower index is its mirror image and not in the paper.
 //!
 //! Deviations: the paper says "the minimum" for the arg min, and leaves open what follows.
 //!
-//! - With several positions `min Phi` is positive in general and may exceed the level; the set is empty then, and both
-//!   indices are `theta_min`.
+//! - With several positions `min Phi` is positive in general and may exceed the level; the set is empty then,
+//!   and both indices are `theta_min`.
 //! - No data: `U = 1`, `lower = 0`. No clicks: `theta_min = 0`. Clicks on every show: `theta_min = 1`.
 //! - A position that is never examined (`kappa_l = 0`, or below 1e-100) tells nothing and is left out.
 //!
@@ -31,13 +31,15 @@
 //!
 //! # Numerics
 //!
-//! `Phi` is summed from [`relative_entropy`](crate::math::relative_entropy) terms, none negative, each accurate in relative terms. `Phi` is
-//! convex, so a Newton step from *any* point right of `theta_min` ends right of the upper root (the tangent lies below the
-//! function), and one from the left ends left of the lower root. The last step of the solver is such a step, plus a bound on
-//! its rounding error: an upper index never lies below the true root, a lower one never above it.
+//! `Phi` is summed from [`relative_entropy`](crate::math::relative_entropy) terms, none negative, each
+//! accurate in relative terms. `Phi` is convex, so a Newton step from *any* point right of `theta_min` ends
+//! right of the upper root (the tangent lies below the function), and one from the left ends left of the
+//! lower root. The last step of the solver is such a step, plus a bound on its rounding error: an upper index
+//! never lies below the true root, a lower one never above it.
 //!
-//! Arguments out of range are moved into it: clicks beyond shows count as shows, examinations outside `[0, 1]` as the nearer
-//! edge (NaN as 0), a negative level as 0, a positive one below 1e-250 as 1e-250; of slices of unequal length the common part counts.
+//! Arguments out of range are moved into it: clicks beyond shows count as shows, examinations outside
+//! `[0, 1]` as the nearer edge (NaN as 0), a negative level as 0, a positive one below 1e-250 as 1e-250; of
+//! slices of unequal length the common part counts.
 //!
 //! Complexity: time proportional to the number of positions, usually three evaluations of `Phi`; no allocation.
 //!
@@ -56,7 +58,8 @@ mod item;
 
 use item::Item;
 
-/// Examined less often than this is never: a hundred orders of magnitude away from any effect, and from underflow.
+/// Examined less often than this is never: a hundred orders of magnitude away from any effect, and from
+/// underflow.
 pub(crate) const LEAST_EXAMINATION: f64 = 1e-100;
 /// Positive levels below this count as this.
 const LEAST_LEVEL: f64 = 1e-250;

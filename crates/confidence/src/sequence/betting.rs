@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 /// plus = prod_i (1 + min(lambda_i, c / m) (X_i - m)),      minus = prod_i (1 - min(lambda_i, c / (1 - m)) (X_i - m))
 /// ```
 ///
-/// If the candidate `m` is the mean, each is a non-negative martingale that starts at 1, and so is their average. The candidate is
-/// rejected when half of the larger one reaches `1 / alpha`. `plus` decreases in `m` and `minus` increases, whatever the data.
+/// If the candidate `m` is the mean, each is a non-negative martingale that starts at 1, and so is their
+/// average. The candidate is rejected when half of the larger one reaches `1 / alpha`. `plus` decreases in
+/// `m` and `minus` increases, whatever the data.
 ///
 /// ```
 /// use confidence::sequence::Betting;
@@ -40,7 +41,8 @@ impl Betting {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAMissProbability`] unless `0 < miss < 1`, [`Error::NotAProbability`] for a candidate outside `[0, 1]`.
+    /// [`Error::NotAMissProbability`] unless `0 < miss < 1`, [`Error::NotAProbability`] for a candidate
+    /// outside `[0, 1]`.
     pub fn new(candidate: f64, miss: f64) -> Result<Self, Error> {
         let candidate = crate::Probability::new(candidate)?.get();
         let miss = checked(miss)?;
@@ -81,7 +83,8 @@ impl Capital {
 
     #[inline]
     fn bet(&mut self, bet: f64, candidate: f64, x: f64) {
-        // Capital that vanishes could not recover; this gift of 1e-300 now and then is paid for by rounding the goal.
+        // Capital that vanished could not recover. A gift of 1e-300 now and then adds less than that to the
+        // miss probability.
         const LEAST: f64 = 1e-300;
         const MOST: f64 = 1e300;
         let plus_bet = bet.min(TRUNCATION / candidate);
@@ -124,7 +127,8 @@ impl HedgedBetting {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAMissProbability`] unless `0 < miss < 1`; [`Error::NoGrid`] unless there is at least one cell, and at most 2^24.
+    /// [`Error::NotAMissProbability`] unless `0 < miss < 1`; [`Error::NoGrid`] unless there is at least one
+    /// cell, and at most 2^24.
     pub fn new(miss: f64, cells: usize) -> Result<Self, Error> {
         let miss = checked(miss)?;
         if cells == 0 || cells > 1 << 24 {

@@ -46,8 +46,8 @@ impl Tally {
 /// B(1 + S, 1 + F) / (q^S (1 - q)^F) > 1 / alpha        (B: the beta function),
 /// ```
 ///
-/// which is `n d(S / n, q) > ln(1 / alpha) - ln B(1 + S, 1 + F) + S ln(S / n) + F ln(F / n)`: a KL-UCB interval whose level grows
-/// like `ln(1 / alpha) + ln(n) / 2`. Constant state and cost.
+/// which is `n d(S / n, q) > ln(1 / alpha) - ln B(1 + S, 1 + F) + S ln(S / n) + F ln(F / n)`: a KL-UCB
+/// interval whose level grows like `ln(1 / alpha) + ln(n) / 2`. Constant state and cost.
 ///
 /// ```
 /// use confidence::sequence::{BetaMixture, ConfidenceSequence};
@@ -102,10 +102,11 @@ fn ln_beta(a: f64, b: f64) -> f64 {
     libm::lgamma(a) + libm::lgamma(b) - libm::lgamma(a + b)
 }
 
-/// The KL ball with the mixture rate of Kaufmann and Koolen: `n d(mean, q) <= 3 ln(1 + ln n) + T(ln(1 / alpha))`.
+/// The KL ball with the mixture rate of Kaufmann and Koolen:
+/// `n d(mean, q) <= 3 ln(1 + ln n) + T(ln(1 / alpha))`.
 ///
-/// `T` is [`mixture_threshold`], about `x + 4 ln(1 + x + sqrt(2 x))`. Grows more slowly than [`BetaMixture`], from a larger start: it
-/// is narrower only for astronomically many observations.
+/// `T` is [`mixture_threshold`], about `x + 4 ln(1 + x + sqrt(2 x))`. Grows more slowly than [`BetaMixture`],
+/// from a larger start: it is narrower only for astronomically many observations.
 ///
 /// ```
 /// use confidence::sequence::{ConfidenceSequence, KlMixture, mixture_threshold};
@@ -154,7 +155,8 @@ impl ConfidenceSequence for KlMixture {
     }
 }
 
-/// The function `T` of Kaufmann and Koolen (2021), Theorem 7; `x` is `ln(1 / alpha)`, a negative one counts as 0.
+/// The function `T` of Kaufmann and Koolen (2021), Theorem 7; `x` is `ln(1 / alpha)`, a negative one counts
+/// as 0.
 ///
 /// ```text
 /// T(x) = 2 g((h_inv(1 + x) + ln(2 zeta(2))) / 2),      h(u) = u - ln u for u >= 1

@@ -2,16 +2,16 @@
 //!
 //! # Definition
 //!
-//! Observations `X_1, X_2, ...` in `[0, 1]` have the same mean `m` given the past. Intervals `C_1, C_2, ...`, each a function of
-//! the observations so far, are a confidence sequence with miss probability `alpha` if
+//! Observations `X_1, X_2, ...` in `[0, 1]` have the same mean `m` given the past. Intervals `C_1, C_2, ...`,
+//! each a function of the observations so far, are a confidence sequence with miss probability `alpha` if
 //!
 //! ```text
 //! P(there is n >= 1 with m not in C_n) <= alpha.
 //! ```
 //!
-//! One may look at them after every observation and stop whenever one likes. Each comes from a process that is a non-negative
-//! supermartingale with start 1 under the true mean and large under a false one: by Ville's inequality it ever reaches `1 / alpha`
-//! with probability at most `alpha`.
+//! One may look at them after every observation and stop whenever one likes. Each comes from a process that
+//! is a non-negative supermartingale with start 1 under the true mean and large under a false one: by Ville's
+//! inequality it ever reaches `1 / alpha` with probability at most `alpha`.
 //!
 //! | sequence | what it is good for | state | reference |
 //! |---|---|---|---|
@@ -22,11 +22,13 @@
 //!
 //! # Deviations
 //!
-//! - [`BetaMixture`] and [`KlMixture`] are stated for Bernoulli variables. They hold for variables in `[0, 1]`, because the moment
-//!   generating function of such a variable is at most that of the Bernoulli variable with the same mean (convexity of `exp`).
-//! - `HedgedBetting` rejects the points of a grid, and its interval is rounded outward to the grid. The capital of a candidate that the
-//!   running intersection has excluded is not followed any further.
-//! - [`EmpiricalBernstein`] and `HedgedBetting` truncate bets at `c = 1/2`, one of the values that the paper names.
+//! - [`BetaMixture`] and [`KlMixture`] are stated for Bernoulli variables. They hold for variables in
+//!   `[0, 1]`, because the moment generating function of such a variable is at most that of the Bernoulli
+//!   variable with the same mean (convexity of `exp`).
+//! - `HedgedBetting` rejects the points of a grid, and its interval is rounded outward to the grid. The
+//!   capital of a candidate that the running intersection has excluded is not followed any further.
+//! - [`EmpiricalBernstein`] and `HedgedBetting` truncate bets at `c = 1/2`, one of the values that the paper
+//!   names.
 //!
 //! | code | paper | shape | unit |
 //! |---|---|---|---|
@@ -37,10 +39,11 @@
 //!
 //! # Numerics
 //!
-//! The intervals of the first two are inverted by [`kl_ucb_upper`](crate::kl_ucb_upper) and [`kl_ucb_lower`](crate::kl_ucb_lower), so they are never too narrow by rounding
-//! of the solver; the logarithm of the beta function is right to about 1e-15 of its size. Observations outside `[0, 1]` count as the
-//! nearer edge; NaN is not counted. An interval without observations is `[0, 1]`. On the rare paths where a sequence misses, the
-//! intersection that `HedgedBetting` keeps can become empty (`lower > upper`).
+//! The intervals of the first two are inverted by [`kl_ucb_upper`](crate::kl_ucb_upper) and
+//! [`kl_ucb_lower`](crate::kl_ucb_lower), so they are never too narrow by rounding of the solver; the
+//! logarithm of the beta function is right to about 1e-15 of its size. Observations outside `[0, 1]` count as
+//! the nearer edge; NaN is not counted. An interval without observations is `[0, 1]`. On the rare paths where
+//! a sequence misses, the intersection that `HedgedBetting` keeps can become empty (`lower > upper`).
 //!
 //! Complexity: constant per observation; for `HedgedBetting` proportional to the grid points not yet excluded.
 //!

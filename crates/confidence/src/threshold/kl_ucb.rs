@@ -108,7 +108,8 @@ impl KlUcbThreshold {
         }
     }
 
-    /// Whether the computed [`kl_ucb_upper`](crate::kl_ucb_upper)`(S / n, n, level)` is certainly below the threshold.
+    /// Whether the computed [`kl_ucb_upper`](crate::kl_ucb_upper)`(S / n, n, level)` is certainly below the
+    /// threshold.
     ///
     /// `entropy` is [`kl_ucb_entropy`]`(clicks, failures)`.
     #[inline]
@@ -120,7 +121,8 @@ impl KlUcbThreshold {
         }
     }
 
-    /// Whether the computed [`kl_ucb_upper`](crate::kl_ucb_upper)`(S / n, n, level)` is certainly at least the threshold.
+    /// Whether the computed [`kl_ucb_upper`](crate::kl_ucb_upper)`(S / n, n, level)` is certainly at least
+    /// the threshold.
     ///
     /// `entropy` is [`kl_ucb_entropy`]`(clicks, failures)`.
     #[inline]
@@ -138,8 +140,8 @@ impl KlUcbThreshold {
 
     /// Calls `found` with the index of each arm that is not excluded, in order: the only ones worth solving.
     ///
-    /// The slices hold the arms' [`kl_ucb_entropy`], clicks and failures; their common length counts. This is the test for many
-    /// arms of which few pass: less than a nanosecond an arm.
+    /// The slices hold the arms' [`kl_ucb_entropy`], clicks and failures; their common length counts. This is
+    /// the test for many arms of which few pass: less than a nanosecond an arm.
     ///
     /// ```
     /// use confidence::{KlUcbThreshold, kl_ucb_entropy};
@@ -192,11 +194,12 @@ impl KlUcbThreshold {
         }
     }
 
-    /// [`Self::candidates`] on counts and entropies rounded to `f32`: twice as fast, and now and then an arm too many.
+    /// [`Self::candidates`] on counts and entropies rounded to `f32`: twice as fast, and now and then an arm
+    /// too many.
     ///
-    /// Calls `found` for each arm that is not *clearly* excluded, with a slack of 2^-20 instead of 2^-42, which allows for all roundings to
-    /// `f32`, those of the arguments (`as f32`) included. So every arm that [`Self::candidates`] finds is found, and all that it costs
-    /// is that a few more arms are solved.
+    /// Calls `found` for each arm that is not *clearly* excluded, with a slack of 2^-20 instead of 2^-42,
+    /// which allows for all roundings to `f32`, those of the arguments (`as f32`) included. So every arm that
+    /// [`Self::candidates`] finds is found, and all that it costs is that a few more arms are solved.
     ///
     /// ```
     /// use confidence::{KlUcbThreshold, kl_ucb_entropy};

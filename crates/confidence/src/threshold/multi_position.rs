@@ -38,8 +38,8 @@ fn multi_position_level(level: f64) -> f64 {
 
 /// A threshold that upper multi-position indices of many items are compared with; made once, set every round.
 ///
-/// An item is described by its `entropy` (the sum of [`multi_position_entropy`] over positions), all its clicks at positions with
-/// positive examination probability, and its failures at each position.
+/// An item is described by its `entropy` (the sum of [`multi_position_entropy`] over positions), all its
+/// clicks at positions with positive examination probability, and its failures at each position.
 ///
 /// ```
 /// use confidence::{MultiPositionThreshold, multi_position_entropy, multi_position_upper};
@@ -126,7 +126,8 @@ impl MultiPositionThreshold {
         }
     }
 
-    /// Whether the computed [`multi_position_upper`](crate::multi_position_upper) is certainly below the threshold.
+    /// Whether the computed [`multi_position_upper`](crate::multi_position_upper) is certainly below the
+    /// threshold.
     #[inline]
     pub fn excludes(&self, entropy: f64, clicks: f64, failures: &[f64], level: f64) -> bool {
         match self.kind {
@@ -140,7 +141,8 @@ impl MultiPositionThreshold {
         }
     }
 
-    /// Whether the computed [`multi_position_upper`](crate::multi_position_upper) is certainly at least the threshold.
+    /// Whether the computed [`multi_position_upper`](crate::multi_position_upper) is certainly at least the
+    /// threshold.
     #[inline]
     pub fn includes(&self, entropy: f64, clicks: f64, failures: &[f64], level: f64) -> bool {
         match self.kind {
