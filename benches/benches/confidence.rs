@@ -9,7 +9,7 @@
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 
 use confidence::{
-    KlUcbThreshold, MultiPositionThreshold, kl_ucb_entropy, kl_ucb_upper, kl_ucb_upper_batch,
+    KlUcbArms, KlUcbThreshold, MultiPositionThreshold, kl_ucb_entropy, kl_ucb_upper, kl_ucb_upper_batch,
     kl_ucb_upper_bisection, math, multi_position_entropy, multi_position_upper,
     multi_position_upper_bisection,
 };
@@ -31,8 +31,7 @@ struct Arms {
     clicks: Vec<f64>,
     failures: Vec<f64>,
     entropies: Vec<f64>,
-    /// (clicks, failures, entropies) once more, rounded.
-    rounded: [Vec<f32>; 3],
+    table: KlUcbArms,
 }
 
 fn arms() -> Arms {
@@ -43,9 +42,9 @@ fn arms() -> Arms {
         clicks: vec![],
         failures: vec![],
         entropies: vec![],
-        rounded: Default::default(),
+        table: KlUcbArms::new(ARMS),
     };
-    for _ in 0..ARMS {
+    for arm in 0..ARMS {
         let shows = libm_round(10.0 * exp10(4.0 * rng.random::<f64>()));
         let clicks = libm_round(shows * rng.random::<f64>() * rng.random::<f64>());
         arms.means.push(clicks / shows);
@@ -53,14 +52,9 @@ fn arms() -> Arms {
         arms.clicks.push(clicks);
         arms.failures.push(shows - clicks);
         arms.entropies.push(kl_ucb_entropy(clicks, shows - clicks));
+        arms.table.set(arm, clicks, shows - clicks);
     }
-    arms.rounded = [&arms.clicks, &arms.failures, &arms.entropies].map(|numbers| rounded(numbers));
     arms
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is the point")]
-fn rounded(numbers: &[f64]) -> Vec<f32> {
-    numbers.iter().map(|&x| x as f32).collect()
 }
 
 /// `10^x`; arguments for a bench need not be the same everywhere.
@@ -112,11 +106,9 @@ impl Arms {
 }
 
 impl Arms {
-    fn roughly_inverted(&self, q: f64) -> usize {
+    fn table_inverted(&self, q: f64) -> usize {
         let mut found = 0;
-        let threshold = KlUcbThreshold::new(black_box(q));
-        let [clicks, failures, entropies] = &self.rounded;
-        threshold.rough_candidates(entropies, clicks, failures, LEVEL, |arm| found += arm);
+        self.table.candidates(&KlUcbThreshold::new(black_box(q)), LEVEL, |arm| found += arm);
         found
     }
 }
@@ -195,7 +187,7 @@ fn kl_ucb(c: &mut Criterion) {
     group.bench_function("scalar", |b| b.iter(|| black_box(&arms).scalar()));
     group.bench_function("batched", |b| b.iter(|| black_box(&arms).batched(&mut out)));
     group.bench_function("inverted", |b| b.iter(|| black_box(&arms).inverted(q)));
-    group.bench_function("inverted, rough", |b| b.iter(|| black_box(&arms).roughly_inverted(q)));
+    group.bench_function("inverted, table", |b| b.iter(|| black_box(&arms).table_inverted(q)));
     group.finish();
 }
 
@@ -267,7 +259,7 @@ fn table() {
             (10, &mut || _ = black_box(arms.scalar())),
             (10, &mut || _ = black_box(arms.batched(&mut out))),
             (500, &mut || _ = black_box(arms.inverted(q))),
-            (500, &mut || _ = black_box(arms.roughly_inverted(q))),
+            (500, &mut || _ = black_box(arms.table_inverted(q))),
         ],
     );
     let names = [
@@ -275,7 +267,7 @@ fn table() {
         "`kl_ucb_upper`",
         "`kl_ucb_upper_batch`",
         "`KlUcbThreshold::candidates`",
-        "`KlUcbThreshold::rough_candidates`",
+        "`KlUcbArms::candidates`",
     ];
     print_rows(&names, &best);
     for positions in [3, 10] {

@@ -34,6 +34,8 @@ pub use radius::{
     sample_bernstein_radius, scaled_radius, ucb1_radius,
 };
 pub use rate::Rate;
+#[cfg(feature = "std")]
+pub use threshold::KlUcbArms;
 pub use threshold::{
     KlUcbThreshold, MAX_POSITIONS, MultiPositionThreshold, kl_ucb_entropy, multi_position_entropy,
 };

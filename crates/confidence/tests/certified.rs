@@ -12,8 +12,8 @@ mod numbers;
 mod wide;
 
 use confidence::{
-    KlUcbThreshold, MultiPositionThreshold, bernoulli_kl, kl_ucb_entropy, kl_ucb_lower, kl_ucb_lower_batch,
-    kl_ucb_upper, kl_ucb_upper_batch, math, multi_position_entropy, multi_position_lower,
+    KlUcbArms, KlUcbThreshold, MultiPositionThreshold, bernoulli_kl, kl_ucb_entropy, kl_ucb_lower,
+    kl_ucb_lower_batch, kl_ucb_upper, kl_ucb_upper_batch, math, multi_position_entropy, multi_position_lower,
     multi_position_minimum, multi_position_upper,
 };
 use numbers::Numbers;
@@ -241,6 +241,10 @@ fn scans_find_what_the_single_test_does_not_exclude() {
                 .collect();
             assert_eq!(exact, single);
             assert!(exact.iter().all(|arm| rough.binary_search(arm).is_ok()), "{q} {level}");
+            let (mut table, mut both) = (KlUcbArms::new(arms), vec![]);
+            (0..arms).for_each(|arm| table.set(arm, clicks[arm], failures[arm]));
+            table.candidates(&threshold, level, |arm| both.push(arm));
+            assert_eq!(both, exact);
             exact_finds += exact.len();
             rough_finds += rough.len();
         }

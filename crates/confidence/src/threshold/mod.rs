@@ -74,9 +74,13 @@
 //! assert!(threshold.excludes(entropy, 2.0, 8.0, 1.9) && kl_ucb_upper(0.2, 10.0, 1.9) < 0.5);
 //! ```
 
+#[cfg(feature = "std")]
+mod arms;
 mod kl_ucb;
 mod multi_position;
 
+#[cfg(feature = "std")]
+pub use arms::KlUcbArms;
 pub use kl_ucb::{KlUcbThreshold, kl_ucb_entropy};
 pub use multi_position::{MAX_POSITIONS, MultiPositionThreshold, multi_position_entropy};
 
