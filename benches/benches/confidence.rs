@@ -67,6 +67,18 @@ fn libm_round(x: f64) -> f64 {
     x.round()
 }
 
+/// The same bisection with the textbook formula and the platform's logarithm, which loses digits next to the mean.
+#[expect(clippy::disallowed_methods, reason = "what ours is compared with")]
+fn textbook_bisection(p: f64, n: f64, level: f64) -> f64 {
+    let term = |x: f64, y: f64| if x > 0.0 { x * (x / y).ln() } else { 0.0 };
+    let (mut low, mut high) = (p, 1.0);
+    for _ in 0..53 {
+        let q = 0.5 * (low + high);
+        *if n * (term(p, q) + term(1.0 - p, 1.0 - q)) > level { &mut high } else { &mut low } = q;
+    }
+    high
+}
+
 impl Arms {
     /// The threshold that an inverted policy compares with: the tenth best index.
     fn threshold(&self) -> f64 {
@@ -184,6 +196,9 @@ fn kl_ucb(c: &mut Criterion) {
     let mut group = c.benchmark_group("kl_ucb_upper");
     group.throughput(Throughput::Elements(ARMS as u64));
     group.bench_function("bisection", |b| b.iter(|| black_box(&arms).bisection()));
+    group.bench_function("bisection, textbook formula", |b| {
+        b.iter(|| black_box(&arms).each(textbook_bisection))
+    });
     group.bench_function("scalar", |b| b.iter(|| black_box(&arms).scalar()));
     group.bench_function("batched", |b| b.iter(|| black_box(&arms).batched(&mut out)));
     group.bench_function("inverted", |b| b.iter(|| black_box(&arms).inverted(q)));
@@ -256,6 +271,7 @@ fn table() {
         ARMS,
         &mut [
             (1, &mut || _ = black_box(arms.bisection())),
+            (1, &mut || _ = black_box(arms.each(textbook_bisection))),
             (10, &mut || _ = black_box(arms.scalar())),
             (10, &mut || _ = black_box(arms.batched(&mut out))),
             (500, &mut || _ = black_box(arms.inverted(q))),
@@ -263,7 +279,8 @@ fn table() {
         ],
     );
     let names = [
-        "KL-UCB index, 50-odd steps of bisection",
+        "KL-UCB index, 53 steps of bisection",
+        "the same, textbook formula and platform's logarithm",
         "`kl_ucb_upper`",
         "`kl_ucb_upper_batch`",
         "`KlUcbThreshold::candidates`",
