@@ -67,7 +67,8 @@ fn libm_round(x: f64) -> f64 {
     x.round()
 }
 
-/// The same bisection with the textbook formula and the platform's logarithm, which loses digits next to the mean.
+/// The same bisection with the textbook formula and the platform's logarithm, which loses digits next to the
+/// mean.
 #[expect(clippy::disallowed_methods, reason = "what ours is compared with")]
 fn textbook_bisection(p: f64, n: f64, level: f64) -> f64 {
     let term = |x: f64, y: f64| if x > 0.0 { x * (x / y).ln() } else { 0.0 };
@@ -197,7 +198,7 @@ fn kl_ucb(c: &mut Criterion) {
     group.throughput(Throughput::Elements(ARMS as u64));
     group.bench_function("bisection", |b| b.iter(|| black_box(&arms).bisection()));
     group.bench_function("bisection, textbook formula", |b| {
-        b.iter(|| black_box(&arms).each(textbook_bisection))
+        b.iter(|| black_box(&arms).each(textbook_bisection));
     });
     group.bench_function("scalar", |b| b.iter(|| black_box(&arms).scalar()));
     group.bench_function("batched", |b| b.iter(|| black_box(&arms).batched(&mut out)));

@@ -174,7 +174,7 @@ pub fn rucb(t: u64, n_arms: usize, alpha: f64) -> f64 {
 
 /// `C(delta) = ((4 alpha - 1) K^2 / ((2 alpha - 1) delta))^(1 / (2 alpha - 1))`, in rounds: after it, all of
 /// RUCB's intervals hold at once, but for a probability of `delta`. `+inf` for `alpha <= 1/2` or
-/// `delta <= 0`.
+/// `delta <= 0`; a `delta` above 1 counts as 1.
 ///
 /// ```
 /// // alpha = 1, K = 2: 12 / delta
@@ -186,5 +186,5 @@ pub fn rucb_burn_in(delta: f64, n_arms: usize, alpha: f64) -> f64 {
     }
     let arms = n_arms.max(1) as f64;
     let exponent = 2.0 * alpha - 1.0;
-    libm::exp((ln(2.0 + 1.0 / exponent) + 2.0 * ln(arms) - ln(delta)) / exponent)
+    libm::exp((ln(2.0 + 1.0 / exponent) + 2.0 * ln(arms) - ln(delta.min(1.0))) / exponent)
 }

@@ -254,6 +254,15 @@ fn x_minus_logarithm_keeps_its_digits() {
     assert_eq!(math::x_minus_ln_1p(-1.0), f64::INFINITY);
 }
 
+/// Found by fuzzing: means, counts and levels that are all far from ordinary.
+#[test]
+fn indices_bracket_a_mean_next_to_nothing() {
+    let (mean, n, level) =
+        (7.291_118_558_163_503e-304, 1.491_669_519_553_301e-154, 1.321_764_930_922_892_6e-302);
+    assert!((0.0..=mean).contains(&kl_ucb_lower(mean, n, level)));
+    assert!((mean..=1.0).contains(&kl_ucb_upper(mean, n, level)));
+}
+
 /// The same bits for the same arguments, for as long as this line does not change.
 #[test]
 fn values_are_stable() {

@@ -1,6 +1,6 @@
 //! The equation behind both indices: how far from the mean the divergence reaches a level.
 
-use crate::math::{ln, relative_entropy, relative_entropy_of_normal, sqrt};
+use crate::math::{ln, relative_entropy, sqrt, two_relative_entropies};
 
 /// Up by at least one unit in the last place.
 #[inline]
@@ -34,7 +34,7 @@ pub(super) const TINY: f64 = 1e-150;
 /// that, that is by half a unit in the last place of an index above 1/2, and which [`round_up`] covers.
 #[inline]
 pub(super) fn displacement(a: f64, b: f64, c: f64) -> f64 {
-    if a < TINY || c < TINY {
+    if a < TINY || b < TINY || c < TINY {
         return displacement_by_bisection(a, b, c);
     }
     let mut x = guess(a, b, c);
@@ -75,8 +75,7 @@ impl Place {
     #[inline]
     pub(super) fn at<const ROUGH: bool>(a: f64, b: f64, x: f64) -> Self {
         let (u, w) = (a + x, b - x);
-        let divergence =
-            relative_entropy_of_normal::<ROUGH>(a, u, x) + relative_entropy_of_normal::<ROUGH>(b, w, -x);
+        let divergence = two_relative_entropies::<ROUGH>([a, b], [u, w], [x, -x]);
         Self { a, b, x, u, w, divergence, over_slope: u * w / x }
     }
 
@@ -111,10 +110,16 @@ impl Place {
     #[inline]
     pub(super) fn onwards_nearby(&self, c: f64) -> f64 {
         let h = (c - self.divergence) * self.over_slope;
-        let (over_u, over_w) = (1.0 / self.u, 1.0 / self.w);
-        let (curvature_u, curvature_w) = (self.a * over_u * over_u, self.b * over_w * over_w);
-        let second = 0.5 * (curvature_u + curvature_w) * self.over_slope;
-        let third = (1.0 / 3.0) * (curvature_w * over_w - curvature_u * over_u) * self.over_slope;
+        // Lane by lane, like the divergence.
+        let (p, q) = ([self.a, self.b], [self.u, self.w]);
+        let (mut curvature, mut change) = ([0.0; 2], [0.0; 2]);
+        for lane in 0..2 {
+            let over_q = 1.0 / q[lane];
+            curvature[lane] = p[lane] * over_q * over_q;
+            change[lane] = curvature[lane] * over_q;
+        }
+        let second = 0.5 * (curvature[0] + curvature[1]) * self.over_slope;
+        let third = (1.0 / 3.0) * (change[1] - change[0]) * self.over_slope;
         self.x + h / (1.0 + h * (second + h * (third - second * second)))
     }
 }
