@@ -78,6 +78,10 @@ pub struct PrefixFeedback {
 }
 
 /// Feedback that reveals a prefix of the list: inside it a click means attractive and no click means not attractive.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not reveal a prefix of the list",
+    note = "policies for an observed prefix do not speak the protocol of this feedback"
+)]
 pub trait ObservedPrefix {
     /// The clicks in the observed prefix; [`Clicks::len`] positions were observed, from the top.
     fn observed_clicks(&self) -> Clicks;

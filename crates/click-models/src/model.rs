@@ -22,6 +22,10 @@ pub trait ClickModel: Sync {
     /// What a learner may know beforehand.
     fn known(&self) -> Self::Known<'_>;
 
+    /// Whether `action` is one of the model's actions: for a list, as many distinct items of the catalogue as there are
+    /// positions. What is not one has no place in a comparison, however many clicks it would bring.
+    fn admits(&self, action: &Action<Self>) -> bool;
+
     /// A user's answer to `action`.
     ///
     /// Takes the same number of draws from `rng` whatever the action is, so that two policies fed from equal generators
@@ -47,12 +51,17 @@ pub trait ClickModel: Sync {
 
     /// How far the mean reward of `action` is below the largest, in clicks per round: the regret of playing it once.
     ///
+    /// A difference that is rounding and nothing else (below `1e-13` of the largest reward, either way) is 0: where several
+    /// actions are best, their rewards are sums of the same numbers in different orders.
+    ///
     /// # Panics
     ///
     /// As [`ClickModel::expected_reward`].
     #[inline]
     fn gap(&self, action: &Action<Self>) -> f64 {
-        self.optimal_reward() - self.expected_reward(action)
+        let best = self.optimal_reward();
+        let gap = best - self.expected_reward(action);
+        if gap.abs() < 1e-13 * best { 0.0 } else { gap }
     }
 
     /// An action of the largest mean reward.

@@ -135,8 +135,12 @@ impl ClickModel for PositionBased {
     }
 
     #[inline]
+    fn admits(&self, action: &Ranking) -> bool {
+        action.fits(self.shape())
+    }
+
+    #[inline]
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> PbmFeedback {
-        debug_assert!(action.fits(self.shape()), "{action:?} is not a list of {:?}", self.shape());
         let mut bits = 0_u64;
         let places = action.as_slice().iter().zip(self.examination());
         for (position, (item, examined)) in places.enumerate() {

@@ -138,8 +138,12 @@ impl ClickModel for RandomSemiBandit {
     }
 
     #[inline]
+    fn admits(&self, action: &Ranking) -> bool {
+        action.fits(self.shape())
+    }
+
+    #[inline]
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> PrefixFeedback {
-        debug_assert!(action.fits(self.shape()), "{action:?} is not a list of {:?}", self.shape());
         let mut bits = 0_u64;
         let mut observed = 0;
         let mut reading = true;

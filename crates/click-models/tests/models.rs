@@ -148,6 +148,10 @@ macro_rules! same_as_the_right_model {
             self.0.known()
         }
 
+        fn admits(&self, list: &Ranking) -> bool {
+            self.0.admits(list)
+        }
+
         fn reward(&self, feedback: &Feedback<Self>) -> f64 {
             self.0.reward(feedback)
         }

@@ -26,9 +26,9 @@ pub enum Error {
     },
 }
 
-/// The largest count that is restored: a million displays a second for more than four years. Sums over 64 positions stay below 2^53,
-/// so they are exact as floating-point numbers, and counting on does not overflow.
-const MAX_COUNT: u64 = 1 << 47;
+/// The largest count that is restored: a thousand displays a second for more than thirty years. Below it the exact posterior's
+/// sampler keeps its promises, sums over 64 positions are exact as floating-point numbers, and counting on does not overflow.
+const MAX_COUNT: u64 = 1 << 40;
 
 /// Checks saved tables of displays and of clicks, cell by cell, and the number of rounds.
 pub(crate) fn check_counts(rounds: u64, shows: &[u64], clicks: &[u64]) -> Result<(), Error> {

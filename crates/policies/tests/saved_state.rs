@@ -257,7 +257,7 @@ where
             let mut extreme = saved.clone();
             let table = if extreme.get("counts").is_some() { &mut extreme["counts"] } else { &mut extreme };
             let Some(cells) = table["clicks"].as_array().map(Vec::len) else { return };
-            let sizes = [0, 1, 2, 1000, 1_000_000, 1_000_000_000, 1 << 47];
+            let sizes = [0, 1, 2, 1000, 1_000_000, 1_000_000_000, 1 << 40];
             let shows: Vec<u64> = (0..cells).map(|_| sizes[rng.random_range(0..sizes.len())]).collect();
             let share = |&shows: &u64| match rng.random_range(0..5) {
                 0 => 0,
@@ -269,7 +269,7 @@ where
             table["clicks"] = shows.iter().map(share).collect();
             let displays = if table.get("pulls").is_some() { "pulls" } else { "shows" };
             table[displays] = shows.into();
-            table["rounds"] = (1_u64 << 47).into();
+            table["rounds"] = (1_u64 << 40).into();
             let mut policy: P = serde_json::from_value(extreme).expect("counts like these are accepted");
             let (mut rng, mut users) = (generator(5), generator(6));
             let mut decision = Decision::default();
@@ -317,7 +317,7 @@ fn refusals_say_why() {
     let huge = json!([u64::MAX, 0, 0, 0]);
     assert_eq!(
         refusal::<PbmTs>(counts(json!([0.5, 0.2]), huge.clone(), zeros.clone())),
-        "a saved count is 18446744073709551615, more than can have been counted: at most 140737488355328 is supported"
+        "a saved count is 18446744073709551615, more than can have been counted: at most 1099511627776 is supported"
     );
     let model = PositionBased::from_values(&[0.5, 0.4], &[0.5]).expect("a valid instance");
     let mut saved = serde_json::to_value(PbmUcb::new(model.known(), confidence::Rate::LOG)).expect("saved");

@@ -17,6 +17,11 @@ pub struct Curve {
 ///
 /// Users come from `environment` and the policy's choices from `randomness`. The regret of a round is the gap of the action
 /// played, so only the policy's choices, not the users' luck, make it vary.
+///
+/// # Panics
+///
+/// When the policy plays what is no action of the model, a list with an item twice for instance: such a policy would beat the
+/// best one.
 pub fn play<M, P>(
     model: &M,
     policy: &mut P,
@@ -39,6 +44,11 @@ where
         while round < checkpoint {
             round += 1;
             policy.select(randomness, &mut decision);
+            assert!(
+                model.admits(&decision.action),
+                "round {round}: the policy plays {:?}, which is no action of the model",
+                decision.action
+            );
             regret += model.gap(&decision.action);
             let feedback = model.respond(&decision.action, environment);
             clicks += model.reward(&feedback);

@@ -1,8 +1,8 @@
 //! What a tournament's result may depend on: the seed and the contender, and nothing else.
 
-use click_models::{ClickModel, ListShape, PbmKnown, PositionBased, RandomSemiBandit};
+use click_models::{ClickModel, ItemId, ListShape, PbmKnown, PositionBased, RandomSemiBandit, Ranking};
 use confidence::Rate;
-use policies::{PbmPie, PbmTs, PbmUcb, Pie, PrefixTs, Uniform};
+use policies::{Fixed, PbmPie, PbmTs, PbmUcb, Pie, PrefixTs, Uniform};
 use sim::{Contender, Entry, Oracle, Outcome, Schedule, Silent, Streams, Tournament};
 
 type PbmContender = Box<dyn Contender<PositionBased>>;
@@ -116,4 +116,15 @@ fn instances_are_drawn_uniformly() {
     };
     let second = (0..2_000).filter(|&replication| tournament.draw_instance(replication) == 1).count();
     assert!(second.abs_diff(1_000) < 119, "{second}");
+}
+
+/// A policy that shows the best item everywhere would have negative regret; it is stopped.
+#[test]
+#[should_panic(expected = "round 1: the policy plays")]
+fn a_list_with_an_item_twice_is_no_action() {
+    let users = &users()[0];
+    let mut policy: Fixed<Ranking> = Fixed::new([0, 0, 0].map(ItemId::new).into_iter().collect());
+    let schedule = Schedule::new(vec![10]).expect("increasing");
+    let streams = Streams::new(1);
+    sim::play(users, &mut policy, &schedule, &mut streams.environment(0), &mut streams.policy("twice", 0));
 }
