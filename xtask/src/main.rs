@@ -5,6 +5,7 @@
 
 mod reproduce;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -28,7 +29,8 @@ fn main() -> ExitCode {
         Task::Reproduce(arguments) => reproduce::run(&arguments),
     };
     done.unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
+        // Nobody may be there to read it any more.
+        let _ = writeln!(std::io::stderr(), "error: {error:#}");
         ExitCode::FAILURE
     })
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -84,7 +85,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     if arguments.name == "all" && !failed.is_empty() {
         let names: Vec<&str> = failed.iter().map(|(name, _)| *name).collect();
-        eprintln!("not as known: {}", names.join(", "));
+        // Nobody may be there to read it any more.
+        let _ = writeln!(std::io::stderr(), "not as known: {}", names.join(", "));
     }
     Ok(failed.first().map_or(ExitCode::SUCCESS, |&(_, code)| ExitCode::from(code)))
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use confidence::Probability;
 
+use super::report_dir::{CLAIMS, PAGE};
 use crate::config::{Experiment, Instances, Overrides};
 use crate::report::axis::Scale;
 use crate::report::claims::{Claim, Column, Row, Test, Verdict};
@@ -243,6 +244,13 @@ fn read_panels(root: &Table<'_>, papers: &[Paper]) -> Result<Vec<Panel>, Error> 
 
 fn read_panel(table: &Table<'_>, root: &Table<'_>, papers: &[Paper]) -> Result<Panel, Error> {
     let experiment = Experiment::from_panel(table, root)?;
+    let name: Field<'_> = table.required("name")?;
+    if [PAGE, CLAIMS].iter().any(|file| experiment.name.eq_ignore_ascii_case(file)) {
+        return Err(name.error(format!(
+            "{} is the name of a file of the report, and a panel has a folder beside it: expected another name",
+            name.describe()
+        )));
+    }
     let title = table.required("title")?;
     let keys: Vec<&str> = papers.iter().map(|paper| paper.key.as_str()).collect();
     let paper = one_of(&table.required("paper")?, &keys, "paper")?;

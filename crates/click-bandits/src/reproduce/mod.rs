@@ -10,12 +10,14 @@
 
 pub(crate) mod experiment;
 mod page;
+mod report_dir;
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde::Serialize;
 
 use crate::config::{Experiment, Overrides};
@@ -25,6 +27,7 @@ use crate::report::figure::{self, Figure, Looks};
 use crate::result::ResultFile;
 use experiment::Reproduction;
 use page::{Judged, PanelReport, Report};
+use report_dir::Owner;
 
 /// What `reproduce` is asked for.
 #[derive(Debug, Clone, clap::Args)]
@@ -78,7 +81,14 @@ pub(crate) fn run(
     let reproduction = Reproduction::read(&arguments.experiment)?;
     let experiments = experiments(&reproduction, arguments)?;
     let out = &arguments.out;
-    refuse_another(out, &reproduction.name, arguments.quick)?;
+    let owner = Owner {
+        schema: report_dir::SCHEMA,
+        experiment: reproduction.name.clone(),
+        quick: arguments.quick,
+        seed: arguments.seed,
+        runs: arguments.runs,
+    };
+    report_dir::check(out, &owner)?;
     for (panel, experiment) in reproduction.panels.iter().zip(&experiments) {
         let mut files = figure::file_names(&panel.figures);
         files.push("spec.toml".to_owned());
@@ -93,8 +103,7 @@ pub(crate) fn run(
     for (panel, experiment) in reproduction.panels.iter().zip(&experiments) {
         let directory = out.join(&experiment.name);
         let result = simulate(&Job { experiment, directory, figures: &panel.figures, looks: &looks })?;
-        let drawn = figure::draw(&panel.figures, &result, &looks)?;
-        panels.push(report_panel(out, result, drawn));
+        panels.push(report_panel(out, result, &panel.figures)?);
     }
 
     let mut claims = Vec::new();
@@ -109,14 +118,11 @@ pub(crate) fn run(
     let ok = !claims.iter().any(|judged| judged.agreement.fails(arguments.quick));
     let report =
         Report { reproduction: &reproduction, quick: arguments.quick, panels, claims, looks: &looks };
-    write(&out.join(CLAIMS), &claims_json(&report, ok)?)?;
-    write(&out.join("index.html"), &page::page(&report))?;
-    print!("{}", verdicts(&report, ok, out));
+    report_dir::write(out, &claims_json(&report, &owner, ok)?, &page::page(&report))?;
+    // A closed or full standard output is no reason to fail: the report is written.
+    let _ = write!(std::io::stdout(), "{}", verdicts(&report, ok, out));
     Ok(ok)
 }
-
-/// The file that says whose the directory is.
-const CLAIMS: &str = "claims.json";
 
 /// The panels as they are to be run.
 fn experiments(reproduction: &Reproduction, arguments: &Arguments) -> Result<Vec<Experiment>> {
@@ -132,31 +138,20 @@ fn experiments(reproduction: &Reproduction, arguments: &Arguments) -> Result<Vec
     Ok(experiments)
 }
 
-/// Refuses a directory with the report of another experiment, or of this one at another scale.
-fn refuse_another(out: &Path, name: &str, quick: bool) -> Result<()> {
-    let file = out.join(CLAIMS);
-    let Ok(text) = fs::read(&file) else { return Ok(()) };
-    let found: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
-    if found["experiment"] == name && found["quick"] == quick {
-        return Ok(());
-    }
-    let whose = match (found["experiment"].as_str(), found["quick"].as_bool()) {
-        (Some(other), Some(true)) => format!("a quick run of {other}"),
-        (Some(other), _) => format!("a full run of {other}"),
-        (None, _) => "something else".to_owned(),
-    };
-    bail!(
-        "{}: holds the report of {whose}: give another --out, or delete {} first",
-        out.display(),
-        file.display()
-    )
-}
-
 /// Gathers what the page says of a panel.
-fn report_panel(out: &Path, result: ResultFile, drawn: Vec<(String, String)>) -> PanelReport {
+///
+/// # Errors
+///
+/// A figure that the simulation drew cannot be read.
+fn report_panel(out: &Path, result: ResultFile, figures: &[Figure]) -> Result<PanelReport> {
     let name = result.name.clone();
     let directory = out.join(&name);
-    let (mut files, pictures): (Vec<String>, Vec<String>) = drawn.into_iter().unzip();
+    let mut files = figure::file_names(figures);
+    let picture = |file: &String| {
+        let file = directory.join(file);
+        fs::read_to_string(&file).with_context(|| format!("{}: cannot be read", file.display()))
+    };
+    let pictures = files.iter().map(picture).collect::<Result<_>>()?;
     files.extend(
         ["result.json", "curves.csv", "timing.json", "manifest.json", "spec.toml"].map(str::to_owned),
     );
@@ -164,7 +159,7 @@ fn report_panel(out: &Path, result: ResultFile, drawn: Vec<(String, String)>) ->
     let files = files.into_iter().map(|file| format!("{name}/{file}")).collect();
     let timing = read_json(&directory.join("timing.json"));
     let manifest = read_json(&directory.join("manifest.json"));
-    PanelReport { result, pictures, files, timing, manifest }
+    Ok(PanelReport { result, pictures, files, timing, manifest })
 }
 
 /// A file for the report only: nothing when it is not there or not what it should be.
@@ -172,23 +167,12 @@ fn read_json<T: serde::de::DeserializeOwned>(file: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(file).ok()?).ok()
 }
 
-/// Writes a file whole or not at all.
-fn write(file: &Path, content: &str) -> Result<()> {
-    let failed = || format!("{}: cannot be written", file.display());
-    let directory = file.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(directory).with_context(failed)?;
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let part = directory.join(format!(".{name}.part"));
-    fs::write(&part, content).and_then(|()| fs::rename(&part, file)).with_context(failed)
-}
-
 /// `claims.json`.
-fn claims_json(report: &Report<'_>, ok: bool) -> Result<String> {
+fn claims_json(report: &Report<'_>, owner: &Owner, ok: bool) -> Result<String> {
     #[derive(Serialize)]
     struct File<'a> {
-        schema: u32,
-        experiment: &'a str,
-        quick: bool,
+        #[serde(flatten)]
+        owner: &'a Owner,
         ok: bool,
         claims: Vec<Entry<'a>>,
     }
@@ -224,7 +208,7 @@ fn claims_json(report: &Report<'_>, ok: bool) -> Result<String> {
             comparisons: &judged.finding.comparisons,
         })
         .collect();
-    let file = File { schema: 1, experiment: &report.reproduction.name, quick: report.quick, ok, claims };
+    let file = File { owner, ok, claims };
     let mut text = serde_json::to_string_pretty(&file).context("claims.json cannot be written")?;
     text.push('\n');
     Ok(text)
@@ -253,12 +237,13 @@ fn verdicts(report: &Report<'_>, ok: bool, out: &Path) -> String {
         }
         let _ = writeln!(text, "{}", row[3]);
     }
-    let word = if ok { "as known" } else { "NOT as known (marked with !)" };
     let scale = if report.quick { " (quick)" } else { "" };
+    let mark = if ok { "" } else { " (marked with !)" };
     let _ = writeln!(
         text,
-        "{}{scale}: {word}. Report: {}",
+        "{}{scale}: {}{mark}. Report: {}",
         report.reproduction.name,
+        report.outcome(),
         out.join("index.html").display()
     );
     text

@@ -50,6 +50,19 @@ pub(crate) struct Report<'a> {
     pub(crate) looks: &'a Looks,
 }
 
+impl Report<'_> {
+    /// How the verdicts compare with what is known, as the end of a sentence.
+    pub(crate) fn outcome(&self) -> String {
+        let count = |wanted: Agreement| self.claims.iter().filter(|judged| judged.agreement == wanted).count();
+        match (count(Agreement::Contradicts), count(Agreement::Undecided)) {
+            (0, 0) => "every verdict is as known".to_owned(),
+            (0, undecided) => format!("nothing contradicts what is known, {undecided} undecided"),
+            (against, 0) => format!("{against} NOT as known"),
+            (against, undecided) => format!("{against} NOT as known, {undecided} undecided"),
+        }
+    }
+}
+
 /// The page, complete.
 pub(crate) fn page(report: &Report<'_>) -> String {
     let reproduction = report.reproduction;
@@ -84,7 +97,16 @@ fn write_overview(html: &mut Html, report: &Report<'_>) {
         .filter(|(_, verdict)| count(*verdict) > 0)
         .map(|(_, verdict)| format!("{} {}", count(*verdict), verdict.words()))
         .collect();
-    html.element("p", "muted", &format!("Of {} claims: {}.", report.claims.len(), counts.join(", ")));
+    let outcome = report.outcome();
+    html.element(
+        "p",
+        "muted",
+        &format!(
+            "Of {} claims: {}. Compared with larger runs: {outcome}.",
+            report.claims.len(),
+            counts.join(", ")
+        ),
+    );
     let rows: Vec<Vec<Html>> = report
         .claims
         .iter()

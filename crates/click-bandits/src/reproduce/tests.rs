@@ -88,6 +88,9 @@ fn simulate(difference: f64) -> impl FnMut(&Job<'_>) -> Result<ResultFile> {
         };
         fs::create_dir_all(directory)?;
         fs::write(directory.join("result.json"), serde_json::to_string(&result)?)?;
+        for (name, picture) in figure::draw(job.figures, &result, job.looks)? {
+            fs::write(directory.join(name), picture)?;
+        }
         let owner = serde_json::json!({ "identity": experiment.identity(), "experiment": { "name": experiment.name } });
         fs::write(directory.join("manifest.json"), owner.to_string())?;
         Ok(result)
@@ -135,7 +138,24 @@ fn a_report_has_its_files_and_stands_alone() {
     assert!(page.contains("href=\"first/result.json\"") && !page.contains("first/curves.csv"));
     // Nothing is fetched: the only addresses are those of the SVG name space.
     assert_eq!(page.matches("http").count(), page.matches("http://www.w3.org/2000/svg").count());
-    assert!(fs::read_dir(&arguments.out).unwrap().all(|entry| !entry.unwrap().path().ends_with(".part")));
+    assert!(fs::read_dir(&arguments.out).unwrap().all(|entry| {
+        let name = entry.unwrap().file_name();
+        !name.to_string_lossy().ends_with(".part")
+    }));
+}
+
+#[test]
+fn the_last_line_says_what_is_open() {
+    let (_top, mut arguments) = prepared("reproduced");
+    let page = |arguments: &Arguments, difference| {
+        let _ = fs::remove_dir_all(&arguments.out);
+        run(arguments, simulate(difference)).unwrap();
+        fs::read_to_string(arguments.out.join("index.html")).unwrap()
+    };
+    assert!(page(&arguments, -9.0).contains("every verdict is as known"));
+    assert!(page(&arguments, 9.0).contains("1 NOT as known."));
+    arguments.quick = true;
+    assert!(page(&arguments, 0.5).contains("nothing contradicts what is known, 1 undecided."));
 }
 
 #[test]
@@ -194,8 +214,15 @@ fn a_directory_is_used_again_by_the_same_experiment_only() {
     assert!(refused(&arguments).contains("holds the report of a full run of small"));
     arguments.quick = false;
     arguments.seed = Some(2);
-    assert!(refused(&arguments).contains("belongs to another experiment"));
+    assert!(refused(&arguments).contains("with --seed 2"));
     arguments.seed = None;
+    // The report is this experiment's, but the panel is of other settings.
+    fs::write(top.path().join("experiment.toml"), EXPERIMENT.replace("seed = 1", "seed = 2")).unwrap();
+    assert!(refused(&arguments).contains("belongs to another experiment"));
+    fs::write(top.path().join("experiment.toml"), EXPERIMENT).unwrap();
+    fs::rename(arguments.out.join("claims.json"), arguments.out.join("mine.json")).unwrap();
+    assert!(refused(&arguments).contains("index.html: is in the way"));
+    fs::rename(arguments.out.join("mine.json"), arguments.out.join("claims.json")).unwrap();
     fs::write(top.path().join("experiment.toml"), EXPERIMENT.replace("\"small\"", "\"other\"")).unwrap();
     assert!(refused(&arguments).contains("holds the report of a full run of small"));
 }

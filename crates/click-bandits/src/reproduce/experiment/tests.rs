@@ -133,6 +133,16 @@ fn faults_of_the_experiment_have_their_place() {
             "theta = [1.5,",
             "experiment.toml:20:10: instances[0].theta[0]: 1.5 is not a probability",
         ),
+        (
+            "name = \"first\"",
+            "name = \"Index.html\"",
+            "experiment.toml:24:8: panels[0].name: \"Index.html\" is the name of a file of the report",
+        ),
+        (
+            "name = \"first\"",
+            "name = \"claims.json\"",
+            "experiment.toml:24:8: panels[0].name: \"claims.json\" is the name of a file of the report",
+        ),
         ("runs = 100\n", "", "experiment.toml:23:1: panels[0].runs: missing key"),
         (
             "statement",
