@@ -88,6 +88,11 @@ impl NonNegative {
         }
     }
 
+    /// A count, which is never negative.
+    pub(crate) const fn from_count(count: u32) -> Self {
+        Self(count as f64)
+    }
+
     /// The number itself.
     #[inline]
     pub const fn get(self) -> f64 {

@@ -49,29 +49,34 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Rate {
-    log: f64,
-    log_log: f64,
+    log: NonNegative,
+    log_log: NonNegative,
     /// The round that stands in for the current one (`ln T` instead of `ln t`); 0 for none.
     horizon: u64,
 }
 
 impl Rate {
     /// `ln t`.
-    pub const LOG: Self = Self { log: 1.0, log_log: 0.0, horizon: 0 };
+    pub const LOG: Self = Self::of(1, 0);
     /// `ln t + 3 ln ln t`.
-    pub const LOG_PLUS_3_LOG_LOG: Self = Self { log: 1.0, log_log: 3.0, horizon: 0 };
+    pub const LOG_PLUS_3_LOG_LOG: Self = Self::of(1, 3);
     /// `ln t + 4 ln ln t`.
-    pub const LOG_PLUS_4_LOG_LOG: Self = Self { log: 1.0, log_log: 4.0, horizon: 0 };
+    pub const LOG_PLUS_4_LOG_LOG: Self = Self::of(1, 4);
+
+    const fn of(log: u32, log_log: u32) -> Self {
+        Self { log: NonNegative::from_count(log), log_log: NonNegative::from_count(log_log), horizon: 0 }
+    }
 
     /// `(1 + epsilon) ln t`.
     pub fn scaled_log(epsilon: NonNegative) -> Self {
-        Self { log: 1.0 + epsilon.get(), ..Self::LOG }
+        // 1 + epsilon is finite and positive since epsilon is.
+        Self { log: NonNegative::new(1.0 + epsilon.get()).unwrap_or(epsilon), ..Self::LOG }
     }
 
-    /// The same rate frozen at the value it has at round `horizon`.
+    /// The same rate frozen at the value it has at round `horizon`; horizon 0 counts as 1.
     #[must_use]
     pub fn at_horizon(self, horizon: u64) -> Self {
-        Self { horizon, ..self }
+        Self { horizon: horizon.max(1), ..self }
     }
 
     /// The level at the 1-based round `t`, in nats; never negative. Round 0 counts as round 1.
@@ -79,10 +84,11 @@ impl Rate {
     pub fn level(&self, t: u64) -> f64 {
         let t = if self.horizon == 0 { t } else { self.horizon };
         let log = crate::math::ln(t.max(1) as f64);
-        let level = if self.log_log == 0.0 || log <= 0.0 {
-            self.log * log
+        let (factor, iterated) = (self.log.get(), self.log_log.get());
+        let level = if iterated == 0.0 || log <= 0.0 {
+            factor * log
         } else {
-            self.log * log + self.log_log * crate::math::ln(log)
+            factor * log + iterated * crate::math::ln(log)
         };
         level.max(0.0)
     }
