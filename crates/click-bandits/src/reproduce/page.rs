@@ -53,9 +53,13 @@ pub(crate) struct Report<'a> {
 impl Report<'_> {
     /// How the verdicts compare with what is known, as the end of a sentence.
     pub(crate) fn outcome(&self) -> String {
-        let count = |wanted: Agreement| self.claims.iter().filter(|judged| judged.agreement == wanted).count();
+        let count =
+            |wanted: Agreement| self.claims.iter().filter(|judged| judged.agreement == wanted).count();
         match (count(Agreement::Contradicts), count(Agreement::Undecided)) {
-            (0, 0) => "every verdict is as known".to_owned(),
+            (0, 0) => match count(Agreement::New) {
+                0 => "every verdict is as known".to_owned(),
+                new => format!("nothing contradicts what is known, {new} decided that was open"),
+            },
             (0, undecided) => format!("nothing contradicts what is known, {undecided} undecided"),
             (against, 0) => format!("{against} NOT as known"),
             (against, undecided) => format!("{against} NOT as known, {undecided} undecided"),

@@ -1,0 +1,227 @@
+//! The directory of a report: whose it is, and how the report's own two files get into it.
+//!
+//! The directory belongs to the reproduction that its `claims.json` names. Files that are nobody's report are left alone:
+//! where one has a name that the report needs, the directory is refused before anything is simulated.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+/// The page.
+pub(crate) const PAGE: &str = "index.html";
+/// Every claim with what was found, and whose the directory is.
+pub(crate) const CLAIMS: &str = "claims.json";
+/// Version of the format of `claims.json`.
+pub(crate) const SCHEMA: u32 = 1;
+
+/// What a report is of, as its `claims.json` says; two reports of the same share a directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Owner {
+    /// Version of the format.
+    pub(crate) schema: u32,
+    /// Name of the experiment.
+    pub(crate) experiment: String,
+    /// Whether at a smaller scale than the papers'.
+    pub(crate) quick: bool,
+    /// The master seed that was asked for instead of the experiment's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) seed: Option<u64>,
+    /// The number of runs that was asked for instead of the experiment's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) runs: Option<u64>,
+}
+
+impl Owner {
+    /// In words, as in "the report of".
+    fn words(&self) -> String {
+        let scale = if self.quick { "quick" } else { "full" };
+        let mut words = format!("a {scale} run of {}", self.experiment);
+        for (name, value) in [("--seed", self.seed), ("--runs", self.runs)] {
+            if let Some(value) = value {
+                words = format!("{words} with {name} {value}");
+            }
+        }
+        words
+    }
+}
+
+/// Refuses a directory that holds another report, or a file of nobody's where the report goes. Changes nothing.
+///
+/// # Errors
+///
+/// It does, or cannot be read or written.
+pub(crate) fn check(dir: &Path, owner: &Owner) -> Result<()> {
+    let (claims, page) = (dir.join(CLAIMS), dir.join(PAGE));
+    for file in [&claims, &page] {
+        // A link would be replaced, too, and is none of ours.
+        if fs::symlink_metadata(file).is_ok_and(|found| !found.is_file()) {
+            bail!("{}: is in the way and no report: give another --out, or move it", file.display());
+        }
+    }
+    if exists(&claims) {
+        check_owner(dir, owner)?;
+    } else if exists(&page) {
+        bail!(
+            "{}: is in the way: without a {CLAIMS} beside it, it is no report of this program: give another --out, or move \
+             the file",
+            page.display()
+        );
+    }
+    if dir.is_dir() {
+        // A long run should not end at a directory that cannot be written.
+        drop(Part::write(&dir.join("probe"), "")?);
+    }
+    Ok(())
+}
+
+/// Refuses a directory whose `claims.json` is not this report's.
+fn check_owner(dir: &Path, owner: &Owner) -> Result<()> {
+    let (claims, page) = (dir.join(CLAIMS), dir.join(PAGE));
+    let text = fs::read(&claims).with_context(|| format!("{}: cannot be read", claims.display()))?;
+    match serde_json::from_slice::<Owner>(&text) {
+        Ok(found) if found == *owner => Ok(()),
+        Ok(found) if found.schema == SCHEMA => bail!(
+            "{}: holds the report of {}, not of {}: give another --out, or delete {} and {} first",
+            dir.display(),
+            found.words(),
+            owner.words(),
+            claims.display(),
+            page.display()
+        ),
+        _ => bail!(
+            "{}: is in the way and no report that this program reads: give another --out, or move the file",
+            claims.display()
+        ),
+    }
+}
+
+/// Writes the report's files: both forced to disk under temporary names first, then renamed, the one that says whose the
+/// directory is before the page.
+///
+/// # Errors
+///
+/// One cannot be written; what was begun is removed.
+pub(crate) fn write(dir: &Path, claims: &str, page: &str) -> Result<()> {
+    fs::create_dir_all(dir).with_context(|| format!("{}: cannot be created", dir.display()))?;
+    let parts = [Part::write(&dir.join(CLAIMS), claims)?, Part::write(&dir.join(PAGE), page)?];
+    parts.into_iter().try_for_each(Part::rename)?;
+    // The renames themselves reach the disk with the directory, where the system lets one be opened.
+    if let Ok(dir) = File::open(dir) {
+        let _ = dir.sync_all();
+    }
+    Ok(())
+}
+
+fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+/// A complete file that still has its temporary name; removed unless it gets its own.
+#[derive(Debug)]
+struct Part {
+    temporary: PathBuf,
+    path: PathBuf,
+}
+
+impl Part {
+    fn write(path: &Path, content: &str) -> Result<Self> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
+        let part = Self { temporary, path: path.to_owned() };
+        let write = || {
+            let mut file = File::create(&part.temporary)?;
+            file.write_all(content.as_bytes())?;
+            file.sync_all()
+        };
+        write().with_context(|| format!("{}: cannot be written", path.display()))?;
+        Ok(part)
+    }
+
+    fn rename(self) -> Result<()> {
+        fs::rename(&self.temporary, &self.path)
+            .with_context(|| format!("{}: cannot be put in place", self.path.display()))
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // Gone already when it was renamed.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::tempdir;
+
+    fn owner() -> Owner {
+        Owner { schema: SCHEMA, experiment: "small".to_owned(), quick: false, seed: None, runs: None }
+    }
+
+    fn names(dir: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(dir)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_report_replaces_only_one_of_the_same() {
+        let top = tempdir().unwrap();
+        let dir = top.path().join("new");
+        check(&dir, &owner()).unwrap();
+        assert!(!dir.exists());
+        write(&dir, &serde_json::to_string(&owner()).unwrap(), "page").unwrap();
+        fs::write(dir.join("notes.txt"), "mine").unwrap();
+        check(&dir, &owner()).unwrap();
+        write(&dir, &serde_json::to_string(&owner()).unwrap(), "another").unwrap();
+        assert_eq!(names(&dir), ["claims.json", "index.html", "notes.txt"]);
+        assert_eq!(fs::read_to_string(dir.join(PAGE)).unwrap(), "another");
+
+        let others = [
+            Owner { experiment: "other".to_owned(), ..owner() },
+            Owner { quick: true, ..owner() },
+            Owner { seed: Some(7), ..owner() },
+            Owner { runs: Some(9), ..owner() },
+        ];
+        for other in others {
+            let error = check(&dir, &other).unwrap_err().to_string();
+            assert!(error.contains("holds the report of a full run of small, not of"), "{error}");
+            assert!(error.contains(&other.words()), "{error}");
+        }
+    }
+
+    #[test]
+    fn files_of_a_stranger_are_in_the_way() {
+        let refused = |prepare: &dyn Fn(&Path), file: &str| {
+            let dir = tempdir().unwrap();
+            prepare(dir.path());
+            let before = names(dir.path());
+            let error = check(dir.path(), &owner()).unwrap_err().to_string();
+            assert!(error.contains(file) && error.contains("is in the way"), "{error}");
+            assert_eq!(names(dir.path()), before);
+        };
+        refused(&|dir| fs::write(dir.join(PAGE), "my page").unwrap(), PAGE);
+        refused(&|dir| fs::create_dir(dir.join(PAGE)).unwrap(), PAGE);
+        refused(&|dir| fs::create_dir(dir.join(CLAIMS)).unwrap(), CLAIMS);
+        let newer = serde_json::to_string(&Owner { schema: 2, ..owner() }).unwrap();
+        for text in ["", "no JSON", "{}", "[]", "{\"experiment\": \"small\", \"quick\": false}", &newer] {
+            refused(&|dir| fs::write(dir.join(CLAIMS), text).unwrap(), CLAIMS);
+        }
+    }
+
+    #[test]
+    fn a_failure_leaves_no_temporary_file() {
+        let dir = tempdir().unwrap();
+        fs::create_dir(dir.path().join(PAGE)).unwrap();
+        assert!(write(dir.path(), "claims", "page").is_err());
+        assert_eq!(names(dir.path()), ["claims.json", "index.html"]);
+        assert!(check(dir.path(), &owner()).is_err());
+    }
+}
