@@ -19,6 +19,9 @@ pub(crate) struct Axis {
     to: f64,
 }
 
+/// Values closer to zero are zero: units are clicks and clicks per round, summed up with rounding errors far smaller.
+const NOTHING: f64 = 1e-9;
+
 /// A line across the chart at a value, with a label if it is a major one.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
@@ -30,9 +33,15 @@ pub(crate) struct Tick {
 
 impl Axis {
     /// An axis over `from..=to`, widened where the two are (nearly) the same or not usable.
+    ///
+    /// What differs from zero by less than 1e-9, on a linear axis, is what rounding left of zero.
     pub(crate) fn new(scale: Scale, from: f64, to: f64) -> Self {
-        let (from, to) =
-            if from.is_finite() && to.is_finite() && from <= to { (from, to) } else { (0.0, 1.0) };
+        let usable = from.is_finite() && to.is_finite() && from <= to;
+        let (from, to) = match scale {
+            _ if usable => (from, to),
+            Scale::Linear => (0.0, 1.0),
+            Scale::Log => (1.0, 10.0),
+        };
         match scale {
             Scale::Log => {
                 let from = from.max(f64::MIN_POSITIVE);
@@ -44,13 +53,13 @@ impl Axis {
                 }
             }
             Scale::Linear => {
-                let slack = from.abs().max(to.abs()) * 1e-9;
-                if to - from > slack {
-                    Self { scale, from, to }
-                } else if from == 0.0 && to == 0.0 {
+                let size = from.abs().max(to.abs());
+                if size < NOTHING {
                     Self { scale, from: 0.0, to: 1.0 }
+                } else if to - from > size * 1e-9 {
+                    Self { scale, from, to }
                 } else {
-                    let half = 0.05 * from.abs().max(to.abs());
+                    let half = 0.05 * size;
                     Self { scale, from: from - half, to: to + half }
                 }
             }
@@ -200,9 +209,23 @@ mod tests {
 
     #[test]
     fn values_that_are_no_numbers_do_not_break_an_axis() {
-        for (from, to) in [(f64::NAN, 1.0), (0.0, f64::INFINITY), (2.0, 1.0)] {
+        for (from, to) in
+            [(f64::NAN, 1.0), (0.0, f64::INFINITY), (f64::INFINITY, f64::NEG_INFINITY), (2.0, 1.0)]
+        {
             assert_eq!(Axis::new(Scale::Linear, from, to), Axis::new(Scale::Linear, 0.0, 1.0));
+            let log = Axis::new(Scale::Log, from, to);
+            assert_eq!(labels(&log, 8), ["1", "2", "5", "10"]);
+            assert!(log.ticks(8).len() == 10);
         }
+    }
+
+    #[test]
+    fn what_rounding_left_of_zero_is_zero() {
+        for (from, to) in [(-2e-12, 2e-12), (0.0, 1e-10), (-9e-10, 0.0)] {
+            assert_eq!(Axis::rounded(from, to), Axis::rounded(0.0, 1.0));
+        }
+        assert_eq!(Axis::rounded(-2e-12, 437.0), Axis::rounded(0.0, 437.0));
+        assert_eq!(labels(&Axis::rounded(-3.0, 8.0), 9), ["−4", "−2", "0", "2", "4", "6", "8"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use super::axis::{Axis, Scale};
 use super::number;
+use super::student;
 use super::svg::{self, Chart, Curve, Look};
 use crate::result::{PolicyResult, ResultFile};
 
@@ -40,7 +41,7 @@ pub(crate) enum Kind {
 pub(crate) enum Band {
     /// Nothing.
     None,
-    /// The mean's 95 % confidence interval, `mean ± 1.96 se`.
+    /// The mean's 95 % confidence interval by Student's t distribution; nothing for a single run.
     Confidence,
     /// From the first to the last decile of the runs; regret only.
     Deciles,
@@ -117,8 +118,9 @@ pub(crate) fn draw(figures: &[Figure], result: &ResultFile, looks: &Looks) -> Re
 pub(crate) fn chart(figure: &Figure, result: &ResultFile, looks: &Looks) -> Chart {
     let mut curves = references(figure, result);
     let bounds_end = highest(&curves);
+    let factor = band_factor(result.runs);
     let policies: Vec<Curve> =
-        result.policies.iter().map(|policy| policy_curve(figure, policy, looks)).collect();
+        result.policies.iter().map(|policy| policy_curve(figure, policy, looks, factor)).collect();
     curves.extend(policies.iter().cloned());
 
     let rounds = curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.0));
@@ -133,7 +135,10 @@ pub(crate) fn chart(figure: &Figure, result: &ResultFile, looks: &Looks) -> Char
             // A bound far above every curve would flatten them: it may leave the frame at the top.
             let top = highest(&policies);
             let top = if top > 0.0 { top.max(bounds_end.min(1.5 * top)) } else { top.max(bounds_end) };
-            (Axis::rounded(0.0, top), "cumulative expected regret (clicks)")
+            // Regret is never negative but for rounding; a band that reaches below zero is cut there.
+            let lowest =
+                policies.iter().flat_map(|curve| &curve.points).map(|point| point.1).fold(0.0, f64::min);
+            (Axis::rounded(lowest, top), "cumulative expected regret (clicks)")
         }
         Kind::ClickThroughRate => {
             (Axis::rounded(lowest(&curves), highest(&curves)), "clicks per round, rounds 1 to t")
@@ -161,7 +166,13 @@ pub(crate) fn chart(figure: &Figure, result: &ResultFile, looks: &Looks) -> Char
     }
 }
 
-fn policy_curve(figure: &Figure, policy: &PolicyResult, looks: &Looks) -> Curve {
+/// How many standard errors a 95 % confidence interval reaches to either side; none for one run, whose error is unknown.
+fn band_factor(runs: u64) -> Option<f64> {
+    let freedom = runs.checked_sub(1).filter(|&freedom| freedom > 0)?;
+    Some(student::critical(0.025, freedom))
+}
+
+fn policy_curve(figure: &Figure, policy: &PolicyResult, looks: &Looks, factor: Option<f64>) -> Curve {
     let mut points = Vec::new();
     let mut band = Vec::new();
     for (index, &t) in policy.t.iter().enumerate().filter(|(_, t)| **t >= figure.from.max(1)) {
@@ -179,8 +190,8 @@ fn policy_curve(figure: &Figure, policy: &PolicyResult, looks: &Looks) -> Curve 
         points.push((x, middle));
         let limits = match figure.band {
             Band::None => None,
-            Band::Confidence => Some((middle - 1.96 * se, middle + 1.96 * se)),
-            Band::Deciles => spread,
+            Band::Confidence => factor.map(|factor| (middle - factor * se, middle + factor * se)),
+            Band::Deciles => spread.filter(|_| factor.is_some()),
         };
         if let Some((low, high)) = limits.filter(|(low, high)| low.is_finite() && high.is_finite()) {
             band.push((x, low, high));
@@ -304,7 +315,8 @@ mod tests {
         let labels: Vec<_> = chart.curves.iter().map(|curve| (&*curve.label, curve.look)).collect();
         assert_eq!(labels, [("bound", Look::Reference(0)), ("a", Look::Policy(0)), ("b", Look::Policy(1))]);
         assert_eq!(chart.curves[1].points, [(1.0, 1.0), (10.0, 10.0), (100.0, 100.0)]);
-        assert_eq!(chart.curves[1].band[2], (100.0, 100.0 - 19.6, 100.0 + 19.6));
+        let (x, low, high) = chart.curves[1].band[2];
+        assert!(x == 100.0 && (low - 80.38).abs() < 0.01 && (high - 119.62).abs() < 0.01);
         assert!(chart.y.to() >= 200.0 + 39.2);
         assert_eq!(
             chart.subtitle,
@@ -334,6 +346,52 @@ mod tests {
         let chart = drawn(&Figure::of(Kind::Regret), &result(&[("a", 1.0)], &[1, 10, 100], 50.0));
         assert!(chart.y.to() < 300.0);
         assert_eq!(chart.curves[0].label, "bound (above the frame)");
+    }
+
+    #[test]
+    fn few_runs_have_wide_bands_and_one_has_none() {
+        let mut result = result(&[("a", 1.0)], &[1, 10, 100], 0.5);
+        for (runs, reach) in [(2, 12.706), (3, 4.303), (1500, 1.9616)] {
+            result.runs = runs;
+            let (_, low, high) = drawn(&Figure::of(Kind::Regret), &result).curves[1].band[2];
+            assert!(
+                (high - 100.0 - 10.0 * reach).abs() < 0.01 && (low + high - 200.0).abs() < 1e-9,
+                "{runs}"
+            );
+        }
+        result.runs = 1;
+        for (kind, band) in [
+            (Kind::Regret, Band::Confidence),
+            (Kind::Regret, Band::Deciles),
+            (Kind::ClickThroughRate, Band::Confidence),
+        ] {
+            let chart = drawn(&Figure { band, ..Figure::of(kind) }, &result);
+            assert!(chart.curves.iter().all(|curve| curve.band.is_empty()));
+            assert!(chart.subtitle.starts_with("one run; dashed"), "{}", chart.subtitle);
+        }
+    }
+
+    #[test]
+    fn what_rounding_left_below_zero_stays_in_the_frame() {
+        let mut result = result(&[("a", 0.0), ("b", 0.0)], &[1, 10, 100], 0.0);
+        result.policies[0].regret.mean = vec![0.0, -1e-12, -2e-12];
+        let zero = drawn(&Figure::of(Kind::Regret), &result).y;
+        assert_eq!(zero, Axis::rounded(0.0, 1.0));
+        assert!((0.0..=1.0).contains(&(zero.place(-2e-12) + 1e-9)));
+        result.policies[1].regret.mean = vec![-0.5, -3.0, 7.0];
+        assert!(drawn(&Figure::of(Kind::Regret), &result).y.place(-3.0) >= 0.0);
+    }
+
+    #[test]
+    fn a_figure_without_a_point_says_so() {
+        for scale in [Scale::Log, Scale::Linear] {
+            let figure = Figure { from: 10_000, scale, ..Figure::of(Kind::Regret) };
+            let result = result(&[("a", 1.0)], &[1, 10, 100], 0.5);
+            let looks = Looks::of(["a"]);
+            let picture = &draw(&[figure], &result, &looks).unwrap()[0].1;
+            assert!(picture.contains("nothing to show"), "{scale:?}");
+            assert!(picture.matches("<text").count() < 8, "{scale:?}");
+        }
     }
 
     #[test]

@@ -137,7 +137,11 @@ pub(crate) fn render(chart: &Chart) -> Result<String> {
                 .into_drawing_area();
         area.fill(&WHITE).context("cannot draw the background")?;
         draw_titles(&area, chart, &frame)?;
-        draw_axes(&area, chart, &frame)?;
+        if chart.curves.iter().all(|curve| curve.points.is_empty()) {
+            draw_nothing(&area, &frame)?;
+        } else {
+            draw_axes(&area, chart, &frame)?;
+        }
         for curve in &chart.curves {
             draw_band(&area, chart, curve, &frame)?;
         }
@@ -245,6 +249,21 @@ fn draw_axes(area: &Area<'_>, chart: &Chart, frame: &Frame) -> Result<()> {
     text(area, &chart.x_label, below, &font(14.0, TEXT, middle))?;
     let beside = (24.0, f64::midpoint(frame.top, frame.bottom));
     text(area, &chart.y_label, beside, &font(14.0, TEXT, middle).transform(FontTransform::Rotate270))
+}
+
+/// An empty frame with a note, instead of axes that would mean nothing.
+fn draw_nothing(area: &Area<'_>, frame: &Frame) -> Result<()> {
+    let corners = [
+        (frame.left, frame.top),
+        (frame.right, frame.top),
+        (frame.right, frame.bottom),
+        (frame.left, frame.bottom),
+        (frame.left, frame.top),
+    ];
+    line(area, &corners, FRAME.stroke_width(stroke(1.2)))?;
+    let middle = (f64::midpoint(frame.left, frame.right), f64::midpoint(frame.top, frame.bottom));
+    let note = "nothing to show: no checkpoint among the rounds of this figure";
+    text(area, note, middle, &font(14.0, MUTED, Pos::new(HPos::Center, VPos::Center)))
 }
 
 fn draw_band(area: &Area<'_>, chart: &Chart, curve: &Curve, frame: &Frame) -> Result<()> {

@@ -257,20 +257,22 @@ fn read_panel(table: &Table<'_>, root: &Table<'_>, papers: &[Paper]) -> Result<P
     let paper = papers.iter().position(|other| other.key == paper).unwrap_or(0);
     let place = table.required("place")?;
     let statement = table.required("statement")?;
-    let figures = match table.optional::<Vec<Table<'_>>>("figures")? {
-        Some(list) => list.iter().map(read_figure).collect::<Result<_, _>>()?,
-        None => Figure::defaults(),
-    };
     let choices = table.optional("choices")?.unwrap_or_default();
     let quick = match table.optional::<Table<'_>>("quick")? {
         Some(quick) => read_quick(&quick, &experiment)?,
         None => Overrides::default(),
     };
+    let figures = match table.optional::<Vec<Table<'_>>>("figures")? {
+        Some(list) => {
+            list.iter().map(|figure| read_figure(figure, &experiment, quick)).collect::<Result<_, _>>()?
+        }
+        None => Figure::defaults(),
+    };
     table.finish()?;
     Ok(Panel { experiment, title, paper, place, statement, figures, choices, quick })
 }
 
-fn read_figure(table: &Table<'_>) -> Result<Figure, Error> {
+fn read_figure(table: &Table<'_>, experiment: &Experiment, quick: Overrides) -> Result<Figure, Error> {
     let kind = choice(
         &table.required("kind")?,
         &[Kind::Regret, Kind::ClickThroughRate].map(|kind| (kind.name(), kind)),
@@ -292,6 +294,14 @@ fn read_figure(table: &Table<'_>) -> Result<Figure, Error> {
     }
     if let Some(field) = table.field("from") {
         figure.from = field.integer_in(&(1..=u64::MAX))?;
+        for (experiment, name) in at_both_scales(experiment, quick, &field)? {
+            if figure.from > experiment.horizon {
+                return Err(field.error(format!(
+                    "there is nothing to show from round {} on: expected at most the horizon of the {name}, {}",
+                    figure.from, experiment.horizon
+                )));
+            }
+        }
     }
     figure.references = table.optional("references")?.unwrap_or(true);
     table.finish()?;
@@ -444,13 +454,22 @@ fn read_labels(table: &Table<'_>, key: &str, panel: &Panel) -> Result<Vec<String
     if labels.is_empty() { Err(list.error("no policies: expected at least one label")) } else { Ok(labels) }
 }
 
+/// A panel as it is and as a quick check has it, with what they are called.
+fn at_both_scales(
+    experiment: &Experiment,
+    quick: Overrides,
+    field: &Field<'_>,
+) -> Result<[(Experiment, &'static str); 2], Error> {
+    let mut changed = experiment.clone();
+    changed.apply(quick).map_err(|error| field.error(error.to_string()))?;
+    Ok([(experiment.clone(), "panel"), (changed, "quick panel")])
+}
+
 /// A checkpoint of a panel, of its quick form too.
 fn read_round(table: &Table<'_>, panel: &Panel) -> Result<Option<u64>, Error> {
     let Some(field) = table.field("t") else { return Ok(None) };
     let round: u64 = field.get()?;
-    let mut quick = panel.experiment.clone();
-    quick.apply(panel.quick).map_err(|error| field.error(error.to_string()))?;
-    for (experiment, name) in [(&panel.experiment, "panel"), (&quick, "quick panel")] {
+    for (experiment, name) in at_both_scales(&panel.experiment, panel.quick, &field)? {
         if !experiment.checkpoints.contains(&round) {
             let nearest = experiment.checkpoints.iter().min_by_key(|t| t.abs_diff(round)).copied();
             let hint = nearest.map_or_else(String::new, |t| format!(": the nearest one is {t}"));

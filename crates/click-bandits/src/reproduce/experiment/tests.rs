@@ -109,6 +109,18 @@ fn faults_of_the_experiment_have_their_place() {
             "experiment.toml:32:38: panels[0].figures[0].band: unknown band \"wide\"",
         ),
         (
+            "scale = \"linear\"",
+            "from = 101",
+            "experiment.toml:32:56: panels[0].figures[0].from: there is nothing to show from round 101 on: expected at most \
+             the horizon of the quick panel, 100",
+        ),
+        (
+            "scale = \"linear\"",
+            "from = 1001",
+            "experiment.toml:32:56: panels[0].figures[0].from: there is nothing to show from round 1001 on: expected at most \
+             the horizon of the panel, 1000",
+        ),
+        (
             "quick = { runs = 10,",
             "quick = { runs = 0,",
             "experiment.toml:34:18: panels[0].quick.runs: 0: expected an integer from 1 to",
