@@ -185,7 +185,7 @@ pub(crate) struct Comparison {
     pub(crate) t: Option<u64>,
     /// The quantity that is negative if the paper is right.
     pub(crate) difference: f64,
-    /// Its standard error; absent for an exact comparison.
+    /// Its standard error; absent for an exact comparison and for one run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) se: Option<f64>,
     /// Difference by standard error; absent for an exact comparison, and where it is infinite (no variation at all).
@@ -334,11 +334,11 @@ fn compare_pair(
         what: format!("{low} − {high}"),
         t: Some(paired.t[at]),
         difference: difference(at),
-        se: Some(paired.regret.se[at]),
+        se: (freedom > 0).then_some(paired.regret.se[at]),
         statistic: Some(here.statistic).filter(|statistic| statistic.is_finite()),
         says: here.says,
         leads_from: after.map(|index| paired.t[index]),
-        measured: number::with_error(difference(at), paired.regret.se[at]),
+        measured: number::estimate(difference(at), paired.regret.se[at], result.runs),
     })
 }
 
@@ -379,11 +379,11 @@ fn near_optimum(
             what: label.clone(),
             t: Some(round),
             difference: excess,
-            se: Some(se),
+            se: (freedom > 0).then_some(se),
             statistic: Some(sign.statistic).filter(|statistic| statistic.is_finite()),
             says: sign.says,
             leads_from: None,
-            measured: format!("{} %", number::with_error(100.0 * (1.0 - lost), 100.0 * se)),
+            measured: format!("{} %", number::estimate(100.0 * (1.0 - lost), 100.0 * se, result.runs)),
         });
     }
     let verdict = verdict_of(&comparisons);
@@ -452,6 +452,9 @@ fn checkpoint(rounds: &[u64], t: Option<u64>) -> Result<usize> {
 
 /// The comparisons of a test in one sentence.
 fn summary(verdict: Verdict, comparisons: &[Comparison], critical: f64) -> String {
+    if critical.is_infinite() {
+        return "One run has no standard error: nothing is significant.".to_owned();
+    }
     let count = comparisons.len();
     let of = |wanted: Verdict| comparisons.iter().filter(|comparison| comparison.says == wanted).count();
     let needed = number::fixed(critical, 2);
@@ -599,7 +602,10 @@ mod tests {
         let mut one = result();
         one.runs = 1;
         one.paired[0].regret.se = vec![0.0; 4];
-        assert_eq!(judge(&claim(test()), Some(&one), &[]).unwrap().verdict, Verdict::Undecided);
+        let finding = judge(&claim(test()), Some(&one), &[]).unwrap();
+        assert_eq!(finding.verdict, Verdict::Undecided);
+        assert_eq!(finding.summary, "One run has no standard error: nothing is significant.");
+        assert_eq!((&*finding.comparisons[0].measured, finding.comparisons[0].se), ("−10.00", None));
         let mut exact = result();
         exact.paired[0].regret.se = vec![0.0; 4];
         assert_eq!(judge(&claim(test()), Some(&exact), &[]).unwrap().verdict, Verdict::Reproduced);

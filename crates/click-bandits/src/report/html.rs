@@ -32,6 +32,23 @@ impl Html {
         self.open(tag, class).text(text).close(tag)
     }
 
+    /// Text in which what stands between backticks is code.
+    pub(crate) fn prose(&mut self, text: &str) -> &mut Self {
+        let mut rest = text;
+        while let Some((before, (code, after))) =
+            rest.split_once('`').and_then(|(before, after)| Some((before, after.split_once('`')?)))
+        {
+            self.text(before).raw("<code>").text(code).raw("</code>");
+            rest = after;
+        }
+        self.text(rest)
+    }
+
+    /// An element around prose.
+    pub(crate) fn paragraph(&mut self, class: &str, text: &str) -> &mut Self {
+        self.open("p", class).prose(text).close("p")
+    }
+
     /// The start of an element.
     pub(crate) fn open(&mut self, tag: &str, class: &str) -> &mut Self {
         self.raw("<").raw(tag);
@@ -51,14 +68,14 @@ impl Html {
         self.raw("<a href=\"").text(address).raw("\">").text(text).raw("</a>")
     }
 
-    /// A list of texts; nothing for none.
+    /// A list of prose; nothing for none.
     pub(crate) fn list(&mut self, items: &[String]) -> &mut Self {
         if items.is_empty() {
             return self;
         }
         self.open("ul", "");
         for item in items {
-            self.element("li", "", item);
+            self.open("li", "").prose(item).close("li");
         }
         self.close("ul")
     }
@@ -140,6 +157,15 @@ mod tests {
         html.table("", &[nasty], &[vec![Html::of(nasty)]]);
         let page = html.page(nasty);
         assert!(!page.contains("<script") && !page.contains("\">\"") && !page.contains("=\"\">"));
+    }
+
+    #[test]
+    fn backticks_mark_code() {
+        let prose = |text: &str| Html::new().prose(text).markup().to_owned();
+        assert_eq!(prose("`a < b` and `c`: d"), "<code>a &lt; b</code> and <code>c</code>: d");
+        assert_eq!(prose("an odd ` one"), "an odd ` one");
+        assert_eq!(prose("`x` and `y"), "<code>x</code> and `y");
+        assert_eq!(prose("plain"), "plain");
     }
 
     #[test]

@@ -39,6 +39,11 @@ pub(crate) fn with_error(mean: f64, se: f64) -> String {
     format!("{} ± {}", beside(mean, se), beside(se, se))
 }
 
+/// `mean ± se` of several runs; of one, whose error is unknown, the mean alone.
+pub(crate) fn estimate(mean: f64, se: f64, runs: u64) -> String {
+    if runs > 1 { with_error(mean, se) } else { beside(mean, 0.0) }
+}
+
 /// A number with the decimals that `with_error` gives to a mean with this standard error.
 pub(crate) fn beside(value: f64, se: f64) -> String {
     fixed(value, if se > 0.0 && se.is_finite() { decimals_for(se, 2) } else { decimals_for(value, 4) })
@@ -95,5 +100,8 @@ mod tests {
         assert_eq!(with_error(0.0, 0.0), "0 ± 0");
         assert_eq!(significant(0.012_345, 3), "0.0123");
         assert_eq!(beside(41.689, 5.6), "41.7");
+        assert_eq!(estimate(41.689, 5.6, 2), "41.7 ± 5.6");
+        assert_eq!(estimate(41.689, 0.0, 2), "41.69 ± 0");
+        assert_eq!(estimate(41.689, 0.0, 1), "41.69");
     }
 }

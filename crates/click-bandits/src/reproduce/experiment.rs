@@ -371,7 +371,13 @@ fn read_claim(table: &Table<'_>, level: f64, reproduction: &Reproduction) -> Res
     let test = read_test(table, &test, panel.as_deref(), reproduction)?;
     let known: Table<'_> = table.required("known")?;
     let verdict = choice(&known.required("verdict")?, &Verdict::NAMES, "verdict")?;
-    let evidence = known.required("evidence")?;
+    let field: Field<'_> = known.required("evidence")?;
+    let evidence: String = field.get()?;
+    if evidence.trim().is_empty() {
+        return Err(
+            field.error("no evidence given: expected the run, or the reason, that the verdict rests on")
+        );
+    }
     known.finish()?;
     let remark = table.optional("remark")?;
     table.finish()?;

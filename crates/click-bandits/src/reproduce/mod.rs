@@ -148,8 +148,10 @@ fn report_panel(out: &Path, result: ResultFile, figures: &[Figure]) -> Result<Pa
     let directory = out.join(&name);
     let mut files = figure::file_names(figures);
     let picture = |file: &String| {
-        let file = directory.join(file);
-        fs::read_to_string(&file).with_context(|| format!("{}: cannot be read", file.display()))
+        let path = directory.join(file);
+        let picture =
+            fs::read_to_string(&path).with_context(|| format!("{}: cannot be read", path.display()))?;
+        Ok((format!("{name}/{file}"), picture))
     };
     let pictures = files.iter().map(picture).collect::<Result<_>>()?;
     files.extend(

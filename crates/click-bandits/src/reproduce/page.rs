@@ -14,8 +14,8 @@ use crate::timing::Timing;
 pub(crate) struct PanelReport {
     /// What it found.
     pub(crate) result: ResultFile,
-    /// Its pictures, the paper's own figure first.
-    pub(crate) pictures: Vec<String>,
+    /// Its pictures and their files relative to the page, the paper's own figure first.
+    pub(crate) pictures: Vec<(String, String)>,
     /// Its files, relative to the page.
     pub(crate) files: Vec<String>,
     /// How long each policy took.
@@ -73,7 +73,7 @@ pub(crate) fn page(report: &Report<'_>) -> String {
     let mut html = Html::new();
     html.element("h1", "", &reproduction.title);
     for paragraph in &reproduction.summary {
-        html.element("p", "lead", paragraph);
+        html.paragraph("lead", paragraph);
     }
     if report.quick {
         html.open("div", "card warning").open("p", "");
@@ -133,15 +133,18 @@ fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, found: &Pane
     html.element("h2", "", &panel.title);
     html.element("p", "muted", &format!("{} paper, {} · {}", paper.key, panel.place, ran(found)));
     html.open("div", "columns").open("div", "");
-    for picture in &found.pictures {
+    for (file, picture) in &found.pictures {
         // Written by this program, its texts escaped.
-        html.open("figure", "").raw(picture).close("figure");
+        html.open("figure", "").raw(picture);
+        // Shown on narrow screens, where the letters are small.
+        html.open("figcaption", "").link(file, "Open this figure by itself, to enlarge it");
+        html.close("figcaption").close("figure");
     }
     html.element("h3", "", &format!("After {} rounds", number::grouped(found.result.horizon)));
     write_final_values(html, report, found);
     html.close("div").open("div", "");
     html.open("div", "card says").open("p", "small muted").text("What the paper says").close("p");
-    html.element("p", "", &panel.statement).close("div");
+    html.paragraph("", &panel.statement).close("div");
     for judged in claims_of(report, Some(&panel.experiment.name)) {
         write_claim(html, judged);
     }
@@ -179,16 +182,16 @@ fn write_claim(html: &mut Html, judged: &Judged<'_>) {
     html.raw("<div class=\"card\" id=\"claim-").text(&claim.name).raw("\">\n");
     html.open("p", "").raw(badge(finding.verdict).markup());
     write_disagreement(html, judged);
-    html.close("p").element("p", "", &claim.says);
+    html.close("p").paragraph("", &claim.says);
     html.element("p", "small muted", &claim.place);
-    html.element("p", "", &finding.summary);
+    html.paragraph("", &finding.summary);
     write_comparisons(html, finding);
     if let Some(remark) = &claim.remark {
-        html.element("p", "small", remark);
+        html.paragraph("small", remark);
     }
     html.open("p", "small muted")
         .text(&format!("Known: {}. ", claim.known.words()))
-        .text(&claim.evidence)
+        .prose(&claim.evidence)
         .close("p");
     html.close("div");
 }
@@ -197,8 +200,8 @@ fn write_claim(html: &mut Html, judged: &Judged<'_>) {
 fn write_comparisons(html: &mut Html, finding: &Finding) {
     let any = |has: fn(&Comparison) -> bool| finding.comparisons.iter().any(has);
     let statistics = any(|comparison| comparison.se.is_some());
-    // A few exact comparisons are in the summary already.
-    if !statistics && finding.comparisons.len() <= 3 {
+    // A few exact comparisons are in the summary already; those of one run are not.
+    if !statistics && finding.verdict != Verdict::Undecided && finding.comparisons.len() <= 3 {
         return;
     }
     let leads = any(|comparison| comparison.leads_from.is_some());
@@ -232,6 +235,7 @@ fn write_final_values(html: &mut Html, report: &Report<'_>, found: &PanelReport)
         let timing = found.timing.as_ref()?;
         timing.policies.iter().find(|policy| policy.label == label)?.speed.rounds_per_cpu_second
     };
+    let runs = found.result.runs;
     let mut rows = Vec::new();
     for policy in &found.result.policies {
         let Some(last) = policy.t.len().checked_sub(1) else { continue };
@@ -246,21 +250,15 @@ fn write_final_values(html: &mut Html, report: &Report<'_>, found: &PanelReport)
         let rate = rate(&policy.label).map_or_else(|| "–".to_owned(), |rate| number::fixed(rate / 1e6, 2));
         rows.push(vec![
             name,
-            Html::of(&number::with_error(mean, se)),
+            Html::of(&number::estimate(mean, se, runs)),
             Html::of(&number::beside(regret.q10[last], se)),
             Html::of(&number::beside(regret.q90[last], se)),
-            Html::of(&number::with_error(policy.clicks.mean[last], policy.clicks.se[last])),
+            Html::of(&number::estimate(policy.clicks.mean[last], policy.clicks.se[last], runs)),
             Html::of(&rate),
         ]);
     }
-    let heads = [
-        "Policy",
-        "#regret ± se",
-        "#first decile",
-        "#last decile",
-        "#clicks ± se",
-        "#million rounds a CPU-second",
-    ];
+    let (regret, clicks) = if runs > 1 { ("#regret ± se", "#clicks ± se") } else { ("#regret", "#clicks") };
+    let heads = ["Policy", regret, "#first decile", "#last decile", clicks, "#million rounds a CPU-second"];
     html.table("narrow", &heads, &rows);
     let mut references = Vec::new();
     for bound in &found.result.bounds {
@@ -270,7 +268,7 @@ fn write_final_values(html: &mut Html, report: &Report<'_>, found: &PanelReport)
     }
     let optimum = &found.result.optimum.clicks;
     if let (Some(mean), Some(se)) = (optimum.mean.last(), optimum.se.last()) {
-        references.push(format!("always a best list: {} clicks", number::with_error(*mean, *se)));
+        references.push(format!("always a best list: {} clicks", number::estimate(*mean, *se, runs)));
     }
     html.element("p", "small muted", &format!("For comparison: {}.", references.join("; ")));
 }

@@ -44,7 +44,7 @@ lower = ["pbm-ts"]
 upper = ["</script><b>"]
 [claims.known]
 verdict = "{known}"
-evidence = "seen"
+evidence = "seen with `--seed 7`: −3"
 "#
     )
 }
@@ -129,6 +129,7 @@ fn a_report_has_its_files_and_stands_alone() {
         "First &amp; only paragraph.",
         "Thompson sampling is better.",
         "✓ reproduced",
+        "seen with <code>--seed 7</code>: −3",
     ] {
         assert!(page.contains(text), "{text}");
     }
@@ -199,6 +200,17 @@ fn the_scale_is_what_was_asked_for() {
     assert_eq!(seen(|_| {}), (100, 1));
     assert_eq!(seen(|arguments| arguments.quick = true), (10, 1));
     assert_eq!(seen(|arguments| (arguments.runs, arguments.seed) = (Some(500), Some(7))), (500, 7));
+}
+
+#[test]
+fn one_run_has_no_error() {
+    let (_top, mut arguments) = prepared("reproduced");
+    arguments.runs = Some(1);
+    assert!(!run(&arguments, simulate(-9.0)).unwrap());
+    let page = fs::read_to_string(arguments.out.join("index.html")).unwrap();
+    assert!(page.contains("One run has no standard error") && page.contains("−9.000"));
+    assert!(!page.contains('±') && !page.contains("shaded"));
+    assert!(page.contains("href=\"first/regret.svg\">Open this figure"));
 }
 
 #[test]

@@ -215,6 +215,11 @@ fn faults_of_the_claims_have_their_place() {
             "verdict = \"true\"",
             "claims.toml:15:11: claims[0].known.verdict: unknown verdict \"true\"",
         ),
+        (
+            "evidence = \"seen\"",
+            "evidence = \" \"",
+            "claims.toml:16:12: claims[0].known.evidence: no evidence given",
+        ),
         ("evidence = \"seen\"\n", "", "claims.toml:14:1: claims[0].known.evidence: missing key"),
         (
             "\"n_items\"",
