@@ -2,6 +2,7 @@
 //!
 //! All of it goes to standard error. The unit is a run of one policy; any thread may report one.
 
+use crate::report::number::grouped;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt;
 use std::io::{IsTerminal as _, Write as _};
@@ -127,7 +128,7 @@ struct Status {
 impl fmt::Display for Status {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { done, total, elapsed } = *self;
-        write!(formatter, "{} of {} runs", Grouped(done), Grouped(total))?;
+        write!(formatter, "{} of {} runs", grouped(done), grouped(total))?;
         let percent = u128::from(done) * 100 / u128::from(total.max(1));
         write!(formatter, ", {percent} %")?;
         let rate = done as f64 / elapsed.as_secs_f64();
@@ -139,22 +140,6 @@ impl fmt::Display for Status {
         let left =
             Duration::try_from_secs_f64(total.saturating_sub(done) as f64 / rate).unwrap_or(Duration::MAX);
         write!(formatter, ", {} left", Left(left))
-    }
-}
-
-/// A number with a comma between thousands.
-struct Grouped(u64);
-
-impl fmt::Display for Grouped {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.0.to_string();
-        for (index, digit) in digits.chars().enumerate() {
-            if index > 0 && (digits.len() - index).is_multiple_of(3) {
-                write!(formatter, ",")?;
-            }
-            write!(formatter, "{digit}")?;
-        }
-        Ok(())
     }
 }
 
