@@ -1,13 +1,78 @@
-//! Records the compiler, for `manifest.json`.
+//! Records the compiler and the commit that is built, for `manifest.json`.
+//!
+//! Both are left out when they cannot be told: without git, from an archive of the source, in a checkout of something
+//! else. Nothing is written, in the checkout or elsewhere.
 
 use std::env;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// What the program is built from, seen from the top of the checkout.
+const SOURCES: [&str; 6] =
+    [".cargo", "Cargo.lock", "Cargo.toml", "crates", "rust-toolchain", "rust-toolchain.toml"];
+
 fn main() {
-    let compiler = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
-    if let Ok(output) = Command::new(compiler).arg("--version").output() {
-        let version = String::from_utf8_lossy(&output.stdout);
-        println!("cargo::rustc-env=CLICK_BANDITS_RUSTC={}", version.trim());
-    }
     println!("cargo::rerun-if-changed=build.rs");
+    let compiler = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
+    if let Some(version) = answer(Command::new(compiler).arg("--version")) {
+        println!("cargo::rustc-env=CLICK_BANDITS_RUSTC={version}");
+    }
+    if let Some((commit, dirty)) = commit() {
+        println!("cargo::rustc-env=CLICK_BANDITS_COMMIT={commit}");
+        println!("cargo::rustc-env=CLICK_BANDITS_DIRTY={dirty}");
+    }
+}
+
+/// The commit of the checkout that holds this file, and whether tracked sources differ from it.
+fn commit() -> Option<(String, bool)> {
+    let commit = git(&["rev-parse", "--verify", "HEAD"])?;
+    // A checkout of something else that this source merely lies in does not know the file.
+    git(&["ls-files", "--error-unmatch", "Cargo.toml"])?;
+    let top = PathBuf::from(git(&["rev-parse", "--show-toplevel"])?);
+    for source in SOURCES {
+        watch(&top.join(source));
+    }
+    // Another commit: HEAD itself, what it points to (in a file of its own or packed), and its log. The last two names
+    // differ in a linked worktree, so git is asked for them.
+    let mut names =
+        vec!["HEAD".to_owned(), "index".to_owned(), "logs/HEAD".to_owned(), "packed-refs".to_owned()];
+    names.extend(git(&["symbolic-ref", "--quiet", "HEAD"]));
+    for name in names {
+        if let Some(path) = git(&["rev-parse", "--git-path", &name]) {
+            watch(&here().join(path));
+        }
+    }
+    let top = top.to_str()?;
+    let mut status = vec!["-C", top, "status", "--porcelain", "--untracked-files=no", "--"];
+    status.extend(SOURCES);
+    Some((commit, !git(&status)?.is_empty()))
+}
+
+/// Runs this script again when a file, or one below a directory, changes. One that is missing would count as changed
+/// at every build.
+fn watch(path: &Path) {
+    if path.exists() {
+        println!("cargo::rerun-if-changed={}", path.display());
+    }
+}
+
+fn here() -> PathBuf {
+    env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from("."), PathBuf::from)
+}
+
+/// What git says of the checkout around this file, whatever checkout the environment names.
+fn git(arguments: &[&str]) -> Option<String> {
+    let mut command = Command::new("git");
+    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
+        command.env_remove(variable);
+    }
+    // Looking at the state does not write the index anew.
+    command.env("GIT_OPTIONAL_LOCKS", "0").current_dir(here());
+    answer(command.args(arguments))
+}
+
+/// What a successful command prints.
+fn answer(command: &mut Command) -> Option<String> {
+    let output = command.output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
 }

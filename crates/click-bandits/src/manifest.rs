@@ -8,8 +8,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 /// The whole file.
@@ -47,17 +45,17 @@ pub(crate) struct Program {
     /// Compiler, when the build recorded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rustc: Option<String>,
-    /// Commit of the source, when it is a checkout.
+    /// Commit of the source that was built, when it was a checkout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) git: Option<Git>,
 }
 
-/// State of a checkout.
+/// State of a checkout when the program was built.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Git {
     /// Full hash.
     pub(crate) commit: String,
-    /// Whether tracked files differ from the commit.
+    /// Whether tracked sources of the program differed from the commit.
     pub(crate) dirty: bool,
 }
 
@@ -94,7 +92,7 @@ impl Manifest {
                 name: env!("CARGO_PKG_NAME").to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 rustc: option_env!("CLICK_BANDITS_RUSTC").map(str::to_owned),
-                git: Git::of(Path::new(env!("CARGO_MANIFEST_DIR"))),
+                git: Git::of_the_build(),
             },
             command: command_line(),
             started: started.to_string(),
@@ -177,17 +175,10 @@ fn unquoted(text: &str) -> String {
 }
 
 impl Git {
-    /// The state of the checkout that holds `dir`, when it is one and git is installed.
-    fn of(dir: &Path) -> Option<Self> {
-        let git = |arguments: &[&str]| {
-            let output = Command::new("git").arg("-C").arg(dir).args(arguments).output().ok()?;
-            output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-        };
-        let commit = git(&["rev-parse", "HEAD"]).filter(|commit| !commit.is_empty())?;
-        // A checkout of something else that this source merely lies in does not know the file.
-        git(&["ls-files", "--error-unmatch", "Cargo.toml"])?;
-        let changes = git(&["--no-optional-locks", "status", "--porcelain", "--untracked-files=no"])?;
-        Some(Self { commit, dirty: !changes.is_empty() })
+    /// The checkout that this program was built from, when the build found one.
+    fn of_the_build() -> Option<Self> {
+        let (commit, dirty) = (option_env!("CLICK_BANDITS_COMMIT")?, option_env!("CLICK_BANDITS_DIRTY")?);
+        Some(Self { commit: commit.to_owned(), dirty: dirty == "true" })
     }
 }
 
@@ -277,8 +268,10 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_outside_any_checkout_has_no_commit() {
-        let dir = tempfile::tempdir().unwrap();
-        assert_eq!(Git::of(dir.path()), None);
+    fn a_commit_is_a_full_hash() {
+        // Built from an archive there is none.
+        if let Some(Git { commit, .. }) = Git::of_the_build() {
+            assert!(commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()), "{commit}");
+        }
     }
 }
