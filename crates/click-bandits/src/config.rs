@@ -25,14 +25,16 @@
 //! ```
 
 mod checkpoints;
+mod memory;
 mod write;
 
 pub(crate) use checkpoints::Schedule;
 
+use self::memory::Size;
 use crate::toml_reader::{Document, Error, Field, Location, Table, push_known};
 use click_models::{ListShape, PositionBased, RandomSemiBandit};
 use confidence::Probability;
-use policies::spec::PolicySpec;
+use policies::spec::{PolicySpec, Protocol};
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 use std::ops::RangeInclusive;
@@ -43,10 +45,10 @@ pub(crate) const HORIZONS: RangeInclusive<u64> = 1..=1 << 53;
 pub(crate) const RUNS: RangeInclusive<u64> = 1..=u32::MAX as u64;
 /// Rounds of all runs of a policy: they are counted and summed exactly up to here.
 const MAX_ROUNDS: u64 = 1 << 53;
-/// Runs times policies times checkpoints: each is kept in memory until the end, 16 bytes apiece.
-const MAX_RECORDS: u64 = 1 << 32;
 /// The longest name of an experiment, so that files can be named after it.
 const MAX_NAME: usize = 100;
+/// The longest label or other text for readers in characters, so that tables and figures have room for it.
+const MAX_TITLE: usize = 100;
 /// Keys of an experiment.
 const KEYS: [&str; 8] = ["name", "task", "horizon", "runs", "seed", "checkpoints", "instances", "policies"];
 
@@ -150,19 +152,11 @@ impl Model {
         })
     }
 
-    /// The only model that a policy can play, or none when it plays all.
-    fn needed_by(policy: &PolicySpec) -> Option<Self> {
-        match policy {
-            PolicySpec::PbmUcb { .. }
-            | PolicySpec::PbmPie { .. }
-            | PolicySpec::PbmTs {}
-            | PolicySpec::BcMpTs {}
-            | PolicySpec::RbaKlUcb {} => Some(Self::Pbm),
-            PolicySpec::RsfUcb {}
-            | PolicySpec::RsfKlUcb { .. }
-            | PolicySpec::RsfTs {}
-            | PolicySpec::Pie { .. } => Some(Self::SemiBandit),
-            PolicySpec::Uniform {} | PolicySpec::Oracle {} => None,
+    /// The model whose users a policy of this protocol can play.
+    fn of(protocol: Protocol) -> Self {
+        match protocol {
+            Protocol::PositionBased => Self::Pbm,
+            Protocol::SemiBandit => Self::SemiBandit,
         }
     }
 }
@@ -308,13 +302,20 @@ impl Experiment {
         if runs.checked_mul(*horizon).is_none_or(|rounds| rounds > MAX_ROUNDS) {
             return Some(format!("{runs} runs of {horizon} rounds are more than {MAX_ROUNDS} rounds"));
         }
-        let (policies, checkpoints) = (self.policies.len() as u64, self.checkpoints.len() as u64);
-        let records = runs.checked_mul(policies).and_then(|curves| curves.checked_mul(checkpoints));
-        records.is_none_or(|records| records > MAX_RECORDS).then(|| {
-            format!(
-                "{runs} runs of {policies} policies at {checkpoints} checkpoints are more than {MAX_RECORDS} records"
-            )
-        })
+        self.size().too_large(false)
+    }
+
+    /// Why the experiment cannot be run on any machine with every run in `runs.csv`, when that is so.
+    pub(crate) fn too_large_for_all_runs(&self) -> Option<String> {
+        self.size().too_large(true)
+    }
+
+    fn size(&self) -> Size {
+        Size {
+            runs: self.runs,
+            policies: self.policies.len() as u64,
+            checkpoints: self.checkpoints.len() as u64,
+        }
     }
 
     /// Everything that decides the result, as JSON that is the same for the same experiment however its file is laid
@@ -557,7 +558,7 @@ fn check_fit(
     instances: &Instances,
 ) -> Result<(), Error> {
     let model = instances.model();
-    if let Some(needed) = Model::needed_by(spec)
+    if let Some(needed) = spec.protocol().map(Model::of)
         && needed != model
     {
         let message = format!(
@@ -590,12 +591,23 @@ fn read_title(field: &Field<'_>) -> Result<String, Error> {
         "the text is empty"
     } else if title.trim() != title {
         "the text begins or ends with a space"
-    } else if title.chars().any(char::is_control) {
-        "the text has a line break or another control character"
+    } else if title.chars().any(is_invisible) {
+        "the text has a line break, a control character or one that cannot be seen"
+    } else if title.chars().count() > MAX_TITLE {
+        "the text is longer than 100 characters"
     } else {
         return Ok(title);
     };
     Err(field.error(format!("{fault}: expected one line of text")))
+}
+
+/// Whether a character is a control character, breaks the line, has no width or turns the direction of the text.
+fn is_invisible(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
+        )
 }
 
 /// Refuses a name that was given before.

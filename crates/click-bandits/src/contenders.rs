@@ -1,10 +1,13 @@
-//! From the policies of an experiment to contenders that can be played: the one place that knows every policy by name.
+//! From the policies of an experiment to contenders that can be played.
+//!
+//! Which model a policy needs says [`PolicySpec::protocol`], after which the reader of experiments refuses a wrong one.
+//! What is left over here is said in an error all the same.
 
 use crate::config::PolicyEntry;
 use crate::toml_reader::Error;
 use click_models::{ListShape, PbmKnown, PositionBased, RandomSemiBandit};
 use confidence::Rate;
-use policies::spec::PolicySpec;
+use policies::spec::{PbmPiePosition, PolicySpec};
 use policies::{BcMpTs, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, RbaKlUcb, Uniform};
 use sim::{Contender, Entry, Oracle};
 
@@ -23,7 +26,7 @@ pub(crate) fn position_based(
             PolicySpec::PbmUcb { epsilon } => Box::new(Entry::new(label, move |known: PbmKnown<'_>| {
                 PbmUcb::new(known, Rate::scaled_log(epsilon))
             })),
-            PolicySpec::PbmPie { epsilon, level } => {
+            PolicySpec::PbmPie { epsilon, level, position: PbmPiePosition::Last } => {
                 let rate = level.rate(epsilon, horizon);
                 Box::new(Entry::new(label, move |known: PbmKnown<'_>| PbmPie::new(known, rate)))
             }
@@ -36,10 +39,7 @@ pub(crate) fn position_based(
                 Box::new(Entry::new(label, |known: PbmKnown<'_>| Uniform::new(known.shape)))
             }
             PolicySpec::Oracle {} => Box::new(Oracle::new(label)),
-            PolicySpec::RsfUcb {}
-            | PolicySpec::RsfKlUcb { .. }
-            | PolicySpec::RsfTs {}
-            | PolicySpec::Pie { .. } => return Err(wrong_protocol(entry, "pbm")),
+            _ => return Err(wrong_protocol(entry, "pbm")),
         })
     };
     policies.iter().map(enter).collect()
@@ -68,11 +68,7 @@ pub(crate) fn semi_bandit(
             })),
             PolicySpec::Uniform {} => Box::new(Entry::new(label, Uniform::new)),
             PolicySpec::Oracle {} => Box::new(Oracle::new(label)),
-            PolicySpec::PbmUcb { .. }
-            | PolicySpec::PbmPie { .. }
-            | PolicySpec::PbmTs {}
-            | PolicySpec::BcMpTs {}
-            | PolicySpec::RbaKlUcb {} => return Err(wrong_protocol(entry, "semi-bandit")),
+            _ => return Err(wrong_protocol(entry, "semi-bandit")),
         })
     };
     policies.iter().map(enter).collect()
@@ -80,4 +76,34 @@ pub(crate) fn semi_bandit(
 
 fn wrong_protocol(entry: &PolicyEntry, model: &str) -> Error {
     entry.location.error(format!("policy `{}` does not speak the protocol of model `{model}`", entry.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Experiment, Instances};
+    use crate::toml_reader::{Source, variants};
+
+    /// Every policy can be entered on every model that the reader lets it have.
+    #[test]
+    fn no_policy_is_forgotten() {
+        let mut entered = 0;
+        for name in variants::<PolicySpec>() {
+            for model in ["pbm", "semi-bandit"] {
+                let head = "name = \"x\"\ntask = \"regret\"\nhorizon = 10\nruns = 1\nseed = 1\n";
+                let users =
+                    format!("[[instances]]\nmodel = \"{model}\"\ntheta = [0.5, 0.4]\nkappa = [0.9]\n");
+                let text = format!("{head}{users}[[policies]]\npolicy = \"{name}\"\n");
+                let source = Source::from_text("spec.toml", text).unwrap();
+                let Ok(experiment) = Experiment::from_document(&source.parse().unwrap()) else { continue };
+                match experiment.instances {
+                    Instances::Pbm(_) => drop(position_based(&experiment.policies, 10).unwrap()),
+                    Instances::SemiBandit(_) => drop(semi_bandit(&experiment.policies).unwrap()),
+                }
+                entered += 1;
+            }
+        }
+        // All but `uniform` and `oracle` play one model, these two both.
+        assert_eq!(entered, variants::<PolicySpec>().len() + 2);
+    }
 }

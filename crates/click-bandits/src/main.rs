@@ -49,13 +49,13 @@ struct Simulate {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Another master seed than the experiment's
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole_number)]
     seed: Option<u64>,
     /// Another number of runs
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number)]
     runs: Option<u64>,
     /// Another number of rounds
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = whole_number)]
     horizon: Option<u64>,
     /// Also write runs.csv: a row a run, policy and checkpoint
     #[arg(long)]
@@ -74,9 +74,15 @@ fn main() -> ExitCode {
         Command::Reproduce(arguments) => reproduce(&arguments),
     };
     outcome.unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
+        // With nowhere to say what is wrong, the exit status still says that something is.
+        let _ = writeln!(std::io::stderr(), "error: {error:#}");
         ExitCode::FAILURE
     })
+}
+
+/// A number of the command line.
+fn whole_number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected an integer from 0 to {}", u64::MAX))
 }
 
 fn simulate(arguments: &Simulate) -> Result<()> {

@@ -46,18 +46,23 @@ pub(crate) enum OutputError {
         /// What the other experiment is called, or what differs when the names do not.
         name: String,
     },
-    /// It holds a result without a word on whose it is.
+    /// It holds a result or a manifest without a word on whose it is.
     #[error(
-        "{dir}: has a result, but {fault}, so whose it is cannot be told: give another --out, or delete {dir}/{MANIFEST} \
-         and {dir}/{RESULT} first",
-        dir = dir.display()
+        "{dir}: has {found}, so whose it is cannot be told: give another --out, or delete {files} first",
+        dir = dir.display(),
+        files = files.iter().map(|file| dir.join(file).display().to_string()).collect::<Vec<_>>().join(" and ")
     )]
     UnknownOwner {
         /// The directory.
         dir: PathBuf,
-        /// What is wrong with its manifest.
-        fault: String,
+        /// What is there.
+        found: String,
+        /// What to delete, so that it is nobody's.
+        files: Vec<&'static str>,
     },
+    /// A directory has the name of a file that would be written.
+    #[error("{}: is a directory where a file will be: give another --out, or move the directory", .0.display())]
+    DirectoryInTheWay(PathBuf),
     /// A file of no experiment would be replaced.
     #[error("{}: is in the way and no result of this program: give another --out, or move the file", .0.display())]
     InTheWay(PathBuf),
@@ -136,7 +141,8 @@ impl OutputDir {
         Ok(())
     }
 
-    /// Refuses a directory of another experiment, and one in which `names` would replace a file of nobody's.
+    /// Refuses a directory of another experiment, and one in which the manifest and `names` would replace a directory or
+    /// a file of nobody's.
     fn check_owner(&self, names: &[&str]) -> Result<(), OutputError> {
         let dir = &self.dir;
         match fs::metadata(dir) {
@@ -152,20 +158,38 @@ impl OutputDir {
             }
             Err(error) => return Err(system(dir, "cannot be looked at")(error)),
         }
-        let unknown = |fault: &str| OutputError::UnknownOwner { dir: dir.clone(), fault: fault.to_owned() };
+        let mut targets = names.iter().copied().chain([MANIFEST]).map(|name| dir.join(name));
+        // A link to a directory is replaced like a file.
+        if let Some(path) =
+            targets.find(|path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir()))
+        {
+            return Err(OutputError::DirectoryInTheWay(path));
+        }
+        let has_result = exists(&dir.join(RESULT));
+        let unknown = |found: String, files: &[&'static str]| OutputError::UnknownOwner {
+            dir: dir.clone(),
+            found,
+            files: files.to_vec(),
+        };
         let manifest = match fs::read(dir.join(MANIFEST)) {
             Ok(manifest) => manifest,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if exists(&dir.join(RESULT)) {
-                    return Err(unknown(&format!("no {MANIFEST}")));
+                if has_result {
+                    return Err(unknown(format!("a {RESULT}, but no {MANIFEST}"), &[RESULT]));
                 }
                 let taken = names.iter().map(|name| dir.join(name)).find(|path| exists(path));
                 return taken.map_or(Ok(()), |path| Err(OutputError::InTheWay(path)));
             }
             Err(error) => return Err(system(&dir.join(MANIFEST), "cannot be read")(error)),
         };
-        let owner =
-            Owner::read(&manifest).ok_or_else(|| unknown(&format!("its {MANIFEST} names no experiment")))?;
+        let owner = Owner::read(&manifest).ok_or_else(|| {
+            if has_result {
+                let found = format!("a {RESULT}, but its {MANIFEST} names no experiment");
+                unknown(found, &[MANIFEST, RESULT])
+            } else {
+                unknown(format!("a {MANIFEST} that names no experiment"), &[MANIFEST])
+            }
+        })?;
         if owner.identity == self.identity {
             return Ok(());
         }
@@ -350,16 +374,46 @@ mod tests {
         let expected = format!("DIR: belongs to another experiment (\"other\"): {end}");
         assert_eq!(refusal(&[(MANIFEST, &other), (RESULT, b"{}")]), expected);
         assert_eq!(refusal(&[(MANIFEST, &other)]), expected);
-        let expected =
-            |fault: &str| format!("DIR: has a result, but {fault}, so whose it is cannot be told: {end}");
-        assert_eq!(refusal(&[(RESULT, b"{}")]), expected("no manifest.json"));
+        let expected = |found: &str, files: &str| {
+            let remedy = format!("give another --out, or delete {files} first");
+            format!("DIR: has {found}, so whose it is cannot be told: {remedy}")
+        };
+        assert_eq!(
+            refusal(&[(RESULT, b"{}")]),
+            expected("a result.json, but no manifest.json", "DIR/result.json")
+        );
         for broken in [&b""[..], b"{", b"{}", b"[]", b"\xff", br#"{ "identity": 3 }"#] {
             let message = refusal(&[(MANIFEST, broken), (RESULT, b"{}")]);
-            assert_eq!(message, expected("its manifest.json names no experiment"));
+            let found = "a result.json, but its manifest.json names no experiment";
+            assert_eq!(message, expected(found, "DIR/manifest.json and DIR/result.json"));
+            let found = "a manifest.json that names no experiment";
+            assert_eq!(refusal(&[(MANIFEST, broken)]), expected(found, "DIR/manifest.json"));
         }
         for name in ["curves.csv", "regret.svg"] {
             let end = "is in the way and no result of this program: give another --out, or move the file";
             assert_eq!(refusal(&[(name, b"mine")]), format!("DIR/{name}: {end}"));
+        }
+    }
+
+    #[test]
+    fn a_directory_with_the_name_of_a_file_is_refused_before_anything_is_replaced() {
+        for name in [RESULT, MANIFEST, "curves.csv", "regret.svg"] {
+            let top = tempdir().unwrap();
+            let dir = top.path();
+            let files: [(&str, &[u8]); 3] =
+                [(RESULT, b"new"), ("curves.csv", b"new"), ("regret.svg", b"new")];
+            let output = claim(dir).unwrap();
+            output.write_all(&manifest("mine"), &files.map(|(name, _)| (name, &b"old"[..]))).unwrap();
+            fs::remove_file(dir.join(name)).unwrap();
+            fs::create_dir(dir.join(name)).unwrap();
+            let before = contents(dir);
+            let message = format!(
+                "{}: is a directory where a file will be: give another --out, or move the directory",
+                dir.join(name).display()
+            );
+            assert_eq!(claim(dir).unwrap_err().to_string(), message);
+            assert_eq!(output.write_all(&manifest("mine"), &files).unwrap_err().to_string(), message);
+            assert_eq!(contents(dir), before);
         }
     }
 

@@ -9,7 +9,7 @@ use crate::report::figure::{self, Figure, Looks};
 use crate::result::{Bound, MeanSe, Optimum, Paired, PolicyResult, ResultFile, Spread};
 use crate::tables;
 use crate::timing::{Elapsed, Stopwatch, Timing};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use click_models::{ClickModel, PositionBased, RandomSemiBandit};
 use confidence::math::ln;
 use sim::{Contender, Curve, Observer, Outcome, Schedule, Streams, Summary, Tournament};
@@ -40,7 +40,7 @@ pub(crate) struct Simulation {
 ///
 /// # Errors
 ///
-/// An unusable directory, which is found out before the first run; a file that cannot be written.
+/// More than memory holds; an unusable directory, which is found out before the first run; a file that cannot be written.
 pub(crate) fn simulate(
     experiment: &Experiment,
     dir: &Path,
@@ -49,6 +49,11 @@ pub(crate) fn simulate(
     options: Options,
 ) -> Result<Simulation> {
     let started = Moment::now();
+    if options.keep_runs
+        && let Some(fault) = experiment.too_large_for_all_runs()
+    {
+        bail!("--keep-runs: {fault}");
+    }
     let extra = extra_files(figures, options);
     let extra: Vec<&str> = extra.iter().map(String::as_str).collect();
     let output = OutputDir::claim(dir, &experiment.identity(), &experiment.name, &extra)?;

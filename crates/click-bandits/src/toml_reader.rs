@@ -24,6 +24,9 @@ mod syntax;
 pub(crate) use error::{Error, Location};
 pub(crate) use suggest::closest;
 
+#[cfg(test)]
+pub(crate) use names::variants;
+
 use confidence::Probability;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;

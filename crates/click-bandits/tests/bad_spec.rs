@@ -130,6 +130,45 @@ fn a_bad_option_is_named() {
 }
 
 #[test]
+fn a_negative_number_is_a_value_and_no_option() {
+    let bench = Bench::new(small());
+    for (option, value) in [("--seed", "-1"), ("--runs", "-20"), ("--horizon", "-3")] {
+        let output = bench.simulate("spec.toml", &[option, value]);
+        let message = String::from_utf8(output.stderr).expect("messages are UTF-8");
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        let expected = format!("invalid value '{value}' for '{option} ");
+        assert!(message.contains(&expected), "{message}");
+        assert!(message.contains("expected an integer from 0 to 18446744073709551615"), "{message}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_in_memory_is_refused_before_it_begins() {
+    let bench = Bench::new(small());
+    let end = "GiB of memory, more than 8 GiB: reduce runs, policies or checkpoints";
+    let message = bench.refusal("spec.toml", &["--runs", "2000000000", "--horizon", "1"]);
+    let begin = "error: --runs 2000000000: 2000000000 runs of 2 policies at 1 checkpoints take about ";
+    assert!(message.starts_with(begin) && message.ends_with(end), "{message}");
+    let message = bench.refusal("spec.toml", &["--runs", "9000000", "--keep-runs"]);
+    let begin = "error: --keep-runs: 9000000 runs of 2 policies at 3 checkpoints and all of them in runs.csv take about ";
+    assert!(message.starts_with(begin) && message.contains("leave out --keep-runs"), "{message}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_message_that_cannot_be_written_does_not_change_the_status() {
+    let bench = Bench::new("colour = 2\n");
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("the full device opens");
+    let status = Command::new(env!("CARGO_BIN_EXE_click-bandits"))
+        .current_dir(bench.top.path())
+        .args(["simulate", "spec.toml", "--out", "results"])
+        .stderr(full)
+        .status()
+        .expect("the program starts");
+    assert_eq!(status.code(), Some(1));
+}
+
+#[test]
 fn results_of_another_experiment_are_refused_and_untouched() {
     let bench = Bench::new(small());
     let first = bench.simulate("spec.toml", &["--quiet"]);
@@ -149,7 +188,7 @@ fn results_of_another_experiment_are_refused_and_untouched() {
 
     fs::remove_file(bench.out().join("manifest.json")).expect("the manifest is removed");
     let message = bench.refusal("spec.toml", &[]);
-    assert!(message.contains("results: has a result, but no manifest.json"), "{message}");
+    assert!(message.contains("results: has a result.json, but no manifest.json"), "{message}");
 }
 
 #[test]

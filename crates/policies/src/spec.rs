@@ -5,7 +5,7 @@
 //! | name | parameters |
 //! |---|---|
 //! | `pbm-ucb` | `epsilon = 0.0` |
-//! | `pbm-pie` | `epsilon = 0.0`, `level = "log-t"` or `"log-horizon"` |
+//! | `pbm-pie` | `epsilon = 0.0`, `level = "log-t"` or `"log-horizon"`, `position = "last"` |
 //! | `pbm-ts`, `bc-mp-ts`, `rba-kl-ucb` | |
 //! | `rsf-ucb`, `rsf-ts` | |
 //! | `rsf-kl-ucb` | `level = "log-t"`, `"log-t-3-log-log-t"` or `"log-t-4-log-log-t"` |
@@ -19,7 +19,7 @@
 //! use policies::spec::{PbmPieLevel, PolicySpec};
 //!
 //! let spec: PolicySpec = serde_json::from_str(r#"{ "pbm-pie": { "level": "log-horizon" } }"#)?;
-//! let PolicySpec::PbmPie { epsilon, level } = spec else { panic!("another policy") };
+//! let PolicySpec::PbmPie { epsilon, level, .. } = spec else { panic!("another policy") };
 //! assert_eq!((epsilon, level), (NonNegative::ZERO, PbmPieLevel::LogHorizon));
 //! // ln 1000 at every round.
 //! assert!((level.rate(epsilon, 1000).level(7) - 6.907_755_278_982_137).abs() < 1e-15);
@@ -51,6 +51,9 @@ pub enum PolicySpec {
         /// Which logarithm.
         #[serde(default)]
         level: PbmPieLevel,
+        /// Position at which it explores.
+        #[serde(default)]
+        position: PbmPiePosition,
     },
     /// PBM-TS, the exact posterior.
     PbmTs {},
@@ -92,6 +95,51 @@ pub enum PbmPieLevel {
     LogT,
     /// `ln T`, the horizon's (Algorithm 1).
     LogHorizon,
+}
+
+/// Where PBM-PIE explores.
+///
+/// The paper's Algorithm 1 explores at the last position. Its remark that another position may cost less (the
+/// "least-cost" position) is not implemented yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PbmPiePosition {
+    /// The last position of the list.
+    #[default]
+    Last,
+}
+
+/// What a policy has to know of its users and to see of their answers, by the model that offers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// Known examination probabilities; the clicks of every position.
+    PositionBased,
+    /// The shape of the list; the clicks of the positions that the user looked at.
+    SemiBandit,
+}
+
+impl PolicySpec {
+    /// The protocol that the policy speaks, none when it plays under every one.
+    ///
+    /// ```
+    /// use policies::spec::{PolicySpec, Protocol};
+    ///
+    /// assert_eq!(PolicySpec::PbmTs {}.protocol(), Some(Protocol::PositionBased));
+    /// assert_eq!(PolicySpec::Uniform {}.protocol(), None);
+    /// ```
+    pub fn protocol(&self) -> Option<Protocol> {
+        match self {
+            Self::PbmUcb { .. }
+            | Self::PbmPie { .. }
+            | Self::PbmTs {}
+            | Self::BcMpTs {}
+            | Self::RbaKlUcb {} => Some(Protocol::PositionBased),
+            Self::RsfUcb {} | Self::RsfKlUcb { .. } | Self::RsfTs {} | Self::Pie { .. } => {
+                Some(Protocol::SemiBandit)
+            }
+            Self::Uniform {} | Self::Oracle {} => None,
+        }
+    }
 }
 
 /// An exploration rate by name.

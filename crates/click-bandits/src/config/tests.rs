@@ -36,7 +36,7 @@ fn reads_every_key() {
     assert_eq!(labels, [("pbm-ts", "pbm-ts"), ("PBM-PIE (log T)", "pbm-pie")]);
     assert_eq!(experiment.policies[1].location.line(), 17);
     let pie = serde_json::to_string(&experiment.policies[1].spec).unwrap();
-    assert_eq!(pie, r#"{"pbm-pie":{"epsilon":0.1,"level":"log-horizon"}}"#);
+    assert_eq!(pie, r#"{"pbm-pie":{"epsilon":0.1,"level":"log-horizon","position":"last"}}"#);
 }
 
 #[test]
@@ -142,6 +142,15 @@ fn semi_bandit_examination_does_not_rise_and_pie_has_a_position() {
         error("position = 2", "position = -1"),
         "spec.toml:20:12: policies[1].position: -1 found: expected an integer of at least 0"
     );
+    assert_eq!(
+        error("position = 2", "position = 18446744073709551616"),
+        "spec.toml:20:12: policies[1].position: 18446744073709551616 is too large: expected an integer of at most \
+         18446744073709551615"
+    );
+    assert_eq!(
+        error("position = 2", "position = 340282366920938463463374607431768211456"),
+        "spec.toml:20:12: policies[1].position: the number has too many digits for an integer"
+    );
     let wide = |n: usize| format!("[{}]", vec!["0.5"; n].join(", "));
     let many =
         good.replace("[0.45, 0.35, 0.25, 0.15, 0.05]", &wide(70)).replace("[0.9, 0.6, 0.3]", &wide(65));
@@ -179,7 +188,8 @@ fn overrides_recompute_the_checkpoints() {
     );
     assert_eq!(
         refused(Overrides { runs: Some(1 << 31), ..Overrides::default() }),
-        "--runs 2147483648: 2147483648 runs of 2 policies at 3 checkpoints are more than 4294967296 records"
+        "--runs 2147483648: 2147483648 runs of 2 policies at 3 checkpoints take about 705 GiB of memory, more than 8 GiB: reduce \
+         runs, policies or checkpoints"
     );
     assert_eq!(
         refused(Overrides { horizon: Some(1 << 52), ..Overrides::default() }),
@@ -277,6 +287,12 @@ policies = [{ policy = "rsf-ts" }]
         "experiment.toml:9:9: instances[0].model: model \"pbm\" is not the panel's, \"semi-bandit\": leave it out where \
          panels share instances"
     );
+}
+
+#[test]
+fn pbm_pie_explores_at_the_last_position() {
+    let said = read(&GOOD.replace("epsilon = 0.1", "epsilon = 0.1\nposition = \"last\"")).unwrap();
+    assert_eq!(said.identity(), read(GOOD).unwrap().identity());
 }
 
 /// Thousands of mutilated specs: each reads or fails with a message, none panics.

@@ -5,8 +5,20 @@ pub(crate) fn closest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str>
     let normal = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
     let word = normal(word);
     let enough = 1 + word.chars().count() / 4;
-    let near = |candidate: &&'a str| distance(&word, &normal(candidate));
+    // The plural and the singular of a word are close however many letters differ.
+    let near = |candidate: &&'a str| {
+        let candidate = normal(candidate);
+        distance(&word, &candidate).min(1 + distance(&singular(&word), &singular(&candidate)))
+    };
     candidates.iter().copied().min_by_key(near).filter(|candidate| near(candidate) <= enough)
+}
+
+/// A word without the ending of an English plural.
+fn singular(word: &str) -> String {
+    match word.strip_suffix("ies") {
+        Some(stem) => format!("{stem}y"),
+        None => word.strip_suffix('s').unwrap_or(word).to_owned(),
+    }
 }
 
 /// Insertions, deletions, replacements and exchanges of neighbours that turn one word into the other.
@@ -46,6 +58,20 @@ pub(crate) fn plain_serde_message(message: &str) -> String {
         plain = format!("unknown value {unknown:?}");
         super::push_known(&mut plain, unknown, &known, "value");
     }
+    if message == "integer number overflowed" {
+        return "the number has too many digits for an integer".to_owned();
+    }
+    // Beyond 64 bits serde names the type in which it keeps the number.
+    for wide in [" as i128", " as u128"] {
+        if let Some((found, _)) = plain.split_once(wide) {
+            let number = found.rsplit('`').nth(1).unwrap_or(found).to_owned();
+            return if number.starts_with('-') {
+                format!("{number} is negative: expected an integer of at least 0")
+            } else {
+                format!("{number} is too large: expected an integer of at most {}", u64::MAX)
+            };
+        }
+    }
     for kind in ["integer", "string", "floating point", "boolean"] {
         plain = plain.replace(&format!("invalid type: {kind} "), "");
         plain = plain.replace(&format!("invalid value: {kind} "), "");
@@ -84,6 +110,8 @@ mod tests {
         assert_eq!(closest("sede", &keys), Some("seed"));
         assert_eq!(closest("colour", &keys), None);
         assert_eq!(closest("", &[]), None);
+        assert_eq!(closest("policy", &["instances", "policies"]), Some("policies"));
+        assert_eq!(closest("instance", &["instances", "policies"]), Some("instances"));
         assert_eq!(closest("pbm_ts", &["pbm-ts", "pbm-ucb"]), Some("pbm-ts"));
     }
 
@@ -107,6 +135,10 @@ mod tests {
         assert_eq!(
             plain_serde_message("invalid value: integer `-1`, expected usize"),
             "-1 found: expected an integer of at least 0"
+        );
+        assert_eq!(
+            plain_serde_message("invalid type: integer `18446744073709551616` as i128, expected usize"),
+            "18446744073709551616 is too large: expected an integer of at most 18446744073709551615"
         );
     }
 }
