@@ -180,6 +180,9 @@ pub(crate) struct Finding {
 pub(crate) struct Comparison {
     /// What is compared with what.
     pub(crate) what: String,
+    /// Labels of the policies, of two the difference; none for a comparison of something else.
+    #[serde(skip)]
+    pub(crate) policies: Vec<String>,
     /// Round at which it is compared, if it depends on one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) t: Option<u64>,
@@ -332,6 +335,7 @@ fn compare_pair(
         (0..paired.t.len()).rev().take_while(|&index| sign_at(index).says == Verdict::Reproduced).last();
     Ok(Comparison {
         what: format!("{low} − {high}"),
+        policies: vec![low.to_owned(), high.to_owned()],
         t: Some(paired.t[at]),
         difference: difference(at),
         se: (freedom > 0).then_some(paired.regret.se[at]),
@@ -377,6 +381,7 @@ fn near_optimum(
         let sign = Sign::of(excess, se, freedom, level);
         comparisons.push(Comparison {
             what: label.clone(),
+            policies: vec![label.clone()],
             t: Some(round),
             difference: excess,
             se: (freedom > 0).then_some(se),
@@ -408,6 +413,7 @@ fn table(rows: &[Row], columns: &[Column], decimals: u32) -> Result<Finding> {
                 let digits = if column == Column::Items { 0 } else { decimals as usize };
                 comparisons.push(Comparison {
                     what: format!("{} of {}", name.replace('_', " "), row.name),
+                    policies: Vec::new(),
                     t: None,
                     difference: value - printed,
                     se: None,

@@ -69,11 +69,13 @@ impl Figure {
     }
 }
 
-/// Which number, and with it which colour and marker, a policy has in all figures of a report.
+/// Which number, and with it which colour and marker, a policy has in all figures of a report, and under which name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Looks {
     /// By label.
     numbers: BTreeMap<String, usize>,
+    /// By label, where readers know another name.
+    names: BTreeMap<String, String>,
 }
 
 impl Looks {
@@ -85,6 +87,16 @@ impl Looks {
             looks.numbers.entry(label.to_owned()).or_insert(next);
         }
         looks
+    }
+
+    /// The same with names for readers, by label.
+    pub(crate) fn named(self, names: BTreeMap<String, String>) -> Self {
+        Self { names, ..self }
+    }
+
+    /// The name of a policy for readers: its label unless it was given another.
+    pub(crate) fn name<'a>(&'a self, label: &'a str) -> &'a str {
+        self.names.get(label).map_or(label, String::as_str)
     }
 
     /// How the curve of a policy looks.
@@ -197,7 +209,7 @@ fn policy_curve(figure: &Figure, policy: &PolicyResult, looks: &Looks, factor: O
             band.push((x, low, high));
         }
     }
-    Curve { label: policy.label.clone(), look: looks.policy(&policy.label), points, band }
+    Curve { label: looks.name(&policy.label).to_owned(), look: looks.policy(&policy.label), points, band }
 }
 
 fn references(figure: &Figure, result: &ResultFile) -> Vec<Curve> {
@@ -398,6 +410,11 @@ mod tests {
     fn a_policy_keeps_its_look() {
         let looks = Looks::of(["a", "b", "a", "c"]);
         assert_eq!(["a", "b", "c"].map(|label| looks.policy(label)), [0, 1, 2].map(Look::Policy));
+        let names = BTreeMap::from([("a".to_owned(), "The A".to_owned())]);
+        let looks = looks.named(names);
+        assert_eq!((looks.name("a"), looks.name("b")), ("The A", "b"));
+        let chart = chart(&Figure::of(Kind::Regret), &result(&[("a", 1.0)], &[1, 10], 0.5), &looks);
+        assert_eq!((&*chart.curves[1].label, chart.curves[1].look), ("The A", Look::Policy(0)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! A directory holds `experiment.toml` and `claims.toml`. The format is described in `xtask/experiments/README.md`; every
 //! fault of a file is reported as `FILE:LINE:COLUMN: FIELD: what is wrong`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use confidence::Probability;
@@ -30,6 +30,8 @@ pub(crate) struct Reproduction {
     pub(crate) source: Option<DataSource>,
     /// A table of the instances as the papers print it.
     pub(crate) printed: Option<Printed>,
+    /// Names of policies for readers, by label.
+    pub(crate) names: BTreeMap<String, String>,
     /// The panels, in the order of the report.
     pub(crate) panels: Vec<Panel>,
     /// The claims, in the order of the report.
@@ -159,10 +161,12 @@ fn read_experiment(root: &Table<'_>) -> Result<Reproduction, Error> {
     let papers = read_papers(root)?;
     let source = root.optional::<Table<'_>>("source")?.map(|table| read_source(&table)).transpose()?;
     let printed: Option<Table<'_>> = root.optional("printed")?;
+    let names: Option<Table<'_>> = root.optional("names")?;
     let panels = read_panels(root, &papers)?;
+    let names = names.map(|table| read_names(&table, &panels)).transpose()?.unwrap_or_default();
     let printed = printed.map(|table| read_printed(&table, &panels[0].experiment)).transpose()?;
     root.finish()?;
-    Ok(Reproduction { name, title, summary, papers, source, printed, panels, claims: Vec::new() })
+    Ok(Reproduction { name, title, summary, papers, source, printed, names, panels, claims: Vec::new() })
 }
 
 fn read_papers(root: &Table<'_>) -> Result<Vec<Paper>, Error> {
@@ -199,6 +203,29 @@ fn optional_link(table: &Table<'_>) -> Result<Option<String>, Error> {
     }
     Err(field
         .error(format!("{} is no web address: expected one that begins with https://", field.describe())))
+}
+
+/// Names for readers: of policies that some panel has, no two the same.
+fn read_names(table: &Table<'_>, panels: &[Panel]) -> Result<BTreeMap<String, String>, Error> {
+    let policies: BTreeSet<&str> = panels
+        .iter()
+        .flat_map(|panel| &panel.experiment.policies)
+        .map(|policy| policy.label.as_str())
+        .collect();
+    let mut names = BTreeMap::new();
+    for label in policies {
+        let Some(field) = table.field(label) else { continue };
+        let name: String = field.get()?;
+        if name.trim().is_empty() {
+            return Err(field.error("the name is empty: expected what readers call the policy"));
+        }
+        if names.values().any(|other| *other == name) {
+            return Err(field.error(format!("{name:?} is the name of another policy already")));
+        }
+        names.insert(label.to_owned(), name);
+    }
+    table.finish()?;
+    Ok(names)
 }
 
 fn read_printed(table: &Table<'_>, experiment: &Experiment) -> Result<Printed, Error> {

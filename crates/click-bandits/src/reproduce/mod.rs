@@ -98,7 +98,7 @@ pub(crate) fn run(
 
     let labels =
         experiments.iter().flat_map(|experiment| &experiment.policies).map(|policy| policy.label.as_str());
-    let looks = Looks::of(labels);
+    let looks = Looks::of(labels).named(reproduction.names.clone());
     let mut panels = Vec::new();
     for (panel, experiment) in reproduction.panels.iter().zip(&experiments) {
         let directory = out.join(&experiment.name);

@@ -146,7 +146,7 @@ fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, found: &Pane
     html.open("div", "card says").open("p", "small muted").text("What the paper says").close("p");
     html.paragraph("", &panel.statement).close("div");
     for judged in claims_of(report, Some(&panel.experiment.name)) {
-        write_claim(html, judged);
+        write_claim(html, report.looks, judged);
     }
     html.close("div").close("div");
 
@@ -177,7 +177,7 @@ fn claims_of<'a, 'b>(report: &'a Report<'b>, panel: Option<&'a str>) -> impl Ite
 }
 
 /// A claim, its verdict, and the comparisons it rests on.
-fn write_claim(html: &mut Html, judged: &Judged<'_>) {
+fn write_claim(html: &mut Html, looks: &Looks, judged: &Judged<'_>) {
     let Judged { claim, finding, .. } = judged;
     html.raw("<div class=\"card\" id=\"claim-").text(&claim.name).raw("\">\n");
     html.open("p", "").raw(badge(finding.verdict).markup());
@@ -185,7 +185,7 @@ fn write_claim(html: &mut Html, judged: &Judged<'_>) {
     html.close("p").paragraph("", &claim.says);
     html.element("p", "small muted", &claim.place);
     html.paragraph("", &finding.summary);
-    write_comparisons(html, finding);
+    write_comparisons(html, looks, finding);
     if let Some(remark) = &claim.remark {
         html.paragraph("small", remark);
     }
@@ -197,7 +197,7 @@ fn write_claim(html: &mut Html, judged: &Judged<'_>) {
 }
 
 /// The comparisons of a finding, one row each.
-fn write_comparisons(html: &mut Html, finding: &Finding) {
+fn write_comparisons(html: &mut Html, looks: &Looks, finding: &Finding) {
     let any = |has: fn(&Comparison) -> bool| finding.comparisons.iter().any(has);
     let statistics = any(|comparison| comparison.se.is_some());
     // A few exact comparisons are in the summary already; those of one run are not.
@@ -214,7 +214,9 @@ fn write_comparisons(html: &mut Html, finding: &Finding) {
         .comparisons
         .iter()
         .map(|comparison| {
-            let mut row = vec![Html::of(&comparison.what), Html::of(&comparison.measured)];
+            let names: Vec<&str> = comparison.policies.iter().map(|label| looks.name(label)).collect();
+            let what = if names.is_empty() { comparison.what.clone() } else { names.join(" − ") };
+            let mut row = vec![Html::of(&what), Html::of(&comparison.measured)];
             if statistics {
                 let z = comparison.statistic.map_or_else(|| "–".to_owned(), |z| number::fixed(z, 1));
                 row.push(Html::of(&format!("{z} {}", sign(comparison.says))));
@@ -244,7 +246,7 @@ fn write_final_values(html: &mut Html, report: &Report<'_>, found: &PanelReport)
         name.raw("<span class=\"swatch\" style=\"background:")
             .text(&colour)
             .raw("\"></span>")
-            .text(&policy.label);
+            .text(report.looks.name(&policy.label));
         let regret = &policy.regret;
         let (mean, se) = (regret.mean[last], regret.se[last]);
         let rate = rate(&policy.label).map_or_else(|| "–".to_owned(), |rate| number::fixed(rate / 1e6, 2));
@@ -281,7 +283,7 @@ fn write_instances(html: &mut Html, report: &Report<'_>) {
         write_source(html, source);
     }
     for judged in claims_of(report, None) {
-        write_claim(html, judged);
+        write_claim(html, report.looks, judged);
     }
     if let Some(printed) = &reproduction.printed {
         write_printed(html, printed);

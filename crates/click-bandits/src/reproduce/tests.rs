@@ -10,6 +10,9 @@ task = "regret"
 horizon = 1000
 seed = 1
 
+[names]
+pbm-ts = "Thompson's"
+
 [[papers]]
 key = "P"
 citation = "Somebody: Something"
@@ -129,6 +132,7 @@ fn a_report_has_its_files_and_stands_alone() {
         "First &amp; only paragraph.",
         "Thompson sampling is better.",
         "✓ reproduced",
+        "Thompson&#39;s − &lt;/script&gt;&lt;b&gt;",
         "seen with <code>--seed 7</code>: −3",
     ] {
         assert!(page.contains(text), "{text}");

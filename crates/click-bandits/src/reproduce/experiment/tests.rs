@@ -109,6 +109,21 @@ fn faults_of_the_experiment_have_their_place() {
             "experiment.toml:32:38: panels[0].figures[0].band: unknown band \"wide\"",
         ),
         (
+            "[printed]",
+            "[names]\npbm-us = \"PBM-UCB\"\n[printed]",
+            "experiment.toml:15:1: names.pbm-us: unknown key",
+        ),
+        (
+            "[printed]",
+            "[names]\npbm-ts = \"X\"\npbm-ucb = \"X\"\n[printed]",
+            "experiment.toml:16:11: names.pbm-ucb: \"X\" is the name of another policy already",
+        ),
+        (
+            "[printed]",
+            "[names]\npbm-ts = \" \"\n[printed]",
+            "experiment.toml:15:10: names.pbm-ts: the name is empty",
+        ),
+        (
             "scale = \"linear\"",
             "from = 101",
             "experiment.toml:32:56: panels[0].figures[0].from: there is nothing to show from round 101 on: expected at most \
