@@ -45,7 +45,7 @@ enum Command {
 struct Simulate {
     /// The experiment
     spec: PathBuf,
-    /// Directory for result.json, curves.csv, timing.json, manifest.json and the figures
+    /// Directory for result.json, curves.csv, timing.json, manifest.json, spec.toml and the figures
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Another master seed than the experiment's
@@ -63,7 +63,7 @@ struct Simulate {
     /// Threads to run on [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Show no progress
+    /// Show no progress, and no overview at the end
     #[arg(long)]
     quiet: bool,
 }

@@ -99,8 +99,8 @@ pub enum PbmPieLevel {
 
 /// Where PBM-PIE explores.
 ///
-/// The paper's Algorithm 1 explores at the last position. Its remark that another position may cost less (the
-/// "least-cost" position) is not implemented yet.
+/// Only the last position so far: a rule that takes the position at which exploring costs least (`"least-cost"`) is not
+/// implemented yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PbmPiePosition {

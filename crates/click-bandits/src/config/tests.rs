@@ -295,6 +295,20 @@ fn pbm_pie_explores_at_the_last_position() {
     assert_eq!(said.identity(), read(GOOD).unwrap().identity());
 }
 
+/// The example of the crate's README is an experiment, and its table of policies is complete.
+#[test]
+fn the_readme_is_right() {
+    const README: &str = include_str!("../../README.md");
+    let (_, rest) = README.split_once("```toml\n").unwrap();
+    let (example, rest) = rest.split_once("```").unwrap();
+    let experiment = read(example).unwrap();
+    assert_eq!((experiment.checkpoints.last(), experiment.policies.len()), (Some(&100_000), 2));
+    assert_eq!(experiment.instances.parameters()[0].0, Some("section 5.1"));
+    for policy in crate::toml_reader::variants::<PolicySpec>() {
+        assert!(rest.contains(&format!("`{policy}`")), "{policy}");
+    }
+}
+
 /// Thousands of mutilated specs: each reads or fails with a message, none panics.
 #[test]
 fn no_text_makes_the_reader_panic() {
