@@ -5,7 +5,6 @@
 //! chooses exactly as one that offers them all.
 
 use rand::Rng;
-use std::cmp::Ordering;
 
 /// The key of one round's ties.
 #[derive(Debug, Clone, Copy)]
@@ -30,11 +29,14 @@ impl Ties {
     /// Whether (`score`, `item`) goes before (`other_score`, `other`).
     #[inline]
     fn precedes(self, score: f64, item: u32, other_score: f64, other: u32) -> bool {
-        match score.partial_cmp(&other_score) {
-            Some(Ordering::Greater) => true,
-            Some(Ordering::Equal) => self.rank(item) > self.rank(other),
-            _ => false,
-        }
+        score > other_score || (score == other_score && self.breaks_for(item, other))
+    }
+
+    /// Whether `item` goes before `other`, its equal. Ties are rare once every item has been shown: out of the way of the scan.
+    #[cold]
+    #[inline(never)]
+    fn breaks_for(self, item: u32, other: u32) -> bool {
+        self.rank(item) > self.rank(other)
     }
 }
 
