@@ -230,8 +230,9 @@ fn verdicts(report: &Report<'_>, ok: bool, out: &Path) -> String {
         ]);
     }
     rows[0][0].insert_str(0, "  ");
-    let widths =
-        [0, 1, 2].map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
+    // A name of any length is printed whole, but does not push the others aside: formatting has a limit, too.
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).min(60);
+    let widths = [0, 1, 2].map(width);
     let mut text = String::new();
     for row in &rows {
         for (cell, width) in row.iter().zip(widths) {
