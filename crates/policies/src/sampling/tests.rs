@@ -88,6 +88,32 @@ fn the_tail_is_the_normal_tail() {
     assert!(distance(draws, |x| 1.0 - beyond.sf(x) / all) > tolerance());
 }
 
+/// What is accepted without logarithms, Marsaglia and Tsang's condition accepts too: on a grid of offsets from -1 to 3, for scales
+/// from 2/3 on. A constant that is 1 % smaller accepts too much at the smallest scale.
+#[test]
+fn the_squeeze_is_below_what_is_accepted() {
+    let excess = |constant: f64, scale: f64| {
+        let at = |step: u32| {
+            let z = -1.0 + f64::from(step) / 50_000.0;
+            let x = 3.0 * scale.sqrt() * z;
+            // The first terms of the series in z cancel.
+            let log_accepted = if z.abs() > 0.1 {
+                4.5 * z * z + 1.0 - (1.0 + z) * (1.0 + z) * (1.0 + z) + 3.0 * libm::log1p(z)
+            } else {
+                -3.0 * (4..24).map(|k| libm::pow(-z, f64::from(k)) / f64::from(k)).sum::<f64>()
+            };
+            let small = z * x;
+            1.0 - constant * (small * small) - libm::exp(scale * log_accepted)
+        };
+        (1..200_000).map(at).fold(f64::NEG_INFINITY, f64::max)
+    };
+    for scale in [2.0 / 3.0, 0.7, 1.0, 2.0, 10.0, 1e3, 1e6] {
+        let found = excess(SQUEEZE, scale);
+        assert!(found <= 1e-15, "scale {scale}: {found}");
+    }
+    assert!(excess(0.99 * SQUEEZE, 2.0 / 3.0) > 1e-4);
+}
+
 #[test]
 fn gamma_variates_are_gamma() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
