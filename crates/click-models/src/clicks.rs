@@ -96,6 +96,26 @@ impl Clicks {
         assert!(position < self.len(), "a click beyond the list");
         Self { bits: self.bits | 1 << position, ..self }
     }
+
+    /// The set down to its last click; all of it without one.
+    #[inline]
+    pub(crate) const fn down_to_the_last(self) -> Self {
+        if self.bits == 0 {
+            return self;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
+        Self { len: (64 - self.bits.leading_zeros()) as u8, ..self }
+    }
+
+    /// The same clicks on a list of `n_positions`: cut, or filled up with positions without a click.
+    ///
+    /// A list of more than 64 positions, which no [`ListShape`] admits, counts as one of 64.
+    #[inline]
+    pub(crate) fn on_a_list_of(self, n_positions: usize) -> Self {
+        let empty = Self::new(n_positions.min(ListShape::MAX_POSITIONS));
+        let inside = if empty.len == 64 { u64::MAX } else { (1 << empty.len) - 1 };
+        Self { bits: self.bits & inside, ..empty }
+    }
 }
 
 impl TryFrom<RawClicks> for Clicks {

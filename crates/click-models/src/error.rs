@@ -23,7 +23,7 @@ pub enum Error {
     #[error("{0} items: at most {max} are supported", max = u32::MAX)]
     TooManyItems(usize),
     /// A list needs at least one position.
-    #[error("no positions: at least one examination probability is needed")]
+    #[error("no positions: a list has at least one")]
     NoPositions,
     /// A list cannot be longer than the catalogue it is drawn from.
     #[error("{n_positions} positions but only {n_items} items: a list shows every item at most once")]
@@ -53,6 +53,45 @@ pub enum Error {
         above: f64,
         /// Examination probability of the position itself.
         below: f64,
+    },
+    /// One number a position was expected.
+    #[error("{field} has {found} entries: expected one for each of the {n_positions} positions")]
+    OneForEachPosition {
+        /// Which parameter.
+        field: &'static str,
+        /// Entries found.
+        found: usize,
+        /// Positions of a list.
+        n_positions: usize,
+    },
+    /// A weight that is no finite number of at least 0.
+    #[error("weights[{index}] is {value}: expected a finite number of at least 0")]
+    NotAWeight {
+        /// 0-based position.
+        index: usize,
+        /// The number found there.
+        value: f64,
+    },
+    /// A click further down is worth more than one above it, so that the most attractive items need not make the best list.
+    #[error(
+        "weights rise from {above} to {below} at position {position} (counted from 0): expected them not to"
+    )]
+    WeightsRise {
+        /// 0-based position of the larger weight.
+        position: usize,
+        /// Weight of the position above.
+        above: f64,
+        /// Weight of the position itself.
+        below: f64,
+    },
+    /// Finding the list of most clicks takes a search over all orders of its items.
+    #[error(
+        "{n_positions} positions whose leave probabilities neither fall nor rise from the top down: the list of most clicks is \
+         searched for among at most {max} positions", max = crate::dcm::MAX_SEARCHED_POSITIONS
+    )]
+    TooManyOrders {
+        /// Positions of a list.
+        n_positions: usize,
     },
 }
 

@@ -10,14 +10,21 @@ mod ranking;
 mod shape;
 
 pub mod bounds;
+pub mod cascade;
+pub mod dcm;
 pub mod estimation;
 pub mod pbm;
 pub mod semi_bandit;
 
+pub use cascade::CascadeModel;
 pub use clicks::Clicks;
+pub use dcm::{DcmKnown, DcmReward, DependentClick};
 pub use error::Error;
 pub use ids::ItemId;
-pub use interaction::{Interaction, ObservedPrefix, Pbm, PbmFeedback, PrefixFeedback, SemiBandit};
+pub use interaction::{
+    Cascade, CascadeFeedback, Dcm, DcmFeedback, Interaction, ListFeedback, ListProtocol, ObservedPrefix, Pbm,
+    PbmFeedback, PrefixFeedback, SemiBandit,
+};
 pub use model::{Action, ClickModel, Feedback};
 pub use pbm::{PbmKnown, PositionBased};
 pub use ranking::Ranking;

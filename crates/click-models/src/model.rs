@@ -36,20 +36,31 @@ pub trait ClickModel: Sync {
     /// May panic when `action` is not one of the model's actions.
     fn respond<R: Rng + ?Sized>(&self, action: &Action<Self>, rng: &mut R) -> Feedback<Self>;
 
-    /// The reward of one answer, in clicks.
-    fn reward(&self, feedback: &Feedback<Self>) -> f64;
+    /// The number of clicks of one answer.
+    fn clicks(&self, feedback: &Feedback<Self>) -> f64;
 
-    /// The mean reward of `action`, in clicks per round.
+    /// The mean reward of `action` per round: what the best action has most of, and regret is measured in. Clicks, unless the
+    /// model says otherwise.
     ///
     /// # Panics
     ///
     /// May panic when `action` is not one of the model's actions.
     fn expected_reward(&self, action: &Action<Self>) -> f64;
 
-    /// The largest mean reward of any action, in clicks per round.
+    /// The mean number of clicks on `action` per round; the mean reward, unless the model says otherwise.
+    ///
+    /// # Panics
+    ///
+    /// As [`ClickModel::expected_reward`].
+    #[inline]
+    fn expected_clicks(&self, action: &Action<Self>) -> f64 {
+        self.expected_reward(action)
+    }
+
+    /// The largest mean reward of any action per round.
     fn optimal_reward(&self) -> f64;
 
-    /// How far the mean reward of `action` is below the largest, in clicks per round: the regret of playing it once.
+    /// How far the mean reward of `action` is below the largest: the regret of playing it once.
     ///
     /// A difference that is rounding and nothing else (below `1e-13` of the largest reward, either way) is 0: where several
     /// actions are best, their rewards are sums of the same numbers in different orders.

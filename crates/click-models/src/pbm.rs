@@ -153,7 +153,7 @@ impl ClickModel for PositionBased {
     }
 
     #[inline]
-    fn reward(&self, feedback: &PbmFeedback) -> f64 {
+    fn clicks(&self, feedback: &PbmFeedback) -> f64 {
         f64::from(feedback.clicks.count())
     }
 

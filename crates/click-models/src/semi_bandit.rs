@@ -78,6 +78,36 @@ impl RandomSemiBandit {
         )
     }
 
+    /// Users who leave after every position with the given probability, click or no click: `examination[l]` is the product of
+    /// `1 - leave[i]` over the positions `i` above `l`. The PBM paper's introduction describes the dependent click model so.
+    ///
+    /// # Errors
+    ///
+    /// What [`ListShape::new`] refuses, and [`Error::NotAProbability`] for a number outside 0 to 1.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use click_models::{ClickModel, RandomSemiBandit};
+    ///
+    /// let users = RandomSemiBandit::leaving(&[0.5, 0.4], &[0.25, 0.9])?;
+    /// // .5 + .75 * .4
+    /// assert_eq!(users.optimal_reward(), 0.8);
+    /// # Ok::<(), click_models::Error>(())
+    /// ```
+    pub fn leaving(attraction: &[f64], leave: &[f64]) -> Result<Self, Error> {
+        let mut examined = 1.0;
+        let examination: Vec<f64> = Error::probabilities("leave", leave)?
+            .iter()
+            .map(|leave| {
+                let here = examined;
+                examined *= 1.0 - leave.get();
+                here
+            })
+            .collect();
+        Self::from_values(attraction, &examination)
+    }
+
     /// Numbers of items and positions.
     pub fn shape(&self) -> ListShape {
         self.list.shape()
@@ -162,7 +192,7 @@ impl ClickModel for RandomSemiBandit {
     }
 
     #[inline]
-    fn reward(&self, feedback: &PrefixFeedback) -> f64 {
+    fn clicks(&self, feedback: &PrefixFeedback) -> f64 {
         f64::from(feedback.clicks.count())
     }
 

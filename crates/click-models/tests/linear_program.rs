@@ -1,11 +1,14 @@
-//! The lower bounds in closed form are values of linear programs over all lists: PBM paper, Corollary 5; RSF paper, section 4.4.
+//! The lower bounds in closed form are values of linear programs over all lists: PBM paper, Corollary 5; RSF paper, section 4.4;
+//! for the cascade and the dependent click model the program of Graves and Lai.
 //!
 //! The program: how often must each list be played, per unit of `ln T`, so that every suboptimal item gives one nat of
 //! information against the last item of the best list, at the least regret?
 
 mod support;
 
-use click_models::{ClickModel, PositionBased, bounds};
+use click_models::{
+    CascadeModel, ClickModel, DcmReward, DependentClick, Interaction, PositionBased, Ranking, bounds,
+};
 use confidence::bernoulli_kl;
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use support::simplex::covering_program;
@@ -106,4 +109,84 @@ fn a_bound_at_the_last_position_only_is_not_the_program() {
     // What the program is for: it tells Theorem 6 from the relaxation printed beside it.
     let (theta, kappa) = ([0.95, 0.85, 0.75, 0.65, 0.55], [0.9, 0.6, 0.3]);
     assert!(bounds::pbm_last_position_cost(&theta, &kappa) > 1.1 * pbm_program(&theta, &kappa));
+}
+
+/// The value of the program for a model in which position `l` of a list is looked at with probability `examined(list)[l]`, with
+/// `theta` in decreasing order.
+fn scanning_program<M>(
+    users: &M,
+    theta: &[f64],
+    n_positions: usize,
+    examined: impl Fn(&Ranking) -> Vec<f64>,
+) -> f64
+where
+    M: ClickModel<Interaction: Interaction<Action = Ranking>>,
+{
+    let lists = all_lists(theta.len(), n_positions);
+    let cost: Vec<f64> = lists.iter().map(|list| users.gap(list).max(0.0)).collect();
+    let told = |item: usize| {
+        let nats = bernoulli_kl(theta[item], theta[n_positions - 1]);
+        let shown_at = |list: &Ranking| list.iter().find(|(_, shown)| shown.index() == item);
+        lists
+            .iter()
+            .map(|list| shown_at(list).map_or(0.0, |(position, _)| examined(list)[position] * nats))
+            .collect()
+    };
+    let rows: Vec<Vec<f64>> = (n_positions..theta.len()).map(told).collect();
+    covering_program(&cost, &rows).0
+}
+
+/// How many look at each position, where a look at item `k` at position `l` ends the visit with probability `leaves(l, k)`.
+fn examined(list: &Ranking, leaves: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+    let mut reading = 1.0;
+    list.iter()
+        .map(|(position, item)| {
+            let here = reading;
+            reading *= 1.0 - leaves(position, item.index());
+            here
+        })
+        .collect()
+}
+
+#[test]
+fn the_cascade_bound_is_its_program() {
+    fn agrees(Instance { theta, kappa: weights }: Instance) {
+        let look = |list: &Ranking| examined(list, |_, item| theta[item]);
+        let plain = CascadeModel::from_values(&theta, weights.len()).unwrap();
+        let value = scanning_program(&plain, &theta, weights.len(), look);
+        assert_close(bounds::cascade_lower_bound(&theta, weights.len()), value, 1e-9, "without weights");
+        let weighted = plain.with_weights(&weights).unwrap();
+        let value = scanning_program(&weighted, &theta, weights.len(), look);
+        assert_close(bounds::weighted_cascade_lower_bound(&theta, &weights), value, 1e-9, "with weights");
+    }
+    QuickCheck::new().tests(1000).quickcheck(agrees as fn(Instance));
+}
+
+#[test]
+fn the_dependent_click_bound_is_its_program() {
+    fn agrees(Instance { theta, kappa: leave }: Instance) {
+        let look = |list: &Ranking| examined(list, |position, item| leave[position] * theta[item]);
+        for reward in [DcmReward::Satisfaction, DcmReward::Clicks] {
+            let users = DependentClick::from_values(&theta, &leave, reward).unwrap();
+            let bound = bounds::dcm_lower_bound(&theta, &leave, reward);
+            let most_attractive = |list: Ranking| list.iter().all(|(_, item)| item.index() < leave.len());
+            if reward == DcmReward::Clicks && !most_attractive(users.optimal_action()) {
+                assert!(bound.is_nan(), "{bound}");
+                continue;
+            }
+            let value = scanning_program(&users, &theta, leave.len(), look);
+            assert_close(bound, value, 1e-9, "dependent clicks");
+        }
+    }
+    QuickCheck::new().tests(1000).quickcheck(agrees as fn(Instance));
+}
+
+#[test]
+fn exploring_at_the_bottom_of_a_cascade_is_not_the_program() {
+    // What these programs are for: they tell the cheapest position from another one.
+    let theta = [0.5, 0.4, 0.2];
+    let users = CascadeModel::from_values(&theta, 2).unwrap();
+    let look = |list: &Ranking| examined(list, |_, item| theta[item]);
+    let bottom = 0.2 / bernoulli_kl(0.2, 0.4);
+    assert!(bottom > 1.9 * scanning_program(&users, &theta, 2, look));
 }

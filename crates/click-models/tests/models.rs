@@ -152,8 +152,8 @@ macro_rules! same_as_the_right_model {
             self.0.admits(list)
         }
 
-        fn reward(&self, feedback: &Feedback<Self>) -> f64 {
-            self.0.reward(feedback)
+        fn clicks(&self, feedback: &Feedback<Self>) -> f64 {
+            self.0.clicks(feedback)
         }
 
         fn expected_reward(&self, list: &Ranking) -> f64 {

@@ -9,7 +9,7 @@ use policies::{Decision, Policy};
 pub struct Curve {
     /// Cumulative expected regret, in clicks.
     pub regret: Vec<f64>,
-    /// Cumulative realised reward, in clicks.
+    /// Cumulative realised clicks.
     pub clicks: Vec<f64>,
 }
 
@@ -51,7 +51,7 @@ where
             );
             regret += model.gap(&decision.action);
             let feedback = model.respond(&decision.action, environment);
-            clicks += model.reward(&feedback);
+            clicks += model.clicks(&feedback);
             policy.update(&decision, &feedback);
         }
         curve.regret.push(regret);

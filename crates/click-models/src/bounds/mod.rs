@@ -2,7 +2,7 @@
 //!
 //! Every function takes the parameters as plain slices **in any order** and sorts them itself: attraction decreasing, so
 //! that the best `n_positions` items come first, and examination decreasing, so that they stand in the order in which the
-//! best list fills them. Every constant multiplies `ln T` in the limit of a long horizon, in clicks.
+//! best list fills them. Weights and leave probabilities alone stay where they are, since there the user goes from the top down. Every constant multiplies `ln T` in the limit of a long horizon, in clicks.
 //!
 //! | function | what it says | where |
 //! |---|---|---|
@@ -16,6 +16,9 @@
 //! | [`smallest_permutation_gap`] | its `Delta`: the smallest price of ordering the best items wrongly | Theorem 9 |
 //! | [`multiple_play_lower_bound`] | no uniformly efficient policy has a smaller regret when every position is seen | (3) |
 //! | [`semi_bandit_lower_bound`] | the same for the random semi-bandit | RSF paper, Theorem 4 |
+//! | [`cascade_lower_bound`] | the same for the cascade model | Kveton et al. 2015, Theorem 4, generalised |
+//! | [`weighted_cascade_lower_bound`] | the same with weights by position | Combes et al. 2015, section 3 |
+//! | [`dcm_lower_bound`] | the same for the dependent click model | Katariya et al. 2016, Theorem 3, generalised |
 //!
 //! # What the functions do with odd input
 //!
@@ -38,9 +41,13 @@
 //! random instances, near ties and near-certain clicks among them, against 60 digits; evaluated as
 //! printed, equation (6) is off by up to 4 % there. Complexity: a sort, and O(1) for each pair of a suboptimal item and a position.
 
+mod cascade;
+mod dcm;
 mod pbm;
 mod semi_bandit;
 
+pub use cascade::{cascade_lower_bound, weighted_cascade_lower_bound};
+pub use dcm::dcm_lower_bound;
 pub use pbm::{
     PbmBoundTerm, pbm_last_position_cost, pbm_lower_bound, pbm_lower_bound_terms, pbm_pie_upper_bound,
     pbm_relaxed_lower_bound, pbm_ucb_examination_factor, pbm_ucb_upper_bound, smallest_permutation_gap,

@@ -1,0 +1,240 @@
+//! The cascade model: the user scans the list from the top, clicks on the first attractive item and leaves.
+//!
+//! Showing item `k`, the user is attracted with probability `attraction[k]`, independently of the items above. The reward of
+//! a round is 1 if there is a click; with weights it is the weight of the clicked position. The learner sees the click: what
+//! stands above it was examined and not attractive, and nothing is known below it.
+//!
+//! Reference: Craswell, Zoeter, Taylor, Ramsey, *An experimental comparison of click position-bias models*, WSDM 2008; as a
+//! bandit Kveton, Szepesvari, Wen, Ashkan, *Cascading bandits*, ICML 2015, section 2, equation (1). Weights by position:
+//! Combes, Magureanu, Proutiere, Laroche, *Learning to rank: regret lower bounds and efficient algorithms*, SIGMETRICS 2015,
+//! section 2. Deviations: ties and the values 0 and 1 are allowed.
+//!
+//! | here | paper (Kveton et al.) | shape | unit |
+//! |---|---|---|---|
+//! | `attraction` | `w bar(e)` | `n_items` (L there, K elsewhere) | probability |
+//! | `weights` | `r(l)` (Combes et al.) | `n_positions` (K there), not increasing | reward of a click |
+//! | `expected_reward` | `f(A, w bar)` | - | reward per round: clicks, if there are no weights |
+//! | `optimal_action` | `A*` | `n_positions` | - |
+//!
+//! Numerics: one uniform draw a position, of the positions below a click too. Complexity: O(`n_positions`) a round.
+//!
+//! # Examples
+//!
+//! ```
+//! use click_models::{CascadeModel, ClickModel, ItemId, Ranking};
+//!
+//! let users = CascadeModel::from_values(&[0.5, 0.4, 0.2, 0.1], 2)?;
+//! // 1 - (1 - .5)(1 - .4), in either order.
+//! assert!((users.optimal_reward() - 0.7).abs() < 1e-15);
+//! let reversed: Ranking = [1, 0].map(ItemId::new).into_iter().collect();
+//! assert_eq!(users.gap(&reversed), 0.0);
+//! // Where a click on the second position is worth half as much, order matters: .5 + .5 * .4 / 2 against .4 + .6 * .5 / 2.
+//! let hasty = users.with_weights(&[1.0, 0.5])?;
+//! assert!((hasty.gap(&reversed) - 0.05).abs() < 1e-15);
+//! # Ok::<(), click_models::Error>(())
+//! ```
+
+use crate::linear_list::decreasing;
+use crate::{Cascade, CascadeFeedback, ClickModel, Error, ItemId, ListShape, Ranking, bounds};
+use confidence::{NonNegative, Probability};
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+
+/// Users who click on the first attractive item.
+///
+/// Saved as its parameters, `attraction`, `n_positions` and, if there are any, `weights`, and checked again when it is loaded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Parameters", into = "Parameters")]
+pub struct CascadeModel {
+    shape: ListShape,
+    attraction: Vec<Probability>,
+    weights: Option<Vec<NonNegative>>,
+    optimal_action: Ranking,
+    optimal_reward: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    attraction: Vec<Probability>,
+    n_positions: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weights: Option<Vec<f64>>,
+}
+
+impl CascadeModel {
+    /// Users with these attraction probabilities, one an item, and lists of `n_positions`.
+    ///
+    /// # Errors
+    ///
+    /// What [`ListShape::new`] refuses.
+    pub fn new(attraction: Vec<Probability>, n_positions: usize) -> Result<Self, Error> {
+        let shape = ListShape::new(attraction.len(), n_positions)?;
+        let best = decreasing(&attraction).into_iter().take(n_positions).map(ItemId::from_index).collect();
+        Ok(Self { shape, attraction, weights: None, optimal_action: best, optimal_reward: 0.0 }.valued())
+    }
+
+    /// The same from plain numbers.
+    ///
+    /// # Errors
+    ///
+    /// As [`CascadeModel::new`], and [`Error::NotAProbability`] for a number outside 0 to 1.
+    pub fn from_values(attraction: &[f64], n_positions: usize) -> Result<Self, Error> {
+        Self::new(Error::probabilities("attraction", attraction)?, n_positions)
+    }
+
+    /// The same users where a click on a position is worth its weight, which does not rise from the top down.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OneForEachPosition`], [`Error::NotAWeight`], [`Error::WeightsRise`].
+    pub fn with_weights(self, weights: &[f64]) -> Result<Self, Error> {
+        let n_positions = self.shape.n_positions();
+        if weights.len() != n_positions {
+            return Err(Error::OneForEachPosition { field: "weights", found: weights.len(), n_positions });
+        }
+        let mut checked = Vec::with_capacity(n_positions);
+        let mut above = f64::INFINITY;
+        for (position, &weight) in weights.iter().enumerate() {
+            let not_a_weight = |_| Error::NotAWeight { index: position, value: weight };
+            checked.push(NonNegative::new(weight).map_err(not_a_weight)?);
+            if weight > above {
+                return Err(Error::WeightsRise { position, above, below: weight });
+            }
+            above = weight;
+        }
+        Ok(Self { weights: Some(checked), ..self }.valued())
+    }
+
+    /// With the best list's reward worked out.
+    fn valued(mut self) -> Self {
+        self.optimal_reward = self.expected_reward(&self.optimal_action);
+        self
+    }
+
+    /// Numbers of items and positions.
+    pub fn shape(&self) -> ListShape {
+        self.shape
+    }
+
+    /// Probability that an item attracts, one an item.
+    pub fn attraction(&self) -> &[Probability] {
+        &self.attraction
+    }
+
+    /// What a click is worth, one number a position; none where a click is worth 1 everywhere.
+    pub fn weights(&self) -> Option<&[NonNegative]> {
+        self.weights.as_deref()
+    }
+
+    /// The regret that no uniformly efficient policy can avoid on this instance, per `ln T`:
+    /// [`bounds::cascade_lower_bound`], or with weights [`bounds::weighted_cascade_lower_bound`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use click_models::CascadeModel;
+    /// use confidence::bernoulli_kl;
+    ///
+    /// let users = CascadeModel::from_values(&[0.2, 0.2, 0.05], 2)?;
+    /// // (1 - .2) * .15 / d(.05, .2)
+    /// assert!((users.lower_bound() - 0.12 / bernoulli_kl(0.05, 0.2)).abs() < 1e-12);
+    /// # Ok::<(), click_models::Error>(())
+    /// ```
+    pub fn lower_bound(&self) -> f64 {
+        let attraction: Vec<f64> = self.attraction.iter().map(|probability| probability.get()).collect();
+        match &self.weights {
+            None => bounds::cascade_lower_bound(&attraction, self.shape.n_positions()),
+            Some(weights) => {
+                let weights: Vec<f64> = weights.iter().map(|weight| weight.get()).collect();
+                bounds::weighted_cascade_lower_bound(&attraction, &weights)
+            }
+        }
+    }
+
+    /// The mean of `worth` of the clicked position over one round on `action`.
+    #[inline]
+    fn mean_worth(&self, action: &Ranking, worth: impl Fn(usize) -> f64) -> f64 {
+        let (mut mean, mut examined) = (0.0, 1.0);
+        for (position, item) in action.as_slice().iter().enumerate() {
+            let attraction = self.attraction[item.index()].get();
+            mean += worth(position) * examined * attraction;
+            examined *= 1.0 - attraction;
+        }
+        mean
+    }
+}
+
+impl TryFrom<Parameters> for CascadeModel {
+    type Error = Error;
+
+    fn try_from(parameters: Parameters) -> Result<Self, Error> {
+        let users = Self::new(parameters.attraction, parameters.n_positions)?;
+        match parameters.weights {
+            None => Ok(users),
+            Some(weights) => users.with_weights(&weights),
+        }
+    }
+}
+
+impl From<CascadeModel> for Parameters {
+    fn from(users: CascadeModel) -> Self {
+        let weights = users.weights.map(|weights| weights.iter().map(|weight| weight.get()).collect());
+        Self { n_positions: users.shape.n_positions(), attraction: users.attraction, weights }
+    }
+}
+
+impl ClickModel for CascadeModel {
+    type Interaction = Cascade;
+    type Known<'a> = ListShape;
+
+    fn known(&self) -> ListShape {
+        self.shape
+    }
+
+    #[inline]
+    fn admits(&self, action: &Ranking) -> bool {
+        action.fits(self.shape)
+    }
+
+    #[inline]
+    fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> CascadeFeedback {
+        let mut click = None;
+        for (position, item) in action.as_slice().iter().enumerate() {
+            // Drawn even after the user has left: the next round must meet the same user under every policy.
+            let attracted = rng.random::<f64>() < self.attraction[item.index()].get();
+            if attracted && click.is_none() {
+                click = Some(position);
+            }
+        }
+        CascadeFeedback::new(click, action.len()).expect("the click is on a list of the catalogue's shape")
+    }
+
+    #[inline]
+    fn clicks(&self, feedback: &CascadeFeedback) -> f64 {
+        f64::from(u8::from(feedback.click().is_some()))
+    }
+
+    #[inline]
+    fn expected_reward(&self, action: &Ranking) -> f64 {
+        match &self.weights {
+            None => self.expected_clicks(action),
+            Some(weights) => self.mean_worth(action, |position| weights[position].get()),
+        }
+    }
+
+    #[inline]
+    fn expected_clicks(&self, action: &Ranking) -> f64 {
+        self.mean_worth(action, |_| 1.0)
+    }
+
+    #[inline]
+    fn optimal_reward(&self) -> f64 {
+        self.optimal_reward
+    }
+
+    /// The most attractive items, the most attractive one on top (without weights any order is as good).
+    fn optimal_action(&self) -> Ranking {
+        self.optimal_action.clone()
+    }
+}

@@ -1,0 +1,332 @@
+//! The dependent click model (DCM): the user scans the list from the top, may click several times, and may leave after a click.
+//!
+//! At position `l` showing item `k`, a user who is still there clicks with probability `attraction[k]`; after a click the user
+//! leaves with probability `leave[l]`, satisfied, and otherwise goes on to the next position. The learner sees the clicks: not
+//! whether the user left after the last one or read on in vain. Two rewards are told apart by [`DcmReward`]: whether the user
+//! left satisfied, and the number of clicks.
+//!
+//! Reference: Guo, Liu, Wang, *Efficient multiple-click models in web search*, WSDM 2009; as a bandit Katariya, Kveton,
+//! Szepesvari, Wen, *DCM bandits: learning to rank with multiple clicks*, ICML 2016, section 2 (satisfaction). Deviations:
+//! ties and the values 0 and 1 are allowed; leave probabilities may come in any order. A user who leaves a position with a given
+//! probability *whether or not there was a click* (the model that the PBM paper's introduction calls DCM) is a random
+//! semi-bandit: see [`RandomSemiBandit::leaving`](crate::RandomSemiBandit::leaving).
+//!
+//! | here | paper | shape | unit |
+//! |---|---|---|---|
+//! | `attraction` | `w bar(e)` | `n_items` (L there, K elsewhere) | probability |
+//! | `leave` | `v bar(k)` | `n_positions` (K there) | probability, given a click |
+//! | `expected_reward` | `f(A, v bar, w bar)` | - | satisfied users, or clicks, per round |
+//!
+//! The best list. For satisfaction, `1 - prod(1 - leave[l] * attraction[item at l])`: the most attractive item where leaving is
+//! most likely, and so on down. For clicks the other way round: the most attractive items stand where leaving is least likely,
+//! and where several clicks would follow, an item that hardly anybody clicks on may be the best start. Given what follows, the
+//! value of a list is linear in the attraction of its next item, so some best list has the `j` most and the rest of the least
+//! attractive items; leave probabilities that only fall or only rise fix the order of these, others take a search.
+//!
+//! Numerics: one uniform draw a position decides on the click (`u < attraction`) and, rescaled, on leaving
+//! (`u < attraction * leave`). Complexity: O(`n_positions`) a round; the search, at construction, O(2^`n_positions` `n_positions`^2).
+//!
+//! # Examples
+//!
+//! ```
+//! use click_models::{ClickModel, DcmReward, DependentClick};
+//!
+//! let users = DependentClick::from_values(&[0.5, 0.4, 0.2], &[0.8, 0.5], DcmReward::Satisfaction)?;
+//! // 1 - (1 - .8 * .5)(1 - .5 * .4)
+//! assert!((users.optimal_reward() - 0.52).abs() < 1e-15);
+//! // Clicks: .4 + (1 - .8 * .4) * .5, the more attractive item below, where leaving is less likely.
+//! let users = DependentClick::from_values(&[0.5, 0.4, 0.2], &[0.8, 0.5], DcmReward::Clicks)?;
+//! assert!((users.optimal_reward() - 0.74).abs() < 1e-15);
+//! assert_eq!(users.optimal_action()[0].index(), 1);
+//! # Ok::<(), click_models::Error>(())
+//! ```
+
+use crate::linear_list::decreasing;
+use crate::{ClickModel, Clicks, Dcm, DcmFeedback, Error, ItemId, ListShape, Ranking, bounds};
+use confidence::Probability;
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+
+/// What a user's visit is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DcmReward {
+    /// 1 if the user left satisfied, after a click; the learner does not see it.
+    #[default]
+    Satisfaction,
+    /// The number of clicks.
+    Clicks,
+}
+
+/// Users who click on what attracts them and leave after some clicks.
+///
+/// Saved as its parameters, `attraction`, `leave` and `reward`, and checked again when it is loaded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Parameters", into = "Parameters")]
+pub struct DependentClick {
+    shape: ListShape,
+    attraction: Vec<Probability>,
+    leave: Vec<Probability>,
+    reward: DcmReward,
+    places: Vec<usize>,
+    optimal_action: Ranking,
+    optimal_reward: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    attraction: Vec<Probability>,
+    leave: Vec<Probability>,
+    #[serde(default)]
+    reward: DcmReward,
+}
+
+/// What the learner of a dependent-click instance may know: its size, and which positions are worth most.
+#[derive(Debug, Clone, Copy)]
+pub struct DcmKnown<'a> {
+    /// Numbers of items and positions.
+    pub shape: ListShape,
+    /// The positions, the one for the most attractive item first: by decreasing probability of leaving for satisfaction, by
+    /// increasing one for clicks.
+    pub places: &'a [usize],
+}
+
+impl DependentClick {
+    /// Users with these attraction (one an item) and leave (one a position) probabilities.
+    ///
+    /// # Errors
+    ///
+    /// What [`ListShape::new`] refuses. [`Error::TooManyOrders`] when the reward is clicks, the leave probabilities neither only fall
+    /// nor only rise, and there are more than 16 positions.
+    pub fn new(
+        attraction: Vec<Probability>,
+        leave: Vec<Probability>,
+        reward: DcmReward,
+    ) -> Result<Self, Error> {
+        let shape = ListShape::new(attraction.len(), leave.len())?;
+        let mut places = decreasing(&leave);
+        let by_attraction = decreasing(&attraction);
+        let optimal_action = match reward {
+            DcmReward::Satisfaction => placed(&by_attraction, &places),
+            DcmReward::Clicks => {
+                // Reversed, equal ones from the top down.
+                places.sort_by(|&left, &right| leave[left].get().total_cmp(&leave[right].get()));
+                most_clicks(&attraction, &leave, &by_attraction, &places)?
+            }
+        };
+        let mut users =
+            Self { shape, attraction, leave, reward, places, optimal_action, optimal_reward: 0.0 };
+        users.optimal_reward = users.expected_reward(&users.optimal_action);
+        Ok(users)
+    }
+
+    /// The same from plain numbers.
+    ///
+    /// # Errors
+    ///
+    /// As [`DependentClick::new`], and [`Error::NotAProbability`] for a number outside 0 to 1.
+    pub fn from_values(attraction: &[f64], leave: &[f64], reward: DcmReward) -> Result<Self, Error> {
+        Self::new(
+            Error::probabilities("attraction", attraction)?,
+            Error::probabilities("leave", leave)?,
+            reward,
+        )
+    }
+
+    /// Numbers of items and positions.
+    pub fn shape(&self) -> ListShape {
+        self.shape
+    }
+
+    /// Probability that an item attracts, one an item.
+    pub fn attraction(&self) -> &[Probability] {
+        &self.attraction
+    }
+
+    /// Probability that the user leaves after a click, one a position.
+    pub fn leave(&self) -> &[Probability] {
+        &self.leave
+    }
+
+    /// What is counted as reward.
+    pub fn reward(&self) -> DcmReward {
+        self.reward
+    }
+
+    /// The regret that no uniformly efficient policy can avoid on this instance, per `ln T`: [`bounds::dcm_lower_bound`];
+    /// NaN where that knows none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use click_models::{DcmReward, DependentClick};
+    /// use confidence::bernoulli_kl;
+    ///
+    /// let users = DependentClick::from_values(&[0.2, 0.2, 0.05], &[0.5, 0.5], DcmReward::Satisfaction)?;
+    /// // .5 * (1 - .5 * .2) * .15 / d(.05, .2)
+    /// assert!((users.lower_bound() - 0.0675 / bernoulli_kl(0.05, 0.2)).abs() < 1e-12);
+    /// # Ok::<(), click_models::Error>(())
+    /// ```
+    pub fn lower_bound(&self) -> f64 {
+        let numbers =
+            |list: &[Probability]| -> Vec<f64> { list.iter().map(|probability| probability.get()).collect() };
+        bounds::dcm_lower_bound(&numbers(&self.attraction), &numbers(&self.leave), self.reward)
+    }
+}
+
+/// `items[rank]` at position `places[rank]`.
+fn placed(items: &[usize], places: &[usize]) -> Ranking {
+    let mut list = Ranking::default();
+    let positions = list.positions_mut(places.len());
+    for (&place, &item) in places.iter().zip(items) {
+        positions[place] = ItemId::from_index(item);
+    }
+    list
+}
+
+/// Positions up to which all orders are searched.
+pub(crate) const MAX_SEARCHED_POSITIONS: usize = 16;
+
+/// A list of most clicks. `by_attraction` has the items, the most attractive first, and `places` the positions, the one where
+/// leaving is least likely first.
+fn most_clicks(
+    attraction: &[Probability],
+    leave: &[Probability],
+    by_attraction: &[usize],
+    places: &[usize],
+) -> Result<Ranking, Error> {
+    let n_positions = leave.len();
+    let one_way =
+        leave.is_sorted_by(|a, b| a.get() >= b.get()) || leave.is_sorted_by(|a, b| a.get() <= b.get());
+    if !one_way && n_positions > MAX_SEARCHED_POSITIONS {
+        return Err(Error::TooManyOrders { n_positions });
+    }
+    let mut best: Option<(f64, Ranking)> = None;
+    // Of equally good lists the one with more attractive items.
+    for n_top in (0..=n_positions).rev() {
+        let n_bottom = n_positions - n_top;
+        let mut items = by_attraction[..n_top].to_vec();
+        items.extend_from_slice(&by_attraction[by_attraction.len() - n_bottom..]);
+        let list = if one_way { placed(&items, places) } else { best_order(attraction, leave, &items) };
+        let value = mean_clicks(attraction, leave, &list);
+        if best.as_ref().is_none_or(|(most, _)| value > *most) {
+            best = Some((value, list));
+        }
+    }
+    Ok(best.map(|(_, list)| list).unwrap_or_default())
+}
+
+/// The order of `items`, one a position, that collects most clicks: dynamic programming over the sets of items at the bottom.
+fn best_order(attraction: &[Probability], leave: &[Probability], items: &[usize]) -> Ranking {
+    let n = items.len();
+    // Most clicks from the positions that the set fills, the last ones of the list, and which of it comes first there.
+    let mut most = vec![(0.0, 0); 1 << n];
+    for set in 1_usize..1 << n {
+        let position = n - set.count_ones() as usize;
+        let first = |place: usize| {
+            let attracted = attraction[items[place]].get();
+            let below = most[set & !(1 << place)].0;
+            attracted + (1.0 - leave[position].get() * attracted) * below
+        };
+        let choices = (0..n).filter(|place| set >> place & 1 == 1).map(|place| (first(place), place));
+        most[set] = choices.max_by(|a, b| a.0.total_cmp(&b.0)).expect("the set is not empty");
+    }
+    let mut left = (1 << n) - 1;
+    (0..n)
+        .map(|_| {
+            let place = most[left].1;
+            left &= !(1 << place);
+            ItemId::from_index(items[place])
+        })
+        .collect()
+}
+
+/// Mean number of clicks on `list`.
+#[inline]
+fn mean_clicks(attraction: &[Probability], leave: &[Probability], list: &Ranking) -> f64 {
+    let (mut clicks, mut examined) = (0.0, 1.0);
+    for (item, leave) in list.as_slice().iter().zip(leave) {
+        let click = examined * attraction[item.index()].get();
+        clicks += click;
+        examined -= click * leave.get();
+    }
+    clicks
+}
+
+impl TryFrom<Parameters> for DependentClick {
+    type Error = Error;
+
+    fn try_from(parameters: Parameters) -> Result<Self, Error> {
+        Self::new(parameters.attraction, parameters.leave, parameters.reward)
+    }
+}
+
+impl From<DependentClick> for Parameters {
+    fn from(users: DependentClick) -> Self {
+        Self { attraction: users.attraction, leave: users.leave, reward: users.reward }
+    }
+}
+
+impl ClickModel for DependentClick {
+    type Interaction = Dcm;
+    type Known<'a> = DcmKnown<'a>;
+
+    fn known(&self) -> DcmKnown<'_> {
+        DcmKnown { shape: self.shape, places: &self.places }
+    }
+
+    #[inline]
+    fn admits(&self, action: &Ranking) -> bool {
+        action.fits(self.shape)
+    }
+
+    #[inline]
+    fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> DcmFeedback {
+        let mut bits = 0_u64;
+        let mut reading = true;
+        for (position, (item, leave)) in action.as_slice().iter().zip(&self.leave).enumerate() {
+            // Drawn even after the user has left: the next round must meet the same user under every policy.
+            let uniform = rng.random::<f64>();
+            let attraction = self.attraction[item.index()].get();
+            bits |= u64::from(reading && uniform < attraction) << position;
+            reading &= uniform >= attraction * leave.get();
+        }
+        DcmFeedback { clicks: Clicks::from_bits(bits, action.len()).expect("one bit a position of the list") }
+    }
+
+    #[inline]
+    fn clicks(&self, feedback: &DcmFeedback) -> f64 {
+        f64::from(feedback.clicks.count())
+    }
+
+    #[inline]
+    fn expected_reward(&self, action: &Ranking) -> f64 {
+        match self.reward {
+            DcmReward::Clicks => self.expected_clicks(action),
+            DcmReward::Satisfaction => {
+                let (mut satisfied, mut reading) = (0.0, 1.0);
+                for (item, leave) in action.as_slice().iter().zip(&self.leave) {
+                    let leaves = reading * leave.get() * self.attraction[item.index()].get();
+                    satisfied += leaves;
+                    reading -= leaves;
+                }
+                satisfied
+            }
+        }
+    }
+
+    #[inline]
+    fn expected_clicks(&self, action: &Ranking) -> f64 {
+        mean_clicks(&self.attraction, &self.leave, action)
+    }
+
+    #[inline]
+    fn optimal_reward(&self) -> f64 {
+        self.optimal_reward
+    }
+
+    fn optimal_action(&self) -> Ranking {
+        self.optimal_action.clone()
+    }
+}
