@@ -40,6 +40,9 @@
 //! *Power.* Where most of those draws would be above 1, because little is known or because there are more clicks than the
 //! model explains, all positions go into the exponent of `theta`: a `Beta(A + 1, 1)` variate.
 //!
+//! *Acceptance.* The logarithm of the ratio of posterior to proposal is a smooth function with a known series around `m`: its first
+//! terms and a bound on the others decide nearly always, without logarithms, and what they decide the logarithms would too.
+//!
 //! Numerics: the tangents' point is within a tenth of a standard deviation of the mode; exponents and logarithms of ratios are right
 //! to about `2^-50` times the counts, so draws are as good as exact while counts stay below `2^40`. Without failures, or with failures at positions of one examination only,
 //! nothing is approximated. Complexity: O(`n_positions`) expected for each of `n_items` draws a round, and O(`n_positions`^2) for
@@ -108,10 +111,24 @@ struct Posterior {
     stretch: f64,
     /// Exponent of `theta` in the ratio of posterior to proposal.
     theta_exponent: f64,
-    /// Logarithm of that ratio at the tangents' point, where it is largest.
-    log_peak: f64,
+    /// The tangents' point, where that ratio is largest.
+    point: f64,
+    /// That ratio around the point.
+    series: Series,
     /// Whether the proposal is the posterior itself (but for draws above 1).
     exact: bool,
+}
+
+/// How far below its maximum the logarithm of the ratio of posterior to proposal is at the distance `d` from the tangents' point:
+/// `first d + second d^2 + third d^3`, to within `fourth d^4` while `|d| <= reach`.
+#[derive(Debug, Clone, Copy)]
+struct Series {
+    /// 0 but for rounding, unless the point is 0.
+    first: f64,
+    second: f64,
+    third: f64,
+    fourth: f64,
+    reach: f64,
 }
 
 impl PbmTs {
@@ -242,7 +259,8 @@ impl Posterior {
             proposal: BetaShape::after(clicks, 0.0),
             stretch: 1.0,
             theta_exponent: 0.0,
-            log_peak: 0.0,
+            point: 0.0,
+            series: Series::NONE,
             exact: true,
         }
     }
@@ -254,7 +272,8 @@ impl Posterior {
             proposal: BetaShape::after(clicks, failures.iter().sum()),
             stretch: 1.0 / examined,
             theta_exponent: 0.0,
-            log_peak: 0.0,
+            point: 0.0,
+            series: Series::NONE,
             exact: true,
         }
     }
@@ -262,17 +281,12 @@ impl Posterior {
     /// Every factor as a power of `theta`. `slopes` are those at `point`.
     fn power(clicks: f64, point: f64, slopes: Slopes, exponents: &[f64], examination: &[f64]) -> Self {
         let theta_exponent = point * slopes.first;
-        let mut log_peak = if theta_exponent > 0.0 { theta_exponent * ln(point) } else { 0.0 };
-        for (failures, examined) in exponents.iter().zip(examination) {
-            if *failures > 0.0 {
-                log_peak += failures * ln_miss(examined * point);
-            }
-        }
         Self {
             proposal: BetaShape::after(clicks - theta_exponent, 0.0),
             stretch: 1.0,
             theta_exponent,
-            log_peak,
+            point,
+            series: Series::new(point, theta_exponent, exponents, examination),
             exact: false,
         }
     }
@@ -290,15 +304,11 @@ impl Posterior {
         let theta_exponent = (slopes.first - slope) * point;
         let failures_at_reference = slope * (1.0 - reference * point) / reference;
         let mut left = failures_at_reference;
-        let mut log_peak = if theta_exponent > 0.0 { theta_exponent * ln(point) } else { 0.0 };
         for (exponent, &examined) in exponents.iter_mut().zip(examination) {
             if examined == reference {
                 let taken = left;
                 left = 0.0;
                 *exponent -= taken;
-            }
-            if *exponent != 0.0 {
-                log_peak += *exponent * ln_miss(examined * point);
             }
         }
         Self {
@@ -306,7 +316,8 @@ impl Posterior {
             proposal: BetaShape::after(clicks - theta_exponent, failures_at_reference),
             stretch: 1.0 / reference,
             theta_exponent,
-            log_peak,
+            point,
+            series: Series::new(point, theta_exponent, exponents, examination),
             exact: false,
         }
     }
@@ -342,16 +353,73 @@ impl Posterior {
         if self.exact {
             return Some(theta);
         }
-        let mut log_ratio = -self.log_peak;
+        let uniform = rng.random::<f64>();
+        let accepted = self.series.accepts(theta - self.point, uniform);
+        accepted
+            .unwrap_or_else(|| ln(uniform) < self.log_ratio(theta, exponents, examination))
+            .then_some(theta)
+    }
+
+    /// Logarithm of the ratio of posterior to proposal at `theta`, over what it is at its maximum.
+    #[cold]
+    fn log_ratio(&self, theta: f64, exponents: &[f64], examination: &[f64]) -> f64 {
+        let mut log_ratio = 0.0;
         for (exponent, examined) in exponents.iter().zip(examination) {
-            log_ratio += exponent * ln_miss(examined * theta);
+            if *exponent != 0.0 {
+                log_ratio += exponent * (ln_miss(examined * theta) - ln_miss(examined * self.point));
+            }
         }
         if self.theta_exponent > 0.0 {
-            log_ratio += self.theta_exponent * ln(theta);
+            log_ratio += self.theta_exponent * (ln(theta) - ln(self.point));
         }
-        // ln u <= u - 1 spares most logarithms.
-        let uniform = rng.random::<f64>();
-        (uniform < 1.0 + log_ratio || ln(uniform) < log_ratio).then_some(theta)
+        log_ratio
+    }
+}
+
+impl Series {
+    /// For proposals that need no ratio.
+    const NONE: Self = Self { first: 0.0, second: 0.0, third: 0.0, fourth: 0.0, reach: 0.0 };
+
+    /// Every factor of the ratio is a power of `1 - b d` with `b = kappa_l / (1 - kappa_l m)`, or with `b = -1 / m` for `theta`.
+    #[inline]
+    fn new(point: f64, theta_exponent: f64, exponents: &[f64], examination: &[f64]) -> Self {
+        let (mut first, mut second, mut third, mut fourth, mut steepest) = (0.0, 0.0, 0.0, 0.0, 0.0_f64);
+        let mut add = |exponent: f64, slope: f64| {
+            let linear = exponent * slope;
+            let square = linear * slope;
+            first += linear;
+            second += square;
+            third += square * slope;
+            fourth += (square * slope * slope).abs();
+            steepest = steepest.max(slope.abs());
+        };
+        for (&exponent, examined) in exponents.iter().zip(examination) {
+            add(exponent, examined / (1.0 - examined * point));
+        }
+        if theta_exponent > 0.0 {
+            add(theta_exponent, -1.0 / point);
+        }
+        // While |b d| <= 1/4, the terms from the fourth on are together at most (b d)^4 / 4 / (1 - 1/4).
+        Self { first, second: second / 2.0, third: third / 3.0, fourth: fourth / 3.0, reach: 0.25 / steepest }
+    }
+
+    /// Whether `uniform` is below the ratio at this distance from the point, if that can be said without logarithms.
+    #[inline]
+    fn accepts(self, distance: f64, uniform: f64) -> Option<bool> {
+        if distance.abs() > self.reach {
+            return None;
+        }
+        let square = distance * distance;
+        let value = self.first * distance + square * (self.second + self.third * distance);
+        let error = square * square * self.fourth;
+        // The Taylor polynomials of the exponential of a negative number are above and below it in turn.
+        let most = value + error;
+        if uniform < 1.0 - most * (1.0 - most * (1.0 / 2.0 - most * (1.0 / 6.0))) {
+            return Some(true);
+        }
+        let least = (value - error).max(0.0);
+        let above = 1.0 - least * (1.0 - least * (1.0 / 2.0 - least * (1.0 / 6.0 - least * (1.0 / 24.0))));
+        (uniform > above).then_some(false)
     }
 }
 

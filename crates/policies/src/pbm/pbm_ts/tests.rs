@@ -330,6 +330,47 @@ fn no_table_makes_draws_slow() {
     println!("slowest: 40 draws in {} attempts: {:?}", slowest.0, slowest.1);
 }
 
+/// What the series decides without logarithms, the logarithms decide too, for every table: the boundary between accepted and
+/// rejected uniforms is where they put it. A series without its third term, or without the bound on the
+/// others, is caught.
+#[test]
+fn the_series_says_what_the_logarithms_say() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(12);
+    let sampler = Sampler::new();
+    let (mut decided, mut undecided) = (0, 0);
+    let (mut no_third, mut no_fourth) = (0, 0);
+    for (name, table, _) in tables() {
+        let (posterior, exponents) = table.posterior();
+        for _ in 0..2000 {
+            let theta = sampler.beta(posterior.proposal, &mut rng) * posterior.stretch;
+            if posterior.exact || theta > 1.0 {
+                continue;
+            }
+            let ratio = libm::exp(posterior.log_ratio(theta, &exponents, &table.examination));
+            let distance = theta - posterior.point;
+            // Rounding of the logarithms, as counts go to 1e9.
+            let slack = 1e-6;
+            let wrong = |series: Series| {
+                let below = series.accepts(distance, (ratio - slack).max(0.0)) == Some(false);
+                let above = series.accepts(distance, (ratio + slack).min(1.0)) == Some(true);
+                (ratio > 2.0 * slack && below) || (ratio < 1.0 - 2.0 * slack && above)
+            };
+            assert!(!wrong(posterior.series), "{name}: {theta} is accepted with probability {ratio}");
+            no_third += u32::from(wrong(Series { third: 0.0, ..posterior.series }));
+            no_fourth += u32::from(wrong(Series { fourth: 0.0, ..posterior.series }));
+            let uniform = rng.random();
+            match posterior.series.accepts(distance, uniform) {
+                Some(_) => decided += 1,
+                None => undecided += 1,
+            }
+        }
+    }
+    println!(
+        "decided {decided}, undecided {undecided}, without third {no_third}, without fourth {no_fourth}"
+    );
+    assert!(decided > undecided && no_third > 100 && no_fourth > 100);
+}
+
 /// What the same test says of samplers that are wrong on purpose.
 #[test]
 fn wrong_samplers_are_caught() {
