@@ -152,11 +152,11 @@ impl Model {
         })
     }
 
-    /// The model whose users a policy of this protocol can play.
-    fn of(protocol: Protocol) -> Self {
-        match protocol {
-            Protocol::PositionBased => Self::Pbm,
-            Protocol::SemiBandit => Self::SemiBandit,
+    /// The protocol that the model speaks.
+    fn protocol(self) -> Protocol {
+        match self {
+            Self::Pbm => Protocol::PositionBased,
+            Self::SemiBandit => Protocol::SemiBandit,
         }
     }
 }
@@ -558,12 +558,12 @@ fn check_fit(
     instances: &Instances,
 ) -> Result<(), Error> {
     let model = instances.model();
-    if let Some(needed) = spec.protocol().map(Model::of)
-        && needed != model
-    {
+    if !spec.speaks(model.protocol()) {
+        let played = Model::ALL.into_iter().filter(|other| spec.speaks(other.protocol()));
+        let names: Vec<String> = played.map(|other| format!("{:?}", other.name())).collect();
         let message = format!(
-            "plays the model {:?}, but the instances have the model {:?}",
-            needed.name(),
+            "plays the model {}, but the instances have the model {:?}",
+            names.join(" or "),
             model.name()
         );
         return Err(name.error(format!("{} {message}", name.describe())));

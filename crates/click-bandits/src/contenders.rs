@@ -1,6 +1,6 @@
 //! From the policies of an experiment to contenders that can be played.
 //!
-//! Which model a policy needs says [`PolicySpec::protocol`], after which the reader of experiments refuses a wrong one.
+//! Which models a policy can play says [`PolicySpec::speaks`], after which the reader of experiments refuses a wrong one.
 //! What is left over here is said in an error all the same.
 
 use crate::config::PolicyEntry;
@@ -8,7 +8,10 @@ use crate::toml_reader::Error;
 use click_models::{ListShape, PbmKnown, PositionBased, RandomSemiBandit};
 use confidence::Rate;
 use policies::spec::{PbmPiePosition, PolicySpec};
-use policies::{BcMpTs, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, RbaKlUcb, Uniform};
+use policies::{
+    BcMpTs, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, PrefixUcbV, RbaKlUcb, TsCascade,
+    Uniform,
+};
 use sim::{Contender, Entry, Oracle};
 
 /// Contenders on a position-based model.
@@ -57,10 +60,18 @@ pub(crate) fn semi_bandit(
         let label = entry.label.clone();
         Ok(match entry.spec {
             PolicySpec::RsfUcb {} => Box::new(Entry::new(label, PrefixUcb::rsf)),
-            PolicySpec::RsfKlUcb { level } => {
+            PolicySpec::RsfKlUcb { level }
+            | PolicySpec::KlUcb { level }
+            | PolicySpec::CascadeKlUcb { level }
+            | PolicySpec::DcmKlUcb { level } => {
                 Box::new(Entry::new(label, move |shape: ListShape| PrefixKlUcb::new(shape, level.into())))
             }
-            PolicySpec::RsfTs {} => Box::new(Entry::new(label, PrefixTs::new)),
+            PolicySpec::RsfTs {} | PolicySpec::CascadeTs {} | PolicySpec::DcmTs {} => {
+                Box::new(Entry::new(label, PrefixTs::new))
+            }
+            PolicySpec::CascadeUcb1 {} => Box::new(Entry::new(label, PrefixUcb::cascade)),
+            PolicySpec::TsCascade {} => Box::new(Entry::new(label, TsCascade::new)),
+            PolicySpec::CascadeUcbV {} => Box::new(Entry::new(label, PrefixUcbV::new)),
             PolicySpec::Pie { position, level } => Box::new(Entry::new(label, move |shape: ListShape| {
                 // Experiments with a position beyond one of their lists have been refused by their reader.
                 let position = position.unwrap_or(shape.n_positions() - 1).min(shape.n_positions() - 1);

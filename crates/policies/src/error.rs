@@ -16,6 +16,12 @@ pub enum Error {
     /// The saved numbers of items and positions make no ranking problem.
     #[error(transparent)]
     Shape(#[from] click_models::Error),
+    /// Places of a list that are not its positions in some order.
+    #[error("the places of a list of {n_positions} are not its positions, counted from 0, in some order")]
+    NotTheirPlaces {
+        /// Positions of a list.
+        n_positions: usize,
+    },
     /// An exploring position beyond the list.
     #[error("position {position} (counted from 0) is beyond a list of {n_positions}")]
     PositionBeyondList {

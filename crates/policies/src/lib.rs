@@ -19,4 +19,4 @@ pub use error::Error;
 pub use generic::{Fixed, Uniform};
 pub use pbm::{BcMpTs, PbmPie, PbmTs, PbmUcb, RbaKlUcb};
 pub use policy::{Decision, Policy, Select, Update};
-pub use ranking::{Pie, PrefixKlUcb, PrefixTs, PrefixUcb};
+pub use ranking::{Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, TsCascade};

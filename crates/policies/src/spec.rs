@@ -7,10 +7,14 @@
 //! | `pbm-ucb` | `epsilon = 0.0` |
 //! | `pbm-pie` | `epsilon = 0.0`, `level = "log-t"` or `"log-horizon"`, `position = "last"` |
 //! | `pbm-ts`, `bc-mp-ts`, `rba-kl-ucb` | |
-//! | `rsf-ucb`, `rsf-ts` | |
-//! | `rsf-kl-ucb` | `level = "log-t"`, `"log-t-3-log-log-t"` or `"log-t-4-log-log-t"` |
+//! | `rsf-ucb`, `rsf-ts`, `cascade-ucb1`, `cascade-ts`, `ts-cascade`, `cascade-ucb-v`, `dcm-ts` | |
+//! | `rsf-kl-ucb`, `kl-ucb` | `level = "log-t"`, `"log-t-3-log-log-t"` or `"log-t-4-log-log-t"` |
+//! | `cascade-kl-ucb`, `dcm-kl-ucb` | `level = "log-t-3-log-log-t"` or another of these |
 //! | `pie` | `position` (0-based, the last by default), `level` as for `rsf-kl-ucb` |
 //! | `uniform`, `oracle` | |
+//!
+//! Which models a policy can be played on says [`PolicySpec::speaks`]: the first three lines the position-based one, those
+//! down to `pie` every model whose answers reveal a prefix, whatever model they have their name from, and the last line all.
 //!
 //! # Examples
 //!
@@ -71,6 +75,34 @@ pub enum PolicySpec {
     },
     /// RSF-TS.
     RsfTs {},
+    /// KL-UCB on an observed prefix, the rule of RSF-KL-UCB.
+    KlUcb {
+        /// Exploration rate.
+        #[serde(default)]
+        level: Level,
+    },
+    /// `CascadeUCB1`.
+    CascadeUcb1 {},
+    /// CascadeKL-UCB.
+    CascadeKlUcb {
+        /// Exploration rate.
+        #[serde(default = "Level::log_t_plus_3_log_log_t")]
+        level: Level,
+    },
+    /// `CascadeTS` with Beta posteriors, the rule of RSF-TS.
+    CascadeTs {},
+    /// TS-Cascade, one normal draw for all items.
+    TsCascade {},
+    /// CascadeUCB-V.
+    CascadeUcbV {},
+    /// dcmKL-UCB.
+    DcmKlUcb {
+        /// Exploration rate.
+        #[serde(default = "Level::log_t_plus_3_log_log_t")]
+        level: Level,
+    },
+    /// Thompson sampling for the dependent click model, the rule of RSF-TS.
+    DcmTs {},
     /// PIE(l).
     Pie {
         /// 0-based position at which it explores; the last when absent.
@@ -116,28 +148,43 @@ pub enum Protocol {
     PositionBased,
     /// The shape of the list; the clicks of the positions that the user looked at.
     SemiBandit,
+    /// The shape of the list; the first click, down to which the user looked.
+    Cascade,
+    /// The shape of the list and where leaving is most likely; the clicks, down to the last of which the user surely looked.
+    Dcm,
 }
 
 impl PolicySpec {
-    /// The protocol that the policy speaks, none when it plays under every one.
+    /// Whether the policy can read what this protocol shows.
     ///
     /// ```
     /// use policies::spec::{PolicySpec, Protocol};
     ///
-    /// assert_eq!(PolicySpec::PbmTs {}.protocol(), Some(Protocol::PositionBased));
-    /// assert_eq!(PolicySpec::Uniform {}.protocol(), None);
+    /// assert!(PolicySpec::PbmTs {}.speaks(Protocol::PositionBased));
+    /// assert!(!PolicySpec::PbmTs {}.speaks(Protocol::Cascade));
+    /// // One rule for every answer that reveals a prefix, under three names.
+    /// assert!(PolicySpec::RsfTs {}.speaks(Protocol::Cascade) && PolicySpec::CascadeTs {}.speaks(Protocol::Dcm));
     /// ```
-    pub fn protocol(&self) -> Option<Protocol> {
+    pub fn speaks(&self, protocol: Protocol) -> bool {
         match self {
             Self::PbmUcb { .. }
             | Self::PbmPie { .. }
             | Self::PbmTs {}
             | Self::BcMpTs {}
-            | Self::RbaKlUcb {} => Some(Protocol::PositionBased),
-            Self::RsfUcb {} | Self::RsfKlUcb { .. } | Self::RsfTs {} | Self::Pie { .. } => {
-                Some(Protocol::SemiBandit)
-            }
-            Self::Uniform {} | Self::Oracle {} => None,
+            | Self::RbaKlUcb {} => protocol == Protocol::PositionBased,
+            Self::RsfUcb {}
+            | Self::RsfKlUcb { .. }
+            | Self::RsfTs {}
+            | Self::KlUcb { .. }
+            | Self::CascadeUcb1 {}
+            | Self::CascadeKlUcb { .. }
+            | Self::CascadeTs {}
+            | Self::TsCascade {}
+            | Self::CascadeUcbV {}
+            | Self::DcmKlUcb { .. }
+            | Self::DcmTs {}
+            | Self::Pie { .. } => protocol != Protocol::PositionBased,
+            Self::Uniform {} | Self::Oracle {} => true,
         }
     }
 }
@@ -155,6 +202,13 @@ pub enum Level {
     /// `ln t + 4 ln ln t`.
     #[serde(rename = "log-t-4-log-log-t")]
     LogTPlus4LogLogT,
+}
+
+impl Level {
+    /// The rate of the analyses of KL-UCB, which the policies for the cascade and the dependent click model take from there.
+    const fn log_t_plus_3_log_log_t() -> Self {
+        Self::LogTPlus3LogLogT
+    }
 }
 
 impl From<Level> for Rate {

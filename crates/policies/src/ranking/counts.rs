@@ -1,5 +1,6 @@
 //! Observed displays and clicks of every item: all that a prefix tells.
 
+use super::PrefixKnown;
 use crate::Error;
 use crate::error::check_counts;
 use click_models::{Clicks, ItemId, ListShape, Ranking};
@@ -10,6 +11,9 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Saved")]
 pub(crate) struct PrefixCounts {
     n_positions: usize,
+    /// Positions of the best item, of the next one, and so on; empty when lists are filled from the top down.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    places: Vec<usize>,
     /// Rounds decided so far.
     rounds: u64,
     shows: Vec<u64>,
@@ -19,15 +23,19 @@ pub(crate) struct PrefixCounts {
 #[derive(Deserialize)]
 struct Saved {
     n_positions: usize,
+    #[serde(default)]
+    places: Vec<usize>,
     rounds: u64,
     shows: Vec<u64>,
     clicks: Vec<u64>,
 }
 
 impl PrefixCounts {
-    pub(crate) fn new(shape: ListShape) -> Self {
+    pub(crate) fn new(known: PrefixKnown<'_>) -> Self {
+        let shape = known.shape();
         let fresh = vec![0; shape.n_items()];
-        Self { n_positions: shape.n_positions(), rounds: 0, shows: fresh.clone(), clicks: fresh }
+        let places = if known.places().is_sorted() { vec![] } else { known.places().to_vec() };
+        Self { n_positions: shape.n_positions(), places, rounds: 0, shows: fresh.clone(), clicks: fresh }
     }
 
     pub(crate) fn n_positions(&self) -> usize {
@@ -55,6 +63,27 @@ impl PrefixCounts {
         self.clicks[item]
     }
 
+    /// The position of the item of this rank, 0 for the best.
+    #[inline]
+    pub(crate) fn place(&self, rank: usize) -> usize {
+        self.places.get(rank).copied().unwrap_or(rank)
+    }
+
+    /// Shows `best` (scores and items, best first), every item in its place.
+    #[inline]
+    pub(crate) fn show(&self, best: &[(f64, u32)], out: &mut Ranking) {
+        let list = out.positions_mut(best.len());
+        if self.places.is_empty() {
+            for (position, &(_, item)) in list.iter_mut().zip(best) {
+                *position = ItemId::new(item);
+            }
+        } else {
+            for (&place, &(_, item)) in self.places.iter().zip(best) {
+                list[place] = ItemId::new(item);
+            }
+        }
+    }
+
     /// Counts one round's observed displays and clicks, then calls `changed` with every item that was observed. Items that
     /// do not exist are ignored.
     #[inline]
@@ -74,25 +103,13 @@ impl PrefixCounts {
     }
 }
 
-/// Shows `best` (scores and items, best first) from the top position down.
-#[inline]
-pub(crate) fn show(best: &[(f64, u32)], out: &mut Ranking) {
-    for (place, &(_, item)) in out.positions_mut(best.len()).iter_mut().zip(best) {
-        *place = ItemId::new(item);
-    }
-}
-
 impl TryFrom<Saved> for PrefixCounts {
     type Error = Error;
 
     fn try_from(saved: Saved) -> Result<Self, Error> {
-        ListShape::new(saved.shows.len(), saved.n_positions)?;
+        let shape = ListShape::new(saved.shows.len(), saved.n_positions)?;
+        let known = PrefixKnown::with_places(shape, &saved.places)?;
         check_counts(saved.rounds, &saved.shows, &saved.clicks)?;
-        Ok(Self {
-            n_positions: saved.n_positions,
-            rounds: saved.rounds,
-            shows: saved.shows,
-            clicks: saved.clicks,
-        })
+        Ok(Self { rounds: saved.rounds, shows: saved.shows, clicks: saved.clicks, ..Self::new(known) })
     }
 }

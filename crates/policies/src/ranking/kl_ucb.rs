@@ -1,11 +1,15 @@
-//! KL-UCB on an observed prefix: the items of largest KL-UCB index, from the top position down.
+//! KL-UCB on an observed prefix: the items of largest KL-UCB index, the best in the best place.
 //!
 //! At round `t` an item with `n` observed displays and mean `mu` has the index
-//! `max { q in [mu, 1] : n d(mu, q) <= level(t) }`; an item that was never observed comes first. RSF-KL-UCB has the level
-//! `ln t`.
+//! `max { q in [mu, 1] : n d(mu, q) <= level(t) }`; an item that was never observed comes first. What counts as observed is
+//! the feedback's to say: RSF-KL-UCB, CascadeKL-UCB and dcmKL-UCB are this one rule. The first has the level `ln t`, the other two
+//! `ln t + 3 ln ln t`. The best item goes to the top, under a dependent click model to where leaving is most likely.
 //!
-//! Reference: Vahabi, Lagree, Vernade, Cappe 2016, section 5, RSF-KL-UCB; the index is that of Garivier and Cappe 2011.
-//! Deviations: none (the paper writes `mu_i`, `N_i` in the index of arm k; `N` counts observed displays only).
+//! Reference: Vahabi, Lagree, Vernade, Cappe 2016, section 5, RSF-KL-UCB; Kveton, Szepesvari, Wen, Ashkan, *Cascading
+//! bandits*, ICML 2015, CascadeKL-UCB; Katariya, Kveton, Szepesvari, Wen, *DCM bandits*, ICML 2016, dcmKL-UCB; the index is
+//! that of Garivier and Cappe 2011. Deviations: the latter two papers begin with one observation of every item for nothing, here
+//! items that were never observed come first (and the first paper writes `mu_i`, `N_i` in the index of arm k; `N` counts observed
+//! displays only).
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -53,11 +57,12 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
-use super::counts::{PrefixCounts, show};
+use super::PrefixKnown;
+use super::counts::PrefixCounts;
 use crate::kl_arms::{KlArm, KlTop};
 use crate::top_l::Ties;
 use crate::{Decision, Select, Update};
-use click_models::{ListShape, ObservedPrefix, Ranking};
+use click_models::{ObservedPrefix, Ranking};
 use confidence::Rate;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -81,9 +86,9 @@ struct Saved {
 }
 
 impl PrefixKlUcb {
-    /// A fresh policy; RSF-KL-UCB with the rate [`Rate::LOG`].
-    pub fn new(shape: ListShape, rate: Rate) -> Self {
-        Self::from(Saved { rate, counts: PrefixCounts::new(shape) })
+    /// A fresh policy; RSF-KL-UCB with the rate [`Rate::LOG`], CascadeKL-UCB and dcmKL-UCB with [`Rate::LOG_PLUS_3_LOG_LOG`].
+    pub fn new<'a>(known: impl Into<PrefixKnown<'a>>, rate: Rate) -> Self {
+        Self::from(Saved { rate, counts: PrefixCounts::new(known.into()) })
     }
 }
 
@@ -101,7 +106,7 @@ impl Select<Ranking> for PrefixKlUcb {
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let level = self.rate.level(self.counts.next_round());
         let best = self.top.select(&mut self.arms, level, Ties::draw(rng));
-        show(best, &mut out.action);
+        self.counts.show(best, &mut out.action);
     }
 }
 

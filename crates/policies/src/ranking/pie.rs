@@ -3,7 +3,8 @@
 //! The leaders are the L items of largest mean, in decreasing order. The candidates are the other items whose KL-UCB index
 //! reaches the last leader's mean. With probability 1/2 the leaders are shown; otherwise a uniformly drawn candidate is
 //! inserted at the exploring position, later leaders move down and the last one drops out. Without candidates the leaders are
-//! shown. PIE(L) explores in the last position.
+//! shown. PIE(L) explores in the last position. Under a dependent click model the first leader stands where leaving is most likely, and
+//! so on; down and last are meant in that order.
 //!
 //! Reference: Combes, Magureanu, Proutiere, Laroche, *Learning to rank: regret lower bounds and efficient algorithms*,
 //! SIGMETRICS 2015; compared with in Vahabi, Lagree, Vernade, Cappe 2016, section 6. Deviations: the level is a parameter
@@ -57,12 +58,13 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
-use super::counts::{PrefixCounts, show};
+use super::PrefixKnown;
+use super::counts::PrefixCounts;
 use crate::coin::{heads, pick};
 use crate::kl_arms::KlArm;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Select, Update};
-use click_models::{ItemId, ListShape, ObservedPrefix, Ranking};
+use click_models::{ItemId, ObservedPrefix, Ranking};
 use confidence::{KlUcbThreshold, Rate};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -75,6 +77,9 @@ pub struct Pie {
     /// 0-based position at which it explores.
     position: usize,
     counts: PrefixCounts,
+    /// Rank of the leader who stands there.
+    #[serde(skip)]
+    rank: usize,
     #[serde(skip)]
     arms: Vec<KlArm>,
     #[serde(skip)]
@@ -91,9 +96,10 @@ struct Saved {
 }
 
 impl Pie {
-    /// PIE(L), which explores in the last position.
-    pub fn last(shape: ListShape, rate: Rate) -> Self {
-        Self::assemble(rate, shape.n_positions() - 1, PrefixCounts::new(shape))
+    /// PIE(L), which explores in the last leader's position.
+    pub fn last<'a>(known: impl Into<PrefixKnown<'a>>, rate: Rate) -> Self {
+        let counts = PrefixCounts::new(known.into());
+        Self::assemble(rate, counts.n_positions() - 1, counts)
     }
 
     /// PIE(l), which explores in the 0-based `position`.
@@ -101,15 +107,17 @@ impl Pie {
     /// # Errors
     ///
     /// [`Error::PositionBeyondList`].
-    pub fn at(shape: ListShape, position: usize, rate: Rate) -> Result<Self, Error> {
-        Self::try_from(Saved { rate, position, counts: PrefixCounts::new(shape) })
+    pub fn at<'a>(known: impl Into<PrefixKnown<'a>>, position: usize, rate: Rate) -> Result<Self, Error> {
+        Self::try_from(Saved { rate, position, counts: PrefixCounts::new(known.into()) })
     }
 
-    fn assemble(rate: Rate, position: usize, counts: PrefixCounts) -> Self {
+    /// `rank` is that of the leader in whose position it explores.
+    fn assemble(rate: Rate, rank: usize, counts: PrefixCounts) -> Self {
         let arms = (0..counts.n_items()).map(|item| KlArm::new(counts.shows(item), counts.clicks(item)));
         Self {
             rate,
-            position,
+            position: counts.place(rank),
+            rank,
             arms: arms.collect(),
             top: TopL::new(counts.n_positions()),
             candidates: Vec::with_capacity(counts.n_items()),
@@ -123,10 +131,10 @@ impl TryFrom<Saved> for Pie {
 
     fn try_from(Saved { rate, position, counts }: Saved) -> Result<Self, Error> {
         let n_positions = counts.n_positions();
-        if position >= n_positions {
-            return Err(Error::PositionBeyondList { position, n_positions });
+        match (0..n_positions).find(|&rank| counts.place(rank) == position) {
+            Some(rank) => Ok(Self::assemble(rate, rank, counts)),
+            None => Err(Error::PositionBeyondList { position, n_positions }),
         }
-        Ok(Self::assemble(rate, position, counts))
     }
 }
 
@@ -147,7 +155,7 @@ impl Select<Ranking> for Pie {
         for (item, arm) in (0_u32..).zip(&self.arms) {
             self.top.offer(item, leadership(arm), ties);
         }
-        show(self.top.best(), &mut out.action);
+        self.counts.show(self.top.best(), &mut out.action);
         if heads(rng) {
             return;
         }
@@ -161,9 +169,11 @@ impl Select<Ranking> for Pie {
             }
         }
         if let Some(candidate) = pick(&self.candidates, rng) {
-            let places = out.action.positions_mut(self.counts.n_positions());
-            places[self.position..].rotate_right(1);
-            places[self.position] = candidate;
+            let list = out.action.positions_mut(self.counts.n_positions());
+            for rank in (self.rank + 1..list.len()).rev() {
+                list[self.counts.place(rank)] = list[self.counts.place(rank - 1)];
+            }
+            list[self.counts.place(self.rank)] = candidate;
         }
     }
 }

@@ -1,9 +1,11 @@
-//! Thompson sampling on an observed prefix (RSF-TS): a Beta posterior for every item.
+//! Thompson sampling on an observed prefix (RSF-TS, `CascadeTS`, DCM-TS): a Beta posterior for every item.
 //!
 //! Every item draws from `Beta(1 + clicks, 1 + observed displays without a click)`; the L largest draws are shown from the
-//! top position down.
+//! top position down, under a dependent click model from where leaving is most likely. What counts as observed is the feedback's to
+//! say, so the names for other click models are this one rule.
 //!
-//! Reference: Vahabi, Lagree, Vernade, Cappe 2016, Algorithm 1 (RSF-TS). Deviations: none.
+//! Reference: Vahabi, Lagree, Vernade, Cappe 2016, Algorithm 1 (RSF-TS); Zhong, Cheung, Tan, *Thompson sampling algorithms for
+//! cascading bandits*, JMLR 2021 (`CascadeTS` with Beta posteriors). Deviations: none.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -44,11 +46,12 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
-use super::counts::{PrefixCounts, show};
+use super::PrefixKnown;
+use super::counts::PrefixCounts;
 use crate::sampling::{BetaShape, Sampler};
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
-use click_models::{ListShape, ObservedPrefix, Ranking};
+use click_models::{ObservedPrefix, Ranking};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -70,8 +73,8 @@ struct Saved {
 
 impl PrefixTs {
     /// A fresh policy.
-    pub fn new(shape: ListShape) -> Self {
-        Self::from(Saved { counts: PrefixCounts::new(shape) })
+    pub fn new<'a>(known: impl Into<PrefixKnown<'a>>) -> Self {
+        Self::from(Saved { counts: PrefixCounts::new(known.into()) })
     }
 }
 
@@ -99,7 +102,7 @@ impl Select<Ranking> for PrefixTs {
         for (item, &posterior) in (0_u32..).zip(&self.posterior) {
             self.top.offer(item, sampler.beta(posterior, rng), ties);
         }
-        show(self.top.best(), &mut out.action);
+        self.counts.show(self.top.best(), &mut out.action);
     }
 }
 

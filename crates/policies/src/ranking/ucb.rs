@@ -1,15 +1,18 @@
-//! UCB on an observed prefix: the items of largest mean plus radius, from the top position down.
+//! UCB on an observed prefix: the items of largest mean plus radius, the best in the best place.
 //!
 //! At round `t` an item with `n` observed displays and mean `mu` has the index `mu + sqrt(scale ln t / n)`; an item that
-//! was never observed comes first. RSF-UCB is `scale = 2/3`.
+//! was never observed comes first. RSF-UCB is `scale = 2/3`. `CascadeUCB1` is `scale = 3/2` with the index clipped at 1; items with
+//! a clipped index are equal, and equal ones are ordered at random.
 //!
-//! Reference: Vahabi, Lagree, Vernade, Cappe 2016, section 5, RSF-UCB. Deviations: none (the paper writes `mu_i`, `N_i` in
-//! the index of arm k; `N` counts observed displays only).
+//! Reference: Vahabi, Lagree, Vernade, Cappe 2016, section 5, RSF-UCB; Kveton, Szepesvari, Wen, Ashkan, *Cascading bandits*, ICML
+//! 2015, `CascadeUCB1`. Deviations: `CascadeUCB1` begins with one observation of every item for nothing, here items that
+//! were never observed come first, before those with an index of 1; its radius at round `t` has `ln (t - 1)`, here `ln t` as everywhere
+//! (and the first paper writes `mu_i`, `N_i` in the index of arm k; `N` counts observed displays only).
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
-//! | `mean` | `mu^_k` | `n_items` | probability |
-//! | `width` | `sqrt(2 / (3 N_k))` | `n_items` | per root of a nat |
+//! | `mean` | `mu^_k`, `w^_e` | `n_items` | probability |
+//! | `width` | `sqrt(2 / (3 N_k))`, `sqrt(1.5 / T_e)` | `n_items` | per root of a nat |
 //!
 //! Numerics: an index is a pure function of the counts. Complexity: O(`n_items`) a round.
 //!
@@ -50,10 +53,11 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
-use super::counts::{PrefixCounts, show};
+use super::PrefixKnown;
+use super::counts::PrefixCounts;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
-use click_models::{ListShape, ObservedPrefix, Ranking};
+use click_models::{ObservedPrefix, Ranking};
 use confidence::{NonNegative, Rate};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -63,6 +67,7 @@ use serde::{Deserialize, Serialize};
 #[serde(from = "Saved")]
 pub struct PrefixUcb {
     scale: NonNegative,
+    clipped: bool,
     counts: PrefixCounts,
     #[serde(skip)]
     mean: Vec<f64>,
@@ -75,22 +80,34 @@ pub struct PrefixUcb {
 #[derive(Deserialize)]
 struct Saved {
     scale: NonNegative,
+    #[serde(default)]
+    clipped: bool,
     counts: PrefixCounts,
 }
 
 impl PrefixUcb {
+    /// The radius `sqrt(scale ln t / n)`; whether an index above 1 counts as 1.
+    pub fn new<'a>(known: impl Into<PrefixKnown<'a>>, scale: NonNegative, clipped: bool) -> Self {
+        Self::from(Saved { scale, clipped, counts: PrefixCounts::new(known.into()) })
+    }
+
     /// RSF-UCB: the radius `sqrt(2 ln t / (3 n))`.
     #[expect(clippy::missing_panics_doc, reason = "2/3 is not negative")]
-    pub fn rsf(shape: ListShape) -> Self {
-        let scale = NonNegative::new(2.0 / 3.0).expect("a positive constant");
-        Self::from(Saved { scale, counts: PrefixCounts::new(shape) })
+    pub fn rsf<'a>(known: impl Into<PrefixKnown<'a>>) -> Self {
+        Self::new(known, NonNegative::new(2.0 / 3.0).expect("a positive constant"), false)
+    }
+
+    /// `CascadeUCB1`: the radius `sqrt(1.5 ln t / n)` and the index clipped at 1.
+    #[expect(clippy::missing_panics_doc, reason = "1.5 is not negative")]
+    pub fn cascade<'a>(known: impl Into<PrefixKnown<'a>>) -> Self {
+        Self::new(known, NonNegative::new(1.5).expect("a positive constant"), true)
     }
 }
 
 impl From<Saved> for PrefixUcb {
-    fn from(Saved { scale, counts }: Saved) -> Self {
+    fn from(Saved { scale, clipped, counts }: Saved) -> Self {
         let (mean, width) = (0..counts.n_items()).map(|item| mean_and_width(&counts, scale, item)).unzip();
-        Self { scale, mean, width, top: TopL::new(counts.n_positions()), counts }
+        Self { scale, clipped, mean, width, top: TopL::new(counts.n_positions()), counts }
     }
 }
 
@@ -111,10 +128,13 @@ impl Select<Ranking> for PrefixUcb {
         let root_of_log = Rate::LOG.level(self.counts.next_round()).sqrt();
         let ties = Ties::draw(rng);
         self.top.clear();
-        for (item, (mean, width)) in (0_u32..).zip(self.mean.iter().zip(&self.width)) {
-            self.top.offer(item, mean + width * root_of_log, ties);
+        for (item, (&mean, width)) in (0_u32..).zip(self.mean.iter().zip(&self.width)) {
+            let index = mean + width * root_of_log;
+            // The infinite index of an item that was never observed stays.
+            let index = if self.clipped && mean <= 1.0 { index.min(1.0) } else { index };
+            self.top.offer(item, index, ties);
         }
-        show(self.top.best(), &mut out.action);
+        self.counts.show(self.top.best(), &mut out.action);
     }
 }
 

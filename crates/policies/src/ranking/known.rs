@@ -1,0 +1,71 @@
+//! What a prefix policy knows beforehand.
+
+use crate::Error;
+use click_models::ListShape;
+
+/// The sizes of the problem, and where in the list the best item goes, the next one, and so on.
+///
+/// From a [`ListShape`] lists are filled from the top down. A dependent click model may say otherwise.
+///
+/// # Examples
+///
+/// ```
+/// use click_models::{ListShape, Ranking};
+/// use confidence::Rate;
+/// use policies::{Decision, PrefixKlUcb, PrefixKnown, Select};
+/// use rand::{SeedableRng, rngs::ChaCha8Rng};
+///
+/// let shape = ListShape::new(5, 3)?;
+/// // The best item goes to the lowest position, the next one to the top.
+/// let known = PrefixKnown::with_places(shape, &[2, 0, 1])?;
+/// let shown = |mut policy: PrefixKlUcb| {
+///     let mut decision = Decision::<Ranking>::default();
+///     policy.select(&mut ChaCha8Rng::seed_from_u64(1), &mut decision);
+///     decision.action
+/// };
+/// let (list, top_down) = (shown(PrefixKlUcb::new(known, Rate::LOG)), shown(PrefixKlUcb::new(shape, Rate::LOG)));
+/// assert_eq!((list[2], list[0], list[1]), (top_down[0], top_down[1], top_down[2]));
+/// assert!(PrefixKnown::with_places(shape, &[0, 1, 1]).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PrefixKnown<'a> {
+    shape: ListShape,
+    /// Empty when lists are filled from the top down.
+    places: &'a [usize],
+}
+
+impl<'a> PrefixKnown<'a> {
+    /// Lists of this shape, with the item of rank `r` (0 for the best) at position `places[r]`; no places mean from the top down.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotTheirPlaces`] when `places` is neither empty nor the positions of the list in some order.
+    pub fn with_places(shape: ListShape, places: &'a [usize]) -> Result<Self, Error> {
+        let n_positions = shape.n_positions();
+        let mut taken = [false; ListShape::MAX_POSITIONS];
+        let is_new = |&place: &usize| place < n_positions && !std::mem::replace(&mut taken[place], true);
+        let in_some_order = places.len() == n_positions && places.iter().all(is_new);
+        if places.is_empty() || in_some_order {
+            Ok(Self { shape, places })
+        } else {
+            Err(Error::NotTheirPlaces { n_positions })
+        }
+    }
+
+    /// How many items and positions there are.
+    pub fn shape(self) -> ListShape {
+        self.shape
+    }
+
+    /// Positions of the best item, of the next one, and so on; empty for from the top down.
+    pub(crate) fn places(self) -> &'a [usize] {
+        self.places
+    }
+}
+
+impl From<ListShape> for PrefixKnown<'_> {
+    fn from(shape: ListShape) -> Self {
+        Self { shape, places: &[] }
+    }
+}

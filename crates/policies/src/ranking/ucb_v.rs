@@ -1,0 +1,141 @@
+//! UCB-V on an observed prefix (`CascadeUCB-V`): the items of largest mean plus empirical Bernstein radius.
+//!
+//! At round `t` an item with `n` observed displays and mean `mu` has the index `mu + sqrt(2 v ln t / n) + 3 ln t / n`, where
+//! `v = mu (1 - mu)` is its empirical variance; an item that was never observed comes first. Where clicks are rare, so is their
+//! variance, and the radius is far below that of UCB1.
+//!
+//! Reference: Vial, Sanghavi, Shakkottai, Srikant, *Minimax regret for cascading bandits*, Neural Information Processing Systems
+//! 2022; the index is UCB-V, from Audibert, Munos, Szepesvari, *Exploration-exploitation tradeoff using variance estimates in
+//! multi-armed bandits*, TCS 2009, with exploration `ln t` and both of its constants 1. Deviations: the constants are the latter's, the
+//! former's may differ. An index above 1 is not clipped, as in UCB-V: of two items of which little is known the less known goes first,
+//! where clipping would leave it to chance. Items that were never observed come first.
+//!
+//! | here | paper | shape | unit |
+//! |---|---|---|---|
+//! | `mean` | `w^_e` | `n_items` | probability |
+//! | `deviation` | `sqrt(2 v_e / T_e)` | `n_items` | per root of a nat |
+//! | `bias` | `3 / T_e` | `n_items` | per nat |
+//!
+//! Numerics: an index is a pure function of the counts. Complexity: O(`n_items`) a round.
+//!
+//! # Examples
+//!
+//! Item 0 with 5 clicks in 10 displays has the index `1/2 + sqrt(ln t / 20) + 3 ln t / 10`, and item 1 with none in 3, of which no
+//! variance has been seen, has `ln t`: they cross at `t = 2.83`.
+//!
+//! ```
+//! use click_models::{Clicks, ItemId, ListShape, PrefixFeedback, Ranking};
+//! use policies::{Decision, PrefixUcbV, Select, Update};
+//! use rand::{SeedableRng, rngs::ChaCha8Rng};
+//!
+//! // One display of one item at the only position.
+//! let one = |item, clicked| {
+//!     let action: Ranking = [ItemId::new(item)].into_iter().collect();
+//!     let clicks = if clicked { Clicks::new(1).with(0) } else { Clicks::new(1) };
+//!     (Decision { action, note: () }, PrefixFeedback { clicks })
+//! };
+//! let mut policy = PrefixUcbV::new(ListShape::new(2, 1)?);
+//! for display in 0..10 {
+//!     let (decision, feedback) = one(0, display < 5);
+//!     policy.update(&decision, &feedback);
+//! }
+//! for _ in 0..3 {
+//!     let (decision, feedback) = one(1, false);
+//!     policy.update(&decision, &feedback);
+//! }
+//! let mut rng = ChaCha8Rng::seed_from_u64(1);
+//! let mut decision = Decision::default();
+//! let shown: Vec<usize> = (1..=3)
+//!     .map(|_round| {
+//!         policy.select(&mut rng, &mut decision);
+//!         decision.action[0].index()
+//!     })
+//!     .collect();
+//! assert_eq!(shown, [0, 0, 1]);
+//! # Ok::<(), click_models::Error>(())
+//! ```
+
+use super::PrefixKnown;
+use super::counts::PrefixCounts;
+use crate::top_l::{Ties, TopL};
+use crate::{Decision, Select, Update};
+use click_models::{ObservedPrefix, Ranking};
+use confidence::Rate;
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+/// UCB-V on an observed prefix.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "Saved")]
+pub struct PrefixUcbV {
+    counts: PrefixCounts,
+    #[serde(skip)]
+    arms: Vec<Arm>,
+    #[serde(skip)]
+    top: TopL,
+}
+
+#[derive(Deserialize)]
+struct Saved {
+    counts: PrefixCounts,
+}
+
+/// An index is `mean + deviation sqrt(ln t) + bias ln t`.
+#[derive(Debug, Clone, Copy)]
+struct Arm {
+    mean: f64,
+    deviation: f64,
+    bias: f64,
+}
+
+impl Arm {
+    #[inline]
+    fn new(shows: u64, clicks: u64) -> Self {
+        if shows == 0 {
+            return Self { mean: f64::INFINITY, deviation: 0.0, bias: 0.0 };
+        }
+        let shows = shows as f64;
+        let mean = clicks as f64 / shows;
+        Self { mean, deviation: (2.0 * (mean * (1.0 - mean)) / shows).sqrt(), bias: 3.0 / shows }
+    }
+}
+
+impl PrefixUcbV {
+    /// A fresh policy.
+    pub fn new<'a>(known: impl Into<PrefixKnown<'a>>) -> Self {
+        Self::from(Saved { counts: PrefixCounts::new(known.into()) })
+    }
+}
+
+impl From<Saved> for PrefixUcbV {
+    fn from(Saved { counts }: Saved) -> Self {
+        let arms = (0..counts.n_items()).map(|item| Arm::new(counts.shows(item), counts.clicks(item)));
+        Self { arms: arms.collect(), top: TopL::new(counts.n_positions()), counts }
+    }
+}
+
+impl Select<Ranking> for PrefixUcbV {
+    type Note = ();
+
+    #[inline]
+    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
+        let log = Rate::LOG.level(self.counts.next_round());
+        let root_of_log = log.sqrt();
+        let ties = Ties::draw(rng);
+        self.top.clear();
+        for (item, arm) in (0_u32..).zip(&self.arms) {
+            self.top.offer(item, arm.mean + arm.deviation * root_of_log + arm.bias * log, ties);
+        }
+        self.counts.show(self.top.best(), &mut out.action);
+    }
+}
+
+impl<F: ObservedPrefix> Update<Ranking, F> for PrefixUcbV {
+    #[inline]
+    fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
+        let Self { counts, arms, .. } = self;
+        counts.record(&decision.action, feedback.observed_clicks(), |counts, item| {
+            arms[item] = Arm::new(counts.shows(item), counts.clicks(item));
+        });
+    }
+}
