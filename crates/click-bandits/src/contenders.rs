@@ -59,6 +59,7 @@ pub(crate) fn semi_bandit(
     let enter = |entry: &PolicyEntry| -> Result<Box<dyn Contender<RandomSemiBandit>>, Error> {
         let label = entry.label.clone();
         Ok(match entry.spec {
+            PolicySpec::RbaKlUcb {} => Box::new(Entry::new(label, RbaKlUcb::new)),
             PolicySpec::RsfUcb {} => Box::new(Entry::new(label, PrefixUcb::rsf)),
             PolicySpec::RsfKlUcb { level }
             | PolicySpec::KlUcb { level }
@@ -114,7 +115,7 @@ mod tests {
                 entered += 1;
             }
         }
-        // All but `uniform` and `oracle` play one model, these two both.
-        assert_eq!(entered, variants::<PolicySpec>().len() + 2);
+        // All but `rba-kl-ucb`, `uniform` and `oracle` play one of these models, the three both.
+        assert_eq!(entered, variants::<PolicySpec>().len() + 3);
     }
 }

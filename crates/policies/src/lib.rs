@@ -7,6 +7,7 @@ mod kl_arms;
 #[cfg(test)]
 mod naive;
 mod policy;
+mod read_as;
 mod sampling;
 mod top_l;
 
@@ -20,3 +21,4 @@ pub use generic::{Fixed, Uniform};
 pub use pbm::{BcMpTs, PbmPie, PbmTs, PbmUcb, RbaKlUcb};
 pub use policy::{Decision, Policy, Select, Update};
 pub use ranking::{Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, TsCascade};
+pub use read_as::ReadAs;

@@ -6,12 +6,12 @@
 //! |---|---|
 //! | `pbm-ucb` | `epsilon = 0.0` |
 //! | `pbm-pie` | `epsilon = 0.0`, `level = "log-t"` or `"log-horizon"`, `position = "last"` |
-//! | `pbm-ts`, `bc-mp-ts`, `rba-kl-ucb` | |
+//! | `pbm-ts`, `bc-mp-ts` | |
 //! | `rsf-ucb`, `rsf-ts`, `cascade-ucb1`, `cascade-ts`, `ts-cascade`, `cascade-ucb-v`, `dcm-ts` | |
 //! | `rsf-kl-ucb`, `kl-ucb` | `level = "log-t"`, `"log-t-3-log-log-t"` or `"log-t-4-log-log-t"` |
 //! | `cascade-kl-ucb`, `dcm-kl-ucb` | `level = "log-t-3-log-log-t"` or another of these |
 //! | `pie` | `position` (0-based, the last by default), `level` as for `rsf-kl-ucb` |
-//! | `uniform`, `oracle` | |
+//! | `rba-kl-ucb`, `uniform`, `oracle` | |
 //!
 //! Which models a policy can be played on says [`PolicySpec::speaks`]: the first three lines the position-based one, those
 //! down to `pie` every model whose answers reveal a prefix, whatever model they have their name from, and the last line all.
@@ -167,11 +167,9 @@ impl PolicySpec {
     /// ```
     pub fn speaks(&self, protocol: Protocol) -> bool {
         match self {
-            Self::PbmUcb { .. }
-            | Self::PbmPie { .. }
-            | Self::PbmTs {}
-            | Self::BcMpTs {}
-            | Self::RbaKlUcb {} => protocol == Protocol::PositionBased,
+            Self::PbmUcb { .. } | Self::PbmPie { .. } | Self::PbmTs {} | Self::BcMpTs {} => {
+                protocol == Protocol::PositionBased
+            }
             Self::RsfUcb {}
             | Self::RsfKlUcb { .. }
             | Self::RsfTs {}
@@ -184,7 +182,7 @@ impl PolicySpec {
             | Self::DcmKlUcb { .. }
             | Self::DcmTs {}
             | Self::Pie { .. } => protocol != Protocol::PositionBased,
-            Self::Uniform {} | Self::Oracle {} => true,
+            Self::RbaKlUcb {} | Self::Uniform {} | Self::Oracle {} => true,
         }
     }
 }

@@ -9,6 +9,8 @@
 //! item fills the place of a repeated pick is left open there. An item shown as such a filler counts as shown above for the
 //! positions below it.
 //!
+//! A missing click means nothing else than that there was none, so every list's feedback will do.
+//!
 //! The decision's note holds the picks, since the list shows something else where a pick was repeated.
 //!
 //! | here | paper | shape | unit |
@@ -41,7 +43,7 @@ use crate::error::check_counts;
 use crate::kl_arms::{KlArm, KlTop};
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
-use click_models::{ItemId, ListShape, PbmFeedback, Ranking};
+use click_models::{ItemId, ListFeedback, ListShape, Ranking};
 use confidence::Rate;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
@@ -120,16 +122,17 @@ impl Select<Ranking> for RbaKlUcb {
     }
 }
 
-impl Update<Ranking, PbmFeedback> for RbaKlUcb {
+impl<F: ListFeedback> Update<Ranking, F> for RbaKlUcb {
     #[inline]
-    fn update(&mut self, decision: &Decision<Ranking, Ranking>, feedback: &PbmFeedback) {
+    fn update(&mut self, decision: &Decision<Ranking, Ranking>, feedback: &F) {
+        let clicks = feedback.list_clicks();
         let n_items = self.shape.n_items();
         let places = decision.note.iter().zip(decision.action.iter()).take(self.shape.n_positions());
         for ((position, pick), (_, shown)) in places {
             if pick.index() < n_items {
                 let arm = position * n_items + pick.index();
                 self.pulls[arm] += 1;
-                self.clicks[arm] += u64::from(pick == shown && feedback.clicks.get(position));
+                self.clicks[arm] += u64::from(pick == shown && clicks.get(position));
                 self.arms[arm] = KlArm::new(self.pulls[arm], self.clicks[arm]);
             }
         }

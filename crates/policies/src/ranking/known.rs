@@ -1,11 +1,12 @@
 //! What a prefix policy knows beforehand.
 
 use crate::Error;
-use click_models::ListShape;
+use click_models::{DcmKnown, ListShape};
 
 /// The sizes of the problem, and where in the list the best item goes, the next one, and so on.
 ///
-/// From a [`ListShape`] lists are filled from the top down. A dependent click model may say otherwise.
+/// From a [`ListShape`] lists are filled from the top down. From what a dependent click model lets its learner know, they begin where
+/// leaving is most likely (if satisfaction is the reward).
 ///
 /// # Examples
 ///
@@ -67,5 +68,15 @@ impl<'a> PrefixKnown<'a> {
 impl From<ListShape> for PrefixKnown<'_> {
     fn from(shape: ListShape) -> Self {
         Self { shape, places: &[] }
+    }
+}
+
+impl<'a> From<DcmKnown<'a>> for PrefixKnown<'a> {
+    /// # Panics
+    ///
+    /// When the places, put together by hand, are not the positions of the list in some order.
+    fn from(known: DcmKnown<'a>) -> Self {
+        Self::with_places(known.shape, known.places)
+            .expect("the places of a list are its positions in some order")
     }
 }
