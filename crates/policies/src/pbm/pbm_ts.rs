@@ -32,10 +32,9 @@
 //!
 //! *Stretched Beta.* One position is the reference. Positions at least as well examined as it go into the exponent `B` of
 //! `1 - kappa theta` and the others into the exponent `A` of `theta`: a `Beta(A + 1, B + 1)` variate divided by `kappa`, and draws
-//! above 1 are rejected. The reference is the least examined position, all others being tangents of the better kind; but if
-//! that proposal is much wider than the posterior (an item that almost everybody clicks, with `kappa_l` near 1 at one
-//! position), it is the one that makes the proposal narrowest. In terms of `ln theta` the posterior's curvature at `m` is at most
-//! eight times the proposal's, or the number of positions times if that is more, so the acceptance rate does not fall to 0 as counts grow.
+//! above 1 are rejected. The reference is the position that makes the proposal narrowest: most often the one where the item was shown
+//! most, whose failures the proposal then has exactly. In terms of `ln theta` the posterior's curvature at `m` is at most the
+//! number of positions times the proposal's, so the acceptance rate does not fall to 0 as counts grow.
 //!
 //! *Power.* Where most of those draws would be above 1, because little is known or because there are more clicks than the
 //! model explains, all positions go into the exponent of `theta`: a `Beta(A + 1, 1)` variate.
@@ -43,10 +42,11 @@
 //! *Acceptance.* The logarithm of the ratio of posterior to proposal is a smooth function with a known series around `m`: its first
 //! terms and a bound on the others decide nearly always, without logarithms, and what they decide the logarithms would too.
 //!
-//! Numerics: the tangents' point is within a tenth of a standard deviation of the mode; exponents and logarithms of ratios are right
-//! to about `2^-50` times the counts, so draws are as good as exact while counts stay below `2^40`. Without failures, or with failures at positions of one examination only,
-//! nothing is approximated. Complexity: O(`n_positions`) expected for each of `n_items` draws a round, and O(`n_positions`^2) for
-//! the rare search of a reference.
+//! Numerics: the tangents' point is clicks over weighted displays, or where Newton's method leads from there if that is a quarter of
+//! a standard deviation from the mode; exponents and logarithms of ratios are right to about `2^-50` times the counts, so draws are
+//! as good as exact while counts stay below `2^40`. Without failures, or with failures at positions of one examination only,
+//! nothing is approximated. Complexity: constant expected time for each of `n_items` draws a round, and O(`n_positions`) for each
+//! item shown.
 //!
 //! # Examples
 //!
@@ -75,6 +75,7 @@
 //! ```
 
 use super::counts::{PbmCounts, place};
+use crate::exact::float;
 use crate::sampling::{BetaShape, Sampler};
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
@@ -88,6 +89,9 @@ use serde::{Deserialize, Serialize};
 #[serde(from = "Saved")]
 pub struct PbmTs {
     counts: PbmCounts,
+    /// Of every position, from the most to the least examined: the order of everything below.
+    #[serde(skip)]
+    examination: Vec<f64>,
     #[serde(skip)]
     posteriors: Vec<Posterior>,
     /// What each position's factor has too much in the proposal: the exponents of `1 - kappa_l theta` in the ratio of
@@ -120,15 +124,15 @@ struct Posterior {
 }
 
 /// How far below its maximum the logarithm of the ratio of posterior to proposal is at the distance `d` from the tangents' point:
-/// `first d + second d^2 + third d^3`, to within `fourth d^4` while `|d| <= reach`.
+/// `first d + second d^2 + third d^3`, to within `fourth d^4` while `steepest |d| <= 1/4`.
 #[derive(Debug, Clone, Copy)]
 struct Series {
-    /// 0 but for rounding, unless the point is 0.
+    /// 0 unless the point is 0.
     first: f64,
     second: f64,
     third: f64,
     fourth: f64,
-    reach: f64,
+    steepest: f64,
 }
 
 impl PbmTs {
@@ -145,22 +149,23 @@ impl PbmTs {
 
 impl From<Saved> for PbmTs {
     fn from(Saved { counts }: Saved) -> Self {
+        let examination: Vec<f64> =
+            counts.order().iter().map(|&position| counts.examination()[position]).collect();
         let mut exponents = vec![0.0; counts.n_items() * counts.n_positions()];
         let posteriors = exponents
             .chunks_exact_mut(counts.n_positions())
             .enumerate()
-            .map(|(item, exponents)| Posterior::of(&counts, item, exponents))
+            .map(|(item, exponents)| Posterior::of(&counts, item, &examination, exponents))
             .collect();
-        Self { posteriors, exponents, top: TopL::new(counts.n_positions()), counts }
+        Self { examination, posteriors, exponents, top: TopL::new(counts.n_positions()), counts }
     }
 }
 
 /// The largest tangent point: at 1 itself the factor of a position with `kappa` = 1 has no logarithm.
 const ALMOST_ONE: f64 = 1.0 - 1e-12;
 
-/// How much more curved than the proposal the posterior may be before another reference is looked for: at 8 about one draw in three
-/// is accepted.
-const MOST_CURVED: f64 = 8.0;
+/// How far from the mode the tangents' point may be, as a squared share of a standard deviation.
+const NEAR_MODE: f64 = 1.0 / 16.0;
 
 /// Newton steps towards the mode. Next to a pole they double the distance from it, so this is enough from [`ALMOST_ONE`].
 const MAX_STEPS: u32 = 64;
@@ -171,85 +176,113 @@ fn ln_miss(x: f64) -> f64 {
     if x < 0.25 { ln_1p(-x) } else { ln(1.0 - x) }
 }
 
-/// First and second derivative of the failures' part of the log-posterior, each made positive, at one point `m`.
+/// The larger of two numbers, in one instruction: [`f64::max`] makes room for NaN.
+#[inline]
+fn larger(left: f64, right: f64) -> f64 {
+    if left > right { left } else { right }
+}
+
+/// The failures' part of the log-posterior around one point `m`: every position's factor is a power of `1 - b (theta - m)` with
+/// `b = kappa_l / (1 - kappa_l m)`.
 #[derive(Debug, Clone, Copy)]
 struct Slopes {
-    /// `sum_l F_l kappa_l / (1 - kappa_l m)`; times `m` it is the derivative in `ln theta`.
+    /// `sum_l F_l b_l`; times `m` it is the derivative in `ln theta`, made positive.
     first: f64,
-    /// `sum_l F_l kappa_l / (1 - kappa_l m)^2`; times `m` it is the second derivative in `ln theta`, the clicks' part being
+    /// `sum_l F_l b_l / (1 - kappa_l m)`; times `m` it is the second derivative in `ln theta`, made positive, the clicks' part being
     /// linear.
-    second: f64,
+    curvature: f64,
+    /// `sum_l F_l b_l^k` for `k` = 2, 3 and 4.
+    powers: [f64; 3],
+    /// The largest `b_l`.
+    steepest: f64,
+    /// What makes the narrowest stretched Beta, if nothing forbids it.
+    reference: Reference,
+}
+
+/// A position whose factor the stretched Beta has.
+#[derive(Debug, Clone, Copy)]
+struct Reference {
+    /// Its place among the positions, from the most examined down.
+    rank: usize,
+    /// Its `b`.
+    steepness: f64,
+    /// The part of [`Slopes::first`] of all positions down to this one.
+    slope: f64,
+    /// The part of [`Slopes::curvature`] that the proposal has.
+    curvature: f64,
+}
+
+impl Reference {
+    const NONE: Self = Self { rank: 0, steepness: 0.0, slope: 0.0, curvature: 0.0 };
 }
 
 impl Slopes {
     #[inline]
     fn at(point: f64, failures: &[f64], examination: &[f64]) -> Self {
-        let (mut first, mut second) = (0.0, 0.0);
-        for (failures, examined) in failures.iter().zip(examination) {
+        let (mut first, mut curvature, mut powers, mut steepest) = (0.0, 0.0, [0.0; 3], 0.0);
+        let mut reference = Reference::NONE;
+        for (rank, (&failures, examined)) in failures.iter().zip(examination).enumerate() {
             let over_miss = 1.0 / (1.0 - examined * point);
-            let slope = failures * examined * over_miss;
+            let steepness = examined * over_miss;
+            let slope = failures * steepness;
             first += slope;
-            second += slope * over_miss;
+            curvature += slope * over_miss;
+            let square = slope * steepness;
+            powers[0] += square;
+            powers[1] += square * steepness;
+            powers[2] += square * (steepness * steepness);
+            steepest = larger(steepest, steepness);
+            if first * over_miss > reference.curvature {
+                reference = Reference { rank, steepness, slope: first, curvature: first * over_miss };
+            }
         }
-        Self { first, second }
+        Self { first, curvature, powers, steepest, reference }
     }
 }
 
 impl Posterior {
-    /// Works out the proposal of `item` and writes the exponents of its positions.
+    /// Works out the proposal of `item` and writes the exponents of its positions. `examination` is theirs, from the most to the
+    /// least examined.
     #[inline]
-    fn of(counts: &PbmCounts, item: usize, exponents: &mut [f64]) -> Self {
-        let examination = counts.examination();
-        let clicks = counts.total_clicks(item);
-        let mut slope_at_0 = 0.0;
+    fn of(counts: &PbmCounts, item: usize, examination: &[f64], exponents: &mut [f64]) -> Self {
+        let (shows, position_clicks) = (counts.shows(item), counts.clicks(item));
+        let (mut clicks, mut weighted_shows, mut slope_at_0) = (0, 0.0, 0.0);
         let (mut least, mut most) = (1.0, 0.0);
-        let cells = counts.shows(item).iter().zip(counts.clicks(item)).zip(examination);
-        for (exponent, ((shows, clicks), &examined)) in exponents.iter_mut().zip(cells) {
+        for ((exponent, &examined), &position) in exponents.iter_mut().zip(examination).zip(counts.order()) {
+            let (shows, position_clicks) = (shows[position], position_clicks[position]);
+            clicks += position_clicks;
+            weighted_shows += float(shows) * examined;
             // A position that nobody examines says nothing.
-            let failures = if examined > 0.0 { (shows - clicks) as f64 } else { 0.0 };
+            let failures = if examined > 0.0 { float(shows - position_clicks) } else { 0.0 };
             *exponent = failures;
             if failures > 0.0 {
                 slope_at_0 += failures * examined;
-                least = examined.min(least);
-                most = examined.max(most);
+                most = larger(most, examined);
+                least = examined;
             }
         }
+        let clicks = float(clicks);
         if most == 0.0 {
             return Self::no_failures(clicks);
         }
         if clicks == 0.0 && slope_at_0 <= 1.0 {
-            return Self::power(
-                clicks,
-                0.0,
-                Slopes { first: slope_at_0, second: slope_at_0 },
-                exponents,
-                examination,
-            );
+            return Self::power(clicks, 0.0, Slopes::at(0.0, exponents, examination));
         }
-        // Whether the posterior still rises at 1, and by how much per unit of ln theta. The slope grows with theta, and without
-        // limit at a position that everybody examines.
-        let may_rise = clicks > slope_at_0 && most < 1.0;
-        let at_1 = may_rise.then(|| Slopes::at(ALMOST_ONE, exponents, examination));
-        let (point, slopes, rise) = match at_1 {
-            Some(slopes) if slopes.first <= clicks => {
-                (ALMOST_ONE, slopes, clicks - ALMOST_ONE * slopes.first)
-            }
-            _ => {
-                let (point, slopes) = mode(clicks, slope_at_0, (least, most), exponents, examination);
-                (point, slopes, 0.0)
-            }
-        };
-        let mut reference = Reference { examination: least, slope: slopes.first };
-        if slopes.second > MOST_CURVED * reference.curvature(point) {
-            reference = narrowest(clicks, point, reference, exponents, examination);
+        let above = |clicks| clicks / (slope_at_0 + least * clicks);
+        let (point, slopes) = mode(clicks, clicks / weighted_shows, above, exponents, examination);
+        // Whether the posterior still rises at 1, and by how much per unit of ln theta.
+        let rise = if point == ALMOST_ONE { clicks - point * slopes.first } else { 0.0 };
+        let mut reference = slopes.reference;
+        if (slopes.first - reference.slope) * point > clicks {
+            reference = narrowest_possible(clicks, point, slopes.first, exponents, examination);
         }
         // Otherwise the proposal reaches so far beyond 1 that most of its draws are rejected.
-        if rise > 0.0 && rise * rise >= 0.25 * reference.curvature(point) {
-            Self::power(clicks, point, slopes, exponents, examination)
+        if rise > 0.0 && rise * rise >= 0.25 * reference.curvature {
+            Self::power(clicks, point, slopes)
         } else if least == most {
             Self::one_position(clicks, least, exponents)
         } else {
-            Self::stretched_beta(clicks, point, reference, slopes, exponents, examination)
+            Self::stretched_beta(clicks, point, slopes, reference, exponents, examination)
         }
     }
 
@@ -279,45 +312,41 @@ impl Posterior {
     }
 
     /// Every factor as a power of `theta`. `slopes` are those at `point`.
-    fn power(clicks: f64, point: f64, slopes: Slopes, exponents: &[f64], examination: &[f64]) -> Self {
+    fn power(clicks: f64, point: f64, slopes: Slopes) -> Self {
         let theta_exponent = point * slopes.first;
         Self {
             proposal: BetaShape::after(clicks - theta_exponent, 0.0),
             stretch: 1.0,
             theta_exponent,
             point,
-            series: Series::new(point, theta_exponent, exponents, examination),
+            series: Series::new(point, slopes, Reference::NONE),
             exact: false,
         }
     }
 
     /// Factors of positions examined at least as much as the reference as powers of its factor, the others as powers of `theta`.
+    /// `slopes` are those at `point`.
     #[inline]
     fn stretched_beta(
         clicks: f64,
         point: f64,
-        Reference { examination: reference, slope }: Reference,
         slopes: Slopes,
+        reference: Reference,
         exponents: &mut [f64],
         examination: &[f64],
     ) -> Self {
-        let theta_exponent = (slopes.first - slope) * point;
-        let failures_at_reference = slope * (1.0 - reference * point) / reference;
-        let mut left = failures_at_reference;
-        for (exponent, &examined) in exponents.iter_mut().zip(examination) {
-            if examined == reference {
-                let taken = left;
-                left = 0.0;
-                *exponent -= taken;
-            }
-        }
+        let examined = examination[reference.rank];
+        let stretch = 1.0 / examined;
+        let theta_exponent = (slopes.first - reference.slope) * point;
+        let failures_at_reference = reference.slope * (1.0 - examined * point) * stretch;
+        exponents[reference.rank] -= failures_at_reference;
         Self {
-            // `narrowest` sees to it that the difference is not negative.
+            // `narrowest_possible` sees to it that the difference is not negative.
             proposal: BetaShape::after(clicks - theta_exponent, failures_at_reference),
-            stretch: 1.0 / reference,
+            stretch,
             theta_exponent,
             point,
-            series: Series::new(point, theta_exponent, exponents, examination),
+            series: Series::new(point, slopes, reference),
             exact: false,
         }
     }
@@ -378,35 +407,34 @@ impl Posterior {
 
 impl Series {
     /// For proposals that need no ratio.
-    const NONE: Self = Self { first: 0.0, second: 0.0, third: 0.0, fourth: 0.0, reach: 0.0 };
+    const NONE: Self = Self { first: 0.0, second: 0.0, third: 0.0, fourth: 0.0, steepest: 0.0 };
 
-    /// Every factor of the ratio is a power of `1 - b d` with `b = kappa_l / (1 - kappa_l m)`, or with `b = -1 / m` for `theta`.
+    /// Of the positions' factors, over the reference's to the power that makes the first term vanish down to it, over `theta`
+    /// (whose factor has `b = -1 / m`) to the power that makes the whole first term vanish.
     #[inline]
-    fn new(point: f64, theta_exponent: f64, exponents: &[f64], examination: &[f64]) -> Self {
-        let (mut first, mut second, mut third, mut fourth, mut steepest) = (0.0, 0.0, 0.0, 0.0, 0.0_f64);
-        let mut add = |exponent: f64, slope: f64| {
-            let linear = exponent * slope;
-            let square = linear * slope;
-            first += linear;
-            second += square;
-            third += square * slope;
-            fourth += (square * slope * slope).abs();
-            steepest = steepest.max(slope.abs());
+    fn new(point: f64, slopes: Slopes, reference: Reference) -> Self {
+        let left = slopes.first - reference.slope;
+        let over_point = if left > 0.0 && point > 0.0 { 1.0 / point } else { 0.0 };
+        let term = |power: f64, at_reference: f64, at_theta: f64| {
+            power + reference.slope * at_reference + left * at_theta
         };
-        for (&exponent, examined) in exponents.iter().zip(examination) {
-            add(exponent, examined / (1.0 - examined * point));
+        let steepness = reference.steepness;
+        let [square, cube, fourth] = slopes.powers;
+        Self {
+            first: if point > 0.0 { 0.0 } else { left },
+            second: term(square, -steepness, over_point) * (1.0 / 2.0),
+            third: term(cube, -steepness * steepness, -over_point * over_point) * (1.0 / 3.0),
+            // While |b d| <= 1/4, the terms from the fourth on are together at most (b d)^4 / 4 / (1 - 1/4).
+            fourth: term(fourth, steepness * steepness * steepness, over_point * over_point * over_point)
+                * (1.0 / 3.0),
+            steepest: larger(slopes.steepest, over_point),
         }
-        if theta_exponent > 0.0 {
-            add(theta_exponent, -1.0 / point);
-        }
-        // While |b d| <= 1/4, the terms from the fourth on are together at most (b d)^4 / 4 / (1 - 1/4).
-        Self { first, second: second / 2.0, third: third / 3.0, fourth: fourth / 3.0, reach: 0.25 / steepest }
     }
 
     /// Whether `uniform` is below the ratio at this distance from the point, if that can be said without logarithms.
     #[inline]
     fn accepts(self, distance: f64, uniform: f64) -> Option<bool> {
-        if distance.abs() > self.reach {
+        if distance.abs() * self.steepest > 0.25 {
             return None;
         }
         let square = distance * distance;
@@ -423,65 +451,49 @@ impl Series {
     }
 }
 
-/// The maximum of the posterior, or a point within a tenth of a standard deviation of it, and the slopes there: the root of
-/// `clicks - sum_l failures_l kappa_l m / (1 - kappa_l m)`, which is concave and falls, so that Newton's step from the left
-/// of the root lands on its right and stays there. With the largest and the smallest `kappa` in all denominators the root
-/// is explicit and lies on its left and right.
+/// The maximum of the posterior, or a point near it, and the slopes there, by Newton's method from `start`: the root of
+/// `clicks - sum_l failures_l kappa_l m / (1 - kappa_l m)`, which is concave and falls, so that a step from anywhere lands on the
+/// root's right and the next ones stay there. `above` gives a point on its right that is below the poles.
 #[inline]
 fn mode(
     clicks: f64,
-    slope_at_0: f64,
-    (least, most): (f64, f64),
+    start: f64,
+    above: impl Fn(f64) -> f64,
     failures: &[f64],
     examination: &[f64],
 ) -> (f64, Slopes) {
-    if clicks == 0.0 {
-        return (0.0, Slopes { first: slope_at_0, second: Slopes::at(0.0, failures, examination).second });
-    }
-    let left = (clicks / (slope_at_0 + most * clicks)).min(ALMOST_ONE);
-    let right = (clicks / (slope_at_0 + least * clicks)).min(ALMOST_ONE);
-    let mut point = left;
+    let mut point = if start < ALMOST_ONE { start } else { ALMOST_ONE };
     let mut slopes = Slopes::at(point, failures, examination);
     for _ in 0..MAX_STEPS {
         let value = clicks - point * slopes.first;
-        if value * value <= 0.01 * point * slopes.second {
+        if value * value <= NEAR_MODE * point * slopes.curvature || (value >= 0.0 && point == ALMOST_ONE) {
             break;
         }
-        point = (point + value / slopes.second).clamp(left, right);
+        point = (point + value / slopes.curvature).min(above(clicks)).min(ALMOST_ONE);
         slopes = Slopes::at(point, failures, examination);
     }
     (point, slopes)
 }
 
-/// A position whose factor the stretched Beta has.
-#[derive(Debug, Clone, Copy)]
-struct Reference {
-    /// How often the position is examined.
-    examination: f64,
-    /// The part of [`Slopes::first`] of all positions examined at least as much.
-    slope: f64,
-}
-
-impl Reference {
-    /// Curvature of the proposal in terms of `ln theta`, over `point`; that of the posterior is [`Slopes::second`].
-    #[inline]
-    fn curvature(self, point: f64) -> f64 {
-        self.slope / (1.0 - self.examination * point)
-    }
-}
-
-/// The reference that makes the stretched Beta narrowest at `point`. `least`, the least examined position, is always possible, others
-/// while the exponent of `theta` that they leave is not negative.
+/// The reference of the narrowest stretched Beta that leaves no negative exponent to `theta`; `slope` is [`Slopes::first`]. The
+/// least examined position leaves all of it.
 #[cold]
-fn narrowest(clicks: f64, point: f64, least: Reference, failures: &[f64], examination: &[f64]) -> Reference {
-    let cells = || failures.iter().zip(examination).filter(|(failures, _)| **failures > 0.0);
-    let mut best = least;
-    for (_, &reference) in cells() {
-        let at_least = cells().filter(|(_, examined)| **examined >= reference);
-        let slope = at_least.map(|(failures, examined)| failures * examined / (1.0 - examined * point)).sum();
-        let candidate = Reference { examination: reference, slope };
-        if candidate.curvature(point) > best.curvature(point) && (least.slope - slope) * point <= clicks {
-            best = candidate;
+fn narrowest_possible(
+    clicks: f64,
+    point: f64,
+    slope: f64,
+    failures: &[f64],
+    examination: &[f64],
+) -> Reference {
+    let mut best = Reference::NONE;
+    let mut so_far = 0.0;
+    for (rank, (failures, examined)) in failures.iter().zip(examination).enumerate() {
+        let over_miss = 1.0 / (1.0 - examined * point);
+        let steepness = examined * over_miss;
+        so_far += failures * steepness;
+        let curvature = so_far * over_miss;
+        if curvature > best.curvature && (slope - so_far) * point <= clicks {
+            best = Reference { rank, steepness, slope: so_far, curvature };
         }
     }
     best
@@ -494,11 +506,10 @@ impl Select<Ranking> for PbmTs {
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let ties = Ties::draw(rng);
         let sampler = Sampler::new();
-        let examination = self.counts.examination();
-        let exponents = self.exponents.chunks_exact(examination.len());
+        let exponents = self.exponents.chunks_exact(self.examination.len());
         self.top.clear();
         for (item, (posterior, exponents)) in (0_u32..).zip(self.posteriors.iter().zip(exponents)) {
-            self.top.offer(item, posterior.draw(exponents, examination, sampler, rng), ties);
+            self.top.offer(item, posterior.draw(exponents, &self.examination, sampler, rng), ties);
         }
         place(self.top.best(), self.counts.order(), &mut out.action);
     }
@@ -507,11 +518,11 @@ impl Select<Ranking> for PbmTs {
 impl Update<Ranking, PbmFeedback> for PbmTs {
     #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &PbmFeedback) {
-        let Self { counts, posteriors, exponents, .. } = self;
+        let Self { counts, examination, posteriors, exponents, .. } = self;
         counts.record(&decision.action, feedback.clicks, |counts, item| {
             let positions = counts.n_positions();
             let exponents = &mut exponents[item * positions..][..positions];
-            posteriors[item] = Posterior::of(counts, item, exponents);
+            posteriors[item] = Posterior::of(counts, item, examination, exponents);
         });
     }
 }

@@ -46,8 +46,8 @@ fn table(examination: &[f64], clicks: &[u64], failures: &[u64]) -> Table {
 }
 
 impl Table {
-    /// The posterior's proposal, with its exponents, as the policy works it out.
-    fn posterior(&self) -> (Posterior, Vec<f64>) {
+    /// The posterior's proposal as the policy works it out, with exponents and examinations, the most examined position first.
+    fn posterior(&self) -> (Posterior, Vec<f64>, Vec<f64>) {
         // As many further items as a list needs, of which nothing is known.
         let positions = self.examination.len();
         let mut shows = vec![0_u64; positions * positions];
@@ -58,12 +58,12 @@ impl Table {
             "counts": { "examination": self.examination, "rounds": 0, "shows": shows, "clicks": clicks }
         });
         let policy: PbmTs = serde_json::from_value(saved).expect("a valid policy");
-        (policy.posteriors[0], policy.exponents[..positions].to_vec())
+        (policy.posteriors[0], policy.exponents[..positions].to_vec(), policy.examination)
     }
 
     /// Draws, and the share of proposals that were accepted.
     fn draws(&self, seed: u64) -> (Vec<f64>, f64) {
-        let (posterior, exponents) = self.posterior();
+        let (posterior, exponents, examination) = self.posterior();
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let sampler = Sampler::new();
         let mut attempts = 0_u64;
@@ -71,7 +71,7 @@ impl Table {
         while draws.len() < DRAWS {
             attempts += 1;
             assert!(attempts < 1000 * DRAWS as u64, "hardly anything is accepted: {self:?}");
-            draws.extend(posterior.attempt(&exponents, &self.examination, sampler, &mut rng));
+            draws.extend(posterior.attempt(&exponents, &examination, sampler, &mut rng));
         }
         (draws, DRAWS as f64 / attempts as f64)
     }
@@ -314,14 +314,13 @@ fn no_table_makes_draws_slow() {
             (0..positions).map(count).collect()
         };
         let table = table(&examination, &counts(), &counts());
-        let (posterior, exponents) = table.posterior();
+        let (posterior, exponents, examination) = table.posterior();
         let sampler = Sampler::new();
         let (mut draws, mut attempts) = (0, 0);
         while draws < 40 {
             attempts += 1;
             assert!(attempts < 4000, "{draws} draws in {attempts} attempts: {table:?} {posterior:?}");
-            draws +=
-                u32::from(posterior.attempt(&exponents, &table.examination, sampler, &mut rng).is_some());
+            draws += u32::from(posterior.attempt(&exponents, &examination, sampler, &mut rng).is_some());
         }
         if attempts > slowest.0 {
             slowest = (attempts, table);
@@ -340,13 +339,13 @@ fn the_series_says_what_the_logarithms_say() {
     let (mut decided, mut undecided) = (0, 0);
     let (mut no_third, mut no_fourth) = (0, 0);
     for (name, table, _) in tables() {
-        let (posterior, exponents) = table.posterior();
+        let (posterior, exponents, examination) = table.posterior();
         for _ in 0..2000 {
             let theta = sampler.beta(posterior.proposal, &mut rng) * posterior.stretch;
             if posterior.exact || theta > 1.0 {
                 continue;
             }
-            let ratio = libm::exp(posterior.log_ratio(theta, &exponents, &table.examination));
+            let ratio = libm::exp(posterior.log_ratio(theta, &exponents, &examination));
             let distance = theta - posterior.point;
             // Rounding of the logarithms, as counts go to 1e9.
             let slack = 1e-6;
@@ -407,7 +406,7 @@ fn wrong_samplers_are_caught() {
     assert!(exact.distance(draws) > tolerance(), "the other positions are not seen");
 
     // The stretched proposal without the rejections that correct it.
-    let (posterior, _) = table.posterior();
+    let (posterior, ..) = table.posterior();
     let mut draws = vec![];
     while draws.len() < DRAWS {
         let draw = sampler.beta(posterior.proposal, &mut rng) * posterior.stretch;
@@ -421,7 +420,7 @@ fn wrong_samplers_are_caught() {
 fn tables_reach_every_branch() {
     let (mut none, mut one, mut power, mut least, mut other) = (0, 0, 0, 0, 0);
     for (_, table, _) in tables() {
-        let (posterior, _) = table.posterior();
+        let (posterior, ..) = table.posterior();
         let with_failures =
             (0..table.shows.len()).any(|l| table.examination[l] > 0.0 && table.shows[l] > table.clicks[l]);
         if posterior.exact {
@@ -470,6 +469,8 @@ fn pbm_ts_is_the_naive_one() {
     for (number, model) in crate::naive::position_based_instances().iter().enumerate() {
         let n_items = model.shape().n_items();
         let examination: Vec<f64> = model.examination().iter().map(|examined| examined.get()).collect();
+        let mut descending = examination.clone();
+        descending.sort_by(|a, b| b.total_cmp(a));
         crate::naive::assert_same_choices(
             model,
             PbmTs::new(model.known()),
@@ -487,8 +488,8 @@ fn pbm_ts_is_the_naive_one() {
                 let counts: PbmCounts = serde_json::from_value(counts).expect("valid counts");
                 let draw = |item| {
                     let mut exponents = vec![0.0; examination.len()];
-                    let posterior = Posterior::of(&counts, item, &mut exponents);
-                    posterior.draw(&exponents, &examination, Sampler::new(), rng)
+                    let posterior = Posterior::of(&counts, item, &descending, &mut exponents);
+                    posterior.draw(&exponents, &descending, Sampler::new(), rng)
                 };
                 let draws: Vec<f64> = (0..n_items).map(draw).collect();
                 placed(&ranked(&draws, ties), &examination)
