@@ -45,11 +45,13 @@ impl Ties {
 pub(crate) struct TopL {
     capacity: usize,
     best: Vec<(f64, u32)>,
+    /// For [`TopL::offer_equals`].
+    first: Vec<(u64, u32)>,
 }
 
 impl TopL {
     pub(crate) fn new(capacity: usize) -> Self {
-        Self { capacity, best: Vec::with_capacity(capacity) }
+        Self { capacity, best: Vec::with_capacity(capacity), first: Vec::with_capacity(capacity) }
     }
 
     #[inline]
@@ -84,6 +86,39 @@ impl TopL {
             place -= 1;
         }
         self.best[place] = (score, item);
+    }
+
+    /// Offers many items of one score: the same as one by one, but a hash and hardly more for each.
+    pub(crate) fn offer_equals(&mut self, items: &[u32], score: f64, ties: Ties) {
+        if items.len() <= self.capacity {
+            for &item in items {
+                self.offer(item, score, ties);
+            }
+            return;
+        }
+        self.first.clear();
+        let mut least = 0;
+        for &item in items {
+            let rank = ties.rank(item);
+            if rank.0 < least {
+                continue;
+            }
+            // Seldom: the i-th of them is among the first so far with probability capacity / i.
+            if self.first.len() == self.capacity {
+                if rank <= self.first[self.capacity - 1] {
+                    continue;
+                }
+                self.first.pop();
+            }
+            let place = self.first.partition_point(|&other| other > rank);
+            self.first.insert(place, rank);
+            if self.first.len() == self.capacity {
+                least = self.first[self.capacity - 1].0;
+            }
+        }
+        for place in 0..self.first.len() {
+            self.offer(self.first[place].1, score, ties);
+        }
     }
 
     /// Scores and items, best first.
@@ -124,6 +159,25 @@ mod tests {
             sorted.truncate(capacity);
             select(&scores, &forward, capacity, ties) == sorted
                 && select(&scores, &backward, capacity, ties) == sorted
+        }
+    }
+
+    quickcheck! {
+        /// Many equals at once are offered one by one.
+        fn equals_are_offered_one_by_one(scores: Vec<u8>, n_items: u8, capacity: u8, key: u64) -> bool {
+            let capacity = usize::from(capacity % 8) + 1;
+            let ties = Ties { key };
+            let (mut together, mut apart) = (TopL::new(capacity), TopL::new(capacity));
+            let mut item = 0;
+            for score in scores.iter().map(|&score| f64::from(score % 4)) {
+                let equals: Vec<u32> = (item..item + u32::from(n_items % 32)).collect();
+                item += u32::from(n_items);
+                together.offer_equals(&equals, score, ties);
+                for item in equals {
+                    apart.offer(item, score, ties);
+                }
+            }
+            together.best() == apart.best()
         }
     }
 

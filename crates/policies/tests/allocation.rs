@@ -6,7 +6,7 @@ use allocation_counter::measure;
 use click_models::{
     ClickModel, Feedback, Interaction, PbmFeedback, PositionBased, RandomSemiBandit, Ranking,
 };
-use policies::{Decision, PbmUcb, Select, Update};
+use policies::{Decision, PbmUcb, PrefixKlUcb, Select, Update};
 use rand::Rng;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
@@ -56,6 +56,17 @@ fn rounds_allocate_nothing() {
     let mut count = Count { checked: 0 };
     everything(&mut count);
     assert_eq!(count.checked, 5 * 8 + 5 * 7);
+}
+
+/// Many items are looked for in another way than few.
+#[test]
+fn rounds_with_many_items_allocate_nothing() {
+    for n_items in [100_u32, 2000] {
+        let attraction: Vec<f64> = (0..n_items).map(|item| f64::from(item % 40) / 100.0).collect();
+        let model = RandomSemiBandit::from_values(&attraction, &[1.0, 0.9, 0.8, 0.7, 0.6]).expect("valid");
+        let policy = PrefixKlUcb::new(model.shape(), confidence::Rate::LOG);
+        assert_eq!(allocations(&model, policy), [0, 0], "{n_items} items");
+    }
 }
 
 /// PBM-UCB with a copy in every hundredth round.

@@ -15,7 +15,7 @@
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
-//! | `arms` | one bandit a position | `n_positions` x `n_items` | - |
+//! | `bandits` | one bandit a position | `n_positions` x `n_items` | - |
 //!
 //! Numerics: the same choices as solving for every index, see `kl_arms`. Complexity: O(`n_positions` `n_items`) multiply-adds and a few
 //! solved indices a round.
@@ -40,7 +40,7 @@
 //! ```
 
 use crate::error::check_counts;
-use crate::kl_arms::{KlArm, KlTop};
+use crate::kl_arms::KlTop;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
 use click_models::{ItemId, ListFeedback, ListShape, Ranking};
@@ -59,10 +59,7 @@ pub struct RbaKlUcb {
     pulls: Vec<u64>,
     clicks: Vec<u64>,
     #[serde(skip)]
-    arms: Vec<KlArm>,
-    /// One a position: each remembers its last winner.
-    #[serde(skip)]
-    tops: Vec<KlTop>,
+    bandits: Vec<KlTop>,
 }
 
 #[derive(Deserialize)]
@@ -81,8 +78,12 @@ impl RbaKlUcb {
     }
 
     fn assemble(Saved { shape, rounds, pulls, clicks }: Saved) -> Self {
-        let arms = pulls.iter().zip(&clicks).map(|(&pulls, &clicks)| KlArm::new(pulls, clicks)).collect();
-        Self { shape, rounds, pulls, clicks, arms, tops: vec![KlTop::new(1); shape.n_positions()] }
+        let n_items = shape.n_items();
+        let bandit = |(pulls, clicks): (&[u64], &[u64])| {
+            KlTop::new(pulls.iter().copied().zip(clicks.iter().copied()), 1)
+        };
+        let bandits = pulls.chunks(n_items).zip(clicks.chunks(n_items)).map(bandit).collect();
+        Self { shape, rounds, pulls, clicks, bandits }
     }
 }
 
@@ -109,9 +110,8 @@ impl Select<Ranking> for RbaKlUcb {
         let level = Rate::LOG.level(self.rounds);
         out.action.clear();
         out.note.clear();
-        for (arms, top) in self.arms.chunks_exact_mut(self.shape.n_items()).zip(&mut self.tops) {
-            let (_, pick) = top.select(arms, level, Ties::draw(rng))[0];
-            let pick = ItemId::new(pick);
+        for bandit in &mut self.bandits {
+            let pick = ItemId::new(bandit.select(level, Ties::draw(rng))[0]);
             let mut shown = pick;
             while out.action.contains(shown) {
                 shown = ItemId::from_index(rng.random_range(0..self.shape.n_items()));
@@ -133,7 +133,7 @@ impl<F: ListFeedback> Update<Ranking, F> for RbaKlUcb {
                 let arm = position * n_items + pick.index();
                 self.pulls[arm] += 1;
                 self.clicks[arm] += u64::from(pick == shown && clicks.get(position));
-                self.arms[arm] = KlArm::new(self.pulls[arm], self.clicks[arm]);
+                self.bandits[position].set(pick.index(), self.pulls[arm], self.clicks[arm]);
             }
         }
     }

@@ -72,13 +72,19 @@ impl PrefixCounts {
     /// Shows `best` (scores and items, best first), every item in its place.
     #[inline]
     pub(crate) fn show(&self, best: &[(f64, u32)], out: &mut Ranking) {
+        self.show_items(best.iter().map(|&(_, item)| item), out);
+    }
+
+    /// Shows `best` (items, best first), every item in its place.
+    #[inline]
+    pub(crate) fn show_items(&self, best: impl ExactSizeIterator<Item = u32>, out: &mut Ranking) {
         let list = out.positions_mut(best.len());
         if self.places.is_empty() {
-            for (position, &(_, item)) in list.iter_mut().zip(best) {
+            for (position, item) in list.iter_mut().zip(best) {
                 *position = ItemId::new(item);
             }
         } else {
-            for (&place, &(_, item)) in self.places.iter().zip(best) {
+            for (&place, item) in self.places.iter().zip(best) {
                 list[place] = ItemId::new(item);
             }
         }

@@ -1,0 +1,134 @@
+//! Arms ranked by their KL-UCB index, solved for only where it can matter.
+//!
+//! The L largest indices are found exactly as by solving for all of them: a few arms by a [`scan`] of all, many through a
+//! [`shortlist`]. An index is a pure function of (displays, clicks, level) and ties do not depend on the order in which arms are
+//! looked at, so the choice is the naive one to the last bit. The naive way stays in the tests.
+
+mod scan;
+mod shortlist;
+#[cfg(test)]
+mod tests;
+
+use crate::top_l::Ties;
+use confidence::{KlUcbThreshold, kl_ucb_entropy, kl_ucb_upper};
+use scan::Scan;
+use shortlist::Shortlist;
+
+/// Up to so many arms a scan is faster than a shortlist.
+const MOST_SCANNED: usize = 64;
+
+/// An arm's counts as the index and the tests need them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KlArm {
+    clicks: f64,
+    failures: f64,
+    shows: f64,
+    mean: f64,
+    /// What the test needs besides; worked out when it is first asked for. Arms that win round after round are solved for
+    /// and never tested, and it is they whose counts change.
+    entropy: Option<f64>,
+}
+
+impl KlArm {
+    #[inline]
+    pub(crate) fn new(shows: u64, clicks: u64) -> Self {
+        let (clicks, failures, shows) = (clicks as f64, (shows - clicks) as f64, shows as f64);
+        Self { clicks, failures, shows, mean: clicks / shows.max(1.0), entropy: None }
+    }
+
+    #[inline]
+    pub(crate) fn mean(&self) -> f64 {
+        self.mean
+    }
+
+    /// Whether nothing is known of the arm.
+    #[inline]
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.shows == 0.0
+    }
+
+    /// Whether the index is the same at every level.
+    #[inline]
+    fn has_counts_of(&self, other: &Self) -> bool {
+        self.shows == other.shows && self.clicks == other.clicks
+    }
+
+    /// The KL-UCB index; infinite for an arm of which nothing is known.
+    #[inline]
+    pub(crate) fn index(&self, level: f64) -> f64 {
+        if self.is_fresh() { f64::INFINITY } else { kl_ucb_upper(self.mean, self.shows, level) }
+    }
+
+    /// Brings arms with the same counts together when they are sorted.
+    fn key(&self) -> (u64, u64) {
+        (self.shows.to_bits(), self.clicks.to_bits())
+    }
+
+    #[inline]
+    fn entropy(&mut self) -> f64 {
+        *self.entropy.get_or_insert_with(|| kl_ucb_entropy(self.clicks, self.failures))
+    }
+
+    /// Whether [`KlArm::index`] is certainly below the threshold.
+    #[inline]
+    fn is_excluded(&mut self, threshold: &KlUcbThreshold, level: f64) -> bool {
+        !self.is_fresh() && threshold.excludes(self.entropy(), self.clicks, self.failures, level)
+    }
+
+    /// Whether [`KlArm::index`] is at least `q`, the threshold's.
+    #[inline]
+    pub(crate) fn reaches(&mut self, threshold: &KlUcbThreshold, q: f64, level: f64) -> bool {
+        if self.is_excluded(threshold, level) {
+            return false;
+        }
+        self.is_fresh()
+            || threshold.includes(self.entropy(), self.clicks, self.failures, level)
+            || self.index(level) >= q
+    }
+}
+
+/// Arms, and those of largest index round after round.
+#[derive(Debug, Clone)]
+pub(crate) struct KlTop {
+    arms: Vec<KlArm>,
+    search: Search,
+}
+
+/// How the winners are found.
+#[derive(Debug, Clone)]
+enum Search {
+    Scan(Scan),
+    Shortlist(Box<Shortlist>),
+}
+
+impl KlTop {
+    /// Arms with these displays and clicks, `capacity` winners a round.
+    pub(crate) fn new(counts: impl Iterator<Item = (u64, u64)>, capacity: usize) -> Self {
+        let mut arms: Vec<KlArm> = counts.map(|(shows, clicks)| KlArm::new(shows, clicks)).collect();
+        let search = if arms.len() <= MOST_SCANNED {
+            Search::Scan(Scan::new(capacity))
+        } else {
+            Search::Shortlist(Box::new(Shortlist::new(&mut arms, capacity)))
+        };
+        Self { arms, search }
+    }
+
+    /// The arm now has these displays and clicks.
+    #[inline]
+    pub(crate) fn set(&mut self, item: usize, shows: u64, clicks: u64) {
+        let was_fresh = self.arms[item].is_fresh();
+        self.arms[item] = KlArm::new(shows, clicks);
+        if let Search::Shortlist(list) = &mut self.search {
+            list.set(item, was_fresh, &mut self.arms[item]);
+        }
+    }
+
+    /// The arms of largest index at `level`, best first.
+    #[inline]
+    pub(crate) fn select(&mut self, level: f64, ties: Ties) -> &[u32] {
+        match &mut self.search {
+            Search::Scan(scan) => scan.select(&mut self.arms, level, ties),
+            Search::Shortlist(list) => list.select(&self.arms, level, ties),
+        }
+    }
+}

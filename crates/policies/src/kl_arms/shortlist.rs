@@ -1,0 +1,329 @@
+//! The arms that can matter for a while, for catalogues too large to look at every arm every round.
+//!
+//! A list is made for a *floor* and a *ceiling*: an arm that is left out has an index below the floor at every level up to the
+//! ceiling, as long as its counts stay (`confidence::KlUcbThreshold`, two multiply-adds an arm, hundreds of rounds apart). So while
+//! the last winner's index reaches the floor and the level is below the ceiling, the winners are on the list. An arm whose
+//! counts change is tested again at once. When the list no longer suffices, another one is made with a lower floor.
+//!
+//! Arms with the same counts have the same index. They are one *run* on the list: one index, and one tie broken by hash. Thousands
+//! of arms never clicked are the rule in a large catalogue, not the exception. Arms never shown are such a run.
+//!
+//! The index `U(level)` is concave and grows with the level from the mean `p` at level 0. With `U` solved for once at the ceiling,
+//!
+//! ```text
+//! p + (U(ceiling) - p) level / ceiling  <=  U(level)  <=  U(ceiling)
+//! ```
+//!
+//! and mostly these two bounds order the winners; where they overlap, indices are solved for. Both bounds are widened by
+//! [`SLACK`] of their size, many times what the solver may be off (2e-14 of `U - p` and four units in the last place).
+
+use super::KlArm;
+use crate::top_l::{Ties, TopL};
+use confidence::KlUcbThreshold;
+
+/// Relative slack of the bounds of a computed index.
+const SLACK: f64 = 1e-12;
+/// No home: the arm is not listed.
+const UNLISTED: u32 = u32::MAX;
+/// The ceiling exceeds the level by at most this share of it.
+const FURTHEST_CEILING: f64 = 1.0 / 512.0;
+/// A list of fewer members or more runs makes the next one longer or shorter.
+const FEWEST_MEMBERS: usize = 32;
+const MOST_RUNS: usize = 96;
+/// How far below the last winner a floor may be; the lower end is far above the slack.
+const GAPS: [f64; 2] = [1e-8, 0.25];
+
+/// Listed arms with the same counts.
+#[derive(Debug, Clone)]
+struct Run {
+    arm: KlArm,
+    /// The index at the ceiling.
+    reach: f64,
+    /// Where its members stand, and for how many there is room.
+    start: u32,
+    len: u32,
+    room: u32,
+}
+
+impl Run {
+    /// Never above the index at `share` of the ceiling.
+    #[inline]
+    fn low(&self, share: f64) -> f64 {
+        if self.arm.is_fresh() {
+            return f64::INFINITY;
+        }
+        (self.arm.mean() + (self.reach - self.arm.mean()) * share) * (1.0 - SLACK)
+    }
+}
+
+/// The list and what is needed to make another one.
+#[derive(Debug, Clone)]
+pub(super) struct Shortlist {
+    capacity: usize,
+    /// Clicks, failures and entropies of all arms, rounded for the scan that makes a list.
+    clicks: Vec<f32>,
+    failures: Vec<f32>,
+    entropies: Vec<f32>,
+    /// Arms never shown.
+    n_fresh: usize,
+    floor: f64,
+    threshold: KlUcbThreshold,
+    ceiling: f64,
+    /// The level when the list was made, and its growth since the list before.
+    made_at: f64,
+    pace: f64,
+    /// How far below the last winner the next floor will be.
+    gap: f64,
+    runs: Vec<Run>,
+    members: Vec<u32>,
+    used: usize,
+    /// The run and the place among `members` of every arm.
+    home: Vec<u32>,
+    place: Vec<u32>,
+    /// The largest possible index of every run with members, in decreasing order.
+    order: Vec<(f64, u32)>,
+    /// About the index of the last winner.
+    last: f64,
+    top: TopL,
+    chosen: Vec<u32>,
+}
+
+impl Shortlist {
+    pub(super) fn new(arms: &mut [KlArm], capacity: usize) -> Self {
+        let mut list = Self {
+            capacity,
+            clicks: vec![0.0; arms.len()],
+            failures: vec![0.0; arms.len()],
+            entropies: vec![0.0; arms.len()],
+            n_fresh: arms.len(),
+            floor: f64::INFINITY,
+            threshold: KlUcbThreshold::new(f64::INFINITY),
+            ceiling: f64::NEG_INFINITY,
+            made_at: f64::INFINITY,
+            pace: 0.0,
+            gap: 1e-3,
+            // A new list takes up a quarter at most; the rest is room for what joins.
+            runs: Vec::with_capacity(4 * arms.len()),
+            members: vec![0; 4 * arms.len()],
+            used: 0,
+            home: vec![UNLISTED; arms.len()],
+            place: vec![0; arms.len()],
+            order: Vec::with_capacity(arms.len()),
+            last: 1.0,
+            top: TopL::new(capacity),
+            chosen: Vec::with_capacity(capacity),
+        };
+        for (item, arm) in arms.iter_mut().enumerate() {
+            if !arm.is_fresh() {
+                list.set(item, true, arm);
+            }
+        }
+        list
+    }
+
+    /// The arm now has other counts.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is the point")]
+    pub(super) fn set(&mut self, item: usize, was_fresh: bool, arm: &mut KlArm) {
+        self.n_fresh -= usize::from(was_fresh);
+        self.clicks[item] = arm.clicks as f32;
+        self.failures[item] = arm.failures as f32;
+        self.entropies[item] = arm.entropy() as f32;
+        let stays = !arm.is_excluded(&self.threshold, self.ceiling);
+        let alone = self.leave(item);
+        if stays {
+            self.join(item, alone, arm);
+        } else {
+            self.home[item] = UNLISTED;
+        }
+    }
+
+    /// Takes the arm out of its run. Gives the run if it was alone there.
+    fn leave(&mut self, item: usize) -> Option<u32> {
+        let home = self.home[item];
+        let run = self.runs.get_mut(home as usize)?;
+        run.len -= 1;
+        let (hole, last) = (self.place[item], run.start + run.len);
+        let moved = self.members[last as usize];
+        self.members[hole as usize] = moved;
+        self.place[moved as usize] = hole;
+        if run.len > 0 {
+            return None;
+        }
+        let high = run.reach * (1.0 + SLACK);
+        let mut entry = self.order.partition_point(|&(other, _)| other > high);
+        while self.order[entry].1 != home {
+            entry += 1;
+        }
+        self.order.remove(entry);
+        Some(home)
+    }
+
+    /// Lists the arm: in the run with its counts if there is one, else in a run of its own, in place of `alone` if that is one.
+    fn join(&mut self, item: usize, alone: Option<u32>, arm: &KlArm) {
+        if self.used == self.members.len() {
+            return self.give_up(item);
+        }
+        let reach = arm.index(self.ceiling);
+        let high = reach * (1.0 + SLACK);
+        let entry = self.order.partition_point(|&(other, _)| other > high);
+        let equal = self.order[entry..].iter().take_while(|&&(other, _)| other == high);
+        let equal = equal.map(|&(_, run)| run).find(|&run| self.runs[run as usize].arm.has_counts_of(arm));
+        let home = match (equal, alone) {
+            (Some(home), _) => home,
+            (None, Some(home)) => {
+                let run = &mut self.runs[home as usize];
+                (run.arm, run.reach) = (*arm, reach);
+                home
+            }
+            (None, None) => {
+                self.runs.push(Run { arm: *arm, reach, start: 0, len: 0, room: 0 });
+                count(self.runs.len() - 1)
+            }
+        };
+        let run = &mut self.runs[home as usize];
+        if run.len == run.room {
+            // Moves to where there is more room.
+            let room = 2 * run.len + 1;
+            if self.used + room as usize > self.members.len() {
+                return self.give_up(item);
+            }
+            let place = count(self.used);
+            for offset in 0..run.len {
+                let member = self.members[(run.start + offset) as usize];
+                self.members[(place + offset) as usize] = member;
+                self.place[member as usize] = place + offset;
+            }
+            (run.start, run.room) = (place, room);
+            self.used += room as usize;
+        }
+        let place = run.start + run.len;
+        run.len += 1;
+        self.members[place as usize] = count(item);
+        (self.home[item], self.place[item]) = (home, place);
+        if equal.is_none() {
+            self.order.insert(entry, (high, home));
+        }
+    }
+
+    /// There is no room for the arm: the next choice makes another list.
+    #[cold]
+    fn give_up(&mut self, item: usize) {
+        self.home[item] = UNLISTED;
+        self.ceiling = f64::NEG_INFINITY;
+    }
+
+    /// The arms of largest index at `level`, best first.
+    pub(super) fn select(&mut self, arms: &[KlArm], level: f64, ties: Ties) -> &[u32] {
+        if level > self.ceiling {
+            self.make(arms, level, self.last);
+        }
+        while !self.choose(level, ties) {
+            self.gap = (2.0 * self.gap).min(GAPS[1]);
+            self.make(arms, level, self.floor.min(1.0));
+        }
+        &self.chosen
+    }
+
+    /// Chooses from the list. False if the last winner would be below the floor, so that an unlisted arm may belong there.
+    fn choose(&mut self, level: f64, ties: Ties) -> bool {
+        let share = if level < self.ceiling { level / self.ceiling } else { 1.0 };
+        self.chosen.clear();
+        let mut next = 0;
+        while self.chosen.len() < self.capacity {
+            let Some(&(_, run)) = self.order.get(next) else { return false };
+            let run = &self.runs[run as usize];
+            let low = run.low(share);
+            let rest = self.order.get(next + 1).map_or(f64::NEG_INFINITY, |&(high, _)| high);
+            if run.len == 1 && low > rest && low >= self.floor {
+                self.chosen.push(self.members[run.start as usize]);
+                self.last = low;
+                next += 1;
+                continue;
+            }
+            // Some that the bounds do not order: solve until all others are certainly below.
+            let wanted = self.capacity - self.chosen.len();
+            self.top.clear();
+            let mut least = f64::INFINITY;
+            while let Some(&(high, run)) = self.order.get(next) {
+                let worst = self.top.best().get(wanted - 1).map_or(least, |&(index, _)| index);
+                if high < worst && !self.top.best().is_empty() {
+                    break;
+                }
+                let run = &self.runs[run as usize];
+                let index = run.arm.index(level);
+                let members = &self.members[run.start as usize..][..run.len as usize];
+                self.top.offer_equals(members, index, ties);
+                least = least.min(index);
+                next += 1;
+            }
+            for &(index, item) in self.top.best().iter().take(wanted) {
+                if index < self.floor {
+                    return false;
+                }
+                self.chosen.push(item);
+                self.last = index;
+            }
+        }
+        true
+    }
+
+    /// Makes a list for `level` and some levels above it, its floor below `from`.
+    #[inline(never)]
+    fn make(&mut self, arms: &[KlArm], level: f64, from: f64) {
+        if self.n_fresh >= self.capacity {
+            // Nothing else can win, whatever the level.
+            (self.floor, self.ceiling) = (f64::INFINITY, f64::INFINITY);
+        } else {
+            if level > self.made_at {
+                self.pace = level - self.made_at;
+            }
+            self.floor = from.min(1.0) - self.gap;
+            self.ceiling = level + (2.0 * self.pace).min(level * FURTHEST_CEILING);
+        }
+        self.made_at = level;
+        self.threshold = KlUcbThreshold::new(self.floor);
+        self.used = 0;
+        let Self { members, used, .. } = self;
+        let mut list = |item| {
+            members[*used] = count(item);
+            *used += 1;
+        };
+        if self.floor == f64::INFINITY {
+            (0..arms.len()).filter(|&item| arms[item].is_fresh()).for_each(list);
+        } else {
+            let (entropies, clicks, failures) = (&self.entropies, &self.clicks, &self.failures);
+            self.threshold.rough_candidates(entropies, clicks, failures, self.ceiling, &mut list);
+        }
+        self.runs.clear();
+        self.home.fill(UNLISTED);
+        let listed = &mut self.members[..self.used];
+        listed.sort_unstable_by_key(|&item| arms[item as usize].key());
+        for (place, &item) in (0..).zip(&*listed) {
+            let arm = &arms[item as usize];
+            match self.runs.last_mut() {
+                Some(run) if run.arm.has_counts_of(arm) => (run.len, run.room) = (run.len + 1, run.room + 1),
+                _ => {
+                    let reach = arm.index(self.ceiling);
+                    self.runs.push(Run { arm: *arm, reach, start: place, len: 1, room: 1 });
+                }
+            }
+            self.home[item as usize] = count(self.runs.len() - 1);
+            self.place[item as usize] = place;
+        }
+        if self.used < FEWEST_MEMBERS {
+            self.gap = (2.0 * self.gap).min(GAPS[1]);
+        } else if self.runs.len() > MOST_RUNS {
+            self.gap = (0.5 * self.gap).max(GAPS[0]);
+        }
+        self.order.clear();
+        self.order.extend((0..).zip(&self.runs).map(|(home, run)| (run.reach * (1.0 + SLACK), home)));
+        self.order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+    }
+}
+
+/// The number of an arm or a run; items are numbered by `u32`.
+#[expect(clippy::cast_possible_truncation, reason = "at most twice the number of items")]
+fn count(place: usize) -> u32 {
+    place as u32
+}
