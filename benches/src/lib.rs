@@ -1,6 +1,10 @@
 //! Plain policies to measure the library's against: the papers' formulas, worked out for every item in every round, with the
 //! tools at hand (bisection for indices, `rand_distr` for Beta variates, sorting for the best list).
 
+mod kl_ucb;
+
+pub use kl_ucb::{PlainKlUcb, Solver};
+
 use click_models::{ItemId, PbmFeedback, PbmKnown, Ranking};
 use confidence::math::ln;
 use confidence::multi_position_upper_bisection;
