@@ -9,8 +9,8 @@ use click_models::{ListShape, PbmKnown, PositionBased, RandomSemiBandit};
 use confidence::Rate;
 use policies::spec::{PbmPiePosition, PolicySpec};
 use policies::{
-    BcMpTs, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, PrefixUcbV, RbaKlUcb, TsCascade,
-    Uniform,
+    BatchRank, BcMpTs, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, PrefixUcbV, RbaKlUcb,
+    TopRank, TsCascade, Uniform,
 };
 use sim::{Contender, Entry, Oracle};
 
@@ -38,6 +38,12 @@ pub(crate) fn position_based(
             PolicySpec::RbaKlUcb {} => {
                 Box::new(Entry::new(label, |known: PbmKnown<'_>| RbaKlUcb::new(known.shape)))
             }
+            PolicySpec::TopRank {} => {
+                Box::new(Entry::new(label, move |known: PbmKnown<'_>| TopRank::new(known.shape, horizon)))
+            }
+            PolicySpec::BatchRank {} => {
+                Box::new(Entry::new(label, move |known: PbmKnown<'_>| BatchRank::new(known.shape, horizon)))
+            }
             PolicySpec::Uniform {} => {
                 Box::new(Entry::new(label, |known: PbmKnown<'_>| Uniform::new(known.shape)))
             }
@@ -55,11 +61,18 @@ pub(crate) fn position_based(
 /// A policy that does not speak its protocol, or an exploring position beyond the list.
 pub(crate) fn semi_bandit(
     policies: &[PolicyEntry],
+    horizon: u64,
 ) -> Result<Vec<Box<dyn Contender<RandomSemiBandit>>>, Error> {
     let enter = |entry: &PolicyEntry| -> Result<Box<dyn Contender<RandomSemiBandit>>, Error> {
         let label = entry.label.clone();
         Ok(match entry.spec {
             PolicySpec::RbaKlUcb {} => Box::new(Entry::new(label, RbaKlUcb::new)),
+            PolicySpec::TopRank {} => {
+                Box::new(Entry::new(label, move |shape: ListShape| TopRank::new(shape, horizon)))
+            }
+            PolicySpec::BatchRank {} => {
+                Box::new(Entry::new(label, move |shape: ListShape| BatchRank::new(shape, horizon)))
+            }
             PolicySpec::RsfUcb {} => Box::new(Entry::new(label, PrefixUcb::rsf)),
             PolicySpec::RsfKlUcb { level }
             | PolicySpec::KlUcb { level }
@@ -110,12 +123,12 @@ mod tests {
                 let Ok(experiment) = Experiment::from_document(&source.parse().unwrap()) else { continue };
                 match experiment.instances {
                     Instances::Pbm(_) => drop(position_based(&experiment.policies, 10).unwrap()),
-                    Instances::SemiBandit(_) => drop(semi_bandit(&experiment.policies).unwrap()),
+                    Instances::SemiBandit(_) => drop(semi_bandit(&experiment.policies, 10).unwrap()),
                 }
                 entered += 1;
             }
         }
-        // All but `rba-kl-ucb`, `uniform` and `oracle` play one of these models, the three both.
-        assert_eq!(entered, variants::<PolicySpec>().len() + 3);
+        // All but `rba-kl-ucb`, `top-rank`, `batch-rank`, `uniform` and `oracle` play one of these models, the five both.
+        assert_eq!(entered, variants::<PolicySpec>().len() + 5);
     }
 }

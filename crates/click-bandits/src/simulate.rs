@@ -135,7 +135,7 @@ fn play(experiment: &Experiment, options: Options) -> Result<Played> {
         Instances::SemiBandit(instances) => {
             let models: Vec<RandomSemiBandit> =
                 instances.iter().map(|instance| instance.model.clone()).collect();
-            let contenders = contenders::semi_bandit(&experiment.policies)?;
+            let contenders = contenders::semi_bandit(&experiment.policies, experiment.horizon)?;
             let bounds =
                 [("lower bound (RSF paper, Theorem 4)", mean_of(&models, RandomSemiBandit::lower_bound))];
             play_on(experiment, &models, &contenders, bounds.to_vec(), options)

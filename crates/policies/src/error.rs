@@ -16,6 +16,9 @@ pub enum Error {
     /// The saved numbers of items and positions make no ranking problem.
     #[error(transparent)]
     Shape(#[from] click_models::Error),
+    /// Saved batches of `BatchRank` that overlap, name unknown items, or do not fill the list.
+    #[error("the saved batches do not share out distinct items among all positions")]
+    SavedBatches,
     /// Places of a list that are not its positions in some order.
     #[error("the places of a list of {n_positions} are not its positions, counted from 0, in some order")]
     NotTheirPlaces {

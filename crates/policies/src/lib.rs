@@ -20,5 +20,7 @@ pub use error::Error;
 pub use generic::{Fixed, Uniform};
 pub use pbm::{BcMpTs, PbmPie, PbmTs, PbmUcb, RbaKlUcb};
 pub use policy::{Decision, Policy, Select, Update};
-pub use ranking::{Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, TsCascade};
+pub use ranking::{
+    BatchRank, Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, TopRank, TsCascade,
+};
 pub use read_as::ReadAs;

@@ -11,7 +11,7 @@
 //! | `rsf-kl-ucb`, `kl-ucb` | `level = "log-t"`, `"log-t-3-log-log-t"` or `"log-t-4-log-log-t"` |
 //! | `cascade-kl-ucb`, `dcm-kl-ucb` | `level = "log-t-3-log-log-t"` or another of these |
 //! | `pie` | `position` (0-based, the last by default), `level` as for `rsf-kl-ucb` |
-//! | `rba-kl-ucb`, `uniform`, `oracle` | |
+//! | `rba-kl-ucb`, `top-rank`, `batch-rank`, `uniform`, `oracle` | |
 //!
 //! Which models a policy can be played on says [`PolicySpec::speaks`]: the first three lines the position-based one, those
 //! down to `pie` every model whose answers reveal a prefix, whatever model they have their name from, and the last line all.
@@ -112,6 +112,10 @@ pub enum PolicySpec {
         #[serde(default)]
         level: Level,
     },
+    /// `TopRank`, which takes the horizon from the experiment.
+    TopRank {},
+    /// `BatchRank`, which takes the horizon from the experiment.
+    BatchRank {},
     /// A uniformly random list.
     Uniform {},
     /// The best list, which only the experimenter knows.
@@ -182,7 +186,11 @@ impl PolicySpec {
             | Self::DcmKlUcb { .. }
             | Self::DcmTs {}
             | Self::Pie { .. } => protocol != Protocol::PositionBased,
-            Self::RbaKlUcb {} | Self::Uniform {} | Self::Oracle {} => true,
+            Self::RbaKlUcb {}
+            | Self::TopRank {}
+            | Self::BatchRank {}
+            | Self::Uniform {}
+            | Self::Oracle {} => true,
         }
     }
 }

@@ -1,0 +1,333 @@
+//! `BatchRank`: safe ranking from clicks by elimination and by splitting.
+//!
+//! A batch is a run of positions and the items that may stand there; at the start one batch holds everything. Every round each batch
+//! shows, in random order, those of its items that it has shown least in its present stage. Stage `l = 0, 1, ..` of a batch ends when
+//! each of its items has been counted `ceil(16 * 4^l ln T)` times. Then KL bounds with level `ln T + 3 ln ln T` say which of
+//! these happens:
+//!
+//! - If the lower bounds of some `s` items are above the upper bounds of all others, `s` smaller than the number of positions,
+//!   the batch splits: these items go to its first `s` positions, the others to the rest. The largest such `s` counts. Both
+//!   begin at stage 0.
+//! - Otherwise the items that cannot belong to the batch are dropped, those whose upper bound is below as many lower bounds as there
+//!   are positions, and the next stage begins.
+//!
+//! A display is counted when the item was one of the least counted, so that all have equally many in the end; whoever fills up a list
+//! is shown and not counted. Counts begin anew with every stage.
+//!
+//! Reference: Zoghi, Tunys, Ghavamzadeh, Kveton, Szepesvari, Wen, *Online learning to rank in stochastic click models*, ICML 2017,
+//! Algorithms 1 to 4. Deviations: where a batch has as many items as positions and does not split, it goes on to the next stage here; a
+//! batch of one item at one position has nothing to learn and has no stages. `T = 1` counts every item once a stage.
+//!
+//! The decision's note is the number of changes of batches and stages before it. Feedback on older ones is ignored: it says nothing of
+//! the new ones, and ignoring it depends on no click in it. Of several answers that come late at once, only so many count as items wait
+//! for them.
+//!
+//! | here | paper | shape | unit |
+//! |---|---|---|---|
+//! | `batches` | `A_t`, `I_b`, `B_b,l` | - | positions and items |
+//! | `shows` | `n_b,l` | `n_items` | counted displays in the stage |
+//! | `clicks` | `c_b,l` | `n_items` | clicks on these |
+//! | `needed` | `n_l` | - | displays |
+//!
+//! Numerics: the bounds err on the safe side. Complexity: O(`n_positions`) draws a round, O(`n_items`) moves in memory for an item that has
+//! been counted; a stage's end solves for two bounds an item.
+//!
+//! # Examples
+//!
+//! `T = 1000`, two items, one position: `ceil(16 ln 1000) = 111` displays each. Item 1 is always clicked, item 0 never; with the level
+//! `ln 1000 + 3 ln ln 1000 = 12.71` the former's lower bound is `exp(-12.71 / 111) = 0.892`, the latter's upper one 0.108.
+//!
+//! ```
+//! use click_models::{Clicks, ItemId, ListShape, PbmFeedback};
+//! use policies::{BatchRank, Decision, Select, Update};
+//! use rand::{SeedableRng, rngs::ChaCha8Rng};
+//!
+//! let mut policy = BatchRank::new(ListShape::new(2, 1)?, 1000);
+//! let mut rng = ChaCha8Rng::seed_from_u64(1);
+//! let mut decision = Decision::default();
+//! let mut shows_of_the_best = |policy: &mut BatchRank, rounds| {
+//!     (0..rounds)
+//!         .filter(|_| {
+//!             policy.select(&mut rng, &mut decision);
+//!             let best = decision.action[0] == ItemId::new(1);
+//!             let clicks = if best { Clicks::new(1).with(0) } else { Clicks::new(1) };
+//!             policy.update(&decision, &PbmFeedback { clicks });
+//!             best
+//!         })
+//!         .count()
+//! };
+//! assert_eq!(shows_of_the_best(&mut policy, 222), 111);
+//! assert_eq!(shows_of_the_best(&mut policy, 100), 100);
+//! # Ok::<(), click_models::Error>(())
+//! ```
+
+use crate::coin::draw_in_order;
+use crate::error::check_counts;
+use crate::exact::float;
+use crate::{Decision, Error, Select, Update};
+use click_models::{Clicks, ListFeedback, ListShape, Ranking};
+use confidence::math::ln;
+use confidence::{Rate, kl_ucb_lower, kl_ucb_upper};
+use rand::Rng;
+use rand::seq::SliceRandom;
+use serde::{Deserialize, Serialize};
+
+/// `BatchRank`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct BatchRank {
+    n_positions: usize,
+    horizon: u64,
+    /// Changes of batches and stages so far, from 1; the note of what is decided now.
+    epoch: u64,
+    /// From the top of the list down.
+    batches: Vec<Batch>,
+    /// Items batch by batch: those that wait to be counted, by number, then the others, by number. At the end the dropped ones.
+    items: Vec<u32>,
+    /// Counted displays of every item in its batch's stage, and clicks on these.
+    shows: Vec<u64>,
+    clicks: Vec<u64>,
+    /// While a stage ends: the bounds of a batch's items.
+    bounds: Vec<Bounds>,
+}
+
+/// A batch; all but the last have as many items as positions, so items and positions begin at the same place.
+#[derive(Debug, Clone, Copy)]
+struct Batch {
+    /// Its first position, and where its items begin.
+    start: usize,
+    n_positions: usize,
+    n_items: usize,
+    stage: u32,
+    /// How many items have been counted least.
+    n_waiting: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    lower: f64,
+    upper: f64,
+    item: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    n_positions: usize,
+    horizon: u64,
+    epoch: u64,
+    batches: Vec<SavedBatch>,
+    shows: Vec<u64>,
+    clicks: Vec<u64>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedBatch {
+    stage: u32,
+    items: Vec<u32>,
+}
+
+impl BatchRank {
+    /// A fresh policy for `horizon` rounds; it can be played for longer.
+    pub fn new(shape: ListShape, horizon: u64) -> Self {
+        let (n_items, n_positions) = (shape.n_items(), shape.n_positions());
+        let mut batches = Vec::with_capacity(n_positions);
+        batches.push(Batch::fresh(0, n_positions, n_items));
+        Self {
+            n_positions,
+            horizon,
+            epoch: 1,
+            batches,
+            items: (0_u32..).take(n_items).collect(),
+            shows: vec![0; n_items],
+            clicks: vec![0; n_items],
+            bounds: Vec::with_capacity(n_items),
+        }
+    }
+
+    /// Counted displays of every item after which a stage ends.
+    fn needed(&self, batch: Batch) -> u64 {
+        if batch.n_items == 1 {
+            return u64::MAX;
+        }
+        let doublings = i32::try_from(batch.stage).unwrap_or(i32::MAX).saturating_mul(2);
+        let displays = libm::ldexp(16.0 * ln(float(self.horizon.max(1))), doublings).ceil();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "what is too large saturates"
+        )]
+        (displays as u64).max(1)
+    }
+
+    /// Counts the displays of one batch, and goes on to what follows when nobody waits any more.
+    #[inline]
+    fn record(&mut self, number: usize, shown: &Ranking, clicks: Clicks) {
+        let Batch { start, n_positions, n_items, mut n_waiting, .. } = self.batches[number];
+        for (position, id) in shown.iter().skip(start).take(n_positions) {
+            let items = &mut self.items[start..start + n_items];
+            let item = id.index();
+            let Ok(place) = items[..n_waiting].binary_search_by(|&other| (other as usize).cmp(&item)) else {
+                continue;
+            };
+            self.shows[item] += 1;
+            self.clicks[item] += u64::from(clicks.get(position));
+            // From those that wait to the others, in the order of numbers.
+            let before = items[n_waiting..].partition_point(|&other| (other as usize) < item);
+            n_waiting -= 1;
+            items[place..=n_waiting + before].rotate_left(1);
+        }
+        self.batches[number].n_waiting = n_waiting;
+        if n_waiting == 0 {
+            self.arrange(number);
+            if self.shows[self.items[start] as usize] >= self.needed(self.batches[number]) {
+                self.end_stage(number);
+            }
+        }
+    }
+
+    /// Puts the items of a batch that have been counted least before the others, each by number.
+    fn arrange(&mut self, number: usize) {
+        let Self { items, shows, batches, .. } = self;
+        let batch = &mut batches[number];
+        let items = &mut items[batch.start..batch.start + batch.n_items];
+        let displays = |item: u32| shows[item as usize];
+        let least = items.iter().map(|&item| displays(item)).min().unwrap_or(0);
+        items.sort_unstable_by_key(|&item| (displays(item) != least, item));
+        batch.n_waiting = items.partition_point(|&item| displays(item) == least);
+    }
+
+    /// Splits a batch, or drops items and goes on to its next stage.
+    fn end_stage(&mut self, number: usize) {
+        let level = Rate::LOG_PLUS_3_LOG_LOG.at_horizon(self.horizon).level(1);
+        let Self { items, shows, clicks, bounds, batches, .. } = self;
+        let Batch { start, n_positions, n_items, stage, .. } = batches[number];
+        let items = &mut items[start..start + n_items];
+        bounds.clear();
+        for &item in items.iter() {
+            let (shows, clicks) = (&mut shows[item as usize], &mut clicks[item as usize]);
+            let (displays, mean) = (float(*shows), float(*clicks) / float(*shows));
+            let (lower, upper) = (kl_ucb_lower(mean, displays, level), kl_ucb_upper(mean, displays, level));
+            bounds.push(Bounds { lower, upper, item });
+            (*shows, *clicks) = (0, 0);
+        }
+        bounds.sort_unstable_by(|a, b| b.lower.total_cmp(&a.lower));
+        let above = split(bounds, n_positions);
+        if above == 0 {
+            let bar = bounds[n_positions - 1].lower;
+            bounds.sort_unstable_by_key(|item| (item.upper < bar, item.item));
+            let n_items = bounds.partition_point(|item| item.upper >= bar);
+            let stage = stage.saturating_add(1);
+            batches[number] = Batch { start, n_positions, n_items, stage, n_waiting: n_items };
+        } else {
+            bounds[..above].sort_unstable_by_key(|item| item.item);
+            bounds[above..].sort_unstable_by_key(|item| item.item);
+            batches[number] = Batch::fresh(start, above, above);
+            batches.insert(number + 1, Batch::fresh(start + above, n_positions - above, n_items - above));
+        }
+        for (place, bounds) in items.iter_mut().zip(bounds) {
+            *place = bounds.item;
+        }
+        self.epoch += 1;
+    }
+}
+
+impl Batch {
+    fn fresh(start: usize, n_positions: usize, n_items: usize) -> Self {
+        Self { start, n_positions, n_items, stage: 0, n_waiting: n_items }
+    }
+}
+
+/// The largest number of items, below `n_positions`, whose lower bounds are above the upper bounds of all others; 0 if there is none.
+/// The items come by decreasing lower bound.
+fn split(bounds: &[Bounds], n_positions: usize) -> usize {
+    let mut others = f64::NEG_INFINITY;
+    for above in (1..bounds.len()).rev() {
+        others = others.max(bounds[above].upper);
+        if above < n_positions && bounds[above - 1].lower > others {
+            return above;
+        }
+    }
+    0
+}
+
+impl From<BatchRank> for Saved {
+    fn from(policy: BatchRank) -> Self {
+        let BatchRank { n_positions, horizon, epoch, batches, items, shows, clicks, .. } = policy;
+        let saved = |batch: &Batch| {
+            let mut items = items[batch.start..batch.start + batch.n_items].to_vec();
+            items.sort_unstable();
+            SavedBatch { stage: batch.stage, items }
+        };
+        Self { n_positions, horizon, epoch, batches: batches.iter().map(saved).collect(), shows, clicks }
+    }
+}
+
+impl TryFrom<Saved> for BatchRank {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self, Error> {
+        let Saved { n_positions, horizon, epoch, batches, shows, clicks } = saved;
+        let mut policy = Self::new(ListShape::new(shows.len(), n_positions)?, horizon);
+        check_counts(epoch, &shows, &clicks)?;
+        let mut dropped = vec![true; shows.len()];
+        policy.batches.clear();
+        policy.items.clear();
+        for (number, SavedBatch { stage, items }) in batches.iter().enumerate() {
+            let (start, n_items) = (policy.items.len(), items.len());
+            let is_last = number + 1 == batches.len();
+            let n_positions = if is_last { n_positions - start } else { n_items };
+            let is_new = |&item: &u32| {
+                dropped.get_mut(item as usize).is_some_and(|dropped| std::mem::replace(dropped, false))
+            };
+            let fits =
+                n_items >= n_positions && (is_last || (n_items > 0 && start + n_items < policy.n_positions));
+            if !fits || !items.iter().all(is_new) {
+                return Err(Error::SavedBatches);
+            }
+            policy.batches.push(Batch { stage: *stage, ..Batch::fresh(start, n_positions, n_items) });
+            policy.items.extend_from_slice(items);
+        }
+        if policy.batches.is_empty() {
+            return Err(Error::SavedBatches);
+        }
+        policy.items.extend((0_u32..).zip(&dropped).filter(|&(_, &dropped)| dropped).map(|(item, _)| item));
+        let policy = Self { epoch, shows, clicks, ..policy };
+        Ok((0..policy.batches.len()).fold(policy, |mut policy, number| {
+            policy.arrange(number);
+            policy
+        }))
+    }
+}
+
+impl Select<Ranking> for BatchRank {
+    /// The number of changes so far.
+    type Note = u64;
+
+    #[inline]
+    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking, u64>) {
+        out.note = self.epoch;
+        let list = out.action.positions_mut(self.n_positions);
+        for &Batch { start, n_positions, n_items, n_waiting, .. } in &self.batches {
+            let (waiting, others) = self.items[start..start + n_items].split_at_mut(n_waiting);
+            let places = &mut list[start..start + n_positions];
+            let (first, rest) = places.split_at_mut(n_positions.min(n_waiting));
+            draw_in_order(waiting, first, rng);
+            if !rest.is_empty() {
+                draw_in_order(others, rest, rng);
+                places.shuffle(rng);
+            }
+        }
+    }
+}
+
+impl<F: ListFeedback> Update<Ranking, F> for BatchRank {
+    #[inline]
+    fn update(&mut self, decision: &Decision<Ranking, u64>, feedback: &F) {
+        if decision.note == self.epoch {
+            // From the bottom up: a batch that splits makes one more below it.
+            for number in (0..self.batches.len()).rev() {
+                self.record(number, &decision.action, feedback.list_clicks());
+            }
+        }
+    }
+}
