@@ -7,13 +7,16 @@
 
 use crate::sampling::{BetaShape, Sampler};
 use crate::{
-    BcMpTs, Decision, PbmPie, PbmUcb, Pie, Policy, PrefixKlUcb, PrefixTs, PrefixUcb, RbaKlUcb, Update,
+    BatchRank, BcMpTs, Decision, PbmPie, PbmUcb, Pie, Policy, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb,
+    PrefixUcbV, RbaKlUcb, Select, TopRank, TsCascade, Update,
 };
 use click_models::{
-    ClickModel, Feedback, Interaction, ItemId, Pbm, PbmFeedback, PositionBased, PrefixFeedback,
-    RandomSemiBandit, Ranking, SemiBandit,
+    Cascade, CascadeModel, ClickModel, Clicks, Dcm, DcmReward, DependentClick, Feedback, Interaction, ItemId,
+    ListFeedback, ListShape, ObservedPrefix, Pbm, PbmFeedback, PositionBased, RandomSemiBandit, Ranking,
+    SemiBandit,
 };
-use confidence::{NonNegative, Rate, kl_ucb_upper, multi_position_upper};
+use confidence::{NonNegative, Rate, kl_ucb_lower, kl_ucb_upper, multi_position_upper};
+use rand::seq::SliceRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::VecDeque;
@@ -158,21 +161,31 @@ fn bc_mp_ts(history: &PbmHistory, rng: &mut Generator) -> Vec<usize> {
 /// Observed displays and clicks of every item.
 #[derive(Debug)]
 struct PrefixHistory {
-    n_positions: usize,
+    /// Positions of the best item, of the next one, and so on.
+    places: Vec<usize>,
     shows: Vec<u64>,
     clicks: Vec<u64>,
 }
 
 impl PrefixHistory {
     fn new(n_items: usize, n_positions: usize) -> Self {
-        Self { n_positions, shows: vec![0; n_items], clicks: vec![0; n_items] }
+        Self { places: (0..n_positions).collect(), shows: vec![0; n_items], clicks: vec![0; n_items] }
     }
 
-    fn learn(&mut self, list: &[usize], feedback: PrefixFeedback) {
-        for (position, &item) in list.iter().enumerate().take(feedback.clicks.len()) {
+    fn learn(&mut self, list: &[usize], observed: Clicks) {
+        for (position, &item) in list.iter().enumerate().take(observed.len()) {
             self.shows[item] += 1;
-            self.clicks[item] += u64::from(feedback.clicks.get(position));
+            self.clicks[item] += u64::from(observed.get(position));
         }
+    }
+
+    /// `best[rank]` at position `places[rank]`.
+    fn laid_out(&self, best: &[usize]) -> Vec<usize> {
+        let mut list = vec![usize::MAX; best.len()];
+        for (&place, &item) in self.places.iter().zip(best) {
+            list[place] = item;
+        }
+        list
     }
 
     fn mean(&self, item: usize) -> f64 {
@@ -186,7 +199,7 @@ impl PrefixHistory {
     }
 
     fn top(&self, scores: &[f64], key: u64) -> Vec<usize> {
-        ranked(scores, key)[..self.n_positions].to_vec()
+        ranked(scores, key)[..self.places.len()].to_vec()
     }
 
     fn kl_index(&self, item: usize, delta: f64) -> f64 {
@@ -198,6 +211,34 @@ fn rsf_ucb(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
     let key = rng.next_u64();
     let radius = |item: usize| (2.0 * log(t) / (3.0 * history.shows[item] as f64)).sqrt();
     history.top(&history.scores(|item| history.mean(item) + radius(item)), key)
+}
+
+fn cascade_ucb1(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
+    let key = rng.next_u64();
+    let radius = |item: usize| (1.5 / history.shows[item] as f64).sqrt() * log(t).sqrt();
+    history.top(&history.scores(|item| (history.mean(item) + radius(item)).min(1.0)), key)
+}
+
+fn cascade_ucb_v(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
+    let key = rng.next_u64();
+    let index = |item: usize| {
+        let (mean, shows) = (history.mean(item), history.shows[item] as f64);
+        mean + (2.0 * mean * (1.0 - mean) * log(t) / shows).sqrt() + 3.0 * log(t) / shows
+    };
+    history.top(&history.scores(index), key)
+}
+
+fn ts_cascade(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
+    let key = rng.next_u64();
+    let shared = Sampler::new().normal(rng);
+    let score = |item: usize| {
+        let shows = history.shows[item] as f64;
+        let mean = if shows == 0.0 { 0.0 } else { history.mean(item) };
+        let share = log(t + 1) / (shows + 1.0);
+        mean + shared * (mean * (1.0 - mean) * share).sqrt().max(share)
+    };
+    let scores: Vec<f64> = (0..history.shows.len()).map(score).collect();
+    history.top(&scores, key)
 }
 
 fn rsf_kl_ucb(history: &PrefixHistory, delta: f64, rng: &mut Generator) -> Vec<usize> {
@@ -228,6 +269,209 @@ fn pie(history: &PrefixHistory, position: usize, delta: f64, rng: &mut Generator
         list.pop();
     }
     list
+}
+
+/// The first `n` of `items` in random order.
+fn first_of(items: &[usize], n: usize, rng: &mut Generator) -> Vec<usize> {
+    let mut items = items.to_vec();
+    for place in 0..n {
+        let pick = if place + 1 < items.len() { rng.random_range(place..items.len()) } else { place };
+        items.swap(place, pick);
+    }
+    items.truncate(n);
+    items
+}
+
+/// `S_ij` and `N_ij` of all pairs.
+#[derive(Debug)]
+struct TopRankHistory {
+    n_positions: usize,
+    horizon: f64,
+    lead: Vec<Vec<i64>>,
+    differing: Vec<Vec<u64>>,
+    /// Who beats whom, row by row.
+    beats: Vec<Vec<bool>>,
+    /// How often somebody began to beat somebody, or stopped; and its value when the rounds still to come back were decided.
+    changes: u64,
+    pending: VecDeque<u64>,
+}
+
+impl TopRankHistory {
+    fn new(n_items: usize, n_positions: usize, horizon: u64) -> Self {
+        Self {
+            n_positions,
+            horizon: horizon as f64,
+            lead: vec![vec![0; n_items]; n_items],
+            differing: vec![vec![0; n_items]; n_items],
+            beats: vec![vec![false; n_items]; n_items],
+            changes: 0,
+            pending: VecDeque::new(),
+        }
+    }
+
+    fn count_beats(&self) -> Vec<Vec<bool>> {
+        let beats = |(&lead, &differing): (&i64, &u64)| {
+            let n = differing as f64;
+            let bar = (2.0 * n * confidence::math::ln(3.43 * self.horizon * n.sqrt())).sqrt();
+            differing > 0 && lead as f64 >= bar
+        };
+        self.lead
+            .iter()
+            .zip(&self.differing)
+            .map(|(leads, ns)| leads.iter().zip(ns).map(beats).collect())
+            .collect()
+    }
+
+    fn blocks(&self) -> Vec<Vec<usize>> {
+        let mut left: Vec<usize> = (0..self.lead.len()).collect();
+        let mut blocks = vec![];
+        while !left.is_empty() {
+            let unbeaten = |&item: &usize| !left.iter().any(|&other| self.beats[other][item]);
+            let mut block: Vec<usize> = left.iter().copied().filter(unbeaten).collect();
+            if block.is_empty() {
+                block.clone_from(&left);
+            }
+            left.retain(|item| !block.contains(item));
+            blocks.push(block);
+        }
+        blocks
+    }
+
+    fn choose(&mut self, rng: &mut Generator) -> Vec<usize> {
+        self.pending.push_back(self.changes);
+        let mut list = vec![];
+        for block in self.blocks() {
+            let shown = block.len().min(self.n_positions - list.len());
+            list.extend(first_of(&block, shown, rng));
+        }
+        list
+    }
+
+    fn learn(&mut self, list: &[usize], clicks: Clicks) {
+        if self.pending.pop_front() != Some(self.changes) {
+            return;
+        }
+        let clicked =
+            |item: usize| list.iter().position(|&shown| shown == item).is_some_and(|l| clicks.get(l));
+        for block in self.blocks() {
+            for &i in &block {
+                for &j in &block {
+                    let difference = i64::from(clicked(i)) - i64::from(clicked(j));
+                    self.lead[i][j] += difference;
+                    self.differing[i][j] += difference.unsigned_abs();
+                }
+            }
+        }
+        let beats = self.count_beats();
+        self.changes += u64::from(beats != self.beats);
+        self.beats = beats;
+    }
+}
+
+/// A batch of the paper's.
+#[derive(Debug, Clone)]
+struct NaiveBatch {
+    first: usize,
+    len: usize,
+    stage: i32,
+    items: Vec<usize>,
+    shows: Vec<u64>,
+    clicks: Vec<u64>,
+}
+
+impl NaiveBatch {
+    fn new(first: usize, len: usize, mut items: Vec<usize>, stage: i32, n_items: usize) -> Self {
+        items.sort_unstable();
+        Self { first, len, stage, items, shows: vec![0; n_items], clicks: vec![0; n_items] }
+    }
+
+    fn least(&self) -> u64 {
+        self.items.iter().map(|&item| self.shows[item]).min().expect("a batch is not empty")
+    }
+
+    fn choose(&self, rng: &mut Generator) -> Vec<usize> {
+        let least = self.least();
+        let (waiting, others): (Vec<usize>, Vec<usize>) =
+            self.items.iter().partition(|&&item| self.shows[item] == least);
+        let n_waiting = self.len.min(waiting.len());
+        let mut list = first_of(&waiting, n_waiting, rng);
+        if n_waiting < self.len {
+            list.extend(first_of(&others, self.len - n_waiting, rng));
+            list.shuffle(rng);
+        }
+        list
+    }
+
+    fn collect(&mut self, list: &[usize], clicks: Clicks) {
+        let least = self.least();
+        for (position, &item) in list.iter().enumerate().skip(self.first).take(self.len) {
+            if self.items.contains(&item) && self.shows[item] == least {
+                self.shows[item] += 1;
+                self.clicks[item] += u64::from(clicks.get(position));
+            }
+        }
+    }
+
+    /// What the batch becomes: itself, its next stage, or two.
+    fn next(self, horizon: u64) -> Vec<Self> {
+        let n_items = self.shows.len();
+        let needed = (16.0 * 4.0_f64.powi(self.stage) * log(horizon)).ceil();
+        if self.items.len() == 1 || (self.least() as f64) < needed.max(1.0) {
+            return vec![self];
+        }
+        let level = Rate::LOG_PLUS_3_LOG_LOG.level(horizon);
+        let n = |item: usize| self.shows[item] as f64;
+        let mean = |item: usize| self.clicks[item] as f64 / n(item);
+        let lower = |item: usize| kl_ucb_lower(mean(item), n(item), level);
+        let upper = |item: usize| kl_ucb_upper(mean(item), n(item), level);
+        let mut items = self.items.clone();
+        items.sort_by(|&a, &b| lower(b).total_cmp(&lower(a)));
+        let split =
+            (1..self.len).rev().find(|&k| items[k..].iter().all(|&other| lower(items[k - 1]) > upper(other)));
+        if let Some(k) = split {
+            let below = items.split_off(k);
+            return vec![
+                Self::new(self.first, k, items, 0, n_items),
+                Self::new(self.first + k, self.len - k, below, 0, n_items),
+            ];
+        }
+        let bar = lower(items[self.len - 1]);
+        let kept = items.into_iter().filter(|&item| upper(item) >= bar).collect();
+        vec![Self::new(self.first, self.len, kept, self.stage + 1, n_items)]
+    }
+}
+
+#[derive(Debug)]
+struct BatchRankHistory {
+    horizon: u64,
+    batches: Vec<NaiveBatch>,
+    changes: u64,
+    pending: VecDeque<u64>,
+}
+
+impl BatchRankHistory {
+    fn new(n_items: usize, n_positions: usize, horizon: u64) -> Self {
+        let batches = vec![NaiveBatch::new(0, n_positions, (0..n_items).collect(), 0, n_items)];
+        Self { horizon, batches, changes: 0, pending: VecDeque::new() }
+    }
+
+    fn choose(&mut self, rng: &mut Generator) -> Vec<usize> {
+        self.pending.push_back(self.changes);
+        self.batches.iter().flat_map(|batch| batch.choose(rng)).collect()
+    }
+
+    fn learn(&mut self, list: &[usize], clicks: Clicks) {
+        if self.pending.pop_front() != Some(self.changes) {
+            return;
+        }
+        for mut batch in std::mem::take(&mut self.batches) {
+            batch.collect(list, clicks);
+            let stage = (batch.stage, batch.len);
+            let next = batch.next(self.horizon);
+            self.changes += u64::from(next.len() > 1 || (next[0].stage, next[0].len) != stage);
+            self.batches.extend(next);
+        }
+    }
 }
 
 /// One KL-UCB bandit a position; picks, and what is shown instead of repeated ones.
@@ -330,8 +574,8 @@ fn learn(history: &mut PbmHistory, decision: &Decision<Ranking>, feedback: &PbmF
     history.learn(&list_of(&decision.action), *feedback);
 }
 
-fn learn_prefix(history: &mut PrefixHistory, decision: &Decision<Ranking>, feedback: &PrefixFeedback) {
-    history.learn(&list_of(&decision.action), *feedback);
+fn learn_prefix<F: ObservedPrefix>(history: &mut PrefixHistory, decision: &Decision<Ranking>, feedback: &F) {
+    history.learn(&list_of(&decision.action), feedback.observed_clicks());
 }
 
 /// At once, and in some instances late.
@@ -349,15 +593,113 @@ fn assert_pbm<P: Policy<Pbm, Note = ()> + Debug>(
     }
 }
 
-fn assert_prefix<P: Policy<SemiBandit, Note = ()> + Debug>(
-    build: impl Fn(&RandomSemiBandit) -> P,
+fn cascade_instances() -> Vec<CascadeModel> {
+    [
+        (&[0.2, 0.2, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05][..], 3),
+        (&[0.9, 0.5, 0.5, 0.0, 1.0], 2),
+        (&[0.02, 0.01, 0.0], 3),
+    ]
+    .map(|(attraction, n_positions)| {
+        CascadeModel::from_values(attraction, n_positions).expect("a valid instance")
+    })
+    .into()
+}
+
+/// The best item belongs in the middle, to the top, and (most clicks) to the bottom.
+fn dependent_click_instances() -> Vec<DependentClick> {
+    [
+        (&[0.3, 0.5, 0.2, 0.5, 0.1, 0.3][..], &[0.5, 0.9, 0.2][..], DcmReward::Satisfaction),
+        (&[0.6, 0.5, 0.3, 0.2, 0.1], &[0.9, 0.7], DcmReward::Satisfaction),
+        (&[0.6, 0.5, 0.3, 0.2, 0.1], &[0.9, 0.7, 0.0], DcmReward::Clicks),
+    ]
+    .map(|(attraction, leave, reward)| {
+        DependentClick::from_values(attraction, leave, reward).expect("a valid instance")
+    })
+    .into()
+}
+
+fn assert_prefix<P>(
+    build: impl Fn(PrefixKnown<'_>) -> P,
     choose: impl Fn(&PrefixHistory, u64, &mut Generator) -> Vec<usize>,
-) {
+) where
+    P: Select<Ranking, Note = ()> + Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm> + Debug,
+{
+    let history = |shape: ListShape| PrefixHistory::new(shape.n_items(), shape.n_positions());
+    let choose = |history: &mut PrefixHistory, t, rng: &mut _| history.laid_out(&choose(history, t, rng));
     for (number, model) in semi_bandit_instances().iter().enumerate() {
-        let history = || PrefixHistory::new(model.shape().n_items(), model.shape().n_positions());
         for delay in DELAYS.into_iter().take(if number < 3 { 2 } else { 1 }) {
-            let choose = |history: &mut PrefixHistory, t, rng: &mut _| choose(history, t, rng);
-            assert_same_choices(model, build(model), history(), delay, ROUNDS, choose, learn_prefix);
+            let policy = build(model.shape().into());
+            assert_same_choices(model, policy, history(model.shape()), delay, ROUNDS, choose, learn_prefix);
+        }
+    }
+    for model in &cascade_instances() {
+        let policy = build(model.shape().into());
+        assert_same_choices(model, policy, history(model.shape()), 0, ROUNDS, choose, learn_prefix);
+    }
+    for model in &dependent_click_instances() {
+        let mut history = history(model.shape());
+        history.places = model.known().places.to_vec();
+        assert_same_choices(model, build(model.known().into()), history, 0, ROUNDS, choose, learn_prefix);
+    }
+}
+
+/// Holds a policy for lists of every kind against its history on users of every kind. Both are built for a size and a horizon, which is
+/// that of the run, or much shorter, so that they are often wrong.
+fn assert_anywhere<P, H>(
+    build: impl Fn(ListShape, u64) -> P,
+    fresh: impl Fn(usize, usize, u64) -> H,
+    choose: impl Fn(&mut H, &mut Generator) -> Vec<usize> + Copy,
+    learn: impl Fn(&mut H, &[usize], Clicks) + Copy,
+) where
+    P: Policy<Pbm> + Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm> + Debug,
+    H: Debug,
+{
+    let hold = Anywhere { build, fresh, choose, learn };
+    for model in &position_based_instances() {
+        hold.on(model, model.shape());
+    }
+    for model in &semi_bandit_instances()[..3] {
+        hold.on(model, model.shape());
+    }
+    for model in &cascade_instances() {
+        hold.on(model, model.shape());
+    }
+    for model in &dependent_click_instances() {
+        hold.on(model, model.shape());
+    }
+}
+
+struct Anywhere<B, N, C, L> {
+    build: B,
+    fresh: N,
+    choose: C,
+    learn: L,
+}
+
+impl<B, N, C, L> Anywhere<B, N, C, L> {
+    fn on<M, P, H>(&self, model: &M, shape: ListShape)
+    where
+        M: ClickModel + Debug,
+        M::Interaction: Interaction<Action = Ranking, Feedback: ListFeedback>,
+        P: Policy<M::Interaction> + Debug,
+        H: Debug,
+        B: Fn(ListShape, u64) -> P,
+        N: Fn(usize, usize, u64) -> H,
+        C: Fn(&mut H, &mut Generator) -> Vec<usize> + Copy,
+        L: Fn(&mut H, &[usize], Clicks) + Copy,
+    {
+        for (horizon, delay) in [(ROUNDS, 0), (ROUNDS, 17), (2, 0)] {
+            assert_same_choices(
+                model,
+                (self.build)(shape, horizon),
+                (self.fresh)(shape.n_items(), shape.n_positions(), horizon),
+                delay,
+                ROUNDS,
+                |history, _, rng| (self.choose)(history, rng),
+                |history, decision, feedback| {
+                    (self.learn)(history, &list_of(&decision.action), feedback.list_clicks());
+                },
+            );
         }
     }
 }
@@ -432,37 +774,67 @@ fn rba_kl_ucb_is_the_naive_one() {
 
 #[test]
 fn rsf_ucb_is_the_naive_one() {
-    assert_prefix(|model| PrefixUcb::rsf(model.shape()), rsf_ucb);
+    assert_prefix(|known| PrefixUcb::rsf(known), rsf_ucb);
+}
+
+#[test]
+fn cascade_ucb1_is_the_naive_one() {
+    assert_prefix(|known| PrefixUcb::cascade(known), cascade_ucb1);
+}
+
+#[test]
+fn cascade_ucb_v_is_the_naive_one() {
+    assert_prefix(|known| PrefixUcbV::new(known), cascade_ucb_v);
+}
+
+#[test]
+fn ts_cascade_is_the_naive_one() {
+    assert_prefix(|known| TsCascade::new(known), ts_cascade);
 }
 
 #[test]
 fn rsf_kl_ucb_is_the_naive_one() {
     assert_prefix(
-        |model| PrefixKlUcb::new(model.shape(), Rate::LOG),
+        |known| PrefixKlUcb::new(known, Rate::LOG),
         |history, t, rng| rsf_kl_ucb(history, log(t), rng),
+    );
+}
+
+/// `ln t + times ln ln t`, or 0 where that is less or nothing.
+fn log_log(t: u64, times: f64) -> f64 {
+    if t == 1 { 0.0 } else { (log(t) + times * confidence::math::ln(log(t))).max(0.0) }
+}
+
+/// The cascade's and the dependent click model's.
+#[test]
+fn cascade_kl_ucb_is_the_naive_one() {
+    assert_prefix(
+        |known| PrefixKlUcb::new(known, Rate::LOG_PLUS_3_LOG_LOG),
+        |history, t, rng| rsf_kl_ucb(history, log_log(t, 3.0), rng),
     );
 }
 
 #[test]
 fn rsf_ts_is_the_naive_one() {
-    assert_prefix(|model| PrefixTs::new(model.shape()), |history, _, rng| rsf_ts(history, rng));
+    assert_prefix(|known| PrefixTs::new(known), |history, _, rng| rsf_ts(history, rng));
 }
 
 #[test]
 fn pie_is_the_naive_one() {
     assert_prefix(
-        |model| Pie::last(model.shape(), Rate::LOG),
-        |history, t, rng| pie(history, history.n_positions - 1, log(t), rng),
+        |known| Pie::last(known, Rate::LOG),
+        |history, t, rng| pie(history, history.places.len() - 1, log(t), rng),
     );
 }
 
 #[test]
 fn pie_at_the_top_is_the_naive_one() {
     assert_prefix(
-        |model| Pie::at(model.shape(), 0, Rate::LOG_PLUS_4_LOG_LOG).expect("a list has a first position"),
+        |known| Pie::at(known, 0, Rate::LOG_PLUS_4_LOG_LOG).expect("a list has a first position"),
         |history, t, rng| {
-            let level = if t == 1 { 0.0 } else { (log(t) + 4.0 * confidence::math::ln(log(t))).max(0.0) };
-            pie(history, 0, level, rng)
+            let rank =
+                history.places.iter().position(|&place| place == 0).expect("a list has a first position");
+            pie(history, rank, log_log(t, 4.0), rng)
         },
     );
 }
@@ -474,6 +846,16 @@ fn pie_in_the_middle_is_the_naive_one() {
     let history = PrefixHistory::new(6, 3);
     let choose = |history: &mut PrefixHistory, t, rng: &mut _| pie(history, 1, log(t), rng);
     assert_same_choices(model, policy, history, 0, ROUNDS, choose, learn_prefix);
+}
+
+#[test]
+fn top_rank_is_the_naive_one() {
+    assert_anywhere(TopRank::new, TopRankHistory::new, TopRankHistory::choose, TopRankHistory::learn);
+}
+
+#[test]
+fn batch_rank_is_the_naive_one() {
+    assert_anywhere(BatchRank::new, BatchRankHistory::new, BatchRankHistory::choose, BatchRankHistory::learn);
 }
 
 /// The test itself: a reference with `log(t + 1)` for `log t`, or with ties to the lowest item, is told apart.
@@ -495,7 +877,7 @@ fn ties_to_the_lowest_item_are_caught() {
         let scores = history.scores(|item| history.kl_index(item, log(t)));
         let mut items: Vec<usize> = (0..scores.len()).collect();
         items.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-        items.truncate(history.n_positions);
+        items.truncate(history.places.len());
         items
     };
     assert_same_choices(model, policy, PrefixHistory::new(6, 3), 0, ROUNDS, choose, learn_prefix);
