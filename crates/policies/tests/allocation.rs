@@ -55,7 +55,8 @@ where
 fn rounds_allocate_nothing() {
     let mut count = Count { checked: 0 };
     everything(&mut count);
-    assert_eq!(count.checked, 5 * 8 + 5 * 7);
+    // Of 5 + 6 policies on position-based users, of 9 + 6 on the others.
+    assert_eq!(count.checked, 5 * 11 + (5 + 3 + 3) * 15);
 }
 
 /// Many items are looked for in another way than few.

@@ -3,8 +3,8 @@
 mod support;
 
 use click_models::{
-    ClickModel, Clicks, Feedback, Interaction, ItemId, ListShape, Pbm, PbmFeedback, PositionBased,
-    PrefixFeedback, RandomSemiBandit, Ranking, SemiBandit,
+    CascadeModel, ClickModel, Clicks, DcmReward, DependentClick, Feedback, Interaction, ItemId, ListProtocol,
+    ListShape, PbmFeedback, PositionBased, RandomSemiBandit, Ranking,
 };
 use confidence::Rate;
 use policies::{Decision, PbmPie, Select, Uniform, Update};
@@ -13,7 +13,7 @@ use rand::{Rng, SeedableRng, rngs::ChaCha8Rng};
 use serde::{Serialize, de::DeserializeOwned};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use support::{Visitor, generator, items, position_based_policies, semi_bandit_policies};
+use support::{Visitor, generator, items, position_based_policies, prefix_policies};
 
 /// What happens to a policy.
 #[derive(Debug, Clone)]
@@ -70,22 +70,6 @@ impl Arbitrary for Story {
     }
 }
 
-trait FromClicks: Interaction<Action = Ranking> {
-    fn from_clicks(clicks: Clicks) -> Self::Feedback;
-}
-
-impl FromClicks for Pbm {
-    fn from_clicks(clicks: Clicks) -> PbmFeedback {
-        PbmFeedback { clicks }
-    }
-}
-
-impl FromClicks for SemiBandit {
-    fn from_clicks(clicks: Clicks) -> PrefixFeedback {
-        PrefixFeedback { clicks }
-    }
-}
-
 /// Lets a story happen.
 struct Tell<'a> {
     story: &'a Story,
@@ -95,7 +79,7 @@ struct Tell<'a> {
 impl<M> Visitor<M> for Tell<'_>
 where
     M: ClickModel,
-    M::Interaction: FromClicks,
+    M::Interaction: ListProtocol,
 {
     fn visit<P>(&mut self, name: &str, _: &M, mut policy: P)
     where
@@ -114,15 +98,17 @@ where
                 }
                 Event::Answer { decision, clicks } => {
                     if let Some(decision) = decisions.get(usize::from(*decision) % decisions.len().max(1)) {
-                        policy.update(decision, &M::Interaction::from_clicks(*clicks));
+                        policy.update(decision, &M::Interaction::read(*clicks, clicks.len()));
                     }
                 }
                 Event::Strange { list, far, clicks } => {
                     let name =
                         |&item: &u8| ItemId::new(if *far { u32::MAX - u32::from(item) } else { item.into() });
                     let action = list.iter().map(name).collect();
-                    let decision = Decision { action, note: P::Note::default() };
-                    policy.update(&decision, &M::Interaction::from_clicks(*clicks));
+                    // With a note that fits, or with none.
+                    let note = decisions.last().map(|decision| decision.note.clone()).unwrap_or_default();
+                    let decision = Decision { action, note };
+                    policy.update(&decision, &M::Interaction::read(*clicks, clicks.len()));
                 }
             }
         }
@@ -135,10 +121,17 @@ fn any_story_ends_well() {
     fn ends_well(story: Story) -> bool {
         let model = PositionBased::from_values(&story.attraction, &story.examination).expect("valid");
         position_based_policies(&model, &mut Tell { story: &story, shape: model.shape() });
+        let mut tell = Tell { story: &story, shape: model.shape() };
         let mut examination = story.examination.clone();
         examination.sort_by(|a, b| b.total_cmp(a));
         let model = RandomSemiBandit::from_values(&story.attraction, &examination).expect("valid");
-        semi_bandit_policies(&model, &mut Tell { story: &story, shape: model.shape() });
+        prefix_policies(&model, model.shape().into(), &mut tell);
+        let model = CascadeModel::from_values(&story.attraction, examination.len()).expect("valid");
+        prefix_policies(&model, model.shape().into(), &mut tell);
+        let model =
+            DependentClick::from_values(&story.attraction, &story.examination, DcmReward::Satisfaction)
+                .expect("valid");
+        prefix_policies(&model, model.known().into(), &mut tell);
         true
     }
     QuickCheck::new().tests(2000).quickcheck(ends_well as fn(Story) -> bool);
@@ -163,7 +156,7 @@ fn the_longest_list_is_no_special_case() {
     let model = PositionBased::from_values(&attraction, &examination).expect("a valid instance");
     position_based_policies(&model, &mut Tell { story: &story, shape: model.shape() });
     let model = RandomSemiBandit::from_values(&attraction, &examination).expect("a valid instance");
-    semi_bandit_policies(&model, &mut Tell { story: &story, shape: model.shape() });
+    prefix_policies(&model, model.shape().into(), &mut Tell { story: &story, shape: model.shape() });
 }
 
 /// Plays 300 rounds and writes down what was shown.
@@ -274,7 +267,12 @@ where
 fn the_first_list_is_uniform() {
     position_based_policies(&four_choose_two(), &mut First);
     let model = RandomSemiBandit::from_values(&[0.5; 4], &[0.9, 0.4]).expect("a valid instance");
-    semi_bandit_policies(&model, &mut First);
+    prefix_policies(&model, model.shape().into(), &mut First);
+    let model = CascadeModel::from_values(&[0.5; 4], 2).expect("a valid instance");
+    prefix_policies(&model, model.shape().into(), &mut First);
+    let model = DependentClick::from_values(&[0.5; 4], &[0.2, 0.8], DcmReward::Satisfaction)
+        .expect("a valid instance");
+    prefix_policies(&model, model.known().into(), &mut First);
 }
 
 /// PBM-PIE shows every item at every position first. When nothing has come back by then, all items tie and all are candidates.

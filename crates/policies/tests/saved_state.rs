@@ -3,9 +3,12 @@
 mod support;
 
 use click_models::{
-    ClickModel, Clicks, Feedback, Interaction, Pbm, PositionBased, RandomSemiBandit, Ranking, SemiBandit,
+    ClickModel, Clicks, Feedback, Interaction, ListProtocol, PositionBased, RandomSemiBandit, Ranking,
 };
-use policies::{Decision, PbmTs, PbmUcb, Pie, PrefixTs, RbaKlUcb, Select, Update};
+use policies::{
+    BatchRank, Decision, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixKnown, PrefixTs, RbaKlUcb, Select, TopRank,
+    Update,
+};
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Serialize, de::DeserializeOwned};
@@ -84,7 +87,7 @@ struct Damage {
 impl<M> Visitor<M> for Damage
 where
     M: ClickModel + Debug,
-    M::Interaction: TestFeedback,
+    M::Interaction: ListProtocol,
 {
     fn visit<P>(&mut self, name: &str, model: &M, mut policy: P)
     where
@@ -113,28 +116,11 @@ where
     }
 }
 
-/// Feedback of a protocol from clicks.
-trait TestFeedback: Interaction<Action = Ranking> {
-    fn feedback(clicks: Clicks) -> Self::Feedback;
-}
-
-impl TestFeedback for Pbm {
-    fn feedback(clicks: Clicks) -> Self::Feedback {
-        click_models::PbmFeedback { clicks }
-    }
-}
-
-impl TestFeedback for SemiBandit {
-    fn feedback(clicks: Clicks) -> Self::Feedback {
-        click_models::PrefixFeedback { clicks }
-    }
-}
-
 /// What was accepted plays fifty rounds: lists of one length, of distinct items.
 fn assert_usable<M, P>(mut policy: P, what: &str)
 where
     M: ClickModel,
-    M::Interaction: TestFeedback,
+    M::Interaction: ListProtocol,
     P: Update<Ranking, Feedback<M>>,
 {
     let mut rng = generator(3);
@@ -150,7 +136,7 @@ where
         }
         let bits = rng.random::<u64>() & ((1_u64 << list.len().min(63)) - 1);
         let clicks = Clicks::from_bits(bits, list.len().min(64)).expect("below the length");
-        policy.update(&decision, &M::Interaction::feedback(clicks));
+        policy.update(&decision, &M::Interaction::read(clicks, clicks.len()));
     }
 }
 
@@ -256,8 +242,13 @@ where
         for _ in 0..100 {
             let mut extreme = saved.clone();
             let table = if extreme.get("counts").is_some() { &mut extreme["counts"] } else { &mut extreme };
-            let Some(cells) = table["clicks"].as_array().map(Vec::len) else { return };
             let sizes = [0, 1, 2, 1000, 1_000_000, 1_000_000_000, 1 << 40];
+            if let Some(pairs) = table["wins"].as_array_mut() {
+                pairs.fill_with(|| sizes[rng.random_range(0..sizes.len())].into());
+                self.play(name, model, serde_json::from_value::<P>(extreme).expect("counts are accepted"));
+                continue;
+            }
+            let Some(cells) = table["clicks"].as_array().map(Vec::len) else { return };
             let shows: Vec<u64> = (0..cells).map(|_| sizes[rng.random_range(0..sizes.len())]).collect();
             let share = |&shows: &u64| match rng.random_range(0..5) {
                 0 => 0,
@@ -270,16 +261,30 @@ where
             let displays = if table.get("pulls").is_some() { "pulls" } else { "shows" };
             table[displays] = shows.into();
             table["rounds"] = (1_u64 << 40).into();
-            let mut policy: P = serde_json::from_value(extreme).expect("counts like these are accepted");
-            let (mut rng, mut users) = (generator(5), generator(6));
-            let mut decision = Decision::default();
-            for _ in 0..50 {
-                round(model, &mut policy, &mut decision, &mut rng, &mut users);
-                let list: BTreeSet<_> = items(&decision.action).into_iter().collect();
-                assert_eq!(list.len(), decision.action.len(), "{name}");
-            }
-            self.restored += 1;
+            self.play(
+                name,
+                model,
+                serde_json::from_value::<P>(extreme).expect("counts like these are accepted"),
+            );
         }
+    }
+}
+
+impl Extremes {
+    fn play<M, P>(&mut self, name: &str, model: &M, mut policy: P)
+    where
+        M: ClickModel,
+        M::Interaction: Interaction<Action = Ranking>,
+        P: Update<Ranking, Feedback<M>>,
+    {
+        let (mut rng, mut users) = (generator(5), generator(6));
+        let mut decision = Decision::default();
+        for _ in 0..50 {
+            round(model, &mut policy, &mut decision, &mut rng, &mut users);
+            let list: BTreeSet<_> = items(&decision.action).into_iter().collect();
+            assert_eq!(list.len(), decision.action.len(), "{name}");
+        }
+        self.restored += 1;
     }
 }
 
@@ -287,8 +292,8 @@ where
 fn extreme_counts_are_played_with() {
     let mut extremes = Extremes { restored: 0 };
     everything(&mut extremes);
-    // All but the uniform and the fixed list, on five instances each.
-    assert_eq!(extremes.restored, 100 * 5 * (6 + 5));
+    // All but the uniform and the fixed list: 5 + 4 policies on position-based users, 9 + 4 on the others.
+    assert_eq!(extremes.restored, 100 * (5 * 9 + (5 + 3 + 3) * 13));
 }
 
 fn refusal<P: DeserializeOwned + Debug>(value: Value) -> String {
@@ -335,6 +340,48 @@ fn refusals_say_why() {
     let mut saved = serde_json::to_value(RbaKlUcb::new(model.shape())).expect("saved");
     saved["pulls"] = json!([1]);
     assert!(refusal::<RbaKlUcb>(saved).contains("lengths"));
+}
+
+#[test]
+fn refusals_of_places_blocks_and_batches_say_why() {
+    let shape = click_models::ListShape::new(5, 3).expect("a shape");
+    let known = PrefixKnown::with_places(shape, &[2, 0, 1]).expect("all three positions");
+    let policy = PrefixKlUcb::new(known, confidence::Rate::LOG);
+    let mut saved = serde_json::to_value(policy).expect("saved");
+    for places in [json!([2, 0]), json!([2, 0, 3]), json!([2, 0, 2])] {
+        saved["counts"]["places"] = places;
+        assert_eq!(
+            refusal::<PrefixKlUcb>(saved.clone()),
+            "the places of a list of 3 are not its positions, counted from 0, in some order"
+        );
+    }
+    let mut saved = serde_json::to_value(TopRank::new(shape, 100)).expect("saved");
+    saved["wins"] = json!([0, 0, 0]);
+    assert!(refusal::<TopRank>(saved).contains("lengths"));
+    let saved = serde_json::to_value(BatchRank::new(shape, 100)).expect("saved");
+    let batches = |batches: &[&[u32]]| {
+        let mut saved = saved.clone();
+        saved["batches"] = batches.iter().map(|items| json!({ "stage": 0, "items": items })).collect();
+        saved
+    };
+    // A top batch with one position, and four or two items for the other two.
+    for right in [&[&[4][..], &[0, 1, 2, 3]][..], &[&[4], &[1, 3]], &[&[0, 1, 2]]] {
+        assert!(serde_json::from_value::<BatchRank>(batches(right)).is_ok(), "{right:?}");
+    }
+    for wrong in [
+        &[][..],
+        // Too few items, too many positions taken, nothing in a batch, an item twice, an unknown one.
+        &[&[4][..], &[0]],
+        &[&[4, 3, 2], &[0]],
+        &[&[], &[0, 1, 2]],
+        &[&[4], &[1, 4]],
+        &[&[5], &[1, 3]],
+    ] {
+        assert_eq!(
+            refusal::<BatchRank>(batches(wrong)),
+            "the saved batches do not share out distinct items among all positions"
+        );
+    }
 }
 
 /// A position that no list has is refused when a policy is built, too.

@@ -4,11 +4,14 @@
 
 mod support;
 
-use click_models::{ClickModel, Feedback, Interaction, PositionBased, RandomSemiBandit, Ranking};
+use click_models::{
+    CascadeModel, ClickModel, DcmReward, DependentClick, Feedback, Interaction, PositionBased,
+    RandomSemiBandit, Ranking,
+};
 use policies::{Decision, Update};
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
-use support::{Visitor, generator, items, position_based_policies, round, semi_bandit_policies};
+use support::{Visitor, generator, items, position_based_policies, prefix_policies, round};
 
 /// A line a policy: name, the lists of rounds 1, 2, 3 and 10, and the bits of the regret after 1,000 rounds.
 struct Record {
@@ -48,7 +51,13 @@ fn choices_are_what_they_always_were() {
     position_based_policies(&model, &mut record);
     let model = RandomSemiBandit::from_values(&[0.6, 0.58, 0.55, 0.45, 0.45, 0.4], &[1.0, 0.8, 0.6])
         .expect("a valid instance");
-    semi_bandit_policies(&model, &mut record);
+    prefix_policies(&model, model.shape().into(), &mut record);
+    let model = CascadeModel::from_values(&[0.3, 0.25, 0.2, 0.15, 0.1, 0.05], 3).expect("a valid instance");
+    prefix_policies(&model, model.shape().into(), &mut record);
+    let model =
+        DependentClick::from_values(&[0.5, 0.4, 0.3, 0.2, 0.1], &[0.5, 0.9, 0.2], DcmReward::Satisfaction)
+            .expect("a valid instance");
+    prefix_policies(&model, model.known().into(), &mut record);
     let found = record.lines.join("\n");
     assert!(
         found == EXPECTED.trim_end(),

@@ -2,11 +2,14 @@
 
 #![allow(dead_code, reason = "every test binary uses its part")]
 
-use click_models::{ClickModel, Feedback, Interaction, PositionBased, RandomSemiBandit, Ranking};
+use click_models::{
+    CascadeModel, ClickModel, DcmReward, DependentClick, Feedback, Interaction, ListFeedback, ListShape,
+    ObservedPrefix, PositionBased, RandomSemiBandit, Ranking, SemiBandit,
+};
 use confidence::{NonNegative, Rate};
 use policies::{
-    BcMpTs, Decision, Fixed, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, RbaKlUcb, Select,
-    Uniform, Update,
+    BatchRank, BcMpTs, Decision, Fixed, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixKnown, PrefixTs,
+    PrefixUcb, PrefixUcbV, RbaKlUcb, ReadAs, Select, TopRank, TsCascade, Uniform, Update,
 };
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -29,21 +32,43 @@ pub(crate) fn position_based_policies(model: &PositionBased, visitor: &mut impl 
     visitor.visit("PbmPie at the horizon", model, PbmPie::new(model.known(), at_horizon));
     visitor.visit("PbmTs", model, PbmTs::new(model.known()));
     visitor.visit("BcMpTs", model, BcMpTs::new(model.known()));
-    visitor.visit("RbaKlUcb", model, RbaKlUcb::new(model.shape()));
-    visitor.visit("Uniform", model, Uniform::new(model.shape()));
-    visitor.visit("Fixed", model, Fixed::new(model.optimal_action()));
+    list_policies(model, model.shape(), visitor);
 }
 
-/// Every policy for the random semi-bandit, fresh.
-pub(crate) fn semi_bandit_policies(model: &RandomSemiBandit, visitor: &mut impl Visitor<RandomSemiBandit>) {
-    visitor.visit("PrefixUcb", model, PrefixUcb::rsf(model.shape()));
-    visitor.visit("PrefixKlUcb", model, PrefixKlUcb::new(model.shape(), Rate::LOG));
-    visitor.visit("PrefixTs", model, PrefixTs::new(model.shape()));
-    visitor.visit("Pie", model, Pie::last(model.shape(), Rate::LOG));
-    let at_the_top =
-        Pie::at(model.shape(), 0, Rate::LOG_PLUS_4_LOG_LOG).expect("a list has a first position");
+/// Every policy for lists whose prefix is seen, fresh.
+pub(crate) fn prefix_policies<M>(model: &M, known: PrefixKnown<'_>, visitor: &mut impl Visitor<M>)
+where
+    M: ClickModel,
+    M::Interaction: Interaction<Action = Ranking>,
+    Feedback<M>: ObservedPrefix + ListFeedback,
+{
+    visitor.visit("PrefixUcb", model, PrefixUcb::rsf(known));
+    visitor.visit("PrefixUcb of the cascade", model, PrefixUcb::cascade(known));
+    visitor.visit("PrefixUcbV", model, PrefixUcbV::new(known));
+    visitor.visit("PrefixKlUcb", model, PrefixKlUcb::new(known, Rate::LOG));
+    visitor.visit("PrefixKlUcb of the cascade", model, PrefixKlUcb::new(known, Rate::LOG_PLUS_3_LOG_LOG));
+    visitor.visit("PrefixTs", model, PrefixTs::new(known));
+    visitor.visit("TsCascade", model, TsCascade::new(known));
+    visitor.visit("Pie", model, Pie::last(known, Rate::LOG));
+    let at_the_top = Pie::at(known, 0, Rate::LOG_PLUS_4_LOG_LOG).expect("a list has a first position");
     visitor.visit("Pie at the top", model, at_the_top);
-    visitor.visit("Uniform", model, Uniform::new(model.shape()));
+    list_policies(model, known.shape(), visitor);
+}
+
+/// Every policy for lists of any kind, fresh.
+fn list_policies<M>(model: &M, shape: ListShape, visitor: &mut impl Visitor<M>)
+where
+    M: ClickModel,
+    M::Interaction: Interaction<Action = Ranking>,
+    Feedback<M>: ListFeedback,
+{
+    visitor.visit("RbaKlUcb", model, RbaKlUcb::new(shape));
+    // Horizons so short that something happens.
+    visitor.visit("TopRank", model, TopRank::new(shape, 100));
+    visitor.visit("BatchRank", model, BatchRank::new(shape, 100));
+    let read_as: ReadAs<SemiBandit, _> = ReadAs::new(PrefixTs::new(shape));
+    visitor.visit("PrefixTs as on a semi-bandit", model, read_as);
+    visitor.visit("Uniform", model, Uniform::new(shape));
     visitor.visit("Fixed", model, Fixed::new(model.optimal_action()));
 }
 
@@ -78,13 +103,56 @@ pub(crate) fn semi_bandits() -> Vec<RandomSemiBandit> {
     .into()
 }
 
+/// Cascades: the paper's, all items shown, and certain ones.
+pub(crate) fn cascades() -> Vec<CascadeModel> {
+    [
+        (&[0.2, 0.2, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05][..], 3),
+        (&[0.2, 0.4, 0.6, 0.8], 4),
+        (&[0.0, 1.0, 0.5, 0.5, 1.0], 2),
+    ]
+    .map(|(attraction, n_positions)| {
+        CascadeModel::from_values(attraction, n_positions).expect("a valid instance")
+    })
+    .into()
+}
+
+/// Dependent clicks: the best position in the middle, at the bottom, and users who never leave or always do.
+pub(crate) fn dependent_clicks() -> Vec<DependentClick> {
+    [
+        (&[0.3, 0.5, 0.2, 0.5, 0.1, 0.3][..], &[0.5, 0.9, 0.2][..], DcmReward::Satisfaction),
+        (&[0.6, 0.5, 0.3, 0.2, 0.1], &[0.9, 0.7, 0.1], DcmReward::Clicks),
+        (&[0.2, 0.4, 0.6, 1.0], &[0.0, 1.0], DcmReward::Satisfaction),
+    ]
+    .map(|(attraction, leave, reward)| {
+        DependentClick::from_values(attraction, leave, reward).expect("a valid instance")
+    })
+    .into()
+}
+
+/// Whatever visits policies under every click model.
+pub(crate) trait VisitorOfAll:
+    Visitor<PositionBased> + Visitor<RandomSemiBandit> + Visitor<CascadeModel> + Visitor<DependentClick>
+{
+}
+
+impl<V> VisitorOfAll for V where
+    V: Visitor<PositionBased> + Visitor<RandomSemiBandit> + Visitor<CascadeModel> + Visitor<DependentClick>
+{
+}
+
 /// Every policy on every instance.
-pub(crate) fn everything(visitor: &mut (impl Visitor<PositionBased> + Visitor<RandomSemiBandit>)) {
+pub(crate) fn everything(visitor: &mut impl VisitorOfAll) {
     for model in position_based() {
         position_based_policies(&model, visitor);
     }
     for model in semi_bandits() {
-        semi_bandit_policies(&model, visitor);
+        prefix_policies(&model, model.shape().into(), visitor);
+    }
+    for model in cascades() {
+        prefix_policies(&model, model.shape().into(), visitor);
+    }
+    for model in dependent_clicks() {
+        prefix_policies(&model, model.known().into(), visitor);
     }
 }
 
