@@ -1,8 +1,9 @@
 //! Arms ranked by their KL-UCB index, solved for only where it can matter.
 //!
-//! The L largest indices are found exactly as by solving for all of them: a few arms by a [`scan`] of all, many through a
-//! [`shortlist`]. An index is a pure function of (displays, clicks, level) and ties do not depend on the order in which arms are
-//! looked at, so the choice is the naive one to the last bit. The naive way stays in the tests.
+//! The L largest indices are found exactly as by solving for all of them: among a few arms by a [`scan`] of all when the last
+//! choice is no longer certain to stand, among many through a [`shortlist`]. An index is a pure function of (displays, clicks, level)
+//! and ties do not depend on the order in which arms are looked at, so the choice is the naive one to the last bit. The naive way
+//! stays in the tests.
 
 mod scan;
 mod shortlist;
@@ -106,7 +107,7 @@ impl KlTop {
     pub(crate) fn new(counts: impl Iterator<Item = (u64, u64)>, capacity: usize) -> Self {
         let mut arms: Vec<KlArm> = counts.map(|(shows, clicks)| KlArm::new(shows, clicks)).collect();
         let search = if arms.len() <= MOST_SCANNED {
-            Search::Scan(Scan::new(capacity))
+            Search::Scan(Scan::new(arms.len(), capacity))
         } else {
             Search::Shortlist(Box::new(Shortlist::new(&mut arms, capacity)))
         };
@@ -116,10 +117,11 @@ impl KlTop {
     /// The arm now has these displays and clicks.
     #[inline]
     pub(crate) fn set(&mut self, item: usize, shows: u64, clicks: u64) {
-        let was_fresh = self.arms[item].is_fresh();
+        let before = self.arms[item];
         self.arms[item] = KlArm::new(shows, clicks);
-        if let Search::Shortlist(list) = &mut self.search {
-            list.set(item, was_fresh, &mut self.arms[item]);
+        match &mut self.search {
+            Search::Scan(scan) => scan.set(item, &before, &self.arms[item]),
+            Search::Shortlist(list) => list.set(item, before.is_fresh(), &mut self.arms[item]),
         }
     }
 

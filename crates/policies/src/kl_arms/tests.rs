@@ -128,6 +128,7 @@ fn few_arms() {
     }
     agree(World { n_arms: 6, capacity: 3, delay: 30, ..WORLD });
     agree(World { n_arms: 6, capacity: 3, level: Level::Constant, ..WORLD });
+    agree(World { n_arms: 64, capacity: 5, level: Level::LogLog, rounds: 20_000, ..WORLD });
 }
 
 #[test]
