@@ -39,7 +39,14 @@ impl Experiment {
         writeln!(text, "runs = {}", self.runs)?;
         writeln!(text, "seed = {}", self.seed)?;
         match &self.schedule {
-            Schedule::Log(count) => writeln!(text, "checkpoints = {{ log = {count} }}"),
+            Schedule::Log { count, .. } => {
+                let also: Vec<u64> = self.schedule.listed(self.horizon).collect();
+                if also.is_empty() {
+                    writeln!(text, "checkpoints = {{ log = {count} }}")
+                } else {
+                    writeln!(text, "checkpoints = {{ log = {count}, also = {also:?} }}")
+                }
+            }
             Schedule::List(_) => writeln!(text, "checkpoints = {:?}", self.checkpoints),
         }
     }
