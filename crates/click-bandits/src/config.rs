@@ -11,7 +11,8 @@
 //! horizon = 100_000                  # rounds of a run
 //! runs = 1000
 //! seed = 1
-//! checkpoints = { log = 200 }        # the default; or a list of rounds; the horizon is always added
+//! checkpoints = { log = 200 }        # the default; or a list of rounds, or both: { log = 200, also = [10_000] }; the
+//!                                    # horizon is always added
 //!
 //! [[instances]]                      # several: each run draws one uniformly, the same one for every policy
 //! model = "pbm"                      # or "semi-bandit"; all instances have the same model
@@ -177,6 +178,20 @@ impl Instances {
         }
     }
 
+    /// Parameters of each for readers, the attractions first.
+    pub(crate) fn tables(&self) -> Vec<InstanceTable> {
+        let numbers = |list: &[Probability]| list.iter().map(|p| p.get()).collect::<Vec<f64>>();
+        let mut tables = Vec::new();
+        for (index, (name, theta, kappa)) in self.parameters().into_iter().enumerate() {
+            tables.push(InstanceTable {
+                name: name.map_or_else(|| format!("instance {index}"), str::to_owned),
+                n_items: theta.len(),
+                parameters: vec![("Attraction theta", numbers(theta)), ("Examination kappa", numbers(kappa))],
+            });
+        }
+        tables
+    }
+
     /// Name, attraction and examination of each.
     fn parameters(&self) -> Vec<(Option<&str>, &[Probability], &[Probability])> {
         match self {
@@ -190,6 +205,17 @@ impl Instances {
                 .collect(),
         }
     }
+}
+
+/// The parameters of one kind of user, for readers.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct InstanceTable {
+    /// The instance's name, or its number.
+    pub(crate) name: String,
+    /// How many items there are to choose from.
+    pub(crate) n_items: usize,
+    /// What each list of numbers is, and the list: the attractions first.
+    pub(crate) parameters: Vec<(&'static str, Vec<f64>)>,
 }
 
 /// What the command line changes in an experiment.
@@ -220,7 +246,7 @@ impl Experiment {
     /// The first thing wrong with it.
     pub(crate) fn from_document(document: &Document<'_>) -> Result<Self, Error> {
         let root = document.root();
-        let experiment = Self::read(&Scope { own: &root, shared: None })?;
+        let experiment = Self::read(&Scope { own: &root, shared: &[] })?;
         root.finish()?;
         Ok(experiment)
     }
@@ -237,7 +263,34 @@ impl Experiment {
     /// The first thing wrong with it.
     pub(crate) fn from_panel(panel: &Table<'_>, shared: &Table<'_>) -> Result<Self, Error> {
         shared.know(&KEYS[1..]);
-        Self::read(&Scope { own: panel, shared: Some(shared) })
+        Self::read(&Scope { own: panel, shared: &[shared] })
+    }
+
+    /// The experiment of one variant of a panel, named after both: `PANEL.VARIANT`.
+    ///
+    /// Every key but `name` may stand in `panel` or in `shared` (the top of the file) when `variant` does not have it, and
+    /// `model` in `variant` or `panel`.
+    ///
+    /// Other keys of the three tables are left for the caller, who ends with their `finish`.
+    ///
+    /// # Errors
+    ///
+    /// The first thing wrong with it.
+    pub(crate) fn from_variant(
+        variant: &Table<'_>,
+        panel: &Table<'_>,
+        shared: &Table<'_>,
+    ) -> Result<Self, Error> {
+        shared.know(&KEYS[1..]);
+        panel.know(&[&KEYS[..], &["model"]].concat());
+        let panel_name = read_name(&panel.required("name")?)?;
+        let mut experiment = Self::read(&Scope { own: variant, shared: &[panel, shared] })?;
+        experiment.name = format!("{panel_name}.{}", experiment.name);
+        if experiment.name.len() > MAX_NAME {
+            let name: Field<'_> = variant.required("name")?;
+            return Err(name.error("the name is longer than 100 characters together with the panel's"));
+        }
+        Ok(experiment)
     }
 
     fn read(scope: &Scope<'_, '_>) -> Result<Self, Error> {
@@ -252,8 +305,7 @@ impl Experiment {
             Some(field) => Schedule::read(&field, horizon)?,
             None => Schedule::default(),
         };
-        let common = scope.shared.and_then(|_| scope.own.field("model"));
-        let common = common.map(|field| Model::read(&field)).transpose()?;
+        let common = scope.common_model().map(|field| Model::read(&field)).transpose()?;
         let instances = read_instances(&scope.required("instances", TABLES)?, common)?;
         let policies = read_policies(&scope.required("policies", TABLES)?, &instances)?;
         let checkpoints = schedule.checkpoints(horizon);
@@ -396,20 +448,30 @@ pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
 struct Scope<'a, 'doc> {
     /// The experiment's own table.
     own: &'a Table<'doc>,
-    /// The table whose keys stand in for missing ones.
-    shared: Option<&'a Table<'doc>>,
+    /// The tables whose keys stand in for missing ones, nearest first; the last one is the top of the file.
+    shared: &'a [&'a Table<'doc>],
 }
 
 impl<'doc> Scope<'_, 'doc> {
     fn optional(&self, key: &str) -> Option<Field<'doc>> {
-        self.own.field(key).or_else(|| self.shared.and_then(|shared| shared.field(key)))
+        self.own.field(key).or_else(|| self.shared.iter().find_map(|table| table.field(key)))
     }
 
     fn required(&self, key: &str, expected: &str) -> Result<Field<'doc>, Error> {
         self.optional(key).ok_or_else(|| {
-            let elsewhere = if self.shared.is_some() { ", here or at the top of the file" } else { "" };
+            let elsewhere = match self.shared.len() {
+                0 => "",
+                1 => ", here or at the top of the file",
+                _ => ", here, in the panel or at the top of the file",
+            };
             self.own.missing(key, &format!("{expected}{elsewhere}"))
         })
+    }
+
+    /// The model of all instances, which a panel or its variant may give, the top of a file not.
+    fn common_model(&self) -> Option<Field<'doc>> {
+        let (_, panels) = self.shared.split_last()?;
+        self.own.field("model").or_else(|| panels.iter().find_map(|table| table.field("model")))
     }
 
     fn own_required(&self, key: &str, expected: &str) -> Result<Field<'doc>, Error> {

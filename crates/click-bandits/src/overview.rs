@@ -16,7 +16,8 @@ pub(crate) struct Overview<'a> {
 
 impl fmt::Display for Overview<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Simulation { result, timing } = self.simulation;
+        let Simulation { measured, timing } = self.simulation;
+        let result = &measured.result;
         let labels = result.policies.iter().map(|policy| policy.label.chars().count());
         let width = labels.max().unwrap_or(0).max("policy".len());
         let (runs, rounds) = (number::grouped(result.runs), number::grouped(result.horizon));

@@ -83,3 +83,74 @@ pub(crate) struct Optimum {
     pub(crate) t: Vec<u64>,
     pub(crate) clicks: MeanSe,
 }
+
+/// What one experiment measured: its result, and the regret of every run that the result sums up.
+///
+/// Experiments with the same seed meet the same users run by run, so what is compared across them is compared on these.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Measured {
+    /// What the file says.
+    pub(crate) result: ResultFile,
+    /// Cumulative expected regret of every policy (in the order of the result), run and checkpoint.
+    pub(crate) regrets: Vec<Vec<Vec<f64>>>,
+}
+
+impl Measured {
+    /// Index of a policy by its label.
+    pub(crate) fn policy(&self, label: &str) -> Option<usize> {
+        self.result.policies.iter().position(|policy| policy.label == label)
+    }
+
+    /// Regret of a policy in every run, by the indices of policy and checkpoint.
+    pub(crate) fn regret(&self, policy: usize, checkpoint: usize) -> Vec<f64> {
+        let runs = self.regrets.get(policy).map_or(&[][..], Vec::as_slice);
+        runs.iter().filter_map(|run| run.get(checkpoint).copied()).collect()
+    }
+}
+
+#[cfg(test)]
+impl Measured {
+    /// What runs with these regrets (policy, run, checkpoint) measure, where a best list collects ten clicks a round.
+    pub(crate) fn synthetic(t: &[u64], policies: &[(&str, Vec<Vec<f64>>)]) -> Self {
+        let at =
+            |runs: &[Vec<f64>], index: usize| -> Vec<f64> { runs.iter().map(|run| run[index]).collect() };
+        let times = |factor: f64| t.iter().map(|&t| factor * t as f64).collect::<Vec<_>>();
+        let of = |(label, runs): &(&str, Vec<Vec<f64>>)| {
+            let mut regret = Spread::default();
+            for index in 0..t.len() {
+                let summary = sim::Summary::of(&at(runs, index)).unwrap();
+                regret.mean.push(summary.mean);
+                regret.se.push(summary.standard_error);
+                regret.min.push(summary.min);
+                regret.max.push(summary.max);
+                regret.q10.push(summary.q10);
+                regret.q90.push(summary.q90);
+            }
+            let (label, policy) = ((*label).to_owned(), (*label).to_owned());
+            let clicks = MeanSe { mean: times(9.0), se: times(0.1) };
+            PolicyResult { label, policy, t: t.to_vec(), regret, clicks }
+        };
+        let result = ResultFile {
+            schema: 1,
+            name: "synthetic".to_owned(),
+            task: "regret".to_owned(),
+            runs: policies.first().map_or(1, |(_, runs)| runs.len() as u64),
+            horizon: t[t.len() - 1],
+            seed: 1,
+            policies: policies.iter().map(of).collect(),
+            paired: Vec::new(),
+            bounds: Vec::new(),
+            optimum: Optimum { t: t.to_vec(), clicks: MeanSe { mean: times(10.0), se: times(0.0) } },
+        };
+        let regrets = policies.iter().map(|(_, runs)| runs.clone()).collect();
+        Self { result, regrets }
+    }
+
+    /// The same with a bound that is this factor times `ln t`.
+    pub(crate) fn with_bound(mut self, label: &str, factor: f64) -> Self {
+        let t = self.result.optimum.t.clone();
+        let value = t.iter().map(|&t| factor * confidence::math::ln(t as f64)).collect();
+        self.result.bounds.push(Bound { label: label.to_owned(), t, value });
+        self
+    }
+}

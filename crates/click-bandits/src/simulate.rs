@@ -6,7 +6,7 @@ use crate::manifest::{Manifest, Moment};
 use crate::output::OutputDir;
 use crate::progress::Progress;
 use crate::report::figure::{self, Figure, Looks};
-use crate::result::{Bound, MeanSe, Optimum, Paired, PolicyResult, ResultFile, Spread};
+use crate::result::{Bound, MeanSe, Measured, Optimum, Paired, PolicyResult, ResultFile, Spread};
 use crate::tables;
 use crate::timing::{Elapsed, Stopwatch, Timing};
 use anyhow::{Context, Result, bail};
@@ -31,7 +31,7 @@ pub(crate) struct Options {
 #[derive(Debug)]
 pub(crate) struct Simulation {
     /// What it found.
-    pub(crate) result: ResultFile,
+    pub(crate) measured: Measured,
     /// How long it took.
     pub(crate) timing: Timing,
 }
@@ -77,7 +77,9 @@ pub(crate) fn simulate(
         files.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
     let manifest = Manifest::new(experiment, started, played.timing.threads, &files);
     output.write_all(&manifest.to_json(), &files)?;
-    Ok(Simulation { result, timing: played.timing })
+    let regrets = |curves: Vec<Curve>| curves.into_iter().map(|curve| curve.regret).collect();
+    let regrets = played.outcome.curves.into_iter().map(regrets).collect();
+    Ok(Simulation { measured: Measured { result, regrets }, timing: played.timing })
 }
 
 /// The experiment as it was run.

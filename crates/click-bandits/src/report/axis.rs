@@ -136,8 +136,15 @@ impl Axis {
             (libm::floor(libm::log10(self.from)) as i32, libm::ceil(libm::log10(self.to)) as i32);
         let at = |digit: u32, exponent: i32| f64::from(digit) * libm::pow(10.0, f64::from(exponent));
         let decades = (lowest..=highest).filter(|&exponent| inside(at(1, exponent))).count();
-        let round = (lowest..=highest).flat_map(|exponent| [1, 2, 5].map(|digit| at(digit, exponent)));
-        let all_round = round.filter(|&value| inside(value)).count() <= labels;
+        let inside_of = |digits: &[u32]| -> usize {
+            let all =
+                (lowest..=highest).flat_map(|exponent| digits.iter().map(move |&digit| at(digit, exponent)));
+            all.filter(|&value| inside(value)).count()
+        };
+        let round = inside_of(&[1, 2, 5]);
+        let all_round = round <= labels;
+        // One label alone gives no scale.
+        let all = round < 2 && inside_of(&[1, 2, 3, 4, 5, 6, 7, 8, 9]) <= labels;
         let every = decades.div_ceil(labels).max(1);
         let mut ticks = Vec::new();
         for exponent in lowest..=highest {
@@ -146,7 +153,9 @@ impl Axis {
                 if !inside(value) {
                     continue;
                 }
-                let labelled = if all_round || decades == 0 {
+                let labelled = if all {
+                    true
+                } else if all_round || decades == 0 {
                     matches!(digit, 1 | 2 | 5)
                 } else {
                     digit == 1 && usize::try_from(exponent - lowest).is_ok_and(|n| n.is_multiple_of(every))
@@ -175,6 +184,11 @@ mod tests {
         assert_eq!(axis.place(1.0), 0.0);
         assert!((axis.place(1000.0) - 0.6).abs() < 1e-12);
         assert_eq!(axis.place(100_000.0), 1.0);
+    }
+
+    #[test]
+    fn a_part_of_a_decade_is_labelled_in_full() {
+        assert_eq!(labels(&Axis::new(Scale::Log, 0.29, 0.85), 8), ["0.3", "0.4", "0.5", "0.6", "0.7", "0.8"]);
     }
 
     #[test]

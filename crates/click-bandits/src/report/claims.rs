@@ -1,20 +1,33 @@
 //! What a paper claims, as a statistical test, and what a result says about it.
 //!
-//! A claim is one or several one-sided comparisons, each at the claim's level (0.001 unless it says otherwise). It is
+//! A claim is one or several comparisons, each at the claim's level (0.001 unless it says otherwise). It is
 //! **reproduced** if every comparison is significant in the direction that the paper states, **contradicted** if any is
 //! significant in the other direction, and **undecided** otherwise. The statistic of a comparison is a mean over the runs
-//! divided by its standard error, judged with Student's t distribution ([`super::student`]). Two policies are compared on
-//! the difference of their regrets run by run, since both met the same users.
+//! divided by its standard error, judged one-sided with Student's t distribution ([`super::student`]). Two policies, or
+//! two variants of an experiment, are compared on the difference run by run, since both met the same users.
+//!
+//! That two things are the same cannot be shown, only that they differ by less than a margin: then both one-sided tests
+//! against the margin have to be significant (Schuirmann's two one-sided tests), and the claim is contradicted if one is
+//! the other way round at half the level, there being two ways to be outside.
 //!
 //! Every claim carries the verdict known to be true and the evidence for it (a larger run with another seed). A check
 //! fails when it finds the opposite; a check at full scale also fails when it finds nothing.
 
-use anyhow::{Context, Result, bail};
+mod bound;
+mod optimum;
+mod order;
+mod slopes;
+mod table;
+
+use anyhow::{Context, Result};
+use confidence::math::ln;
 use serde::Serialize;
 
 use super::number;
+use super::sample::mean_and_error;
+use super::series::{Series, Simulated};
 use super::student;
-use crate::result::{Paired, ResultFile};
+use crate::result::{Bound, Measured};
 
 /// What is known or found of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -84,23 +97,54 @@ pub(crate) struct Claim {
 /// How a claim is judged.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Test {
-    /// The regret of each of `lower` is below that of each of `upper` at round `t` (the last one when absent).
+    /// What each of `lower` has is below `factor` times what each of `upper` has.
     Order {
-        /// Labels of the better policies.
-        lower: Vec<String>,
-        /// Labels of the worse ones.
-        upper: Vec<String>,
-        /// Checkpoint.
-        t: Option<u64>,
+        /// The better ones.
+        lower: Vec<Series>,
+        /// The worse ones.
+        upper: Vec<Series>,
+        /// What is compared.
+        at: At,
+        /// How much of `upper`.
+        factor: f64,
     },
     /// The expected clicks up to round `t` are at least this share of what a best list collects.
     NearOptimum {
-        /// Labels of the policies, each of which has to reach it.
-        policies: Vec<String>,
+        /// The policies, each of which has to reach it.
+        policies: Vec<Series>,
         /// The share, between 0 and 1.
         share: f64,
-        /// Checkpoint.
+        /// Checkpoint, the last one when absent.
         t: Option<u64>,
+    },
+    /// The regret is below a bound at round `t`.
+    BelowBound {
+        /// Whose.
+        series: Vec<Series>,
+        /// Checkpoint, the last one when absent.
+        t: Option<u64>,
+        /// Label of the bound, the first one when absent.
+        bound: Option<String>,
+    },
+    /// The regret grows with `ln t` as a bound does.
+    Parallel {
+        /// Whose.
+        series: Vec<Series>,
+        /// The checkpoints between which it grows.
+        slope: (u64, u64),
+        /// How far the two may be apart, as a share of the bound's.
+        margin: f64,
+        /// Label of the bound, the first one when absent.
+        bound: Option<String>,
+    },
+    /// Every two regrets grow the same with `ln t`.
+    SameSlope {
+        /// Whose.
+        series: Vec<Series>,
+        /// The checkpoints between which they grow.
+        slope: (u64, u64),
+        /// How far two may be apart, as a share of their mean.
+        margin: f64,
     },
     /// These columns of a printed table are what the instances have, rounded to as many decimals as printed.
     Table {
@@ -114,6 +158,15 @@ pub(crate) enum Test {
         /// Why not.
         reason: String,
     },
+}
+
+/// What is compared of two series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum At {
+    /// Regret after a checkpoint, the last one when absent.
+    Round(Option<u64>),
+    /// Growth of the regret between two checkpoints, for each unit of `ln t`.
+    Slope(u64, u64),
 }
 
 /// A column of a printed table of instances that the instances themselves determine.
@@ -180,9 +233,9 @@ pub(crate) struct Finding {
 pub(crate) struct Comparison {
     /// What is compared with what.
     pub(crate) what: String,
-    /// Labels of the policies, of two the difference; none for a comparison of something else.
+    /// The same with the names that readers know.
     #[serde(skip)]
-    pub(crate) policies: Vec<String>,
+    pub(crate) readers: String,
     /// Round at which it is compared, if it depends on one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) t: Option<u64>,
@@ -238,19 +291,93 @@ impl Agreement {
     }
 }
 
-/// Judges a claim by the result of its panel and the rows of the paper's table.
+/// What claims about a panel are judged by.
+pub(crate) struct Evidence<'a> {
+    /// What its variants measured; of a panel without, one.
+    pub(crate) variants: &'a [Simulated],
+    /// What readers call a series.
+    pub(crate) reader_name: &'a dyn Fn(&Series) -> String,
+}
+
+/// The runs of one series.
+struct Runs<'a> {
+    measured: &'a Measured,
+    policy: usize,
+}
+
+impl Evidence<'_> {
+    fn runs(&self, series: &Series) -> Result<Runs<'_>> {
+        let variant = self.variants.iter().find(|variant| variant.name == series.variant);
+        let runs = variant.and_then(|variant| {
+            let policy = variant.measured.policy(&series.policy)?;
+            Some(Runs { measured: &variant.measured, policy })
+        });
+        runs.with_context(|| format!("the result has no policy `{series}`"))
+    }
+}
+
+impl<'a> Runs<'a> {
+    fn rounds(&self) -> &'a [u64] {
+        &self.measured.result.policies[self.policy].t
+    }
+
+    /// Index of a checkpoint, the last one when none is asked for.
+    fn checkpoint(&self, t: Option<u64>) -> Result<usize> {
+        let rounds = self.rounds();
+        let found = match t {
+            Some(t) => rounds.iter().position(|&round| round == t),
+            None => rounds.len().checked_sub(1),
+        };
+        found.with_context(|| match t {
+            Some(t) => format!("round {} is no checkpoint of the result", number::grouped(t)),
+            None => "the result has no checkpoint".to_owned(),
+        })
+    }
+
+    /// Regret of every run after a checkpoint.
+    fn regret(&self, t: u64) -> Result<Vec<f64>> {
+        Ok(self.measured.regret(self.policy, self.checkpoint(Some(t))?))
+    }
+
+    /// Growth of the regret of every run between two checkpoints, for each unit of `ln t`.
+    fn slope(&self, (from, to): (u64, u64)) -> Result<Vec<f64>> {
+        let (before, after) = (self.regret(from)?, self.regret(to)?);
+        let length = ln(to as f64 / from as f64);
+        Ok(before.iter().zip(&after).map(|(before, after)| (after - before) / length).collect())
+    }
+
+    /// A bound by its label, or the first one.
+    fn bound(&self, label: Option<&str>) -> Option<&'a Bound> {
+        self.measured.result.bounds.iter().find(|bound| label.is_none_or(|label| bound.label == label))
+    }
+}
+
+/// The value of a bound at one of its checkpoints.
+fn bound_at(bound: &Bound, t: u64) -> Result<f64> {
+    let at = bound.t.iter().position(|&round| round == t);
+    let value = at.and_then(|at| bound.value.get(at).copied());
+    value.with_context(|| format!("the bound lacks round {}", number::grouped(t)))
+}
+
+/// Judges a claim by what its panel measured and the rows of the paper's table.
 ///
 /// # Errors
 ///
-/// The result lacks a policy, a pair or a checkpoint that the test speaks of.
-pub(crate) fn judge(claim: &Claim, result: Option<&ResultFile>, rows: &[Row]) -> Result<Finding> {
-    let needed = || result.context("this kind of test needs the result of a panel");
+/// The result lacks a policy or a checkpoint that the test speaks of.
+pub(crate) fn judge(claim: &Claim, evidence: Option<&Evidence<'_>>, rows: &[Row]) -> Result<Finding> {
+    let needed = || evidence.context("this kind of test needs the result of a panel");
+    let level = claim.level;
     match &claim.test {
-        Test::Order { lower, upper, t } => order(needed()?, lower, upper, *t, claim.level),
-        Test::NearOptimum { policies, share, t } => {
-            near_optimum(needed()?, policies, *share, *t, claim.level)
+        Test::Order { lower, upper, at, factor } => {
+            order::judge(needed()?, lower, upper, *at, *factor, level)
         }
-        Test::Table { columns, decimals } => table(rows, columns, *decimals),
+        Test::NearOptimum { policies, share, t } => optimum::judge(needed()?, policies, *share, *t, level),
+        Test::BelowBound { series, t, bound } => bound::judge(needed()?, series, *t, bound.as_deref(), level),
+        Test::Parallel { series, slope, margin, bound } => {
+            slopes::parallel(needed()?, series, *slope, *margin, bound.as_deref(), level)
+        }
+        Test::SameSlope { series, slope, margin } => slopes::same(needed()?, series, *slope, *margin, level),
+        Test::Table { columns, decimals } => table::judge(rows, columns, *decimals),
         Test::NotTestable { reason } => Ok(Finding {
             verdict: Verdict::NotTestable,
             summary: reason.clone(),
@@ -269,16 +396,26 @@ struct Sign {
 
 impl Sign {
     fn of(mean: f64, se: f64, freedom: u64, level: f64) -> Self {
+        Self::with_levels(mean, se, freedom, level, level)
+    }
+
+    /// At one level for "negative", at another for "positive".
+    fn with_levels(mean: f64, se: f64, freedom: u64, negative: f64, positive: f64) -> Self {
         let statistic = if mean == 0.0 { 0.0 } else { mean / se };
-        let says = if student::upper_tail(-statistic, freedom) <= level {
+        let says = if student::upper_tail(-statistic, freedom) <= negative {
             Verdict::Reproduced
-        } else if student::upper_tail(statistic, freedom) <= level {
+        } else if student::upper_tail(statistic, freedom) <= positive {
             Verdict::Contradicted
         } else {
             Verdict::Undecided
         };
         Self { statistic, says }
     }
+}
+
+/// Degrees of freedom of a sample's standard error.
+fn freedom_of(sample: &[f64]) -> u64 {
+    (sample.len() as u64).saturating_sub(1)
 }
 
 /// Whether all comparisons hold, any is the other way round, or neither.
@@ -292,174 +429,32 @@ fn verdict_of(comparisons: &[Comparison]) -> Verdict {
     }
 }
 
-fn order(
-    result: &ResultFile,
-    lower: &[String],
-    upper: &[String],
-    t: Option<u64>,
-    level: f64,
-) -> Result<Finding> {
-    let mut comparisons = Vec::new();
-    for low in lower {
-        for high in upper {
-            comparisons.push(compare_pair(result, low, high, t, level)?);
-        }
-    }
+/// A finding of comparisons that were all made at this level with this many degrees of freedom.
+fn finding(quantity: &'static str, comparisons: Vec<Comparison>, level: f64, freedom: u64) -> Finding {
     let verdict = verdict_of(&comparisons);
-    let critical = student::critical(level, result.runs.saturating_sub(1));
-    let summary = summary(verdict, &comparisons, critical);
-    Ok(Finding { verdict, summary, quantity: "difference of regrets (clicks)", comparisons })
+    let summary = summary(verdict, &comparisons, student::critical(level, freedom));
+    Finding { verdict, summary, quantity, comparisons }
 }
 
-/// Whether `low` has less regret than `high`, run by run.
-fn compare_pair(
-    result: &ResultFile,
-    low: &str,
-    high: &str,
-    t: Option<u64>,
-    level: f64,
-) -> Result<Comparison> {
-    let (paired, sign) = match result.paired.iter().find(pair_of(low, high)) {
-        Some(paired) => (paired, 1.0),
-        None => match result.paired.iter().find(pair_of(high, low)) {
-            Some(paired) => (paired, -1.0),
-            None => bail!("the result has no paired difference of `{low}` and `{high}`"),
-        },
-    };
-    let freedom = result.runs.saturating_sub(1);
-    let at = checkpoint(&paired.t, t)?;
-    let difference = |index: usize| sign * paired.regret.mean[index];
-    let sign_at = |index: usize| Sign::of(difference(index), paired.regret.se[index], freedom, level);
-    let here = sign_at(at);
-    let after =
-        (0..paired.t.len()).rev().take_while(|&index| sign_at(index).says == Verdict::Reproduced).last();
-    Ok(Comparison {
-        what: format!("{low} − {high}"),
-        policies: vec![low.to_owned(), high.to_owned()],
-        t: Some(paired.t[at]),
-        difference: difference(at),
-        se: (freedom > 0).then_some(paired.regret.se[at]),
-        statistic: Some(here.statistic).filter(|statistic| statistic.is_finite()),
-        says: here.says,
-        leads_from: after.map(|index| paired.t[index]),
-        measured: number::estimate(difference(at), paired.regret.se[at], result.runs),
-    })
-}
-
-fn pair_of<'a>(a: &'a str, b: &'a str) -> impl Fn(&&Paired) -> bool + 'a {
-    move |paired| paired.a == a && paired.b == b
-}
-
-fn near_optimum(
-    result: &ResultFile,
-    policies: &[String],
-    share: f64,
-    t: Option<u64>,
-    level: f64,
-) -> Result<Finding> {
-    let freedom = result.runs.saturating_sub(1);
-    let mut comparisons = Vec::new();
-    for label in policies {
-        let Some(policy) = result.policies.iter().find(|policy| policy.label == *label) else {
-            bail!("the result has no policy `{label}`");
-        };
-        let at = checkpoint(&policy.t, t)?;
-        let round = policy.t[at];
-        let best = result
-            .optimum
-            .t
-            .iter()
-            .position(|&other| other == round)
-            .context("the optimum lacks a checkpoint")?;
-        let optimum = (result.optimum.clicks.mean[best], result.optimum.clicks.se[best]);
-        let regret = (policy.regret.mean[at], policy.regret.se[at]);
-        // Share of the optimum that is missing. Nothing is known of how regret and optimum go together from run to run, so
-        // their relative errors add up: the most that the error of their ratio can be.
-        let lost = regret.0 / optimum.0;
-        let se = regret.1 / optimum.0 + lost.abs() * optimum.1 / optimum.0;
-        let excess = lost - (1.0 - share);
-        let sign = Sign::of(excess, se, freedom, level);
-        comparisons.push(Comparison {
-            what: label.clone(),
-            policies: vec![label.clone()],
-            t: Some(round),
-            difference: excess,
-            se: (freedom > 0).then_some(se),
-            statistic: Some(sign.statistic).filter(|statistic| statistic.is_finite()),
-            says: sign.says,
-            leads_from: None,
-            measured: format!("{} %", number::estimate(100.0 * (1.0 - lost), 100.0 * se, result.runs)),
-        });
+/// What is said where a bound is asked for that the result does not have.
+fn no_bound(runs: &Runs<'_>, label: Option<&str>) -> Finding {
+    let known: Vec<&str> = runs.measured.result.bounds.iter().map(|bound| bound.label.as_str()).collect();
+    let wanted = label.map_or_else(|| "no bound".to_owned(), |label| format!("no bound {label:?}"));
+    let known = if known.is_empty() { String::new() } else { format!("; it has {}", known.join(", ")) };
+    Finding {
+        verdict: Verdict::Undecided,
+        summary: format!("The result has {wanted}{known}."),
+        quantity: "",
+        comparisons: Vec::new(),
     }
-    let verdict = verdict_of(&comparisons);
-    let critical = student::critical(level, freedom);
-    let summary = summary(verdict, &comparisons, critical);
-    Ok(Finding { verdict, summary, quantity: "expected clicks, share of the optimum", comparisons })
 }
 
-fn table(rows: &[Row], columns: &[Column], decimals: u32) -> Result<Finding> {
-    let unit = libm::pow(10.0, f64::from(decimals));
-    let mut comparisons = Vec::new();
-    let mut entries = 0;
-    for row in rows {
-        for &column in columns {
-            let name = column.name();
-            let Some((_, printed)) = row.printed.iter().find(|(key, _)| key == name) else {
-                bail!("instance `{}` has no printed `{name}`", row.name);
-            };
-            entries += 1;
-            let value = column.of(&row.theta);
-            if libm::round(value * unit) != libm::round(printed * unit) {
-                let digits = if column == Column::Items { 0 } else { decimals as usize };
-                comparisons.push(Comparison {
-                    what: format!("{} of {}", name.replace('_', " "), row.name),
-                    policies: Vec::new(),
-                    t: None,
-                    difference: value - printed,
-                    se: None,
-                    statistic: None,
-                    says: Verdict::Contradicted,
-                    leads_from: None,
-                    measured: format!(
-                        "{}, printed {}",
-                        number::fixed(value, digits),
-                        number::fixed(*printed, digits)
-                    ),
-                });
-            }
-        }
-    }
-    let verdict = if comparisons.is_empty() { Verdict::Reproduced } else { Verdict::Contradicted };
-    let differing: Vec<String> =
-        comparisons.iter().map(|one| format!("{} is {}", one.what, one.measured)).collect();
-    let summary = match differing.len() {
-        0 => format!("All {entries} entries are as printed."),
-        1..=3 => format!(
-            "{} of {entries} entries as printed; {}.",
-            entries - differing.len(),
-            differing.join("; ")
-        ),
-        many => format!("{} of {entries} entries as printed, {many} are not.", entries - many),
-    };
-    Ok(Finding { verdict, summary, quantity: "value", comparisons })
-}
-
-/// Index of a checkpoint, the last one when none is asked for.
-fn checkpoint(rounds: &[u64], t: Option<u64>) -> Result<usize> {
-    let found = match t {
-        Some(t) => rounds.iter().position(|&round| round == t),
-        None => rounds.len().checked_sub(1),
-    };
-    found.with_context(|| match t {
-        Some(t) => format!("round {} is no checkpoint of the result", number::grouped(t)),
-        None => "the result has no checkpoint".to_owned(),
-    })
-}
+const ONE_RUN: &str = "One run has no standard error: nothing is significant.";
 
 /// The comparisons of a test in one sentence.
 fn summary(verdict: Verdict, comparisons: &[Comparison], critical: f64) -> String {
     if critical.is_infinite() {
-        return "One run has no standard error: nothing is significant.".to_owned();
+        return ONE_RUN.to_owned();
     }
     let count = comparisons.len();
     let of = |wanted: Verdict| comparisons.iter().filter(|comparison| comparison.says == wanted).count();
@@ -489,221 +484,4 @@ fn summary(verdict: Verdict, comparisons: &[Comparison], critical: f64) -> Strin
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::result::{MeanSe, Optimum, PolicyResult, Spread};
-
-    /// Two hundred runs of three policies at four checkpoints. Their own regrets vary so much from run to run that only
-    /// the paired differences tell them apart: `good` is better than `bad` from round 100 on, `even` cannot be told
-    /// from `good`.
-    fn result() -> ResultFile {
-        let t = vec![10, 100, 1000, 10_000];
-        let policy = |label: &str, last: f64| PolicyResult {
-            label: label.to_owned(),
-            policy: label.to_owned(),
-            t: t.clone(),
-            regret: Spread {
-                mean: vec![5.0, 50.0, 100.0, last],
-                se: vec![50.0; 4],
-                min: vec![0.0; 4],
-                max: vec![900.0; 4],
-                q10: vec![1.0; 4],
-                q90: vec![500.0; 4],
-            },
-            clicks: MeanSe { mean: vec![1.0, 10.0, 100.0, 1000.0], se: vec![1.0; 4] },
-        };
-        let paired = |a: &str, b: &str, mean: [f64; 4], se: [f64; 4]| Paired {
-            a: a.to_owned(),
-            b: b.to_owned(),
-            t: t.clone(),
-            regret: MeanSe { mean: mean.to_vec(), se: se.to_vec() },
-        };
-        ResultFile {
-            schema: 1,
-            name: "synthetic".to_owned(),
-            task: "regret".to_owned(),
-            runs: 200,
-            horizon: 10_000,
-            seed: 1,
-            policies: vec![policy("bad", 160.0), policy("good", 150.0), policy("even", 151.0)],
-            paired: vec![
-                paired("bad", "good", [-9.0, 4.0, 6.0, 10.0], [1.0, 1.0, 1.0, 1.0]),
-                paired("bad", "even", [0.0, 3.0, 5.0, 9.0], [1.0; 4]),
-                paired("good", "even", [0.0, -1.0, -1.0, -1.0], [1.0; 4]),
-            ],
-            bounds: Vec::new(),
-            optimum: Optimum { t, clicks: MeanSe { mean: vec![2.0, 20.0, 200.0, 2000.0], se: vec![0.1; 4] } },
-        }
-    }
-
-    fn names(labels: &[&str]) -> Vec<String> {
-        labels.iter().map(|&label| label.to_owned()).collect()
-    }
-
-    fn claim(test: Test) -> Claim {
-        Claim {
-            name: "a-claim".to_owned(),
-            panel: Some("panel".to_owned()),
-            says: "something".to_owned(),
-            place: "section 1".to_owned(),
-            level: 0.001,
-            test,
-            known: Verdict::Reproduced,
-            evidence: "seen".to_owned(),
-            remark: None,
-        }
-    }
-
-    fn found(lower: &[&str], upper: &[&str], t: Option<u64>) -> Finding {
-        let test = Test::Order { lower: names(lower), upper: names(upper), t };
-        judge(&claim(test), Some(&result()), &[]).unwrap()
-    }
-
-    #[test]
-    fn an_order_is_judged_on_paired_differences_in_both_orientations() {
-        // Unpaired, 10 ± 71 would decide nothing; with the sign of the stored pair forgotten, it would be contradicted.
-        let finding = found(&["good"], &["bad"], None);
-        assert_eq!(finding.verdict, Verdict::Reproduced);
-        assert_eq!(
-            (finding.comparisons[0].difference, finding.comparisons[0].statistic),
-            (-10.0, Some(-10.0))
-        );
-        assert_eq!(found(&["bad"], &["good"], None).verdict, Verdict::Contradicted);
-        assert_eq!(found(&["good"], &["even"], None).verdict, Verdict::Undecided);
-        assert_eq!(found(&["even"], &["good"], None).verdict, Verdict::Undecided);
-    }
-
-    #[test]
-    fn every_comparison_counts() {
-        assert_eq!(found(&["good", "even"], &["bad"], None).verdict, Verdict::Reproduced);
-        assert_eq!(found(&["good"], &["bad", "even"], None).verdict, Verdict::Undecided);
-        // One pair the wrong way round outweighs one that cannot be told and one that holds.
-        assert_eq!(found(&["good", "bad"], &["even"], None).verdict, Verdict::Contradicted);
-    }
-
-    #[test]
-    fn the_round_matters_and_so_does_the_order_before_it() {
-        let early = found(&["good"], &["bad"], Some(10));
-        assert_eq!(early.verdict, Verdict::Contradicted);
-        // z = -4 at round 100 is beyond 3.13, z = +9 at round 10 is the other way.
-        assert_eq!(early.comparisons[0].leads_from, Some(100));
-        let even = found(&["even"], &["bad"], None);
-        // z = -3 at round 100 falls short.
-        assert_eq!(even.comparisons[0].leads_from, Some(1000));
-        assert_eq!(found(&["good"], &["even"], None).comparisons[0].leads_from, None);
-    }
-
-    #[test]
-    fn a_gap_in_the_lead_starts_it_again() {
-        let mut result = result();
-        result.paired[0].regret.mean = vec![9.0, 9.0, 0.5, 9.0];
-        let test = Test::Order { lower: names(&["good"]), upper: names(&["bad"]), t: None };
-        let finding = judge(&claim(test), Some(&result), &[]).unwrap();
-        assert_eq!(finding.comparisons[0].leads_from, Some(10_000));
-    }
-
-    #[test]
-    fn one_run_and_no_variation_prove_what_they_can() {
-        let test = || Test::Order { lower: names(&["good"]), upper: names(&["bad"]), t: None };
-        let mut one = result();
-        one.runs = 1;
-        one.paired[0].regret.se = vec![0.0; 4];
-        let finding = judge(&claim(test()), Some(&one), &[]).unwrap();
-        assert_eq!(finding.verdict, Verdict::Undecided);
-        assert_eq!(finding.summary, "One run has no standard error: nothing is significant.");
-        assert_eq!((&*finding.comparisons[0].measured, finding.comparisons[0].se), ("−10.00", None));
-        let mut exact = result();
-        exact.paired[0].regret.se = vec![0.0; 4];
-        assert_eq!(judge(&claim(test()), Some(&exact), &[]).unwrap().verdict, Verdict::Reproduced);
-        exact.paired[0].regret.mean = vec![0.0; 4];
-        assert_eq!(judge(&claim(test()), Some(&exact), &[]).unwrap().verdict, Verdict::Undecided);
-        let mut broken = result();
-        broken.paired[0].regret.se = vec![f64::NAN; 4];
-        assert_eq!(judge(&claim(test()), Some(&broken), &[]).unwrap().verdict, Verdict::Undecided);
-    }
-
-    #[test]
-    fn few_runs_need_more_than_the_normal_quantile() {
-        let mut few = result();
-        few.paired[0].regret.mean = vec![3.3; 4];
-        let test = || Test::Order { lower: names(&["good"]), upper: names(&["bad"]), t: None };
-        assert_eq!(judge(&claim(test()), Some(&few), &[]).unwrap().verdict, Verdict::Reproduced);
-        few.runs = 20;
-        assert_eq!(judge(&claim(test()), Some(&few), &[]).unwrap().verdict, Verdict::Undecided);
-    }
-
-    #[test]
-    fn a_share_of_the_optimum_is_judged_with_its_error() {
-        let with = |share: f64, regret: f64, se: f64| {
-            let mut result = result();
-            result.policies[1].regret.mean[3] = regret;
-            result.policies[1].regret.se[3] = se;
-            let test = Test::NearOptimum { policies: names(&["good"]), share, t: None };
-            judge(&claim(test), Some(&result), &[]).unwrap().verdict
-        };
-        // The optimum is 2000 clicks: 90 % of it leaves 200 for regret.
-        assert_eq!(with(0.9, 150.0, 5.0), Verdict::Reproduced);
-        assert_eq!(with(0.9, 150.0, 50.0), Verdict::Undecided);
-        assert_eq!(with(0.9, 250.0, 5.0), Verdict::Contradicted);
-        assert_eq!(with(0.95, 150.0, 5.0), Verdict::Contradicted);
-    }
-
-    fn rows() -> Vec<Row> {
-        let row = |name: &str, theta: &[f64], printed: [f64; 3]| Row {
-            name: name.to_owned(),
-            theta: theta.to_vec(),
-            printed: ["n_items", "min_theta", "max_theta"]
-                .map(str::to_owned)
-                .into_iter()
-                .zip(printed)
-                .collect(),
-        };
-        vec![
-            row("first", &[0.0163, 0.0773], [2.0, 0.016, 0.077]),
-            row("second", &[0.0174, 0.0687], [2.0, 0.023, 0.069]),
-        ]
-    }
-
-    #[test]
-    fn a_table_is_compared_entry_by_entry() {
-        let judged = |columns: &[Column]| {
-            judge(&claim(Test::Table { columns: columns.to_vec(), decimals: 3 }), None, &rows()).unwrap()
-        };
-        assert_eq!(judged(&[Column::Items, Column::MaxTheta]).verdict, Verdict::Reproduced);
-        let finding = judged(&[Column::Items, Column::MinTheta, Column::MaxTheta]);
-        assert_eq!(finding.verdict, Verdict::Contradicted);
-        assert_eq!(finding.comparisons.len(), 1);
-        assert_eq!(finding.comparisons[0].what, "min theta of second");
-        assert_eq!(finding.comparisons[0].measured, "0.017, printed 0.023");
-        assert_eq!(
-            finding.summary,
-            "5 of 6 entries as printed; min theta of second is 0.017, printed 0.023."
-        );
-    }
-
-    #[test]
-    fn what_the_result_lacks_is_said() {
-        let error = |test: Test| format!("{:#}", judge(&claim(test), Some(&result()), &[]).unwrap_err());
-        let order = |lower: &str, t| Test::Order { lower: names(&[lower]), upper: names(&["bad"]), t };
-        assert!(error(order("nobody", None)).contains("`nobody` and `bad`"));
-        assert!(error(order("good", Some(11))).contains("round 11 is no checkpoint"));
-        let near = Test::NearOptimum { policies: names(&["nobody"]), share: 0.9, t: None };
-        assert!(error(near).contains("`nobody`"));
-        assert!(judge(&claim(order("good", None)), None, &[]).is_err());
-    }
-
-    #[test]
-    fn a_check_fails_on_the_opposite_and_in_full_on_nothing() {
-        use Verdict::{Contradicted, NotTestable, Reproduced, Undecided};
-        let fails = |found, known, quick| Agreement::of(found, known).fails(quick);
-        for quick in [true, false] {
-            for same in [Reproduced, Contradicted, Undecided, NotTestable] {
-                assert!(!fails(same, same, quick));
-            }
-            assert!(fails(Reproduced, Contradicted, quick) && fails(Contradicted, Reproduced, quick));
-            assert!(fails(Reproduced, NotTestable, quick) && fails(NotTestable, Reproduced, quick));
-            assert!(!fails(Reproduced, Undecided, quick) && !fails(Contradicted, Undecided, quick));
-            assert_eq!(fails(Undecided, Reproduced, quick), !quick);
-        }
-    }
-}
+mod tests;

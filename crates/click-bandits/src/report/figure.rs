@@ -1,14 +1,18 @@
-//! Which curves a figure of an experiment shows, from its result.
+//! Which curves a figure shows, from the result of an experiment or of several variants of one.
 
-use std::collections::BTreeMap;
+mod final_values;
+mod heat_map;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 
 use super::axis::{Axis, Scale};
 use super::number;
+use super::series::{Simulated, reader_name};
 use super::student;
 use super::svg::{self, Chart, Curve, Look};
-use crate::result::{PolicyResult, ResultFile};
+use crate::result::{Bound, PolicyResult, ResultFile};
 
 /// A figure to draw of a result.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,12 +23,14 @@ pub(crate) struct Figure {
     pub(crate) title: Option<String>,
     /// What is shaded around a curve.
     pub(crate) band: Band,
-    /// How rounds are spread along the horizontal axis.
+    /// How rounds are spread along the horizontal axis; of final values, regrets along the vertical one.
     pub(crate) scale: Scale,
     /// First round shown.
     pub(crate) from: u64,
     /// Whether bounds and the optimum are drawn.
     pub(crate) references: bool,
+    /// Label of the policy of whose regret others are shown as a share.
+    pub(crate) relative_to: Option<String>,
 }
 
 /// What a figure shows.
@@ -34,6 +40,10 @@ pub(crate) enum Kind {
     Regret,
     /// Clicks so far divided by rounds so far.
     ClickThroughRate,
+    /// Regret at the end, from variant to variant.
+    Final,
+    /// Regret at the end as a share of one policy's, a row a policy, a column a variant.
+    HeatMap,
 }
 
 /// What is shaded around a curve.
@@ -48,11 +58,21 @@ pub(crate) enum Band {
 }
 
 impl Kind {
+    /// All of them.
+    pub(crate) const ALL: [Self; 4] = [Self::Regret, Self::ClickThroughRate, Self::Final, Self::HeatMap];
+
+    /// Whether it shows nothing but how variants differ.
+    pub(crate) fn compares_variants(self) -> bool {
+        matches!(self, Self::Final | Self::HeatMap)
+    }
+
     /// Its name in file names and experiments.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Regret => "regret",
             Self::ClickThroughRate => "click-through-rate",
+            Self::Final => "final",
+            Self::HeatMap => "heat-map",
         }
     }
 }
@@ -60,12 +80,19 @@ impl Kind {
 impl Figure {
     /// A figure of this kind with every choice at its default.
     pub(crate) fn of(kind: Kind) -> Self {
-        Self { kind, title: None, band: Band::Confidence, scale: Scale::Log, from: 1, references: true }
+        let scale = if kind == Kind::Final { Scale::Linear } else { Scale::Log };
+        let band = Band::Confidence;
+        Self { kind, title: None, band, scale, from: 1, references: true, relative_to: None }
     }
 
     /// The figures of an experiment that says nothing about figures.
     pub(crate) fn defaults() -> Vec<Self> {
         vec![Self::of(Kind::Regret), Self::of(Kind::ClickThroughRate)]
+    }
+
+    /// Those of an experiment with variants.
+    pub(crate) fn defaults_of_variants() -> Vec<Self> {
+        vec![Self::of(Kind::Regret), Self::of(Kind::Final)]
     }
 }
 
@@ -115,24 +142,75 @@ pub(crate) fn file_names(figures: &[Figure]) -> Vec<String> {
     figures.iter().enumerate().map(name).collect()
 }
 
-/// Draws the figures of a result: the file name and the picture of each.
+/// Draws the figures of a result: the file name and the picture of each. Those that compare variants are left out.
 ///
 /// # Errors
 ///
 /// See [`svg::render`].
 pub(crate) fn draw(figures: &[Figure], result: &ResultFile, looks: &Looks) -> Result<Vec<(String, String)>> {
-    let picture = |figure: &Figure| svg::render(&chart(figure, result, looks));
-    let names = file_names(figures).into_iter();
-    names.zip(figures).map(|(name, figure)| Ok((name, picture(figure)?))).collect()
+    let shown = [Shown { title: "", result }];
+    let named = file_names(figures).into_iter().zip(figures);
+    named
+        .filter(|(_, figure)| !figure.kind.compares_variants())
+        .map(|(name, figure)| Ok((name, svg::render(&chart(figure, &shown, looks))?)))
+        .collect()
+}
+
+/// Draws the figures of the variants of an experiment: the file name and the picture of each.
+///
+/// # Errors
+///
+/// See [`svg::render`].
+pub(crate) fn draw_variants(
+    figures: &[Figure],
+    variants: &[Simulated],
+    looks: &Looks,
+) -> Result<Vec<(String, String)>> {
+    let shown: Vec<Shown<'_>> = variants
+        .iter()
+        .map(|variant| Shown { title: &variant.title, result: &variant.measured.result })
+        .collect();
+    let picture = |figure: &Figure| match figure.kind {
+        Kind::Regret | Kind::ClickThroughRate => svg::render(&chart(figure, &shown, looks)),
+        Kind::Final => svg::render(&final_values::chart(figure, variants, looks)),
+        Kind::HeatMap => Ok(heat_map::render(figure, variants, looks)),
+    };
+    let named = file_names(figures).into_iter().zip(figures);
+    named.map(|(name, figure)| Ok((name, picture(figure)?))).collect()
+}
+
+/// A result among those whose curves a figure lays over each other.
+#[derive(Debug, Clone, Copy)]
+struct Shown<'a> {
+    /// What readers call the variant; empty for a figure of one result.
+    title: &'a str,
+    result: &'a ResultFile,
 }
 
 /// The curves of a figure.
-pub(crate) fn chart(figure: &Figure, result: &ResultFile, looks: &Looks) -> Chart {
-    let mut curves = references(figure, result);
+fn chart(figure: &Figure, variants: &[Shown<'_>], looks: &Looks) -> Chart {
+    let labels: BTreeSet<&str> = variants
+        .iter()
+        .flat_map(|shown| &shown.result.policies)
+        .map(|policy| policy.label.as_str())
+        .collect();
+    let one_policy = labels.len() == 1;
+    let mut curves = references(figure, variants, one_policy);
     let bounds_end = highest(&curves);
-    let factor = band_factor(result.runs);
-    let policies: Vec<Curve> =
-        result.policies.iter().map(|policy| policy_curve(figure, policy, looks, factor)).collect();
+    let mut policies: Vec<Curve> = Vec::new();
+    for (number, Shown { title, result }) in variants.iter().enumerate() {
+        let factor = band_factor(result.runs);
+        for policy in &result.policies {
+            let label = reader_name(looks.name(&policy.label), title, one_policy);
+            // Variants of one policy have colours of their own; of several, the policy's with a marker of their own.
+            let look = match (title.is_empty(), one_policy) {
+                (true, _) => looks.policy(&policy.label),
+                (false, true) => Look::Policy(number),
+                (false, false) => looks.policy(&policy.label).with_marker(number),
+            };
+            policies.push(policy_curve(figure, policy, label, look, factor));
+        }
+    }
     curves.extend(policies.iter().cloned());
 
     let rounds = curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.0));
@@ -152,9 +230,7 @@ pub(crate) fn chart(figure: &Figure, result: &ResultFile, looks: &Looks) -> Char
                 policies.iter().flat_map(|curve| &curve.points).map(|point| point.1).fold(0.0, f64::min);
             (Axis::rounded(lowest, top), "cumulative expected regret (clicks)")
         }
-        Kind::ClickThroughRate => {
-            (Axis::rounded(lowest(&curves), highest(&curves)), "clicks per round, rounds 1 to t")
-        }
+        _ => (Axis::rounded(lowest(&curves), highest(&curves)), "clicks per round, rounds 1 to t"),
     };
     for curve in &mut curves {
         if curve.points.last().is_some_and(|point| point.1 > y.to()) {
@@ -164,9 +240,9 @@ pub(crate) fn chart(figure: &Figure, result: &ResultFile, looks: &Looks) -> Char
     Chart {
         title: figure.title.clone().unwrap_or_else(|| match figure.kind {
             Kind::Regret => "Cumulative regret".to_owned(),
-            Kind::ClickThroughRate => "Click-through rate".to_owned(),
+            _ => "Click-through rate".to_owned(),
         }),
-        subtitle: subtitle(figure, result, &curves),
+        subtitle: subtitle(figure, variants, &curves),
         x: Axis::new(figure.scale, first, last),
         x_label: match figure.scale {
             Scale::Log => "round t (log scale)".to_owned(),
@@ -174,6 +250,7 @@ pub(crate) fn chart(figure: &Figure, result: &ResultFile, looks: &Looks) -> Char
         },
         y,
         y_label: y_label.to_owned(),
+        categories: Vec::new(),
         curves,
     }
 }
@@ -184,7 +261,13 @@ fn band_factor(runs: u64) -> Option<f64> {
     Some(student::critical(0.025, freedom))
 }
 
-fn policy_curve(figure: &Figure, policy: &PolicyResult, looks: &Looks, factor: Option<f64>) -> Curve {
+fn policy_curve(
+    figure: &Figure,
+    policy: &PolicyResult,
+    label: String,
+    look: Look,
+    factor: Option<f64>,
+) -> Curve {
     let mut points = Vec::new();
     let mut band = Vec::new();
     for (index, &t) in policy.t.iter().enumerate().filter(|(_, t)| **t >= figure.from.max(1)) {
@@ -194,7 +277,7 @@ fn policy_curve(figure: &Figure, policy: &PolicyResult, looks: &Looks, factor: O
                 let regret = &policy.regret;
                 (regret.mean[index], regret.se[index], Some((regret.q10[index], regret.q90[index])))
             }
-            Kind::ClickThroughRate => (policy.clicks.mean[index] / x, policy.clicks.se[index] / x, None),
+            _ => (policy.clicks.mean[index] / x, policy.clicks.se[index] / x, None),
         };
         if !middle.is_finite() {
             continue;
@@ -209,16 +292,16 @@ fn policy_curve(figure: &Figure, policy: &PolicyResult, looks: &Looks, factor: O
             band.push((x, low, high));
         }
     }
-    Curve { label: looks.name(&policy.label).to_owned(), look: looks.policy(&policy.label), points, band }
+    Curve { label, look, points, band }
 }
 
-fn references(figure: &Figure, result: &ResultFile) -> Vec<Curve> {
+fn references(figure: &Figure, variants: &[Shown<'_>], one_policy: bool) -> Vec<Curve> {
     if !figure.references {
         return Vec::new();
     }
-    let curve = |number: usize, label: &str, t: &[u64], value: &dyn Fn(usize) -> f64| Curve {
-        label: label.to_owned(),
-        look: Look::Reference(number),
+    let curve = |label: String, look: Look, t: &[u64], value: &dyn Fn(usize) -> f64| Curve {
+        label,
+        look,
         points: t
             .iter()
             .enumerate()
@@ -228,38 +311,58 @@ fn references(figure: &Figure, result: &ResultFile) -> Vec<Curve> {
             .collect(),
         band: Vec::new(),
     };
-    match figure.kind {
-        Kind::Regret => result
-            .bounds
-            .iter()
-            .enumerate()
-            .map(|(number, bound)| curve(number, &bound.label, &bound.t, &|index| bound.value[index]))
-            .collect(),
-        Kind::ClickThroughRate => {
-            let optimum = &result.optimum;
-            vec![curve(0, "optimum", &optimum.t, &|index| {
-                optimum.clicks.mean[index] / optimum.t[index] as f64
-            })]
+    let bounds = |shown: &Shown<'_>| -> Vec<(String, Vec<u64>, Vec<f64>)> {
+        let result = shown.result;
+        if figure.kind == Kind::Regret {
+            let bound = |bound: &Bound| (bound.label.clone(), bound.t.clone(), bound.value.clone());
+            return result.bounds.iter().map(bound).collect();
         }
+        let (t, clicks) = (&result.optimum.t, &result.optimum.clicks.mean);
+        let rate = t.iter().zip(clicks).map(|(&t, clicks)| clicks / t as f64).collect();
+        vec![("optimum".to_owned(), t.clone(), rate)]
+    };
+    let mut curves = Vec::new();
+    let all: Vec<_> = variants.iter().map(bounds).collect();
+    // What is the same for all is drawn once.
+    let same = all.windows(2).all(|pair| pair[0] == pair[1]);
+    for (variant, (shown, bounds)) in
+        variants.iter().zip(&all).enumerate().take(if same { 1 } else { all.len() })
+    {
+        for (number, (label, t, value)) in bounds.iter().enumerate() {
+            let (label, look) = match (same, one_policy) {
+                (true, _) => (label.clone(), Look::Reference(number)),
+                (false, true) => (format!("{label}, {}", shown.title), Look::ReferenceOf(variant, number)),
+                (false, false) => (format!("{label}, {}", shown.title), Look::Reference(variant)),
+            };
+            curves.push(curve(label, look, t, &|index| value[index]));
+        }
+    }
+    curves
+}
+
+/// How many runs: "one run", "mean of 20 runs", "mean of 20 to 100 runs".
+fn runs_in_words<'a>(results: impl Iterator<Item = &'a ResultFile> + Clone) -> String {
+    let fewest = results.clone().map(|result| result.runs).min().unwrap_or(0);
+    let most = results.map(|result| result.runs).max().unwrap_or(0);
+    match (fewest, most) {
+        (1, 1) => "one run".to_owned(),
+        _ if fewest == most => format!("mean of {} runs", number::grouped(most)),
+        _ => format!("mean of {} to {} runs", number::grouped(fewest), number::grouped(most)),
     }
 }
 
-fn subtitle(figure: &Figure, result: &ResultFile, curves: &[Curve]) -> String {
-    let runs = if result.runs == 1 {
-        "one run".to_owned()
-    } else {
-        format!("mean of {} runs", number::grouped(result.runs))
-    };
+fn subtitle(figure: &Figure, variants: &[Shown<'_>], curves: &[Curve]) -> String {
+    let runs = runs_in_words(variants.iter().map(|shown| shown.result));
     let shaded = curves.iter().any(|curve| !curve.band.is_empty());
     let band = match figure.band {
         Band::Confidence if shaded => "; shaded: 95 % confidence interval",
         Band::Deciles if shaded => "; shaded: first to last decile of the runs",
         _ => "",
     };
-    let dashed = match (figure.kind, curves.iter().any(|curve| matches!(curve.look, Look::Reference(_)))) {
+    let dashed = match (figure.kind, curves.iter().any(|curve| curve.look.is_dashed())) {
         (_, false) => "",
         (Kind::Regret, true) => "; dashed: lower bound",
-        (Kind::ClickThroughRate, true) => "; dashed: always playing a best list",
+        (_, true) => "; dashed: always playing a best list",
     };
     format!("{runs}{band}{dashed}")
 }
@@ -280,177 +383,4 @@ fn extremes(curves: &[Curve]) -> impl Iterator<Item = f64> + '_ {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::result::{Bound, MeanSe, Optimum, Spread};
-
-    /// Policies whose regret is `factor * t` at these rounds, spread from half to twice that, of ten clicks a round at best.
-    fn result(policies: &[(&str, f64)], t: &[u64], bound: f64) -> ResultFile {
-        let times = |factor: f64| t.iter().map(|&t| factor * t as f64).collect::<Vec<_>>();
-        let policies = policies.iter().map(|&(label, factor)| PolicyResult {
-            label: label.to_owned(),
-            policy: label.to_owned(),
-            t: t.to_vec(),
-            regret: Spread {
-                mean: times(factor),
-                se: times(factor / 10.0),
-                min: times(0.0),
-                max: times(3.0 * factor),
-                q10: times(factor / 2.0),
-                q90: times(2.0 * factor),
-            },
-            clicks: MeanSe { mean: times(10.0 - factor), se: times(0.1) },
-        });
-        ResultFile {
-            schema: 1,
-            name: "synthetic".to_owned(),
-            task: "regret".to_owned(),
-            runs: 1500,
-            horizon: *t.last().unwrap(),
-            seed: 1,
-            policies: policies.collect(),
-            paired: Vec::new(),
-            bounds: vec![Bound { label: "bound".to_owned(), t: t.to_vec(), value: times(bound) }],
-            optimum: Optimum { t: t.to_vec(), clicks: MeanSe { mean: times(10.0), se: times(0.0) } },
-        }
-    }
-
-    fn drawn(figure: &Figure, result: &ResultFile) -> Chart {
-        chart(figure, result, &Looks::of(result.policies.iter().map(|policy| policy.label.as_str())))
-    }
-
-    #[test]
-    fn regret_has_its_bound_and_bands() {
-        let result = result(&[("a", 1.0), ("b", 2.0)], &[1, 10, 100], 0.5);
-        let mut figure = Figure::of(Kind::Regret);
-        let chart = drawn(&figure, &result);
-        let labels: Vec<_> = chart.curves.iter().map(|curve| (&*curve.label, curve.look)).collect();
-        assert_eq!(labels, [("bound", Look::Reference(0)), ("a", Look::Policy(0)), ("b", Look::Policy(1))]);
-        assert_eq!(chart.curves[1].points, [(1.0, 1.0), (10.0, 10.0), (100.0, 100.0)]);
-        let (x, low, high) = chart.curves[1].band[2];
-        assert!(x == 100.0 && (low - 80.38).abs() < 0.01 && (high - 119.62).abs() < 0.01);
-        assert!(chart.y.to() >= 200.0 + 39.2);
-        assert_eq!(
-            chart.subtitle,
-            "mean of 1,500 runs; shaded: 95 % confidence interval; dashed: lower bound"
-        );
-
-        figure.band = Band::Deciles;
-        assert_eq!(drawn(&figure, &result).curves[1].band[2], (100.0, 50.0, 200.0));
-        figure.band = Band::None;
-        figure.references = false;
-        let plain = drawn(&figure, &result);
-        assert!(plain.curves.len() == 2 && plain.curves.iter().all(|curve| curve.band.is_empty()));
-        assert_eq!(plain.subtitle, "mean of 1,500 runs");
-    }
-
-    #[test]
-    fn a_click_through_rate_is_clicks_by_rounds_from_a_round_on() {
-        let figure = Figure { from: 10, band: Band::None, ..Figure::of(Kind::ClickThroughRate) };
-        let chart = drawn(&figure, &result(&[("a", 1.0)], &[1, 10, 100], 0.5));
-        assert_eq!(chart.curves[0].label, "optimum");
-        assert_eq!(chart.curves[0].points, [(10.0, 10.0), (100.0, 10.0)]);
-        assert_eq!(chart.curves[1].points, [(10.0, 9.0), (100.0, 9.0)]);
-    }
-
-    #[test]
-    fn a_bound_far_above_the_curves_leaves_the_frame_and_says_so() {
-        let chart = drawn(&Figure::of(Kind::Regret), &result(&[("a", 1.0)], &[1, 10, 100], 50.0));
-        assert!(chart.y.to() < 300.0);
-        assert_eq!(chart.curves[0].label, "bound (above the frame)");
-    }
-
-    #[test]
-    fn few_runs_have_wide_bands_and_one_has_none() {
-        let mut result = result(&[("a", 1.0)], &[1, 10, 100], 0.5);
-        for (runs, reach) in [(2, 12.706), (3, 4.303), (1500, 1.9616)] {
-            result.runs = runs;
-            let (_, low, high) = drawn(&Figure::of(Kind::Regret), &result).curves[1].band[2];
-            assert!(
-                (high - 100.0 - 10.0 * reach).abs() < 0.01 && (low + high - 200.0).abs() < 1e-9,
-                "{runs}"
-            );
-        }
-        result.runs = 1;
-        for (kind, band) in [
-            (Kind::Regret, Band::Confidence),
-            (Kind::Regret, Band::Deciles),
-            (Kind::ClickThroughRate, Band::Confidence),
-        ] {
-            let chart = drawn(&Figure { band, ..Figure::of(kind) }, &result);
-            assert!(chart.curves.iter().all(|curve| curve.band.is_empty()));
-            assert!(chart.subtitle.starts_with("one run; dashed"), "{}", chart.subtitle);
-        }
-    }
-
-    #[test]
-    fn what_rounding_left_below_zero_stays_in_the_frame() {
-        let mut result = result(&[("a", 0.0), ("b", 0.0)], &[1, 10, 100], 0.0);
-        result.policies[0].regret.mean = vec![0.0, -1e-12, -2e-12];
-        let zero = drawn(&Figure::of(Kind::Regret), &result).y;
-        assert_eq!(zero, Axis::rounded(0.0, 1.0));
-        assert!((0.0..=1.0).contains(&(zero.place(-2e-12) + 1e-9)));
-        result.policies[1].regret.mean = vec![-0.5, -3.0, 7.0];
-        assert!(drawn(&Figure::of(Kind::Regret), &result).y.place(-3.0) >= 0.0);
-    }
-
-    #[test]
-    fn a_figure_without_a_point_says_so() {
-        for scale in [Scale::Log, Scale::Linear] {
-            let figure = Figure { from: 10_000, scale, ..Figure::of(Kind::Regret) };
-            let result = result(&[("a", 1.0)], &[1, 10, 100], 0.5);
-            let looks = Looks::of(["a"]);
-            let picture = &draw(&[figure], &result, &looks).unwrap()[0].1;
-            assert!(picture.contains("nothing to show"), "{scale:?}");
-            assert!(picture.matches("<text").count() < 8, "{scale:?}");
-        }
-    }
-
-    #[test]
-    fn a_policy_keeps_its_look() {
-        let looks = Looks::of(["a", "b", "a", "c"]);
-        assert_eq!(["a", "b", "c"].map(|label| looks.policy(label)), [0, 1, 2].map(Look::Policy));
-        let names = BTreeMap::from([("a".to_owned(), "The A".to_owned())]);
-        let looks = looks.named(names);
-        assert_eq!((looks.name("a"), looks.name("b")), ("The A", "b"));
-        let chart = chart(&Figure::of(Kind::Regret), &result(&[("a", 1.0)], &[1, 10], 0.5), &looks);
-        assert_eq!((&*chart.curves[1].label, chart.curves[1].look), ("The A", Look::Policy(0)));
-    }
-
-    #[test]
-    fn figures_of_one_kind_have_different_files() {
-        let kinds = [Kind::Regret, Kind::ClickThroughRate, Kind::Regret].map(Figure::of);
-        assert_eq!(file_names(&kinds), ["regret.svg", "click-through-rate.svg", "regret-2.svg"]);
-    }
-
-    #[test]
-    fn every_result_can_be_drawn() {
-        let mut broken = result(&[("a", 1.0)], &[1, 10], 1.0);
-        broken.policies[0].regret.mean[1] = f64::NAN;
-        broken.policies[0].regret.se = vec![f64::INFINITY; 2];
-        let nine: Vec<(String, f64)> = (1..10).map(|i| (format!("policy {i}"), f64::from(i))).collect();
-        let nine: Vec<(&str, f64)> = nine.iter().map(|(label, factor)| (label.as_str(), *factor)).collect();
-        let results = [
-            result(&[], &[1], 1.0),
-            result(&[("a", 1.0)], &[1], 1.0),
-            result(&[("a", 0.0), ("b", 0.0)], &[1, 10], 0.0),
-            result(&[("a", 1e300)], &[1, 1 << 53], 1.0),
-            result(&nine, &[1, 7, 1000], 1.0),
-            broken,
-        ];
-        for result in &results {
-            let looks = Looks::of(result.policies.iter().map(|policy| policy.label.as_str()));
-            for scale in [Scale::Log, Scale::Linear] {
-                for band in [Band::None, Band::Confidence, Band::Deciles] {
-                    for kind in [Kind::Regret, Kind::ClickThroughRate] {
-                        for from in [1, 5, 10_000] {
-                            let figure = Figure { band, scale, from, ..Figure::of(kind) };
-                            let pictures = draw(std::slice::from_ref(&figure), result, &looks).unwrap();
-                            assert!(!pictures[0].1.contains("NaN"), "{figure:?}");
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
+mod tests;

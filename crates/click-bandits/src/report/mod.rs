@@ -5,5 +5,7 @@ pub(crate) mod claims;
 pub(crate) mod figure;
 pub(crate) mod html;
 pub(crate) mod number;
+pub(crate) mod sample;
+pub(crate) mod series;
 pub(crate) mod student;
 pub(crate) mod svg;

@@ -1,4 +1,4 @@
-//! A chart as an SVG picture: the only file that draws, and the only one that knows the drawing library.
+//! A chart as an SVG picture: the only file that knows the drawing library.
 //!
 //! Everything that looks the same in all figures is here: sizes, fonts, colours, markers, dashes. A curve is told from
 //! the others by its colour (a palette that colour-blind readers can tell apart), by its marker, and by its label, which
@@ -35,6 +35,9 @@ pub(crate) struct Chart {
     pub(crate) y: Axis,
     /// What the vertical axis counts, with its unit.
     pub(crate) y_label: String,
+    /// Names of the places 0, 1, 2, ... of the horizontal axis, where it counts nothing; empty otherwise. Bands are bars
+    /// then, and markers stand at the points.
+    pub(crate) categories: Vec<String>,
     /// The curves, drawn in this order.
     pub(crate) curves: Vec<Curve>,
 }
@@ -57,13 +60,41 @@ pub(crate) struct Curve {
 pub(crate) enum Look {
     /// A policy: solid, with the colour and the marker of its number.
     Policy(usize),
+    /// A policy among several variants: its colour, and the marker of the variant's number.
+    Variant(usize, usize),
     /// Something to compare with: dashed and dark, one dash pattern a number.
     Reference(usize),
+    /// Something to compare one curve with: dashed in that curve's colour, one dash pattern a number.
+    ReferenceOf(usize, usize),
+}
+
+impl Look {
+    /// The same colour with the marker of another number.
+    pub(crate) fn with_marker(self, number: usize) -> Self {
+        match self {
+            Self::Policy(colour) => Self::Variant(colour, number),
+            other => other,
+        }
+    }
+
+    /// Whether it is something to compare with.
+    pub(crate) fn is_dashed(self) -> bool {
+        self.pattern().is_some()
+    }
+
+    /// Lengths of dash and gap; none for a solid line.
+    fn pattern(self) -> Option<(f64, f64)> {
+        match self {
+            Self::Policy(_) | Self::Variant(..) => None,
+            Self::Reference(number) | Self::ReferenceOf(_, number) => Some(DASHES[number % DASHES.len()]),
+        }
+    }
 }
 
 const UNIT: f64 = 10.0;
 const WIDTH: f64 = 800.0;
 const HEIGHT: f64 = 460.0;
+const MAX_HEIGHT: f64 = 1200.0;
 /// Left of the frame, without the labels of the ticks.
 const LEFT: f64 = 52.0;
 const TICK_FONT: f64 = 13.0;
@@ -124,23 +155,23 @@ pub(crate) fn colour(look: Look) -> String {
 /// If the drawing library fails, which it has no reason to: nothing is read or written.
 pub(crate) fn render(chart: &Chart) -> Result<String> {
     let legend = Legend::of(chart);
-    let frame = Frame {
-        left: left_of(chart),
-        right: WIDTH - LEADER - legend.width,
-        top: TOP,
-        bottom: HEIGHT - BOTTOM,
-    };
+    let (left, right) = (left_of(chart), WIDTH - LEADER - legend.width);
+    let names = Names::of(&chart.categories, right - left);
+    let below = BOTTOM + names.room();
+    // Many labels make the picture higher, up to where they would fill a screen.
+    let height = (TOP + legend.height() + below).clamp(HEIGHT + names.room(), MAX_HEIGHT);
+    let frame = Frame { left, right, top: TOP, bottom: height - below, height };
     let mut svg = String::new();
     {
         let area =
-            SVGBackend::with_string(&mut svg, (units(WIDTH).unsigned_abs(), units(HEIGHT).unsigned_abs()))
+            SVGBackend::with_string(&mut svg, (units(WIDTH).unsigned_abs(), units(height).unsigned_abs()))
                 .into_drawing_area();
         area.fill(&WHITE).context("cannot draw the background")?;
         draw_titles(&area, chart, &frame)?;
         if chart.curves.iter().all(|curve| curve.points.is_empty()) {
             draw_nothing(&area, &frame)?;
         } else {
-            draw_axes(&area, chart, &frame)?;
+            draw_axes(&area, chart, &names, &frame)?;
         }
         for curve in &chart.curves {
             draw_band(&area, chart, curve, &frame)?;
@@ -151,7 +182,7 @@ pub(crate) fn render(chart: &Chart) -> Result<String> {
         draw_legend(&area, chart, &legend, &frame)?;
         area.present().context("cannot finish the picture")?;
     }
-    Ok(with_head(&svg, &chart.title))
+    Ok(with_head(&svg, &chart.title, height))
 }
 
 /// The left edge of the frame, so that the longest label beside it has room.
@@ -166,6 +197,8 @@ struct Frame {
     right: f64,
     top: f64,
     bottom: f64,
+    /// Of the whole picture.
+    height: f64,
 }
 
 impl Frame {
@@ -203,6 +236,54 @@ impl Legend {
         let width = widest.unwrap_or(0) as f64 * LETTER * LEGEND_FONT + 16.0;
         Self { width: width.clamp(MIN_LEGEND, MAX_LEGEND + 16.0), entries }
     }
+
+    /// Room for all of them below each other.
+    fn height(&self) -> f64 {
+        self.entries.iter().map(|(_, lines, _)| height_of(lines)).sum()
+    }
+}
+
+/// Room for a label in the legend.
+fn height_of(lines: &[String]) -> f64 {
+    lines.len() as f64 * LEGEND_LINE + 4.0
+}
+
+/// The names below an axis that counts nothing.
+enum Names {
+    /// Beside each other, in lines.
+    Level(Vec<Vec<String>>),
+    /// Upright, where they are too long for that; with the letters of the longest.
+    Upright(Vec<String>, usize),
+}
+
+impl Names {
+    /// The names as they fit below a frame of this width.
+    fn of(names: &[String], width: f64) -> Self {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of letters")]
+        let columns = (width / names.len().max(1) as f64 / (LETTER * TICK_FONT)) as usize;
+        let lines: Vec<Vec<String>> = names.iter().map(|name| wrapped(name, columns.max(2))).collect();
+        let whole = |(lines, name): (&Vec<String>, &String)| {
+            lines.iter().map(|line| line.chars().count()).sum::<usize>() + 1 >= name.chars().count()
+                && !lines.iter().any(|line| line.ends_with('…'))
+                && lines.iter().all(|line| line.chars().count() < columns)
+        };
+        if lines.iter().zip(names).all(whole) {
+            return Self::Level(lines);
+        }
+        let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        Self::Upright(names.to_vec(), longest)
+    }
+
+    /// What they need below the frame, more than numbers do.
+    fn room(&self) -> f64 {
+        match self {
+            Self::Level(names) => {
+                let lines = names.iter().map(Vec::len).max().unwrap_or(1);
+                (lines.max(1) as f64 - 1.0) * LEGEND_LINE
+            }
+            Self::Upright(_, longest) => (*longest as f64 - 1.0) * LETTER * TICK_FONT,
+        }
+    }
 }
 
 fn draw_titles(area: &Area<'_>, chart: &Chart, frame: &Frame) -> Result<()> {
@@ -213,20 +294,11 @@ fn draw_titles(area: &Area<'_>, chart: &Chart, frame: &Frame) -> Result<()> {
     text(area, &chart.subtitle, (frame.left, 38.0), &font(12.5, MUTED, left))
 }
 
-fn draw_axes(area: &Area<'_>, chart: &Chart, frame: &Frame) -> Result<()> {
-    let width = frame.right - frame.left;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful")]
-    let room = (width / 64.0) as usize;
-    for tick in chart.x.ticks(room) {
-        let x = frame.x(&chart.x, tick.value);
-        let colour = if tick.label.is_empty() { FAINT_GRID } else { GRID };
-        line(area, &[(x, frame.top), (x, frame.bottom)], colour.stroke_width(stroke(0.8)))?;
-        text(
-            area,
-            &tick.label,
-            (x, frame.bottom + 7.0),
-            &font(TICK_FONT, TEXT, Pos::new(HPos::Center, VPos::Top)),
-        )?;
+fn draw_axes(area: &Area<'_>, chart: &Chart, names: &Names, frame: &Frame) -> Result<()> {
+    if chart.categories.is_empty() {
+        draw_rounds(area, chart, frame)?;
+    } else {
+        draw_names(area, chart, names, frame)?;
     }
     for tick in chart.y.ticks(8) {
         let y = frame.y(&chart.y, tick.value);
@@ -245,10 +317,51 @@ fn draw_axes(area: &Area<'_>, chart: &Chart, frame: &Frame) -> Result<()> {
         line(area, &[from, to], FRAME.stroke_width(stroke(1.2)))?;
     }
     let middle = Pos::new(HPos::Center, VPos::Bottom);
-    let below = (f64::midpoint(frame.left, frame.right), HEIGHT - 10.0);
+    let below = (f64::midpoint(frame.left, frame.right), frame.height - 10.0);
     text(area, &chart.x_label, below, &font(14.0, TEXT, middle))?;
     let beside = (24.0, f64::midpoint(frame.top, frame.bottom));
     text(area, &chart.y_label, beside, &font(14.0, TEXT, middle).transform(FontTransform::Rotate270))
+}
+
+/// The ticks of a horizontal axis that counts.
+fn draw_rounds(area: &Area<'_>, chart: &Chart, frame: &Frame) -> Result<()> {
+    let width = frame.right - frame.left;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful")]
+    let room = (width / 64.0) as usize;
+    for tick in chart.x.ticks(room) {
+        let x = frame.x(&chart.x, tick.value);
+        let colour = if tick.label.is_empty() { FAINT_GRID } else { GRID };
+        line(area, &[(x, frame.top), (x, frame.bottom)], colour.stroke_width(stroke(0.8)))?;
+        text(
+            area,
+            &tick.label,
+            (x, frame.bottom + 7.0),
+            &font(TICK_FONT, TEXT, Pos::new(HPos::Center, VPos::Top)),
+        )?;
+    }
+    Ok(())
+}
+
+/// The names below a horizontal axis that does not.
+fn draw_names(area: &Area<'_>, chart: &Chart, names: &Names, frame: &Frame) -> Result<()> {
+    let places = (0..chart.categories.len()).map(|index| frame.x(&chart.x, index as f64));
+    for (index, x) in places.enumerate() {
+        line(area, &[(x, frame.top), (x, frame.bottom)], FAINT_GRID.stroke_width(stroke(0.8)))?;
+        match names {
+            Names::Level(names) => {
+                let style = font(TICK_FONT, TEXT, Pos::new(HPos::Center, VPos::Top));
+                for (number, words) in names[index].iter().enumerate() {
+                    text(area, words, (x, frame.bottom + 7.0 + number as f64 * LEGEND_LINE), &style)?;
+                }
+            }
+            Names::Upright(names, _) => {
+                let style = font(TICK_FONT, TEXT, Pos::new(HPos::Right, VPos::Center));
+                let style = style.transform(FontTransform::Rotate270);
+                text(area, &names[index], (x, frame.bottom + 7.0), &style)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// An empty frame with a note, instead of axes that would mean nothing.
@@ -267,13 +380,16 @@ fn draw_nothing(area: &Area<'_>, frame: &Frame) -> Result<()> {
 }
 
 fn draw_band(area: &Area<'_>, chart: &Chart, curve: &Curve, frame: &Frame) -> Result<()> {
-    if curve.band.len() < 2 {
-        // One checkpoint has an error bar.
-        if let [(x, low, high)] = curve.band[..] {
+    // One checkpoint has an error bar.
+    if curve.band.len() < 2 || !chart.categories.is_empty() {
+        let style = rgb(curve.look).stroke_width(stroke(1.6));
+        for &(x, low, high) in &curve.band {
             let x = frame.x(&chart.x, x);
-            let bar =
-                [(x, inside(frame, frame.y(&chart.y, low))), (x, inside(frame, frame.y(&chart.y, high)))];
-            line(area, &bar, rgb(curve.look).stroke_width(stroke(1.6)))?;
+            let ends = [low, high].map(|y| inside(frame, frame.y(&chart.y, y)));
+            line(area, &[(x, ends[0]), (x, ends[1])], style)?;
+            for y in ends {
+                line(area, &[(x - 3.5, y), (x + 3.5, y)], style)?;
+            }
         }
         return Ok(());
     }
@@ -288,37 +404,31 @@ fn draw_curve(area: &Area<'_>, chart: &Chart, curve: &Curve, index: usize, frame
     let points: Vec<Place> =
         curve.points.iter().map(|&(x, y)| (frame.x(&chart.x, x), frame.y(&chart.y, y))).collect();
     let colour = rgb(curve.look);
-    match curve.look {
-        Look::Reference(number) => {
-            let pattern = DASHES[number % DASHES.len()];
-            for piece in below(&points, frame.top) {
-                for dash in dashes(&piece, pattern) {
-                    line(area, &dash, colour.stroke_width(stroke(1.6)))?;
-                }
-            }
-            if let [single] = points[..] {
-                line(
-                    area,
-                    &[(single.0 - 8.0, single.1), (single.0 + 8.0, single.1)],
-                    colour.stroke_width(stroke(1.6)),
-                )?;
+    if let Some(pattern) = curve.look.pattern() {
+        for piece in below(&points, frame.top) {
+            for dash in dashes(&piece, pattern) {
+                line(area, &dash, colour.stroke_width(stroke(1.6)))?;
             }
         }
-        Look::Policy(number) => {
-            if points.len() > 1 {
-                line(area, &points, colour.stroke_width(stroke(2.0)))?;
-            }
-            for at in marker_places(&points, index, chart.curves.len(), frame) {
-                marker(area, number, at)?;
-            }
+        if let [single] = points[..] {
+            let dash = [(single.0 - 8.0, single.1), (single.0 + 8.0, single.1)];
+            line(area, &dash, colour.stroke_width(stroke(1.6)))?;
         }
+        return Ok(());
     }
-    Ok(())
+    if points.len() > 1 {
+        line(area, &points, colour.stroke_width(stroke(2.0)))?;
+    }
+    let places = if chart.categories.is_empty() {
+        marker_places(&points, index, chart.curves.len(), frame)
+    } else {
+        points
+    };
+    places.into_iter().try_for_each(|at| marker(area, curve.look, at))
 }
 
 fn draw_legend(area: &Area<'_>, chart: &Chart, legend: &Legend, frame: &Frame) -> Result<()> {
-    let heights: Vec<f64> =
-        legend.entries.iter().map(|(_, lines, _)| lines.len() as f64 * LEGEND_LINE + 4.0).collect();
+    let heights: Vec<f64> = legend.entries.iter().map(|(_, lines, _)| height_of(lines)).collect();
     let wanted: Vec<f64> =
         legend.entries.iter().map(|&(_, _, end)| inside(frame, frame.y(&chart.y, end))).collect();
     let centres = spread_out(&wanted, &heights, frame.top, frame.bottom);
@@ -330,13 +440,13 @@ fn draw_legend(area: &Area<'_>, chart: &Chart, legend: &Legend, frame: &Frame) -
         let leader = [(frame.right + 3.0, *from), (right - SWATCH - 2.0, *centre), (right - SWATCH, *centre)];
         line(area, &leader, colour.mix(0.6).stroke_width(stroke(0.9)))?;
         let swatch = [(right - SWATCH, *centre), (right, *centre)];
-        match look {
-            Look::Policy(number) => {
+        match look.pattern() {
+            None => {
                 line(area, &swatch, colour.stroke_width(stroke(2.0)))?;
-                marker(area, number, (right - SWATCH / 2.0, *centre))?;
+                marker(area, look, (right - SWATCH / 2.0, *centre))?;
             }
-            Look::Reference(number) => {
-                for dash in dashes(&swatch, DASHES[number % DASHES.len()]) {
+            Some(pattern) => {
+                for dash in dashes(&swatch, pattern) {
                     line(area, &dash, colour.stroke_width(stroke(1.6)))?;
                 }
             }
@@ -350,10 +460,10 @@ fn draw_legend(area: &Area<'_>, chart: &Chart, legend: &Legend, frame: &Frame) -
     Ok(())
 }
 
-/// The marker of a policy's number: circle, square, triangle, diamond, and so on, filled with its colour.
-fn marker(area: &Area<'_>, number: usize, (x, y): Place) -> Result<()> {
-    let colour = rgb(Look::Policy(number));
-    let fill: ShapeStyle = colour.filled();
+/// The marker of a look: circle, square, triangle, diamond, and so on, filled with its colour.
+fn marker(area: &Area<'_>, look: Look, (x, y): Place) -> Result<()> {
+    let (Look::Policy(number) | Look::Variant(_, number)) = look else { return Ok(()) };
+    let fill: ShapeStyle = rgb(look).filled();
     let shape = number % MARKERS;
     let corners: &[Place] = match shape {
         0 => {
@@ -527,7 +637,9 @@ fn wrapped(label: &str, columns: usize) -> Vec<String> {
 
 fn rgb(look: Look) -> RGBColor {
     match look {
-        Look::Policy(number) => PALETTE[number % PALETTE.len()],
+        Look::Policy(number) | Look::Variant(number, _) | Look::ReferenceOf(number, _) => {
+            PALETTE[number % PALETTE.len()]
+        }
         Look::Reference(_) => RGBColor(0x33, 0x33, 0x33),
     }
 }
@@ -581,15 +693,16 @@ impl Bold for TextStyle<'static> {
 }
 
 /// The picture with a head that says how large it is shown, and what it is to who cannot see it.
-fn with_head(svg: &str, title: &str) -> String {
+fn with_head(svg: &str, title: &str, height: f64) -> String {
     let body = svg.split_once('>').map_or("", |(_, body)| body);
     let mut out = String::with_capacity(svg.len() + 200);
     let title = super::html::escaped(title);
-    let (width, height) = (units(WIDTH), units(HEIGHT));
     let _ = write!(
         out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
-         viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\">\n<title>{title}</title>{body}"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
+         viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{title}\">\n<title>{title}</title>{body}",
+        units(WIDTH),
+        units(height)
     );
     out
 }
@@ -607,6 +720,7 @@ mod tests {
             x_label: "round t".to_owned(),
             y: Axis::rounded(0.0, 10.0),
             y_label: "regret".to_owned(),
+            categories: Vec::new(),
             curves,
         }
     }

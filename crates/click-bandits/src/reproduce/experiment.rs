@@ -3,16 +3,16 @@
 //! A directory holds `experiment.toml` and `claims.toml`. The format is described in `xtask/experiments/README.md`; every
 //! fault of a file is reported as `FILE:LINE:COLUMN: FIELD: what is wrong`.
 
+mod claims;
+mod panels;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use confidence::Probability;
-
-use super::report_dir::{CLAIMS, PAGE};
-use crate::config::{Experiment, Instances, Overrides};
-use crate::report::axis::Scale;
-use crate::report::claims::{Claim, Column, Row, Test, Verdict};
-use crate::report::figure::{Band, Figure, Kind};
+use crate::config::{Experiment, Overrides};
+use crate::report::claims::{Claim, Row};
+use crate::report::figure::{Figure, Looks};
+use crate::report::series::{Series, reader_name};
 use crate::toml_reader::{Error, Field, Source, Table, push_known};
 
 /// An experiment with everything a report says of it.
@@ -69,11 +69,13 @@ pub(crate) struct Printed {
     pub(crate) rows: Vec<Row>,
 }
 
-/// One simulation and what the paper says of it.
+/// One simulation, or several that differ in a setting, and what the paper says of it.
 #[derive(Debug, Clone)]
 pub(crate) struct Panel {
-    /// What is simulated; its name is the panel's.
-    pub(crate) experiment: Experiment,
+    /// Name, fit for a folder.
+    pub(crate) name: String,
+    /// What is simulated, at least one.
+    pub(crate) variants: Vec<Variant>,
     /// Heading.
     pub(crate) title: String,
     /// Index of the paper it is taken from.
@@ -86,8 +88,78 @@ pub(crate) struct Panel {
     pub(crate) figures: Vec<Figure>,
     /// What the paper leaves open and we chose.
     pub(crate) choices: Vec<String>,
+    /// Regrets that the paper prints, at most one for each series.
+    pub(crate) printed: Vec<PrintedRegret>,
+}
+
+/// One simulation of a panel.
+#[derive(Debug, Clone)]
+pub(crate) struct Variant {
+    /// Name, fit for a folder; none for the only simulation of a panel without variants.
+    pub(crate) name: Option<String>,
+    /// What readers call it; empty without a name.
+    pub(crate) title: String,
+    /// What is simulated; it is named after the panel, and the variant if it has a name.
+    pub(crate) experiment: Experiment,
     /// What a quick check changes.
     pub(crate) quick: Overrides,
+}
+
+/// A regret at the horizon as a paper prints it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PrintedRegret {
+    /// Which curve it belongs to.
+    pub(crate) series: Series,
+    /// The printed mean.
+    pub(crate) regret: f64,
+    /// The printed standard error, if there is one.
+    pub(crate) se: Option<f64>,
+}
+
+impl Panel {
+    /// Whether it has variants, each in a folder of its own within the panel's.
+    pub(crate) fn has_variants(&self) -> bool {
+        self.variants.iter().any(|variant| variant.name.is_some())
+    }
+
+    /// Every policy of every variant.
+    pub(crate) fn series(&self) -> Vec<Series> {
+        let of = |variant: &Variant| -> Vec<Series> {
+            let series = |label: &String| Series { variant: variant.name.clone(), policy: label.clone() };
+            variant.experiment.policies.iter().map(|policy| series(&policy.label)).collect()
+        };
+        self.variants.iter().flat_map(of).collect()
+    }
+
+    /// The variant that has a series.
+    fn variant_of(&self, series: &Series) -> Option<&Variant> {
+        self.variants.iter().find(|variant| variant.name == series.variant)
+    }
+
+    /// What readers call a series.
+    pub(crate) fn reader_name(&self, series: &Series, looks: &Looks) -> String {
+        let labels: BTreeSet<String> = self.series().into_iter().map(|series| series.policy).collect();
+        let title = self.variant_of(series).map_or("", |variant| variant.title.as_str());
+        reader_name(looks.name(&series.policy), title, labels.len() == 1)
+    }
+}
+
+impl Variant {
+    /// The folder of its files within the report's.
+    pub(crate) fn folder(&self, panel: &str) -> String {
+        self.name.as_ref().map_or_else(|| panel.to_owned(), |name| format!("{panel}/{name}"))
+    }
+
+    /// It as it is and as a quick check has it, with what they are called.
+    fn at_both_scales(&self, field: &Field<'_>) -> Result<[(Experiment, String); 2], Error> {
+        let mut changed = self.experiment.clone();
+        changed.apply(self.quick).map_err(|error| field.error(error.to_string()))?;
+        let (full, quick) = match &self.name {
+            None => ("panel".to_owned(), "quick panel".to_owned()),
+            Some(name) => (format!("variant {name:?}"), format!("quick variant {name:?}")),
+        };
+        Ok([(self.experiment.clone(), full), (changed, quick)])
+    }
 }
 
 impl Reproduction {
@@ -109,49 +181,14 @@ impl Reproduction {
     /// The first thing wrong with either.
     pub(crate) fn from_sources(experiment: &Source, claims: &Source) -> Result<Self, Error> {
         let mut reproduction = read_experiment(&experiment.parse()?.root())?;
-        reproduction.claims = read_claims(&claims.parse()?.root(), &reproduction)?;
+        reproduction.claims = claims::read(&claims.parse()?.root(), &reproduction)?;
         Ok(reproduction)
     }
 
     /// A panel by its name.
     fn panel(&self, name: &str) -> Option<&Panel> {
-        self.panels.iter().find(|panel| panel.experiment.name == name)
+        self.panels.iter().find(|panel| panel.name == name)
     }
-}
-
-/// The parameters of an instance.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Parameters {
-    /// The instance's name, or its number.
-    pub(crate) name: String,
-    /// Attraction of each item.
-    pub(crate) theta: Vec<f64>,
-    /// Examination of each position.
-    pub(crate) kappa: Vec<f64>,
-}
-
-/// The parameters of every instance of an experiment.
-pub(crate) fn parameters(experiment: &Experiment) -> Vec<Parameters> {
-    let numbers = |list: &[Probability]| list.iter().map(|p| p.get()).collect();
-    let one = |name: Option<&String>, theta: &[Probability], kappa: &[Probability]| Parameters {
-        name: name.cloned().unwrap_or_default(),
-        theta: numbers(theta),
-        kappa: numbers(kappa),
-    };
-    let mut all: Vec<Parameters> = match &experiment.instances {
-        Instances::Pbm(list) => list
-            .iter()
-            .map(|entry| one(entry.name.as_ref(), entry.model.attraction(), entry.model.examination()))
-            .collect(),
-        Instances::SemiBandit(list) => list
-            .iter()
-            .map(|entry| one(entry.name.as_ref(), entry.model.attraction(), entry.model.examination()))
-            .collect(),
-    };
-    for (index, instance) in all.iter_mut().enumerate().filter(|(_, instance)| instance.name.is_empty()) {
-        instance.name = format!("instance {index}");
-    }
-    all
 }
 
 fn read_experiment(root: &Table<'_>) -> Result<Reproduction, Error> {
@@ -162,9 +199,9 @@ fn read_experiment(root: &Table<'_>) -> Result<Reproduction, Error> {
     let source = root.optional::<Table<'_>>("source")?.map(|table| read_source(&table)).transpose()?;
     let printed: Option<Table<'_>> = root.optional("printed")?;
     let names: Option<Table<'_>> = root.optional("names")?;
-    let panels = read_panels(root, &papers)?;
+    let panels = panels::read(root, &papers)?;
     let names = names.map(|table| read_names(&table, &panels)).transpose()?.unwrap_or_default();
-    let printed = printed.map(|table| read_printed(&table, &panels[0].experiment)).transpose()?;
+    let printed = printed.map(|table| read_printed(&table, &panels[0].variants[0].experiment)).transpose()?;
     root.finish()?;
     Ok(Reproduction { name, title, summary, papers, source, printed, names, panels, claims: Vec::new() })
 }
@@ -207,14 +244,11 @@ fn optional_link(table: &Table<'_>) -> Result<Option<String>, Error> {
 
 /// Names for readers: of policies that some panel has, no two the same.
 fn read_names(table: &Table<'_>, panels: &[Panel]) -> Result<BTreeMap<String, String>, Error> {
-    let policies: BTreeSet<&str> = panels
-        .iter()
-        .flat_map(|panel| &panel.experiment.policies)
-        .map(|policy| policy.label.as_str())
-        .collect();
+    let policies: BTreeSet<String> =
+        panels.iter().flat_map(Panel::series).map(|series| series.policy).collect();
     let mut names = BTreeMap::new();
     for label in policies {
-        let Some(field) = table.field(label) else { continue };
+        let Some(field) = table.field(&label) else { continue };
         let name: String = field.get()?;
         if name.trim().is_empty() {
             return Err(field.error("the name is empty: expected what readers call the policy"));
@@ -222,14 +256,14 @@ fn read_names(table: &Table<'_>, panels: &[Panel]) -> Result<BTreeMap<String, St
         if names.values().any(|other| *other == name) {
             return Err(field.error(format!("{name:?} is the name of another policy already")));
         }
-        names.insert(label.to_owned(), name);
+        names.insert(label, name);
     }
     table.finish()?;
     Ok(names)
 }
 
 fn read_printed(table: &Table<'_>, experiment: &Experiment) -> Result<Printed, Error> {
-    let known = parameters(experiment);
+    let known = experiment.instances.tables();
     let names: Vec<&str> = known.iter().map(|instance| instance.name.as_str()).collect();
     let mut rows: Vec<Row> = Vec::new();
     let list: Field<'_> = table.required("rows")?;
@@ -239,12 +273,13 @@ fn read_printed(table: &Table<'_>, experiment: &Experiment) -> Result<Printed, E
         if rows.iter().any(|other| other.name == name) {
             return Err(field.error(format!("instance {name:?} already has a row")));
         }
-        let theta = known.iter().find(|other| other.name == name).map(|other| other.theta.clone());
+        // The attractions come first.
+        let theta = known.iter().find(|other| other.name == name).and_then(|other| other.parameters.first());
         let mut printed = Vec::new();
         for key in row.keys().into_iter().filter(|key| *key != "instance") {
             printed.push((key.to_owned(), row.required::<f64>(key)?));
         }
-        rows.push(Row { name, theta: theta.unwrap_or_default(), printed });
+        rows.push(Row { name, theta: theta.map(|(_, theta)| theta.clone()).unwrap_or_default(), printed });
     }
     if rows.is_empty() {
         return Err(list.error("no rows: expected one for each instance of the printed table"));
@@ -252,264 +287,6 @@ fn read_printed(table: &Table<'_>, experiment: &Experiment) -> Result<Printed, E
     let title = table.required("title")?;
     table.finish()?;
     Ok(Printed { title, rows })
-}
-
-fn read_panels(root: &Table<'_>, papers: &[Paper]) -> Result<Vec<Panel>, Error> {
-    let mut panels: Vec<Panel> = Vec::new();
-    for table in tables(root, "panels")? {
-        let panel = read_panel(&table, root, papers)?;
-        if panels.iter().any(|other| other.experiment.name == panel.experiment.name) {
-            let name: Field<'_> = table.required("name")?;
-            return Err(
-                name.error(format!("panel {} is already given: expected another name", name.describe()))
-            );
-        }
-        panels.push(panel);
-    }
-    Ok(panels)
-}
-
-fn read_panel(table: &Table<'_>, root: &Table<'_>, papers: &[Paper]) -> Result<Panel, Error> {
-    let experiment = Experiment::from_panel(table, root)?;
-    let name: Field<'_> = table.required("name")?;
-    if [PAGE, CLAIMS].iter().any(|file| experiment.name.eq_ignore_ascii_case(file)) {
-        return Err(name.error(format!(
-            "{} is the name of a file of the report, and a panel has a folder beside it: expected another name",
-            name.describe()
-        )));
-    }
-    let title = table.required("title")?;
-    let keys: Vec<&str> = papers.iter().map(|paper| paper.key.as_str()).collect();
-    let paper = one_of(&table.required("paper")?, &keys, "paper")?;
-    let paper = papers.iter().position(|other| other.key == paper).unwrap_or(0);
-    let place = table.required("place")?;
-    let statement = table.required("statement")?;
-    let choices = table.optional("choices")?.unwrap_or_default();
-    let quick = match table.optional::<Table<'_>>("quick")? {
-        Some(quick) => read_quick(&quick, &experiment)?,
-        None => Overrides::default(),
-    };
-    let figures = match table.optional::<Vec<Table<'_>>>("figures")? {
-        Some(list) => {
-            list.iter().map(|figure| read_figure(figure, &experiment, quick)).collect::<Result<_, _>>()?
-        }
-        None => Figure::defaults(),
-    };
-    table.finish()?;
-    Ok(Panel { experiment, title, paper, place, statement, figures, choices, quick })
-}
-
-fn read_figure(table: &Table<'_>, experiment: &Experiment, quick: Overrides) -> Result<Figure, Error> {
-    let kind = choice(
-        &table.required("kind")?,
-        &[Kind::Regret, Kind::ClickThroughRate].map(|kind| (kind.name(), kind)),
-        "kind",
-    )?;
-    let mut figure = Figure::of(kind);
-    figure.title = table.optional("title")?;
-    if let Some(field) = table.field("band") {
-        let bands: &[(&str, Band)] = match kind {
-            Kind::Regret => {
-                &[("none", Band::None), ("confidence", Band::Confidence), ("deciles", Band::Deciles)]
-            }
-            Kind::ClickThroughRate => &[("none", Band::None), ("confidence", Band::Confidence)],
-        };
-        figure.band = choice(&field, bands, "band")?;
-    }
-    if let Some(field) = table.field("scale") {
-        figure.scale = choice(&field, &[("log", Scale::Log), ("linear", Scale::Linear)], "scale")?;
-    }
-    if let Some(field) = table.field("from") {
-        figure.from = field.integer_in(&(1..=u64::MAX))?;
-        for (experiment, name) in at_both_scales(experiment, quick, &field)? {
-            if figure.from > experiment.horizon {
-                return Err(field.error(format!(
-                    "there is nothing to show from round {} on: expected at most the horizon of the {name}, {}",
-                    figure.from, experiment.horizon
-                )));
-            }
-        }
-    }
-    figure.references = table.optional("references")?.unwrap_or(true);
-    table.finish()?;
-    Ok(figure)
-}
-
-fn read_quick(table: &Table<'_>, experiment: &Experiment) -> Result<Overrides, Error> {
-    let number = |key: &str, overrides: fn(u64) -> Overrides| -> Result<Option<u64>, Error> {
-        let Some(field) = table.field(key) else { return Ok(None) };
-        let value: u64 = field.get()?;
-        experiment.clone().apply(overrides(value)).map_err(|error| {
-            let message = error.to_string();
-            field.error(message.trim_start_matches("--").trim_start_matches(key).trim_start())
-        })?;
-        Ok(Some(value))
-    };
-    let quick = Overrides {
-        seed: number("seed", |seed| Overrides { seed: Some(seed), ..Overrides::default() })?,
-        runs: number("runs", |runs| Overrides { runs: Some(runs), ..Overrides::default() })?,
-        horizon: number("horizon", |horizon| Overrides { horizon: Some(horizon), ..Overrides::default() })?,
-    };
-    table.finish()?;
-    Ok(quick)
-}
-
-/// The level of a comparison when a file says nothing.
-const LEVEL: f64 = 1e-3;
-
-fn read_claims(root: &Table<'_>, reproduction: &Reproduction) -> Result<Vec<Claim>, Error> {
-    let level = read_level(root)?.unwrap_or(LEVEL);
-    let mut claims = Vec::new();
-    let mut names = BTreeSet::new();
-    for table in tables(root, "claims")? {
-        let claim = read_claim(&table, level, reproduction)?;
-        if !names.insert(claim.name.clone()) {
-            let name: Field<'_> = table.required("name")?;
-            return Err(
-                name.error(format!("claim {} is already given: expected another name", name.describe()))
-            );
-        }
-        claims.push(claim);
-    }
-    root.finish()?;
-    Ok(claims)
-}
-
-fn read_level(table: &Table<'_>) -> Result<Option<f64>, Error> {
-    let Some(field) = table.field("level") else { return Ok(None) };
-    let level: f64 = field.get()?;
-    if level > 0.0 && level < 0.5 {
-        return Ok(Some(level));
-    }
-    Err(field.error(format!("{} is no level: expected a number above 0 and below 0.5", field.describe())))
-}
-
-fn read_claim(table: &Table<'_>, level: f64, reproduction: &Reproduction) -> Result<Claim, Error> {
-    let name = table.required("name")?;
-    let says = table.required("says")?;
-    let place = table.required("place")?;
-    let level = read_level(table)?.unwrap_or(level);
-    let panels: Vec<&str> = reproduction.panels.iter().map(|panel| panel.experiment.name.as_str()).collect();
-    let panel = match table.field("panel") {
-        Some(field) => Some(one_of(&field, &panels, "panel")?),
-        None => None,
-    };
-    let test: Table<'_> = table.required("test")?;
-    let test = read_test(table, &test, panel.as_deref(), reproduction)?;
-    let known: Table<'_> = table.required("known")?;
-    let verdict = choice(&known.required("verdict")?, &Verdict::NAMES, "verdict")?;
-    let field: Field<'_> = known.required("evidence")?;
-    let evidence: String = field.get()?;
-    if evidence.trim().is_empty() {
-        return Err(
-            field.error("no evidence given: expected the run, or the reason, that the verdict rests on")
-        );
-    }
-    known.finish()?;
-    let remark = table.optional("remark")?;
-    table.finish()?;
-    Ok(Claim { name, panel, says, place, level, test, known: verdict, evidence, remark })
-}
-
-fn read_test(
-    claim: &Table<'_>,
-    table: &Table<'_>,
-    panel: Option<&str>,
-    reproduction: &Reproduction,
-) -> Result<Test, Error> {
-    let kind: Field<'_> = table.required("kind")?;
-    let kinds = ["order", "near-optimum", "table", "not-testable"];
-    let name = one_of(&kind, &kinds, "kind")?;
-    let simulated = || match panel.and_then(|panel| reproduction.panel(panel)) {
-        Some(panel) => Ok(panel),
-        None => Err(claim.missing("panel", "the name of the panel whose result is judged")),
-    };
-    let test = match name.as_str() {
-        "order" => Test::Order {
-            lower: read_labels(table, "lower", simulated()?)?,
-            upper: read_labels(table, "upper", simulated()?)?,
-            t: read_round(table, simulated()?)?,
-        },
-        "near-optimum" => Test::NearOptimum {
-            policies: read_labels(table, "policies", simulated()?)?,
-            share: {
-                let field: Field<'_> = table.required("share")?;
-                field.get::<Probability>()?.get()
-            },
-            t: read_round(table, simulated()?)?,
-        },
-        "table" => read_table_test(table, &kind, reproduction)?,
-        _ => Test::NotTestable { reason: table.required("reason")? },
-    };
-    table.finish()?;
-    if let Test::Order { lower, upper, .. } = &test
-        && let Some(both) = lower.iter().find(|label| upper.contains(label))
-    {
-        return Err(table.error(format!("policy {both:?} is in `lower` and in `upper`")));
-    }
-    Ok(test)
-}
-
-fn read_table_test(table: &Table<'_>, kind: &Field<'_>, reproduction: &Reproduction) -> Result<Test, Error> {
-    let Some(printed) = &reproduction.printed else {
-        return Err(
-            kind.error("the experiment has no printed table: expected `[printed]` in experiment.toml")
-        );
-    };
-    let list: Field<'_> = table.required("columns")?;
-    let mut columns = Vec::new();
-    for field in list.get::<Vec<Field<'_>>>()? {
-        let column = choice(&field, &Column::NAMES, "column")?;
-        if let Some(row) =
-            printed.rows.iter().find(|row| row.printed.iter().all(|(key, _)| key != column.name()))
-        {
-            return Err(field.error(format!("the printed row of {:?} has no {:?}", row.name, column.name())));
-        }
-        columns.push(column);
-    }
-    if columns.is_empty() {
-        return Err(list.error("no columns: expected at least one"));
-    }
-    let decimals: Field<'_> = table.required("decimals")?;
-    let decimals = u32::try_from(decimals.integer_in(&(0..=12))?).unwrap_or(12);
-    Ok(Test::Table { columns, decimals })
-}
-
-/// Labels of policies of a panel, at least one.
-fn read_labels(table: &Table<'_>, key: &str, panel: &Panel) -> Result<Vec<String>, Error> {
-    let list: Field<'_> = table.required(key)?;
-    let known: Vec<&str> = panel.experiment.policies.iter().map(|policy| policy.label.as_str()).collect();
-    let labels = list
-        .get::<Vec<Field<'_>>>()?
-        .iter()
-        .map(|field| one_of(field, &known, "policy"))
-        .collect::<Result<Vec<_>, _>>()?;
-    if labels.is_empty() { Err(list.error("no policies: expected at least one label")) } else { Ok(labels) }
-}
-
-/// A panel as it is and as a quick check has it, with what they are called.
-fn at_both_scales(
-    experiment: &Experiment,
-    quick: Overrides,
-    field: &Field<'_>,
-) -> Result<[(Experiment, &'static str); 2], Error> {
-    let mut changed = experiment.clone();
-    changed.apply(quick).map_err(|error| field.error(error.to_string()))?;
-    Ok([(experiment.clone(), "panel"), (changed, "quick panel")])
-}
-
-/// A checkpoint of a panel, of its quick form too.
-fn read_round(table: &Table<'_>, panel: &Panel) -> Result<Option<u64>, Error> {
-    let Some(field) = table.field("t") else { return Ok(None) };
-    let round: u64 = field.get()?;
-    for (experiment, name) in at_both_scales(&panel.experiment, panel.quick, &field)? {
-        if !experiment.checkpoints.contains(&round) {
-            let nearest = experiment.checkpoints.iter().min_by_key(|t| t.abs_diff(round)).copied();
-            let hint = nearest.map_or_else(String::new, |t| format!(": the nearest one is {t}"));
-            return Err(field.error(format!("round {round} is no checkpoint of the {name}{hint}")));
-        }
-    }
-    Ok(Some(round))
 }
 
 /// The tables of `[[key]]`, at least one.

@@ -3,9 +3,16 @@
 //! Every panel is simulated into a directory of its own, its claims are judged, and the report is written:
 //!
 //! ```text
-//! OUT/index.html                 the report
-//! OUT/claims.json                every claim with what was found, for programs
-//! OUT/PANEL/result.json ...      what `simulate` writes of the panel, its figures among it
+//! OUT/index.html                      the report
+//! OUT/claims.json                     every claim with what was found, for programs
+//! OUT/PANEL/result.json ...           what `simulate` writes of the panel, its figures among it
+//! ```
+//!
+//! Of a panel with variants:
+//!
+//! ```text
+//! OUT/PANEL/regret.svg ...            its figures
+//! OUT/PANEL/VARIANT/result.json ...   what `simulate` writes of the variant
 //! ```
 
 pub(crate) mod experiment;
@@ -22,11 +29,13 @@ use serde::Serialize;
 
 use crate::config::{Experiment, Overrides};
 use crate::output::OutputDir;
-use crate::report::claims::{Agreement, Comparison, Verdict, judge};
+use crate::report::claims::{Agreement, Comparison, Evidence, Verdict, judge};
 use crate::report::figure::{self, Figure, Looks};
-use crate::result::ResultFile;
-use experiment::Reproduction;
-use page::{Judged, PanelReport, Report};
+use crate::report::number;
+use crate::report::series::{Series, Simulated};
+use crate::result::Measured;
+use experiment::{Panel, Reproduction, Variant};
+use page::{Judged, PanelReport, Picture, Report, VariantReport};
 use report_dir::Owner;
 
 /// What `reproduce` is asked for.
@@ -54,7 +63,7 @@ pub(crate) struct Arguments {
     pub(crate) quiet: bool,
 }
 
-/// A panel to be run.
+/// A panel, or a variant of one, to be run.
 #[derive(Debug)]
 pub(crate) struct Job<'a> {
     /// What is simulated.
@@ -67,7 +76,7 @@ pub(crate) struct Job<'a> {
     pub(crate) looks: &'a Looks,
 }
 
-/// Runs an experiment with `simulate`, which runs a panel and writes its files.
+/// Runs an experiment with `simulate`, which runs a panel or a variant of one and writes its files.
 ///
 /// The verdicts are printed; the answer is whether they are what is known.
 ///
@@ -76,7 +85,7 @@ pub(crate) struct Job<'a> {
 /// A file of the experiment is faulty, the output directory is another experiment's, or a simulation fails.
 pub(crate) fn run(
     arguments: &Arguments,
-    mut simulate: impl FnMut(&Job<'_>) -> Result<ResultFile>,
+    mut simulate: impl FnMut(&Job<'_>) -> Result<Measured>,
 ) -> Result<bool> {
     let reproduction = Reproduction::read(&arguments.experiment)?;
     let experiments = experiments(&reproduction, arguments)?;
@@ -88,80 +97,150 @@ pub(crate) fn run(
         seed: arguments.seed,
         runs: arguments.runs,
     };
-    report_dir::check(out, &owner)?;
-    for (panel, experiment) in reproduction.panels.iter().zip(&experiments) {
-        let mut files = figure::file_names(&panel.figures);
-        files.push("spec.toml".to_owned());
-        let files: Vec<&str> = files.iter().map(String::as_str).collect();
-        OutputDir::claim(&out.join(&experiment.name), &experiment.identity(), &experiment.name, &files)?;
+    report_dir::check(out, &owner, &figures_of_variants(&reproduction))?;
+    for (panel, experiments) in reproduction.panels.iter().zip(&experiments) {
+        for (variant, experiment) in panel.variants.iter().zip(experiments) {
+            let mut files = figure::file_names(own_figures(panel));
+            files.push("spec.toml".to_owned());
+            let files: Vec<&str> = files.iter().map(String::as_str).collect();
+            let folder = out.join(variant.folder(&panel.name));
+            OutputDir::claim(&folder, &experiment.identity(), &experiment.name, &files)?;
+        }
     }
 
-    let labels =
-        experiments.iter().flat_map(|experiment| &experiment.policies).map(|policy| policy.label.as_str());
-    let looks = Looks::of(labels).named(reproduction.names.clone());
+    let labels: Vec<String> =
+        reproduction.panels.iter().flat_map(Panel::series).map(|series| series.policy).collect();
+    let looks = Looks::of(labels.iter().map(String::as_str)).named(reproduction.names.clone());
     let mut panels = Vec::new();
-    for (panel, experiment) in reproduction.panels.iter().zip(&experiments) {
-        let directory = out.join(&experiment.name);
-        let result = simulate(&Job { experiment, directory, figures: &panel.figures, looks: &looks })?;
-        panels.push(report_panel(out, result, &panel.figures)?);
+    let mut judged: Vec<Option<Judged<'_>>> = reproduction.claims.iter().map(|_| None).collect();
+    for (panel, experiments) in reproduction.panels.iter().zip(&experiments) {
+        let mut variants = Vec::new();
+        for (variant, experiment) in panel.variants.iter().zip(experiments) {
+            let directory = out.join(variant.folder(&panel.name));
+            let measured =
+                simulate(&Job { experiment, directory, figures: own_figures(panel), looks: &looks })?;
+            let (name, title) = (variant.name.clone(), variant.title.clone());
+            variants.push(Simulated { name, title, measured });
+        }
+        // A panel's runs are many: they are judged and drawn before the next ones are made.
+        judge_panel(&reproduction, Some(panel), &variants, &looks, &mut judged)?;
+        panels.push(report_panel(out, panel, variants, &looks)?);
     }
+    judge_panel(&reproduction, None, &[], &looks, &mut judged)?;
 
-    let mut claims = Vec::new();
-    let rows = reproduction.printed.as_ref().map_or(&[][..], |printed| &printed.rows);
-    for claim in &reproduction.claims {
-        let result =
-            claim.panel.as_ref().and_then(|name| panels.iter().find(|panel| panel.result.name == *name));
-        let finding = judge(claim, result.map(|panel| &panel.result), rows)?;
-        let agreement = Agreement::of(finding.verdict, claim.known);
-        claims.push(Judged { claim, finding, agreement });
-    }
+    let claims: Vec<Judged<'_>> = judged.into_iter().flatten().collect();
     let ok = !claims.iter().any(|judged| judged.agreement.fails(arguments.quick));
     let report =
         Report { reproduction: &reproduction, quick: arguments.quick, panels, claims, looks: &looks };
-    report_dir::write(out, &claims_json(&report, &owner, ok)?, &page::page(&report))?;
+    let claims = claims_json(&report, &owner, ok)?;
+    report_dir::write(out, &claims, &page::page(&report), &drawn_here(&report))?;
     // A closed or full standard output is no reason to fail: the report is written.
     let _ = write!(std::io::stdout(), "{}", verdicts(&report, ok, out));
     Ok(ok)
 }
 
-/// The panels as they are to be run.
-fn experiments(reproduction: &Reproduction, arguments: &Arguments) -> Result<Vec<Experiment>> {
-    let mut experiments = Vec::new();
-    for panel in &reproduction.panels {
-        let mut experiment = panel.experiment.clone();
-        if arguments.quick {
-            experiment.apply(panel.quick)?;
-        }
-        experiment.apply(Overrides { seed: arguments.seed, runs: arguments.runs, horizon: None })?;
-        experiments.push(experiment);
-    }
-    Ok(experiments)
+/// The figures that a simulation of the panel draws itself: none where they compare several.
+fn own_figures(panel: &Panel) -> &[Figure] {
+    if panel.has_variants() { &[] } else { &panel.figures }
 }
 
-/// Gathers what the page says of a panel.
+/// The files of the figures that compare variants, relative to the report.
+fn figures_of_variants(reproduction: &Reproduction) -> Vec<String> {
+    let panels = reproduction.panels.iter().filter(|panel| panel.has_variants());
+    let names = |panel: &Panel| {
+        let file = |file: String| format!("{}/{file}", panel.name);
+        figure::file_names(&panel.figures).into_iter().map(file).collect::<Vec<_>>()
+    };
+    panels.flat_map(names).collect()
+}
+
+/// The same with their pictures.
+fn drawn_here<'a>(report: &'a Report<'_>) -> Vec<(&'a str, &'a str)> {
+    let panels = report.reproduction.panels.iter().zip(&report.panels);
+    panels
+        .filter(|(panel, _)| panel.has_variants())
+        .flat_map(|(_, found)| &found.pictures)
+        .map(|picture| (picture.file.as_str(), picture.svg.as_str()))
+        .collect()
+}
+
+/// Judges the claims about a panel by what its variants measured; those about no panel without.
+fn judge_panel<'a>(
+    reproduction: &'a Reproduction,
+    panel: Option<&Panel>,
+    variants: &[Simulated],
+    looks: &Looks,
+    judged: &mut [Option<Judged<'a>>],
+) -> Result<()> {
+    let reader_name =
+        |series: &Series| panel.map_or_else(|| series.to_string(), |panel| panel.reader_name(series, looks));
+    let evidence = panel.map(|_| Evidence { variants, reader_name: &reader_name });
+    let rows = reproduction.printed.as_ref().map_or(&[][..], |printed| &printed.rows);
+    for (claim, judged) in reproduction.claims.iter().zip(judged) {
+        if claim.panel.as_deref() == panel.map(|panel| panel.name.as_str()) {
+            let finding = judge(claim, evidence.as_ref(), rows)?;
+            let agreement = Agreement::of(finding.verdict, claim.known);
+            *judged = Some(Judged { claim, finding, agreement });
+        }
+    }
+    Ok(())
+}
+
+/// The variants of every panel as they are to be run.
+fn experiments(reproduction: &Reproduction, arguments: &Arguments) -> Result<Vec<Vec<Experiment>>> {
+    let as_run = |variant: &Variant| -> Result<Experiment> {
+        let mut experiment = variant.experiment.clone();
+        if arguments.quick {
+            experiment.apply(variant.quick)?;
+        }
+        experiment.apply(Overrides { seed: arguments.seed, runs: arguments.runs, horizon: None })?;
+        Ok(experiment)
+    };
+    reproduction.panels.iter().map(|panel| panel.variants.iter().map(as_run).collect()).collect()
+}
+
+/// Gathers what the page says of a panel, and draws what compares its variants.
 ///
 /// # Errors
 ///
-/// A figure that the simulation drew cannot be read.
-fn report_panel(out: &Path, result: ResultFile, figures: &[Figure]) -> Result<PanelReport> {
-    let name = result.name.clone();
-    let directory = out.join(&name);
-    let mut files = figure::file_names(figures);
-    let picture = |file: &String| {
-        let path = directory.join(file);
-        let picture =
-            fs::read_to_string(&path).with_context(|| format!("{}: cannot be read", path.display()))?;
-        Ok((format!("{name}/{file}"), picture))
+/// A figure that a simulation drew cannot be read.
+fn report_panel(out: &Path, panel: &Panel, simulated: Vec<Simulated>, looks: &Looks) -> Result<PanelReport> {
+    let drawn = if panel.has_variants() {
+        figure::draw_variants(&panel.figures, &simulated, looks)?
+    } else {
+        let read = |file: String| {
+            let path = out.join(&panel.name).join(&file);
+            let picture =
+                fs::read_to_string(&path).with_context(|| format!("{}: cannot be read", path.display()))?;
+            Ok((file, picture))
+        };
+        figure::file_names(&panel.figures).into_iter().map(read).collect::<Result<_>>()?
     };
-    let pictures = files.iter().map(picture).collect::<Result<_>>()?;
-    files.extend(
-        ["result.json", "curves.csv", "timing.json", "manifest.json", "spec.toml"].map(str::to_owned),
-    );
-    files.retain(|file| directory.join(file).is_file());
-    let files = files.into_iter().map(|file| format!("{name}/{file}")).collect();
-    let timing = read_json(&directory.join("timing.json"));
-    let manifest = read_json(&directory.join("manifest.json"));
-    Ok(PanelReport { result, pictures, files, timing, manifest })
+    let pictures: Vec<Picture> = drawn
+        .into_iter()
+        .zip(&panel.figures)
+        .map(|((file, svg), figure)| Picture {
+            file: format!("{}/{file}", panel.name),
+            svg,
+            kind: figure.kind,
+        })
+        .collect();
+    let variants = panel.variants.iter().zip(simulated).map(|(variant, simulated)| {
+        let folder = variant.folder(&panel.name);
+        let directory = out.join(&folder);
+        let mut files = figure::file_names(own_figures(panel));
+        files.extend(
+            ["result.json", "curves.csv", "timing.json", "manifest.json", "spec.toml"].map(str::to_owned),
+        );
+        files.retain(|file| directory.join(file).is_file());
+        VariantReport {
+            result: simulated.measured.result,
+            files: files.into_iter().map(|file| format!("{folder}/{file}")).collect(),
+            timing: read_json(&directory.join("timing.json")),
+            manifest: read_json(&directory.join("manifest.json")),
+        }
+    });
+    Ok(PanelReport { pictures, variants: variants.collect() })
 }
 
 /// A file for the report only: nothing when it is not there or not what it should be.
@@ -249,6 +328,9 @@ fn verdicts(report: &Report<'_>, ok: bool, out: &Path) -> String {
         report.outcome(),
         out.join("index.html").display()
     );
+    if let Some(seconds) = report.cpu_seconds() {
+        let _ = writeln!(text, "simulated in {} CPU-seconds", number::significant(seconds, 3));
+    }
     text
 }
 

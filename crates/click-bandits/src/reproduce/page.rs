@@ -1,21 +1,42 @@
 //! The page of a reproduction: every figure beside what the paper says of it, what was measured, and the verdict.
 
-use super::experiment::{DataSource, Panel, Parameters, Printed, Reproduction, parameters};
+mod values;
+
+use super::experiment::{DataSource, Panel, Printed, Reproduction};
+use crate::config::InstanceTable;
 use crate::manifest::Manifest;
 use crate::report::claims::{Agreement, Claim, Comparison, Finding, Verdict};
-use crate::report::figure::Looks;
+use crate::report::figure::{Kind, Looks};
 use crate::report::html::Html;
-use crate::report::{number, svg};
+use crate::report::number;
 use crate::result::ResultFile;
 use crate::timing::Timing;
 
-/// What a panel's simulation left.
+/// What a panel's simulations left.
 #[derive(Debug, Clone)]
 pub(crate) struct PanelReport {
+    /// Its pictures, the paper's own figure first.
+    pub(crate) pictures: Vec<Picture>,
+    /// One for each variant, in the same order.
+    pub(crate) variants: Vec<VariantReport>,
+}
+
+/// A picture of a panel.
+#[derive(Debug, Clone)]
+pub(crate) struct Picture {
+    /// Its file, relative to the page.
+    pub(crate) file: String,
+    /// The picture itself.
+    pub(crate) svg: String,
+    /// What it shows.
+    pub(crate) kind: Kind,
+}
+
+/// What one simulation left.
+#[derive(Debug, Clone)]
+pub(crate) struct VariantReport {
     /// What it found.
     pub(crate) result: ResultFile,
-    /// Its pictures and their files relative to the page, the paper's own figure first.
-    pub(crate) pictures: Vec<(String, String)>,
     /// Its files, relative to the page.
     pub(crate) files: Vec<String>,
     /// How long each policy took.
@@ -51,6 +72,12 @@ pub(crate) struct Report<'a> {
 }
 
 impl Report<'_> {
+    /// CPU seconds of all simulations together, as far as they are known.
+    pub(crate) fn cpu_seconds(&self) -> Option<f64> {
+        let all = self.panels.iter().flat_map(|panel| &panel.variants);
+        all.filter_map(|found| Some(found.timing.as_ref()?.total.cpu_seconds)).reduce(|a, b| a + b)
+    }
+
     /// How the verdicts compare with what is known, as the end of a sentence.
     pub(crate) fn outcome(&self) -> String {
         let count =
@@ -126,50 +153,99 @@ fn write_overview(html: &mut Html, report: &Report<'_>) {
     html.close("section");
 }
 
-/// One panel: pictures at the left, with the final numbers, statement and claims at the right.
+/// One panel: pictures at the left, with the final numbers, statement and claims at the right; what is wide, below or above.
 fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, found: &PanelReport) {
     let paper = &report.reproduction.papers[panel.paper];
-    html.raw("<section id=\"").text(&panel.experiment.name).raw("\">\n");
+    html.raw("<section id=\"").text(&panel.name).raw("\">\n");
     html.element("h2", "", &panel.title);
-    html.element("p", "muted", &format!("{} paper, {} · {}", paper.key, panel.place, ran(found)));
-    html.open("div", "columns").open("div", "");
-    for (file, picture) in &found.pictures {
-        // Written by this program, its texts escaped.
-        html.open("figure", "").raw(picture);
-        // Shown on narrow screens, where the letters are small.
-        html.open("figcaption", "").link(file, "Open this figure by itself, to enlarge it");
-        html.close("figcaption").close("figure");
+    html.element("p", "muted", &format!("{} paper, {} · {}", paper.key, panel.place, ran(panel, found)));
+    for picture in found.pictures.iter().filter(|picture| picture.kind == Kind::HeatMap) {
+        write_picture(html, "wide", picture);
     }
-    html.element("h3", "", &format!("After {} rounds", number::grouped(found.result.horizon)));
-    write_final_values(html, report, found);
+    let narrow = || found.pictures.iter().filter(|picture| picture.kind != Kind::HeatMap);
+    // A column a variant needs the whole width.
+    let wide = values::needs_width(panel, found);
+    let nothing_at_the_left = wide && narrow().next().is_none();
+    html.open("div", if nothing_at_the_left { "lead" } else { "columns" }).open("div", "");
+    narrow().for_each(|picture| write_picture(html, "", picture));
+    if !wide {
+        values::write(html, report.looks, panel, found);
+    }
     html.close("div").open("div", "");
     html.open("div", "card says").open("p", "small muted").text("What the paper says").close("p");
     html.paragraph("", &panel.statement).close("div");
-    for judged in claims_of(report, Some(&panel.experiment.name)) {
-        write_claim(html, report.looks, judged);
+    for judged in claims_of(report, Some(&panel.name)) {
+        write_claim(html, judged);
     }
     html.close("div").close("div");
+    if wide {
+        values::write(html, report.looks, panel, found);
+    }
 
     if !panel.choices.is_empty() {
         html.element("h3", "", "Choices that are ours").list(&panel.choices);
     }
-    html.open("p", "small").text("Files: ");
-    for (index, file) in found.files.iter().enumerate() {
-        html.text(if index > 0 { ", " } else { "" }).link(file, file);
+    write_files(html, panel, found);
+    html.close("section");
+}
+
+fn write_picture(html: &mut Html, class: &str, picture: &Picture) {
+    // Written by this program, its texts escaped.
+    html.open("figure", class).raw(&picture.svg);
+    // Shown on narrow screens, where the letters are small.
+    html.open("figcaption", "").link(&picture.file, "Open this figure by itself, to enlarge it");
+    html.close("figcaption").close("figure");
+}
+
+/// Links to the files of a panel; of variants, one line each, folded.
+fn write_files(html: &mut Html, panel: &Panel, found: &PanelReport) {
+    if !panel.has_variants() {
+        html.open("p", "small").text("Files: ");
+        for (index, file) in found.variants.iter().flat_map(|variant| &variant.files).enumerate() {
+            html.text(if index > 0 { ", " } else { "" }).link(file, file);
+        }
+        html.close("p");
+        return;
     }
-    html.close("p").close("section");
+    if !found.pictures.is_empty() {
+        html.open("p", "small").text("Figures: ");
+        for (index, picture) in found.pictures.iter().enumerate() {
+            html.text(if index > 0 { ", " } else { "" }).link(&picture.file, &picture.file);
+        }
+        html.close("p");
+    }
+    html.open("details", "small");
+    html.element("summary", "", &format!("Files of the {} variants", found.variants.len())).open("ul", "");
+    for (variant, found) in panel.variants.iter().zip(&found.variants) {
+        html.open("li", "").text(&format!("{}: ", variant.title));
+        for (index, file) in found.files.iter().enumerate() {
+            let name = file.rsplit('/').next().unwrap_or(file);
+            html.text(if index > 0 { ", " } else { "" }).link(file, name);
+        }
+        html.close("li");
+    }
+    html.close("ul").close("details");
 }
 
 /// How much was simulated.
-fn ran(found: &PanelReport) -> String {
-    let result = &found.result;
-    let runs = if result.runs == 1 { "run" } else { "runs" };
-    format!(
-        "{} {runs} of {} rounds, seed {}",
-        number::grouped(result.runs),
-        number::grouped(result.horizon),
-        result.seed
-    )
+fn ran(panel: &Panel, found: &PanelReport) -> String {
+    let of = |found: &VariantReport| {
+        let result = &found.result;
+        let runs = if result.runs == 1 { "run" } else { "runs" };
+        format!(
+            "{} {runs} of {} rounds, seed {}",
+            number::grouped(result.runs),
+            number::grouped(result.horizon),
+            result.seed
+        )
+    };
+    let mut each: Vec<String> = found.variants.iter().map(of).collect();
+    each.dedup();
+    match (panel.has_variants(), each.as_slice()) {
+        (false, _) => each.join(", "),
+        (true, [same]) => format!("{} variants, each {same}", found.variants.len()),
+        (true, _) => format!("{} variants: {}", found.variants.len(), each.join("; ")),
+    }
 }
 
 fn claims_of<'a, 'b>(report: &'a Report<'b>, panel: Option<&'a str>) -> impl Iterator<Item = &'a Judged<'b>> {
@@ -177,7 +253,7 @@ fn claims_of<'a, 'b>(report: &'a Report<'b>, panel: Option<&'a str>) -> impl Ite
 }
 
 /// A claim, its verdict, and the comparisons it rests on.
-fn write_claim(html: &mut Html, looks: &Looks, judged: &Judged<'_>) {
+fn write_claim(html: &mut Html, judged: &Judged<'_>) {
     let Judged { claim, finding, .. } = judged;
     html.raw("<div class=\"card\" id=\"claim-").text(&claim.name).raw("\">\n");
     html.open("p", "").raw(badge(finding.verdict).markup());
@@ -185,7 +261,7 @@ fn write_claim(html: &mut Html, looks: &Looks, judged: &Judged<'_>) {
     html.close("p").paragraph("", &claim.says);
     html.element("p", "small muted", &claim.place);
     html.paragraph("", &finding.summary);
-    write_comparisons(html, looks, finding);
+    write_comparisons(html, finding);
     if let Some(remark) = &claim.remark {
         html.paragraph("small", remark);
     }
@@ -197,7 +273,7 @@ fn write_claim(html: &mut Html, looks: &Looks, judged: &Judged<'_>) {
 }
 
 /// The comparisons of a finding, one row each.
-fn write_comparisons(html: &mut Html, looks: &Looks, finding: &Finding) {
+fn write_comparisons(html: &mut Html, finding: &Finding) {
     let any = |has: fn(&Comparison) -> bool| finding.comparisons.iter().any(has);
     let statistics = any(|comparison| comparison.se.is_some());
     // A few exact comparisons are in the summary already; those of one run are not.
@@ -214,9 +290,7 @@ fn write_comparisons(html: &mut Html, looks: &Looks, finding: &Finding) {
         .comparisons
         .iter()
         .map(|comparison| {
-            let names: Vec<&str> = comparison.policies.iter().map(|label| looks.name(label)).collect();
-            let what = if names.is_empty() { comparison.what.clone() } else { names.join(" − ") };
-            let mut row = vec![Html::of(&what), Html::of(&comparison.measured)];
+            let mut row = vec![Html::of(&comparison.readers), Html::of(&comparison.measured)];
             if statistics {
                 let z = comparison.statistic.map_or_else(|| "–".to_owned(), |z| number::fixed(z, 1));
                 row.push(Html::of(&format!("{z} {}", sign(comparison.says))));
@@ -231,50 +305,6 @@ fn write_comparisons(html: &mut Html, looks: &Looks, finding: &Finding) {
     html.table("narrow", &heads, &rows);
 }
 
-/// What every policy has at the end.
-fn write_final_values(html: &mut Html, report: &Report<'_>, found: &PanelReport) {
-    let rate = |label: &str| {
-        let timing = found.timing.as_ref()?;
-        timing.policies.iter().find(|policy| policy.label == label)?.speed.rounds_per_cpu_second
-    };
-    let runs = found.result.runs;
-    let mut rows = Vec::new();
-    for policy in &found.result.policies {
-        let Some(last) = policy.t.len().checked_sub(1) else { continue };
-        let mut name = Html::new();
-        let colour = svg::colour(report.looks.policy(&policy.label));
-        name.raw("<span class=\"swatch\" style=\"background:")
-            .text(&colour)
-            .raw("\"></span>")
-            .text(report.looks.name(&policy.label));
-        let regret = &policy.regret;
-        let (mean, se) = (regret.mean[last], regret.se[last]);
-        let rate = rate(&policy.label).map_or_else(|| "–".to_owned(), |rate| number::fixed(rate / 1e6, 2));
-        rows.push(vec![
-            name,
-            Html::of(&number::estimate(mean, se, runs)),
-            Html::of(&number::beside(regret.q10[last], se)),
-            Html::of(&number::beside(regret.q90[last], se)),
-            Html::of(&number::estimate(policy.clicks.mean[last], policy.clicks.se[last], runs)),
-            Html::of(&rate),
-        ]);
-    }
-    let (regret, clicks) = if runs > 1 { ("#regret ± se", "#clicks ± se") } else { ("#regret", "#clicks") };
-    let heads = ["Policy", regret, "#first decile", "#last decile", clicks, "#million rounds a CPU-second"];
-    html.table("narrow", &heads, &rows);
-    let mut references = Vec::new();
-    for bound in &found.result.bounds {
-        if let Some(value) = bound.value.last() {
-            references.push(format!("{}: {}", bound.label, number::significant(*value, 4)));
-        }
-    }
-    let optimum = &found.result.optimum.clicks;
-    if let (Some(mean), Some(se)) = (optimum.mean.last(), optimum.se.last()) {
-        references.push(format!("always a best list: {} clicks", number::estimate(*mean, *se, runs)));
-    }
-    html.element("p", "small muted", &format!("For comparison: {}.", references.join("; ")));
-}
-
 /// The parameters that were used, beside what the papers print of them.
 fn write_instances(html: &mut Html, report: &Report<'_>) {
     let reproduction = report.reproduction;
@@ -283,31 +313,61 @@ fn write_instances(html: &mut Html, report: &Report<'_>) {
         write_source(html, source);
     }
     for judged in claims_of(report, None) {
-        write_claim(html, report.looks, judged);
+        write_claim(html, judged);
     }
     if let Some(printed) = &reproduction.printed {
         write_printed(html, printed);
     }
-    let mut shown: Vec<Vec<Parameters>> = Vec::new();
+    let mut shown: Vec<Vec<InstanceTable>> = Vec::new();
     for panel in &reproduction.panels {
-        let used = parameters(&panel.experiment);
+        let used = instances(panel);
         if shown.contains(&used) {
             continue;
         }
         let title =
             if shown.is_empty() { "Parameters".to_owned() } else { format!("Parameters of {}", panel.title) };
         html.element("h3", "", &title);
+        let mut columns: Vec<&str> = Vec::new();
+        for (name, _) in used.iter().flat_map(|instance| &instance.parameters) {
+            if !columns.contains(name) {
+                columns.push(name);
+            }
+        }
         let rows: Vec<Vec<Html>> = used
             .iter()
-            .map(|Parameters { name, theta, kappa }| {
-                let items = theta.len().to_string();
-                vec![Html::of(name), Html::of(&items), Html::of(&aligned(theta)), Html::of(&aligned(kappa))]
+            .map(|InstanceTable { name, n_items, parameters }| {
+                let cell = |column: &&str| {
+                    let found = parameters.iter().find(|(name, _)| name == column);
+                    Html::of(&found.map_or_else(|| "–".to_owned(), |(_, values)| aligned(values)))
+                };
+                let head = [Html::of(name), Html::of(&n_items.to_string())];
+                head.into_iter().chain(columns.iter().map(cell)).collect()
             })
             .collect();
-        html.table("wide", &["Instance", "#Items", "Attraction theta", "Examination kappa"], &rows);
+        let heads: Vec<&str> = ["Instance", "#Items"].into_iter().chain(columns).collect();
+        html.table("wide", &heads, &rows);
         shown.push(used);
     }
     html.close("section");
+}
+
+/// The instances of a panel: those of all variants, each after its variant, unless they are the same.
+fn instances(panel: &Panel) -> Vec<InstanceTable> {
+    let of_variants: Vec<Vec<InstanceTable>> =
+        panel.variants.iter().map(|variant| variant.experiment.instances.tables()).collect();
+    if of_variants.windows(2).all(|pair| pair[0] == pair[1]) {
+        return of_variants.into_iter().next().unwrap_or_default();
+    }
+    let mut all = Vec::new();
+    for (variant, tables) in panel.variants.iter().zip(of_variants) {
+        let alone = tables.len() == 1;
+        all.extend(tables.into_iter().map(|table| {
+            let name =
+                if alone { variant.title.clone() } else { format!("{}: {}", variant.title, table.name) };
+            InstanceTable { name, ..table }
+        }));
+    }
+    all
 }
 
 /// Numbers exactly as they are, all with the decimals of the longest.
@@ -377,6 +437,8 @@ fn write_method(html: &mut Html, report: &Report<'_>) {
         .text(" if all its comparisons are significant in the direction the paper states, ");
     html.raw(badge(Verdict::Contradicted).markup()).text(" if any is significant the other way round, and ");
     html.raw(badge(Verdict::Undecided).markup()).text(" otherwise. “Ahead from t” is the first checkpoint from which on the difference is significant at every later one. ");
+    html.text("That two slopes are the same is shown within a margin: both directions have to be significantly inside it; \
+         outside is judged at half the level, there being two ways to be. ");
     html.text(
         "“Known” is what a larger run with another seed found; this check fails if it finds the opposite.",
     );
@@ -395,18 +457,19 @@ fn write_sources(html: &mut Html, report: &Report<'_>) {
     }
     html.close("ul").element("h2", "", "How this was made");
     let mut rows = Vec::new();
-    for found in &report.panels {
-        let cpu = found
-            .timing
-            .as_ref()
-            .map_or_else(|| "–".to_owned(), |timing| number::fixed(timing.total.cpu_seconds, 1));
-        let wall = found
-            .timing
-            .as_ref()
-            .map_or_else(|| "–".to_owned(), |timing| number::fixed(timing.total.wall_seconds, 1));
-        let mut row =
-            vec![Html::of(&found.result.name), Html::of(&ran(found)), Html::of(&cpu), Html::of(&wall)];
-        match &found.manifest {
+    for (panel, found) in report.reproduction.panels.iter().zip(&report.panels) {
+        let total = |seconds: fn(&Timing) -> f64| -> String {
+            let known: Option<Vec<f64>> =
+                found.variants.iter().map(|variant| variant.timing.as_ref().map(seconds)).collect();
+            known.map_or_else(|| "–".to_owned(), |all| number::fixed(all.iter().sum(), 1))
+        };
+        let mut row = vec![
+            Html::of(&panel.name),
+            Html::of(&ran(panel, found)),
+            Html::of(&total(|timing| timing.total.cpu_seconds)),
+            Html::of(&total(|timing| timing.total.wall_seconds)),
+        ];
+        match found.variants.last().and_then(|variant| variant.manifest.as_ref()) {
             Some(manifest) => {
                 row.push(Html::of(&manifest.finished));
                 row.push(Html::of(&commit(manifest)));
@@ -421,7 +484,14 @@ fn write_sources(html: &mut Html, report: &Report<'_>) {
         &["Panel", "Simulated", "#CPU seconds", "#Seconds", "Finished", "Source", "Machine"],
         &rows,
     );
-    for found in &report.panels {
+    if let Some(seconds) = report.cpu_seconds() {
+        html.element("p", "small", &format!("All together: {} CPU seconds.", number::fixed(seconds, 1)));
+    }
+    // The manifests of variants are linked beside their other files.
+    for found in report.panels.iter().filter_map(|panel| match panel.variants.as_slice() {
+        [alone] => Some(alone),
+        _ => None,
+    }) {
         if let Some(manifest) = &found.manifest {
             html.open("details", "").element("summary", "", &format!("Manifest of {}", found.result.name));
             html.element("pre", "", &String::from_utf8_lossy(&manifest.to_json())).close("details");

@@ -48,14 +48,16 @@ impl Owner {
     }
 }
 
-/// Refuses a directory that holds another report, or a file of nobody's where the report goes. Changes nothing.
+/// Refuses a directory that holds another report, or a file of nobody's where the report or one of its `figures` (paths
+/// relative to it) goes. Changes nothing.
 ///
 /// # Errors
 ///
 /// It does, or cannot be read or written.
-pub(crate) fn check(dir: &Path, owner: &Owner) -> Result<()> {
+pub(crate) fn check(dir: &Path, owner: &Owner, figures: &[String]) -> Result<()> {
     let (claims, page) = (dir.join(CLAIMS), dir.join(PAGE));
-    for file in [&claims, &page] {
+    let figures: Vec<PathBuf> = figures.iter().map(|figure| dir.join(figure)).collect();
+    for file in [&claims, &page].into_iter().chain(&figures) {
         // A link would be replaced, too, and is none of ours.
         if fs::symlink_metadata(file).is_ok_and(|found| !found.is_file()) {
             bail!("{}: is in the way and no report: give another --out, or move it", file.display());
@@ -63,11 +65,11 @@ pub(crate) fn check(dir: &Path, owner: &Owner) -> Result<()> {
     }
     if exists(&claims) {
         check_owner(dir, owner)?;
-    } else if exists(&page) {
+    } else if let Some(file) = std::iter::once(&page).chain(&figures).find(|file| exists(file)) {
         bail!(
             "{}: is in the way: without a {CLAIMS} beside it, it is no report of this program: give another --out, or move \
              the file",
-            page.display()
+            file.display()
         );
     }
     if dir.is_dir() {
@@ -98,15 +100,21 @@ fn check_owner(dir: &Path, owner: &Owner) -> Result<()> {
     }
 }
 
-/// Writes the report's files: both forced to disk under temporary names first, then renamed, the one that says whose the
-/// directory is before the page.
+/// Writes the report's files, its `figures` (paths relative to it, and pictures) among them: all forced to disk under
+/// temporary names first, then renamed, the one that says whose the directory is first and the page last.
 ///
 /// # Errors
 ///
 /// One cannot be written; what was begun is removed.
-pub(crate) fn write(dir: &Path, claims: &str, page: &str) -> Result<()> {
-    fs::create_dir_all(dir).with_context(|| format!("{}: cannot be created", dir.display()))?;
-    let parts = [Part::write(&dir.join(CLAIMS), claims)?, Part::write(&dir.join(PAGE), page)?];
+pub(crate) fn write(dir: &Path, claims: &str, page: &str, figures: &[(&str, &str)]) -> Result<()> {
+    let files = std::iter::once((CLAIMS, claims)).chain(figures.iter().copied()).chain([(PAGE, page)]);
+    let mut parts = Vec::new();
+    for (name, content) in files {
+        let path = dir.join(name);
+        let folder = path.parent().unwrap_or(dir);
+        fs::create_dir_all(folder).with_context(|| format!("{}: cannot be created", folder.display()))?;
+        parts.push(Part::write(&path, content)?);
+    }
     parts.into_iter().try_for_each(Part::rename)?;
     // The renames themselves reach the disk with the directory, where the system lets one be opened.
     if let Ok(dir) = File::open(dir) {
@@ -175,12 +183,12 @@ mod tests {
     fn a_report_replaces_only_one_of_the_same() {
         let top = tempdir().unwrap();
         let dir = top.path().join("new");
-        check(&dir, &owner()).unwrap();
+        check(&dir, &owner(), &[]).unwrap();
         assert!(!dir.exists());
-        write(&dir, &serde_json::to_string(&owner()).unwrap(), "page").unwrap();
+        write(&dir, &serde_json::to_string(&owner()).unwrap(), "page", &[]).unwrap();
         fs::write(dir.join("notes.txt"), "mine").unwrap();
-        check(&dir, &owner()).unwrap();
-        write(&dir, &serde_json::to_string(&owner()).unwrap(), "another").unwrap();
+        check(&dir, &owner(), &[]).unwrap();
+        write(&dir, &serde_json::to_string(&owner()).unwrap(), "another", &[]).unwrap();
         assert_eq!(names(&dir), ["claims.json", "index.html", "notes.txt"]);
         assert_eq!(fs::read_to_string(dir.join(PAGE)).unwrap(), "another");
 
@@ -191,7 +199,7 @@ mod tests {
             Owner { runs: Some(9), ..owner() },
         ];
         for other in others {
-            let error = check(&dir, &other).unwrap_err().to_string();
+            let error = check(&dir, &other, &[]).unwrap_err().to_string();
             assert!(error.contains("holds the report of a full run of small, not of"), "{error}");
             assert!(error.contains(&other.words()), "{error}");
         }
@@ -203,7 +211,7 @@ mod tests {
             let dir = tempdir().unwrap();
             prepare(dir.path());
             let before = names(dir.path());
-            let error = check(dir.path(), &owner()).unwrap_err().to_string();
+            let error = check(dir.path(), &owner(), &[]).unwrap_err().to_string();
             assert!(error.contains(file) && error.contains("is in the way"), "{error}");
             assert_eq!(names(dir.path()), before);
         };
@@ -220,8 +228,8 @@ mod tests {
     fn a_failure_leaves_no_temporary_file() {
         let dir = tempdir().unwrap();
         fs::create_dir(dir.path().join(PAGE)).unwrap();
-        assert!(write(dir.path(), "claims", "page").is_err());
+        assert!(write(dir.path(), "claims", "page", &[]).is_err());
         assert_eq!(names(dir.path()), ["claims.json", "index.html"]);
-        assert!(check(dir.path(), &owner()).is_err());
+        assert!(check(dir.path(), &owner(), &[]).is_err());
     }
 }

@@ -1,5 +1,4 @@
 use super::*;
-use crate::result::{Bound, MeanSe, Optimum, Paired, PolicyResult, Spread};
 use tempfile::tempdir;
 
 const EXPERIMENT: &str = r#"
@@ -53,50 +52,34 @@ evidence = "seen with `--seed 7`: −3"
 }
 
 /// A simulation that finds this difference of the first two policies' regrets, with standard error 1.
-fn simulate(difference: f64) -> impl FnMut(&Job<'_>) -> Result<ResultFile> {
+fn simulate(difference: f64) -> impl FnMut(&Job<'_>) -> Result<Measured> {
     move |job| {
         let (experiment, directory) = (job.experiment, &job.directory);
-        let t = experiment.checkpoints.clone();
-        let many = |value: f64| vec![value; t.len()];
-        let policies = experiment.policies.iter().map(|entry| PolicyResult {
-            label: entry.label.clone(),
-            policy: entry.name.clone(),
-            t: t.clone(),
-            regret: Spread {
-                mean: many(9.0),
-                se: many(1.0),
-                min: many(0.0),
-                max: many(20.0),
-                q10: many(5.0),
-                q90: many(12.0),
-            },
-            clicks: MeanSe { mean: many(50.0), se: many(1.0) },
-        });
-        let result = ResultFile {
-            schema: 1,
-            name: experiment.name.clone(),
-            task: experiment.task.name().to_owned(),
-            runs: experiment.runs,
-            horizon: experiment.horizon,
-            seed: experiment.seed,
-            policies: policies.collect(),
-            paired: vec![Paired {
-                a: experiment.policies[0].label.clone(),
-                b: experiment.policies[1].label.clone(),
-                t: t.clone(),
-                regret: MeanSe { mean: many(difference), se: many(1.0) },
-            }],
-            bounds: vec![Bound { label: "lower bound".to_owned(), t: t.clone(), value: many(3.0) }],
-            optimum: Optimum { t: t.clone(), clicks: MeanSe { mean: many(60.0), se: many(0.0) } },
+        let t = &experiment.checkpoints;
+        // Plus and minus one in turn, with the size that gives the mean a standard error of 1.
+        let size = (experiment.runs as f64 - 1.0).sqrt();
+        let noise = |run: u64| if run.is_multiple_of(2) { size } else { -size };
+        let regrets = |number: usize| -> Vec<Vec<f64>> {
+            let value = |run| if number == 0 { 9.0 + difference + noise(run) } else { 9.0 };
+            (0..experiment.runs).map(|run| vec![value(run); t.len()]).collect()
         };
+        let policies: Vec<(&str, Vec<Vec<f64>>)> = experiment
+            .policies
+            .iter()
+            .enumerate()
+            .map(|(number, entry)| (entry.label.as_str(), regrets(number)))
+            .collect();
+        let mut measured = Measured::synthetic(t, &policies).with_bound("lower bound", 1.0);
+        let result = &mut measured.result;
+        (result.name, result.seed) = (experiment.name.clone(), experiment.seed);
         fs::create_dir_all(directory)?;
         fs::write(directory.join("result.json"), serde_json::to_string(&result)?)?;
-        for (name, picture) in figure::draw(job.figures, &result, job.looks)? {
+        for (name, picture) in figure::draw(job.figures, result, job.looks)? {
             fs::write(directory.join(name), picture)?;
         }
         let owner = serde_json::json!({ "identity": experiment.identity(), "experiment": { "name": experiment.name } });
         fs::write(directory.join("manifest.json"), owner.to_string())?;
-        Ok(result)
+        Ok(measured)
     }
 }
 
@@ -223,7 +206,7 @@ fn a_directory_is_used_again_by_the_same_experiment_only() {
     run(&arguments, simulate(-9.0)).unwrap();
     assert!(run(&arguments, simulate(-9.0)).unwrap());
     let refused = |arguments: &Arguments| {
-        let never = |_: &Job<'_>| -> Result<ResultFile> { panic!("simulated") };
+        let never = |_: &Job<'_>| -> Result<Measured> { panic!("simulated") };
         run(arguments, never).unwrap_err().to_string()
     };
     arguments.quick = true;
@@ -247,11 +230,91 @@ fn a_directory_is_used_again_by_the_same_experiment_only() {
 fn a_faulty_experiment_runs_nothing() {
     let (top, arguments) = prepared("reproduced");
     fs::write(top.path().join("claims.toml"), claims("maybe")).unwrap();
-    let never = |_: &Job<'_>| -> Result<ResultFile> { panic!("simulated") };
+    let never = |_: &Job<'_>| -> Result<Measured> { panic!("simulated") };
     let error = run(&arguments, never).unwrap_err().to_string();
     assert!(
         error.contains("claims.toml:12:11: claims[0].known.verdict: unknown verdict \"maybe\""),
         "{error}"
     );
     assert!(!arguments.out.exists());
+}
+
+/// The experiment above with a second panel that has variants, and a claim across them.
+fn with_variants() -> (tempfile::TempDir, Arguments) {
+    let (top, arguments) = prepared("reproduced");
+    let panel = r#"
+[[panels]]
+name = "sweep"
+title = "Second"
+paper = "P"
+place = "figure 2"
+statement = "It matters."
+model = "pbm"
+runs = 100
+policies = [{ policy = "pbm-ts" }, { policy = "pbm-ucb" }]
+figures = [{ kind = "regret" }, { kind = "final", relative-to = "pbm-ucb" }, { kind = "heat-map", relative-to = "pbm-ucb" }]
+quick = { runs = 10 }
+[[panels.variants]]
+name = "a"
+title = "flat < steep"
+[[panels.variants]]
+name = "b"
+instances = [{ theta = [0.5, 0.2], kappa = [1.0, 0.25] }]
+policies = [{ policy = "pbm-ts" }]
+"#;
+    let claim = r#"
+[[claims]]
+name = "across"
+panel = "sweep"
+says = "A is as B."
+place = "section 2"
+[claims.test]
+kind = "order"
+lower = ["a/pbm-ts"]
+upper = ["b/pbm-ts"]
+[claims.known]
+verdict = "undecided"
+evidence = "both are the same"
+"#;
+    fs::write(top.path().join("experiment.toml"), EXPERIMENT.to_owned() + panel).unwrap();
+    fs::write(top.path().join("claims.toml"), claims("reproduced") + claim).unwrap();
+    (top, arguments)
+}
+
+#[test]
+fn variants_have_their_own_folders_and_shared_figures() {
+    let (_top, arguments) = with_variants();
+    let mut seen = Vec::new();
+    let mut inner = simulate(-9.0);
+    let ok = run(&arguments, |job| {
+        seen.push((job.experiment.name.clone(), job.figures.len()));
+        inner(job)
+    });
+    assert!(ok.unwrap());
+    let expected = [("first", 2), ("sweep.a", 0), ("sweep.b", 0)];
+    assert_eq!(seen, expected.map(|(name, figures)| (name.to_owned(), figures)));
+    for file in ["a/result.json", "b/result.json", "regret.svg", "final.svg", "heat-map.svg"] {
+        assert!(arguments.out.join("sweep").join(file).is_file(), "{file}");
+    }
+    let claims: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(arguments.out.join("claims.json")).unwrap()).unwrap();
+    assert_eq!(claims["claims"][1]["comparisons"][0]["what"], "a/pbm-ts − b/pbm-ts");
+    let page = fs::read_to_string(arguments.out.join("index.html")).unwrap();
+    for text in [
+        "2 variants, each 100 runs of 1,000 rounds, seed 1",
+        "Thompson&#39;s, flat &lt; steep",
+        "<td>flat &lt; steep</td>",
+        "href=\"sweep/b/result.json\"",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert_eq!(page.matches("<svg ").count(), 5);
+    assert!(!page.contains("<script") && !page.contains("flat < steep"));
+    // The same again is welcome; a figure of nobody's is not replaced.
+    assert!(run(&arguments, simulate(-9.0)).unwrap());
+    fs::remove_file(arguments.out.join("claims.json")).unwrap();
+    fs::remove_file(arguments.out.join("index.html")).unwrap();
+    let never = |_: &Job<'_>| -> Result<Measured> { panic!("simulated") };
+    let error = run(&arguments, never).unwrap_err().to_string();
+    assert!(error.contains("regret.svg: is in the way"), "{error}");
 }

@@ -1,4 +1,7 @@
 use super::*;
+use crate::report::axis::Scale;
+use crate::report::claims::{At, Test, Verdict};
+use crate::report::figure::Band;
 
 /// An experiment and claims without fault.
 const EXPERIMENT: &str = r#"
@@ -76,12 +79,13 @@ fn everything_is_read() {
     let reproduction = read(EXPERIMENT, CLAIMS).unwrap();
     assert_eq!((&*reproduction.name, reproduction.panels.len(), reproduction.claims.len()), ("small", 1, 2));
     let panel = &reproduction.panels[0];
-    assert_eq!((panel.experiment.horizon, panel.experiment.runs), (1000, 100));
-    assert_eq!((panel.quick.runs, panel.quick.horizon, panel.quick.seed), (Some(10), Some(100), None));
+    let [variant] = panel.variants.as_slice() else { panic!("{:?}", panel.variants) };
+    assert_eq!((variant.experiment.horizon, variant.experiment.runs), (1000, 100));
+    assert_eq!((variant.quick.runs, variant.quick.horizon, variant.quick.seed), (Some(10), Some(100), None));
     assert_eq!((panel.figures[0].band, panel.figures[0].scale), (Band::Deciles, Scale::Linear));
     let claim = &reproduction.claims[0];
     assert_eq!((claim.level, claim.known), (0.01, Verdict::Reproduced));
-    assert!(matches!(&claim.test, Test::Order { t: Some(10), .. }));
+    assert!(matches!(&claim.test, Test::Order { at: At::Round(Some(10)), .. }));
     let printed = reproduction.printed.unwrap();
     assert_eq!(printed.rows[0].theta, [0.5, 0.2]);
 }
@@ -257,6 +261,234 @@ fn faults_of_the_claims_have_their_place() {
     assert!(others.is_empty(), "expected and found: {others:#?}");
 }
 
+/// The experiment above with a second panel, which has variants, and claims of it.
+fn with_variants() -> (String, String) {
+    let panel = r#"
+[[panels]]
+name = "sweep"
+title = "Second"
+paper = "P"
+place = "figure 2"
+statement = "It matters."
+model = "pbm"
+runs = 50
+checkpoints = { log = 3, also = [100] }
+policies = [{ policy = "pbm-ts" }, { policy = "pbm-ucb" }]
+figures = [{ kind = "final", scale = "log" }, { kind = "heat-map", relative-to = "pbm-ucb" }]
+printed = [{ variant = "b", policy = "pbm-ts", regret = 3.5, se = 0.5 }]
+quick = { runs = 10 }
+
+[[panels.variants]]
+name = "a"
+title = "kappa 1, .5"
+quick = { seed = 1 }
+
+[[panels.variants]]
+name = "b"
+horizon = 2000
+instances = [{ theta = [0.5, 0.2], kappa = [1.0, 0.1] }]
+quick = { runs = 10, seed = 1 }
+"#;
+    let claims = r#"
+[[claims]]
+name = "same"
+panel = "sweep"
+says = "The same."
+place = "section 2"
+[claims.test]
+kind = "same-slope"
+series = ["a/pbm-ts", "b/pbm-ts"]
+slope = [100, 1000]
+margin = 0.2
+[claims.known]
+verdict = "undecided"
+evidence = "open"
+
+[[claims]]
+name = "later"
+panel = "sweep"
+says = "Less."
+place = "section 2"
+[claims.test]
+kind = "order"
+lower = ["a/pbm-ts"]
+upper = ["b/pbm-ts"]
+slope = [100, 1000]
+factor = 0.5
+[claims.known]
+verdict = "undecided"
+evidence = "open"
+
+[[claims]]
+name = "bounded"
+panel = "sweep"
+says = "Below the bound."
+place = "section 2"
+[claims.test]
+kind = "below-bound"
+series = ["a/pbm-ts"]
+t = 100
+[claims.known]
+verdict = "undecided"
+evidence = "open"
+"#;
+    let experiment = EXPERIMENT
+        .replace("checkpoints = [10, 1000]\n", "")
+        .replace("model = \"pbm\"\nruns = 100", "model = \"pbm\"\nruns = 100\ncheckpoints = [10, 1000]");
+    // A variant has ten times the rounds: the last decade begins where the others end.
+    let panel = panel.replace("also = [100]", "also = [100, 1000]");
+    (experiment + &panel, CLAIMS.to_owned() + claims)
+}
+
+#[test]
+fn a_variant_has_the_keys_of_its_panel_and_of_the_top_unless_it_has_its_own() {
+    let (experiment, claims) = with_variants();
+    let reproduction = read(&experiment, &claims).unwrap();
+    let panel = &reproduction.panels[1];
+    assert!(panel.has_variants() && !reproduction.panels[0].has_variants());
+    let [a, b] = panel.variants.as_slice() else { panic!("{:?}", panel.variants) };
+    assert_eq!((&*a.title, &*b.title, &*a.folder("sweep")), ("kappa 1, .5", "b", "sweep/a"));
+    assert_eq!((&*a.experiment.name, &*b.experiment.name), ("sweep.a", "sweep.b"));
+    assert_eq!((a.experiment.runs, a.experiment.horizon, b.experiment.horizon), (50, 1000, 2000));
+    assert_eq!((a.quick.runs, a.quick.seed, b.quick.runs), (Some(10), Some(1), Some(10)));
+    assert_eq!(a.experiment.checkpoints, [1, 32, 100, 1000]);
+    let kappa = |variant: &Variant| variant.experiment.instances.tables()[0].parameters[1].1[1];
+    assert_eq!((kappa(a), kappa(b)), (0.5, 0.1));
+    assert_eq!(panel.figures[1].relative_to.as_deref(), Some("pbm-ucb"));
+    assert_eq!(panel.printed[0].series.to_string(), "b/pbm-ts");
+    let looks = Looks::of(["pbm-ts"]);
+    assert_eq!(panel.reader_name(&panel.printed[0].series, &looks), "pbm-ts, b");
+    assert!(matches!(&reproduction.claims[2].test, Test::SameSlope { slope: (100, 1000), .. }));
+    assert!(matches!(
+        &reproduction.claims[3].test,
+        Test::Order { at: At::Slope(100, 1000), factor: 0.5, .. }
+    ));
+}
+
+#[test]
+fn faults_of_variants_have_their_place() {
+    check_places(&[
+        ("name = \"b\"", "name = \"A\"", "panels[1].variants[1].name: variant \"A\" is already given"),
+        (
+            "name = \"b\"",
+            "name = \"a/b\"",
+            "panels[1].variants[1].name: the name has characters that are not safe",
+        ),
+        ("name = \"b\"", "name = \"b.svg\"", "panels[1].variants[1].name: \"b.svg\" is a name for a figure"),
+        ("name = \"b\"\n", "", "panels[1].variants[1].name: missing key"),
+        ("title = \"kappa 1, .5\"", "title = \" \"", "panels[1].variants[0].title: the title is empty"),
+        (
+            "title = \"kappa 1, .5\"",
+            "title = \"0123456789 0123456789 0123456789 0123456789\"",
+            "panels[1].variants[0].title: the title is longer than 40 characters",
+        ),
+        (
+            "horizon = 2000",
+            "horizons = 2000",
+            "panels[1].variants[1].horizons: unknown key: did you mean `horizon`?",
+        ),
+        (
+            "runs = 50\n",
+            "",
+            "panels[1].variants[0].runs: missing key: expected an integer of at least 1, here, in the panel",
+        ),
+        (
+            "kappa = [1.0, 0.1]",
+            "kappa = [1.0, 1.1]",
+            "panels[1].variants[1].instances[0].kappa[1]: 1.1 is not a probability",
+        ),
+        ("quick = { seed = 1 }", "quick = { seeds = 1 }", "panels[1].variants[0].quick.seeds: unknown key"),
+        ("kind = \"final\", scale", "kind = \"final\", band", "panels[1].figures[0].band: unknown key"),
+        (
+            ", relative-to = \"pbm-ucb\"",
+            "",
+            "panels[1].figures[1].relative-to: missing key: expected the label of a policy",
+        ),
+        (
+            "relative-to = \"pbm-ucb\"",
+            "relative-to = \"ucb\"",
+            "panels[1].figures[1].relative-to: unknown policy \"ucb\"",
+        ),
+        (
+            "kind = \"regret\", band = \"deciles\", scale = \"linear\"",
+            "kind = \"final\"",
+            "panels[0].figures[0].kind: \"final\" compares variants",
+        ),
+        ("variant = \"b\"", "variant = \"c\"", "panels[1].printed[0].variant: unknown variant \"c\""),
+        ("se = 0.5", "se = -0.5", "panels[1].printed[0].se: -0.5 is no standard error"),
+        (
+            "[[panels.variants]]\nname = \"a\"",
+            "[[panels.variant]]\nname = \"a\"",
+            "panels[1].variant: unknown key: did you mean `variants`?",
+        ),
+    ]);
+}
+
+#[test]
+fn faults_of_claims_about_variants_have_their_place() {
+    check_places(&[
+        ("\"a/pbm-ts\", ", "\"pbm-ts\", ", "claims[2].test.series[0]: unknown variant/policy \"pbm-ts\""),
+        ("\"a/pbm-ts\", ", "", "claims[2].test.series: one series alone"),
+        ("\"a/pbm-ts\", ", "\"b/pbm-ts\", ", "claims[2].test.series[1]: \"b/pbm-ts\" is already given"),
+        (
+            "slope = [100, 1000]\nmargin",
+            "slope = [100, 999]\nmargin",
+            "claims[2].test.slope[1]: round 999 is no checkpoint of the variant \"a\": the nearest one is 1000",
+        ),
+        (
+            "slope = [100, 1000]\nmargin",
+            "slope = [1000, 100]\nmargin",
+            "claims[2].test.slope: round 100 is not after round 1000",
+        ),
+        (
+            "slope = [100, 1000]\nmargin",
+            "slope = [100]\nmargin",
+            "claims[2].test.slope: 1 rounds: expected two",
+        ),
+        ("margin = 0.2", "margin = 20", "claims[2].test.margin: 20 is no margin"),
+        ("margin = 0.2\n", "", "claims[2].test.margin: missing key"),
+        ("factor = 0.5", "factor = 0", "claims[3].test.factor: 0 is no factor"),
+        ("factor = 0.5", "t = 100", "claims[3].test.t: `slope` says which rounds are compared"),
+        (
+            "slope = [100, 1000]\nfactor = 0.5\n",
+            "",
+            "claims[3].test.t: missing key: expected a checkpoint, since the variants have different",
+        ),
+        (
+            "horizon = 2000",
+            "seed = 5",
+            "claims[2].test.series: the variant \"a\" has 50 runs with seed 1, the variant \"b\" 50 with seed 5",
+        ),
+        (
+            "runs = 10, seed = 1",
+            "runs = 9",
+            "claims[2].test.series: the quick variant \"a\" has 10 runs with seed 1, the quick variant \"b\" 9 with seed 1",
+        ),
+        (
+            "t = 100\n[claims.known]",
+            "t = 101\n[claims.known]",
+            "claims[4].test.t: round 101 is no checkpoint of the variant \"a\"",
+        ),
+    ]);
+}
+
+/// Checks faults: what is replaced in either file, by what, and how the message then begins after line and column.
+fn check_places(faults: &[(&str, &str, &str)]) {
+    let (experiment, claims) = with_variants();
+    let mut others = Vec::new();
+    for &(from, to, expected) in faults {
+        assert!(experiment.contains(from) || claims.contains(from), "{from:?}");
+        let found =
+            read(&experiment.replacen(from, to, 1), &claims.replacen(from, to, 1)).unwrap_err().to_string();
+        // After the file, line and column.
+        let message = found.splitn(4, ':').nth(3).unwrap_or_default().trim_start();
+        if !message.starts_with(expected) {
+            others.push((expected, found));
+        }
+    }
+    assert!(others.is_empty(), "expected and found: {others:#?}");
+}
+
 /// The experiment that the project ships.
 mod kdd2012 {
     use super::*;
@@ -273,12 +505,16 @@ mod kdd2012 {
         let scale: Vec<_> = reproduction
             .panels
             .iter()
-            .map(|panel| (&*panel.experiment.name, panel.experiment.runs, panel.experiment.horizon))
+            .map(|panel| {
+                let experiment = &panel.variants[0].experiment;
+                (&*panel.name, experiment.runs, experiment.horizon)
+            })
             .collect();
         assert_eq!(scale, [("pbm-figure-2", 2000, 100_000), ("rsf-figure-3", 250, 100_000)]);
         for panel in &reproduction.panels {
-            assert_eq!(parameters(&panel.experiment).len(), 8);
-            let kappas = parameters(&panel.experiment).into_iter().map(|instance| instance.kappa);
+            let instances = panel.variants[0].experiment.instances.tables();
+            assert_eq!(instances.len(), 8);
+            let kappas = instances.into_iter().map(|instance| instance.parameters[1].1.clone());
             assert!(kappas.into_iter().all(|kappa| kappa.len() == 3 && kappa[0] == 1.0));
         }
     }
@@ -288,7 +524,10 @@ mod kdd2012 {
         let reproduction = reproduction();
         let rows = &reproduction.printed.as_ref().unwrap().rows;
         let names: Vec<_> = rows.iter().map(|row| &*row.name).collect();
-        let instances: Vec<_> = parameters(&reproduction.panels[0].experiment)
+        let instances: Vec<_> = reproduction.panels[0].variants[0]
+            .experiment
+            .instances
+            .tables()
             .into_iter()
             .map(|instance| instance.name)
             .collect();

@@ -1,0 +1,52 @@
+//! Whether the expected clicks come near to those of a best list.
+
+use anyhow::{Context, Result};
+
+use super::{Comparison, Evidence, Finding, Sign, finding, number};
+use crate::report::series::Series;
+
+pub(super) fn judge(
+    evidence: &Evidence<'_>,
+    policies: &[Series],
+    share: f64,
+    t: Option<u64>,
+    level: f64,
+) -> Result<Finding> {
+    let mut comparisons = Vec::new();
+    let mut least_freedom = u64::MAX;
+    for series in policies {
+        let runs = evidence.runs(series)?;
+        let result = &runs.measured.result;
+        let policy = &result.policies[runs.policy];
+        let freedom = result.runs.saturating_sub(1);
+        least_freedom = least_freedom.min(freedom);
+        let at = runs.checkpoint(t)?;
+        let round = policy.t[at];
+        let best = result
+            .optimum
+            .t
+            .iter()
+            .position(|&other| other == round)
+            .context("the optimum lacks a checkpoint")?;
+        let optimum = (result.optimum.clicks.mean[best], result.optimum.clicks.se[best]);
+        let regret = (policy.regret.mean[at], policy.regret.se[at]);
+        // Share of the optimum that is missing. Nothing is known of how regret and optimum go together from run to run, so
+        // their relative errors add up: the most that the error of their ratio can be.
+        let lost = regret.0 / optimum.0;
+        let se = regret.1 / optimum.0 + lost.abs() * optimum.1 / optimum.0;
+        let excess = lost - (1.0 - share);
+        let sign = Sign::of(excess, se, freedom, level);
+        comparisons.push(Comparison {
+            what: series.to_string(),
+            readers: (evidence.reader_name)(series),
+            t: Some(round),
+            difference: excess,
+            se: (freedom > 0).then_some(se),
+            statistic: Some(sign.statistic).filter(|statistic| statistic.is_finite()),
+            says: sign.says,
+            leads_from: None,
+            measured: format!("{} %", number::estimate(100.0 * (1.0 - lost), 100.0 * se, result.runs)),
+        });
+    }
+    Ok(finding("expected clicks, share of the optimum", comparisons, level, least_freedom))
+}

@@ -1,0 +1,300 @@
+//! Claims of an experiment: what each says, how it is judged, and what is known of it.
+
+use std::collections::BTreeSet;
+
+use confidence::Probability;
+
+use super::{Panel, Reproduction, Variant, choice, one_of, tables};
+use crate::config::Experiment;
+use crate::report::claims::{At, Claim, Column, Test, Verdict};
+use crate::report::series::Series;
+use crate::toml_reader::{Error, Field, Table};
+
+/// The level of a comparison when a file says nothing.
+const LEVEL: f64 = 1e-3;
+
+pub(super) fn read(root: &Table<'_>, reproduction: &Reproduction) -> Result<Vec<Claim>, Error> {
+    let level = read_level(root)?.unwrap_or(LEVEL);
+    let mut claims = Vec::new();
+    let mut names = BTreeSet::new();
+    for table in tables(root, "claims")? {
+        let claim = read_claim(&table, level, reproduction)?;
+        if !names.insert(claim.name.clone()) {
+            let name: Field<'_> = table.required("name")?;
+            return Err(
+                name.error(format!("claim {} is already given: expected another name", name.describe()))
+            );
+        }
+        claims.push(claim);
+    }
+    root.finish()?;
+    Ok(claims)
+}
+
+fn read_level(table: &Table<'_>) -> Result<Option<f64>, Error> {
+    let Some(field) = table.field("level") else { return Ok(None) };
+    let level: f64 = field.get()?;
+    if level > 0.0 && level < 0.5 {
+        return Ok(Some(level));
+    }
+    Err(field.error(format!("{} is no level: expected a number above 0 and below 0.5", field.describe())))
+}
+
+fn read_claim(table: &Table<'_>, level: f64, reproduction: &Reproduction) -> Result<Claim, Error> {
+    let name = table.required("name")?;
+    let says = table.required("says")?;
+    let place = table.required("place")?;
+    let level = read_level(table)?.unwrap_or(level);
+    let panels: Vec<&str> = reproduction.panels.iter().map(|panel| panel.name.as_str()).collect();
+    let panel = match table.field("panel") {
+        Some(field) => Some(one_of(&field, &panels, "panel")?),
+        None => None,
+    };
+    let test: Table<'_> = table.required("test")?;
+    let test = read_test(table, &test, panel.as_deref(), reproduction)?;
+    let known: Table<'_> = table.required("known")?;
+    let verdict = choice(&known.required("verdict")?, &Verdict::NAMES, "verdict")?;
+    let field: Field<'_> = known.required("evidence")?;
+    let evidence: String = field.get()?;
+    if evidence.trim().is_empty() {
+        return Err(
+            field.error("no evidence given: expected the run, or the reason, that the verdict rests on")
+        );
+    }
+    known.finish()?;
+    let remark = table.optional("remark")?;
+    table.finish()?;
+    Ok(Claim { name, panel, says, place, level, test, known: verdict, evidence, remark })
+}
+
+fn read_test(
+    claim: &Table<'_>,
+    table: &Table<'_>,
+    panel: Option<&str>,
+    reproduction: &Reproduction,
+) -> Result<Test, Error> {
+    let kind: Field<'_> = table.required("kind")?;
+    let kinds = ["order", "near-optimum", "below-bound", "parallel", "same-slope", "table", "not-testable"];
+    let name = one_of(&kind, &kinds, "kind")?;
+    let simulated = || match panel.and_then(|panel| reproduction.panel(panel)) {
+        Some(panel) => Ok(panel),
+        None => Err(claim.missing("panel", "the name of the panel whose result is judged")),
+    };
+    let test = match name.as_str() {
+        "order" => read_order(table, simulated()?)?,
+        "near-optimum" => {
+            let panel = simulated()?;
+            let policies = read_series(table, "policies", panel)?;
+            let share: Field<'_> = table.required("share")?;
+            Test::NearOptimum {
+                share: share.get::<Probability>()?.get(),
+                t: read_round(table, panel, &policies)?,
+                policies,
+            }
+        }
+        "below-bound" => {
+            let panel = simulated()?;
+            let series = read_series(table, "series", panel)?;
+            Test::BelowBound {
+                t: read_round(table, panel, &series)?,
+                series,
+                bound: table.optional("bound")?,
+            }
+        }
+        "parallel" => {
+            let panel = simulated()?;
+            let series = read_series(table, "series", panel)?;
+            Test::Parallel {
+                slope: read_slope(&table.required("slope")?, panel, &series)?,
+                series,
+                margin: read_margin(table)?,
+                bound: table.optional("bound")?,
+            }
+        }
+        "same-slope" => {
+            let panel = simulated()?;
+            let series = read_series(table, "series", panel)?;
+            let field: Field<'_> = table.required("series")?;
+            if series.len() < 2 {
+                return Err(field.error("one series alone: expected at least two, to compare"));
+            }
+            check_paired(&field, panel, &series)?;
+            Test::SameSlope {
+                slope: read_slope(&table.required("slope")?, panel, &series)?,
+                series,
+                margin: read_margin(table)?,
+            }
+        }
+        "table" => read_table_test(table, &kind, reproduction)?,
+        _ => Test::NotTestable { reason: table.required("reason")? },
+    };
+    table.finish()?;
+    Ok(test)
+}
+
+fn read_order(table: &Table<'_>, panel: &Panel) -> Result<Test, Error> {
+    let lower = read_series(table, "lower", panel)?;
+    let upper = read_series(table, "upper", panel)?;
+    if let Some(both) = lower.iter().find(|series| upper.contains(series)) {
+        return Err(table.error(format!("policy \"{both}\" is in `lower` and in `upper`")));
+    }
+    let all = [lower.as_slice(), upper.as_slice()].concat();
+    check_paired(&table.required("upper")?, panel, &all)?;
+    let at = match table.field("slope") {
+        Some(slope) => {
+            if let Some(t) = table.field("t") {
+                return Err(
+                    t.error("`slope` says which rounds are compared: expected `t` or `slope`, not both")
+                );
+            }
+            let (from, to) = read_slope(&slope, panel, &all)?;
+            At::Slope(from, to)
+        }
+        None => At::Round(read_round(table, panel, &all)?),
+    };
+    let factor = match table.field("factor") {
+        Some(field) => {
+            let factor: f64 = field.get()?;
+            if factor <= 0.0 {
+                return Err(field.error(format!("{factor} is no factor: expected a number above 0")));
+            }
+            factor
+        }
+        None => 1.0,
+    };
+    Ok(Test::Order { lower, upper, at, factor })
+}
+
+fn read_table_test(table: &Table<'_>, kind: &Field<'_>, reproduction: &Reproduction) -> Result<Test, Error> {
+    let Some(printed) = &reproduction.printed else {
+        return Err(
+            kind.error("the experiment has no printed table: expected `[printed]` in experiment.toml")
+        );
+    };
+    let list: Field<'_> = table.required("columns")?;
+    let mut columns = Vec::new();
+    for field in list.get::<Vec<Field<'_>>>()? {
+        let column = choice(&field, &Column::NAMES, "column")?;
+        if let Some(row) =
+            printed.rows.iter().find(|row| row.printed.iter().all(|(key, _)| key != column.name()))
+        {
+            return Err(field.error(format!("the printed row of {:?} has no {:?}", row.name, column.name())));
+        }
+        columns.push(column);
+    }
+    if columns.is_empty() {
+        return Err(list.error("no columns: expected at least one"));
+    }
+    let decimals: Field<'_> = table.required("decimals")?;
+    let decimals = u32::try_from(decimals.integer_in(&(0..=12))?).unwrap_or(12);
+    Ok(Test::Table { columns, decimals })
+}
+
+/// Series of a panel, at least one, each once.
+fn read_series(table: &Table<'_>, key: &str, panel: &Panel) -> Result<Vec<Series>, Error> {
+    let list: Field<'_> = table.required(key)?;
+    let series = panel.series();
+    let names: Vec<String> = series.iter().map(Series::to_string).collect();
+    let known: Vec<&str> = names.iter().map(String::as_str).collect();
+    let kind = if panel.has_variants() { "variant/policy" } else { "policy" };
+    let mut found: Vec<Series> = Vec::new();
+    for field in list.get::<Vec<Field<'_>>>()? {
+        let name = one_of(&field, &known, kind)?;
+        let Some(index) = names.iter().position(|other| *other == name) else { continue };
+        if found.contains(&series[index]) {
+            return Err(field.error(format!("{} is already given", field.describe())));
+        }
+        found.push(series[index].clone());
+    }
+    if found.is_empty() { Err(list.error("no policies: expected at least one label")) } else { Ok(found) }
+}
+
+/// The variants that some series belong to.
+fn variants_of<'a>(panel: &'a Panel, series: &[Series]) -> Vec<&'a Variant> {
+    panel.variants.iter().filter(|variant| series.iter().any(|one| one.variant == variant.name)).collect()
+}
+
+/// Refuses series whose runs are not the same users: of variants with another number of runs or another seed.
+fn check_paired(field: &Field<'_>, panel: &Panel, series: &[Series]) -> Result<(), Error> {
+    let mut first: Option<[(Experiment, String); 2]> = None;
+    for variant in variants_of(panel, series) {
+        let scales = variant.at_both_scales(field)?;
+        let Some(first) = &first else {
+            first = Some(scales);
+            continue;
+        };
+        for ((one, its_name), (other, name)) in first.iter().zip(&scales) {
+            if (one.runs, one.seed) != (other.runs, other.seed) {
+                return Err(field.error(format!(
+                    "the {its_name} has {} runs with seed {}, the {name} {} with seed {}: expected the same, since they \
+                     are compared run by run",
+                    one.runs, one.seed, other.runs, other.seed
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A checkpoint of every variant that some series belong to, of its quick form too; the last one when it is not given, if
+/// that is the same for all.
+fn read_round(table: &Table<'_>, panel: &Panel, series: &[Series]) -> Result<Option<u64>, Error> {
+    let variants = variants_of(panel, series);
+    if let Some(field) = table.field("t") {
+        let round: u64 = field.get()?;
+        check_round(&field, round, &variants)?;
+        return Ok(Some(round));
+    }
+    let field: Field<'_> = table.required("kind")?;
+    let mut last = [None, None];
+    for variant in variants {
+        for (last, (experiment, _)) in last.iter_mut().zip(variant.at_both_scales(&field)?) {
+            if last.is_some_and(|last| last != experiment.horizon) {
+                return Err(table.missing("t", "a checkpoint, since the variants have different horizons"));
+            }
+            *last = Some(experiment.horizon);
+        }
+    }
+    Ok(None)
+}
+
+fn check_round(field: &Field<'_>, round: u64, variants: &[&Variant]) -> Result<(), Error> {
+    for variant in variants {
+        for (experiment, name) in variant.at_both_scales(field)? {
+            if !experiment.checkpoints.contains(&round) {
+                let nearest = experiment.checkpoints.iter().min_by_key(|t| t.abs_diff(round)).copied();
+                let hint = nearest.map_or_else(String::new, |t| format!(": the nearest one is {t}"));
+                return Err(field.error(format!("round {round} is no checkpoint of the {name}{hint}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Two checkpoints between which a slope is measured.
+fn read_slope(field: &Field<'_>, panel: &Panel, series: &[Series]) -> Result<(u64, u64), Error> {
+    let ends: Vec<Field<'_>> = field.get()?;
+    let [first, second] = ends.as_slice() else {
+        return Err(field.error(format!("{} rounds: expected two, [t1, t2]", ends.len())));
+    };
+    let (from, to): (u64, u64) = (first.get()?, second.get()?);
+    if from >= to {
+        return Err(
+            field.error(format!("round {to} is not after round {from}: expected [t1, t2] with t1 < t2"))
+        );
+    }
+    let variants = variants_of(panel, series);
+    check_round(first, from, &variants)?;
+    check_round(second, to, &variants)?;
+    Ok((from, to))
+}
+
+/// How far two slopes may be apart, as a share.
+fn read_margin(table: &Table<'_>) -> Result<f64, Error> {
+    let field: Field<'_> = table.required("margin")?;
+    let margin: f64 = field.get()?;
+    if margin > 0.0 && margin < 1.0 {
+        return Ok(margin);
+    }
+    Err(field.error(format!("{} is no margin: expected a share above 0 and below 1", field.describe())))
+}
