@@ -15,7 +15,7 @@
 //!                                    # horizon is always added
 //!
 //! [[instances]]                      # several: each run draws one uniformly, the same one for every policy
-//! model = "pbm"                      # or "semi-bandit"; all instances have the same model
+//! model = "pbm"                      # all instances have the same model
 //! name = "section 5.1"               # optional
 //! theta = [0.45, 0.35, 0.25, 0.15, 0.05]
 //! kappa = [0.9, 0.6, 0.3]
@@ -24,6 +24,15 @@
 //! policy = "pbm-ts"                  # further keys are its parameters
 //! label = "PBM-TS"                   # optional, the policy's name by default; unique
 //! ```
+//!
+//! | model | keys |
+//! |---|---|
+//! | `pbm`, `semi-bandit` | `theta`: attraction, one an item; `kappa`: examination, one a position |
+//! | `cascade` | `attraction`; `positions`: their number; `weights`: what a click is worth, one a position (optional) |
+//! | `dcm` | `attraction`; `leave`: one a position; `reward`: `"satisfaction"` (default) or `"clicks"` |
+//!
+//! A policy for one model plays users of another if it is said as what it reads their answers, `read-as = "cascade"`; one that has
+//! to know examination probabilities is then told some, `kappa = [1.0, 0.6, 0.3]`, which may also be other than the users' own.
 
 mod checkpoints;
 mod memory;
@@ -33,7 +42,7 @@ pub(crate) use checkpoints::Schedule;
 
 use self::memory::Size;
 use crate::toml_reader::{Document, Error, Field, Location, Table, push_known};
-use click_models::{ListShape, PositionBased, RandomSemiBandit};
+use click_models::{CascadeModel, DcmReward, DependentClick, ListShape, PositionBased, RandomSemiBandit};
 use confidence::Probability;
 use policies::spec::{PolicySpec, Protocol};
 use serde::{Serialize, Serializer};
@@ -100,6 +109,10 @@ pub(crate) enum Instances {
     Pbm(Vec<Instance<PositionBased>>),
     /// Random semi-bandit feedback.
     SemiBandit(Vec<Instance<RandomSemiBandit>>),
+    /// Cascade model.
+    Cascade(Vec<Instance<CascadeModel>>),
+    /// Dependent click model.
+    Dcm(Vec<Instance<DependentClick>>),
 }
 
 /// One kind of user.
@@ -111,6 +124,41 @@ pub(crate) struct Instance<M> {
     pub(crate) model: M,
 }
 
+/// The parameters of one kind of user by their names in files.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Parameters {
+    /// Name, when the file gives one.
+    pub(crate) name: Option<String>,
+    /// Keys and values, in the order in which they are written.
+    pub(crate) values: Vec<(&'static str, Parameter)>,
+}
+
+/// What a parameter of a model is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Parameter {
+    /// One number an item or a position.
+    Numbers(Vec<f64>),
+    /// How many.
+    Count(usize),
+    /// One of several names.
+    Name(String),
+}
+
+impl Parameter {
+    fn of(list: &[Probability]) -> Self {
+        Self::Numbers(list.iter().map(|probability| probability.get()).collect())
+    }
+
+    /// The numbers of a list; none of anything else.
+    pub(crate) fn numbers(&self) -> &[f64] {
+        match self {
+            Self::Numbers(numbers) => numbers,
+            Self::Count(_) | Self::Name(_) => &[],
+        }
+    }
+}
+
 /// A policy that takes part.
 #[derive(Debug, Clone)]
 pub(crate) struct PolicyEntry {
@@ -120,6 +168,10 @@ pub(crate) struct PolicyEntry {
     pub(crate) name: String,
     /// The policy with its parameters.
     pub(crate) spec: PolicySpec,
+    /// As what it reads the users' answers, if not as what they are.
+    pub(crate) read_as: Option<Protocol>,
+    /// The examination probabilities that it is told, if not the users' own; one a position.
+    pub(crate) examination: Option<Vec<Probability>>,
     /// Where the file says so.
     pub(crate) location: Location,
 }
@@ -131,16 +183,22 @@ pub(crate) enum Model {
     Pbm,
     /// Random semi-bandit feedback.
     SemiBandit,
+    /// Cascade model.
+    Cascade,
+    /// Dependent click model.
+    Dcm,
 }
 
 impl Model {
-    const ALL: [Self; 2] = [Self::Pbm, Self::SemiBandit];
+    const ALL: [Self; 4] = [Self::Pbm, Self::SemiBandit, Self::Cascade, Self::Dcm];
 
     /// The name of the model in files.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Pbm => "pbm",
             Self::SemiBandit => "semi-bandit",
+            Self::Cascade => "cascade",
+            Self::Dcm => "dcm",
         }
     }
 
@@ -153,12 +211,19 @@ impl Model {
         })
     }
 
-    /// The protocol that the model speaks.
+    /// The protocol that its users speak.
     fn protocol(self) -> Protocol {
         match self {
             Self::Pbm => Protocol::PositionBased,
             Self::SemiBandit => Protocol::SemiBandit,
+            Self::Cascade => Protocol::Cascade,
+            Self::Dcm => Protocol::Dcm,
         }
+    }
+
+    /// The model whose users speak a protocol.
+    fn of(protocol: Protocol) -> Self {
+        Self::ALL.into_iter().find(|model| model.protocol() == protocol).unwrap_or(Self::Pbm)
     }
 }
 
@@ -168,6 +233,8 @@ impl Instances {
         match self {
             Self::Pbm(_) => Model::Pbm,
             Self::SemiBandit(_) => Model::SemiBandit,
+            Self::Cascade(_) => Model::Cascade,
+            Self::Dcm(_) => Model::Dcm,
         }
     }
 
@@ -175,34 +242,57 @@ impl Instances {
         match self {
             Self::Pbm(list) => list.iter().map(|instance| instance.model.shape()).collect(),
             Self::SemiBandit(list) => list.iter().map(|instance| instance.model.shape()).collect(),
+            Self::Cascade(list) => list.iter().map(|instance| instance.model.shape()).collect(),
+            Self::Dcm(list) => list.iter().map(|instance| instance.model.shape()).collect(),
         }
     }
 
     /// Parameters of each for readers, the attractions first.
     pub(crate) fn tables(&self) -> Vec<InstanceTable> {
-        let numbers = |list: &[Probability]| list.iter().map(|p| p.get()).collect::<Vec<f64>>();
-        let mut tables = Vec::new();
-        for (index, (name, theta, kappa)) in self.parameters().into_iter().enumerate() {
-            tables.push(InstanceTable {
-                name: name.map_or_else(|| format!("instance {index}"), str::to_owned),
-                n_items: theta.len(),
-                parameters: vec![("Attraction theta", numbers(theta)), ("Examination kappa", numbers(kappa))],
-            });
-        }
-        tables
+        let table = |(index, Parameters { name, values }): (usize, Parameters)| InstanceTable {
+            name: name.unwrap_or_else(|| format!("instance {index}")),
+            n_items: self.shapes()[index].n_items(),
+            parameters: values.into_iter().map(|(key, value)| (for_readers(key), value)).collect(),
+        };
+        self.parameters().into_iter().enumerate().map(table).collect()
     }
 
-    /// Name, attraction and examination of each.
-    fn parameters(&self) -> Vec<(Option<&str>, &[Probability], &[Probability])> {
+    /// The parameters of each.
+    pub(crate) fn parameters(&self) -> Vec<Parameters> {
+        fn each<M>(
+            list: &[Instance<M>],
+            values: impl Fn(&M) -> Vec<(&'static str, Parameter)>,
+        ) -> Vec<Parameters> {
+            let one = |instance: &Instance<M>| Parameters {
+                name: instance.name.clone(),
+                values: values(&instance.model),
+            };
+            list.iter().map(one).collect()
+        }
+        let linear = |attraction: &[Probability], examination: &[Probability]| {
+            vec![("theta", Parameter::of(attraction)), ("kappa", Parameter::of(examination))]
+        };
         match self {
-            Self::Pbm(list) => list
-                .iter()
-                .map(|entry| (entry.name.as_deref(), entry.model.attraction(), entry.model.examination()))
-                .collect(),
-            Self::SemiBandit(list) => list
-                .iter()
-                .map(|entry| (entry.name.as_deref(), entry.model.attraction(), entry.model.examination()))
-                .collect(),
+            Self::Pbm(list) => each(list, |users| linear(users.attraction(), users.examination())),
+            Self::SemiBandit(list) => each(list, |users| linear(users.attraction(), users.examination())),
+            Self::Cascade(list) => each(list, |users| {
+                let weights = users.weights().map(|weights| {
+                    ("weights", Parameter::Numbers(weights.iter().map(|weight| weight.get()).collect()))
+                });
+                let mut values = vec![
+                    ("attraction", Parameter::of(users.attraction())),
+                    ("positions", Parameter::Count(users.shape().n_positions())),
+                ];
+                values.extend(weights);
+                values
+            }),
+            Self::Dcm(list) => each(list, |users| {
+                vec![
+                    ("attraction", Parameter::of(users.attraction())),
+                    ("leave", Parameter::of(users.leave())),
+                    ("reward", Parameter::Name(reward_name(users.reward()).to_owned())),
+                ]
+            }),
         }
     }
 }
@@ -214,8 +304,30 @@ pub(crate) struct InstanceTable {
     pub(crate) name: String,
     /// How many items there are to choose from.
     pub(crate) n_items: usize,
-    /// What each list of numbers is, and the list: the attractions first.
-    pub(crate) parameters: Vec<(&'static str, Vec<f64>)>,
+    /// What each parameter is, and its value: the attractions first.
+    pub(crate) parameters: Vec<(&'static str, Parameter)>,
+}
+
+/// What a parameter is called where readers see it.
+fn for_readers(key: &'static str) -> &'static str {
+    match key {
+        "theta" => "Attraction theta",
+        "kappa" => "Examination kappa",
+        "attraction" => "Attraction",
+        "positions" => "Positions",
+        "weights" => "Weights",
+        "leave" => "Leave after a click",
+        "reward" => "Reward",
+        other => other,
+    }
+}
+
+/// Rewards of the dependent click model by their names in files.
+const REWARDS: [(&str, DcmReward); 2] =
+    [("satisfaction", DcmReward::Satisfaction), ("clicks", DcmReward::Clicks)];
+
+fn reward_name(reward: DcmReward) -> &'static str {
+    REWARDS.iter().find(|(_, other)| *other == reward).map_or("", |(name, _)| name)
 }
 
 /// What the command line changes in an experiment.
@@ -398,23 +510,19 @@ impl Serialize for Experiment {
             seed: u64,
             checkpoints: &'a [u64],
             model: &'static str,
-            instances: Vec<CanonicalInstance<'a>>,
+            instances: Vec<CanonicalInstance>,
             policies: Vec<CanonicalPolicy<'a>>,
-        }
-        #[derive(Serialize)]
-        struct CanonicalInstance<'a> {
-            #[serde(skip_serializing_if = "Option::is_none")]
-            name: Option<&'a str>,
-            theta: &'a [Probability],
-            kappa: &'a [Probability],
         }
         #[derive(Serialize)]
         struct CanonicalPolicy<'a> {
             label: &'a str,
             policy: &'a PolicySpec,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            read_as: Option<&'static str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            kappa: Option<&'a [Probability]>,
         }
 
-        let instances = self.instances.parameters().into_iter();
         let policies = self.policies.iter();
         Canonical {
             name: &self.name,
@@ -424,14 +532,35 @@ impl Serialize for Experiment {
             seed: self.seed,
             checkpoints: &self.checkpoints,
             model: self.instances.model().name(),
-            instances: instances
-                .map(|(name, theta, kappa)| CanonicalInstance { name, theta, kappa })
-                .collect(),
+            instances: self.instances.parameters().into_iter().map(CanonicalInstance).collect(),
             policies: policies
-                .map(|entry| CanonicalPolicy { label: &entry.label, policy: &entry.spec })
+                .map(|entry| CanonicalPolicy {
+                    label: &entry.label,
+                    policy: &entry.spec,
+                    read_as: entry.read_as.map(|protocol| Model::of(protocol).name()),
+                    kappa: entry.examination.as_deref(),
+                })
                 .collect(),
         }
         .serialize(serializer)
+    }
+}
+
+/// Name, if there is one, and parameters of an instance, in one map.
+struct CanonicalInstance(Parameters);
+
+impl Serialize for CanonicalInstance {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap as _;
+        let Self(Parameters { name, values }) = self;
+        let mut map = serializer.serialize_map(None)?;
+        if let Some(name) = name {
+            map.serialize_entry("name", name)?;
+        }
+        for (key, value) in values {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
     }
 }
 
@@ -529,7 +658,8 @@ fn read_instances(field: &Field<'_>, common: Option<Model>) -> Result<Instances,
         let location = own.as_ref().map_or_else(|| table.location(), Field::location);
         let own = own.map(|field| Model::read(&field)).transpose()?;
         let Some(model) = own.or(common) else {
-            return Err(table.missing("model", "\"pbm\" or \"semi-bandit\""));
+            let names = Model::ALL.map(|model| format!("{:?}", model.name())).join(", ");
+            return Err(table.missing("model", &format!("one of {names}")));
         };
         if let Some(common) = common.filter(|&common| common != model) {
             let message = format!(
@@ -557,34 +687,87 @@ fn read_instances(field: &Field<'_>, common: Option<Model>) -> Result<Instances,
     }
     let model = first.map(|(model, _)| model);
     Ok(match model.or(common).unwrap_or(Model::Pbm) {
-        Model::Pbm => Instances::Pbm(read_each(&tables, PositionBased::new)?),
-        Model::SemiBandit => Instances::SemiBandit(read_each(&tables, RandomSemiBandit::new)?),
+        Model::Pbm => Instances::Pbm(read_each(&tables, |table| read_linear(table, PositionBased::new))?),
+        Model::SemiBandit => {
+            Instances::SemiBandit(read_each(&tables, |table| read_linear(table, RandomSemiBandit::new))?)
+        }
+        Model::Cascade => Instances::Cascade(read_each(&tables, read_cascade)?),
+        Model::Dcm => Instances::Dcm(read_each(&tables, read_dcm)?),
     })
 }
 
 /// The instances of tables whose `model` and `name` have been checked.
 fn read_each<M>(
     tables: &[Table<'_>],
-    build: impl Fn(Vec<Probability>, Vec<Probability>) -> Result<M, click_models::Error>,
+    model: impl Fn(&Table<'_>) -> Result<M, Error>,
 ) -> Result<Vec<Instance<M>>, Error> {
-    let read = |table: &Table<'_>| {
-        let name = table.optional("name")?;
-        let theta: Field<'_> = required_list(table, "theta", "item")?;
-        let kappa: Field<'_> = required_list(table, "kappa", "position")?;
-        table.finish()?;
-        let model = build(theta.get()?, kappa.get()?).map_err(|error| match &error {
-            click_models::Error::NoItems | click_models::Error::TooManyItems(_) => {
-                theta.error(error.to_string())
-            }
-            click_models::Error::ExaminationRises { position, .. } => {
-                let entries: Vec<Field<'_>> = kappa.get().unwrap_or_default();
-                entries.get(*position).unwrap_or(&kappa).error(error.to_string())
-            }
-            _ => kappa.error(error.to_string()),
-        })?;
-        Ok(Instance { name, model })
-    };
+    let read = |table: &Table<'_>| Ok(Instance { name: table.optional("name")?, model: model(table)? });
     tables.iter().map(read).collect()
+}
+
+/// Attraction of items and examination of positions.
+fn read_linear<M>(
+    table: &Table<'_>,
+    build: impl Fn(Vec<Probability>, Vec<Probability>) -> Result<M, click_models::Error>,
+) -> Result<M, Error> {
+    let theta: Field<'_> = required_list(table, "theta", "item")?;
+    let kappa: Field<'_> = required_list(table, "kappa", "position")?;
+    table.finish()?;
+    build(theta.get()?, kappa.get()?).map_err(|error| at_fault(&error, &theta, &kappa))
+}
+
+fn read_cascade(table: &Table<'_>) -> Result<CascadeModel, Error> {
+    let attraction: Field<'_> = required_list(table, "attraction", "item")?;
+    let positions: Field<'_> = table
+        .field("positions")
+        .ok_or_else(|| table.missing("positions", "the number of positions of a list"))?;
+    let weights = table.field("weights");
+    table.finish()?;
+    let n_positions =
+        usize::try_from(positions.integer_in(&(0..=u64::from(u32::MAX)))?).unwrap_or(usize::MAX);
+    let users = CascadeModel::new(attraction.get()?, n_positions)
+        .map_err(|error| at_fault(&error, &attraction, &positions))?;
+    match weights {
+        None => Ok(users),
+        Some(weights) => {
+            let numbers: Vec<f64> = weights.get()?;
+            users.with_weights(&numbers).map_err(|error| at_fault(&error, &weights, &weights))
+        }
+    }
+}
+
+fn read_dcm(table: &Table<'_>) -> Result<DependentClick, Error> {
+    let attraction: Field<'_> = required_list(table, "attraction", "item")?;
+    let leave: Field<'_> = required_list(table, "leave", "position")?;
+    let reward = table.field("reward");
+    table.finish()?;
+    let reward = match reward {
+        None => DcmReward::default(),
+        Some(field) => {
+            let name: String = field.get()?;
+            let known = REWARDS.iter().find(|(other, _)| *other == name);
+            known.map(|(_, reward)| *reward).ok_or_else(|| {
+                let mut message = format!("unknown reward {name:?}");
+                push_known(&mut message, &name, &REWARDS.map(|(name, _)| name), "reward");
+                field.error(message)
+            })?
+        }
+    };
+    DependentClick::new(attraction.get()?, leave.get()?, reward)
+        .map_err(|error| at_fault(&error, &attraction, &leave))
+}
+
+/// An instance's error where it stands: in the parameter of the items, of the positions, or in one entry of the latter.
+fn at_fault(error: &click_models::Error, items: &Field<'_>, positions: &Field<'_>) -> Error {
+    use click_models::Error as Fault;
+    let entry = match error {
+        Fault::NoItems | Fault::TooManyItems(_) => return items.error(error.to_string()),
+        Fault::ExaminationRises { position, .. } | Fault::WeightsRise { position, .. } => Some(*position),
+        Fault::NotAWeight { index, .. } => Some(*index),
+        _ => None,
+    };
+    let entries: Vec<Field<'_>> = positions.get().unwrap_or_default();
+    entry.and_then(|index| entries.get(index)).unwrap_or(positions).error(error.to_string())
 }
 
 fn required_list<'doc>(table: &Table<'doc>, key: &str, each: &str) -> Result<Field<'doc>, Error> {
@@ -597,9 +780,15 @@ fn read_policies(field: &Field<'_>, instances: &Instances) -> Result<Vec<PolicyE
     let mut labels: Vec<(String, Location)> = Vec::new();
     let read = |table: &Table<'_>| {
         let label = table.field("label");
+        let (read_as, told) = (table.field("read-as"), table.field("kappa"));
         let spec: PolicySpec = table.variant("policy", "policy")?;
         let name: Field<'_> = table.required("policy")?;
-        check_fit(table, &name, &spec, instances)?;
+        let read_as = read_as.map(|field| read_reading(&field, &spec, &name, instances)).transpose()?;
+        if read_as.is_none() {
+            check_protocol(&name, &spec, instances)?;
+        }
+        let examination = read_examination(table, told.as_ref(), &name, &spec, instances)?;
+        check_position(table, &spec, instances)?;
         let location = label.as_ref().unwrap_or(&name).location();
         let name: String = name.get()?;
         let label = match &label {
@@ -607,29 +796,90 @@ fn read_policies(field: &Field<'_>, instances: &Instances) -> Result<Vec<PolicyE
             None => name.clone(),
         };
         unique(&mut labels, label.clone(), location, "label")?;
-        Ok(PolicyEntry { label, name, spec, location: table.location() })
+        Ok(PolicyEntry { label, name, spec, read_as, examination, location: table.location() })
     };
     read_tables(field)?.iter().map(read).collect()
 }
 
-/// Refuses a policy that cannot play these users.
-fn check_fit(
+/// Models whose users' answers a policy can read, for a message.
+fn readable(spec: &PolicySpec) -> String {
+    let models = Model::ALL.into_iter().filter(|model| spec.speaks(model.protocol()));
+    let names: Vec<String> = models.map(|model| format!("{:?}", model.name())).collect();
+    names.join(" or ")
+}
+
+/// Refuses a policy that cannot read these users' answers.
+fn check_protocol(name: &Field<'_>, spec: &PolicySpec, instances: &Instances) -> Result<(), Error> {
+    let model = instances.model();
+    if spec.speaks(model.protocol()) {
+        return Ok(());
+    }
+    Err(name.error(format!(
+        "{} plays {}, but the instances are {:?}: to play them all the same, say as what it reads their answers (`read-as`)",
+        name.describe(),
+        readable(spec),
+        model.name()
+    )))
+}
+
+/// As which model's answers a policy reads those of other users.
+fn read_reading(
+    field: &Field<'_>,
+    spec: &PolicySpec,
+    name: &Field<'_>,
+    instances: &Instances,
+) -> Result<Protocol, Error> {
+    let model = Model::read(field)?;
+    if model == instances.model() {
+        return Err(field.error(format!("the answers are those of {:?} already: leave it out", model.name())));
+    }
+    if !spec.speaks(model.protocol()) {
+        let (policy, readable) = (name.describe(), readable(spec));
+        return Err(
+            field.error(format!("{policy} cannot read them as {:?}: expected {readable}", model.name()))
+        );
+    }
+    if spec.speaks(instances.model().protocol()) && spec.speaks(Protocol::PositionBased) {
+        return Err(field.error(format!("{} reads any answers as they are: leave it out", name.describe())));
+    }
+    Ok(model.protocol())
+}
+
+/// The examination probabilities that a policy is told.
+fn read_examination(
     table: &Table<'_>,
+    told: Option<&Field<'_>>,
     name: &Field<'_>,
     spec: &PolicySpec,
     instances: &Instances,
-) -> Result<(), Error> {
-    let model = instances.model();
-    if !spec.speaks(model.protocol()) {
-        let played = Model::ALL.into_iter().filter(|other| spec.speaks(other.protocol()));
-        let names: Vec<String> = played.map(|other| format!("{:?}", other.name())).collect();
-        let message = format!(
-            "plays the model {}, but the instances have the model {:?}",
-            names.join(" or "),
-            model.name()
-        );
-        return Err(name.error(format!("{} {message}", name.describe())));
+) -> Result<Option<Vec<Probability>>, Error> {
+    let needed = spec.speaks(Protocol::PositionBased) && !spec.speaks(Protocol::Cascade);
+    let Some(field) = told else {
+        return if needed && instances.model() != Model::Pbm {
+            let expected = "the examination probabilities that the policy is told, one for each position: its users have none";
+            Err(table.missing("kappa", expected))
+        } else {
+            Ok(None)
+        };
+    };
+    if !needed {
+        return Err(field.error(format!("{} knows nothing of examination: leave it out", name.describe())));
     }
+    let examination: Vec<Probability> = field.get()?;
+    for (index, shape) in instances.shapes().into_iter().enumerate() {
+        if examination.len() != shape.n_positions() {
+            return Err(field.error(format!(
+                "{} probabilities, but the lists of instances[{index}] have {} positions: expected one for each",
+                examination.len(),
+                shape.n_positions()
+            )));
+        }
+    }
+    Ok(Some(examination))
+}
+
+/// Refuses an exploring position beyond a list.
+fn check_position(table: &Table<'_>, spec: &PolicySpec, instances: &Instances) -> Result<(), Error> {
     let PolicySpec::Pie { position: Some(position), .. } = spec else { return Ok(()) };
     for (index, shape) in instances.shapes().into_iter().enumerate() {
         if *position >= shape.n_positions() {

@@ -1,106 +1,246 @@
 //! From the policies of an experiment to contenders that can be played.
 //!
-//! Which models a policy can play says [`PolicySpec::speaks`], after which the reader of experiments refuses a wrong one.
-//! What is left over here is said in an error all the same.
+//! A policy plays the users whose answers it can read ([`PolicySpec::speaks`]), or any others if the experiment says as what it
+//! reads them. The reader of experiments has checked both; what is left over here is said in an error all the same.
 
 use crate::config::PolicyEntry;
 use crate::toml_reader::Error;
-use click_models::{ListShape, PbmKnown, PositionBased, RandomSemiBandit};
-use confidence::Rate;
-use policies::spec::{PbmPiePosition, PolicySpec};
+use click_models::{
+    Cascade, CascadeModel, ClickModel, Dcm, DependentClick, Feedback, ListFeedback, ListProtocol, ListShape,
+    Pbm, PbmKnown, PositionBased, RandomSemiBandit, SemiBandit,
+};
+use confidence::{Probability, Rate};
+use policies::spec::{PbmPiePosition, PolicySpec, Protocol};
 use policies::{
-    BatchRank, BcMpTs, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, PrefixUcbV, RbaKlUcb,
-    TopRank, TsCascade, Uniform,
+    BatchRank, BcMpTs, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV,
+    RbaKlUcb, ReadAs, TopRank, TsCascade, Uniform,
 };
 use sim::{Contender, Entry, Oracle};
+use std::convert::identity;
 
-/// Contenders on a position-based model.
+/// What policies may know of the users of a model.
+type Known<'a, M> = <M as ClickModel>::Known<'a>;
+
+/// A contender, if the policy can be one.
+type Entered<M> = Option<Box<dyn Contender<M>>>;
+
+/// A click model of lists, and what it lets policies know.
+pub(crate) trait ListModel: ClickModel<Interaction: ListProtocol> + 'static {
+    /// Sizes, and where the best items go if that is not the top.
+    fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a>;
+
+    /// Sizes.
+    fn shape(known: &Known<'_, Self>) -> ListShape;
+
+    /// Examination probabilities; none where the model has none.
+    fn examination<'a>(known: &Known<'a, Self>) -> &'a [Probability];
+
+    /// The policy as a contender that reads these users' own answers.
+    fn enter(entry: &PolicyEntry, horizon: u64) -> Entered<Self>
+    where
+        Self: Sized;
+}
+
+/// Contenders on users of the model `M`.
 ///
 /// # Errors
 ///
-/// A policy that does not speak its protocol.
-pub(crate) fn position_based(
+/// A policy that can read neither these users' answers nor what it is told to read them as.
+pub(crate) fn contenders<M>(
     policies: &[PolicyEntry],
     horizon: u64,
-) -> Result<Vec<Box<dyn Contender<PositionBased>>>, Error> {
-    let enter = |entry: &PolicyEntry| -> Result<Box<dyn Contender<PositionBased>>, Error> {
-        let label = entry.label.clone();
-        Ok(match entry.spec {
-            PolicySpec::PbmUcb { epsilon } => Box::new(Entry::new(label, move |known: PbmKnown<'_>| {
-                PbmUcb::new(known, Rate::scaled_log(epsilon))
-            })),
-            PolicySpec::PbmPie { epsilon, level, position: PbmPiePosition::Last } => {
-                let rate = level.rate(epsilon, horizon);
-                Box::new(Entry::new(label, move |known: PbmKnown<'_>| PbmPie::new(known, rate)))
-            }
-            PolicySpec::PbmTs {} => Box::new(Entry::new(label, |known: PbmKnown<'_>| PbmTs::new(known))),
-            PolicySpec::BcMpTs {} => Box::new(Entry::new(label, |known: PbmKnown<'_>| BcMpTs::new(known))),
-            PolicySpec::RbaKlUcb {} => {
-                Box::new(Entry::new(label, |known: PbmKnown<'_>| RbaKlUcb::new(known.shape)))
-            }
-            PolicySpec::TopRank {} => {
-                Box::new(Entry::new(label, move |known: PbmKnown<'_>| TopRank::new(known.shape, horizon)))
-            }
-            PolicySpec::BatchRank {} => {
-                Box::new(Entry::new(label, move |known: PbmKnown<'_>| BatchRank::new(known.shape, horizon)))
-            }
-            PolicySpec::Uniform {} => {
-                Box::new(Entry::new(label, |known: PbmKnown<'_>| Uniform::new(known.shape)))
-            }
-            PolicySpec::Oracle {} => Box::new(Oracle::new(label)),
-            _ => return Err(wrong_protocol(entry, "pbm")),
-        })
+) -> Result<Vec<Box<dyn Contender<M>>>, Error>
+where
+    M: ListModel,
+    Feedback<M>: ListFeedback,
+{
+    let enter = |entry: &PolicyEntry| {
+        let entered = on_any_list(entry, horizon).or_else(|| match entry.read_as {
+            None => M::enter(entry, horizon),
+            Some(Protocol::PositionBased) => position_based!(M, entry, horizon, ReadAs::<Pbm, _>::new),
+            Some(Protocol::SemiBandit) => prefix!(M, entry, ReadAs::<SemiBandit, _>::new),
+            Some(Protocol::Cascade) => prefix!(M, entry, ReadAs::<Cascade, _>::new),
+            Some(Protocol::Dcm) => prefix!(M, entry, ReadAs::<Dcm, _>::new),
+        });
+        let fault = || format!("policy `{}` cannot read these users' answers", entry.name);
+        entered.ok_or_else(|| entry.location.error(fault()))
     };
     policies.iter().map(enter).collect()
 }
 
-/// Contenders on a random semi-bandit model.
-///
-/// # Errors
-///
-/// A policy that does not speak its protocol, or an exploring position beyond the list.
-pub(crate) fn semi_bandit(
-    policies: &[PolicyEntry],
-    horizon: u64,
-) -> Result<Vec<Box<dyn Contender<RandomSemiBandit>>>, Error> {
-    let enter = |entry: &PolicyEntry| -> Result<Box<dyn Contender<RandomSemiBandit>>, Error> {
-        let label = entry.label.clone();
-        Ok(match entry.spec {
-            PolicySpec::RbaKlUcb {} => Box::new(Entry::new(label, RbaKlUcb::new)),
-            PolicySpec::TopRank {} => {
-                Box::new(Entry::new(label, move |shape: ListShape| TopRank::new(shape, horizon)))
-            }
-            PolicySpec::BatchRank {} => {
-                Box::new(Entry::new(label, move |shape: ListShape| BatchRank::new(shape, horizon)))
-            }
-            PolicySpec::RsfUcb {} => Box::new(Entry::new(label, PrefixUcb::rsf)),
+/// Policies that every list model's users can be shown.
+fn on_any_list<M>(entry: &PolicyEntry, horizon: u64) -> Entered<M>
+where
+    M: ListModel,
+    Feedback<M>: ListFeedback,
+{
+    let label = entry.label.clone();
+    Some(match entry.spec {
+        PolicySpec::RbaKlUcb {} => {
+            Box::new(Entry::new(label, |known: Known<'_, M>| RbaKlUcb::new(M::shape(&known))))
+        }
+        PolicySpec::TopRank {} => Box::new(Entry::new(label, move |known: Known<'_, M>| {
+            TopRank::new(<M as ListModel>::shape(&known), horizon)
+        })),
+        PolicySpec::BatchRank {} => Box::new(Entry::new(label, move |known: Known<'_, M>| {
+            BatchRank::new(<M as ListModel>::shape(&known), horizon)
+        })),
+        PolicySpec::Uniform {} => {
+            Box::new(Entry::new(label, |known: Known<'_, M>| Uniform::new(M::shape(&known))))
+        }
+        PolicySpec::Oracle {} => Box::new(Oracle::new(label)),
+        _ => return None,
+    })
+}
+
+/// Enters a policy that learns from an observed prefix, each made what it has to be by `$wrap`: the policy itself, or one that
+/// reads these users' answers as something else. A macro, since every policy is another type.
+macro_rules! prefix {
+    ($model:ty, $entry:expr, $wrap:expr) => {{
+        let label = $entry.label.clone();
+        let entered: Entered<$model> = match $entry.spec {
+            PolicySpec::RsfUcb {} => Some(Box::new(Entry::new(label, |known: Known<'_, $model>| {
+                $wrap(PrefixUcb::rsf(<$model as ListModel>::prefix(&known)))
+            }))),
+            PolicySpec::CascadeUcb1 {} => Some(Box::new(Entry::new(label, |known: Known<'_, $model>| {
+                $wrap(PrefixUcb::cascade(<$model as ListModel>::prefix(&known)))
+            }))),
+            PolicySpec::CascadeUcbV {} => Some(Box::new(Entry::new(label, |known: Known<'_, $model>| {
+                $wrap(PrefixUcbV::new(<$model as ListModel>::prefix(&known)))
+            }))),
             PolicySpec::RsfKlUcb { level }
             | PolicySpec::KlUcb { level }
             | PolicySpec::CascadeKlUcb { level }
             | PolicySpec::DcmKlUcb { level } => {
-                Box::new(Entry::new(label, move |shape: ListShape| PrefixKlUcb::new(shape, level.into())))
+                Some(Box::new(Entry::new(label, move |known: Known<'_, $model>| {
+                    $wrap(PrefixKlUcb::new(<$model as ListModel>::prefix(&known), level.into()))
+                })))
             }
             PolicySpec::RsfTs {} | PolicySpec::CascadeTs {} | PolicySpec::DcmTs {} => {
-                Box::new(Entry::new(label, PrefixTs::new))
+                Some(Box::new(Entry::new(label, |known: Known<'_, $model>| {
+                    $wrap(PrefixTs::new(<$model as ListModel>::prefix(&known)))
+                })))
             }
-            PolicySpec::CascadeUcb1 {} => Box::new(Entry::new(label, PrefixUcb::cascade)),
-            PolicySpec::TsCascade {} => Box::new(Entry::new(label, TsCascade::new)),
-            PolicySpec::CascadeUcbV {} => Box::new(Entry::new(label, PrefixUcbV::new)),
-            PolicySpec::Pie { position, level } => Box::new(Entry::new(label, move |shape: ListShape| {
-                // Experiments with a position beyond one of their lists have been refused by their reader.
-                let position = position.unwrap_or(shape.n_positions() - 1).min(shape.n_positions() - 1);
-                Pie::at(shape, position, level.into()).expect("the position is on the list")
-            })),
-            PolicySpec::Uniform {} => Box::new(Entry::new(label, Uniform::new)),
-            PolicySpec::Oracle {} => Box::new(Oracle::new(label)),
-            _ => return Err(wrong_protocol(entry, "semi-bandit")),
-        })
-    };
-    policies.iter().map(enter).collect()
+            PolicySpec::TsCascade {} => Some(Box::new(Entry::new(label, |known: Known<'_, $model>| {
+                $wrap(TsCascade::new(<$model as ListModel>::prefix(&known)))
+            }))),
+            PolicySpec::Pie { position, level } => {
+                Some(Box::new(Entry::new(label, move |known: Known<'_, $model>| {
+                    // Experiments with a position beyond one of their lists have been refused by their reader.
+                    let last = <$model as ListModel>::shape(&known).n_positions() - 1;
+                    let position = position.unwrap_or(last).min(last);
+                    let policy = Pie::at(<$model as ListModel>::prefix(&known), position, level.into());
+                    $wrap(policy.expect("the position is on the list"))
+                })))
+            }
+            _ => None,
+        };
+        entered
+    }};
+}
+use prefix;
+
+/// Enters a policy for the position-based model in the same way. It is told the examination probabilities that the experiment
+/// gives it, or else those that the users have.
+macro_rules! position_based {
+    ($model:ty, $entry:expr, $horizon:expr, $wrap:expr) => {{
+        let label = $entry.label.clone();
+        let told = $entry.examination.clone();
+        macro_rules! entered {
+            ($build:expr) => {
+                Some(Box::new(Entry::new(label, move |known: Known<'_, $model>| {
+                    let shape = <$model as ListModel>::shape(&known);
+                    let examination =
+                        told.as_deref().unwrap_or_else(|| <$model as ListModel>::examination(&known));
+                    $wrap($build(PbmKnown { shape, examination }))
+                })))
+            };
+        }
+        let entered: Entered<$model> = match $entry.spec {
+            PolicySpec::PbmUcb { epsilon } => entered!(|known| PbmUcb::new(known, Rate::scaled_log(epsilon))),
+            PolicySpec::PbmPie { epsilon, level, position: PbmPiePosition::Last } => {
+                let rate = level.rate(epsilon, $horizon);
+                entered!(|known| PbmPie::new(known, rate))
+            }
+            PolicySpec::PbmTs {} => entered!(PbmTs::new),
+            PolicySpec::BcMpTs {} => entered!(BcMpTs::new),
+            _ => None,
+        };
+        entered
+    }};
+}
+use position_based;
+
+impl ListModel for PositionBased {
+    fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a> {
+        known.shape.into()
+    }
+
+    fn shape(known: &Known<'_, Self>) -> ListShape {
+        known.shape
+    }
+
+    fn examination<'a>(known: &Known<'a, Self>) -> &'a [Probability] {
+        known.examination
+    }
+
+    fn enter(entry: &PolicyEntry, horizon: u64) -> Entered<Self> {
+        position_based!(Self, entry, horizon, identity)
+    }
 }
 
-fn wrong_protocol(entry: &PolicyEntry, model: &str) -> Error {
-    entry.location.error(format!("policy `{}` does not speak the protocol of model `{model}`", entry.name))
+impl ListModel for RandomSemiBandit {
+    fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a> {
+        (*known).into()
+    }
+
+    fn shape(known: &ListShape) -> ListShape {
+        *known
+    }
+
+    fn examination<'a>(_known: &Known<'a, Self>) -> &'a [Probability] {
+        &[]
+    }
+
+    fn enter(entry: &PolicyEntry, _horizon: u64) -> Entered<Self> {
+        prefix!(Self, entry, identity)
+    }
+}
+
+impl ListModel for CascadeModel {
+    fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a> {
+        (*known).into()
+    }
+
+    fn shape(known: &ListShape) -> ListShape {
+        *known
+    }
+
+    fn examination<'a>(_known: &Known<'a, Self>) -> &'a [Probability] {
+        &[]
+    }
+
+    fn enter(entry: &PolicyEntry, _horizon: u64) -> Entered<Self> {
+        prefix!(Self, entry, identity)
+    }
+}
+
+impl ListModel for DependentClick {
+    fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a> {
+        (*known).into()
+    }
+
+    fn shape(known: &Known<'_, Self>) -> ListShape {
+        known.shape
+    }
+
+    fn examination<'a>(_known: &Known<'a, Self>) -> &'a [Probability] {
+        &[]
+    }
+
+    fn enter(entry: &PolicyEntry, _horizon: u64) -> Entered<Self> {
+        prefix!(Self, entry, identity)
+    }
 }
 
 #[cfg(test)]
@@ -109,26 +249,45 @@ mod tests {
     use crate::config::{Experiment, Instances};
     use crate::toml_reader::{Source, variants};
 
-    /// Every policy can be entered on every model that the reader lets it have.
-    #[test]
-    fn no_policy_is_forgotten() {
+    const MODELS: [(&str, &str); 4] = [
+        ("pbm", "theta = [0.5, 0.4]\nkappa = [0.9]"),
+        ("semi-bandit", "theta = [0.5, 0.4]\nkappa = [0.9]"),
+        ("cascade", "attraction = [0.5, 0.4]\npositions = 1"),
+        ("dcm", "attraction = [0.5, 0.4]\nleave = [0.5]"),
+    ];
+
+    /// How many policies can be entered, of all names on all models, with these further keys.
+    fn entered(keys: impl Fn(&str) -> String) -> usize {
         let mut entered = 0;
         for name in variants::<PolicySpec>() {
-            for model in ["pbm", "semi-bandit"] {
+            for (model, parameters) in MODELS {
                 let head = "name = \"x\"\ntask = \"regret\"\nhorizon = 10\nruns = 1\nseed = 1\n";
-                let users =
-                    format!("[[instances]]\nmodel = \"{model}\"\ntheta = [0.5, 0.4]\nkappa = [0.9]\n");
-                let text = format!("{head}{users}[[policies]]\npolicy = \"{name}\"\n");
+                let users = format!("[[instances]]\nmodel = \"{model}\"\n{parameters}\n");
+                let text = format!("{head}{users}[[policies]]\npolicy = \"{name}\"\n{}\n", keys(model));
                 let source = Source::from_text("spec.toml", text).unwrap();
                 let Ok(experiment) = Experiment::from_document(&source.parse().unwrap()) else { continue };
+                let policies = &experiment.policies;
                 match experiment.instances {
-                    Instances::Pbm(_) => drop(position_based(&experiment.policies, 10).unwrap()),
-                    Instances::SemiBandit(_) => drop(semi_bandit(&experiment.policies, 10).unwrap()),
+                    Instances::Pbm(_) => drop(contenders::<PositionBased>(policies, 10).unwrap()),
+                    Instances::SemiBandit(_) => drop(contenders::<RandomSemiBandit>(policies, 10).unwrap()),
+                    Instances::Cascade(_) => drop(contenders::<CascadeModel>(policies, 10).unwrap()),
+                    Instances::Dcm(_) => drop(contenders::<DependentClick>(policies, 10).unwrap()),
                 }
                 entered += 1;
             }
         }
-        // All but `rba-kl-ucb`, `top-rank`, `batch-rank`, `uniform` and `oracle` play one of these models, the five both.
-        assert_eq!(entered, variants::<PolicySpec>().len() + 5);
+        entered
+    }
+
+    /// Every policy can be entered on every model that the reader lets it have.
+    #[test]
+    fn no_policy_is_forgotten() {
+        let names = variants::<PolicySpec>().len();
+        let (position_based, any) = (4, 5);
+        let prefix = names - position_based - any;
+        assert_eq!(entered(|_| String::new()), position_based + 3 * prefix + 4 * any);
+        // Read as another model's answers: by all but those that read any.
+        assert_eq!(entered(|_| "read-as = \"pbm\"\nkappa = [0.5]".to_owned()), 3 * position_based);
+        assert_eq!(entered(|_| "read-as = \"cascade\"".to_owned()), 3 * prefix);
     }
 }

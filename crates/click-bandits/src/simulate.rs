@@ -1,7 +1,7 @@
 //! Runs an experiment and writes what it found.
 
-use crate::config::{Experiment, Instances};
-use crate::contenders;
+use crate::config::{Experiment, Instance, Instances};
+use crate::contenders::{ListModel, contenders};
 use crate::manifest::{Manifest, Moment};
 use crate::output::OutputDir;
 use crate::progress::Progress;
@@ -10,9 +10,9 @@ use crate::result::{Bound, MeanSe, Measured, Optimum, Paired, PolicyResult, Resu
 use crate::tables;
 use crate::timing::{Elapsed, Stopwatch, Timing};
 use anyhow::{Context, Result, bail};
-use click_models::{ClickModel, PositionBased, RandomSemiBandit};
+use click_models::{CascadeModel, DependentClick, Feedback, ListFeedback, PositionBased, RandomSemiBandit};
 use confidence::math::ln;
-use sim::{Contender, Curve, Observer, Outcome, Schedule, Streams, Summary, Tournament};
+use sim::{Curve, Observer, Outcome, Schedule, Streams, Summary, Tournament};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -108,7 +108,7 @@ struct Played {
     labels: Vec<String>,
     outcome: Outcome,
     /// Expected clicks a round of a best list, for every run.
-    optimal_rewards: Vec<f64>,
+    optimal_clicks: Vec<f64>,
     /// Bounds by name, each the factor of `ln t`.
     bounds: Vec<(&'static str, f64)>,
     timing: Timing,
@@ -127,20 +127,21 @@ impl Played {
 fn play(experiment: &Experiment, options: Options) -> Result<Played> {
     match &experiment.instances {
         Instances::Pbm(instances) => {
-            let models: Vec<PositionBased> =
-                instances.iter().map(|instance| instance.model.clone()).collect();
-            let contenders = contenders::position_based(&experiment.policies, experiment.horizon)?;
-            let bounds =
-                [("lower bound (PBM paper, Theorem 6)", mean_of(&models, PositionBased::lower_bound))];
-            play_on(experiment, &models, &contenders, bounds.to_vec(), options)
+            let bound = ("lower bound (PBM paper, Theorem 6)", PositionBased::lower_bound as fn(&_) -> f64);
+            play_on(experiment, instances, bound, options)
         }
         Instances::SemiBandit(instances) => {
-            let models: Vec<RandomSemiBandit> =
-                instances.iter().map(|instance| instance.model.clone()).collect();
-            let contenders = contenders::semi_bandit(&experiment.policies, experiment.horizon)?;
-            let bounds =
-                [("lower bound (RSF paper, Theorem 4)", mean_of(&models, RandomSemiBandit::lower_bound))];
-            play_on(experiment, &models, &contenders, bounds.to_vec(), options)
+            let bound =
+                ("lower bound (RSF paper, Theorem 4)", RandomSemiBandit::lower_bound as fn(&_) -> f64);
+            play_on(experiment, instances, bound, options)
+        }
+        Instances::Cascade(instances) => {
+            let bound = ("lower bound (cascade model)", CascadeModel::lower_bound as fn(&_) -> f64);
+            play_on(experiment, instances, bound, options)
+        }
+        Instances::Dcm(instances) => {
+            let bound = ("lower bound (dependent clicks)", DependentClick::lower_bound as fn(&_) -> f64);
+            play_on(experiment, instances, bound, options)
         }
     }
 }
@@ -149,13 +150,19 @@ fn mean_of<M>(models: &[M], quantity: impl Fn(&M) -> f64) -> f64 {
     models.iter().map(quantity).sum::<f64>() / models.len() as f64
 }
 
-fn play_on<M: ClickModel>(
+fn play_on<M>(
     experiment: &Experiment,
-    instances: &[M],
-    contenders: &[Box<dyn Contender<M>>],
-    bounds: Vec<(&'static str, f64)>,
+    instances: &[Instance<M>],
+    (bound, lower_bound): (&'static str, fn(&M) -> f64),
     options: Options,
-) -> Result<Played> {
+) -> Result<Played>
+where
+    M: ListModel + Clone,
+    Feedback<M>: ListFeedback,
+{
+    let instances: &[M] = &instances.iter().map(|instance| instance.model.clone()).collect::<Vec<_>>();
+    let contenders: &[_] = &contenders::<M>(&experiment.policies, experiment.horizon)?;
+    let bounds = vec![(bound, mean_of(instances, lower_bound))];
     let schedule = Schedule::new(experiment.checkpoints.clone())?;
     let tournament = Tournament {
         instances,
@@ -184,9 +191,12 @@ fn play_on<M: ClickModel>(
         .map(|(label, elapsed)| (label.as_str(), elapsed, rounds))
         .collect();
     let timing = Timing::new(pool.current_num_threads(), wall, &speeds);
-    let optimal_rewards =
-        outcome.drawn.iter().map(|&instance| instances[instance].optimal_reward()).collect();
-    Ok(Played { labels, outcome, optimal_rewards, bounds, timing })
+    let optimal_clicks = |&instance: &usize| {
+        let users = &instances[instance];
+        users.expected_clicks(&users.optimal_action())
+    };
+    let optimal_clicks = outcome.drawn.iter().map(optimal_clicks).collect();
+    Ok(Played { labels, outcome, optimal_clicks, bounds, timing })
 }
 
 /// Shows progress and adds up every contender's time.
@@ -223,7 +233,7 @@ fn summarise(experiment: &Experiment, played: &Played, spreads: &[[Spread; 2]]) 
         clicks: MeanSe { mean: clicks.mean.clone(), se: clicks.se.clone() },
     });
     let optimum = |&checkpoint: &u64| -> Vec<f64> {
-        played.optimal_rewards.iter().map(|reward| reward * checkpoint as f64).collect()
+        played.optimal_clicks.iter().map(|clicks| clicks * checkpoint as f64).collect()
     };
     ResultFile {
         schema: 1,

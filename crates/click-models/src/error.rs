@@ -55,7 +55,7 @@ pub enum Error {
         below: f64,
     },
     /// One number a position was expected.
-    #[error("{field} has {found} entries: expected one for each of the {n_positions} positions")]
+    #[error("{field}: {found} given, expected one for each of the {n_positions} positions")]
     OneForEachPosition {
         /// Which parameter.
         field: &'static str,

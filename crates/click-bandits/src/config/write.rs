@@ -1,7 +1,6 @@
 //! An experiment as a TOML file that reads back as the same experiment.
 
-use super::{Experiment, Schedule};
-use confidence::Probability;
+use super::{Experiment, Model, Parameter, Parameters, Schedule};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -12,17 +11,31 @@ impl Experiment {
         let model = self.instances.model().name();
         // Writing to a string cannot fail.
         let _ = self.write_head(&mut text);
-        for (name, theta, kappa) in self.instances.parameters() {
+        for Parameters { name, values } in self.instances.parameters() {
             let _ = writeln!(text, "\n[[instances]]\nmodel = {}", quoted(model));
             if let Some(name) = name {
-                let _ = writeln!(text, "name = {}", quoted(name));
+                let _ = writeln!(text, "name = {}", quoted(&name));
             }
-            let _ = writeln!(text, "theta = {}\nkappa = {}", numbers(theta), numbers(kappa));
+            for (key, parameter) in values {
+                let _ = match parameter {
+                    // The shortest digits that read back as the same number, always with a point or an exponent.
+                    Parameter::Numbers(numbers) => writeln!(text, "{key} = {numbers:?}"),
+                    Parameter::Count(count) => writeln!(text, "{key} = {count}"),
+                    Parameter::Name(name) => writeln!(text, "{key} = {}", quoted(&name)),
+                };
+            }
         }
         for entry in &self.policies {
             let _ = writeln!(text, "\n[[policies]]\npolicy = {}", quoted(&entry.name));
             if entry.label != entry.name {
                 let _ = writeln!(text, "label = {}", quoted(&entry.label));
+            }
+            if let Some(protocol) = entry.read_as {
+                let _ = writeln!(text, "read-as = {}", quoted(Model::of(protocol).name()));
+            }
+            if let Some(told) = &entry.examination {
+                let told: Vec<f64> = told.iter().map(|probability| probability.get()).collect();
+                let _ = writeln!(text, "kappa = {told:?}");
             }
             let spec = serde_json::to_value(&entry.spec).unwrap_or_default();
             for (key, parameter) in spec[&entry.name].as_object().into_iter().flatten() {
@@ -56,12 +69,6 @@ impl Experiment {
 fn quoted(text: &str) -> String {
     // JSON's escapes are TOML's, but for DEL, which only TOML wants escaped.
     Value::from(text).to_string().replace('\u{7f}', "\\u007F")
-}
-
-fn numbers(probabilities: &[Probability]) -> String {
-    let numbers: Vec<f64> = probabilities.iter().map(|probability| probability.get()).collect();
-    // The shortest digits that read back as the same number, always with a point or an exponent.
-    format!("{numbers:?}")
 }
 
 /// A policy's parameter.

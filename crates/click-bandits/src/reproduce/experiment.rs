@@ -279,7 +279,11 @@ fn read_printed(table: &Table<'_>, experiment: &Experiment) -> Result<Printed, E
         for key in row.keys().into_iter().filter(|key| *key != "instance") {
             printed.push((key.to_owned(), row.required::<f64>(key)?));
         }
-        rows.push(Row { name, theta: theta.map(|(_, theta)| theta.clone()).unwrap_or_default(), printed });
+        rows.push(Row {
+            name,
+            theta: theta.map(|(_, theta)| theta.numbers().to_vec()).unwrap_or_default(),
+            printed,
+        });
     }
     if rows.is_empty() {
         return Err(list.error("no rows: expected one for each instance of the printed table"));

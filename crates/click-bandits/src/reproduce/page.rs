@@ -3,7 +3,7 @@
 mod values;
 
 use super::experiment::{DataSource, Panel, Printed, Reproduction};
-use crate::config::InstanceTable;
+use crate::config::{InstanceTable, Parameter};
 use crate::manifest::Manifest;
 use crate::report::claims::{Agreement, Claim, Comparison, Finding, Verdict};
 use crate::report::figure::{Kind, Looks};
@@ -338,7 +338,7 @@ fn write_instances(html: &mut Html, report: &Report<'_>) {
             .map(|InstanceTable { name, n_items, parameters }| {
                 let cell = |column: &&str| {
                     let found = parameters.iter().find(|(name, _)| name == column);
-                    Html::of(&found.map_or_else(|| "–".to_owned(), |(_, values)| aligned(values)))
+                    Html::of(&found.map_or_else(|| "–".to_owned(), |(_, value)| shown(value)))
                 };
                 let head = [Html::of(name), Html::of(&n_items.to_string())];
                 head.into_iter().chain(columns.iter().map(cell)).collect()
@@ -368,6 +368,15 @@ fn instances(panel: &Panel) -> Vec<InstanceTable> {
         }));
     }
     all
+}
+
+/// A parameter's value.
+fn shown(value: &Parameter) -> String {
+    match value {
+        Parameter::Numbers(numbers) => aligned(numbers),
+        Parameter::Count(count) => count.to_string(),
+        Parameter::Name(name) => name.clone(),
+    }
 }
 
 /// Numbers exactly as they are, all with the decimals of the longest.

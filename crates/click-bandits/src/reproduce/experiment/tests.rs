@@ -352,7 +352,7 @@ fn a_variant_has_the_keys_of_its_panel_and_of_the_top_unless_it_has_its_own() {
     assert_eq!((a.experiment.runs, a.experiment.horizon, b.experiment.horizon), (50, 1000, 2000));
     assert_eq!((a.quick.runs, a.quick.seed, b.quick.runs), (Some(10), Some(1), Some(10)));
     assert_eq!(a.experiment.checkpoints, [1, 32, 100, 1000]);
-    let kappa = |variant: &Variant| variant.experiment.instances.tables()[0].parameters[1].1[1];
+    let kappa = |variant: &Variant| variant.experiment.instances.tables()[0].parameters[1].1.numbers()[1];
     assert_eq!((kappa(a), kappa(b)), (0.5, 0.1));
     assert_eq!(panel.figures[1].relative_to.as_deref(), Some("pbm-ucb"));
     assert_eq!(panel.printed[0].series.to_string(), "b/pbm-ts");
@@ -514,7 +514,7 @@ mod kdd2012 {
         for panel in &reproduction.panels {
             let instances = panel.variants[0].experiment.instances.tables();
             assert_eq!(instances.len(), 8);
-            let kappas = instances.into_iter().map(|instance| instance.parameters[1].1.clone());
+            let kappas = instances.into_iter().map(|instance| instance.parameters[1].1.numbers().to_vec());
             assert!(kappas.into_iter().all(|kappa| kappa.len() == 3 && kappa[0] == 1.0));
         }
     }

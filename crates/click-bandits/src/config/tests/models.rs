@@ -1,0 +1,145 @@
+//! The models that scan the list, and policies on users of another model than theirs.
+
+use super::*;
+
+const HEAD: &str = "name = \"x\"\ntask = \"regret\"\nhorizon = 10\nruns = 1\nseed = 1\n";
+
+/// A spec with one instance and one policy, given by their keys.
+fn spec(instance: &str, policy: &str) -> String {
+    format!("{HEAD}[[instances]]\n{instance}\n[[policies]]\n{policy}\n")
+}
+
+const CASCADE: &str = "model = \"cascade\"\nattraction = [0.5, 0.4, 0.2]\npositions = 2";
+const DCM: &str = "model = \"dcm\"\nattraction = [0.5, 0.4, 0.2]\nleave = [0.8, 0.5]";
+const PBM: &str = "model = \"pbm\"\ntheta = [0.5, 0.4, 0.2]\nkappa = [0.8, 0.5]";
+const UNIFORM: &str = "policy = \"uniform\"";
+
+fn message(text: &str) -> String {
+    match read(text) {
+        Ok(_) => panic!("accepted: {text}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn what_is_written_reads_back() {
+    let weighted = format!("{CASCADE}\nweights = [2.0, 0.5]");
+    let clicks = format!("{DCM}\nreward = \"clicks\"");
+    let told = "policy = \"pbm-ts\"\nread-as = \"pbm\"\nkappa = [1.0, 0.3]";
+    for (instance, policy) in [
+        (CASCADE, "policy = \"cascade-kl-ucb\""),
+        (&weighted, "policy = \"pie\"\nposition = 1\nread-as = \"semi-bandit\""),
+        (DCM, told),
+        (&clicks, UNIFORM),
+        (PBM, "policy = \"pbm-ucb\"\nkappa = [0.9, 0.6]"),
+        (PBM, "policy = \"dcm-ts\"\nread-as = \"dcm\""),
+    ] {
+        let experiment = read(&spec(instance, policy)).unwrap();
+        let again = read(&experiment.to_toml()).unwrap();
+        assert_eq!(again.canonical_json(), experiment.canonical_json());
+        for key in policy.lines().chain(instance.lines()).map(|line| line.split(' ').next().unwrap()) {
+            assert!(experiment.to_toml().contains(key), "{key}");
+        }
+    }
+    let identity = |instance: &str, policy: &str| read(&spec(instance, policy)).unwrap().identity();
+    assert_ne!(identity(DCM, UNIFORM), identity(&clicks, UNIFORM));
+    assert_ne!(identity(CASCADE, UNIFORM), identity(&weighted, UNIFORM));
+    assert_ne!(identity(DCM, told), identity(DCM, &told.replace("0.3", "0.4")));
+}
+
+#[test]
+fn faults_of_an_instance_have_their_place() {
+    for (instance, expected) in [
+        (
+            CASCADE.replace("positions = 2", "positions = 4"),
+            "9:13: instances[0].positions: 4 positions but only 3 items: a list shows every item at most once",
+        ),
+        (
+            CASCADE.replace("positions = 2", "positions = 0"),
+            "9:13: instances[0].positions: no positions: a list has at least one",
+        ),
+        (CASCADE.replace("\npositions = 2", ""), "6:1: instances[0].positions: missing key"),
+        (CASCADE.replace("[0.5, 0.4, 0.2]", "[]"), "8:14: instances[0].attraction: no items"),
+        (CASCADE.replace("0.4", "1.4"), "8:20: instances[0].attraction[1]: "),
+        (
+            format!("{CASCADE}\nweights = [1.0]"),
+            "10:11: instances[0].weights: weights: 1 given, expected one for each of the 2 positions",
+        ),
+        (
+            format!("{CASCADE}\nweights = [1.0, 2.0]"),
+            "10:17: instances[0].weights[1]: weights rise from 1 to 2",
+        ),
+        (format!("{CASCADE}\nweights = [1.0, -2.0]"), "10:17: instances[0].weights[1]: weights[1] is -2"),
+        (
+            DCM.replace("leave = [0.8, 0.5]", "leave = [0.8, 0.5, 0.3, 0.1]"),
+            "9:9: instances[0].leave: 4 positions but only 3 items",
+        ),
+        (DCM.replace("leave = [0.8, 0.5]", "leave = []"), "9:9: instances[0].leave: no positions"),
+        (DCM.replace("0.8", "-0.8"), "9:10: instances[0].leave[0]: "),
+        (format!("{DCM}\nreward = \"joy\""), "10:10: instances[0].reward: unknown reward \"joy\""),
+        (DCM.replace("attraction", "theta"), "6:1: instances[0].attraction: missing key"),
+        (format!("{DCM}\nkappa = [0.5]"), "10:1: instances[0].kappa: unknown key"),
+        ("model = \"cascades\"".to_owned(), "7:9: instances[0].model: unknown model \"cascades\""),
+    ] {
+        let found = message(&spec(&instance, UNIFORM));
+        let found = found.strip_prefix("spec.toml:").unwrap();
+        assert!(found.starts_with(expected), "{found:?} instead of {expected:?}");
+    }
+    let many = format!("model = \"cascade\"\nattraction = {:?}\npositions = 65", [0.5; 70]);
+    assert!(
+        message(&spec(&many, UNIFORM))
+            .ends_with("instances[0].positions: 65 positions: at most 64 are supported")
+    );
+}
+
+#[test]
+fn a_policy_says_how_it_reads_other_users() {
+    for (instance, policy, expected) in [
+        (
+            PBM,
+            "policy = \"cascade-ts\"",
+            "plays \"semi-bandit\" or \"cascade\" or \"dcm\", but the instances are \"pbm\": to play them all the same, say as what it reads their answers (`read-as`)",
+        ),
+        (
+            CASCADE,
+            "policy = \"pbm-ts\"\nkappa = [1.0, 0.5]",
+            "plays \"pbm\", but the instances are \"cascade\"",
+        ),
+        (
+            CASCADE,
+            "policy = \"pbm-ts\"\nread-as = \"pbm\"",
+            "policies[0].kappa: missing key: expected the examination probabilities",
+        ),
+        (
+            CASCADE,
+            "policy = \"pbm-ts\"\nread-as = \"pbm\"\nkappa = [1.0]",
+            "1 probabilities, but the lists of instances[0] have 2 positions",
+        ),
+        (
+            CASCADE,
+            "policy = \"pbm-ts\"\nread-as = \"dcm\"\nkappa = [1.0, 0.5]",
+            "cannot read them as \"dcm\": expected \"pbm\"",
+        ),
+        (
+            CASCADE,
+            "policy = \"cascade-ts\"\nread-as = \"pbm\"",
+            "cannot read them as \"pbm\": expected \"semi-bandit\" or \"cascade\" or \"dcm\"",
+        ),
+        (
+            CASCADE,
+            "policy = \"cascade-ts\"\nread-as = \"cascade\"",
+            "the answers are those of \"cascade\" already: leave it out",
+        ),
+        (
+            CASCADE,
+            "policy = \"cascade-ts\"\nkappa = [1.0, 0.5]",
+            "knows nothing of examination: leave it out",
+        ),
+        (CASCADE, "policy = \"uniform\"\nread-as = \"dcm\"", "reads any answers as they are: leave it out"),
+        (CASCADE, "policy = \"pie\"\nposition = 2", "position 2 is not in the list of instances[0]"),
+        (PBM, "policy = \"pbm-ts\"\nkappa = [1.0, 1.5]", "policies[0].kappa[1]: "),
+    ] {
+        let found = message(&spec(instance, policy));
+        assert!(found.contains(expected), "{found:?} instead of {expected:?}");
+    }
+}
