@@ -338,7 +338,7 @@ fn write_instances(html: &mut Html, report: &Report<'_>) {
             .map(|InstanceTable { name, n_items, parameters }| {
                 let cell = |column: &&str| {
                     let found = parameters.iter().find(|(name, _)| name == column);
-                    Html::of(&found.map_or_else(|| "–".to_owned(), |(_, value)| shown(value)))
+                    Html::of(&found.map_or_else(|| "–".to_owned(), |(_, value)| written(value)))
                 };
                 let head = [Html::of(name), Html::of(&n_items.to_string())];
                 head.into_iter().chain(columns.iter().map(cell)).collect()
@@ -371,7 +371,7 @@ fn instances(panel: &Panel) -> Vec<InstanceTable> {
 }
 
 /// A parameter's value.
-fn shown(value: &Parameter) -> String {
+fn written(value: &Parameter) -> String {
     match value {
         Parameter::Numbers(numbers) => aligned(numbers),
         Parameter::Count(count) => count.to_string(),
