@@ -868,6 +868,20 @@ fn a_later_logarithm_is_caught() {
 }
 
 #[test]
+#[should_panic(expected = "round")]
+fn another_horizon_of_top_rank_is_caught() {
+    let fresh = |n_items, n_positions, horizon| TopRankHistory::new(n_items, n_positions, 2 * horizon);
+    assert_anywhere(TopRank::new, fresh, TopRankHistory::choose, TopRankHistory::learn);
+}
+
+#[test]
+#[should_panic(expected = "round")]
+fn another_horizon_of_batch_rank_is_caught() {
+    let fresh = |n_items, n_positions, horizon| BatchRankHistory::new(n_items, n_positions, 2 * horizon);
+    assert_anywhere(BatchRank::new, fresh, BatchRankHistory::choose, BatchRankHistory::learn);
+}
+
+#[test]
 #[should_panic(expected = "round 1 ")]
 fn ties_to_the_lowest_item_are_caught() {
     let model = &semi_bandit_instances()[0];

@@ -63,6 +63,43 @@
 //! play(PrefixTs::new(ListShape::new(2, 1)?));
 //! # Ok::<(), click_models::Error>(())
 //! ```
+//!
+//! A policy for the cascade learns from any prefix, and so speaks three protocols; but where a missing click above another may mean
+//! that nobody looked, it does not compile:
+//!
+//! ```
+//! use click_models::{Cascade, Dcm, ListShape, SemiBandit};
+//! use policies::{Policy, PrefixUcb};
+//!
+//! fn play<P: Policy<Cascade> + Policy<Dcm> + Policy<SemiBandit>>(policy: P) {}
+//!
+//! play(PrefixUcb::cascade(ListShape::new(2, 1)?));
+//! # Ok::<(), click_models::Error>(())
+//! ```
+//!
+//! ```compile_fail,E0277
+//! use click_models::{ListShape, Pbm};
+//! use policies::{Policy, PrefixUcb};
+//!
+//! fn play<P: Policy<Pbm>>(policy: P) {}
+//!
+//! play(PrefixUcb::cascade(ListShape::new(2, 1)?));
+//! # Ok::<(), click_models::Error>(())
+//! ```
+//!
+//! A policy that relies on no click model speaks all four, and [`ReadAs`](crate::ReadAs) makes any other do so:
+//!
+//! ```
+//! use click_models::{Cascade, Dcm, ListShape, Pbm, SemiBandit};
+//! use policies::{Policy, PrefixUcb, ReadAs, TopRank};
+//!
+//! fn play<P: Policy<Pbm> + Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm>>(policy: P) {}
+//!
+//! let shape = ListShape::new(2, 1)?;
+//! play(TopRank::new(shape, 100_000));
+//! play(ReadAs::<Cascade, _>::new(PrefixUcb::cascade(shape)));
+//! # Ok::<(), click_models::Error>(())
+//! ```
 
 use click_models::Interaction;
 use rand::Rng;

@@ -7,11 +7,15 @@
 
 mod support;
 
-use click_models::{ClickModel, Feedback, Interaction, PositionBased, RandomSemiBandit, Ranking};
+use click_models::{
+    CascadeModel, ClickModel, DcmReward, DependentClick, Feedback, Interaction, ListFeedback, ListShape,
+    PositionBased, RandomSemiBandit, Ranking,
+};
 use confidence::Rate;
 use libm::{exp, log};
 use policies::{
-    BcMpTs, Decision, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, RbaKlUcb, Uniform, Update,
+    BatchRank, BcMpTs, Decision, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, PrefixUcbV,
+    RbaKlUcb, TopRank, TsCascade, Uniform, Update,
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use support::{generator, round};
@@ -20,6 +24,48 @@ const ROUNDS: u64 = 1000;
 const THETA: [f64; 4] = [0.2, 0.8, 0.4, 0.6];
 const PBM_KAPPA: [f64; 2] = [0.5, 0.9];
 const PREFIX_KAPPA: [f64; 2] = [1.0, 0.6];
+/// Of dependent clicks: the lower position is the better one.
+const LEAVE: [f64; 2] = [0.2, 0.9];
+
+/// Whom the second simulation plays with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Users {
+    PositionBased,
+    SemiBandit,
+    Cascade,
+    /// Whether the policy knows that the lower position is the better one.
+    DependentClick {
+        known: bool,
+    },
+}
+
+impl Users {
+    /// Mean reward of a list.
+    fn value(self, list: &[usize]) -> f64 {
+        let [a, b] = [THETA[list[0]], THETA[list[1]]];
+        match self {
+            Self::PositionBased => PBM_KAPPA[0] * a + PBM_KAPPA[1] * b,
+            Self::SemiBandit => PREFIX_KAPPA[0] * a + PREFIX_KAPPA[1] * b,
+            Self::Cascade => 1.0 - (1.0 - a) * (1.0 - b),
+            Self::DependentClick { .. } => 1.0 - (1.0 - LEAVE[0] * a) * (1.0 - LEAVE[1] * b),
+        }
+    }
+
+    /// Clicks, or nothing where nothing is learned.
+    fn answer(self, list: &[usize], rng: &mut ChaCha8Rng) -> [Option<bool>; 2] {
+        let [a, b] = [0, 1].map(|position: usize| rng.random::<f64>() < THETA[list[position]]);
+        let [first, second] = [rng.random::<f64>(), rng.random::<f64>()];
+        match self {
+            Self::PositionBased => [Some(a && first < PBM_KAPPA[0]), Some(b && second < PBM_KAPPA[1])],
+            Self::SemiBandit => [Some(a), (second < PREFIX_KAPPA[1]).then_some(b)],
+            Self::Cascade => [Some(a), (!a).then_some(b)],
+            Self::DependentClick { .. } => {
+                let clicked_below = b && !(a && first < LEAVE[0]);
+                [Some(a), (clicked_below || !a).then_some(clicked_below)]
+            }
+        }
+    }
+}
 
 /// A mean with its squared standard error.
 #[derive(Debug, Clone, Copy)]
@@ -63,13 +109,23 @@ enum Rule {
     Ranked {
         filler_pays: bool,
     },
-    /// mean + sqrt(scale ln t / N).
+    /// mean + sqrt(scale ln t / N), at most 1 if clipped.
     Ucb {
         scale: f64,
+        clipped: bool,
     },
-    /// KL-UCB with this many times ln t.
+    /// mean + sqrt(2 v ln t / N) + bias ln t / N.
+    UcbV {
+        bias: f64,
+    },
+    /// mean + Z max(sqrt(v ln(t + 1) / (N + 1)), ln(t + 1) / (N + 1)), one Z for all items or not.
+    TsCascade {
+        shared: bool,
+    },
+    /// KL-UCB with this many times ln t, and this many times ln ln t.
     KlUcb {
         factor: f64,
+        log_log: f64,
     },
     /// Insertion at this position, with this probability.
     Pie {
@@ -197,6 +253,22 @@ impl Simulation {
         }
     }
 
+    fn ucb_v(&self, item: usize, level: f64, bias: f64) -> f64 {
+        let Cell { shows, clicks } = self.total(item);
+        let (mean, share) = (clicks / shows, level / shows);
+        mean + (2.0 * mean * (1.0 - mean) * share).sqrt() + bias * share
+    }
+
+    fn ts_cascade(&self, t: u64, shared: bool, rng: &mut ChaCha8Rng) -> [f64; 4] {
+        let z = [0; 4].map(|_| normal(rng));
+        [0, 1, 2, 3].map(|item| {
+            let Cell { shows, clicks } = self.total(item);
+            let (mean, share) = (clicks / shows.max(1.0), log(t as f64 + 1.0) / (shows + 1.0));
+            let z = if shared { z[0] } else { z[item] };
+            mean + z * (mean * (1.0 - mean) * share).sqrt().max(share)
+        })
+    }
+
     /// Best item first, and for ranked bandits what each position's bandit wanted.
     fn choose(&self, t: u64, rng: &mut ChaCha8Rng) -> (Vec<usize>, Vec<usize>) {
         let level = log(t as f64);
@@ -264,12 +336,20 @@ impl Simulation {
                 }
                 return (shown, wanted);
             }
-            Rule::Ucb { scale } => {
+            Rule::Ucb { scale, clipped } => {
+                let most = if clipped { 1.0 } else { f64::INFINITY };
                 let index = |item: usize| ratio(item) + (scale * level / self.total(item).shows).sqrt();
+                Self::sorted(all.map(|item| unseen(item, index(item).min(most))), rng)
+            }
+            Rule::UcbV { bias } => {
+                let index = |item: usize| self.ucb_v(item, level, bias);
                 Self::sorted(all.map(|item| unseen(item, index(item))), rng)
             }
-            Rule::KlUcb { factor } => {
-                Self::sorted(all.map(|item| Self::kl_index(self.total(item), factor * level)), rng)
+            Rule::TsCascade { shared } => Self::sorted(self.ts_cascade(t, shared, rng), rng),
+            Rule::KlUcb { factor, log_log } => {
+                let iterated = if t == 1 || log_log == 0.0 { 0.0 } else { log_log * log(level) };
+                let level = (factor * level + iterated).max(0.0);
+                Self::sorted(all.map(|item| Self::kl_index(self.total(item), level)), rng)
             }
             Rule::Pie { position, explore } => {
                 let means = all.map(ratio);
@@ -290,26 +370,24 @@ impl Simulation {
         (best, vec![])
     }
 
-    fn run(rule: Rule, prefix: bool, rng: &mut ChaCha8Rng) -> f64 {
-        let kappa = if prefix { PREFIX_KAPPA } else { PBM_KAPPA };
+    fn run(rule: Rule, users: Users, rng: &mut ChaCha8Rng) -> f64 {
+        let kappa = if users == Users::PositionBased { PBM_KAPPA } else { PREFIX_KAPPA };
         let mut simulation = Self { rule, kappa, cells: [[Cell::default(); 2]; 4] };
-        let by_examination = !prefix && !matches!(rule, Rule::Ranked { .. } | Rule::Uniform);
-        let best = kappa[0].max(kappa[1]) * 0.8 + kappa[0].min(kappa[1]) * 0.6;
+        let best_below = match users {
+            Users::PositionBased => !matches!(rule, Rule::Ranked { .. } | Rule::Uniform),
+            Users::DependentClick { known } => known,
+            Users::SemiBandit | Users::Cascade => false,
+        };
+        let best = users.value(&[1, 3]).max(users.value(&[3, 1]));
         let mut regret = 0.0;
         for t in 1..=ROUNDS {
             let (mut list, wanted) = simulation.choose(t, rng);
-            if by_examination && kappa[0] < kappa[1] {
+            if best_below {
                 list.swap(0, 1);
             }
-            regret += best - kappa[0] * THETA[list[0]] - kappa[1] * THETA[list[1]];
-            let second_seen = rng.random::<f64>() < kappa[1] / kappa[0].max(kappa[1]);
-            for position in 0..2 {
-                let examined =
-                    if prefix { position == 0 || second_seen } else { rng.random::<f64>() < kappa[position] };
-                if prefix && !examined {
-                    continue;
-                }
-                let click = examined && rng.random::<f64>() < THETA[list[position]];
+            regret += best - users.value(&list);
+            for (position, seen) in users.answer(&list, rng).into_iter().enumerate() {
+                let Some(click) = seen else { continue };
                 let (item, paid) = match (rule, wanted.get(position)) {
                     (Rule::Ranked { filler_pays }, Some(&pick)) => {
                         (pick, click && (filler_pays || pick == list[position]))
@@ -325,7 +403,7 @@ impl Simulation {
 }
 
 /// Mean regret of `rule` in the second simulation.
-fn simulated(rule: Rule, prefix: bool, seed: u64) -> Estimate {
+fn simulated(rule: Rule, users: Users, seed: u64) -> Estimate {
     // Fewer where every index is bisected.
     let runs = match rule {
         Rule::Ranked { .. } => 120,
@@ -334,7 +412,7 @@ fn simulated(rule: Rule, prefix: bool, seed: u64) -> Estimate {
         _ => 1000,
     };
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let regrets: Vec<f64> = (0..runs).map(|_| Simulation::run(rule, prefix, &mut rng)).collect();
+    let regrets: Vec<f64> = (0..runs).map(|_| Simulation::run(rule, users, &mut rng)).collect();
     Estimate::of(&regrets)
 }
 
@@ -388,47 +466,63 @@ fn readers() -> RandomSemiBandit {
 fn pbm_ucb() {
     let model = viewers();
     let found = measured(&model, || PbmUcb::new(model.known(), Rate::LOG));
-    assert_equal("PBM-UCB", found, simulated(Rule::PbmUcb { corrected: true }, false, 11));
-    assert_different("PBM-UCB", found, simulated(Rule::PbmUcb { corrected: false }, false, 12));
+    assert_equal("PBM-UCB", found, simulated(Rule::PbmUcb { corrected: true }, Users::PositionBased, 11));
+    assert_different(
+        "PBM-UCB",
+        found,
+        simulated(Rule::PbmUcb { corrected: false }, Users::PositionBased, 12),
+    );
 }
 
 #[test]
 fn pbm_pie() {
     let model = viewers();
     let found = measured(&model, || PbmPie::new(model.known(), Rate::LOG));
-    assert_equal("PBM-PIE", found, simulated(Rule::PbmPie { explore: 0.5 }, false, 13));
-    assert_different("PBM-PIE", found, simulated(Rule::PbmPie { explore: 1.0 }, false, 14));
+    assert_equal("PBM-PIE", found, simulated(Rule::PbmPie { explore: 0.5 }, Users::PositionBased, 13));
+    assert_different("PBM-PIE", found, simulated(Rule::PbmPie { explore: 1.0 }, Users::PositionBased, 14));
 }
 
 #[test]
 fn pbm_ts() {
     let model = viewers();
     let found = measured(&model, || PbmTs::new(model.known()));
-    assert_equal("PBM-TS", found, simulated(Rule::PbmTs, false, 15));
-    assert_different("PBM-TS", found, simulated(Rule::BetaTs { corrected: false }, false, 16));
+    assert_equal("PBM-TS", found, simulated(Rule::PbmTs, Users::PositionBased, 15));
+    assert_different("PBM-TS", found, simulated(Rule::BetaTs { corrected: false }, Users::PositionBased, 16));
 }
 
 #[test]
 fn bc_mp_ts() {
     let model = viewers();
     let found = measured(&model, || BcMpTs::new(model.known()));
-    assert_equal("BC-MP-TS", found, simulated(Rule::BetaTs { corrected: true }, false, 17));
-    assert_different("BC-MP-TS", found, simulated(Rule::BetaTs { corrected: false }, false, 18));
+    assert_equal("BC-MP-TS", found, simulated(Rule::BetaTs { corrected: true }, Users::PositionBased, 17));
+    assert_different(
+        "BC-MP-TS",
+        found,
+        simulated(Rule::BetaTs { corrected: false }, Users::PositionBased, 18),
+    );
 }
 
 #[test]
 fn rba_kl_ucb() {
     let model = viewers();
     let found = measured(&model, || RbaKlUcb::new(model.shape()));
-    assert_equal("RBA-KL-UCB", found, simulated(Rule::Ranked { filler_pays: false }, false, 19));
-    assert_different("RBA-KL-UCB", found, simulated(Rule::Ranked { filler_pays: true }, false, 20));
+    assert_equal(
+        "RBA-KL-UCB",
+        found,
+        simulated(Rule::Ranked { filler_pays: false }, Users::PositionBased, 19),
+    );
+    assert_different(
+        "RBA-KL-UCB",
+        found,
+        simulated(Rule::Ranked { filler_pays: true }, Users::PositionBased, 20),
+    );
 }
 
 #[test]
 fn uniform() {
     let model = viewers();
     let found = measured(&model, || Uniform::new(model.shape()));
-    assert_equal("uniform", found, simulated(Rule::Uniform, false, 21));
+    assert_equal("uniform", found, simulated(Rule::Uniform, Users::PositionBased, 21));
     // By hand: 1.02 at best, 0.5 * (0.5 + 0.9) on average.
     let exact = Estimate { mean: 1000.0 * (0.9 * 0.8 + 0.5 * 0.6 - 0.5 * 1.4), variance: 0.0 };
     assert!(found.z(exact).abs() < 5.0);
@@ -438,16 +532,32 @@ fn uniform() {
 fn rsf_ucb() {
     let model = readers();
     let found = measured(&model, || PrefixUcb::rsf(model.shape()));
-    assert_equal("RSF-UCB", found, simulated(Rule::Ucb { scale: 2.0 / 3.0 }, true, 22));
-    assert_different("RSF-UCB", found, simulated(Rule::Ucb { scale: 0.5 }, true, 23));
+    assert_equal(
+        "RSF-UCB",
+        found,
+        simulated(Rule::Ucb { scale: 2.0 / 3.0, clipped: false }, Users::SemiBandit, 22),
+    );
+    assert_different(
+        "RSF-UCB",
+        found,
+        simulated(Rule::Ucb { scale: 0.5, clipped: false }, Users::SemiBandit, 23),
+    );
 }
 
 #[test]
 fn rsf_kl_ucb() {
     let model = readers();
     let found = measured(&model, || PrefixKlUcb::new(model.shape(), Rate::LOG));
-    assert_equal("RSF-KL-UCB", found, simulated(Rule::KlUcb { factor: 1.0 }, true, 24));
-    assert_different("RSF-KL-UCB", found, simulated(Rule::KlUcb { factor: 1.5 }, true, 25));
+    assert_equal(
+        "RSF-KL-UCB",
+        found,
+        simulated(Rule::KlUcb { factor: 1.0, log_log: 0.0 }, Users::SemiBandit, 24),
+    );
+    assert_different(
+        "RSF-KL-UCB",
+        found,
+        simulated(Rule::KlUcb { factor: 1.5, log_log: 0.0 }, Users::SemiBandit, 25),
+    );
 }
 
 #[test]
@@ -455,19 +565,143 @@ fn rsf_ts() {
     let model = readers();
     let found = measured(&model, || PrefixTs::new(model.shape()));
     // Everything inside the prefix is examined, so N is right.
-    assert_equal("RSF-TS", found, simulated(Rule::BetaTs { corrected: false }, true, 26));
-    assert_different("RSF-TS", found, simulated(Rule::BetaTs { corrected: true }, true, 27));
+    assert_equal("RSF-TS", found, simulated(Rule::BetaTs { corrected: false }, Users::SemiBandit, 26));
+    assert_different("RSF-TS", found, simulated(Rule::BetaTs { corrected: true }, Users::SemiBandit, 27));
 }
 
 #[test]
 fn pie() {
     let model = readers();
     let found = measured(&model, || Pie::last(model.shape(), Rate::LOG));
-    assert_equal("PIE(L)", found, simulated(Rule::Pie { position: 1, explore: 0.5 }, true, 28));
-    assert_different("PIE(L)", found, simulated(Rule::Pie { position: 1, explore: 1.0 }, true, 29));
+    assert_equal("PIE(L)", found, simulated(Rule::Pie { position: 1, explore: 0.5 }, Users::SemiBandit, 28));
+    assert_different(
+        "PIE(L)",
+        found,
+        simulated(Rule::Pie { position: 1, explore: 1.0 }, Users::SemiBandit, 29),
+    );
     let found = measured(&model, || Pie::at(model.shape(), 0, Rate::LOG).expect("a position of the list"));
-    assert_equal("PIE(1)", found, simulated(Rule::Pie { position: 0, explore: 0.5 }, true, 30));
-    assert_different("PIE(1)", found, simulated(Rule::Pie { position: 1, explore: 0.5 }, true, 31));
+    assert_equal("PIE(1)", found, simulated(Rule::Pie { position: 0, explore: 0.5 }, Users::SemiBandit, 30));
+    assert_different(
+        "PIE(1)",
+        found,
+        simulated(Rule::Pie { position: 1, explore: 0.5 }, Users::SemiBandit, 31),
+    );
+}
+
+fn hasty_readers() -> CascadeModel {
+    CascadeModel::from_values(&THETA, 2).expect("a valid instance")
+}
+
+#[test]
+fn cascade_ucb1() {
+    let model = hasty_readers();
+    let found = measured(&model, || PrefixUcb::cascade(model.shape()));
+    let rule = |scale| Rule::Ucb { scale, clipped: true };
+    assert_equal("CascadeUCB1", found, simulated(rule(1.5), Users::Cascade, 41));
+    assert_different("CascadeUCB1", found, simulated(rule(2.0 / 3.0), Users::Cascade, 42));
+}
+
+#[test]
+fn cascade_kl_ucb() {
+    let model = hasty_readers();
+    let found = measured(&model, || PrefixKlUcb::new(model.shape(), Rate::LOG_PLUS_3_LOG_LOG));
+    let (right, wrong) =
+        (Rule::KlUcb { factor: 1.0, log_log: 3.0 }, Rule::KlUcb { factor: 1.0, log_log: 0.0 });
+    assert_equal("CascadeKL-UCB", found, simulated(right, Users::Cascade, 43));
+    assert_different("CascadeKL-UCB", found, simulated(wrong, Users::Cascade, 44));
+}
+
+#[test]
+fn cascade_ts() {
+    let model = hasty_readers();
+    let found = measured(&model, || PrefixTs::new(model.shape()));
+    assert_equal("CascadeTS", found, simulated(Rule::BetaTs { corrected: false }, Users::Cascade, 45));
+    assert_different("CascadeTS", found, simulated(Rule::BetaTs { corrected: true }, Users::Cascade, 46));
+}
+
+#[test]
+fn cascade_ucb_v() {
+    let model = hasty_readers();
+    let found = measured(&model, || PrefixUcbV::new(model.shape()));
+    assert_equal("CascadeUCB-V", found, simulated(Rule::UcbV { bias: 3.0 }, Users::Cascade, 47));
+    assert_different("CascadeUCB-V", found, simulated(Rule::UcbV { bias: 7.0 / 3.0 }, Users::Cascade, 48));
+}
+
+#[test]
+fn ts_cascade() {
+    let model = hasty_readers();
+    let found = measured(&model, || TsCascade::new(model.shape()));
+    assert_equal("TS-Cascade", found, simulated(Rule::TsCascade { shared: true }, Users::Cascade, 49));
+    assert_different("TS-Cascade", found, simulated(Rule::TsCascade { shared: false }, Users::Cascade, 50));
+}
+
+#[test]
+fn dependent_clicks() {
+    let model =
+        DependentClick::from_values(&THETA, &LEAVE, DcmReward::Satisfaction).expect("a valid instance");
+    let users = |known| Users::DependentClick { known };
+    let found = measured(&model, || PrefixUcb::cascade(model.known()));
+    let right = Rule::Ucb { scale: 1.5, clipped: true };
+    assert_equal("DCM-UCB1", found, simulated(right, users(true), 51));
+    assert_different("DCM-UCB1", found, simulated(right, users(false), 52));
+    // PIE(2) inserts at the lower position, which is the first leader's.
+    let found = measured(&model, || Pie::at(model.known(), 1, Rate::LOG).expect("a position of the list"));
+    let pie = |position| Rule::Pie { position, explore: 0.5 };
+    assert_equal("PIE(2)", found, simulated(pie(0), users(true), 55));
+    assert_different("PIE(2)", found, simulated(pie(1), users(true), 56));
+}
+
+/// In how many of so many runs a policy shows nothing but best lists in the end.
+fn settles<M, P>(model: &M, shape: ListShape, runs: u64, build: impl Fn(ListShape) -> P) -> usize
+where
+    M: ClickModel,
+    M::Interaction: Interaction<Action = Ranking>,
+    P: Update<Ranking, Feedback<M>>,
+{
+    let settled = |seed: &u64| {
+        let (mut rng, mut users) = (generator(2 * seed), generator(2 * seed + 1));
+        let (mut policy, mut decision) = (build(shape), Decision::default());
+        let mut play = |rounds| -> f64 {
+            (0..rounds).map(|_| round(model, &mut policy, &mut decision, &mut rng, &mut users)).sum()
+        };
+        play(300_000);
+        play(1000) == 0.0
+    };
+    (0..runs).filter(settled).count()
+}
+
+/// Policies that rely on no click model end with the best list under each, every time: with the horizon `10^12` a run goes wrong with
+/// probability below `16 / 10^12` (`TopRank`, a union over pairs) and `100 / 10^12` (`BatchRank`, over items, stages and bounds), and
+/// all 80 with less than `1e-8`.
+#[test]
+fn safe_policies_find_the_best_list_under_every_model() {
+    fn check<M>(model: &M, shape: ListShape)
+    where
+        M: ClickModel,
+        M::Interaction: Interaction<Action = Ranking>,
+        Feedback<M>: ListFeedback,
+    {
+        let horizon = 1_000_000_000_000;
+        assert_eq!(settles(model, shape, 10, |shape| TopRank::new(shape, horizon)), 10);
+        assert_eq!(settles(model, shape, 10, |shape| BatchRank::new(shape, horizon)), 10);
+    }
+    let model = PositionBased::from_values(&THETA, &[0.9, 0.5]).expect("a valid instance");
+    check(&model, model.shape());
+    let model = readers();
+    check(&model, model.shape());
+    let model = hasty_readers();
+    check(&model, model.shape());
+    let model =
+        DependentClick::from_values(&THETA, &[0.9, 0.2], DcmReward::Satisfaction).expect("a valid instance");
+    check(&model, model.shape());
+}
+
+/// The test itself: policies that are told of a horizon of 1 believe what they see first, and some runs go wrong.
+#[test]
+fn rash_policies_are_caught() {
+    let model = PositionBased::from_values(&THETA, &[0.9, 0.5]).expect("a valid instance");
+    assert!(settles(&model, model.shape(), 100, |shape| TopRank::new(shape, 1)) < 100);
+    assert!(settles(&model, model.shape(), 10, |shape| BatchRank::new(shape, 1)) < 10);
 }
 
 /// The second simulation's own parts, by hand.

@@ -7,10 +7,10 @@
 //! that nobody outside the first beats, and so on.
 //!
 //! Reference: Lattimore, Kveton, Li, Szepesvari, *`TopRank`: a practical algorithm for online stochastic ranking*, Neural Information
-//! Processing Systems 2018, Algorithm 1 with `delta = 1 / T`. Deviations: the paper does not say what happens when items beat each
-//! other in a circle, which has a small probability under its click models; here all who are left then make one block. An item
-//! beats another as long as the counts say so; the paper never takes it back, which is the same unless there is a circle. What happens
-//! below the list does not matter, and is not worked out.
+//! Processing Systems 2018, Algorithm 1 with `delta = 1 / T`. Deviations: none in what is shown; blocks below the list are not worked
+//! out. The paper remembers who beat whom, here the counts say it, which is the same: whoever has beaten another stands in a block above,
+//! and counts change inside blocks only. For the same reason nobody beats each other in a circle. (Damaged counts may say so; then all
+//! who are left make one block.)
 //!
 //! The decision's note is the number of the blocks it was drawn from. Feedback on older blocks is ignored: it says nothing of the new
 //! ones, and ignoring it depends on no click in it.
@@ -122,25 +122,21 @@ impl TopRank {
         policy
     }
 
-    /// Looks whether `winner` beats `loser`, and says whether that is news.
+    /// Looks whether `winner` beats `loser`, and if not, after which win to look again.
     fn judge(&mut self, winner: usize, loser: usize) -> bool {
         let n_items = self.shape.n_items();
         let (pair, opposite) = (winner * n_items + loser, loser * n_items + winner);
-        let (won, lost) = (self.wins[pair], self.wins[opposite]);
-        let before = self.beaten_by.contains(loser, winner);
-        let now = match missing(won, lost, self.scale) {
-            None => true,
-            Some(wins) => {
-                self.due[pair] = won.saturating_add(wins);
-                false
-            }
-        };
-        self.beaten_by.set(loser, winner, now);
-        before != now
+        let won = self.wins[pair];
+        let missing = missing(won, self.wins[opposite], self.scale);
+        self.due[pair] = missing.map_or(u64::MAX, |wins| won + wins);
+        if missing.is_none() {
+            self.beaten_by.insert(loser, winner);
+        }
+        missing.is_none()
     }
 
-    /// Counts that `item` was clicked and the others of its block were not, but for those that were; says whether some item is
-    /// beaten now that was not, or the other way round.
+    /// Counts that `item` was clicked and the others of its block were not, but for those that were; says whether it beats
+    /// somebody now.
     #[inline]
     fn count(&mut self, item: usize) -> bool {
         let Some(block) = self.blocks.of(item) else { return false };
@@ -153,10 +149,8 @@ impl TopRank {
             }
             let pair = item * n_items + other;
             self.wins[pair] += 1;
-            if self.wins[pair] >= self.due[pair] || self.blocks.in_a_circle {
+            if self.wins[pair] >= self.due[pair] {
                 news |= self.judge(item, other);
-                // In a block of its own an item that was beaten stays so. In a circle it may catch up.
-                news |= self.blocks.in_a_circle && self.judge(other, item);
             }
         }
         news
@@ -247,8 +241,6 @@ struct Blocks {
     ends: Vec<usize>,
     /// Block of every item; one past the last block for those below.
     block_of: Vec<u32>,
-    /// Whether the last block are items of which everyone is beaten.
-    in_a_circle: bool,
     /// While blocks are built: who is left.
     left: ItemSet,
 }
@@ -260,7 +252,6 @@ impl Blocks {
             items: Vec::with_capacity(n_items),
             ends: Vec::with_capacity(shape.n_positions()),
             block_of: vec![0; n_items],
-            in_a_circle: false,
             left: ItemSet::new(n_items),
         }
     }
@@ -277,7 +268,6 @@ impl Blocks {
     fn rebuild(&mut self, shape: ListShape, beaten_by: &PairSet) {
         self.items.clear();
         self.ends.clear();
-        self.in_a_circle = false;
         for item in 0..shape.n_items() {
             self.left.insert(item);
         }
@@ -286,7 +276,7 @@ impl Blocks {
             let start = self.items.len();
             self.items.extend(self.left.iter().filter(|&item| beaten_by.none_of(item as usize, &self.left)));
             if self.items.len() == start {
-                self.in_a_circle = true;
+                // A circle.
                 self.items.extend(self.left.iter());
             }
             for &item in &self.items[start..] {
@@ -351,13 +341,8 @@ impl PairSet {
         Self { words: vec![0; width * n_items], width }
     }
 
-    fn contains(&self, row: usize, item: usize) -> bool {
-        self.words[row * self.width + item / 64] >> (item % 64) & 1 == 1
-    }
-
-    fn set(&mut self, row: usize, item: usize, member: bool) {
-        let word = &mut self.words[row * self.width + item / 64];
-        *word = *word & !(1 << (item % 64)) | u64::from(member) << (item % 64);
+    fn insert(&mut self, row: usize, item: usize) {
+        self.words[row * self.width + item / 64] |= 1 << (item % 64);
     }
 
     /// Whether the row's set and `items` have nothing in common.
