@@ -16,7 +16,7 @@ use scan::Scan;
 use shortlist::Shortlist;
 
 /// Up to so many arms a scan is faster than a shortlist.
-const MOST_SCANNED: usize = 64;
+const MOST_SCANNED: usize = 128;
 
 /// An arm's counts as the index and the tests need them.
 #[derive(Debug, Clone, Copy)]

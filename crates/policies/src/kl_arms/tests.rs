@@ -33,6 +33,8 @@ struct World {
 enum Attraction {
     /// Small for most, as in advertising.
     Skewed,
+    /// Anything below 0.9.
+    Uniform,
     /// One of so many values between 0 and 1, both included.
     Steps(u32),
     /// All the same.
@@ -68,6 +70,7 @@ fn agree(world: World) {
     let attraction: Vec<f64> = (0..n_arms)
         .map(|_| match world.attraction {
             Attraction::Skewed => 0.3 * rng.random::<f64>() * rng.random::<f64>() * rng.random::<f64>(),
+            Attraction::Uniform => 0.9 * rng.random::<f64>(),
             Attraction::Steps(steps) => f64::from(rng.random_range(0..=steps)) / f64::from(steps),
             Attraction::Equal(all) => all,
         })
@@ -133,14 +136,18 @@ fn few_arms() {
 
 #[test]
 fn a_hundred_arms() {
-    let world = World { n_arms: 100, capacity: 5, ..WORLD };
-    agree(world);
-    agree(World { attraction: Attraction::Skewed, level: Level::LogLog, ..world });
-    let short = World { rounds: 20_000, ..world };
-    for attraction in [Attraction::Skewed, Attraction::Steps(2), Attraction::Equal(0.1)] {
-        agree(World { attraction, delay: 30, ..short });
-        agree(World { attraction, level: Level::Jumps, ..short });
-        agree(World { attraction, level: Level::Constant, capacity: 1, ..short });
+    for shortlist in [false, true] {
+        let world = World { n_arms: 100, capacity: 5, shortlist, ..WORLD };
+        agree(world);
+        agree(World { attraction: Attraction::Skewed, level: Level::LogLog, ..world });
+        let short = World { rounds: 10_000, ..world };
+        for attraction in
+            [Attraction::Skewed, Attraction::Uniform, Attraction::Steps(2), Attraction::Equal(0.1)]
+        {
+            agree(World { attraction, delay: 30, ..short });
+            agree(World { attraction, level: Level::Jumps, ..short });
+            agree(World { attraction, level: Level::Constant, capacity: 1, ..short });
+        }
     }
 }
 
@@ -168,6 +175,7 @@ fn a_thousand_arms() {
     agree(World { attraction: Attraction::Skewed, level: Level::LogLog, ..world });
     agree(World { attraction: Attraction::Equal(0.05), delay: 30, ..world });
     agree(World { attraction: Attraction::Steps(3), level: Level::Jumps, rounds: 3000, ..world });
+    agree(World { attraction: Attraction::Uniform, level: Level::Jumps, rounds: 5000, ..world });
 }
 
 #[test]
@@ -177,4 +185,33 @@ fn a_large_catalogue() {
     // Large lists, so that all arms are shown a few times.
     agree(World { capacity: 64, attraction: Attraction::Skewed, ..world });
     agree(World { capacity: 64, level: Level::Jumps, ..world });
+}
+
+/// Every way in which a choice that stood may fall: answers of any arm, of either kind, few or many at once, and another level.
+#[test]
+fn a_choice_stands_no_longer_than_it_should() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
+    // Means and indices a few hundredths apart, so that a choice stands for a while.
+    let before = [(90_000, 54_000), (60_000, 34_200), (2000, 1000), (1500, 740), (1000, 480), (30, 3)];
+    for _ in 0..20_000 {
+        for capacity in [1, 2, 3] {
+            let mut counts = before;
+            let mut lazy = KlTop::new(counts.into_iter(), capacity);
+            let mut level = 11.0;
+            for _ in 0..3 {
+                let ties = Ties::draw(&mut rng);
+                assert_eq!(
+                    lazy.select(level, ties),
+                    naively(&counts, capacity, level, ties),
+                    "{counts:?}, {level}"
+                );
+                let item = rng.random_range(0..counts.len());
+                let shows = rng.random_range(0..=counts[item].0 / 8);
+                let clicks = if rng.random() { shows } else { rng.random_range(0..=shows / 8) };
+                counts[item] = (counts[item].0 + shows, counts[item].1 + clicks);
+                lazy.set(item, counts[item].0, counts[item].1);
+                level = if rng.random() { level } else { level * (0.9 + 0.2 * rng.random::<f64>()) };
+            }
+        }
+    }
 }
