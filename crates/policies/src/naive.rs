@@ -867,6 +867,32 @@ fn a_later_logarithm_is_caught() {
     assert_same_choices(model, PbmUcb::new(model.known(), Rate::LOG), fresh(model), 0, ROUNDS, choose, learn);
 }
 
+/// More items than a word has bits, and short horizons so that blocks and batches change often.
+#[test]
+fn safe_policies_with_many_items_are_the_naive_ones() {
+    let attraction: Vec<f64> = (0..130).map(|item| f64::from(item % 13) / 13.0).collect();
+    let model = PositionBased::from_values(&attraction, &[0.9, 0.7, 0.5, 0.3]).expect("a valid instance");
+    let (n_items, n_positions) = (130, 4);
+    assert_same_choices(
+        &model,
+        TopRank::new(model.shape(), 2),
+        TopRankHistory::new(n_items, n_positions, 2),
+        3,
+        20_000,
+        |history, _, rng| history.choose(rng),
+        |history, decision, feedback| history.learn(&list_of(&decision.action), feedback.clicks),
+    );
+    assert_same_choices(
+        &model,
+        BatchRank::new(model.shape(), 2),
+        BatchRankHistory::new(n_items, n_positions, 2),
+        3,
+        ROUNDS,
+        |history, _, rng| history.choose(rng),
+        |history, decision, feedback| history.learn(&list_of(&decision.action), feedback.clicks),
+    );
+}
+
 #[test]
 #[should_panic(expected = "round")]
 fn another_horizon_of_top_rank_is_caught() {
