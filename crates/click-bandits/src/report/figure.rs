@@ -329,10 +329,12 @@ fn references(figure: &Figure, variants: &[Shown<'_>], one_policy: bool) -> Vec<
         variants.iter().zip(&all).enumerate().take(if same { 1 } else { all.len() })
     {
         for (number, (label, t, value)) in bounds.iter().enumerate() {
+            // Which theorem it is says the table below; here its variant matters.
+            let short = label.split(" (").next().unwrap_or(label);
             let (label, look) = match (same, one_policy) {
                 (true, _) => (label.clone(), Look::Reference(number)),
-                (false, true) => (format!("{label}, {}", shown.title), Look::ReferenceOf(variant, number)),
-                (false, false) => (format!("{label}, {}", shown.title), Look::Reference(variant)),
+                (false, true) => (format!("{short}, {}", shown.title), Look::ReferenceOf(variant, number)),
+                (false, false) => (format!("{short}, {}", shown.title), Look::Reference(variant)),
             };
             curves.push(curve(label, look, t, &|index| value[index]));
         }

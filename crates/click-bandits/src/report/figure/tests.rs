@@ -1,5 +1,5 @@
 use super::*;
-use crate::result::{Bound, MeanSe, Optimum, Spread};
+use crate::result::{Bound, MeanSe, Measured, Optimum, Spread};
 
 /// Policies whose regret is `factor * t` at these rounds, spread from half to twice that, of ten clicks a round at best.
 fn result(policies: &[(&str, f64)], t: &[u64], bound: f64) -> ResultFile {
@@ -161,6 +161,124 @@ fn every_result_can_be_drawn() {
                         let pictures = draw(std::slice::from_ref(&figure), result, &looks).unwrap();
                         assert!(!pictures[0].1.contains("NaN"), "{figure:?}");
                     }
+                }
+            }
+        }
+    }
+}
+
+/// Variants of a panel, of each its title and what it measured.
+fn variants(all: Vec<(&str, Measured)>) -> Vec<Simulated> {
+    let one = |(title, measured): (&str, Measured)| Simulated {
+        name: Some(title.to_owned()),
+        title: title.to_owned(),
+        measured,
+    };
+    all.into_iter().map(one).collect()
+}
+
+/// Two runs with these regrets at round 100, half of them at round 10.
+fn two_runs(regrets: [f64; 2]) -> Vec<Vec<f64>> {
+    regrets.map(|regret| vec![regret / 2.0, regret]).to_vec()
+}
+
+fn measured(policies: &[(&str, [f64; 2])], bound: f64) -> Measured {
+    let policies: Vec<(&str, Vec<Vec<f64>>)> =
+        policies.iter().map(|&(label, regrets)| (label, two_runs(regrets))).collect();
+    Measured::synthetic(&[10, 100], &policies).with_bound("bound (theorem 1)", bound)
+}
+
+fn overlaid(variants: &[Simulated]) -> Vec<(String, Look)> {
+    let shown: Vec<Shown<'_>> = variants
+        .iter()
+        .map(|variant| Shown { title: &variant.title, result: &variant.measured.result })
+        .collect();
+    let chart = chart(&Figure::of(Kind::Regret), &shown, &Looks::of(["a", "b"]));
+    chart.curves.into_iter().map(|curve| (curve.label, curve.look)).collect()
+}
+
+#[test]
+fn variants_lie_over_each_other_with_a_bound_that_is_the_same_once() {
+    let one = |bound: f64| measured(&[("a", [4.0, 6.0])], bound);
+    let expect = |variants: &[Simulated], expected: &[(&str, Look)]| {
+        let expected: Vec<_> = expected.iter().map(|&(label, look)| (label.to_owned(), look)).collect();
+        assert_eq!(overlaid(variants), expected);
+    };
+    let policies = [("x", Look::Policy(0)), ("y", Look::Policy(1))];
+    let same = variants(vec![("x", one(1.0)), ("y", one(1.0))]);
+    expect(&same, &[&[("bound (theorem 1)", Look::Reference(0))][..], &policies].concat());
+    let own = variants(vec![("x", one(1.0)), ("y", one(1.5))]);
+    let bounds = [("bound, x", Look::ReferenceOf(0, 0)), ("bound, y", Look::ReferenceOf(1, 0))];
+    expect(&own, &[bounds, policies].concat());
+    // Of several policies, each keeps its colour.
+    let both = || measured(&[("a", [4.0, 6.0]), ("b", [4.0, 6.0])], 1.0);
+    let several = [
+        ("bound (theorem 1)", Look::Reference(0)),
+        ("a, x", Look::Variant(0, 0)),
+        ("b, x", Look::Variant(1, 0)),
+        ("a, y", Look::Variant(0, 1)),
+        ("b, y", Look::Variant(1, 1)),
+    ];
+    expect(&variants(vec![("x", both()), ("y", both())]), &several);
+}
+
+#[test]
+fn final_values_are_shares_of_one_policy_where_it_takes_part() {
+    let panel = variants(vec![
+        ("x", measured(&[("a", [4.0, 6.0]), ("b", [8.0, 12.0])], 1.0)),
+        ("y", measured(&[("a", [4.0, 6.0])], 1.0)),
+        ("z", measured(&[("b", [0.0, 0.0]), ("a", [4.0, 6.0])], 1.0)),
+    ]);
+    let looks = Looks::of(["a", "b"]);
+    let mut figure = Figure::of(Kind::Final);
+    let plain = final_values::chart(&figure, &panel, &looks);
+    let labels: Vec<&str> = plain.curves.iter().map(|curve| curve.label.as_str()).collect();
+    assert_eq!((labels, plain.curves[0].points.len(), plain.curves[1].points.len()), (vec!["a", "b"], 3, 2));
+    assert!(plain.curves[0].points.iter().all(|point| point.1 == 5.0));
+    assert_eq!(plain.categories, ["x", "y", "z"]);
+    figure.relative_to = Some("b".to_owned());
+    let shares = final_values::chart(&figure, &panel, &looks);
+    assert_eq!(shares.curves.len(), 1);
+    // Half of it in every run: no error. Nothing where there is no b, or none of its regret.
+    assert_eq!(shares.curves[0].points, [(0.0, 50.0)]);
+    assert_eq!(shares.curves[0].band, [(0.0, 50.0, 50.0)]);
+    assert_eq!(shares.y_label, "regret at the end, % of b");
+}
+
+#[test]
+fn a_heat_map_has_a_cell_for_every_policy_of_every_variant() {
+    let panel = variants(vec![
+        ("x < 1", measured(&[("a", [4.0, 6.0]), ("b", [8.0, 12.0])], 1.0)),
+        ("y", measured(&[("b", [8.0, 12.0])], 1.0)),
+    ]);
+    let figure = Figure { relative_to: Some("b".to_owned()), ..Figure::of(Kind::HeatMap) };
+    let svg = &draw_variants(&[figure], &panel, &Looks::of(["a", "b"])).unwrap()[0].1;
+    assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>") && !svg.contains("x < 1"));
+    for cell in ["a, x &lt; 1: 50.0 ± 0", "b, x &lt; 1: 100 ± 0", "b, y: 100 ± 0"] {
+        assert!(svg.contains(&format!("<title>{cell}</title>")), "{cell}");
+    }
+    // One cell is empty.
+    assert_eq!((svg.matches("<g><title>").count(), svg.matches("#f3f3f3").count()), (3, 1));
+}
+
+#[test]
+fn whatever_variants_there_are_can_be_drawn() {
+    let long = "a title as long as titles may be, 40 ....";
+    let panels = [
+        variants(vec![("x", measured(&[("a", [f64::NAN, 1.0]), ("b", [0.0, 0.0])], 0.0))]),
+        variants((0..30).map(|_| (long, measured(&[("a", [1.0, 2.0])], 1.0))).collect()),
+        variants(vec![
+            ("x", measured(&[("a", [-1e-12, 0.0])], 1.0)),
+            ("y", measured(&[("b", [1e300, 1e300])], 1.0)),
+        ]),
+    ];
+    for panel in &panels {
+        for kind in Kind::ALL {
+            for scale in [Scale::Linear, Scale::Log] {
+                for relative_to in [None, Some("b".to_owned())] {
+                    let figure = Figure { scale, relative_to, ..Figure::of(kind) };
+                    let pictures = draw_variants(&[figure], panel, &Looks::of(["a", "b"])).unwrap();
+                    assert!(!pictures[0].1.contains("NaN") && !pictures[0].1.contains("inf"), "{kind:?}");
                 }
             }
         }
