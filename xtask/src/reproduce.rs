@@ -22,6 +22,9 @@ pub(crate) struct Arguments {
     /// Threads that simulate [default: one for each core]
     #[arg(long, value_name = "N")]
     threads: Option<u64>,
+    /// This panel and its claims only
+    #[arg(long, value_name = "NAME")]
+    panel: Option<String>,
     /// Another master seed, as for a run that a verdict is taken from
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
@@ -42,7 +45,8 @@ impl Arguments {
         let quick = if self.quick { "-quick" } else { "" };
         let part =
             |option: &str, value: Option<u64>| value.map_or_else(String::new, |v| format!("-{option}-{v}"));
-        format!("{name}{quick}{}{}", part("seed", self.seed), part("runs", self.runs))
+        let panel = self.panel.as_ref().map_or_else(String::new, |panel| format!("-{panel}"));
+        format!("{name}{panel}{quick}{}{}", part("seed", self.seed), part("runs", self.runs))
     }
 
     /// The options of `click-bandits reproduce`, but for the folder.
@@ -54,6 +58,9 @@ impl Arguments {
             if let Some(value) = value {
                 options.extend([option.into(), value.to_string().into()]);
             }
+        }
+        if let Some(panel) = &self.panel {
+            options.extend(["--panel".into(), panel.into()]);
         }
         options.extend(self.rest.iter().cloned());
         options
@@ -174,6 +181,7 @@ mod tests {
         let folder = |line: &str| Cli::parse_from(line.split(' ')).arguments.folder("kdd2012");
         assert_eq!(folder("xtask kdd2012"), "kdd2012");
         assert_eq!(folder("xtask kdd2012 --quick"), "kdd2012-quick");
+        assert_eq!(folder("xtask kdd2012 --panel figure-3 --quick"), "kdd2012-figure-3-quick");
         assert_eq!(folder("xtask kdd2012 --seed 7 --runs 9 --threads 2"), "kdd2012-seed-7-runs-9");
     }
 }

@@ -185,6 +185,21 @@ impl Reproduction {
         Ok(reproduction)
     }
 
+    /// Drops all panels but one, and all claims but its own.
+    ///
+    /// # Errors
+    ///
+    /// There is no such panel.
+    pub(crate) fn keep_only(&mut self, panel: &str) -> anyhow::Result<()> {
+        if self.panel(panel).is_none() {
+            let names: Vec<&str> = self.panels.iter().map(|other| other.name.as_str()).collect();
+            anyhow::bail!("{} has no such panel: it has {}", self.name, names.join(", "));
+        }
+        self.panels.retain(|other| other.name == panel);
+        self.claims.retain(|claim| claim.panel.as_deref() == Some(panel));
+        Ok(())
+    }
+
     /// A panel by its name.
     fn panel(&self, name: &str) -> Option<&Panel> {
         self.panels.iter().find(|panel| panel.name == name)

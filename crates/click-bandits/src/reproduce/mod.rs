@@ -52,6 +52,9 @@ pub(crate) struct Arguments {
     /// Threads that simulate [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+    /// This panel and its claims only
+    #[arg(long, value_name = "NAME")]
+    pub(crate) panel: Option<String>,
     /// Another master seed for every panel, as for a run that a verdict is taken from
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
@@ -87,13 +90,18 @@ pub(crate) fn run(
     arguments: &Arguments,
     mut simulate: impl FnMut(&Job<'_>) -> Result<Measured>,
 ) -> Result<bool> {
-    let reproduction = Reproduction::read(&arguments.experiment)?;
+    let mut reproduction = Reproduction::read(&arguments.experiment)?;
+    if let Some(panel) = &arguments.panel {
+        reproduction.keep_only(panel).with_context(|| format!("--panel {panel}"))?;
+    }
+    let reproduction = reproduction;
     let experiments = experiments(&reproduction, arguments)?;
     let out = &arguments.out;
     let owner = Owner {
         schema: report_dir::SCHEMA,
         experiment: reproduction.name.clone(),
         quick: arguments.quick,
+        panel: arguments.panel.clone(),
         seed: arguments.seed,
         runs: arguments.runs,
     };

@@ -26,6 +26,9 @@ pub(crate) struct Owner {
     pub(crate) experiment: String,
     /// Whether at a smaller scale than the papers'.
     pub(crate) quick: bool,
+    /// The only panel, if not all are in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) panel: Option<String>,
     /// The master seed that was asked for instead of the experiment's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) seed: Option<u64>,
@@ -39,6 +42,9 @@ impl Owner {
     fn words(&self) -> String {
         let scale = if self.quick { "quick" } else { "full" };
         let mut words = format!("a {scale} run of {}", self.experiment);
+        if let Some(panel) = &self.panel {
+            words = format!("{words} with --panel {panel}");
+        }
         for (name, value) in [("--seed", self.seed), ("--runs", self.runs)] {
             if let Some(value) = value {
                 words = format!("{words} with {name} {value}");
@@ -167,7 +173,14 @@ mod tests {
     use tempfile::tempdir;
 
     fn owner() -> Owner {
-        Owner { schema: SCHEMA, experiment: "small".to_owned(), quick: false, seed: None, runs: None }
+        Owner {
+            schema: SCHEMA,
+            experiment: "small".to_owned(),
+            quick: false,
+            panel: None,
+            seed: None,
+            runs: None,
+        }
     }
 
     fn names(dir: &Path) -> Vec<String> {
@@ -195,6 +208,7 @@ mod tests {
         let others = [
             Owner { experiment: "other".to_owned(), ..owner() },
             Owner { quick: true, ..owner() },
+            Owner { panel: Some("one".to_owned()), ..owner() },
             Owner { seed: Some(7), ..owner() },
             Owner { runs: Some(9), ..owner() },
         ];

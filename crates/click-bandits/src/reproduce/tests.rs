@@ -89,6 +89,7 @@ fn prepared(known: &str) -> (tempfile::TempDir, Arguments) {
     fs::write(top.path().join("experiment.toml"), EXPERIMENT).unwrap();
     fs::write(top.path().join("claims.toml"), claims(known)).unwrap();
     let arguments = Arguments {
+        panel: None,
         experiment: top.path().to_owned(),
         out: top.path().join("out"),
         quick: false,

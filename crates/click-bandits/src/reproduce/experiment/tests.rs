@@ -520,6 +520,16 @@ mod kdd2012 {
     }
 
     #[test]
+    fn one_of_its_panels_can_be_had_alone() {
+        let mut alone = reproduction();
+        alone.keep_only("rsf-figure-3").unwrap();
+        assert_eq!((alone.panels.len(), alone.panels[0].name.as_str()), (1, "rsf-figure-3"));
+        assert!(alone.claims.len() == 2);
+        let error = alone.keep_only("pbm-figure-2").unwrap_err().to_string();
+        assert_eq!(error, "kdd2012 has no such panel: it has rsf-figure-3");
+    }
+
+    #[test]
     fn its_parameters_are_those_of_table_1_but_for_one_entry() {
         let reproduction = reproduction();
         let rows = &reproduction.printed.as_ref().unwrap().rows;
