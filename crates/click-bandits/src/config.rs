@@ -789,6 +789,7 @@ fn read_policies(field: &Field<'_>, instances: &Instances) -> Result<Vec<PolicyE
         }
         let examination = read_examination(table, told.as_ref(), &name, &spec, instances)?;
         check_position(table, &spec, instances)?;
+        check_pairs(&name, &spec, instances)?;
         let location = label.as_ref().unwrap_or(&name).location();
         let name: String = name.get()?;
         let label = match &label {
@@ -876,6 +877,22 @@ fn read_examination(
         }
     }
     Ok(Some(examination))
+}
+
+/// The most items for a policy that keeps two numbers for every pair of them: a gibibyte.
+const MAX_ITEMS_IN_PAIRS: usize = 8192;
+
+/// Refuses a policy whose memory grows with the square of the catalogue on a large one.
+fn check_pairs(name: &Field<'_>, spec: &PolicySpec, instances: &Instances) -> Result<(), Error> {
+    let largest = instances.shapes().into_iter().map(ListShape::n_items).max().unwrap_or(0);
+    if matches!(spec, PolicySpec::TopRank {}) && largest > MAX_ITEMS_IN_PAIRS {
+        return Err(name.error(format!(
+            "{} keeps two numbers for every pair of items, of which there are {largest}: at most {MAX_ITEMS_IN_PAIRS} are \
+             supported",
+            name.describe()
+        )));
+    }
+    Ok(())
 }
 
 /// Refuses an exploring position beyond a list.
