@@ -126,11 +126,14 @@ macro_rules! prefix {
             }))),
             PolicySpec::Pie { position, level } => {
                 Some(Box::new(Entry::new(label, move |known: Known<'_, $model>| {
-                    // Experiments with a position beyond one of their lists have been refused by their reader.
-                    let last = <$model as ListModel>::shape(&known).n_positions() - 1;
-                    let position = position.unwrap_or(last).min(last);
-                    let policy = Pie::at(<$model as ListModel>::prefix(&known), position, level.into());
-                    $wrap(policy.expect("the position is on the list"))
+                    let known = <$model as ListModel>::prefix(&known);
+                    $wrap(match position {
+                        None => Pie::last(known, level.into()),
+                        // Experiments with a position beyond one of their lists have been refused by their reader.
+                        Some(position) => {
+                            Pie::at(known, position, level.into()).expect("the position is on the list")
+                        }
+                    })
                 })))
             }
             _ => None,

@@ -155,7 +155,7 @@ impl DependentClick {
     }
 
     /// The regret that no uniformly efficient policy can avoid on this instance, per `ln T`: [`bounds::dcm_lower_bound`];
-    /// NaN where that knows none.
+    /// NaN if the reward is the number of clicks, for which none is known here.
     ///
     /// # Examples
     ///
@@ -171,7 +171,12 @@ impl DependentClick {
     pub fn lower_bound(&self) -> f64 {
         let numbers =
             |list: &[Probability]| -> Vec<f64> { list.iter().map(|probability| probability.get()).collect() };
-        bounds::dcm_lower_bound(&numbers(&self.attraction), &numbers(&self.leave), self.reward)
+        match self.reward {
+            DcmReward::Satisfaction => {
+                bounds::dcm_lower_bound(&numbers(&self.attraction), &numbers(&self.leave))
+            }
+            DcmReward::Clicks => f64::NAN,
+        }
     }
 }
 

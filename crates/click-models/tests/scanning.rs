@@ -323,11 +323,14 @@ fn bounds_of_odd_input() {
     assert_eq!(bounds::weighted_cascade_lower_bound(&[0.5, 0.4, 0.2], &[1.0, 0.0]), 0.0);
     assert!(bounds::weighted_cascade_lower_bound(&[0.5, 0.4, 0.2], &[0.5, 1.0]).is_nan());
     assert!(bounds::weighted_cascade_lower_bound(&[0.5, 0.4, 0.2], &[1.0, -1.0]).is_nan());
-    for reward in [DcmReward::Satisfaction, DcmReward::Clicks] {
-        assert!(bounds::dcm_lower_bound(&[0.5, 0.4, 0.2], &[0.5, 1.0], reward).is_nan());
-        assert!(bounds::dcm_lower_bound(&[0.5, 0.4, 0.2], &[0.5, 2.0], reward).is_nan());
-        assert!(bounds::dcm_lower_bound(&[0.5], &[], reward).is_nan());
-    }
+    assert!(bounds::dcm_lower_bound(&[0.5, 0.4, 0.2], &[0.5, 2.0]).is_nan());
+    assert!(bounds::dcm_lower_bound(&[0.5], &[]).is_nan());
+    assert!(bounds::dcm_lower_bound(&[0.5], &[0.5, 0.5]).is_nan());
+    // Where an item of the best list is enough by itself there is nothing to learn.
+    assert_eq!(bounds::dcm_lower_bound(&[1.0, 0.5, 0.3, 0.2], &[1.0, 0.6, 0.4]), 0.0);
+    assert_eq!(bounds::weighted_cascade_lower_bound(&[1.0, 0.5, 0.3, 0.2], &[1.0, 0.5]), 0.0);
+    assert_eq!(bounds::dcm_lower_bound(&[0.5, 0.4, 0.2], &[0.5, 0.0]), 0.0);
+    assert!(bounds::dcm_lower_bound(&[0.5, 0.4, 0.2], &[0.5, 0.9]) > 0.0);
     // Any order of the attractions.
     let constant = bounds::cascade_lower_bound(&[0.5, 0.4, 0.2], 2);
     assert_eq!(bounds::cascade_lower_bound(&[0.2, 0.5, 0.4], 2), constant);

@@ -10,7 +10,7 @@
 //! | `rsf-ucb`, `rsf-ts`, `cascade-ucb1`, `cascade-ts`, `ts-cascade`, `cascade-ucb-v`, `dcm-ts` | |
 //! | `rsf-kl-ucb`, `kl-ucb` | `level = "log-t"`, `"log-t-3-log-log-t"` or `"log-t-4-log-log-t"` |
 //! | `cascade-kl-ucb`, `dcm-kl-ucb` | `level = "log-t-3-log-log-t"` or another of these |
-//! | `pie` | `position` (0-based, the last by default), `level` as for `rsf-kl-ucb` |
+//! | `pie` | `position` (0-based; by default where the last leader stands, the bottom of most lists), `level` as for `rsf-kl-ucb` |
 //! | `rba-kl-ucb`, `top-rank`, `batch-rank`, `uniform`, `oracle` | |
 //!
 //! Which models a policy can be played on says [`PolicySpec::speaks`]: the first three lines the position-based one, those
@@ -105,7 +105,7 @@ pub enum PolicySpec {
     DcmTs {},
     /// PIE(l).
     Pie {
-        /// 0-based position at which it explores; the last when absent.
+        /// 0-based position at which it explores; where the last leader stands when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         position: Option<usize>,
         /// Exploration rate.

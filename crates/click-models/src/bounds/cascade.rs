@@ -1,20 +1,27 @@
 //! Lower bound for the cascade model, with or without weights.
 //!
 //! With the attractions in decreasing order, items `k >= n_positions` (0-based) are suboptimal and each must be looked at until
-//! it can be told from the last item of the best list. Each at the position `l` where that costs least,
+//! it can be told from the last item of the best list:
 //!
 //! ```text
-//! sum over k of min over l of gap(v_kl) / (P(l is looked at) d(theta_k, theta_last))
+//! prod over i < last of (1 - theta_i) * sum over k of (theta_last - theta_k) / d(theta_k, theta_last)
 //! ```
 //!
-//! where `v_kl` is the best list with item k inserted at position l and its last item dropped. Without weights the top position
-//! costs least: everybody looks at it, and in which order the items stand does not matter for the reward. The bound then is
-//! `prod over i < last of (1 - theta_i) * sum over k of (theta_last - theta_k) / d(theta_k, theta_last)`.
+//! In which order the items stand does not matter for the reward, so an item is best tried on top, where everybody looks at it;
+//! the product is the share of users whom no other item of the list attracts, the only ones who miss the item it replaces.
+//!
+//! Why lists with several suboptimal items are no cheaper: let such a list show `k_1, k_2, ...` in the place of as many leaders.
+//! Putting the leaders back one after the other, the reward grows each time by at least
+//! `prod over i < j of (1 - theta_(k_i)) * (theta_last - theta_(k_j)) * prod over i < last of (1 - theta_i)`, and the first factor is the
+//! most that can look at the item. So no list costs less, per look at each of its suboptimal items, than they cost one by one.
+//!
+//! Weights. A weighted reward is a sum of unweighted ones over the prefixes of the list, each as far below its best as it is, so the
+//! regret is at least the smallest weight times the unweighted one, and so is the bound. It is the largest possible one if all
+//! weights are the same, and a smaller one otherwise.
 //!
 //! Reference: the general lower bound of Graves and Lai 1997, as Combes, Magureanu, Proutiere and Laroche, SIGMETRICS 2015,
-//! section 3, apply it; for equal attractions Kveton, Szepesvari, Wen, Ashkan, *Cascading bandits*, ICML 2015, Theorem 4.
-//! Deviations: stated for any attractions and weights. That lists with one suboptimal item are enough is not proven here for
-//! weights; the tests solve the linear program over all lists on random instances and find the same value.
+//! apply it; for equal attractions Kveton, Szepesvari, Wen, Ashkan, *Cascading bandits*, ICML 2015, Theorem 4. Deviations:
+//! stated for any attractions; the weighted bound is ours, simple and not tight.
 //!
 //! | here | paper (Kveton et al.) | shape | unit |
 //! |---|---|---|---|
@@ -22,13 +29,14 @@
 //! | `weights` | `r(l)` (Combes et al.) | `n_positions`, not increasing | reward of a click |
 //! | result | - | - | reward per `ln T` |
 //!
-//! Numerics: gaps are sums of positive terms, one for each position that the item moves up. Complexity: O(`n_items n_positions^2`).
+//! Numerics: sums and products of positive terms. Complexity: a sort.
 
-use super::{Decreasing, nats_per_click};
+use super::{Decreasing, multiple_play_lower_bound};
 
 /// The regret that no uniformly efficient policy can avoid in the cascade model, in clicks per `ln T`.
 ///
-/// 0 if no item is suboptimal, NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
+/// 0 if no item is suboptimal, or an item of the best list attracts everybody, NaN for
+/// [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
 ///
 /// # Examples
 ///
@@ -43,7 +51,17 @@ use super::{Decreasing, nats_per_click};
 /// assert!((constant - 2.0 * 0.15 * 0.8 / bernoulli_kl(0.05, 0.2)).abs() < 1e-12);
 /// ```
 pub fn cascade_lower_bound(theta: &[f64], n_positions: usize) -> f64 {
-    weighted_cascade_lower_bound(theta, &vec![1.0; n_positions])
+    let told = multiple_play_lower_bound(theta, n_positions);
+    match Decreasing::new(theta) {
+        // Malformed.
+        _ if told.is_nan() => told,
+        None => f64::NAN,
+        Some(theta) => {
+            let unattracted: f64 =
+                theta.values[..n_positions - 1].iter().map(|leader| 1.0 - leader).product();
+            unattracted * told
+        }
+    }
 }
 
 /// The same where a click on a position is worth its weight; weights do not rise from the top down.
@@ -63,36 +81,10 @@ pub fn cascade_lower_bound(theta: &[f64], n_positions: usize) -> f64 {
 /// assert!((constant - 3.0 * cascade_lower_bound(&theta, 2)).abs() < 1e-12);
 /// ```
 pub fn weighted_cascade_lower_bound(theta: &[f64], weights: &[f64]) -> f64 {
-    let Some(theta) = Decreasing::new(theta) else { return f64::NAN };
-    let Some((threshold, rest)) = theta.threshold_and_rest(weights.len()) else { return f64::NAN };
     let falls = weights.is_sorted_by(|above, below| above >= below);
-    if !(falls && weights.iter().all(|&weight| weight >= 0.0 && weight.is_finite())) {
-        return f64::NAN;
+    let finite = weights.iter().all(|&weight| weight >= 0.0 && weight.is_finite());
+    match weights.last() {
+        Some(smallest) if falls && finite => smallest * cascade_lower_bound(theta, weights.len()),
+        _ => f64::NAN,
     }
-    let last = weights.len() - 1;
-    let leaders = &theta.values[..last];
-    // How many look at each position of the best list.
-    let mut examined = vec![1.0];
-    for leader in leaders {
-        examined.push(examined[examined.len() - 1] * (1.0 - leader));
-    }
-    let cost = |worse: f64| {
-        // Reward given up per gap between the item and the last leader, from the last position up: each step up swaps the
-        // item with the leader above it.
-        let mut given_up = examined[last] * weights[last];
-        let mut cheapest = if examined[last] > 0.0 { given_up / examined[last] } else { f64::INFINITY };
-        for position in (0..last).rev() {
-            let swap = (leaders[position] - worse) / (threshold - worse);
-            given_up += examined[position] * (weights[position] - weights[position + 1]) * swap;
-            if examined[position] > 0.0 {
-                cheapest = f64::min(cheapest, given_up / examined[position]);
-            }
-        }
-        cheapest / nats_per_click(1.0, worse, threshold)
-    };
-    // A plain sum of no terms is -0.
-    rest.iter()
-        .filter(|&&worse| worse < threshold)
-        .map(|&worse| cost(worse))
-        .fold(0.0, |sum, term| sum + term)
 }

@@ -17,8 +17,8 @@
 //! | [`multiple_play_lower_bound`] | no uniformly efficient policy has a smaller regret when every position is seen | (3) |
 //! | [`semi_bandit_lower_bound`] | the same for the random semi-bandit | RSF paper, Theorem 4 |
 //! | [`cascade_lower_bound`] | the same for the cascade model | Kveton et al. 2015, Theorem 4, generalised |
-//! | [`weighted_cascade_lower_bound`] | the same with weights by position | Combes et al. 2015, section 3 |
-//! | [`dcm_lower_bound`] | the same for the dependent click model | Katariya et al. 2016, Theorem 3, generalised |
+//! | [`weighted_cascade_lower_bound`] | the same with weights by position, not tight | ours |
+//! | [`dcm_lower_bound`] | the same for satisfaction in the dependent click model, not tight | Katariya et al. 2016, Theorem 3, generalised |
 //!
 //! # What the functions do with odd input
 //!
