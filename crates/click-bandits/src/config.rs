@@ -257,6 +257,42 @@ impl Instances {
         self.parameters().into_iter().enumerate().map(table).collect()
     }
 
+    /// What regret is counted in.
+    pub(crate) fn unit(&self) -> &'static str {
+        match self {
+            Self::Pbm(_) | Self::SemiBandit(_) => "clicks",
+            Self::Cascade(list) => {
+                let weighted = list.iter().any(|instance| instance.model.weights().is_some());
+                if weighted { "reward" } else { "clicks" }
+            }
+            Self::Dcm(list) => {
+                let counts = |reward| list.iter().all(|instance| instance.model.reward() == reward);
+                match (counts(DcmReward::Clicks), counts(DcmReward::Satisfaction)) {
+                    (true, _) => "clicks",
+                    (_, true) => "satisfied users",
+                    _ => "reward",
+                }
+            }
+        }
+    }
+
+    /// The bound that no good policy's regret stays below, the mean over the instances: its name, and the factor of `ln t`. None if
+    /// some instance has none.
+    pub(crate) fn lower_bound(&self) -> Option<(&'static str, f64)> {
+        fn mean<M>(list: &[Instance<M>], bound: impl Fn(&M) -> f64) -> f64 {
+            list.iter().map(|instance| bound(&instance.model)).sum::<f64>() / list.len() as f64
+        }
+        let (label, factor) = match self {
+            Self::Pbm(list) => ("lower bound (PBM paper, Theorem 6)", mean(list, PositionBased::lower_bound)),
+            Self::SemiBandit(list) => {
+                ("lower bound (RSF paper, Theorem 4)", mean(list, RandomSemiBandit::lower_bound))
+            }
+            Self::Cascade(list) => ("lower bound (cascade model)", mean(list, CascadeModel::lower_bound)),
+            Self::Dcm(list) => ("lower bound (dependent clicks)", mean(list, DependentClick::lower_bound)),
+        };
+        factor.is_finite().then_some((label, factor))
+    }
+
     /// The parameters of each.
     pub(crate) fn parameters(&self) -> Vec<Parameters> {
         fn each<M>(
@@ -879,8 +915,8 @@ fn read_examination(
     Ok(Some(examination))
 }
 
-/// The most items for a policy that keeps two numbers for every pair of them: a gibibyte.
-const MAX_ITEMS_IN_PAIRS: usize = 8192;
+/// The most items for a policy that keeps two numbers for every pair of them: a quarter of a gibibyte on each thread.
+const MAX_ITEMS_IN_PAIRS: usize = 4096;
 
 /// Refuses a policy whose memory grows with the square of the catalogue on a large one.
 fn check_pairs(name: &Field<'_>, spec: &PolicySpec, instances: &Instances) -> Result<(), Error> {

@@ -9,6 +9,9 @@ pub(crate) struct ResultFile {
     pub(crate) schema: u32,
     /// The experiment's name.
     pub(crate) name: String,
+    /// What regret is counted in; not in the file.
+    #[serde(skip)]
+    pub(crate) unit: &'static str,
     /// What was done: `"regret"`.
     pub(crate) task: String,
     /// Independent runs.
@@ -133,6 +136,7 @@ impl Measured {
         let result = ResultFile {
             schema: 1,
             name: "synthetic".to_owned(),
+            unit: "clicks",
             task: "regret".to_owned(),
             runs: policies.first().map_or(1, |(_, runs)| runs.len() as u64),
             horizon: t[t.len() - 1],

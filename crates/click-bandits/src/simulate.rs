@@ -10,7 +10,7 @@ use crate::result::{Bound, MeanSe, Measured, Optimum, Paired, PolicyResult, Resu
 use crate::tables;
 use crate::timing::{Elapsed, Stopwatch, Timing};
 use anyhow::{Context, Result, bail};
-use click_models::{CascadeModel, DependentClick, Feedback, ListFeedback, PositionBased, RandomSemiBandit};
+use click_models::{Feedback, ListFeedback};
 use confidence::math::ln;
 use sim::{Curve, Observer, Outcome, Schedule, Streams, Summary, Tournament};
 use std::path::Path;
@@ -109,8 +109,6 @@ struct Played {
     outcome: Outcome,
     /// Expected clicks a round of a best list, for every run.
     optimal_clicks: Vec<f64>,
-    /// Bounds by name, each the factor of `ln t`.
-    bounds: Vec<(&'static str, f64)>,
     timing: Timing,
 }
 
@@ -126,43 +124,20 @@ impl Played {
 
 fn play(experiment: &Experiment, options: Options) -> Result<Played> {
     match &experiment.instances {
-        Instances::Pbm(instances) => {
-            let bound = ("lower bound (PBM paper, Theorem 6)", PositionBased::lower_bound as fn(&_) -> f64);
-            play_on(experiment, instances, bound, options)
-        }
-        Instances::SemiBandit(instances) => {
-            let bound =
-                ("lower bound (RSF paper, Theorem 4)", RandomSemiBandit::lower_bound as fn(&_) -> f64);
-            play_on(experiment, instances, bound, options)
-        }
-        Instances::Cascade(instances) => {
-            let bound = ("lower bound (cascade model)", CascadeModel::lower_bound as fn(&_) -> f64);
-            play_on(experiment, instances, bound, options)
-        }
-        Instances::Dcm(instances) => {
-            let bound = ("lower bound (dependent clicks)", DependentClick::lower_bound as fn(&_) -> f64);
-            play_on(experiment, instances, bound, options)
-        }
+        Instances::Pbm(instances) => play_on(experiment, instances, options),
+        Instances::SemiBandit(instances) => play_on(experiment, instances, options),
+        Instances::Cascade(instances) => play_on(experiment, instances, options),
+        Instances::Dcm(instances) => play_on(experiment, instances, options),
     }
 }
 
-fn mean_of<M>(models: &[M], quantity: impl Fn(&M) -> f64) -> f64 {
-    models.iter().map(quantity).sum::<f64>() / models.len() as f64
-}
-
-fn play_on<M>(
-    experiment: &Experiment,
-    instances: &[Instance<M>],
-    (bound, lower_bound): (&'static str, fn(&M) -> f64),
-    options: Options,
-) -> Result<Played>
+fn play_on<M>(experiment: &Experiment, instances: &[Instance<M>], options: Options) -> Result<Played>
 where
     M: ListModel + Clone,
     Feedback<M>: ListFeedback,
 {
     let instances: &[M] = &instances.iter().map(|instance| instance.model.clone()).collect::<Vec<_>>();
     let contenders: &[_] = &contenders::<M>(&experiment.policies, experiment.horizon)?;
-    let bounds = vec![(bound, mean_of(instances, lower_bound))];
     let schedule = Schedule::new(experiment.checkpoints.clone())?;
     let tournament = Tournament {
         instances,
@@ -196,7 +171,7 @@ where
         users.expected_clicks(&users.optimal_action())
     };
     let optimal_clicks = outcome.drawn.iter().map(optimal_clicks).collect();
-    Ok(Played { labels, outcome, optimal_clicks, bounds, timing })
+    Ok(Played { labels, outcome, optimal_clicks, timing })
 }
 
 /// Shows progress and adds up every contender's time.
@@ -238,15 +213,15 @@ fn summarise(experiment: &Experiment, played: &Played, spreads: &[[Spread; 2]]) 
     ResultFile {
         schema: 1,
         name: experiment.name.clone(),
+        unit: experiment.instances.unit(),
         task: experiment.task.name().to_owned(),
         runs: experiment.runs,
         horizon: experiment.horizon,
         seed: experiment.seed,
         policies: policies.collect(),
         paired: paired(checkpoints, played),
-        // A bound that no instance of the experiment has (two equal items at the edge of the list) is left out.
-        bounds: (played.bounds.iter().filter(|(_, factor)| factor.is_finite()))
-            .map(|&(label, factor)| Bound {
+        bounds: (experiment.instances.lower_bound().into_iter())
+            .map(|(label, factor)| Bound {
                 label: label.to_owned(),
                 t: checkpoints.clone(),
                 value: checkpoints.iter().map(|&checkpoint| factor * ln(checkpoint as f64)).collect(),

@@ -40,6 +40,9 @@ use confidence::{NonNegative, Probability};
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
+/// The largest weight.
+const MAX_WEIGHT: f64 = 1e9;
+
 /// Users who click on the first attractive item.
 ///
 /// Saved as its parameters, `attraction`, `n_positions` and, if there are any, `weights`, and checked again when it is loaded.
@@ -96,8 +99,11 @@ impl CascadeModel {
         let mut checked = Vec::with_capacity(n_positions);
         let mut above = f64::INFINITY;
         for (position, &weight) in weights.iter().enumerate() {
-            let not_a_weight = |_| Error::NotAWeight { index: position, value: weight };
-            checked.push(NonNegative::new(weight).map_err(not_a_weight)?);
+            // Sums over any number of rounds stay finite.
+            match NonNegative::new(weight) {
+                Ok(number) if weight <= MAX_WEIGHT => checked.push(number),
+                _ => return Err(Error::NotAWeight { index: position, value: weight }),
+            }
             if weight > above {
                 return Err(Error::WeightsRise { position, above, below: weight });
             }

@@ -64,8 +64,8 @@ pub enum Error {
         /// Positions of a list.
         n_positions: usize,
     },
-    /// A weight that is no finite number of at least 0.
-    #[error("weights[{index}] is {value}: expected a finite number of at least 0")]
+    /// A weight that is no number from 0 to 1e9.
+    #[error("weights[{index}] is {value}: expected a number from 0 to 1e9")]
     NotAWeight {
         /// 0-based position.
         index: usize,

@@ -302,7 +302,7 @@ fn the_readme_is_right() {
     let (_, rest) = README.split_once("```toml\n").unwrap();
     let (example, rest) = rest.split_once("```").unwrap();
     let experiment = read(example).unwrap();
-    assert_eq!((experiment.checkpoints.last(), experiment.policies.len()), (Some(&100_000), 2));
+    assert_eq!((experiment.checkpoints.last(), experiment.policies.len()), (Some(&100_000), 3));
     assert_eq!(experiment.instances.parameters()[0].name.as_deref(), Some("section 5.1"));
     for policy in crate::toml_reader::variants::<PolicySpec>() {
         assert!(rest.contains(&format!("`{policy}`")), "{policy}");

@@ -402,6 +402,10 @@ impl Sign {
     /// At one level for "negative", at another for "positive".
     fn with_levels(mean: f64, se: f64, freedom: u64, negative: f64, positive: f64) -> Self {
         let statistic = if mean == 0.0 { 0.0 } else { mean / se };
+        // Runs that are all the same have no spread to judge by: their sign alone counts, as if each were a coin.
+        if se == 0.0 && libm::exp2(-(freedom as f64 + 1.0)) > negative.min(positive) {
+            return Self { statistic, says: Verdict::Undecided };
+        }
         let says = if student::upper_tail(-statistic, freedom) <= negative {
             Verdict::Reproduced
         } else if student::upper_tail(statistic, freedom) <= positive {

@@ -187,6 +187,15 @@ struct Shown<'a> {
     result: &'a ResultFile,
 }
 
+/// What the regrets of a figure are counted in: "reward" where results differ.
+fn unit_of<'a>(results: impl Iterator<Item = &'a ResultFile>) -> &'static str {
+    let units: BTreeSet<&str> = results.map(|result| result.unit).collect();
+    match units.into_iter().collect::<Vec<_>>()[..] {
+        [unit] => unit,
+        _ => "reward",
+    }
+}
+
 /// The curves of a figure.
 fn chart(figure: &Figure, variants: &[Shown<'_>], looks: &Looks) -> Chart {
     let labels: BTreeSet<&str> = variants
@@ -220,6 +229,7 @@ fn chart(figure: &Figure, variants: &[Shown<'_>], looks: &Looks) -> Chart {
         Scale::Log if figure.from > 1 => first.min(figure.from as f64),
         Scale::Log => first,
     };
+    let unit = unit_of(variants.iter().map(|shown| shown.result));
     let (y, y_label) = match figure.kind {
         Kind::Regret => {
             // A bound far above every curve would flatten them: it may leave the frame at the top.
@@ -228,9 +238,9 @@ fn chart(figure: &Figure, variants: &[Shown<'_>], looks: &Looks) -> Chart {
             // Regret is never negative but for rounding; a band that reaches below zero is cut there.
             let lowest =
                 policies.iter().flat_map(|curve| &curve.points).map(|point| point.1).fold(0.0, f64::min);
-            (Axis::rounded(lowest, top), "cumulative expected regret (clicks)")
+            (Axis::rounded(lowest, top), format!("cumulative expected regret ({unit})"))
         }
-        _ => (Axis::rounded(lowest(&curves), highest(&curves)), "clicks per round, rounds 1 to t"),
+        _ => (Axis::rounded(lowest(&curves), highest(&curves)), "clicks per round, rounds 1 to t".to_owned()),
     };
     for curve in &mut curves {
         if curve.points.last().is_some_and(|point| point.1 > y.to()) {
@@ -249,7 +259,7 @@ fn chart(figure: &Figure, variants: &[Shown<'_>], looks: &Looks) -> Chart {
             Scale::Linear => "round t".to_owned(),
         },
         y,
-        y_label: y_label.to_owned(),
+        y_label,
         categories: Vec::new(),
         curves,
     }

@@ -56,7 +56,11 @@ fn decimals_for(value: f64, digits: i32) -> usize {
     }
     #[expect(clippy::cast_possible_truncation, reason = "the exponent of an f64 is within ±324")]
     let exponent = libm::floor(libm::log10(value.abs())) as i32;
-    usize::try_from((digits - 1 - exponent).clamp(0, 12)).unwrap_or(0)
+    let decimals = (digits - 1 - exponent).clamp(0, 12);
+    // 99.96 is 100 with three digits, which has one digit more before the point.
+    let unit = libm::exp10(f64::from(decimals));
+    let carried = libm::round(value.abs() * unit) >= libm::exp10(f64::from(exponent + 1)) * unit;
+    usize::try_from(decimals - i32::from(carried && decimals > 0)).unwrap_or(0)
 }
 
 fn group_digits(digits: &str) -> String {
@@ -99,6 +103,11 @@ mod tests {
         assert_eq!(with_error(123_456.0, 780.0), "123,456 ± 780");
         assert_eq!(with_error(0.0, 0.0), "0 ± 0");
         assert_eq!(significant(0.012_345, 3), "0.0123");
+        assert_eq!((significant(99.94, 3), significant(99.96, 3)), ("99.9".to_owned(), "100".to_owned()));
+        assert_eq!(
+            (significant(9.996, 3), significant(0.099_96, 3)),
+            ("10.0".to_owned(), "0.100".to_owned())
+        );
         assert_eq!(beside(41.689, 5.6), "41.7");
         assert_eq!(estimate(41.689, 5.6, 2), "41.7 ± 5.6");
         assert_eq!(estimate(41.689, 0.0, 2), "41.69 ± 0");

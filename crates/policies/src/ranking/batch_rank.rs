@@ -150,7 +150,7 @@ impl BatchRank {
             return u64::MAX;
         }
         let doublings = i32::try_from(batch.stage).unwrap_or(i32::MAX).saturating_mul(2);
-        let displays = libm::ldexp(16.0 * ln(float(self.horizon.max(1))), doublings).ceil();
+        let displays = libm::ldexp(16.0 * ln(self.horizon.max(1) as f64), doublings).ceil();
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,

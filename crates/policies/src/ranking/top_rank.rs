@@ -1,4 +1,4 @@
-//! `TopRank`: safe ranking from clicks under any sensible click model.
+//! `TopRank`: safe ranking from clicks under any click model in which the top positions are the ones worth most.
 //!
 //! Items stand in ordered blocks, one block at the start, and every round each block is shuffled uniformly. So of two items of
 //! one block the more attractive one collects more clicks, whatever makes users look here or there. For items `i`, `j` of one block
@@ -14,6 +14,9 @@
 //!
 //! The decision's note is the number of the blocks it was drawn from. Feedback on older blocks is ignored: it says nothing of the new
 //! ones, and ignoring it depends on no click in it.
+//!
+//! Blocks stand from the top down. Where other positions are worth most (users who leave most often after a click further
+//! down), the policy learns the right order and shows it in the wrong places.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -113,7 +116,8 @@ impl TopRank {
             beaten_by: PairSet::new(n_items),
             blocks: Blocks::new(shape),
             clicked: ItemSet::new(n_items),
-            scale: 3.43 * float(horizon.max(1)),
+            // Any horizon, also one that stands for "unknown": a plain conversion.
+            scale: 3.43 * horizon.max(1) as f64,
         };
         for (winner, loser) in (0..n_items).flat_map(|item| (0..n_items).map(move |other| (item, other))) {
             policy.judge(winner, loser);

@@ -38,5 +38,5 @@ pub(super) fn judge(
             measured: number::estimate(mean, se, above.len() as u64),
         });
     }
-    Ok(finding("regret above the bound (clicks)", comparisons, level, least_freedom))
+    Ok(finding("regret above the bound", comparisons, level, least_freedom))
 }

@@ -31,8 +31,8 @@ pub(super) fn judge(
         }
     }
     let quantity = match at {
-        At::Round(_) => "difference of regrets (clicks)",
-        At::Slope(..) => "difference of slopes (clicks for each unit of ln t)",
+        At::Round(_) => "difference of regrets",
+        At::Slope(..) => "difference of slopes, for each unit of ln t",
     };
     Ok(finding(quantity, comparisons, level, freedom))
 }

@@ -136,6 +136,10 @@ fn one_run_and_no_variation_prove_what_they_can() {
     assert_eq!(one.summary, "One run has no standard error: nothing is significant.");
     assert_eq!((&*one.comparisons[0].measured, one.comparisons[0].se), ("−10.00", None));
     assert_eq!(verdict(test(), runs(200, [10.0; 4], 0.0)), Verdict::Reproduced);
+    // Two runs that happen to be alike are two tosses of a coin; ten of them are one chance in 1024.
+    assert_eq!(verdict(test(), runs(2, [10.0; 4], 0.0)), Verdict::Undecided);
+    assert_eq!(verdict(test(), runs(9, [10.0; 4], 0.0)), Verdict::Undecided);
+    assert_eq!(verdict(test(), runs(10, [10.0; 4], 0.0)), Verdict::Reproduced);
     assert_eq!(verdict(test(), runs(200, [0.0; 4], 0.0)), Verdict::Undecided);
     assert_eq!(verdict(test(), runs(200, [f64::NAN; 4], 1.0)), Verdict::Undecided);
 }

@@ -1,6 +1,6 @@
 //! Regret at the end from variant to variant: a line a policy, with error bars.
 
-use super::{Figure, Looks, band_factor, runs_in_words};
+use super::{Figure, Looks, band_factor, runs_in_words, unit_of};
 use crate::report::axis::{Axis, Scale};
 use crate::report::sample::ratio_of_means;
 use crate::report::series::{Simulated, labels};
@@ -36,7 +36,12 @@ pub(super) fn chart(figure: &Figure, variants: &[Simulated], looks: &Looks) -> C
         (false, Scale::Log) => "; bars: 95 % confidence interval; log scale",
     };
     let what = reference.map_or_else(
-        || "expected regret at the end (clicks)".to_owned(),
+        || {
+            format!(
+                "expected regret at the end ({})",
+                unit_of(variants.iter().map(|variant| &variant.measured.result))
+            )
+        },
         |label| format!("regret at the end, % of {}", looks.name(label)),
     );
     Chart {

@@ -21,6 +21,7 @@ fn result(policies: &[(&str, f64)], t: &[u64], bound: f64) -> ResultFile {
     ResultFile {
         schema: 1,
         name: "synthetic".to_owned(),
+        unit: "clicks",
         task: "regret".to_owned(),
         runs: 1500,
         horizon: *t.last().unwrap(),

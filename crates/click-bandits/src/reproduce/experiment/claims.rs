@@ -86,29 +86,36 @@ fn read_test(
             let panel = simulated()?;
             let policies = read_series(table, "policies", panel)?;
             let share: Field<'_> = table.required("share")?;
-            Test::NearOptimum {
-                share: share.get::<Probability>()?.get(),
-                t: read_round(table, panel, &policies)?,
-                policies,
+            for variant in variants_of(panel, &policies) {
+                let unit = variant.experiment.instances.unit();
+                if unit != "clicks" {
+                    return Err(kind
+                        .error(format!("these users' reward is {unit}, not clicks: no such test of them")));
+                }
             }
+            let value = share.get::<Probability>()?.get();
+            if value == 0.0 || value == 1.0 {
+                return Err(
+                    share.error("the share is 0 or 1, which any or no policy has: expected one between")
+                );
+            }
+            Test::NearOptimum { share: value, t: read_round(table, panel, &policies)?, policies }
         }
         "below-bound" => {
             let panel = simulated()?;
             let series = read_series(table, "series", panel)?;
-            Test::BelowBound {
-                t: read_round(table, panel, &series)?,
-                series,
-                bound: table.optional("bound")?,
-            }
+            let bound = read_bound(table, &kind, panel, &series)?;
+            Test::BelowBound { t: read_round(table, panel, &series)?, series, bound }
         }
         "parallel" => {
             let panel = simulated()?;
             let series = read_series(table, "series", panel)?;
+            let bound = read_bound(table, &kind, panel, &series)?;
             Test::Parallel {
                 slope: read_slope(&table.required("slope")?, panel, &series)?,
                 series,
                 margin: read_margin(table)?,
-                bound: table.optional("bound")?,
+                bound,
             }
         }
         "same-slope" => {
@@ -155,8 +162,10 @@ fn read_order(table: &Table<'_>, panel: &Panel) -> Result<Test, Error> {
     let factor = match table.field("factor") {
         Some(field) => {
             let factor: f64 = field.get()?;
-            if factor <= 0.0 {
-                return Err(field.error(format!("{factor} is no factor: expected a number above 0")));
+            if !(factor > 0.0 && factor <= 1e6) {
+                return Err(
+                    field.error(format!("{factor} is no factor: expected a number above 0, at most 1e6"))
+                );
             }
             factor
         }
@@ -287,6 +296,28 @@ fn read_slope(field: &Field<'_>, panel: &Panel, series: &[Series]) -> Result<(u6
     check_round(first, from, &variants)?;
     check_round(second, to, &variants)?;
     Ok((from, to))
+}
+
+/// The label of a bound that the instances of all series have; none for the first one.
+fn read_bound(
+    table: &Table<'_>,
+    kind: &Field<'_>,
+    panel: &Panel,
+    series: &[Series],
+) -> Result<Option<String>, Error> {
+    let field = table.field("bound");
+    let wanted: Option<String> = field.as_ref().map(Field::get).transpose()?;
+    for variant in variants_of(panel, series) {
+        let Some((label, _)) = variant.experiment.instances.lower_bound() else {
+            return Err(kind.error("the panel's instances have no lower bound to compare with"));
+        };
+        if let (Some(field), Some(wanted)) = (&field, &wanted)
+            && wanted != label
+        {
+            return Err(field.error(format!("no bound has the label {wanted:?}: expected {label:?}")));
+        }
+    }
+    Ok(wanted)
 }
 
 /// How far two slopes may be apart, as a share.

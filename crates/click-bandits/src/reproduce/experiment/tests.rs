@@ -429,6 +429,16 @@ fn faults_of_claims_about_variants_have_their_place() {
     check_places(&[
         ("\"a/pbm-ts\", ", "\"pbm-ts\", ", "claims[2].test.series[0]: unknown variant/policy \"pbm-ts\""),
         ("\"a/pbm-ts\", ", "", "claims[2].test.series: one series alone"),
+        (
+            "series = [\"a/pbm-ts\"]\nt = 100",
+            "series = [\"a/pbm-ts\"]\nbound = \"Theorem 7\"\nt = 100",
+            "claims[4].test.bound: no bound has the label \"Theorem 7\": expected \"lower bound (PBM paper, Theorem 6)\"",
+        ),
+        (
+            "factor = 0.5",
+            "factor = 1e7",
+            "claims[3].test.factor: 10000000 is no factor: expected a number above 0, at most 1e6",
+        ),
         ("\"a/pbm-ts\", ", "\"b/pbm-ts\", ", "claims[2].test.series[1]: \"b/pbm-ts\" is already given"),
         (
             "slope = [100, 1000]\nmargin",
