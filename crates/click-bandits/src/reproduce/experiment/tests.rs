@@ -561,3 +561,25 @@ mod kdd2012 {
         assert_eq!(differing, ["min theta of query 9"]);
     }
 }
+
+/// Every experiment of the project can be read, and says what is known of every claim.
+#[test]
+fn the_projects_experiments_are_right() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/experiments");
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if !path.is_dir() {
+            continue;
+        }
+        let reproduction = Reproduction::read(&path).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(Some(reproduction.name.as_str()), path.file_name().and_then(|name| name.to_str()));
+        for claim in &reproduction.claims {
+            assert!(claim.evidence.len() > 30, "{}: {}", reproduction.name, claim.name);
+        }
+        assert!(path.join("README.md").is_file());
+        names.push(reproduction.name);
+    }
+    names.sort();
+    assert_eq!(names, ["cascade-synthetic", "kdd2012", "pbm-synthetic", "robustness", "rsf-synthetic"]);
+}
