@@ -1,0 +1,162 @@
+//! The policies of an experiment: what the file says of each, and whether it can play these users.
+
+use super::{Instances, Model, read_tables, read_title, unique};
+use crate::toml_reader::{Error, Field, Location, Table};
+use click_models::ListShape;
+use confidence::Probability;
+use policies::spec::{PolicySpec, Protocol};
+
+/// A policy that takes part.
+#[derive(Debug, Clone)]
+pub(crate) struct PolicyEntry {
+    /// Name in this experiment.
+    pub(crate) label: String,
+    /// The policy's own name.
+    pub(crate) name: String,
+    /// The policy with its parameters.
+    pub(crate) spec: PolicySpec,
+    /// As what it reads the users' answers, if not as what they are.
+    pub(crate) read_as: Option<Protocol>,
+    /// The examination probabilities that it is told, if not the users' own; one a position.
+    pub(crate) examination: Option<Vec<Probability>>,
+    /// Where the file says so.
+    pub(crate) location: Location,
+}
+
+/// The policies of an experiment on these users.
+pub(super) fn read_policies(field: &Field<'_>, instances: &Instances) -> Result<Vec<PolicyEntry>, Error> {
+    let mut labels: Vec<(String, Location)> = Vec::new();
+    let read = |table: &Table<'_>| {
+        let label = table.field("label");
+        let (read_as, told) = (table.field("read-as"), table.field("kappa"));
+        let spec: PolicySpec = table.variant("policy", "policy")?;
+        let name: Field<'_> = table.required("policy")?;
+        let read_as = read_as.map(|field| read_reading(&field, &spec, &name, instances)).transpose()?;
+        if read_as.is_none() {
+            check_protocol(&name, &spec, instances)?;
+        }
+        let examination = read_examination(table, told.as_ref(), &name, &spec, instances)?;
+        check_position(table, &spec, instances)?;
+        check_pairs(&name, &spec, instances)?;
+        let location = label.as_ref().unwrap_or(&name).location();
+        let name: String = name.get()?;
+        let label = match &label {
+            Some(label) => read_title(label)?,
+            None => name.clone(),
+        };
+        unique(&mut labels, label.clone(), location, "label")?;
+        Ok(PolicyEntry { label, name, spec, read_as, examination, location: table.location() })
+    };
+    read_tables(field)?.iter().map(read).collect()
+}
+
+/// Models whose users' answers a policy can read, for a message.
+fn readable(spec: &PolicySpec) -> String {
+    let models = Model::ALL.into_iter().filter(|model| spec.speaks(model.protocol()));
+    let names: Vec<String> = models.map(|model| format!("{:?}", model.name())).collect();
+    names.join(" or ")
+}
+
+/// Refuses a policy that cannot read these users' answers.
+fn check_protocol(name: &Field<'_>, spec: &PolicySpec, instances: &Instances) -> Result<(), Error> {
+    let model = instances.model();
+    if spec.speaks(model.protocol()) {
+        return Ok(());
+    }
+    Err(name.error(format!(
+        "{} plays {}, but the instances are {:?}: to play them all the same, say as what it reads their answers (`read-as`)",
+        name.describe(),
+        readable(spec),
+        model.name()
+    )))
+}
+
+/// As which model's answers a policy reads those of other users.
+fn read_reading(
+    field: &Field<'_>,
+    spec: &PolicySpec,
+    name: &Field<'_>,
+    instances: &Instances,
+) -> Result<Protocol, Error> {
+    let model = Model::read(field)?;
+    if model == instances.model() {
+        return Err(field.error(format!("the answers are those of {:?} already: leave it out", model.name())));
+    }
+    if !spec.speaks(model.protocol()) {
+        let (policy, readable) = (name.describe(), readable(spec));
+        return Err(
+            field.error(format!("{policy} cannot read them as {:?}: expected {readable}", model.name()))
+        );
+    }
+    if spec.speaks(instances.model().protocol()) && spec.speaks(Protocol::PositionBased) {
+        return Err(field.error(format!("{} reads any answers as they are: leave it out", name.describe())));
+    }
+    Ok(model.protocol())
+}
+
+/// The examination probabilities that a policy is told.
+fn read_examination(
+    table: &Table<'_>,
+    told: Option<&Field<'_>>,
+    name: &Field<'_>,
+    spec: &PolicySpec,
+    instances: &Instances,
+) -> Result<Option<Vec<Probability>>, Error> {
+    let needed = spec.speaks(Protocol::PositionBased) && !spec.speaks(Protocol::Cascade);
+    let Some(field) = told else {
+        return if needed && instances.model() != Model::Pbm {
+            let expected = "the examination probabilities that the policy is told, one for each position: its users have none";
+            Err(table.missing("kappa", expected))
+        } else {
+            Ok(None)
+        };
+    };
+    if !needed {
+        return Err(field.error(format!("{} knows nothing of examination: leave it out", name.describe())));
+    }
+    let examination: Vec<Probability> = field.get()?;
+    for (index, shape) in instances.shapes().into_iter().enumerate() {
+        if examination.len() != shape.n_positions() {
+            return Err(field.error(format!(
+                "{} probabilities, but the lists of instances[{index}] have {} positions: expected one for each",
+                examination.len(),
+                shape.n_positions()
+            )));
+        }
+    }
+    Ok(Some(examination))
+}
+
+/// The most items for a policy that keeps two numbers for every pair of them: a quarter of a gibibyte on each thread.
+const MAX_ITEMS_IN_PAIRS: usize = 4096;
+
+/// Refuses a policy whose memory grows with the square of the catalogue on a large one.
+fn check_pairs(name: &Field<'_>, spec: &PolicySpec, instances: &Instances) -> Result<(), Error> {
+    let largest = instances.shapes().into_iter().map(ListShape::n_items).max().unwrap_or(0);
+    if matches!(spec, PolicySpec::TopRank {}) && largest > MAX_ITEMS_IN_PAIRS {
+        return Err(name.error(format!(
+            "{} keeps two numbers for every pair of items, of which there are {largest}: at most {MAX_ITEMS_IN_PAIRS} are \
+             supported",
+            name.describe()
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses an exploring position beyond a list.
+fn check_position(table: &Table<'_>, spec: &PolicySpec, instances: &Instances) -> Result<(), Error> {
+    let PolicySpec::Pie { position: Some(position), .. } = spec else { return Ok(()) };
+    for (index, shape) in instances.shapes().into_iter().enumerate() {
+        if *position >= shape.n_positions() {
+            let message = format!(
+                "position {position} is not in the list of instances[{index}], which has {} positions: expected an \
+                 integer from 0 to {}",
+                shape.n_positions(),
+                shape.n_positions() - 1
+            );
+            let location = table.field("position").map_or_else(|| table.location(), |field| field.location());
+            return Err(location.error(message));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,404 @@
+//! Users by the names that files give their parameters: which models there are, what an instance holds, how it is read.
+
+use super::{read_tables, read_title, unique};
+use crate::toml_reader::{Error, Field, Location, Table, push_known};
+use click_models::{CascadeModel, DcmReward, DependentClick, ListShape, PositionBased, RandomSemiBandit};
+use confidence::Probability;
+use policies::spec::Protocol;
+use serde::{Serialize, Serializer};
+
+/// The users of an experiment, at least one kind, all of the same model.
+#[derive(Debug, Clone)]
+pub(crate) enum Instances {
+    /// Position-based model.
+    Pbm(Vec<Instance<PositionBased>>),
+    /// Random semi-bandit feedback.
+    SemiBandit(Vec<Instance<RandomSemiBandit>>),
+    /// Cascade model.
+    Cascade(Vec<Instance<CascadeModel>>),
+    /// Dependent click model.
+    Dcm(Vec<Instance<DependentClick>>),
+}
+
+/// One kind of user.
+#[derive(Debug, Clone)]
+pub(crate) struct Instance<M> {
+    /// Name, when the file gives one.
+    pub(crate) name: Option<String>,
+    /// How these users click.
+    pub(crate) model: M,
+}
+
+/// The parameters of one kind of user by their names in files.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Parameters {
+    /// Name, when the file gives one.
+    pub(crate) name: Option<String>,
+    /// Keys and values, in the order in which they are written.
+    pub(crate) values: Vec<(&'static str, Parameter)>,
+}
+
+/// What a parameter of a model is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Parameter {
+    /// One number an item or a position.
+    Numbers(Vec<f64>),
+    /// How many.
+    Count(usize),
+    /// One of several names.
+    Name(String),
+}
+
+impl Parameter {
+    fn of(list: &[Probability]) -> Self {
+        Self::Numbers(list.iter().map(|probability| probability.get()).collect())
+    }
+
+    /// The numbers of a list; none of anything else.
+    pub(crate) fn numbers(&self) -> &[f64] {
+        match self {
+            Self::Numbers(numbers) => numbers,
+            Self::Count(_) | Self::Name(_) => &[],
+        }
+    }
+}
+
+/// A click model by the name it has in files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Model {
+    /// Position-based model.
+    Pbm,
+    /// Random semi-bandit feedback.
+    SemiBandit,
+    /// Cascade model.
+    Cascade,
+    /// Dependent click model.
+    Dcm,
+}
+
+impl Model {
+    /// All of them.
+    pub(super) const ALL: [Self; 4] = [Self::Pbm, Self::SemiBandit, Self::Cascade, Self::Dcm];
+
+    /// The name of the model in files.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Pbm => "pbm",
+            Self::SemiBandit => "semi-bandit",
+            Self::Cascade => "cascade",
+            Self::Dcm => "dcm",
+        }
+    }
+
+    /// The model that a field names.
+    pub(super) fn read(field: &Field<'_>) -> Result<Self, Error> {
+        let name: String = field.get()?;
+        Self::ALL.into_iter().find(|model| model.name() == name).ok_or_else(|| {
+            let mut message = format!("unknown model {name:?}");
+            push_known(&mut message, &name, &Self::ALL.map(Self::name), "model");
+            field.error(message)
+        })
+    }
+
+    /// The protocol that its users speak.
+    pub(super) fn protocol(self) -> Protocol {
+        match self {
+            Self::Pbm => Protocol::PositionBased,
+            Self::SemiBandit => Protocol::SemiBandit,
+            Self::Cascade => Protocol::Cascade,
+            Self::Dcm => Protocol::Dcm,
+        }
+    }
+
+    /// The model whose users speak a protocol.
+    pub(super) fn of(protocol: Protocol) -> Self {
+        Self::ALL.into_iter().find(|model| model.protocol() == protocol).unwrap_or(Self::Pbm)
+    }
+}
+
+impl Instances {
+    /// The model that all of them have.
+    pub(crate) fn model(&self) -> Model {
+        match self {
+            Self::Pbm(_) => Model::Pbm,
+            Self::SemiBandit(_) => Model::SemiBandit,
+            Self::Cascade(_) => Model::Cascade,
+            Self::Dcm(_) => Model::Dcm,
+        }
+    }
+
+    /// The shape of each one's lists.
+    pub(super) fn shapes(&self) -> Vec<ListShape> {
+        match self {
+            Self::Pbm(list) => list.iter().map(|instance| instance.model.shape()).collect(),
+            Self::SemiBandit(list) => list.iter().map(|instance| instance.model.shape()).collect(),
+            Self::Cascade(list) => list.iter().map(|instance| instance.model.shape()).collect(),
+            Self::Dcm(list) => list.iter().map(|instance| instance.model.shape()).collect(),
+        }
+    }
+
+    /// Parameters of each for readers, the attractions first.
+    pub(crate) fn tables(&self) -> Vec<InstanceTable> {
+        let table = |(index, Parameters { name, values }): (usize, Parameters)| InstanceTable {
+            name: name.unwrap_or_else(|| format!("instance {index}")),
+            n_items: self.shapes()[index].n_items(),
+            parameters: values.into_iter().map(|(key, value)| (for_readers(key), value)).collect(),
+        };
+        self.parameters().into_iter().enumerate().map(table).collect()
+    }
+
+    /// What regret is counted in.
+    pub(crate) fn unit(&self) -> &'static str {
+        match self {
+            Self::Pbm(_) | Self::SemiBandit(_) => "clicks",
+            Self::Cascade(list) => {
+                let weighted = list.iter().any(|instance| instance.model.weights().is_some());
+                if weighted { "reward" } else { "clicks" }
+            }
+            Self::Dcm(list) => {
+                let counts = |reward| list.iter().all(|instance| instance.model.reward() == reward);
+                match (counts(DcmReward::Clicks), counts(DcmReward::Satisfaction)) {
+                    (true, _) => "clicks",
+                    (_, true) => "satisfied users",
+                    _ => "reward",
+                }
+            }
+        }
+    }
+
+    /// The bound that no good policy's regret stays below, the mean over the instances: its name, and the factor of `ln t`. None if
+    /// some instance has none.
+    pub(crate) fn lower_bound(&self) -> Option<(&'static str, f64)> {
+        fn mean<M>(list: &[Instance<M>], bound: impl Fn(&M) -> f64) -> f64 {
+            list.iter().map(|instance| bound(&instance.model)).sum::<f64>() / list.len() as f64
+        }
+        let (label, factor) = match self {
+            Self::Pbm(list) => ("lower bound (PBM paper, Theorem 6)", mean(list, PositionBased::lower_bound)),
+            Self::SemiBandit(list) => {
+                ("lower bound (RSF paper, Theorem 4)", mean(list, RandomSemiBandit::lower_bound))
+            }
+            Self::Cascade(list) => ("lower bound (cascade model)", mean(list, CascadeModel::lower_bound)),
+            Self::Dcm(list) => ("lower bound (dependent clicks)", mean(list, DependentClick::lower_bound)),
+        };
+        factor.is_finite().then_some((label, factor))
+    }
+
+    /// The parameters of each.
+    pub(crate) fn parameters(&self) -> Vec<Parameters> {
+        fn each<M>(
+            list: &[Instance<M>],
+            values: impl Fn(&M) -> Vec<(&'static str, Parameter)>,
+        ) -> Vec<Parameters> {
+            let one = |instance: &Instance<M>| Parameters {
+                name: instance.name.clone(),
+                values: values(&instance.model),
+            };
+            list.iter().map(one).collect()
+        }
+        let linear = |attraction: &[Probability], examination: &[Probability]| {
+            vec![("theta", Parameter::of(attraction)), ("kappa", Parameter::of(examination))]
+        };
+        match self {
+            Self::Pbm(list) => each(list, |users| linear(users.attraction(), users.examination())),
+            Self::SemiBandit(list) => each(list, |users| linear(users.attraction(), users.examination())),
+            Self::Cascade(list) => each(list, |users| {
+                let weights = users.weights().map(|weights| {
+                    ("weights", Parameter::Numbers(weights.iter().map(|weight| weight.get()).collect()))
+                });
+                let mut values = vec![
+                    ("attraction", Parameter::of(users.attraction())),
+                    ("positions", Parameter::Count(users.shape().n_positions())),
+                ];
+                values.extend(weights);
+                values
+            }),
+            Self::Dcm(list) => each(list, |users| {
+                vec![
+                    ("attraction", Parameter::of(users.attraction())),
+                    ("leave", Parameter::of(users.leave())),
+                    ("reward", Parameter::Name(reward_name(users.reward()).to_owned())),
+                ]
+            }),
+        }
+    }
+}
+
+/// The parameters of one kind of user, for readers.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct InstanceTable {
+    /// The instance's name, or its number.
+    pub(crate) name: String,
+    /// How many items there are to choose from.
+    pub(crate) n_items: usize,
+    /// What each parameter is, and its value: the attractions first.
+    pub(crate) parameters: Vec<(&'static str, Parameter)>,
+}
+
+/// What a parameter is called where readers see it.
+fn for_readers(key: &'static str) -> &'static str {
+    match key {
+        "theta" => "Attraction theta",
+        "kappa" => "Examination kappa",
+        "attraction" => "Attraction",
+        "positions" => "Positions",
+        "weights" => "Weights",
+        "leave" => "Leave after a click",
+        "reward" => "Reward",
+        other => other,
+    }
+}
+
+/// Rewards of the dependent click model by their names in files.
+const REWARDS: [(&str, DcmReward); 2] =
+    [("satisfaction", DcmReward::Satisfaction), ("clicks", DcmReward::Clicks)];
+
+fn reward_name(reward: DcmReward) -> &'static str {
+    REWARDS.iter().find(|(_, other)| *other == reward).map_or("", |(name, _)| name)
+}
+
+/// Name, if there is one, and parameters of an instance, in one map.
+pub(super) struct CanonicalInstance(pub(super) Parameters);
+
+impl Serialize for CanonicalInstance {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap as _;
+        let Self(Parameters { name, values }) = self;
+        let mut map = serializer.serialize_map(None)?;
+        if let Some(name) = name {
+            map.serialize_entry("name", name)?;
+        }
+        for (key, value) in values {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
+
+/// The users of an experiment; `common` is the model of those that name none.
+pub(super) fn read_instances(field: &Field<'_>, common: Option<Model>) -> Result<Instances, Error> {
+    let tables = read_tables(field)?;
+    let mut first: Option<(Model, Location)> = None;
+    let mut names: Vec<(String, Location)> = Vec::new();
+    for table in &tables {
+        let own = table.field("model");
+        let location = own.as_ref().map_or_else(|| table.location(), Field::location);
+        let own = own.map(|field| Model::read(&field)).transpose()?;
+        let Some(model) = own.or(common) else {
+            let names = Model::ALL.map(|model| format!("{:?}", model.name())).join(", ");
+            return Err(table.missing("model", &format!("one of {names}")));
+        };
+        if let Some(common) = common.filter(|&common| common != model) {
+            let message = format!(
+                "model {:?} is not the panel's, {:?}: leave it out where panels share instances",
+                model.name(),
+                common.name()
+            );
+            return Err(location.error(message));
+        }
+        if let Some((other, there)) = &first
+            && *other != model
+        {
+            let message = format!(
+                "model {:?} differs from {:?} in line {}: all instances of an experiment have the same model",
+                model.name(),
+                other.name(),
+                there.line()
+            );
+            return Err(location.error(message));
+        }
+        first.get_or_insert((model, location));
+        if let Some(field) = table.field("name") {
+            unique(&mut names, read_title(&field)?, field.location(), "name")?;
+        }
+    }
+    let model = first.map(|(model, _)| model);
+    Ok(match model.or(common).unwrap_or(Model::Pbm) {
+        Model::Pbm => Instances::Pbm(read_each(&tables, |table| read_linear(table, PositionBased::new))?),
+        Model::SemiBandit => {
+            Instances::SemiBandit(read_each(&tables, |table| read_linear(table, RandomSemiBandit::new))?)
+        }
+        Model::Cascade => Instances::Cascade(read_each(&tables, read_cascade)?),
+        Model::Dcm => Instances::Dcm(read_each(&tables, read_dcm)?),
+    })
+}
+
+/// The instances of tables whose `model` and `name` have been checked.
+fn read_each<M>(
+    tables: &[Table<'_>],
+    model: impl Fn(&Table<'_>) -> Result<M, Error>,
+) -> Result<Vec<Instance<M>>, Error> {
+    let read = |table: &Table<'_>| Ok(Instance { name: table.optional("name")?, model: model(table)? });
+    tables.iter().map(read).collect()
+}
+
+/// Attraction of items and examination of positions.
+fn read_linear<M>(
+    table: &Table<'_>,
+    build: impl Fn(Vec<Probability>, Vec<Probability>) -> Result<M, click_models::Error>,
+) -> Result<M, Error> {
+    let theta: Field<'_> = required_list(table, "theta", "item")?;
+    let kappa: Field<'_> = required_list(table, "kappa", "position")?;
+    table.finish()?;
+    build(theta.get()?, kappa.get()?).map_err(|error| at_fault(&error, &theta, &kappa))
+}
+
+fn read_cascade(table: &Table<'_>) -> Result<CascadeModel, Error> {
+    let attraction: Field<'_> = required_list(table, "attraction", "item")?;
+    let positions: Field<'_> = table
+        .field("positions")
+        .ok_or_else(|| table.missing("positions", "the number of positions of a list"))?;
+    let weights = table.field("weights");
+    table.finish()?;
+    let n_positions =
+        usize::try_from(positions.integer_in(&(0..=u64::from(u32::MAX)))?).unwrap_or(usize::MAX);
+    let users = CascadeModel::new(attraction.get()?, n_positions)
+        .map_err(|error| at_fault(&error, &attraction, &positions))?;
+    match weights {
+        None => Ok(users),
+        Some(weights) => {
+            let numbers: Vec<f64> = weights.get()?;
+            users.with_weights(&numbers).map_err(|error| at_fault(&error, &weights, &weights))
+        }
+    }
+}
+
+fn read_dcm(table: &Table<'_>) -> Result<DependentClick, Error> {
+    let attraction: Field<'_> = required_list(table, "attraction", "item")?;
+    let leave: Field<'_> = required_list(table, "leave", "position")?;
+    let reward = table.field("reward");
+    table.finish()?;
+    let reward = match reward {
+        None => DcmReward::default(),
+        Some(field) => {
+            let name: String = field.get()?;
+            let known = REWARDS.iter().find(|(other, _)| *other == name);
+            known.map(|(_, reward)| *reward).ok_or_else(|| {
+                let mut message = format!("unknown reward {name:?}");
+                push_known(&mut message, &name, &REWARDS.map(|(name, _)| name), "reward");
+                field.error(message)
+            })?
+        }
+    };
+    DependentClick::new(attraction.get()?, leave.get()?, reward)
+        .map_err(|error| at_fault(&error, &attraction, &leave))
+}
+
+/// An instance's error where it stands: in the parameter of the items, of the positions, or in one entry of the latter.
+fn at_fault(error: &click_models::Error, items: &Field<'_>, positions: &Field<'_>) -> Error {
+    use click_models::Error as Fault;
+    let entry = match error {
+        Fault::NoItems | Fault::TooManyItems(_) => return items.error(error.to_string()),
+        Fault::ExaminationRises { position, .. } | Fault::WeightsRise { position, .. } => Some(*position),
+        Fault::NotAWeight { index, .. } => Some(*index),
+        _ => None,
+    };
+    let entries: Vec<Field<'_>> = positions.get().unwrap_or_default();
+    entry.and_then(|index| entries.get(index)).unwrap_or(positions).error(error.to_string())
+}
+
+fn required_list<'doc>(table: &Table<'doc>, key: &str, each: &str) -> Result<Field<'doc>, Error> {
+    table
+        .field(key)
+        .ok_or_else(|| table.missing(key, &format!("an array of probabilities, one for each {each}")))
+}
