@@ -6,8 +6,8 @@
 use crate::config::PolicyEntry;
 use crate::toml_reader::Error;
 use click_models::{
-    Cascade, CascadeModel, ClickModel, Dcm, DependentClick, Feedback, ListFeedback, ListProtocol, ListShape,
-    Pbm, PbmKnown, PositionBased, RandomSemiBandit, SemiBandit,
+    Cascade, CascadeModel, ClickModel, Dcm, DependentClick, Feedback, ListFeedback, ListProtocol, Pbm,
+    PbmKnown, PositionBased, RandomSemiBandit, SemiBandit,
 };
 use confidence::{Probability, Rate};
 use policies::spec::{PbmPiePosition, PolicySpec, Protocol};
@@ -29,11 +29,10 @@ pub(crate) trait ListModel: ClickModel<Interaction: ListProtocol> + 'static {
     /// Sizes, and where the best items go if that is not the top.
     fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a>;
 
-    /// Sizes.
-    fn shape(known: &Known<'_, Self>) -> ListShape;
-
     /// Examination probabilities; none where the model has none.
-    fn examination<'a>(known: &Known<'a, Self>) -> &'a [Probability];
+    fn examination<'a>(_known: &Known<'a, Self>) -> &'a [Probability] {
+        &[]
+    }
 
     /// The policy as a contender that reads these users' own answers.
     fn enter(entry: &PolicyEntry, horizon: u64) -> Entered<Self>
@@ -77,16 +76,16 @@ where
     let label = entry.label.clone();
     Some(match entry.spec {
         PolicySpec::RbaKlUcb {} => {
-            Box::new(Entry::new(label, |known: Known<'_, M>| RbaKlUcb::new(M::shape(&known))))
+            Box::new(Entry::new(label, |known: Known<'_, M>| RbaKlUcb::new(M::prefix(&known).shape())))
         }
         PolicySpec::TopRank {} => Box::new(Entry::new(label, move |known: Known<'_, M>| {
-            TopRank::new(<M as ListModel>::shape(&known), horizon)
+            TopRank::new(M::prefix(&known).shape(), horizon)
         })),
         PolicySpec::BatchRank {} => Box::new(Entry::new(label, move |known: Known<'_, M>| {
-            BatchRank::new(<M as ListModel>::shape(&known), horizon)
+            BatchRank::new(M::prefix(&known).shape(), horizon)
         })),
         PolicySpec::Uniform {} => {
-            Box::new(Entry::new(label, |known: Known<'_, M>| Uniform::new(M::shape(&known))))
+            Box::new(Entry::new(label, |known: Known<'_, M>| Uniform::new(M::prefix(&known).shape())))
         }
         PolicySpec::Oracle {} => Box::new(Oracle::new(label)),
         _ => return None,
@@ -152,7 +151,7 @@ macro_rules! position_based {
         macro_rules! entered {
             ($build:expr) => {
                 Some(Box::new(Entry::new(label, move |known: Known<'_, $model>| {
-                    let shape = <$model as ListModel>::shape(&known);
+                    let shape = <$model as ListModel>::prefix(&known).shape();
                     let examination =
                         told.as_deref().unwrap_or_else(|| <$model as ListModel>::examination(&known));
                     $wrap($build(PbmKnown { shape, examination }))
@@ -179,10 +178,6 @@ impl ListModel for PositionBased {
         known.shape.into()
     }
 
-    fn shape(known: &Known<'_, Self>) -> ListShape {
-        known.shape
-    }
-
     fn examination<'a>(known: &Known<'a, Self>) -> &'a [Probability] {
         known.examination
     }
@@ -197,14 +192,6 @@ impl ListModel for RandomSemiBandit {
         (*known).into()
     }
 
-    fn shape(known: &ListShape) -> ListShape {
-        *known
-    }
-
-    fn examination<'a>(_known: &Known<'a, Self>) -> &'a [Probability] {
-        &[]
-    }
-
     fn enter(entry: &PolicyEntry, _horizon: u64) -> Entered<Self> {
         prefix!(Self, entry, identity)
     }
@@ -215,14 +202,6 @@ impl ListModel for CascadeModel {
         (*known).into()
     }
 
-    fn shape(known: &ListShape) -> ListShape {
-        *known
-    }
-
-    fn examination<'a>(_known: &Known<'a, Self>) -> &'a [Probability] {
-        &[]
-    }
-
     fn enter(entry: &PolicyEntry, _horizon: u64) -> Entered<Self> {
         prefix!(Self, entry, identity)
     }
@@ -231,14 +210,6 @@ impl ListModel for CascadeModel {
 impl ListModel for DependentClick {
     fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a> {
         (*known).into()
-    }
-
-    fn shape(known: &Known<'_, Self>) -> ListShape {
-        known.shape
-    }
-
-    fn examination<'a>(_known: &Known<'a, Self>) -> &'a [Probability] {
-        &[]
     }
 
     fn enter(entry: &PolicyEntry, _horizon: u64) -> Entered<Self> {

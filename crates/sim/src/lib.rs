@@ -11,7 +11,7 @@ pub use contender::{Contender, Entry, Oracle};
 pub use run::{Curve, play};
 pub use schedule::{Schedule, ScheduleError};
 pub use streams::{SimRng, Streams};
-pub use summary::Summary;
+pub use summary::{Summary, mean_and_error};
 pub use tournament::{Observer, Outcome, Silent, Tournament};
 
 /// The examples of the project's front page, which use every library crate.

@@ -50,8 +50,14 @@ impl Summary {
     }
 }
 
-/// Mean of a sample that is not empty, and its standard error: 0 for a single value.
-fn mean_and_error(sample: &[f64]) -> (f64, f64) {
+/// Mean of a sample and its standard error: of an empty one not a number, of a single value with the error 0.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(sim::mean_and_error(&[1.0, 3.0]), (2.0, 1.0));
+/// ```
+pub fn mean_and_error(sample: &[f64]) -> (f64, f64) {
     let n = sample.len() as f64;
     let mean = sample.iter().sum::<f64>() / n;
     if sample.len() == 1 {

@@ -22,9 +22,9 @@ mod table;
 use anyhow::{Context, Result};
 use confidence::math::ln;
 use serde::Serialize;
+use sim::mean_and_error;
 
 use super::number;
-use super::sample::mean_and_error;
 use super::series::{Series, Simulated};
 use super::student;
 use crate::result::{Bound, Measured};
@@ -347,8 +347,11 @@ impl<'a> Runs<'a> {
     }
 
     /// A bound by its label, or the first one.
-    fn bound(&self, label: Option<&str>) -> Option<&'a Bound> {
-        self.measured.result.bounds.iter().find(|bound| label.is_none_or(|label| bound.label == label))
+    fn bound(&self, label: Option<&str>) -> Result<&'a Bound> {
+        let bounds = &self.measured.result.bounds;
+        let wanted = bounds.iter().find(|bound| label.is_none_or(|label| bound.label == label));
+        // Readers of claims have refused what the instances do not have.
+        wanted.context("the result lacks the bound")
     }
 }
 
@@ -438,19 +441,6 @@ fn finding(quantity: &'static str, comparisons: Vec<Comparison>, level: f64, fre
     let verdict = verdict_of(&comparisons);
     let summary = summary(verdict, &comparisons, student::critical(level, freedom));
     Finding { verdict, summary, quantity, comparisons }
-}
-
-/// What is said where a bound is asked for that the result does not have.
-fn no_bound(runs: &Runs<'_>, label: Option<&str>) -> Finding {
-    let known: Vec<&str> = runs.measured.result.bounds.iter().map(|bound| bound.label.as_str()).collect();
-    let wanted = label.map_or_else(|| "no bound".to_owned(), |label| format!("no bound {label:?}"));
-    let known = if known.is_empty() { String::new() } else { format!("; it has {}", known.join(", ")) };
-    Finding {
-        verdict: Verdict::Undecided,
-        summary: format!("The result has {wanted}{known}."),
-        quantity: "",
-        comparisons: Vec::new(),
-    }
 }
 
 const ONE_RUN: &str = "One run has no standard error: nothing is significant.";

@@ -1,15 +1,6 @@
 //! Means of what differs from run to run, with their standard errors.
 
-/// Mean of a sample and its standard error: of an empty one not a number, of a single value with the error 0.
-pub(crate) fn mean_and_error(sample: &[f64]) -> (f64, f64) {
-    let n = sample.len() as f64;
-    let mean = sample.iter().sum::<f64>() / n;
-    if sample.len() == 1 {
-        return (mean, 0.0);
-    }
-    let squares: f64 = sample.iter().map(|value| (value - mean) * (value - mean)).sum();
-    (mean, (squares / (n - 1.0) / n).sqrt())
-}
+use sim::mean_and_error;
 
 /// Mean of one sample by the mean of another of the same runs, and its standard error by the delta method: the error of the
 /// mean of `above - ratio * below`, by the mean of `below`.
@@ -23,15 +14,6 @@ pub(crate) fn ratio_of_means(above: &[f64], below: &[f64]) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_mean_is_as_the_summary_of_a_result_has_it() {
-        for sample in [&[3.0][..], &[1.0, 2.0, 4.0], &[0.1, -7.0, 1e9, 0.3]] {
-            let summary = sim::Summary::of(sample).unwrap();
-            assert_eq!(mean_and_error(sample), (summary.mean, summary.standard_error));
-        }
-        assert!(mean_and_error(&[]).0.is_nan());
-    }
 
     #[test]
     fn a_ratio_has_the_error_of_what_is_left() {

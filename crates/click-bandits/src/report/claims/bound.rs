@@ -2,9 +2,7 @@
 
 use anyhow::Result;
 
-use super::{
-    Comparison, Evidence, Finding, Sign, bound_at, finding, freedom_of, mean_and_error, no_bound, number,
-};
+use super::{Comparison, Evidence, Finding, Sign, bound_at, finding, freedom_of, mean_and_error, number};
 use crate::report::series::Series;
 
 pub(super) fn judge(
@@ -18,7 +16,7 @@ pub(super) fn judge(
     let mut least_freedom = u64::MAX;
     for one in series {
         let runs = evidence.runs(one)?;
-        let Some(bound) = runs.bound(label) else { return Ok(no_bound(&runs, label)) };
+        let bound = runs.bound(label)?;
         let t = runs.rounds()[runs.checkpoint(t)?];
         let value = bound_at(bound, t)?;
         let above: Vec<f64> = runs.regret(t)?.iter().map(|regret| regret - value).collect();

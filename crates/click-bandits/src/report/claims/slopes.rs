@@ -7,8 +7,8 @@
 use anyhow::{Result, bail};
 
 use super::{
-    Comparison, Evidence, Finding, ONE_RUN, Sign, Verdict, bound_at, freedom_of, mean_and_error, no_bound,
-    number, verdict_of,
+    Comparison, Evidence, Finding, ONE_RUN, Sign, Verdict, bound_at, freedom_of, mean_and_error, number,
+    verdict_of,
 };
 use crate::report::sample::ratio_of_means;
 use crate::report::series::Series;
@@ -27,7 +27,7 @@ pub(super) fn parallel(
     let mut comparisons = Vec::new();
     for one in series {
         let runs = evidence.runs(one)?;
-        let Some(bound) = runs.bound(label) else { return Ok(no_bound(&runs, label)) };
+        let bound = runs.bound(label)?;
         let rise = bound_at(bound, to)? - bound_at(bound, from)?;
         let scale = rise / ln(to as f64 / from as f64);
         if scale.is_nan() || scale <= 0.0 {

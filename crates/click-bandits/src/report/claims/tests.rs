@@ -257,9 +257,10 @@ fn a_regret_is_below_a_bound_or_above() {
     // No variation at all at round 1000: zero is below the bound for sure.
     let sure = Test::BelowBound { series: series(&["a"]), t: Some(1000), bound: None };
     assert_eq!(verdict(sure, sloping(&[("a", around(9.0, 0.1, 100))])), Verdict::Reproduced);
-    let missing = with(7.0, 0.1, Some("nobody's"));
-    assert_eq!(missing.verdict, Verdict::Undecided);
-    assert_eq!(missing.summary, "The result has no bound \"nobody's\"; it has bound, other.");
+    let nobodys =
+        Test::BelowBound { series: series(&["a"]), t: Some(1000), bound: Some("nobody's".to_owned()) };
+    let error = judged(nobodys, 0.001, &alone(sloping(&[("a", around(7.0, 0.1, 100))]))).unwrap_err();
+    assert!(format!("{error:#}").ends_with("the result lacks the bound"), "{error:#}");
 }
 
 #[test]
