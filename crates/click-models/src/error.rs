@@ -33,6 +33,22 @@ pub enum Error {
         /// Items there are.
         n_items: usize,
     },
+    /// A table needs at least one row and one column.
+    #[error("a table of {n_rows} rows and {n_columns} columns has no cell: at least one of each is needed")]
+    NoCells {
+        /// Rows asked for.
+        n_rows: usize,
+        /// Columns asked for.
+        n_columns: usize,
+    },
+    /// More cells than 32 bits can number.
+    #[error("{n_rows} rows and {n_columns} columns: at most {max} cells are supported", max = u32::MAX)]
+    TooManyCells {
+        /// Rows asked for.
+        n_rows: usize,
+        /// Columns asked for.
+        n_columns: usize,
+    },
     /// Feedback is a bit set of 64 positions.
     #[error("{0} positions: at most 64 are supported")]
     TooManyPositions(usize),

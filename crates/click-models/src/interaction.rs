@@ -10,6 +10,7 @@
 //! | [`SemiBandit`] | [`PrefixFeedback`] | not attractive, down to where the user stopped; nothing below |
 //! | [`Cascade`] | [`CascadeFeedback`] | not attractive, above the click or in a list without one; nothing below the click |
 //! | [`Dcm`] | [`DcmFeedback`] | not attractive, above the last click or in a list without one; nothing below the last click |
+//! | [`RankOne`] (no list: one row and one column) | [`CellClick`] | the row's part missing, or the column's, or both |
 //!
 //! Three traits say what these have in common: [`ObservedPrefix`] (the last three), [`ListFeedback`] (all: the clicks, whatever
 //! a missing one means) and [`ListProtocol`] (reading clicks *as if* they had come from another protocol, which is a choice
@@ -44,7 +45,7 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
-use crate::{Clicks, Error, ListShape, Ranking};
+use crate::{Cell, Clicks, Error, ListShape, Ranking};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
 
@@ -72,6 +73,10 @@ pub enum Cascade {}
 #[derive(Debug)]
 pub enum Dcm {}
 
+/// Rank one: a row and a column are chosen, an item and a position for instance; there is a click if both are in the mood.
+#[derive(Debug)]
+pub enum RankOne {}
+
 impl Interaction for Pbm {
     type Action = Ranking;
     type Feedback = PbmFeedback;
@@ -90,6 +95,11 @@ impl Interaction for Cascade {
 impl Interaction for Dcm {
     type Action = Ranking;
     type Feedback = DcmFeedback;
+}
+
+impl Interaction for RankOne {
+    type Action = Cell;
+    type Feedback = CellClick;
 }
 
 /// What a position-based round shows: clicks at every position; a position without one was not examined or not attractive.
@@ -188,6 +198,13 @@ impl From<CascadeFeedback> for RawCascadeFeedback {
 pub struct DcmFeedback {
     /// Clicks of all positions.
     pub clicks: Clicks,
+}
+
+/// What a rank-one round shows: whether row and column both did their part. Which of them did not is not seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CellClick {
+    /// Whether there was a click.
+    pub clicked: bool,
 }
 
 /// Feedback that reveals a prefix of the list: inside it a click means attractive and no click means not attractive.

@@ -8,12 +8,14 @@ mod linear_list;
 mod model;
 mod ranking;
 mod shape;
+mod table;
 
 pub mod bounds;
 pub mod cascade;
 pub mod dcm;
 pub mod estimation;
 pub mod pbm;
+pub mod rank_one;
 pub mod semi_bandit;
 
 pub use cascade::CascadeModel;
@@ -22,11 +24,13 @@ pub use dcm::{DcmKnown, DcmReward, DependentClick};
 pub use error::Error;
 pub use ids::ItemId;
 pub use interaction::{
-    Cascade, CascadeFeedback, Dcm, DcmFeedback, Interaction, ListFeedback, ListProtocol, ObservedPrefix, Pbm,
-    PbmFeedback, PrefixFeedback, SemiBandit,
+    Cascade, CascadeFeedback, CellClick, Dcm, DcmFeedback, Interaction, ListFeedback, ListProtocol,
+    ObservedPrefix, Pbm, PbmFeedback, PrefixFeedback, RankOne, SemiBandit,
 };
 pub use model::{Action, ClickModel, Feedback};
 pub use pbm::{PbmKnown, PositionBased};
+pub use rank_one::RankOneModel;
 pub use ranking::Ranking;
 pub use semi_bandit::RandomSemiBandit;
 pub use shape::ListShape;
+pub use table::{Cell, TableShape};

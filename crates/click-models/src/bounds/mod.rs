@@ -19,6 +19,9 @@
 //! | [`cascade_lower_bound`] | the same for the cascade model | Kveton et al. 2015, Theorem 4, generalised |
 //! | [`weighted_cascade_lower_bound`] | the same with weights by position, not tight | ours |
 //! | [`dcm_lower_bound`] | the same for satisfaction in the dependent click model, not tight | Katariya et al. 2016, Theorem 3, generalised |
+//! | [`rank_one_hardness`] | gaps, `mu`, `p_max` and `gamma` of a rank-one instance | `Rank1ElimKL` paper, (1) to (5) |
+//! | [`rank_one_upper_bound`] | regret of `Rank1ElimKL` after `n` rounds, in clicks | its Theorem 1, as printed |
+//! | [`rank_one_upper_bound_corrected`] | the same with the constant that the proof gives | its Lemma 4 |
 //!
 //! # What the functions do with odd input
 //!
@@ -31,6 +34,8 @@
 //!   the `n_positions`-th largest attraction, as printed; leave such positions out of the slice, as
 //!   [`PositionBased::lower_bound`](crate::PositionBased::lower_bound) does, to have the bound of the list that users do
 //!   see. Where nobody examines anything every list is optimal and the constant is 0.
+//! - Rank-one bounds are not a constant for `ln T` but clicks in so many rounds; what they are where the paper leaves them undefined is
+//!   said there.
 //! - An item that one display can rule out (the threshold is 1 and seen with certainty) costs nothing.
 //!
 //! # Numerics
@@ -44,6 +49,7 @@
 mod cascade;
 mod dcm;
 mod pbm;
+mod rank_one;
 mod semi_bandit;
 
 pub use cascade::{cascade_lower_bound, weighted_cascade_lower_bound};
@@ -51,6 +57,9 @@ pub use dcm::dcm_lower_bound;
 pub use pbm::{
     PbmBoundTerm, pbm_last_position_cost, pbm_lower_bound, pbm_lower_bound_terms, pbm_pie_upper_bound,
     pbm_relaxed_lower_bound, pbm_ucb_examination_factor, pbm_ucb_upper_bound, smallest_permutation_gap,
+};
+pub use rank_one::{
+    RankOneHardness, rank_one_hardness, rank_one_upper_bound, rank_one_upper_bound_corrected,
 };
 pub use semi_bandit::{multiple_play_lower_bound, semi_bandit_lower_bound};
 

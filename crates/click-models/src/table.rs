@@ -1,0 +1,145 @@
+//! Tables of rows and columns, and their cells.
+
+use crate::Error;
+use serde::{Deserialize, Serialize};
+
+/// A row and a column of a table, counted from 0 (the papers count from 1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+pub struct Cell {
+    /// The row: an item, in the reading of the papers.
+    pub row: u32,
+    /// The column: a position.
+    pub column: u32,
+}
+
+impl Cell {
+    /// The cell in this row and column.
+    #[inline]
+    pub const fn new(row: u32, column: u32) -> Self {
+        Self { row, column }
+    }
+}
+
+/// How many rows and columns there are: at least one of each, and at most `u32::MAX` cells.
+///
+/// # Examples
+///
+/// ```
+/// use click_models::{Cell, TableShape};
+///
+/// let shape = TableShape::new(3, 4)?;
+/// assert_eq!(shape.number(Cell::new(1, 2)), Some(6));
+/// assert_eq!(shape.cell(6), Cell::new(1, 2));
+/// assert_eq!(shape.number(Cell::new(3, 0)), None);
+/// assert!(TableShape::new(3, 0).is_err());
+/// # Ok::<(), click_models::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "RawShape")]
+pub struct TableShape {
+    n_rows: u32,
+    n_columns: u32,
+}
+
+#[derive(Deserialize)]
+struct RawShape {
+    n_rows: usize,
+    n_columns: usize,
+}
+
+impl TableShape {
+    /// A table of this size.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoCells`], [`Error::TooManyCells`].
+    pub fn new(n_rows: usize, n_columns: usize) -> Result<Self, Error> {
+        if n_rows == 0 || n_columns == 0 {
+            return Err(Error::NoCells { n_rows, n_columns });
+        }
+        let too_many = Error::TooManyCells { n_rows, n_columns };
+        let (Ok(rows), Ok(columns)) = (u32::try_from(n_rows), u32::try_from(n_columns)) else {
+            return Err(too_many);
+        };
+        if rows.checked_mul(columns).is_none() {
+            return Err(too_many);
+        }
+        Ok(Self { n_rows: rows, n_columns: columns })
+    }
+
+    /// Rows (K).
+    #[inline]
+    pub const fn n_rows(self) -> usize {
+        self.n_rows as usize
+    }
+
+    /// Columns (L).
+    #[inline]
+    pub const fn n_columns(self) -> usize {
+        self.n_columns as usize
+    }
+
+    /// Pairs of a row and a column.
+    #[inline]
+    pub const fn n_cells(self) -> usize {
+        self.n_rows as usize * self.n_columns as usize
+    }
+
+    /// Whether the table has this cell.
+    #[inline]
+    pub const fn contains(self, cell: Cell) -> bool {
+        cell.row < self.n_rows && cell.column < self.n_columns
+    }
+
+    /// The number of a cell, row by row from 0; none if the table does not have it.
+    #[inline]
+    pub const fn number(self, cell: Cell) -> Option<usize> {
+        if self.contains(cell) {
+            Some(cell.row as usize * self.n_columns as usize + cell.column as usize)
+        } else {
+            None
+        }
+    }
+
+    /// The cell with this number.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "cells are numbered by 32 bits")]
+    pub const fn cell(self, number: usize) -> Cell {
+        let number = number as u32;
+        Cell { row: number / self.n_columns, column: number % self.n_columns }
+    }
+}
+
+impl TryFrom<RawShape> for TableShape {
+    type Error = Error;
+
+    fn try_from(raw: RawShape) -> Result<Self, Error> {
+        Self::new(raw.n_rows, raw.n_columns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_checked() {
+        assert_eq!(TableShape::new(0, 3), Err(Error::NoCells { n_rows: 0, n_columns: 3 }));
+        assert!(TableShape::new(65_535, 65_537).is_ok());
+        assert!(matches!(TableShape::new(65_536, 65_536), Err(Error::TooManyCells { .. })));
+        assert!(matches!(TableShape::new(usize::MAX, 1), Err(Error::TooManyCells { .. })));
+        assert!(serde_json::from_str::<TableShape>(r#"{ "n_rows": 2, "n_columns": 0 }"#).is_err());
+        let shape = TableShape::new(65_535, 65_537).unwrap();
+        let last = Cell::new(65_534, 65_536);
+        assert_eq!(shape.cell(shape.number(last).unwrap()), last);
+        assert_eq!(shape.number(Cell::new(0, 65_537)), None);
+    }
+
+    #[test]
+    fn cells_are_numbered_row_by_row() {
+        let shape = TableShape::new(2, 3).unwrap();
+        let cells: Vec<Cell> = (0..shape.n_cells()).map(|number| shape.cell(number)).collect();
+        assert!(cells.is_sorted() && cells.len() == 6);
+        assert!(cells.iter().enumerate().all(|(number, &cell)| shape.number(cell) == Some(number)));
+    }
+}

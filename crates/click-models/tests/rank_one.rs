@@ -1,0 +1,247 @@
+//! The rank-one model and its bounds: whom it describes, what a paired experiment needs, and values computed with at least 60 digits.
+//!
+//! The statistical checks simulate [`ROUNDS`] users from a fixed seed and compare counts with exact binomial bounds. A right
+//! model fails one check with probability at most 1e-6; the wrong models are noticed with probability 1 - 1e-6 or more, computed below.
+
+mod support;
+
+use click_models::bounds::{rank_one_hardness, rank_one_upper_bound, rank_one_upper_bound_corrected};
+use click_models::{Cell, ClickModel, Error, PositionBased, RankOneModel, TableShape};
+use confidence::bernoulli_kl;
+use quickcheck::quickcheck;
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::Value;
+use support::{FALSE_ALARM, assert_close, binomial_check, cases, counts, number, numbers, power};
+
+const ROUNDS: u64 = 200_000;
+const SEED: u64 = 2017;
+
+fn cells(shape: TableShape) -> impl Iterator<Item = Cell> {
+    (0..shape.n_cells()).map(move |number| shape.cell(number))
+}
+
+// --- Values -----------------------------------------------------------------------------------------------------------
+
+#[test]
+fn hardness_and_theorem_1() {
+    for case in cases("rank1_bound.json") {
+        let (input, output) = (&case["inputs"], &case["output"]);
+        let (rows, columns) = (numbers(&input["u"]), numbers(&input["v"]));
+        let horizon = input["n"].as_u64().unwrap();
+        let hardness = rank_one_hardness(&rows, &columns).unwrap();
+        assert_close(hardness.mu, number(&output["mu"]), 1e-15, "mu");
+        assert_eq!(hardness.p_max, number(&output["p_max"]));
+        assert_close(hardness.gamma, number(&output["gamma"]), 1e-15, "gamma");
+        assert_eq!(hardness.row_gaps, numbers(&output["gap_u"]));
+        assert_eq!(hardness.column_gaps, numbers(&output["gap_v"]));
+        let bound = rank_one_upper_bound(&rows, &columns, horizon);
+        let corrected = rank_one_upper_bound_corrected(&rows, &columns, horizon);
+        match &output["theorem1_bound"] {
+            Value::Null => assert!(bound.is_nan() && corrected.is_finite()),
+            printed => {
+                assert_close(bound, number(printed), 1e-12, "Theorem 1");
+                let for_good = (6.0 * std::f64::consts::E + 82.0) * (rows.len() + columns.len()) as f64;
+                assert_close(corrected - for_good, 2.0 * (bound - for_good), 1e-12, "320 for 160");
+            }
+        }
+        let users = RankOneModel::from_values(&rows, &columns).unwrap();
+        assert_eq!(users.hardness(), hardness);
+        assert_close(users.optimal_reward(), number(&output["optimal_reward"]), 1e-15, "optimal reward");
+        let gaps: Vec<f64> = output["gap_matrix"].as_array().unwrap().iter().flat_map(numbers).collect();
+        for (cell, gap) in cells(users.shape()).zip(gaps) {
+            assert!((users.gap(&cell) - gap).abs() < 1e-15, "{cell:?}");
+        }
+        let optimal: Vec<Cell> =
+            output["optimal_pairs_0based"].as_array().unwrap().iter().map(pair).collect();
+        assert_eq!(users.optimal_action(), optimal[0]);
+        assert!(cells(users.shape()).all(|cell| (users.gap(&cell) == 0.0) == optimal.contains(&cell)));
+    }
+}
+
+fn pair(value: &Value) -> Cell {
+    let both = counts(value);
+    Cell::new(u32::try_from(both[0]).unwrap(), u32::try_from(both[1]).unwrap())
+}
+
+/// Lemma 1, of which Theorem 1 lives: `c (1 - max(p, q)) d(p, q) <= d(c p, c q) <= c d(p, q)`, and Pinsker's share of it.
+#[test]
+fn divergences_of_scaled_probabilities() {
+    for case in cases("kl_scaling.json") {
+        let (input, output) = (&case["inputs"], &case["output"]);
+        let (c, p, q) = (number(&input["c"]), number(&input["p"]), number(&input["q"]));
+        let largest = p.max(q);
+        // 0 times infinity is 0 here: an impossible or certain event has nothing to scale.
+        let times = |factor: f64, value: f64| if factor == 0.0 { 0.0 } else { factor * value };
+        let (divergence, scaled) = (bernoulli_kl(p, q), bernoulli_kl(c * p, c * q));
+        assert_close(
+            times(c * (1.0 - largest), divergence),
+            number(&output["lower_eq6"]),
+            1e-9,
+            "(6), below",
+        );
+        assert_close(scaled, number(&output["d_cp_cq"]), 1e-9, "d(cp, cq)");
+        assert_close(times(c, divergence), number(&output["upper_eq6"]), 1e-9, "(6), above");
+        let pinsker = 2.0 * c * c.max(1.0 - largest) * (p - q) * (p - q);
+        assert_close(pinsker, number(&output["lower_eq7"]), 1e-9, "(7)");
+        let slack = 1.0 + 1e-12;
+        assert!(pinsker <= scaled * slack + 1e-15 && scaled <= times(c, divergence) * slack + 1e-15);
+    }
+}
+
+// --- Degenerate input ---------------------------------------------------------------------------------------------------
+
+#[test]
+fn bounds_of_odd_instances() {
+    let plain = |rows: &[f64], columns: &[f64]| {
+        [rank_one_upper_bound(rows, columns, 1000), rank_one_upper_bound_corrected(rows, columns, 1000)]
+    };
+    let for_good = |sides: f64| (6.0 * std::f64::consts::E + 82.0) * sides;
+    // Malformed.
+    for (rows, columns) in [(&[][..], &[0.5][..]), (&[0.5], &[]), (&[1.5], &[0.5]), (&[0.5], &[f64::NAN])] {
+        assert!(plain(rows, columns).iter().all(|bound| bound.is_nan()));
+        assert!(rank_one_hardness(rows, columns).is_none());
+    }
+    // Nothing to learn: the gaps that the theorem divides by are not there.
+    let [printed, corrected] = plain(&[0.5, 0.5], &[0.25]);
+    assert!(printed.is_nan() && corrected == for_good(3.0));
+    // All rows zero: mu is 0 and nothing can be lost, but the columns' gaps count in the formula.
+    let [printed, corrected] = plain(&[0.0, 0.0], &[0.5, 0.25]);
+    assert!(printed.is_nan() && corrected == f64::INFINITY);
+    // The theorem begins at 5 rounds.
+    let (rows, columns) = ([0.75, 0.25], [0.75, 0.25]);
+    assert_eq!(rank_one_upper_bound(&rows, &columns, 4), f64::INFINITY);
+    assert!(rank_one_upper_bound(&rows, &columns, 5).is_finite());
+}
+
+#[test]
+fn odd_instances_are_instances() {
+    // All rows zero: every cell is as good as any other.
+    let users = RankOneModel::from_values(&[0.0, 0.0], &[0.3, 0.6, 0.1]).unwrap();
+    assert_eq!(users.optimal_reward(), 0.0);
+    assert!(cells(users.shape()).all(|cell| users.gap(&cell) == 0.0));
+    // One row, one column, one cell.
+    let one_row = RankOneModel::from_values(&[0.5], &[0.3, 0.6, 0.1]).unwrap();
+    assert_eq!((one_row.optimal_action(), one_row.optimal_reward()), (Cell::new(0, 1), 0.3));
+    let one_column = RankOneModel::from_values(&[0.5, 1.0], &[0.3]).unwrap();
+    assert_eq!(one_column.optimal_action(), Cell::new(1, 0));
+    let one_cell = RankOneModel::from_values(&[0.5], &[0.5]).unwrap();
+    assert_eq!(one_cell.gap(&Cell::default()), 0.0);
+    // Ties: two rows, two columns, four best cells, the first of them named.
+    let tied = RankOneModel::from_values(&[0.1, 0.4, 0.4], &[0.7, 0.2, 0.7]).unwrap();
+    assert_eq!(tied.optimal_action(), Cell::new(1, 0));
+    assert_eq!(cells(tied.shape()).filter(|cell| tied.gap(cell) == 0.0).count(), 4);
+    // No table at all.
+    assert!(matches!(RankOneModel::from_values(&[], &[0.5]), Err(Error::NoCells { .. })));
+    assert!(matches!(
+        RankOneModel::from_values(&[0.5], &[0.5, -0.1]),
+        Err(Error::NotAProbability { field: "columns", index: 1, .. })
+    ));
+    let shape = TableShape::new(2, 2).unwrap();
+    assert!(RankOneModel::needle(shape, (0.5, 0.6), (0.5, 0.5)).is_err());
+    assert!(
+        !tied.admits(&Cell::new(3, 0)) && !tied.admits(&Cell::new(0, 3)) && tied.admits(&Cell::new(2, 2))
+    );
+}
+
+#[test]
+fn saved_and_checked_again() {
+    let users = RankOneModel::from_values(&[0.1, 0.4], &[0.7, 0.2, 0.7]).unwrap();
+    let text = serde_json::to_string(&users).unwrap();
+    assert_eq!(text, r#"{"rows":[0.1,0.4],"columns":[0.7,0.2,0.7]}"#);
+    assert_eq!(serde_json::from_str::<RankOneModel>(&text).unwrap(), users);
+    assert!(serde_json::from_str::<RankOneModel>(r#"{"rows":[],"columns":[0.7]}"#).is_err());
+}
+
+// --- Generators ---------------------------------------------------------------------------------------------------------
+
+#[test]
+fn generators() {
+    let shape = TableShape::new(3, 2).unwrap();
+    let needle = RankOneModel::needle(shape, (0.25, 0.5), (0.125, 0.25)).unwrap();
+    assert_eq!(needle, RankOneModel::from_values(&[0.75, 0.25, 0.25], &[0.375, 0.125]).unwrap());
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let random = RankOneModel::random(TableShape::new(200, 300).unwrap(), &mut rng);
+    let side = |side: &[confidence::Probability]| {
+        side.iter().map(|probability| probability.get()).sum::<f64>() / side.len() as f64
+    };
+    // Means of 200 and of 300 uniforms: standard deviations .0204 and .0167, and 6 of them.
+    assert!((side(random.rows()) - 0.5).abs() < 0.123 && (side(random.columns()) - 0.5).abs() < 0.1);
+    let users = PositionBased::from_values(&[0.3, 0.2, 0.1], &[0.9, 0.5]).unwrap();
+    let cells = RankOneModel::try_from(&users).unwrap();
+    assert_eq!(cells, RankOneModel::from_values(&[0.3, 0.2, 0.1], &[0.9, 0.5]).unwrap());
+}
+
+quickcheck! {
+    /// The best cell is the best of all, and no gap is negative.
+    fn the_optimal_cell_is_the_best_of_all(rows: Vec<u8>, columns: Vec<u8>) -> bool {
+        let side = |side: &[u8]| side.iter().map(|&value| f64::from(value % 8) / 7.0).collect::<Vec<_>>();
+        let (rows, columns) = (side(&rows), side(&columns));
+        let Ok(users) = RankOneModel::from_values(&rows, &columns) else {
+            return rows.is_empty() || columns.is_empty();
+        };
+        let best = cells(users.shape()).map(|cell| users.expected_reward(&cell)).fold(0.0, f64::max);
+        best == users.optimal_reward()
+            && users.expected_reward(&users.optimal_action()) == best
+            && cells(users.shape()).all(|cell| users.gap(&cell) >= 0.0)
+    }
+}
+
+// --- Laws ---------------------------------------------------------------------------------------------------------------
+
+/// Alarms about the clicks on every cell.
+fn check(
+    rows: &[f64],
+    columns: &[f64],
+    click: impl Fn(Cell, &mut Xoshiro256PlusPlus) -> bool,
+) -> Vec<String> {
+    let users = RankOneModel::from_values(rows, columns).unwrap();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
+    let mut alarms = vec![];
+    for cell in cells(users.shape()) {
+        let clicks = (0..ROUNDS).filter(|_| click(cell, &mut rng)).count() as u64;
+        alarms.extend(binomial_check(&format!("{cell:?}"), clicks, ROUNDS, users.expected_reward(&cell)));
+    }
+    alarms
+}
+
+const ROWS: [f64; 3] = [0.5, 0.2, 0.8];
+const COLUMNS: [f64; 2] = [0.9, 0.4];
+
+#[test]
+fn clicks_follow_the_model() {
+    let users = RankOneModel::from_values(&ROWS, &COLUMNS).unwrap();
+    let alarms = check(&ROWS, &COLUMNS, |cell, rng| users.respond(&cell, rng).clicked);
+    assert!(alarms.is_empty(), "{alarms:?}");
+}
+
+/// Wrong: one draw decides row and column together, so that the smaller probability is that of a click.
+#[test]
+fn a_shared_draw_is_noticed() {
+    let wrong = |cell: Cell, rng: &mut Xoshiro256PlusPlus| {
+        let draw = (rng.next_u64() >> 11) as f64 / 9_007_199_254_740_992.0;
+        draw < ROWS[cell.row as usize].min(COLUMNS[cell.column as usize])
+    };
+    assert!(!check(&ROWS, &COLUMNS, wrong).is_empty());
+    assert!(power(ROUNDS, 0.2, 0.4) > 1.0 - FALSE_ALARM);
+}
+
+/// Two draws whatever is chosen, and the users are the same: a row that is better alone does not lose a click to a worse one.
+#[test]
+fn equal_generators_meet_the_same_users() {
+    let users = RankOneModel::from_values(&ROWS, &COLUMNS).unwrap();
+    let start = Xoshiro256PlusPlus::seed_from_u64(SEED);
+    let mut after = start.clone();
+    let _ = (after.next_u64(), after.next_u64());
+    for cell in cells(users.shape()) {
+        let mut rng = start.clone();
+        users.respond(&cell, &mut rng);
+        assert_eq!(rng, after);
+    }
+    let mut rng = start;
+    for _ in 0..1000 {
+        let worse = users.respond(&Cell::new(0, 1), &mut rng.clone()).clicked;
+        let better = users.respond(&Cell::new(2, 0), &mut rng).clicked;
+        assert!(better || !worse);
+    }
+}
