@@ -19,6 +19,15 @@ pub enum Error {
     /// Saved batches of `BatchRank` that overlap, name unknown items, or do not fill the list.
     #[error("the saved batches do not share out distinct items among all positions")]
     SavedBatches,
+    /// Saved rows or columns that somebody stands in for who is gone.
+    #[error("a saved row or column has a stand-in that does not stand for itself")]
+    SavedStandIns,
+    /// Saved columns of a sample that are no probabilities.
+    #[error("a sampled column that was saved is not a number from 0 to 1")]
+    SavedColumns,
+    /// A saved stage of an elimination that it cannot be in.
+    #[error("the saved stage, sweep and place do not belong together")]
+    SavedStage,
     /// Places of a list that are not its positions in some order.
     #[error("the places of a list of {n_positions} are not its positions, counted from 0, in some order")]
     NotTheirPlaces {
@@ -37,7 +46,7 @@ pub enum Error {
 
 /// The largest count that is restored: a thousand displays a second for more than thirty years. Below it the exact posterior's
 /// sampler keeps its promises, sums over 64 positions are exact as floating-point numbers, and counting on does not overflow.
-const MAX_COUNT: u64 = 1 << 40;
+pub(crate) const MAX_COUNT: u64 = 1 << 40;
 
 /// Checks saved tables of displays and of clicks, cell by cell, and the number of rounds.
 pub(crate) fn check_counts(rounds: u64, shows: &[u64], clicks: &[u64]) -> Result<(), Error> {

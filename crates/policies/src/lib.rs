@@ -13,6 +13,7 @@ mod top_l;
 
 pub mod generic;
 pub mod pbm;
+pub mod rank_one;
 pub mod ranking;
 pub mod spec;
 
@@ -20,6 +21,7 @@ pub use error::Error;
 pub use generic::{Fixed, Uniform};
 pub use pbm::{BcMpTs, PbmPie, PbmTs, PbmUcb, RbaKlUcb};
 pub use policy::{Decision, Policy, Select, Update};
+pub use rank_one::{CellKlUcb, Rank1Elim, Rank1Gibbs, Ucb1, Ucb1Elim, Uts};
 pub use ranking::{
     BatchRank, Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, TopRank, TsCascade,
 };

@@ -27,7 +27,7 @@ const ROUNDS: u64 = 100_000;
 type Generator = Xoshiro256PlusPlus;
 
 /// Position of `item` among equals.
-fn tie_rank(key: u64, item: usize) -> (u64, usize) {
+pub(crate) fn tie_rank(key: u64, item: usize) -> (u64, usize) {
     let mut hash = key ^ (item as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -28,7 +28,7 @@ impl Ties {
 
     /// Whether (`score`, `item`) goes before (`other_score`, `other`).
     #[inline]
-    fn precedes(self, score: f64, item: u32, other_score: f64, other: u32) -> bool {
+    pub(crate) fn precedes(self, score: f64, item: u32, other_score: f64, other: u32) -> bool {
         score > other_score || (score == other_score && self.breaks_for(item, other))
     }
 

@@ -1,0 +1,80 @@
+//! Plays and clicks of every cell: what the policies know that treat cells as arms.
+
+use crate::Error;
+use crate::error::check_counts;
+use click_models::{Cell, CellClick, TableShape};
+use serde::{Deserialize, Serialize};
+
+/// What was seen of every cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub(super) struct CellCounts {
+    shape: TableShape,
+    /// Rounds decided so far.
+    rounds: u64,
+    plays: Vec<u64>,
+    clicks: Vec<u64>,
+}
+
+#[derive(Deserialize)]
+struct Saved {
+    shape: TableShape,
+    rounds: u64,
+    plays: Vec<u64>,
+    clicks: Vec<u64>,
+}
+
+impl CellCounts {
+    pub(super) fn new(shape: TableShape) -> Self {
+        let fresh = vec![0; shape.n_cells()];
+        Self { shape, rounds: 0, plays: fresh.clone(), clicks: fresh }
+    }
+
+    pub(super) fn shape(&self) -> TableShape {
+        self.shape
+    }
+
+    /// Counts a new round and gives its 1-based number.
+    #[inline]
+    pub(super) fn next_round(&mut self) -> u64 {
+        self.rounds += 1;
+        self.rounds
+    }
+
+    #[inline]
+    pub(super) fn plays(&self, cell: usize) -> u64 {
+        self.plays[cell]
+    }
+
+    #[inline]
+    pub(super) fn clicks(&self, cell: usize) -> u64 {
+        self.clicks[cell]
+    }
+
+    /// Plays and clicks of all cells.
+    pub(super) fn all(&self) -> impl ExactSizeIterator<Item = (u64, u64)> + '_ {
+        self.plays.iter().copied().zip(self.clicks.iter().copied())
+    }
+
+    /// Counts one round's answer; the number of the cell that changed, none if there is no such cell.
+    #[inline]
+    pub(super) fn record(&mut self, played: Cell, seen: CellClick) -> Option<usize> {
+        let cell = self.shape.number(played)?;
+        self.plays[cell] += 1;
+        self.clicks[cell] += u64::from(seen.clicked);
+        Some(cell)
+    }
+}
+
+impl TryFrom<Saved> for CellCounts {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self, Error> {
+        if saved.plays.len() != saved.shape.n_cells() {
+            return Err(Error::SavedSizes);
+        }
+        check_counts(saved.rounds, &saved.plays, &saved.clicks)?;
+        let Saved { shape, rounds, plays, clicks } = saved;
+        Ok(Self { shape, rounds, plays, clicks })
+    }
+}

@@ -1,0 +1,451 @@
+//! `Rank1Elim` and `Rank1ElimKL`: rows are compared on shared random columns and columns on shared random rows, in stages, and those
+//! that are certainly worse drop out.
+//!
+//! Stage `l` consists of `n_l - n_(l-1)` sweeps. A sweep draws a column and plays every remaining row on it, then draws a row and
+//! plays every remaining column on it. Draws are uniform among *all* columns (rows); one that has been eliminated stands for the one
+//! that took its place. So means do not fall from stage to stage. After the stage every row has an interval around its mean over all
+//! of its `n_l` plays; a row whose upper end is at most the largest lower end is replaced by the row that has the latter. Columns
+//! likewise.
+//!
+//! | | `n_l` | interval |
+//! |---|---|---|
+//! | [`Rank1Elim::kl`] | `ceil(16 4^l ln n)` | `n_l d(mean, q) <= ln n + 3 ln ln n` |
+//! | [`Rank1Elim::hoeffding`] | `ceil(4 4^l ln n)` | `mean +- sqrt(ln n / n_l)` |
+//!
+//! Reference: Katariya, Kveton, Szepesvari, Vernade, Wen, *Bernoulli rank-1 bandits for click feedback*, IJCAI 2017, Algorithm 1;
+//! the second row is `Rank1Elim` of the same authors, *Stochastic rank-1 bandits*, AISTATS 2017.
+//! Deviations: only row and column sums are kept, not the K x L tables, since nothing else is used. Ties for the largest lower end
+//! are broken at random. A horizon below 2 counts as 2 (the logarithm of 1 makes stages without plays), and `ln n + 3 ln ln n` counts
+//! as 0 where it is negative. What the paper leaves open: feedback may be late or missing, and then an interval is that of the
+//! plays that were answered when the stage ended.
+//!
+//! | here | paper | shape | unit |
+//! |---|---|---|---|
+//! | `rows.stand_in` | `h^U` | `n_rows` (K) | row |
+//! | `rows.left` | `I` | at most K | row |
+//! | `rows.clicks`, `rows.plays` | sums of `C^U` over columns, `n_l` | K | clicks, rounds |
+//! | `columns` | the same for `h^V`, `J`, `C^V` | L | - |
+//! | `stage`, `sweep` | `l`, the loop of line 11 | - | - |
+//! | `horizon` | n | - | rounds |
+//!
+//! Late answers: the decision's note says which side the play was for, and a late answer counts there, whatever the stage. Numerics:
+//! the ends of an interval are on the safe side. Complexity: constant a round; a stage ends in O(K + L) indices. Memory: O(K + L).
+//!
+//! # Examples
+//!
+//! One row and two columns, horizon 1000: `n_0 = ceil(16 ln 1000) = 111` sweeps of 1 + 2 plays. Column 1 is always clicked and column 0
+//! never: `d(0, q) = -ln(1 - q)`, so that the upper end of column 0 is `1 - exp(-12.7057 / 111) = 0.108`, the lower end of
+//! column 1 is `exp(-12.7057 / 111) = 0.892`, and from the second stage on column 1 is alone.
+//!
+//! ```
+//! use click_models::{CellClick, TableShape};
+//! use policies::{Decision, Rank1Elim, Select, Update};
+//! use rand::{SeedableRng, rngs::ChaCha8Rng};
+//!
+//! let mut policy = Rank1Elim::kl(TableShape::new(1, 2)?, 1000);
+//! let mut rng = ChaCha8Rng::seed_from_u64(1);
+//! let mut decision = Decision::default();
+//! for round in 0..1000 {
+//!     policy.select(&mut rng, &mut decision);
+//!     assert!(round < 333 || decision.action.column == 1);
+//!     policy.update(&decision, &CellClick { clicked: decision.action.column == 1 });
+//! }
+//! assert_eq!(policy.remaining_columns(), [1]);
+//! # Ok::<(), click_models::Error>(())
+//! ```
+
+use crate::error::{MAX_COUNT, check_counts};
+use crate::exact::float;
+use crate::top_l::Ties;
+use crate::{Decision, Error, Select, Update};
+use click_models::{Cell, CellClick, TableShape};
+use confidence::math::ln;
+use confidence::{Rate, kl_ucb_lower, kl_ucb_upper};
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+
+/// What a play is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// Comparing rows, on a random column.
+    #[default]
+    Rows,
+    /// Comparing columns, on a random row.
+    Columns,
+}
+
+/// How stages and intervals are sized.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Bounds {
+    Kl,
+    Hoeffding,
+}
+
+/// No stage is longer: far beyond every horizon, and counting on does not overflow.
+const LAST_STAGE: u32 = 24;
+
+impl Bounds {
+    /// `n_l`: plays of every row and column when stage `l` ends.
+    fn plays(self, stage: u32, horizon: u64) -> u64 {
+        let factor = match self {
+            Self::Kl => 16.0,
+            Self::Hoeffding => 4.0,
+        };
+        let plays = factor * float(1 << (2 * stage.min(LAST_STAGE))) * ln(float(horizon));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, below 2^58")]
+        let plays = plays.ceil() as u64;
+        plays
+    }
+
+    /// The ends of the interval after so many plays and clicks.
+    fn interval(self, plays: u64, clicks: u64, horizon: u64) -> [f64; 2] {
+        if plays == 0 {
+            return [0.0, 1.0];
+        }
+        let (n, mean) = (float(plays), float(clicks) / float(plays));
+        match self {
+            Self::Kl => {
+                let level = Rate::LOG_PLUS_3_LOG_LOG.level(horizon);
+                [kl_ucb_lower(mean, n, level), kl_ucb_upper(mean, n, level)]
+            }
+            Self::Hoeffding => {
+                let radius = (ln(float(horizon)) / n).sqrt();
+                [mean - radius, mean + radius]
+            }
+        }
+    }
+}
+
+/// Rows or columns: who is left, and what was counted.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "SavedLine")]
+struct Line {
+    /// Who plays for whom: itself, or the one that took its place.
+    stand_in: Vec<u32>,
+    plays: Vec<u64>,
+    clicks: Vec<u64>,
+    /// Those that stand for themselves, in order.
+    #[serde(skip)]
+    left: Vec<u32>,
+    /// For how many each of them plays.
+    #[serde(skip)]
+    weights: Vec<u32>,
+    #[serde(skip)]
+    intervals: Vec<[f64; 2]>,
+}
+
+#[derive(Deserialize)]
+struct SavedLine {
+    stand_in: Vec<u32>,
+    plays: Vec<u64>,
+    clicks: Vec<u64>,
+}
+
+impl Line {
+    fn new(n: usize) -> Self {
+        let everybody = (0..).take(n).collect();
+        Self::assemble(SavedLine { stand_in: everybody, plays: vec![0; n], clicks: vec![0; n] })
+    }
+
+    fn assemble(SavedLine { stand_in, plays, clicks }: SavedLine) -> Self {
+        let n = stand_in.len();
+        let mut line = Self {
+            stand_in,
+            plays,
+            clicks,
+            left: Vec::with_capacity(n),
+            weights: Vec::with_capacity(n),
+            intervals: Vec::with_capacity(n),
+        };
+        line.count_left();
+        line
+    }
+
+    fn count_left(&mut self) {
+        let Self { stand_in, left, weights, .. } = self;
+        left.clear();
+        left.extend((0..).zip(&*stand_in).filter(|&(own, &other)| own == other).map(|(own, _)| own));
+        weights.clear();
+        weights.resize(left.len(), 0);
+        for &other in &*stand_in {
+            // Whoever stands in is left.
+            weights[left.partition_point(|&member| member < other)] += 1;
+        }
+    }
+
+    /// A uniformly random one of all, or who stands in for it.
+    #[inline]
+    fn draw<R: Rng + ?Sized>(&self, rng: &mut R) -> u32 {
+        self.stand_in[rng.random_range(0..self.stand_in.len())]
+    }
+
+    #[inline]
+    fn count(&mut self, member: u32, clicked: bool) {
+        if let (Some(plays), Some(clicks)) =
+            (self.plays.get_mut(member as usize), self.clicks.get_mut(member as usize))
+        {
+            *plays += 1;
+            *clicks += u64::from(clicked);
+        }
+    }
+
+    /// Replaces those that are certainly no better than the one of largest lower end. Ties for that are broken by one draw.
+    fn eliminate<R: Rng + ?Sized>(&mut self, bounds: Bounds, horizon: u64, rng: &mut R) {
+        let ties = Ties::draw(rng);
+        let Self { stand_in, plays, clicks, left, intervals, .. } = self;
+        intervals.clear();
+        intervals.extend(
+            left.iter()
+                .map(|&member| bounds.interval(plays[member as usize], clicks[member as usize], horizon)),
+        );
+        let ahead = (0..left.len()).reduce(|best, place| {
+            let precedes = ties.precedes(intervals[place][0], left[place], intervals[best][0], left[best]);
+            if precedes { place } else { best }
+        });
+        let Some(ahead) = ahead else { return };
+        let (winner, bar) = (left[ahead], intervals[ahead][0]);
+        // The winner may be at most its own lower end, if that is also its upper one: it stays.
+        let is_out = |place: usize| intervals[place][1] <= bar && left[place] != winner;
+        if !(0..left.len()).any(is_out) {
+            return;
+        }
+        for other in stand_in {
+            if is_out(left.partition_point(|member| member < other)) {
+                *other = winner;
+            }
+        }
+        self.count_left();
+    }
+
+    /// Adds the plays of whole sweeps, one entry of `clicks` a remaining member.
+    fn add(&mut self, sweeps: u64, clicks: &[u64]) {
+        for (&member, &clicks) in self.left.iter().zip(clicks) {
+            self.plays[member as usize] += sweeps;
+            self.clicks[member as usize] += clicks.min(sweeps);
+        }
+    }
+}
+
+impl TryFrom<SavedLine> for Line {
+    type Error = Error;
+
+    fn try_from(saved: SavedLine) -> Result<Self, Error> {
+        if saved.stand_in.len() != saved.plays.len() {
+            return Err(Error::SavedSizes);
+        }
+        check_counts(0, &saved.plays, &saved.clicks)?;
+        let stands_for_itself = |&other: &u32| saved.stand_in.get(other as usize) == Some(&other);
+        if !saved.stand_in.iter().all(stands_for_itself) {
+            return Err(Error::SavedStandIns);
+        }
+        Ok(Self::assemble(saved))
+    }
+}
+
+/// `Rank1Elim` or `Rank1ElimKL`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub struct Rank1Elim {
+    bounds: Bounds,
+    horizon: u64,
+    stage: u32,
+    /// Sweeps of all stages so far; the one at hand is not among them.
+    sweep: u64,
+    side: Side,
+    /// Plays made on this side of the sweep.
+    place: usize,
+    /// The column, or the row, of this side of the sweep.
+    partner: u32,
+    rows: Line,
+    columns: Line,
+    /// Sweeps of all stages when this one ends.
+    #[serde(skip)]
+    due: u64,
+}
+
+#[derive(Deserialize)]
+struct Saved {
+    bounds: Bounds,
+    horizon: u64,
+    stage: u32,
+    sweep: u64,
+    side: Side,
+    place: usize,
+    partner: u32,
+    rows: Line,
+    columns: Line,
+}
+
+impl Rank1Elim {
+    /// `Rank1ElimKL` for `horizon` rounds; it can be played for longer.
+    pub fn kl(shape: TableShape, horizon: u64) -> Self {
+        Self::fresh(Bounds::Kl, shape, horizon)
+    }
+
+    /// `Rank1Elim` for `horizon` rounds; it can be played for longer.
+    pub fn hoeffding(shape: TableShape, horizon: u64) -> Self {
+        Self::fresh(Bounds::Hoeffding, shape, horizon)
+    }
+
+    fn fresh(bounds: Bounds, shape: TableShape, horizon: u64) -> Self {
+        Self::assemble(Saved {
+            bounds,
+            horizon: horizon.max(2),
+            stage: 0,
+            sweep: 0,
+            side: Side::Rows,
+            place: 0,
+            partner: 0,
+            rows: Line::new(shape.n_rows()),
+            columns: Line::new(shape.n_columns()),
+        })
+    }
+
+    fn assemble(saved: Saved) -> Self {
+        let Saved { bounds, horizon, stage, sweep, side, place, partner, rows, columns } = saved;
+        let due = bounds.plays(stage, horizon);
+        Self { bounds, horizon, stage, sweep, side, place, partner, rows, columns, due }
+    }
+
+    /// Rows that are left, in order.
+    pub fn remaining_rows(&self) -> &[u32] {
+        &self.rows.left
+    }
+
+    /// Columns that are left, in order.
+    pub fn remaining_columns(&self) -> &[u32] {
+        &self.columns.left
+    }
+
+    /// For how many of all rows each remaining one plays.
+    pub fn row_weights(&self) -> &[u32] {
+        &self.rows.weights
+    }
+
+    /// For how many of all columns each remaining one plays.
+    pub fn column_weights(&self) -> &[u32] {
+        &self.columns.weights
+    }
+
+    /// The stage at hand, from 0.
+    pub fn stage(&self) -> u32 {
+        self.stage
+    }
+
+    /// How many whole sweeps come next before a stage ends, each of one play of every remaining row and one of every remaining
+    /// column; 0 in the middle of a sweep. A stage that has ended is closed, as the next `select` would have.
+    pub fn whole_sweeps<R: Rng + ?Sized>(&mut self, rng: &mut R) -> u64 {
+        if self.side != Side::Rows || self.place > 0 {
+            return 0;
+        }
+        self.end_stages(rng);
+        self.due - self.sweep
+    }
+
+    /// Makes up for `sweeps` whole sweeps and their answers, at most [`Rank1Elim::whole_sweeps`] of them: `row_clicks` are the clicks of
+    /// the remaining rows on random columns, `column_clicks` those of the remaining columns on random rows.
+    pub fn add_sweeps(&mut self, sweeps: u64, row_clicks: &[u64], column_clicks: &[u64]) {
+        let sweeps = sweeps.min(self.due - self.sweep);
+        self.rows.add(sweeps, row_clicks);
+        self.columns.add(sweeps, column_clicks);
+        self.sweep += sweeps;
+    }
+
+    /// Closes the stage when all of its sweeps have been played.
+    #[inline]
+    fn end_stages<R: Rng + ?Sized>(&mut self, rng: &mut R) {
+        while self.sweep >= self.due && self.stage < LAST_STAGE {
+            self.rows.eliminate(self.bounds, self.horizon, rng);
+            self.columns.eliminate(self.bounds, self.horizon, rng);
+            self.stage += 1;
+            self.due = self.bounds.plays(self.stage, self.horizon);
+        }
+        // The last stage has no end.
+        self.due = self.due.max(self.sweep + 1);
+    }
+}
+
+impl TryFrom<Saved> for Rank1Elim {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self, Error> {
+        TableShape::new(saved.rows.stand_in.len(), saved.columns.stand_in.len())?;
+        check_counts(saved.sweep, &[], &[])?;
+        if saved.stage > LAST_STAGE || saved.horizon < 2 {
+            return Err(Error::SavedStage);
+        }
+        let (own, other) = match saved.side {
+            Side::Rows => (&saved.rows, &saved.columns),
+            Side::Columns => (&saved.columns, &saved.rows),
+        };
+        // The first place of a sweep has no partner yet.
+        let started = saved.place > 0;
+        if saved.place >= own.left.len() || (started && other.left.binary_search(&saved.partner).is_err()) {
+            return Err(Error::SavedStage);
+        }
+        if saved.sweep > saved.bounds.plays(saved.stage, saved.horizon).min(MAX_COUNT) {
+            return Err(Error::SavedStage);
+        }
+        Ok(Self::assemble(saved))
+    }
+}
+
+impl Select<Cell> for Rank1Elim {
+    /// What the play is for.
+    type Note = Side;
+
+    #[inline]
+    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Cell, Side>) {
+        if self.place == 0 {
+            match self.side {
+                Side::Rows => {
+                    self.end_stages(rng);
+                    self.partner = self.columns.draw(rng);
+                }
+                Side::Columns => self.partner = self.rows.draw(rng),
+            }
+        }
+        out.note = self.side;
+        let left = match self.side {
+            Side::Rows => &self.rows.left,
+            Side::Columns => &self.columns.left,
+        };
+        let own = left[self.place];
+        self.place += 1;
+        let is_last = self.place == left.len();
+        out.action = match self.side {
+            Side::Rows => Cell::new(own, self.partner),
+            Side::Columns => Cell::new(self.partner, own),
+        };
+        if is_last {
+            self.place = 0;
+            self.sweep += u64::from(self.side == Side::Columns);
+            self.side = match self.side {
+                Side::Rows => Side::Columns,
+                Side::Columns => Side::Rows,
+            };
+        }
+    }
+}
+
+impl Update<Cell, CellClick> for Rank1Elim {
+    #[inline]
+    fn update(&mut self, decision: &Decision<Cell, Side>, feedback: &CellClick) {
+        let Cell { row, column } = decision.action;
+        if row as usize >= self.rows.stand_in.len() || column as usize >= self.columns.stand_in.len() {
+            return;
+        }
+        match decision.note {
+            Side::Rows => self.rows.count(row, feedback.clicked),
+            Side::Columns => self.columns.count(column, feedback.clicked),
+        }
+    }
+}
+
+/// The interval of `Rank1Elim`, for values that were computed elsewhere.
+#[cfg(test)]
+pub(super) fn hoeffding_interval(plays: u64, clicks: u64, horizon: u64) -> [f64; 2] {
+    Bounds::Hoeffding.interval(plays, clicks, horizon)
+}

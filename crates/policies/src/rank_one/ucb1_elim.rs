@@ -1,0 +1,235 @@
+//! `UCB1Elim`: every pair of a row and a column is an arm of its own, and arms that are certainly worse drop out in stages.
+//!
+//! In stage `m = 0, 1, ..` with `D = 2^-m` every remaining arm is played until it has `n_m = ceil(2 ln(n D^2) / D^2)` plays. Then an
+//! arm leaves when `mean + r < max (mean - r)`, `r = sqrt(ln(n D^2) / (2 n_m))`. After stage `floor(log2(n / e) / 2)` the
+//! arms that are left are played in turn for ever.
+//!
+//! Reference: Auer and Ortner, *UCB revisited: improved regret bounds for the stochastic multi-armed bandit problem*, 2010, figure 1.
+//! Deviations: arms are played in turn within a stage, one play each a sweep, where the paper leaves the order open. Late or
+//! missing feedback: means and radii are of the plays that were answered when the stage ended.
+//!
+//! | here | paper | shape | unit |
+//! |---|---|---|---|
+//! | `left` | `B_m` | at most K L | cell |
+//! | `plays`, `clicks` | `n_m`, the sums of rewards | K L | - |
+//! | `stage`, `2^-stage` | m, `Delta~_m` | - | - |
+//! | `horizon` | n (T) | - | rounds |
+//!
+//! Numerics: counts of 32 bits; an arm that has been answered 2^32 times is counted no further. Complexity: constant a round; a stage
+//! ends in O(arms left). Memory: 12 bytes an arm. Horizons below 3 have no stage at all: all arms are played in turn.
+//!
+//! # Examples
+//!
+//! One row, two columns, horizon 1000: `n_0 = ceil(2 ln 1000) = 14` and `r = sqrt(ln 1000 / 28) = 0.497`, so that a mean of 0 and one of
+//! 1 are told apart after 28 plays: `0 + r < 1 - r`.
+//!
+//! ```
+//! use click_models::{CellClick, TableShape};
+//! use policies::{Decision, Select, Ucb1Elim, Update};
+//! use rand::{SeedableRng, rngs::ChaCha8Rng};
+//!
+//! let mut policy = Ucb1Elim::new(TableShape::new(1, 2)?, 1000);
+//! let mut rng = ChaCha8Rng::seed_from_u64(1);
+//! let mut decision = Decision::default();
+//! for round in 0..1000 {
+//!     policy.select(&mut rng, &mut decision);
+//!     assert!(round < 28 || decision.action.column == 1);
+//!     policy.update(&decision, &CellClick { clicked: decision.action.column == 1 });
+//! }
+//! # Ok::<(), click_models::Error>(())
+//! ```
+
+use crate::error::check_counts;
+use crate::exact::float;
+use crate::{Decision, Error, Select, Update};
+use click_models::{Cell, CellClick, TableShape};
+use confidence::math::ln;
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+/// `UCB1Elim` over all cells.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub struct Ucb1Elim {
+    shape: TableShape,
+    horizon: u64,
+    stage: u32,
+    /// Sweeps over the remaining cells so far; the one at hand is not among them.
+    sweep: u64,
+    /// Plays made in this sweep.
+    place: usize,
+    /// Numbers of the cells that are left, in order.
+    left: Vec<u32>,
+    plays: Vec<u32>,
+    clicks: Vec<u32>,
+    /// Sweeps when this stage ends; none if it is the last.
+    #[serde(skip)]
+    due: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Saved {
+    shape: TableShape,
+    horizon: u64,
+    stage: u32,
+    sweep: u64,
+    place: usize,
+    left: Vec<u32>,
+    plays: Vec<u32>,
+    clicks: Vec<u32>,
+}
+
+/// `ln(n D^2)`, `D^2` and `n_m` of a stage; none after the last.
+fn plan(stage: u32, horizon: u64) -> Option<(f64, u64)> {
+    // ln(n / e) / 2 in units of ln 2.
+    let last = ((ln(float(horizon)) - 1.0) / (2.0 * std::f64::consts::LN_2)).floor();
+    if f64::from(stage) > last {
+        return None;
+    }
+    // At most half of log2 of a 64-bit horizon.
+    let squared = 1.0 / float(1 << (2 * stage));
+    let log = ln(float(horizon) * squared);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, saturating")]
+    let plays = (2.0 * log / squared).ceil() as u64;
+    Some((log, plays))
+}
+
+impl Ucb1Elim {
+    /// A fresh policy for `horizon` rounds; it can be played for longer.
+    pub fn new(shape: TableShape, horizon: u64) -> Self {
+        let n_cells = shape.n_cells();
+        Self::assemble(Saved {
+            shape,
+            horizon: horizon.max(1),
+            stage: 0,
+            sweep: 0,
+            place: 0,
+            left: (0..).take(n_cells).collect(),
+            plays: vec![0; n_cells],
+            clicks: vec![0; n_cells],
+        })
+    }
+
+    fn assemble(Saved { shape, horizon, stage, sweep, place, left, plays, clicks }: Saved) -> Self {
+        let due = plan(stage, horizon).map(|(_, plays)| plays);
+        Self { shape, horizon, stage, sweep, place, left, plays, clicks, due }
+    }
+
+    /// Numbers of the cells that are left, in order ([`TableShape::cell`]).
+    pub fn remaining_cells(&self) -> &[u32] {
+        &self.left
+    }
+
+    /// The stage at hand, from 0.
+    pub fn stage(&self) -> u32 {
+        self.stage
+    }
+
+    /// How many whole sweeps come next before a stage ends, each of one play of every remaining cell; 0 in the middle of a sweep. A
+    /// stage that has ended is closed, as the next `select` would have.
+    pub fn whole_sweeps(&mut self) -> u64 {
+        if self.place > 0 {
+            return 0;
+        }
+        self.end_stages();
+        self.due.map_or(u64::MAX, |due| due - self.sweep)
+    }
+
+    /// Makes up for `sweeps` whole sweeps and their answers, at most [`Ucb1Elim::whole_sweeps`] of them, one entry of `clicks` a remaining
+    /// cell.
+    pub fn add_sweeps(&mut self, sweeps: u64, clicks: &[u64]) {
+        let sweeps = self.due.map_or(sweeps, |due| sweeps.min(due - self.sweep));
+        let narrow = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+        for (&cell, &clicks) in self.left.iter().zip(clicks) {
+            let (plays, counted) = (&mut self.plays[cell as usize], &mut self.clicks[cell as usize]);
+            *plays = plays.saturating_add(narrow(sweeps));
+            *counted = counted.saturating_add(narrow(clicks)).min(*plays);
+        }
+        self.sweep = self.sweep.saturating_add(sweeps);
+    }
+
+    #[inline]
+    fn end_stages(&mut self) {
+        while self.due.is_some_and(|due| self.sweep >= due) {
+            self.eliminate();
+            self.stage += 1;
+            self.due = plan(self.stage, self.horizon).map(|(_, plays)| plays);
+        }
+    }
+
+    fn eliminate(&mut self) {
+        let Some((log, _)) = plan(self.stage, self.horizon) else { return };
+        let Self { left, plays, clicks, .. } = self;
+        let mean_and_radius = |cell: u32| match plays[cell as usize] {
+            0 => (0.0, f64::INFINITY),
+            plays => {
+                let mean = f64::from(clicks[cell as usize]) / f64::from(plays);
+                (mean, (log / (2.0 * f64::from(plays))).sqrt())
+            }
+        };
+        let lower = |&cell: &u32| {
+            let (mean, radius) = mean_and_radius(cell);
+            mean - radius
+        };
+        let bar = left.iter().map(lower).fold(f64::NEG_INFINITY, f64::max);
+        left.retain(|&cell| {
+            let (mean, radius) = mean_and_radius(cell);
+            mean + radius >= bar
+        });
+    }
+}
+
+impl TryFrom<Saved> for Ucb1Elim {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self, Error> {
+        let n_cells = saved.shape.n_cells();
+        if saved.plays.len() != n_cells || saved.clicks.len() != n_cells || saved.left.len() > n_cells {
+            return Err(Error::SavedSizes);
+        }
+        if saved.clicks.iter().zip(&saved.plays).any(|(clicks, plays)| clicks > plays) {
+            return Err(Error::MoreClicksThanShows);
+        }
+        check_counts(saved.sweep, &[], &[])?;
+        let in_order = saved.left.windows(2).all(|pair| pair[0] < pair[1]);
+        let known = saved.left.last().is_some_and(|&cell| (cell as usize) < n_cells);
+        if !in_order || !known || saved.place >= saved.left.len() || saved.horizon == 0 {
+            return Err(Error::SavedStage);
+        }
+        let plan_before = saved.stage.checked_sub(1).map(|before| plan(before, saved.horizon));
+        let is_beyond = plan(saved.stage, saved.horizon).is_some_and(|(_, plays)| saved.sweep > plays);
+        // There is one stage after the last that ends, and no sweep of it before its own beginning.
+        if plan_before == Some(None) || is_beyond {
+            return Err(Error::SavedStage);
+        }
+        Ok(Self::assemble(saved))
+    }
+}
+
+impl Select<Cell> for Ucb1Elim {
+    type Note = ();
+
+    #[inline]
+    fn select<R: Rng + ?Sized>(&mut self, _rng: &mut R, out: &mut Decision<Cell>) {
+        if self.place == 0 {
+            self.end_stages();
+        }
+        out.action = self.shape.cell(self.left[self.place] as usize);
+        self.place += 1;
+        if self.place == self.left.len() {
+            self.place = 0;
+            self.sweep = self.sweep.saturating_add(1);
+        }
+    }
+}
+
+impl Update<Cell, CellClick> for Ucb1Elim {
+    #[inline]
+    fn update(&mut self, decision: &Decision<Cell>, feedback: &CellClick) {
+        let Some(cell) = self.shape.number(decision.action) else { return };
+        if self.plays[cell] < u32::MAX {
+            self.plays[cell] += 1;
+            self.clicks[cell] += u32::from(feedback.clicked);
+        }
+    }
+}
