@@ -1,8 +1,10 @@
 #![doc = include_str!("../README.md")]
 
+mod binomial;
 mod contender;
 mod run;
 mod schedule;
+mod stages;
 mod streams;
 mod summary;
 mod tournament;
@@ -10,6 +12,7 @@ mod tournament;
 pub use contender::{Contender, Entry, Oracle};
 pub use run::{Curve, play};
 pub use schedule::{Schedule, ScheduleError};
+pub use stages::{InSweeps, StageEntry, Stretch, play_in_stages};
 pub use streams::{SimRng, Streams};
 pub use summary::{Summary, mean_and_error};
 pub use tournament::{Observer, Outcome, Silent, Tournament};

@@ -1,0 +1,239 @@
+//! Binomial and multinomial variates, the same bits on every machine.
+//!
+//! Few trials are tossed one by one. Where few successes (or failures) are expected the distribution function is walked along from 0. Else
+//! a transformed rejection.
+//!
+//! Reference: Hormann, *The generation of binomial random variates*, J. Stat. Comput. Simul. 46, 1993, algorithm BTRS. Deviations: none.
+//!
+//! Numerics: `libm` and our own logarithm. The acceptance test compares logarithms of the order of `trials` times rounding, below 1e-8
+//! for 10^7 trials. Complexity: constant; one to two pairs of draws from 10 expected successes on.
+
+use confidence::math::ln;
+use rand::{Rng, RngExt};
+
+/// Up to so many trials are tossed.
+const FEW_TRIALS: u64 = 16;
+/// From so many expected successes on the rejection is used; it is not valid below.
+const MANY: f64 = 10.0;
+
+/// Successes in `trials` independent trials of probability `success`, which is from 0 to 1.
+pub(crate) fn binomial<R: Rng + ?Sized>(trials: u64, success: f64, rng: &mut R) -> u64 {
+    if success > 0.5 {
+        return trials - binomial_of_rare(trials, 1.0 - success, rng);
+    }
+    binomial_of_rare(trials, success, rng)
+}
+
+/// The same for probabilities up to a half.
+fn binomial_of_rare<R: Rng + ?Sized>(trials: u64, success: f64, rng: &mut R) -> u64 {
+    if success <= 0.0 {
+        return 0;
+    }
+    if trials <= FEW_TRIALS {
+        return (0..trials).filter(|_| rng.random::<f64>() < success).count() as u64;
+    }
+    if trials as f64 * success < MANY {
+        return walk(trials, success, rng);
+    }
+    transformed_rejection(trials, success, rng)
+}
+
+/// Inversion from 0 upwards.
+fn walk<R: Rng + ?Sized>(trials: u64, success: f64, rng: &mut R) -> u64 {
+    let odds = success / (1.0 - success);
+    // At least exp(-14): fewer than ten successes are expected, at odds of at most 1.
+    let none = libm::exp(trials as f64 * libm::log1p(-success));
+    loop {
+        let mut left = rng.random::<f64>();
+        let mut mass = none;
+        let mut count = 0;
+        while left >= mass {
+            if count == trials {
+                break;
+            }
+            left -= mass;
+            mass *= odds * (trials - count) as f64 / (count + 1) as f64;
+            count += 1;
+            // Where the masses have rounded to nothing, the sum of all has fallen short of 1 by rounding.
+            if mass < 1e-300 {
+                break;
+            }
+        }
+        if left < mass {
+            return count;
+        }
+    }
+}
+
+/// Algorithm BTRS.
+fn transformed_rejection<R: Rng + ?Sized>(trials: u64, success: f64, rng: &mut R) -> u64 {
+    let n = trials as f64;
+    let odds = success / (1.0 - success);
+    let deviation = (n * success * (1.0 - success)).sqrt();
+    let b = 1.15 + 2.53 * deviation;
+    let a = -0.0873 + 0.0248 * b + 0.01 * success;
+    let centre = n * success + 0.5;
+    let squeeze = 0.92 - 4.2 / b;
+    let alpha = (2.83 + 5.1 / b) * deviation;
+    let mode = ((n + 1.0) * success).floor();
+    loop {
+        let u = rng.random::<f64>() - 0.5;
+        let v = rng.random::<f64>();
+        let us = 0.5 - u.abs();
+        let k = ((2.0 * a / us + b) * u + centre).floor();
+        let accepted = if us >= 0.07 && v <= squeeze {
+            true
+        } else if !(0.0..=n).contains(&k) {
+            false
+        } else {
+            let scaled = v * alpha / (a / (us * us) + b);
+            let bound = (mode + 0.5) * ln((mode + 1.0) / (odds * (n - mode + 1.0)))
+                + (n + 1.0) * ln((n - mode + 1.0) / (n - k + 1.0))
+                + (k + 0.5) * ln(odds * (n - k + 1.0) / (k + 1.0))
+                + (stirling_error(mode) + stirling_error(n - mode))
+                - (stirling_error(k) + stirling_error(n - k));
+            // A product of 0 has the logarithm -inf, which is below everything.
+            scaled <= 0.0 || ln(scaled) <= bound
+        };
+        if accepted {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to n")]
+            return k as u64;
+        }
+    }
+}
+
+/// What `(k + 1/2) ln(k + 1) - (k + 1) + ln(2 pi) / 2` lacks to `ln k!`.
+fn stirling_error(k: f64) -> f64 {
+    const SMALL: [f64; 10] = [
+        0.081_061_466_795_327_26,
+        0.041_340_695_955_409_29,
+        0.027_677_925_684_998_34,
+        0.020_790_672_103_765_09,
+        0.016_644_691_189_821_19,
+        0.013_876_128_823_070_75,
+        0.011_896_709_945_891_77,
+        0.010_411_265_261_972_09,
+        0.009_255_462_182_712_733,
+        0.008_330_563_433_362_87,
+    ];
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count below 10")]
+    if k < 10.0 {
+        return SMALL[k as usize];
+    }
+    let next = k + 1.0;
+    let squared = next * next;
+    (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / squared) / squared) / next
+}
+
+/// Shares `trials` out among places with these weights, in order.
+pub(crate) fn multinomial<R: Rng + ?Sized>(trials: u64, weights: &[u64], rng: &mut R, counts: &mut Vec<u64>) {
+    counts.clear();
+    let mut left = trials;
+    let mut weight_left: u64 = weights.iter().sum();
+    for &weight in weights {
+        let count = if weight == weight_left {
+            left
+        } else {
+            binomial(left, weight as f64 / weight_left as f64, rng)
+        };
+        counts.push(count);
+        left -= count;
+        weight_left -= weight;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    const DRAWS: usize = 200_000;
+
+    /// The largest distance between the empirical distribution function of `draws` and the binomial one.
+    fn distance(trials: u64, success: f64, mut draw: impl FnMut() -> u64) -> f64 {
+        let mut counts = vec![0_u64; usize::try_from(trials).expect("small") + 1];
+        for _ in 0..DRAWS {
+            counts[usize::try_from(draw()).expect("small")] += 1;
+        }
+        let n = trials as f64;
+        let (mut exact, mut seen, mut largest) = (0.0, 0.0, 0.0_f64);
+        for (k, count) in (0..).zip(counts) {
+            let k = f64::from(k);
+            let choose = libm::lgamma(n + 1.0) - libm::lgamma(k + 1.0) - libm::lgamma(n - k + 1.0);
+            exact += libm::exp(choose + k * libm::log(success) + (n - k) * libm::log1p(-success));
+            seen += count as f64 / DRAWS as f64;
+            largest = largest.max((exact - seen).abs());
+        }
+        largest
+    }
+
+    /// Dvoretzky, Kiefer, Wolfowitz and Massart: exceeded with probability at most 1e-6.
+    fn allowed() -> f64 {
+        (libm::log(2.0 / 1e-6) / (2.0 * DRAWS as f64)).sqrt()
+    }
+
+    const CASES: [(u64, f64); 12] = [
+        (1, 0.3),
+        (16, 0.9),
+        (17, 0.25),
+        (17, 0.999),
+        (40, 0.2499),
+        (40, 0.25),
+        (40, 0.75),
+        (41, 0.5),
+        (1000, 0.0099),
+        (1000, 0.0101),
+        (20_000, 0.3),
+        (100_000, 0.9),
+    ];
+
+    #[test]
+    fn follows_the_binomial_law() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        for (trials, success) in CASES {
+            let distance = distance(trials, success, || binomial(trials, success, &mut rng));
+            assert!(distance < allowed(), "{trials} trials of {success}: off by {distance}");
+        }
+    }
+
+    /// A success probability off by one part in 20, and a rounded normal: both are noticed where the counts are large or small.
+    #[test]
+    fn wrong_laws_are_noticed() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        assert!(distance(40, 0.25, || binomial(40, 0.2625, &mut rng)) > allowed());
+        let mut shifted = || (binomial(1000, 0.0101, &mut rng) + 1).min(1000);
+        assert!(distance(1000, 0.0101, &mut shifted) > allowed());
+    }
+
+    #[test]
+    fn certain_and_impossible() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        for trials in [0, 1, 100, 1 << 40] {
+            assert_eq!(binomial(trials, 0.0, &mut rng), 0);
+            assert_eq!(binomial(trials, 1.0, &mut rng), trials);
+            assert!(binomial(trials, 1e-300, &mut rng) == 0);
+        }
+        // As large as a run can be: 5 standard deviations of 5e5.
+        let count = binomial(1 << 40, 0.5, &mut rng);
+        assert!(count.abs_diff(1 << 39) < 5 * 524_288);
+    }
+
+    #[test]
+    fn shares_add_up() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        let mut counts = vec![];
+        for trials in [0, 1, 7, 12_345] {
+            multinomial(trials, &[3, 0, 1, 5, 0], &mut rng, &mut counts);
+            assert_eq!(counts.len(), 5);
+            assert_eq!(counts.iter().sum::<u64>(), trials);
+            assert_eq!((counts[1], counts[4]), (0, 0));
+        }
+        // The third of three places gets what a binomial with its share gets.
+        let distance = distance(60, 0.5, || {
+            multinomial(60, &[2, 4, 6], &mut rng, &mut counts);
+            counts[2]
+        });
+        assert!(distance < allowed());
+    }
+}
