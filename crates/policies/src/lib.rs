@@ -18,7 +18,7 @@ pub mod ranking;
 pub mod spec;
 
 pub use error::Error;
-pub use generic::{Fixed, Uniform};
+pub use generic::{Fixed, Uniform, UniformCell};
 pub use pbm::{BcMpTs, PbmPie, PbmTs, PbmUcb, RbaKlUcb};
 pub use policy::{Decision, Policy, Select, Update};
 pub use rank_one::{CellKlUcb, Rank1Elim, Rank1Gibbs, Ucb1, Ucb1Elim, Uts};

@@ -11,10 +11,13 @@
 //! | `rsf-kl-ucb`, `kl-ucb` | `level = "log-t"`, `"log-t-3-log-log-t"` or `"log-t-4-log-log-t"` |
 //! | `cascade-kl-ucb`, `dcm-kl-ucb` | `level = "log-t-3-log-log-t"` or another of these |
 //! | `pie` | `position` (0-based; by default where the last leader stands, the bottom of most lists), `level` as for `rsf-kl-ucb` |
-//! | `rba-kl-ucb`, `top-rank`, `batch-rank`, `uniform`, `oracle` | |
+//! | `rba-kl-ucb`, `top-rank`, `batch-rank` | |
+//! | `rank1-elim-kl`, `rank1-elim`, `ucb1-elim`, `ucb1`, `uts`, `rank1-gibbs` | |
+//! | `uniform`, `oracle` | |
 //!
 //! Which models a policy can be played on says [`PolicySpec::speaks`]: the first three lines the position-based one, those
-//! down to `pie` every model whose answers reveal a prefix, whatever model they have their name from, and the last line all.
+//! down to `pie` every model whose answers reveal a prefix, whatever model they have their name from, the next line every model of
+//! lists, the one after it rank-one users, and the last line all. `kl-ucb` plays rank-one users too: every cell is an arm.
 //!
 //! # Examples
 //!
@@ -75,7 +78,7 @@ pub enum PolicySpec {
     },
     /// RSF-TS.
     RsfTs {},
-    /// KL-UCB on an observed prefix, the rule of RSF-KL-UCB.
+    /// KL-UCB on an observed prefix, the rule of RSF-KL-UCB, or over the cells of a table.
     KlUcb {
         /// Exploration rate.
         #[serde(default)]
@@ -116,9 +119,21 @@ pub enum PolicySpec {
     TopRank {},
     /// `BatchRank`, which takes the horizon from the experiment.
     BatchRank {},
-    /// A uniformly random list.
+    /// `Rank1ElimKL`, which takes the horizon from the experiment.
+    Rank1ElimKl {},
+    /// `Rank1Elim`, which takes the horizon from the experiment.
+    Rank1Elim {},
+    /// `UCB1Elim` over all cells, which takes the horizon from the experiment.
+    Ucb1Elim {},
+    /// UCB1 over all cells.
+    Ucb1 {},
+    /// Unimodal Thompson sampling.
+    Uts {},
+    /// Thompson sampling that pools rows and columns.
+    Rank1Gibbs {},
+    /// A uniformly random list or cell.
     Uniform {},
-    /// The best list, which only the experimenter knows.
+    /// The best list or cell, which only the experimenter knows.
     Oracle {},
 }
 
@@ -156,6 +171,8 @@ pub enum Protocol {
     Cascade,
     /// The shape of the list and where leaving is most likely; the clicks, down to the last of which the user surely looked.
     Dcm,
+    /// The numbers of rows and columns; a click or none on the one cell that was chosen.
+    RankOne,
 }
 
 impl PolicySpec {
@@ -168,6 +185,7 @@ impl PolicySpec {
     /// assert!(!PolicySpec::PbmTs {}.speaks(Protocol::Cascade));
     /// // One rule for every answer that reveals a prefix, under three names.
     /// assert!(PolicySpec::RsfTs {}.speaks(Protocol::Cascade) && PolicySpec::CascadeTs {}.speaks(Protocol::Dcm));
+    /// assert!(PolicySpec::Uts {}.speaks(Protocol::RankOne) && !PolicySpec::TopRank {}.speaks(Protocol::RankOne));
     /// ```
     pub fn speaks(&self, protocol: Protocol) -> bool {
         match self {
@@ -177,7 +195,6 @@ impl PolicySpec {
             Self::RsfUcb {}
             | Self::RsfKlUcb { .. }
             | Self::RsfTs {}
-            | Self::KlUcb { .. }
             | Self::CascadeUcb1 {}
             | Self::CascadeKlUcb { .. }
             | Self::CascadeTs {}
@@ -185,13 +202,25 @@ impl PolicySpec {
             | Self::CascadeUcbV {}
             | Self::DcmKlUcb { .. }
             | Self::DcmTs {}
-            | Self::Pie { .. } => protocol != Protocol::PositionBased,
-            Self::RbaKlUcb {}
-            | Self::TopRank {}
-            | Self::BatchRank {}
-            | Self::Uniform {}
-            | Self::Oracle {} => true,
+            | Self::Pie { .. } => protocol != Protocol::PositionBased && protocol != Protocol::RankOne,
+            Self::KlUcb { .. } => protocol != Protocol::PositionBased,
+            Self::RbaKlUcb {} | Self::TopRank {} | Self::BatchRank {} => protocol != Protocol::RankOne,
+            Self::Rank1ElimKl {}
+            | Self::Rank1Elim {}
+            | Self::Ucb1Elim {}
+            | Self::Ucb1 {}
+            | Self::Uts {}
+            | Self::Rank1Gibbs {} => protocol == Protocol::RankOne,
+            Self::Uniform {} | Self::Oracle {} => true,
         }
+    }
+
+    /// Whether the policy keeps numbers for every cell of a table of rows and columns, so that large tables are beyond it.
+    pub fn keeps_cells(&self) -> bool {
+        matches!(
+            self,
+            Self::Ucb1Elim {} | Self::Ucb1 {} | Self::KlUcb { .. } | Self::Uts {} | Self::Rank1Gibbs {}
+        )
     }
 }
 

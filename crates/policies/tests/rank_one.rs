@@ -4,7 +4,9 @@
 use allocation_counter::measure;
 use click_models::{Cell, CellClick, ClickModel, RankOneModel, TableShape};
 use confidence::Rate;
-use policies::{CellKlUcb, Decision, Rank1Elim, Rank1Gibbs, Select, Ucb1, Ucb1Elim, Update, Uts};
+use policies::{
+    CellKlUcb, Decision, Rank1Elim, Rank1Gibbs, Select, Ucb1, Ucb1Elim, UniformCell, Update, Uts,
+};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -515,7 +517,9 @@ impl Visitor for First {
 
 #[test]
 fn the_first_cell_is_uniform() {
-    policies(&RankOneModel::from_values(&[0.5; 2], &[0.5; 3]).expect("valid"), &mut First);
+    let model = RankOneModel::from_values(&[0.5; 2], &[0.5; 3]).expect("valid");
+    policies(&model, &mut First);
+    First.visit("uniform", &model, UniformCell::new(model.shape()));
 }
 
 /// A line a policy: name, the cells of rounds 1, 2, 3, 10 and 1000, and the bits of the regret after 60,000 rounds.

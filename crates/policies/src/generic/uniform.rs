@@ -1,6 +1,6 @@
-//! Uniform: a fresh random list in every round.
+//! Uniform: a fresh random list, or a random cell of a table, in every round.
 //!
-//! Every ordered list of `n_positions` distinct items has the same probability.
+//! Every ordered list of `n_positions` distinct items has the same probability, and so has every cell.
 //!
 //! Reference: none needed; the floor of every comparison. Deviations: none. Symbols: none. Numerics: items are
 //! drawn without modulo bias. Complexity: O(`n_positions`^2) a round; up to `n_positions` ln `n_positions` draws when all items are shown.
@@ -21,7 +21,7 @@
 //! ```
 
 use crate::{Decision, Select, Update};
-use click_models::{ItemId, ListShape, Ranking};
+use click_models::{Cell, ItemId, ListShape, Ranking, TableShape};
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
@@ -57,4 +57,31 @@ impl Select<Ranking> for Uniform {
 impl<F> Update<Ranking, F> for Uniform {
     #[inline]
     fn update(&mut self, _decision: &Decision<Ranking>, _feedback: &F) {}
+}
+
+/// Plays a uniformly random cell.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct UniformCell {
+    shape: TableShape,
+}
+
+impl UniformCell {
+    /// A uniform policy for tables of this shape.
+    pub fn new(shape: TableShape) -> Self {
+        Self { shape }
+    }
+}
+
+impl Select<Cell> for UniformCell {
+    type Note = ();
+
+    #[inline]
+    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Cell>) {
+        out.action = self.shape.cell(rng.random_range(0..self.shape.n_cells()));
+    }
+}
+
+impl<F> Update<Cell, F> for UniformCell {
+    #[inline]
+    fn update(&mut self, _decision: &Decision<Cell>, _feedback: &F) {}
 }

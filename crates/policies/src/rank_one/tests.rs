@@ -187,7 +187,7 @@ fn naive_uts(model: &RankOneModel, every: u64, rounds: usize) -> Vec<Cell> {
         let leader = ranked(&(0..shape.n_cells()).map(mean).collect::<Vec<f64>>(), key)[0];
         leads[leader] += 1;
         let mut played = leader;
-        if leads[leader] % every != 0 {
+        if !u64::is_multiple_of(leads[leader], every) {
             let Cell { row, column } = shape.cell(leader);
             let row = (0..shape.n_columns()).map(|j| row as usize * shape.n_columns() + j);
             let column = (0..shape.n_rows()).map(|i| i * shape.n_columns() + column as usize);
@@ -239,7 +239,9 @@ fn naive_gibbs(model: &RankOneModel, rounds: usize) -> Vec<Cell> {
             *v = draw(of(&history.plays), of(&history.clicks), expected, &mut rng);
         }
         let largest = v.iter().copied().fold(0.0, f64::max);
-        v.iter_mut().for_each(|v| *v /= largest);
+        for v in &mut v {
+            *v /= largest;
+        }
         let first_largest = |side: &[f64]| ranked(side, 0)[0];
         history.play_number(at(first_largest(&u), first_largest(&v)));
     }
