@@ -30,6 +30,7 @@
 //! | `pbm`, `semi-bandit` | `theta`: attraction, one an item; `kappa`: examination, one a position |
 //! | `cascade` | `attraction`; `positions`: their number; `weights`: what a click is worth, one a position (optional) |
 //! | `dcm` | `attraction`; `leave`: one a position; `reward`: `"satisfaction"` (default) or `"clicks"` |
+//! | `rank-one` | `rows` and `columns`: a probability each |
 //!
 //! A policy for one model plays users of another if it is said as what it reads their answers, `read-as = "cascade"`; one that has
 //! to know examination probabilities is then told some, `kappa = [1.0, 0.6, 0.3]`, which may also be other than the users' own.

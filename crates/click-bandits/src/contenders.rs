@@ -7,15 +7,16 @@ use crate::config::PolicyEntry;
 use crate::toml_reader::Error;
 use click_models::{
     Cascade, CascadeModel, ClickModel, Dcm, DependentClick, Feedback, ListFeedback, ListProtocol, Pbm,
-    PbmKnown, PositionBased, RandomSemiBandit, SemiBandit,
+    PbmKnown, PositionBased, RandomSemiBandit, RankOneModel, SemiBandit,
 };
 use confidence::{Probability, Rate};
 use policies::spec::{PbmPiePosition, PolicySpec, Protocol};
 use policies::{
-    BatchRank, BcMpTs, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV,
-    RbaKlUcb, ReadAs, TopRank, TsCascade, Uniform,
+    BatchRank, BcMpTs, CellKlUcb, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb,
+    PrefixUcbV, Rank1Elim, Rank1Gibbs, RbaKlUcb, ReadAs, TopRank, TsCascade, Ucb1, Ucb1Elim, Uniform,
+    UniformCell, Uts,
 };
-use sim::{Contender, Entry, Oracle};
+use sim::{Contender, Entry, Oracle, StageEntry};
 use std::convert::identity;
 
 /// What policies may know of the users of a model.
@@ -60,9 +61,50 @@ where
             Some(Protocol::SemiBandit) => prefix!(M, entry, ReadAs::<SemiBandit, _>::new),
             Some(Protocol::Cascade) => prefix!(M, entry, ReadAs::<Cascade, _>::new),
             Some(Protocol::Dcm) => prefix!(M, entry, ReadAs::<Dcm, _>::new),
+            // A cell is no list.
+            Some(Protocol::RankOne) => None,
         });
-        let fault = || format!("policy `{}` cannot read these users' answers", entry.name);
-        entered.ok_or_else(|| entry.location.error(fault()))
+        entered.ok_or_else(|| unreadable(entry))
+    };
+    policies.iter().map(enter).collect()
+}
+
+fn unreadable(entry: &PolicyEntry) -> Error {
+    entry.location.error(format!("policy `{}` cannot read these users' answers", entry.name))
+}
+
+/// Contenders on rank-one users. The eliminations are simulated by whole sweeps, which is equal in law.
+///
+/// # Errors
+///
+/// A policy that does not choose cells.
+pub(crate) fn rank_one_contenders(
+    policies: &[PolicyEntry],
+    horizon: u64,
+) -> Result<Vec<Box<dyn Contender<RankOneModel>>>, Error> {
+    let enter = |entry: &PolicyEntry| {
+        let label = entry.label.clone();
+        let entered: Entered<RankOneModel> = match entry.spec {
+            PolicySpec::Rank1ElimKl {} => {
+                Some(Box::new(StageEntry::new(label, move |shape| Rank1Elim::kl(shape, horizon))))
+            }
+            PolicySpec::Rank1Elim {} => {
+                Some(Box::new(StageEntry::new(label, move |shape| Rank1Elim::hoeffding(shape, horizon))))
+            }
+            PolicySpec::Ucb1Elim {} => {
+                Some(Box::new(StageEntry::new(label, move |shape| Ucb1Elim::new(shape, horizon))))
+            }
+            PolicySpec::Ucb1 {} => Some(Box::new(Entry::new(label, Ucb1::new))),
+            PolicySpec::KlUcb { level } => {
+                Some(Box::new(Entry::new(label, move |shape| CellKlUcb::new(shape, level.into()))))
+            }
+            PolicySpec::Uts {} => Some(Box::new(Entry::new(label, Uts::new))),
+            PolicySpec::Rank1Gibbs {} => Some(Box::new(Entry::new(label, Rank1Gibbs::new))),
+            PolicySpec::Uniform {} => Some(Box::new(Entry::new(label, UniformCell::new))),
+            PolicySpec::Oracle {} => Some(Box::new(Oracle::new(label))),
+            _ => None,
+        };
+        entered.ok_or_else(|| unreadable(entry))
     };
     policies.iter().map(enter).collect()
 }
@@ -223,11 +265,12 @@ mod tests {
     use crate::config::{Experiment, Instances};
     use crate::toml_reader::{Source, variants};
 
-    const MODELS: [(&str, &str); 4] = [
+    const MODELS: [(&str, &str); 5] = [
         ("pbm", "theta = [0.5, 0.4]\nkappa = [0.9]"),
         ("semi-bandit", "theta = [0.5, 0.4]\nkappa = [0.9]"),
         ("cascade", "attraction = [0.5, 0.4]\npositions = 1"),
         ("dcm", "attraction = [0.5, 0.4]\nleave = [0.5]"),
+        ("rank-one", "rows = [0.5, 0.4]\ncolumns = [0.5]"),
     ];
 
     /// How many policies can be entered, of all names on all models, with these further keys.
@@ -246,6 +289,7 @@ mod tests {
                     Instances::SemiBandit(_) => drop(contenders::<RandomSemiBandit>(policies, 10).unwrap()),
                     Instances::Cascade(_) => drop(contenders::<CascadeModel>(policies, 10).unwrap()),
                     Instances::Dcm(_) => drop(contenders::<DependentClick>(policies, 10).unwrap()),
+                    Instances::RankOne(_) => drop(rank_one_contenders(policies, 10).unwrap()),
                 }
                 entered += 1;
             }
@@ -257,9 +301,10 @@ mod tests {
     #[test]
     fn no_policy_is_forgotten() {
         let names = variants::<PolicySpec>().len();
-        let (position_based, any) = (4, 5);
-        let prefix = names - position_based - any;
-        assert_eq!(entered(|_| String::new()), position_based + 3 * prefix + 4 * any);
+        // `kl-ucb` is one of those for a prefix and plays cells too; `uniform` and `oracle` play everything.
+        let (position_based, any, cells) = (4, 5, 6);
+        let prefix = names - position_based - any - cells;
+        assert_eq!(entered(|_| String::new()), position_based + 3 * prefix + 4 * any + cells + 3);
         // Read as another model's answers: by all but those that read any.
         assert_eq!(entered(|_| "read-as = \"pbm\"\nkappa = [0.5]".to_owned()), 3 * position_based);
         assert_eq!(entered(|_| "read-as = \"cascade\"".to_owned()), 3 * prefix);

@@ -1,7 +1,7 @@
 //! Runs an experiment and writes what it found.
 
 use crate::config::{Experiment, Instance, Instances};
-use crate::contenders::{ListModel, contenders};
+use crate::contenders::{contenders, rank_one_contenders};
 use crate::manifest::{Manifest, Moment};
 use crate::output::OutputDir;
 use crate::progress::Progress;
@@ -10,9 +10,9 @@ use crate::result::{Bound, MeanSe, Measured, Optimum, Paired, PolicyResult, Resu
 use crate::tables;
 use crate::timing::{Elapsed, Stopwatch, Timing};
 use anyhow::{Context, Result, bail};
-use click_models::{Feedback, ListFeedback};
+use click_models::ClickModel;
 use confidence::math::ln;
-use sim::{Curve, Observer, Outcome, Schedule, Streams, Summary, Tournament};
+use sim::{Contender, Curve, Observer, Outcome, Schedule, Streams, Summary, Tournament};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -123,21 +123,25 @@ impl Played {
 }
 
 fn play(experiment: &Experiment, options: Options) -> Result<Played> {
+    let (policies, horizon) = (&experiment.policies, experiment.horizon);
     match &experiment.instances {
-        Instances::Pbm(instances) => play_on(experiment, instances, options),
-        Instances::SemiBandit(instances) => play_on(experiment, instances, options),
-        Instances::Cascade(instances) => play_on(experiment, instances, options),
-        Instances::Dcm(instances) => play_on(experiment, instances, options),
+        Instances::Pbm(list) => play_on(experiment, list, &contenders(policies, horizon)?, options),
+        Instances::SemiBandit(list) => play_on(experiment, list, &contenders(policies, horizon)?, options),
+        Instances::Cascade(list) => play_on(experiment, list, &contenders(policies, horizon)?, options),
+        Instances::Dcm(list) => play_on(experiment, list, &contenders(policies, horizon)?, options),
+        Instances::RankOne(list) => {
+            play_on(experiment, list, &rank_one_contenders(policies, horizon)?, options)
+        }
     }
 }
 
-fn play_on<M>(experiment: &Experiment, instances: &[Instance<M>], options: Options) -> Result<Played>
-where
-    M: ListModel + Clone,
-    Feedback<M>: ListFeedback,
-{
+fn play_on<M: ClickModel + Clone>(
+    experiment: &Experiment,
+    instances: &[Instance<M>],
+    contenders: &[Box<dyn Contender<M>>],
+    options: Options,
+) -> Result<Played> {
     let instances: &[M] = &instances.iter().map(|instance| instance.model.clone()).collect::<Vec<_>>();
-    let contenders: &[_] = &contenders::<M>(&experiment.policies, experiment.horizon)?;
     let schedule = Schedule::new(experiment.checkpoints.clone())?;
     let tournament = Tournament {
         instances,

@@ -63,6 +63,15 @@ fn check_protocol(name: &Field<'_>, spec: &PolicySpec, instances: &Instances) ->
     if spec.speaks(model.protocol()) {
         return Ok(());
     }
+    if model == Model::RankOne || spec.speaks(Protocol::RankOne) {
+        // A cell is no list: there is nothing to read as something else.
+        return Err(name.error(format!(
+            "{} plays {}, but the instances are {:?}",
+            name.describe(),
+            readable(spec),
+            model.name()
+        )));
+    }
     Err(name.error(format!(
         "{} plays {}, but the instances are {:?}: to play them all the same, say as what it reads their answers (`read-as`)",
         name.describe(),
@@ -81,6 +90,9 @@ fn read_reading(
     let model = Model::read(field)?;
     if model == instances.model() {
         return Err(field.error(format!("the answers are those of {:?} already: leave it out", model.name())));
+    }
+    if model == Model::RankOne || instances.model() == Model::RankOne {
+        return Err(field.error("answers on a list and on a cell cannot be read as each other: leave it out"));
     }
     if !spec.speaks(model.protocol()) {
         let (policy, readable) = (name.describe(), readable(spec));
@@ -127,11 +139,24 @@ fn read_examination(
     Ok(Some(examination))
 }
 
+/// The most cells for a policy that keeps tables of them: some hundred bytes a cell on each thread.
+const MAX_CELLS: usize = 1 << 22;
 /// The most items for a policy that keeps two numbers for every pair of them: a quarter of a gibibyte on each thread.
 const MAX_ITEMS_IN_PAIRS: usize = 4096;
 
-/// Refuses a policy whose memory grows with the square of the catalogue on a large one.
+/// Refuses a policy whose memory grows with the square of the catalogue, or with the cells of a table, on a large one.
 fn check_pairs(name: &Field<'_>, spec: &PolicySpec, instances: &Instances) -> Result<(), Error> {
+    if let Instances::RankOne(list) = instances
+        && spec.keeps_cells()
+    {
+        let cells = list.iter().map(|instance| instance.model.shape().n_cells()).max().unwrap_or(0);
+        if cells > MAX_CELLS {
+            return Err(name.error(format!(
+                "{} keeps numbers for every cell, of which there are {cells}: at most {MAX_CELLS} are supported",
+                name.describe()
+            )));
+        }
+    }
     let largest = instances.shapes().into_iter().map(ListShape::n_items).max().unwrap_or(0);
     if matches!(spec, PolicySpec::TopRank {}) && largest > MAX_ITEMS_IN_PAIRS {
         return Err(name.error(format!(

@@ -2,7 +2,9 @@
 
 use super::{read_tables, read_title, unique};
 use crate::toml_reader::{Error, Field, Location, Table, push_known};
-use click_models::{CascadeModel, DcmReward, DependentClick, ListShape, PositionBased, RandomSemiBandit};
+use click_models::{
+    CascadeModel, DcmReward, DependentClick, ListShape, PositionBased, RandomSemiBandit, RankOneModel,
+};
 use confidence::Probability;
 use policies::spec::Protocol;
 use serde::{Serialize, Serializer};
@@ -18,6 +20,8 @@ pub(crate) enum Instances {
     Cascade(Vec<Instance<CascadeModel>>),
     /// Dependent click model.
     Dcm(Vec<Instance<DependentClick>>),
+    /// Rank-one users.
+    RankOne(Vec<Instance<RankOneModel>>),
 }
 
 /// One kind of user.
@@ -75,11 +79,13 @@ pub(crate) enum Model {
     Cascade,
     /// Dependent click model.
     Dcm,
+    /// Rank-one users.
+    RankOne,
 }
 
 impl Model {
     /// All of them.
-    pub(super) const ALL: [Self; 4] = [Self::Pbm, Self::SemiBandit, Self::Cascade, Self::Dcm];
+    pub(super) const ALL: [Self; 5] = [Self::Pbm, Self::SemiBandit, Self::Cascade, Self::Dcm, Self::RankOne];
 
     /// The name of the model in files.
     pub(crate) fn name(self) -> &'static str {
@@ -88,6 +94,7 @@ impl Model {
             Self::SemiBandit => "semi-bandit",
             Self::Cascade => "cascade",
             Self::Dcm => "dcm",
+            Self::RankOne => "rank-one",
         }
     }
 
@@ -108,6 +115,7 @@ impl Model {
             Self::SemiBandit => Protocol::SemiBandit,
             Self::Cascade => Protocol::Cascade,
             Self::Dcm => Protocol::Dcm,
+            Self::RankOne => Protocol::RankOne,
         }
     }
 
@@ -125,16 +133,26 @@ impl Instances {
             Self::SemiBandit(_) => Model::SemiBandit,
             Self::Cascade(_) => Model::Cascade,
             Self::Dcm(_) => Model::Dcm,
+            Self::RankOne(_) => Model::RankOne,
         }
     }
 
-    /// The shape of each one's lists.
+    /// The shape of each one's lists; none where no list is shown.
     pub(super) fn shapes(&self) -> Vec<ListShape> {
         match self {
             Self::Pbm(list) => list.iter().map(|instance| instance.model.shape()).collect(),
             Self::SemiBandit(list) => list.iter().map(|instance| instance.model.shape()).collect(),
             Self::Cascade(list) => list.iter().map(|instance| instance.model.shape()).collect(),
             Self::Dcm(list) => list.iter().map(|instance| instance.model.shape()).collect(),
+            Self::RankOne(_) => vec![],
+        }
+    }
+
+    /// How many items, or rows, each has to choose from.
+    fn n_items(&self) -> Vec<usize> {
+        match self {
+            Self::RankOne(list) => list.iter().map(|instance| instance.model.shape().n_rows()).collect(),
+            _ => self.shapes().into_iter().map(ListShape::n_items).collect(),
         }
     }
 
@@ -142,7 +160,7 @@ impl Instances {
     pub(crate) fn tables(&self) -> Vec<InstanceTable> {
         let table = |(index, Parameters { name, values }): (usize, Parameters)| InstanceTable {
             name: name.unwrap_or_else(|| format!("instance {index}")),
-            n_items: self.shapes()[index].n_items(),
+            n_items: self.n_items()[index],
             parameters: values.into_iter().map(|(key, value)| (for_readers(key), value)).collect(),
         };
         self.parameters().into_iter().enumerate().map(table).collect()
@@ -151,7 +169,7 @@ impl Instances {
     /// What regret is counted in.
     pub(crate) fn unit(&self) -> &'static str {
         match self {
-            Self::Pbm(_) | Self::SemiBandit(_) => "clicks",
+            Self::Pbm(_) | Self::SemiBandit(_) | Self::RankOne(_) => "clicks",
             Self::Cascade(list) => {
                 let weighted = list.iter().any(|instance| instance.model.weights().is_some());
                 if weighted { "reward" } else { "clicks" }
@@ -180,6 +198,7 @@ impl Instances {
             }
             Self::Cascade(list) => ("lower bound (cascade model)", mean(list, CascadeModel::lower_bound)),
             Self::Dcm(list) => ("lower bound (dependent clicks)", mean(list, DependentClick::lower_bound)),
+            Self::RankOne(_) => return None,
         };
         factor.is_finite().then_some((label, factor))
     }
@@ -220,6 +239,9 @@ impl Instances {
                     ("reward", Parameter::Name(reward_name(users.reward()).to_owned())),
                 ]
             }),
+            Self::RankOne(list) => each(list, |users| {
+                vec![("rows", Parameter::of(users.rows())), ("columns", Parameter::of(users.columns()))]
+            }),
         }
     }
 }
@@ -244,6 +266,8 @@ fn for_readers(key: &'static str) -> &'static str {
         "positions" => "Positions",
         "weights" => "Weights",
         "leave" => "Leave after a click",
+        "rows" => "Rows",
+        "columns" => "Columns",
         "reward" => "Reward",
         other => other,
     }
@@ -320,6 +344,7 @@ pub(super) fn read_instances(field: &Field<'_>, common: Option<Model>) -> Result
         }
         Model::Cascade => Instances::Cascade(read_each(&tables, read_cascade)?),
         Model::Dcm => Instances::Dcm(read_each(&tables, read_dcm)?),
+        Model::RankOne => Instances::RankOne(read_each(&tables, read_rank_one)?),
     })
 }
 
@@ -382,6 +407,16 @@ fn read_dcm(table: &Table<'_>) -> Result<DependentClick, Error> {
     };
     DependentClick::new(attraction.get()?, leave.get()?, reward)
         .map_err(|error| at_fault(&error, &attraction, &leave))
+}
+
+fn read_rank_one(table: &Table<'_>) -> Result<RankOneModel, Error> {
+    let rows: Field<'_> = required_list(table, "rows", "row")?;
+    let columns: Field<'_> = required_list(table, "columns", "column")?;
+    table.finish()?;
+    RankOneModel::new(rows.get()?, columns.get()?).map_err(|error| {
+        let no_rows = matches!(error, click_models::Error::NoCells { n_rows: 0, .. });
+        if no_rows { &rows } else { &columns }.error(error.to_string())
+    })
 }
 
 /// An instance's error where it stands: in the parameter of the items, of the positions, or in one entry of the latter.

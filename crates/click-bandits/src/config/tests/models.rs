@@ -12,6 +12,7 @@ fn spec(instance: &str, policy: &str) -> String {
 const CASCADE: &str = "model = \"cascade\"\nattraction = [0.5, 0.4, 0.2]\npositions = 2";
 const DCM: &str = "model = \"dcm\"\nattraction = [0.5, 0.4, 0.2]\nleave = [0.8, 0.5]";
 const PBM: &str = "model = \"pbm\"\ntheta = [0.5, 0.4, 0.2]\nkappa = [0.8, 0.5]";
+const RANK_ONE: &str = "model = \"rank-one\"\nrows = [0.5, 0.4, 0.2]\ncolumns = [0.8, 0.5]";
 const UNIFORM: &str = "policy = \"uniform\"";
 
 fn message(text: &str) -> String {
@@ -33,6 +34,8 @@ fn what_is_written_reads_back() {
         (&clicks, UNIFORM),
         (PBM, "policy = \"pbm-ucb\"\nkappa = [0.9, 0.6]"),
         (PBM, "policy = \"dcm-ts\"\nread-as = \"dcm\""),
+        (RANK_ONE, "policy = \"rank1-elim-kl\""),
+        (RANK_ONE, "policy = \"kl-ucb\"\nlevel = \"log-t-3-log-log-t\""),
     ] {
         let experiment = read(&spec(instance, policy)).unwrap();
         let again = read(&experiment.to_toml()).unwrap();
@@ -77,6 +80,16 @@ fn faults_of_an_instance_have_their_place() {
         (DCM.replace("leave = [0.8, 0.5]", "leave = []"), "9:9: instances[0].leave: no positions"),
         (DCM.replace("0.8", "-0.8"), "9:10: instances[0].leave[0]: "),
         (format!("{DCM}\nreward = \"joy\""), "10:10: instances[0].reward: unknown reward \"joy\""),
+        (
+            RANK_ONE.replace("[0.8, 0.5]", "[]"),
+            "9:11: instances[0].columns: a table of 3 rows and 0 columns has no cell",
+        ),
+        (
+            RANK_ONE.replace("[0.5, 0.4, 0.2]", "[]"),
+            "8:8: instances[0].rows: a table of 0 rows and 2 columns has no cell",
+        ),
+        (RANK_ONE.replace("0.8", "-0.8"), "9:12: instances[0].columns[0]: "),
+        (RANK_ONE.replace("columns", "cols"), "6:1: instances[0].columns: missing key"),
         (DCM.replace("attraction", "theta"), "6:1: instances[0].attraction: missing key"),
         (format!("{DCM}\nkappa = [0.5]"), "10:1: instances[0].kappa: unknown key"),
         ("model = \"cascades\"".to_owned(), "7:9: instances[0].model: unknown model \"cascades\""),
@@ -151,4 +164,32 @@ fn a_table_of_pairs_has_a_largest_size() {
     assert!(read(&spec(&many(4097), "policy = \"batch-rank\"")).is_ok());
     let found = message(&spec(&many(4097), "policy = \"top-rank\""));
     assert!(found.ends_with("of which there are 4097: at most 4096 are supported"), "{found}");
+}
+
+#[test]
+fn a_cell_is_no_list() {
+    for (instance, policy, expected) in [
+        (
+            RANK_ONE,
+            "policy = \"top-rank\"",
+            "plays \"pbm\" or \"semi-bandit\" or \"cascade\" or \"dcm\", but the instances are \"rank-one\"",
+        ),
+        (PBM, "policy = \"uts\"", "plays \"rank-one\", but the instances are \"pbm\""),
+        (
+            PBM,
+            "policy = \"uts\"\nread-as = \"rank-one\"",
+            "answers on a list and on a cell cannot be read as each other",
+        ),
+        (RANK_ONE, "policy = \"pbm-ts\"\nread-as = \"pbm\"\nkappa = [0.5]", "cannot be read as each other"),
+        (RANK_ONE, "policy = \"uts\"\nkappa = [0.5]", "knows nothing of examination"),
+    ] {
+        let message = message(&spec(instance, policy));
+        assert!(message.contains(expected), "{message}");
+    }
+    let large = format!("model = \"rank-one\"\nrows = {0:?}\ncolumns = {0:?}", vec![0.5; 2049]);
+    assert!(
+        message(&spec(&large, "policy = \"ucb1\""))
+            .contains("keeps numbers for every cell, of which there are 4198401")
+    );
+    assert!(read(&spec(&large, "policy = \"rank1-elim\"")).is_ok());
 }
