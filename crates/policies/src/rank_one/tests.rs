@@ -47,14 +47,24 @@ impl<'a> History<'a> {
         self.clicks[number] as f64 / self.plays[number] as f64
     }
 
-    /// The cell of largest score; those never played come first.
-    fn best(&self, key: u64, score: impl Fn(usize) -> f64) -> usize {
+    /// The cells of largest score, by number; those never played come first.
+    fn best(&self, score: impl Fn(usize) -> f64) -> Vec<usize> {
         let score = |number| if self.plays[number] == 0 { f64::INFINITY } else { score(number) };
         let scores: Vec<f64> = (0..self.plays.len()).map(score).collect();
         let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let best = (0..scores.len()).filter(|&cell| scores[cell] == largest);
-        best.max_by_key(|&cell| tie_rank(key, cell)).expect("a table has a cell")
+        (0..scores.len()).filter(|&cell| scores[cell] == largest).collect()
     }
+}
+
+/// The tied cell of largest hash.
+fn by_hash(tied: &[usize], key: u64) -> usize {
+    tied.iter().copied().max_by_key(|&cell| tie_rank(key, cell)).expect("a table has a cell")
+}
+
+/// The so-manieth of the tied cells: the draw as a share of 2^64.
+fn by_share(tied: &[usize], draw: u64) -> usize {
+    let place = (u128::from(draw) * tied.len() as u128) >> 64;
+    tied[usize::try_from(place).expect("small")]
 }
 
 /// What `policy` plays.
@@ -105,7 +115,7 @@ fn naive_ucb1(model: &RankOneModel, rounds: usize) -> Vec<Cell> {
     for t in 1..=rounds as u64 {
         let index =
             |cell: usize| history.mean(cell) + (2.0 / history.plays[cell] as f64).sqrt() * log(t).sqrt();
-        let best = history.best(rng.next_u64(), index);
+        let best = by_share(&history.best(index), rng.next_u64());
         history.play_number(best);
     }
     history.cells
@@ -116,7 +126,7 @@ fn naive_kl_ucb(model: &RankOneModel, rounds: usize) -> Vec<Cell> {
     let mut history = History::new(model);
     for t in 1..=rounds as u64 {
         let index = |cell: usize| kl_ucb_upper(history.mean(cell), history.plays[cell] as f64, log(t));
-        let best = history.best(rng.next_u64(), index);
+        let best = by_hash(&history.best(index), rng.next_u64());
         history.play_number(best);
     }
     history.cells
@@ -168,7 +178,7 @@ fn an_index_without_its_logarithm_is_caught() {
     for _ in 0..1000 {
         let index =
             |cell: usize| history.mean(cell) + (2.0 / history.plays[cell] as f64).sqrt() * log(500).sqrt();
-        let best = history.best(rng.next_u64(), index);
+        let best = by_share(&history.best(index), rng.next_u64());
         history.play_number(best);
     }
     assert_ne!(choices(Ucb1::new(model.shape()), model, 1000), history.cells);

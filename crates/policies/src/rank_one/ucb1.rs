@@ -15,8 +15,11 @@
 //! Numerics: the index is `mu + sqrt(2 / n) sqrt(ln t)`, rounded step by step and therefore never falling in `t`. *Lazily exact*: a list
 //! is made of the cells whose index at a somewhat later round, the ceiling, reaches a floor. While the round is before the ceiling and the
 //! best listed index is not below the floor, no other cell can win. Cells with the same counts have the same index and are one run on
-//! the list. The choices are the same as with all indices worked out every round. Complexity: a multiply-add a run and a hash of every
-//! cell that ties for the first place a round; O(cells) multiply-adds when another list is made, hundreds of rounds apart.
+//! the list. The choices are the same as with all indices worked out every round. *Ties*: with thousands of cells, hundreds have the same
+//! counts in most rounds, and a hash of each, as other policies break their ties, would cost more than all the rest. One draw a round says
+//! the how-manieth of the tied cells, in the order of their numbers, is played; that does not depend on how they were found either.
+//! Complexity: a multiply-add a run a round, and moving half of a run when a cell leaves it; O(cells) multiply-adds when another list
+//! is made, hundreds of rounds apart.
 //!
 //! # Examples
 //!
@@ -43,7 +46,6 @@
 
 use super::cell_counts::CellCounts;
 use crate::exact::float;
-use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
 use confidence::Rate;
@@ -84,7 +86,7 @@ impl Select<Cell> for Ucb1 {
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Cell>) {
         let root_of_log = Rate::LOG.level(self.counts.next_round()).sqrt();
-        let winner = self.arms.select(root_of_log, Ties::draw(rng));
+        let winner = self.arms.select(root_of_log, rng.next_u64());
         out.action = self.counts.shape().cell(winner as usize);
     }
 }
@@ -154,11 +156,12 @@ struct Arms {
     runs: Vec<Run>,
     /// Runs up to which the list is kept.
     most_runs: usize,
+    /// Run by run, each by number.
     members: Vec<u32>,
-    /// The run and the place among `members` of every arm.
+    /// The run of every arm.
     home: Vec<u32>,
-    place: Vec<u32>,
-    top: TopL,
+    /// Where several runs tie.
+    tied: Vec<u32>,
 }
 
 impl Arms {
@@ -174,8 +177,7 @@ impl Arms {
             most_runs: 0,
             members: Vec::with_capacity(2 * n),
             home: vec![UNLISTED; n],
-            place: vec![0; n],
-            top: TopL::new(1),
+            tied: Vec::with_capacity(2 * n),
         }
     }
 
@@ -188,7 +190,7 @@ impl Arms {
             return;
         }
         if let Some(home) = alone {
-            // In the run's own place.
+            // In the run's own place, which still holds its number.
             let run = &mut self.runs[home as usize];
             (run.arm, run.len) = (arm, 1);
             self.home[item] = home;
@@ -199,7 +201,7 @@ impl Arms {
             self.ceiling = f64::NEG_INFINITY;
             return;
         }
-        (self.home[item], self.place[item]) = (count(self.runs.len()), count(self.members.len()));
+        self.home[item] = count(self.runs.len());
         self.runs.push(Run { arm, start: count(self.members.len()), len: 1 });
         self.members.push(count(item));
     }
@@ -209,29 +211,37 @@ impl Arms {
     fn leave(&mut self, item: usize) -> Option<u32> {
         let home = std::mem::replace(&mut self.home[item], UNLISTED);
         let run = self.runs.get_mut(home as usize)?;
+        if run.len > 1 {
+            let members = &mut self.members[run.start as usize..][..run.len as usize];
+            let hole = members.partition_point(|&member| member < count(item));
+            members.copy_within(hole + 1.., hole);
+        }
         run.len -= 1;
-        let (hole, last) = (self.place[item], run.start + run.len);
-        let moved = self.members[last as usize];
-        self.members[hole as usize] = moved;
-        self.members[last as usize] = count(item);
-        (self.place[moved as usize], self.place[item]) = (hole, last);
         (run.len == 0).then_some(home)
     }
 
     /// The arm of largest index.
     #[inline]
-    fn select(&mut self, root_of_log: f64, ties: Ties) -> u32 {
+    fn select(&mut self, root_of_log: f64, draw: u64) -> u32 {
         let mut best = self.best_listed(root_of_log);
         while root_of_log > self.ceiling || best < self.floor {
             self.make(root_of_log);
             best = self.best_listed(root_of_log);
         }
-        self.top.clear();
-        for run in self.runs.iter().filter(|run| run.len > 0 && run.arm.index(root_of_log) == best) {
-            let members = &self.members[run.start as usize..][..run.len as usize];
-            self.top.offer_equals(members, best, ties);
+        let Self { runs, members, tied, .. } = self;
+        let mut ahead = runs.iter().filter(|run| run.len > 0 && run.arm.index(root_of_log) == best);
+        let members = |run: &Run| &members[run.start as usize..][..run.len as usize];
+        // The first exists: it has the best index.
+        let (first, second) = (ahead.next(), ahead.next());
+        if let (Some(only), None) = (first, second) {
+            return members(only)[share(draw, only.len as usize)];
         }
-        self.top.best()[0].1
+        tied.clear();
+        for run in first.into_iter().chain(second).chain(ahead) {
+            tied.extend_from_slice(members(run));
+        }
+        let place = share(draw, tied.len());
+        *tied.select_nth_unstable(place).1
     }
 
     #[inline]
@@ -243,7 +253,7 @@ impl Arms {
     /// Makes a list for now and some rounds more.
     #[inline(never)]
     fn make(&mut self, root_of_log: f64) {
-        let Self { indexed: arms, runs, members, home, place, .. } = self;
+        let Self { indexed: arms, runs, members, home, .. } = self;
         let best = arms.iter().map(|arm| arm.index(root_of_log)).fold(f64::NEG_INFINITY, f64::max);
         (self.floor, self.ceiling) = if best == f64::INFINITY {
             // Nothing else can win, whatever the round.
@@ -255,8 +265,10 @@ impl Arms {
         members.clear();
         members
             .extend((0..).zip(&*arms).filter(|(_, arm)| arm.index(ceiling) >= floor).map(|(item, _)| item));
-        let key = |item: u32| (arms[item as usize].width.to_bits(), arms[item as usize].mean.to_bits());
-        members.sort_unstable_by_key(|&item| key(item));
+        members.sort_unstable_by_key(|&item| {
+            let Arm { mean, width } = arms[item as usize];
+            (width.to_bits(), mean.to_bits(), item)
+        });
         runs.clear();
         home.fill(UNLISTED);
         for (at, &item) in (0..).zip(&*members) {
@@ -265,7 +277,6 @@ impl Arms {
                 _ => runs.push(Run { arm: arms[item as usize], start: at, len: 1 }),
             }
             home[item as usize] = count(runs.len() - 1);
-            place[item as usize] = at;
         }
         self.most_runs = runs.len() + RUNS_KEPT;
         if members.len() < FEWEST_MEMBERS {
@@ -274,6 +285,13 @@ impl Arms {
             self.gap = (0.5 * self.gap).max(GAPS[0]);
         }
     }
+}
+
+/// One of `n` places; all are equally likely but for `n / 2^64`.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "below n")]
+fn share(draw: u64, n: usize) -> usize {
+    ((u128::from(draw) * n as u128) >> 64) as usize
 }
 
 /// The number of an arm or a run; cells are numbered by 32 bits.
