@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// Every policy of both models, with instances that differ in size.
+/// Every policy of three models, with instances that differ in size.
 const PBM: &str = r#"
 name = "all-pbm"
 task = "regret"
@@ -36,6 +36,23 @@ policies = [
 ]
 "#;
 
+const RANK_ONE: &str = r#"
+name = "all-rank-one"
+task = "regret"
+horizon = 30_000
+runs = 6
+seed = 7
+checkpoints = { log = 20 }
+instances = [
+    { model = "rank-one", rows = [0.75, 0.25, 0.25, 0.25], columns = [0.3, 0.8, 0.3] },
+    { model = "rank-one", rows = [0.2, 0.5], columns = [0.1, 0.4, 0.35, 0.05, 0.2] },
+]
+policies = [
+    { policy = "rank1-elim-kl" }, { policy = "rank1-elim" }, { policy = "ucb1-elim" }, { policy = "ucb1" },
+    { policy = "kl-ucb" }, { policy = "uts" }, { policy = "rank1-gibbs" }, { policy = "uniform" }, { policy = "oracle" },
+]
+"#;
+
 fn simulate(spec: &Path, out: &Path, flags: &[&str], environment: &[(&str, &str)]) -> (Vec<u8>, Vec<u8>) {
     let output = Command::new(env!("CARGO_BIN_EXE_click-bandits"))
         .arg("simulate")
@@ -60,7 +77,7 @@ const MASKED: (&str, &str) = ("GLIBC_TUNABLES", "glibc.cpu.hwcaps=-FMA,-FMA4,-AV
 
 #[test]
 fn threads_and_processor_change_no_byte() {
-    for text in [PBM, SEMI_BANDIT] {
+    for text in [PBM, SEMI_BANDIT, RANK_ONE] {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let spec = spec(dir.path(), text);
         let usual = simulate(&spec, &dir.path().join("usual"), &[], &[]);
