@@ -30,7 +30,8 @@
 //! | `pbm`, `semi-bandit` | `theta`: attraction, one an item; `kappa`: examination, one a position |
 //! | `cascade` | `attraction`; `positions`: their number; `weights`: what a click is worth, one a position (optional) |
 //! | `dcm` | `attraction`; `leave`: one a position; `reward`: `"satisfaction"` (default) or `"clicks"` |
-//! | `rank-one` | `rows` and `columns`: a probability each |
+//! | `rank-one` | `rows` and `columns`: a probability each; or `needle = { rows = 32, columns = 32, base = 0.25, gap = 0.5 }`: the
+//! first row and the first column have probability .75, all others .25 |
 //!
 //! A policy for one model plays users of another if it is said as what it reads their answers, `read-as = "cascade"`; one that has
 //! to know examination probabilities is then told some, `kappa = [1.0, 0.6, 0.3]`, which may also be other than the users' own.

@@ -4,6 +4,7 @@ use super::{read_tables, read_title, unique};
 use crate::toml_reader::{Error, Field, Location, Table, push_known};
 use click_models::{
     CascadeModel, DcmReward, DependentClick, ListShape, PositionBased, RandomSemiBandit, RankOneModel,
+    TableShape,
 };
 use confidence::Probability;
 use policies::spec::Protocol;
@@ -409,13 +410,44 @@ fn read_dcm(table: &Table<'_>) -> Result<DependentClick, Error> {
         .map_err(|error| at_fault(&error, &attraction, &leave))
 }
 
+/// Rows and columns as they are, or those of a needle in a haystack.
 fn read_rank_one(table: &Table<'_>) -> Result<RankOneModel, Error> {
+    if let Some(needle) = table.field("needle") {
+        for key in ["rows", "columns"] {
+            if let Some(list) = table.field(key) {
+                return Err(
+                    list.error("`needle` says what the rows and columns are: expected one or the other")
+                );
+            }
+        }
+        table.finish()?;
+        return read_needle(&needle);
+    }
     let rows: Field<'_> = required_list(table, "rows", "row")?;
     let columns: Field<'_> = required_list(table, "columns", "column")?;
     table.finish()?;
     RankOneModel::new(rows.get()?, columns.get()?).map_err(|error| {
         let no_rows = matches!(error, click_models::Error::NoCells { n_rows: 0, .. });
         if no_rows { &rows } else { &columns }.error(error.to_string())
+    })
+}
+
+/// So many rows and columns of probability `base`, the first of each larger by `gap`: a file need not list hundreds of numbers
+/// that are the same.
+fn read_needle(field: &Field<'_>) -> Result<RankOneModel, Error> {
+    let table: Table<'_> = field.get()?;
+    let size = |key: &str| -> Result<usize, Error> {
+        let size = table.required::<Field<'_>>(key)?.integer_in(&(1..=u64::from(u32::MAX)))?;
+        Ok(usize::try_from(size).unwrap_or(usize::MAX))
+    };
+    let shape = TableShape::new(size("rows")?, size("columns")?);
+    let base = table.required::<Probability>("base")?.get();
+    let gap: Field<'_> = table.required("gap")?;
+    let above = gap.get::<Probability>()?.get();
+    table.finish()?;
+    let shape = shape.map_err(|error| field.error(error.to_string()))?;
+    RankOneModel::needle(shape, (base, above), (base, above)).map_err(|_| {
+        gap.error(format!("{base} + {above} is not a probability: expected a gap of at most {}", 1.0 - base))
     })
 }
 

@@ -167,6 +167,31 @@ fn a_table_of_pairs_has_a_largest_size() {
 }
 
 #[test]
+fn a_needle_is_its_rows_and_columns() {
+    let needle = "model = \"rank-one\"\nneedle = { rows = 3, columns = 2, base = 0.25, gap = 0.5 }";
+    let listed = "model = \"rank-one\"\nrows = [0.75, 0.25, 0.25]\ncolumns = [0.75, 0.25]";
+    let uts = "policy = \"uts\"";
+    let read_as = |instance: &str| read(&spec(instance, uts)).unwrap().canonical_json();
+    assert_eq!(read_as(needle), read_as(listed));
+    for (from, to, expected) in [
+        (
+            "gap = 0.5",
+            "gap = 0.8",
+            "8:54: instances[0].needle.gap: 0.25 + 0.8 is not a probability: expected a gap of at most 0.75",
+        ),
+        ("gap = 0.5", "gap = -0.1", "8:54: instances[0].needle.gap: -0.1 is not a probability"),
+        (", gap = 0.5", "", "8:10: instances[0].needle.gap: missing key"),
+        ("rows = 3", "rows = 0", "8:19: instances[0].needle.rows: 0 is too small"),
+        ("rows = 3, columns = 2", "rows = 70_000, columns = 70_000", "8:10: instances[0].needle: "),
+        ("gap = 0.5", "gap = 0.5, top = 1", "instances[0].needle.top: unknown key"),
+        (" }", " }\nrows = [0.5]", "9:8: instances[0].rows: `needle` says what the rows and columns are"),
+    ] {
+        let found = message(&spec(&needle.replace(from, to), uts));
+        assert!(found.contains(expected), "{found:?} instead of {expected:?}");
+    }
+}
+
+#[test]
 fn a_cell_is_no_list() {
     for (instance, policy, expected) in [
         (
