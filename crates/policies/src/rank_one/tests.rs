@@ -400,6 +400,23 @@ fn ucb1_elim_is_the_naive_one() {
     }
 }
 
+/// Counts of 32 bits are full after 4,294,967,295 plays: none is added then, neither plays nor clicks.
+#[test]
+fn full_counts_stay_what_they_are() {
+    let mut policy = Ucb1Elim::new(TableShape::new(1, 2).expect("valid"), 100_000_000_000_000);
+    let mut sweeps = 0;
+    while sweeps < 20_000_000_000 {
+        let more = policy.whole_sweeps();
+        assert!(sweeps >= u64::from(u32::MAX) || sweeps + more <= u64::from(u32::MAX));
+        policy.add_sweeps(more, &[more / 2, more / 2]);
+        sweeps += more;
+    }
+    let saved = serde_json::to_value(&policy).expect("saved");
+    assert_eq!(saved["plays"], serde_json::json!([u32::MAX, u32::MAX]));
+    let clicks = saved["clicks"][0].as_u64().expect("a count");
+    assert!(clicks.abs_diff(u64::from(u32::MAX) / 2) < 100, "{clicks}");
+}
+
 // --- Schedules ----------------------------------------------------------------------------------------------------------
 
 /// Values with at least 60 digits: a fresh policy has so many sweeps before its first stage ends, and so on.

@@ -15,7 +15,8 @@
 //! | `stage`, `2^-stage` | m, `Delta~_m` | - | - |
 //! | `horizon` | n (T) | - | rounds |
 //!
-//! Numerics: counts of 32 bits; an arm that has been answered 2^32 times is counted no further. Complexity: constant a round; a stage
+//! Numerics: counts of 32 bits; an arm that has been answered 2^32 - 1 times is counted no further, so that with horizons of many
+//! billions its interval is wider than the paper's from then on. Complexity: constant a round; a stage
 //! ends in O(arms left). Memory: 12 bytes an arm. Horizons below 3 have no stage at all: all arms are played in turn.
 //!
 //! # Examples
@@ -125,25 +126,35 @@ impl Ucb1Elim {
         self.stage
     }
 
-    /// How many whole sweeps come next before a stage ends, each of one play of every remaining cell; 0 in the middle of a sweep. A
-    /// stage that has ended is closed, as the next `select` would have.
+    /// How many whole sweeps come next before a stage ends or a cell is counted no further, each of one play of every remaining cell; 0
+    /// in the middle of a sweep. A stage that has ended is closed, as the next `select` would have.
     pub fn whole_sweeps(&mut self) -> u64 {
         if self.place > 0 {
             return 0;
         }
         self.end_stages();
-        self.due.map_or(u64::MAX, |due| due - self.sweep)
+        let before_the_end = self.due.map_or(u64::MAX, |due| due - self.sweep);
+        before_the_end.min(self.sweeps_counted())
+    }
+
+    /// How many plays more every remaining cell is counted for; those counted no further do not matter.
+    fn sweeps_counted(&self) -> u64 {
+        let more = self.left.iter().map(|&cell| u64::from(u32::MAX - self.plays[cell as usize]));
+        more.filter(|&more| more > 0).min().unwrap_or(u64::MAX)
     }
 
     /// Makes up for `sweeps` whole sweeps and their answers, at most [`Ucb1Elim::whole_sweeps`] of them, one entry of `clicks` a remaining
     /// cell.
     pub fn add_sweeps(&mut self, sweeps: u64, clicks: &[u64]) {
-        let sweeps = self.due.map_or(sweeps, |due| sweeps.min(due - self.sweep));
-        let narrow = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+        let sweeps = self.due.map_or(sweeps, |due| sweeps.min(due - self.sweep)).min(self.sweeps_counted());
         for (&cell, &clicks) in self.left.iter().zip(clicks) {
             let (plays, counted) = (&mut self.plays[cell as usize], &mut self.clicks[cell as usize]);
-            *plays = plays.saturating_add(narrow(sweeps));
-            *counted = counted.saturating_add(narrow(clicks)).min(*plays);
+            if *plays < u32::MAX {
+                // Both are at most the sweeps, of which there is room for all.
+                let narrow = |count: u64| u32::try_from(count.min(sweeps)).unwrap_or(u32::MAX);
+                *plays = plays.saturating_add(narrow(sweeps));
+                *counted = counted.saturating_add(narrow(clicks)).min(*plays);
+            }
         }
         self.sweep = self.sweep.saturating_add(sweeps);
     }
