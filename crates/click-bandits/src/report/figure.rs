@@ -31,6 +31,8 @@ pub(crate) struct Figure {
     pub(crate) references: bool,
     /// Label of the policy of whose regret others are shown as a share.
     pub(crate) relative_to: Option<String>,
+    /// Name of the only variant whose curves are shown; those of all when absent.
+    pub(crate) variant: Option<String>,
 }
 
 /// What a figure shows.
@@ -82,7 +84,7 @@ impl Figure {
     pub(crate) fn of(kind: Kind) -> Self {
         let scale = if kind == Kind::Final { Scale::Linear } else { Scale::Log };
         let band = Band::Confidence;
-        Self { kind, title: None, band, scale, from: 1, references: true, relative_to: None }
+        Self { kind, title: None, band, scale, from: 1, references: true, relative_to: None, variant: None }
     }
 
     /// The figures of an experiment that says nothing about figures.
@@ -166,12 +168,8 @@ pub(crate) fn draw_variants(
     variants: &[Simulated],
     looks: &Looks,
 ) -> Result<Vec<(String, String)>> {
-    let shown: Vec<Shown<'_>> = variants
-        .iter()
-        .map(|variant| Shown { title: &variant.title, result: &variant.measured.result })
-        .collect();
     let picture = |figure: &Figure| match figure.kind {
-        Kind::Regret | Kind::ClickThroughRate => svg::render(&chart(figure, &shown, looks)),
+        Kind::Regret | Kind::ClickThroughRate => svg::render(&chart(figure, &shown(figure, variants), looks)),
         Kind::Final => svg::render(&final_values::chart(figure, variants, looks)),
         Kind::HeatMap => Ok(heat_map::render(figure, variants, looks)),
     };
@@ -185,6 +183,16 @@ struct Shown<'a> {
     /// What readers call the variant; empty for a figure of one result.
     title: &'a str,
     result: &'a ResultFile,
+}
+
+/// The results of a figure: those of all variants, or of the one it asks for, whose curves are then called after the policies alone.
+fn shown<'a>(figure: &Figure, variants: &'a [Simulated]) -> Vec<Shown<'a>> {
+    let one = |variant: &'a Simulated| Shown {
+        title: if figure.variant.is_none() { &variant.title } else { "" },
+        result: &variant.measured.result,
+    };
+    let wanted = |variant: &&Simulated| figure.variant.is_none() || figure.variant == variant.name;
+    variants.iter().filter(wanted).map(one).collect()
 }
 
 /// What the regrets of a figure are counted in: "reward" where results differ.

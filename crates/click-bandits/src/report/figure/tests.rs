@@ -247,6 +247,25 @@ fn final_values_are_shares_of_one_policy_where_it_takes_part() {
 }
 
 #[test]
+fn curves_of_one_variant_are_called_after_their_policies() {
+    let policies = |end: f64| measured(&[("a", [4.0, end]), ("b", [1.0, 2.0])], 1.0);
+    let panel = variants(vec![("x", policies(6.0)), ("y", policies(60.0))]);
+    let looks = Looks::of(["a", "b"]);
+    let ends = |variant: Option<&str>| -> Vec<(String, f64)> {
+        let figure =
+            Figure { variant: variant.map(str::to_owned), references: false, ..Figure::of(Kind::Regret) };
+        let chart = chart(&figure, &shown(&figure, &panel), &looks);
+        chart.curves.into_iter().map(|curve| (curve.label, curve.points.last().unwrap().1)).collect()
+    };
+    let named = |all: &[(&str, f64)]| -> Vec<(String, f64)> {
+        all.iter().map(|(label, end)| ((*label).to_owned(), *end)).collect()
+    };
+    assert_eq!(ends(None), named(&[("a, x", 5.0), ("b, x", 1.5), ("a, y", 32.0), ("b, y", 1.5)]));
+    assert_eq!(ends(Some("x")), named(&[("a", 5.0), ("b", 1.5)]));
+    assert_eq!(ends(Some("y")), named(&[("a", 32.0), ("b", 1.5)]));
+}
+
+#[test]
 fn a_heat_map_has_a_cell_for_every_policy_of_every_variant() {
     let panel = variants(vec![
         ("x < 1", measured(&[("a", [4.0, 6.0]), ("b", [8.0, 12.0])], 1.0)),

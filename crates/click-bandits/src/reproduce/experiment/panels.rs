@@ -180,6 +180,11 @@ fn read_figure(table: &Table<'_>, panel: &Panel) -> Result<Figure, Error> {
                 figure.from = read_from(&field, panel)?;
             }
             figure.references = table.optional("references")?.unwrap_or(true);
+            if let Some(field) = table.field("variant") {
+                let known: Vec<&str> =
+                    panel.variants.iter().filter_map(|variant| variant.name.as_deref()).collect();
+                figure.variant = Some(one_of(&field, &known, "variant")?);
+            }
         }
         Kind::Final => {
             if let Some(field) = table.field("scale") {
