@@ -14,10 +14,15 @@
 //! fails when it finds the opposite; a check at full scale also fails when it finds nothing.
 
 mod bound;
+mod growth;
 mod optimum;
 mod order;
+mod ratio;
 mod slopes;
 mod table;
+mod within;
+
+pub(crate) use within::Limits;
 
 use anyhow::{Context, Result};
 use confidence::math::ln;
@@ -146,6 +151,10 @@ pub(crate) enum Test {
         /// How far two may be apart, as a share of their mean.
         margin: f64,
     },
+    /// Every regret is so many times another.
+    Ratio(Ratio),
+    /// The regret grows like a power of a number that differs from variant to variant.
+    Growth(Growth),
     /// These columns of a printed table are what the instances have, rounded to as many decimals as printed.
     Table {
         /// Which columns.
@@ -158,6 +167,34 @@ pub(crate) enum Test {
         /// Why not.
         reason: String,
     },
+}
+
+/// Regrets, each divided by another.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ratio {
+    /// What is divided.
+    pub(crate) series: Vec<Series>,
+    /// What each is divided by, as many as there are `series`.
+    pub(crate) by: Vec<Series>,
+    /// Checkpoint, the last one when absent.
+    pub(crate) t: Option<u64>,
+    /// Checkpoint of what it is divided by, the same when absent.
+    pub(crate) by_t: Option<u64>,
+    /// How large the ratios may be.
+    pub(crate) limits: Limits,
+}
+
+/// Regrets, and the numbers with a power of which they grow.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Growth {
+    /// Whose, at least three.
+    pub(crate) series: Vec<Series>,
+    /// The number that each belongs to, above 0, strictly increasing.
+    pub(crate) sizes: Vec<f64>,
+    /// Checkpoint, the last one when absent.
+    pub(crate) t: Option<u64>,
+    /// How large the exponent may be.
+    pub(crate) limits: Limits,
 }
 
 /// What is compared of two series.
@@ -380,6 +417,8 @@ pub(crate) fn judge(claim: &Claim, evidence: Option<&Evidence<'_>>, rows: &[Row]
             slopes::parallel(needed()?, series, *slope, *margin, bound.as_deref(), level)
         }
         Test::SameSlope { series, slope, margin } => slopes::same(needed()?, series, *slope, *margin, level),
+        Test::Ratio(ratio) => ratio::judge(needed()?, ratio, level),
+        Test::Growth(growth) => growth::judge(needed()?, growth, level),
         Test::Table { columns, decimals } => table::judge(rows, columns, *decimals),
         Test::NotTestable { reason } => Ok(Finding {
             verdict: Verdict::NotTestable,

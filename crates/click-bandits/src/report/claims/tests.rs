@@ -1,6 +1,9 @@
 use super::*;
 use crate::result::MeanSe;
 
+mod growth;
+mod ratio;
+
 /// Rounds of the synthetic results.
 const T: [u64; 4] = [10, 100, 1000, 10_000];
 

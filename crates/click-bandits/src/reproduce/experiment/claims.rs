@@ -6,7 +6,7 @@ use confidence::Probability;
 
 use super::{Panel, Reproduction, Variant, choice, one_of, tables};
 use crate::config::Experiment;
-use crate::report::claims::{At, Claim, Column, Test, Verdict};
+use crate::report::claims::{At, Claim, Column, Growth, Limits, Ratio, Test, Verdict};
 use crate::report::series::Series;
 use crate::toml_reader::{Error, Field, Table};
 
@@ -74,7 +74,17 @@ fn read_test(
     reproduction: &Reproduction,
 ) -> Result<Test, Error> {
     let kind: Field<'_> = table.required("kind")?;
-    let kinds = ["order", "near-optimum", "below-bound", "parallel", "same-slope", "table", "not-testable"];
+    let kinds = [
+        "order",
+        "near-optimum",
+        "below-bound",
+        "parallel",
+        "same-slope",
+        "ratio",
+        "growth",
+        "table",
+        "not-testable",
+    ];
     let name = one_of(&kind, &kinds, "kind")?;
     let simulated = || match panel.and_then(|panel| reproduction.panel(panel)) {
         Some(panel) => Ok(panel),
@@ -132,6 +142,8 @@ fn read_test(
                 margin: read_margin(table)?,
             }
         }
+        "ratio" => Test::Ratio(read_ratio(table, simulated()?)?),
+        "growth" => Test::Growth(read_growth(table, simulated()?)?),
         "table" => read_table_test(table, &kind, reproduction)?,
         _ => Test::NotTestable { reason: table.required("reason")? },
     };
@@ -172,6 +184,74 @@ fn read_order(table: &Table<'_>, panel: &Panel) -> Result<Test, Error> {
         None => 1.0,
     };
     Ok(Test::Order { lower, upper, at, factor })
+}
+
+fn read_ratio(table: &Table<'_>, panel: &Panel) -> Result<Ratio, Error> {
+    let series = read_series(table, "series", panel)?;
+    let by = read_series(table, "by", panel)?;
+    let field: Field<'_> = table.required("by")?;
+    if series.len() != by.len() {
+        let (above, below) = (series.len(), by.len());
+        return Err(
+            field.error(format!("{above} series by {below}: expected as many, the first by the first"))
+        );
+    }
+    let all = [series.as_slice(), by.as_slice()].concat();
+    check_paired(&field, panel, &all)?;
+    let by_round = table.field("by-t");
+    let t = read_round(table, panel, if by_round.is_some() { &series } else { &all })?;
+    let by_t = by_round.as_ref().map(Field::get).transpose()?;
+    if let (Some(field), Some(round)) = (&by_round, by_t) {
+        check_round(field, round, &variants_of(panel, &by))?;
+    }
+    if (by_t.is_none() || by_t == t)
+        && let Some((same, _)) = series.iter().zip(&by).find(|(series, by)| series == by)
+    {
+        return Err(field.error(format!("\"{same}\" by itself at the same round is 1")));
+    }
+    Ok(Ratio { series, by, t, by_t, limits: read_limits(table)? })
+}
+
+fn read_growth(table: &Table<'_>, panel: &Panel) -> Result<Growth, Error> {
+    let series = read_series(table, "series", panel)?;
+    let field: Field<'_> = table.required("series")?;
+    if series.len() < 3 {
+        return Err(
+            field.error(format!("{} series: expected at least three, to fit a line to", series.len()))
+        );
+    }
+    check_paired(&field, panel, &series)?;
+    let field: Field<'_> = table.required("sizes")?;
+    let sizes: Vec<f64> = field.get()?;
+    if sizes.len() != series.len() {
+        let (given, wanted) = (sizes.len(), series.len());
+        return Err(field.error(format!("{given} sizes: expected one for each of the {wanted} series")));
+    }
+    if !(sizes[0] > 0.0 && sizes.is_sorted_by(|a, b| a < b) && sizes.iter().all(|size| size.is_finite())) {
+        return Err(field.error("expected numbers above 0, each larger than the one before"));
+    }
+    Ok(Growth { t: read_round(table, panel, &series)?, series, sizes, limits: read_limits(table)? })
+}
+
+/// `least`, `most`, or both.
+fn read_limits(table: &Table<'_>) -> Result<Limits, Error> {
+    let limit = |key: &str| -> Result<Option<f64>, Error> {
+        let Some(field) = table.field(key) else { return Ok(None) };
+        let limit: f64 = field.get()?;
+        if limit > 0.0 && limit.is_finite() {
+            return Ok(Some(limit));
+        }
+        Err(field.error(format!("{} is no limit: expected a number above 0", field.describe())))
+    };
+    match (limit("least")?, limit("most")?) {
+        (Some(least), Some(most)) if least < most => Ok(Limits::Between(least, most)),
+        (Some(_), Some(_)) => Err(table
+            .required::<Field<'_>>("most")?
+            .error("`most` is not above `least`: expected a larger number")),
+        (Some(least), None) => Ok(Limits::AtLeast(least)),
+        (None, Some(most)) => Ok(Limits::AtMost(most)),
+        (None, None) => Err(table.missing("least", "a number, here or as `most`")),
+    }
 }
 
 fn read_table_test(table: &Table<'_>, kind: &Field<'_>, reproduction: &Reproduction) -> Result<Test, Error> {

@@ -331,6 +331,38 @@ t = 100
 [claims.known]
 verdict = "undecided"
 evidence = "open"
+
+[[claims]]
+name = "times"
+panel = "sweep"
+says = "Twice."
+place = "section 2"
+[claims.test]
+kind = "ratio"
+series = ["a/pbm-ucb", "b/pbm-ts"]
+by = ["a/pbm-ts", "b/pbm-ts"]
+t = 1000
+by-t = 100
+least = 1.8
+most = 2.2
+[claims.known]
+verdict = "undecided"
+evidence = "open"
+
+[[claims]]
+name = "power"
+panel = "sweep"
+says = "Squared."
+place = "section 2"
+[claims.test]
+kind = "growth"
+series = ["a/pbm-ucb", "b/pbm-ts", "b/pbm-ucb"]
+sizes = [1, 2, 4.5]
+t = 1000
+most = 2.5
+[claims.known]
+verdict = "undecided"
+evidence = "open"
 "#;
     let experiment = EXPERIMENT
         .replace("checkpoints = [10, 1000]\n", "")
@@ -376,6 +408,11 @@ fn faults_of_variants_have_their_place() {
         ),
         ("name = \"b\"", "name = \"b.svg\"", "panels[1].variants[1].name: \"b.svg\" is a name for a figure"),
         ("name = \"b\"\n", "", "panels[1].variants[1].name: missing key"),
+        (
+            "{ kind = \"final\", scale = \"log\" }",
+            "{ kind = \"regret\", variant = \"c\" }",
+            "panels[1].figures[0].variant: unknown variant \"c\"",
+        ),
         ("title = \"kappa 1, .5\"", "title = \" \"", "panels[1].variants[0].title: the title is empty"),
         (
             "title = \"kappa 1, .5\"",
@@ -479,6 +516,35 @@ fn faults_of_claims_about_variants_have_their_place() {
             "t = 101\n[claims.known]",
             "claims[4].test.t: round 101 is no checkpoint of the variant \"a\"",
         ),
+        ("by = [\"a/pbm-ts\", ", "by = [", "claims[5].test.by: 2 series by 1: expected as many"),
+        ("by-t = 100\n", "", "claims[5].test.by: \"b/pbm-ts\" by itself at the same round is 1"),
+        ("by-t = 100\n", "by-t = 1000\n", "claims[5].test.by: \"b/pbm-ts\" by itself at the same round is 1"),
+        (
+            "by-t = 100\n",
+            "by-t = 99\n",
+            "claims[5].test.by-t: round 99 is no checkpoint of the variant \"a\"",
+        ),
+        ("t = 1000\nby-t = 100\n", "by-t = 100\n", "claims[5].test.t: missing key: expected a checkpoint"),
+        (
+            "least = 1.8\nmost = 2.2\n",
+            "",
+            "claims[5].test.least: missing key: expected a number, here or as `most`",
+        ),
+        ("most = 2.2", "most = 1.8", "claims[5].test.most: `most` is not above `least`"),
+        ("least = 1.8", "least = 0", "claims[5].test.least: 0 is no limit: expected a number above 0"),
+        ("least = 1.8", "leest = 1.8", "claims[5].test.leest: unknown key"),
+        (
+            "\"b/pbm-ts\", \"b/pbm-ucb\"]",
+            "\"b/pbm-ts\"]",
+            "claims[6].test.series: 2 series: expected at least three",
+        ),
+        ("[1, 2, 4.5]", "[1, 2]", "claims[6].test.sizes: 2 sizes: expected one for each of the 3 series"),
+        (
+            "[1, 2, 4.5]",
+            "[1, 2, 2]",
+            "claims[6].test.sizes: expected numbers above 0, each larger than the one before",
+        ),
+        ("[1, 2, 4.5]", "[0, 2, 4]", "claims[6].test.sizes: expected numbers above 0"),
     ]);
 }
 

@@ -1,0 +1,71 @@
+//! Whether a regret grows with a number (of rows, of items) like a power of it.
+//!
+//! The exponent is the slope of the line of least squares through the points (ln size, ln mean regret), one a variant. Every size
+//! counts the same: were they weighted by what the runs leave open, a few sizes whose runs hardly differ would decide, although
+//! what moves points off a line is seldom the runs. Stages that get four times longer, say, move them up and down.
+//!
+//! Two errors add up in squares. The first is that of a line through points beside it: with `m` sizes at the centred logarithms
+//! `x`, the residuals' sum of squares by `(m - 2) sum x^2`. The second is that of the runs: the exponent is `sum c ln(mean)` with
+//! `c = x / sum x^2`, so its error is that of the mean over the runs of `sum c regret / mean` (delta method; variants that met the same
+//! users need not be independent). Of points on a line the first is an estimate of the second and it counts twice, which errs on the
+//! careful side. Student's t distribution has `m - 2` degrees of freedom, or the runs' if these are fewer.
+
+use anyhow::{Result, bail};
+
+use super::{Comparison, Evidence, Finding, Growth, mean_and_error, within};
+use confidence::math::ln;
+
+pub(super) fn judge(evidence: &Evidence<'_>, growth: &Growth, level: f64) -> Result<Finding> {
+    let mut regrets = Vec::new();
+    for one in &growth.series {
+        let runs = evidence.runs(one)?;
+        let t = runs.rounds()[runs.checkpoint(growth.t)?];
+        regrets.push(runs.regret(t)?);
+    }
+    let Some(n_runs) = regrets.first().map(Vec::len) else { bail!("no series to fit a line to") };
+    if regrets.iter().any(|regret| regret.len() != n_runs) {
+        bail!("the variants have different numbers of runs");
+    }
+    let Fit { exponent, se } = fit(&growth.sizes, &regrets);
+    let freedom = (regrets.len() as u64).saturating_sub(2).min((n_runs as u64).saturating_sub(1));
+    let beyond = growth.limits.beyond(|sign, limit| (sign * (exponent - limit), se));
+    let (first, last) = (&growth.series[0], &growth.series[growth.series.len() - 1]);
+    let name = evidence.reader_name;
+    let comparison = Comparison {
+        what: format!("{first} to {last}"),
+        readers: format!("{} to {}", name(first), name(last)),
+        t: growth.t,
+        measured: within::with_interval(exponent, se, freedom),
+        ..within::judge(&beyond, freedom, level)
+    };
+    Ok(within::finding("exponent", vec![comparison], &growth.limits.words()))
+}
+
+/// A fitted power.
+struct Fit {
+    exponent: f64,
+    se: f64,
+}
+
+/// The power of the sizes with which the means of some samples grow; the samples are over the same runs.
+fn fit(sizes: &[f64], samples: &[Vec<f64>]) -> Fit {
+    let m = samples.len() as f64;
+    let centred = |values: &[f64]| -> Vec<f64> {
+        let middle = values.iter().sum::<f64>() / m;
+        values.iter().map(|value| value - middle).collect()
+    };
+    let means: Vec<f64> = samples.iter().map(|sample| mean_and_error(sample).0).collect();
+    let x = centred(&sizes.iter().copied().map(ln).collect::<Vec<_>>());
+    let y = centred(&means.iter().copied().map(ln).collect::<Vec<_>>());
+    let spread: f64 = x.iter().map(|x| x * x).sum();
+    let exponent = x.iter().zip(&y).map(|(x, y)| x * y).sum::<f64>() / spread;
+    let left: f64 = x.iter().zip(&y).map(|(x, y)| (y - exponent * x) * (y - exponent * x)).sum();
+    let beside_the_line = left / (m - 2.0) / spread;
+    let n_runs = samples.first().map_or(0, Vec::len);
+    let of_a_run = |run: usize| -> f64 {
+        let part = |(x, (sample, mean)): (&f64, (&Vec<f64>, &f64))| x * sample[run] / mean;
+        x.iter().zip(samples.iter().zip(&means)).map(part).sum::<f64>() / spread
+    };
+    let of_the_runs = mean_and_error(&(0..n_runs).map(of_a_run).collect::<Vec<_>>()).1;
+    Fit { exponent, se: (beside_the_line + of_the_runs * of_the_runs).sqrt() }
+}

@@ -1,0 +1,146 @@
+//! Claims on how many times another a regret is.
+
+use super::*;
+
+fn ratio(series_of: &[&str], by: &[&str], limits: Limits) -> Test {
+    Test::Ratio(Ratio { series: series(series_of), by: series(by), t: None, by_t: None, limits })
+}
+
+/// Two policies whose runs differ a hundredfold, the first about so many times the second in each.
+fn times(factor: f64, se: f64) -> Measured {
+    let small: Vec<f64> = (0..200).map(|run| if run % 2 == 0 { 1.0 } else { 99.0 }).collect();
+    let noise = around(0.0, 50.0 * se, 200);
+    let large = small.iter().zip(&noise).map(|(small, noise)| factor * small + noise);
+    let flat = |regret: f64| vec![0.0, 0.0, 0.0, regret];
+    Measured::synthetic(
+        &T,
+        &[
+            ("large", large.map(flat).collect()),
+            ("small", small.iter().map(|&regret| flat(regret)).collect()),
+        ],
+    )
+}
+
+#[test]
+fn a_ratio_is_within_its_limits_or_outside() {
+    let with =
+        |factor: f64, se: f64, limits| verdict(ratio(&["large"], &["small"], limits), times(factor, se));
+    let twice = Limits::Between(1.8, 2.2);
+    for (factor, expected) in [
+        (2.0, Verdict::Reproduced),
+        (1.85, Verdict::Reproduced),
+        (2.15, Verdict::Reproduced),
+        (2.19, Verdict::Undecided),
+        (2.21, Verdict::Undecided),
+        (2.3, Verdict::Contradicted),
+        (1.7, Verdict::Contradicted),
+        (4.0, Verdict::Contradicted),
+    ] {
+        assert_eq!(with(factor, 0.01, twice), expected, "{factor}");
+    }
+    assert_eq!(with(2.0, 0.2, twice), Verdict::Undecided);
+    assert_eq!(with(4.0, 0.01, Limits::AtLeast(3.0)), Verdict::Reproduced);
+    assert_eq!(with(2.0, 0.01, Limits::AtLeast(3.0)), Verdict::Contradicted);
+    assert_eq!(with(2.0, 0.01, Limits::AtMost(3.0)), Verdict::Reproduced);
+    assert_eq!(with(4.0, 0.01, Limits::AtMost(3.0)), Verdict::Contradicted);
+    // Known exactly, though the runs differ a hundredfold.
+    assert_eq!(with(2.0, 0.0, Limits::Between(1.999, 2.001)), Verdict::Reproduced);
+    assert_eq!(with(f64::NAN, 0.1, twice), Verdict::Undecided);
+}
+
+#[test]
+fn a_ratio_is_told_with_its_interval() {
+    let finding =
+        judged(ratio(&["large"], &["small"], Limits::Between(1.8, 2.2)), 0.001, &alone(times(2.1, 0.01)));
+    let finding = finding.unwrap();
+    assert_eq!(finding.comparisons[0].what, "large / small");
+    // 199 degrees of freedom: 1.972 standard errors. By run, `large - 2.2 small` is -5 on average; its two parts, the noise and -0.1
+    // `small`, go up and down together, so their errors 0.5 and 0.1 * 49 / sqrt(199) add up to 0.847.
+    assert_eq!(
+        finding.summary,
+        "Within 1.8 to 2.2: LARGE / SMALL is 2.100 ± 0.010 (95 %: 2.080 to 2.120), |z| = 5.9 from its edge."
+    );
+    let one = Measured::synthetic(&T, &[("a", vec![vec![4.0; 4]]), ("b", vec![vec![2.0; 4]])]);
+    let one = judged(ratio(&["a"], &["b"], Limits::AtMost(3.0)), 0.001, &alone(one)).unwrap();
+    assert_eq!((one.verdict, &*one.comparisons[0].measured), (Verdict::Undecided, "2.000"));
+    assert_eq!(one.summary, ONE_RUN);
+}
+
+/// The ratio of the means is what a claim speaks of, not the mean of the ratios, which few runs with little regret can raise.
+#[test]
+fn runs_with_little_regret_do_not_count_more() {
+    let large = (0..200).map(|run| vec![if run % 2 == 0 { 10.0 } else { 190.0 }; 4]).collect();
+    let small = (0..200).map(|run| vec![if run % 2 == 0 { 1.0 } else { 99.0 }; 4]).collect();
+    let measured = Measured::synthetic(&T, &[("large", large), ("small", small)]);
+    // Means 100 and 50; the mean of the ratios is 5.96.
+    assert_eq!(
+        verdict(ratio(&["large"], &["small"], Limits::Between(1.8, 2.2)), measured),
+        Verdict::Reproduced
+    );
+}
+
+#[test]
+fn a_regret_by_itself_at_another_round_says_whether_it_still_grows() {
+    let grows = |last: f64| {
+        let runs =
+            around(last, 0.01 * last, 100).into_iter().map(|last| vec![1.0, 5.0, 10.0, last]).collect();
+        Measured::synthetic(&T, &[("a", runs)])
+    };
+    let flat = || {
+        Test::Ratio(Ratio {
+            series: series(&["a"]),
+            by: series(&["a"]),
+            t: None,
+            by_t: Some(1000),
+            limits: Limits::AtMost(1.05),
+        })
+    };
+    assert_eq!(verdict(flat(), grows(10.1)), Verdict::Reproduced);
+    assert_eq!(verdict(flat(), grows(19.0)), Verdict::Contradicted);
+    let finding = judged(flat(), 0.001, &alone(grows(10.1))).unwrap();
+    assert_eq!(finding.comparisons[0].what, "a, round 10,000 by round 1,000");
+}
+
+#[test]
+fn each_is_divided_by_the_one_at_its_place() {
+    let panel = variants(vec![("k1", times(2.0, 0.01)), ("k2", times(3.0, 0.01))]);
+    let of = |numerators: &[&str], by: &[&str]| {
+        judged(ratio(numerators, by, Limits::Between(1.8, 2.2)), 0.001, &panel).unwrap()
+    };
+    let finding = of(&["k1/large", "k2/large"], &["k1/small", "k2/small"]);
+    assert_eq!(finding.verdict, Verdict::Contradicted);
+    let says: Vec<Verdict> = finding.comparisons.iter().map(|one| one.says).collect();
+    assert_eq!(says, [Verdict::Reproduced, Verdict::Contradicted]);
+    assert_eq!(of(&["k1/large"], &["k2/small"]).verdict, Verdict::Reproduced);
+    let fewer = Measured::synthetic(&T, &[("small", vec![vec![1.0; 4]; 7])]);
+    let uneven = variants(vec![("k1", times(2.0, 0.01)), ("k2", fewer)]);
+    let error = judged(ratio(&["k1/large"], &["k2/small"], Limits::AtMost(3.0)), 0.001, &uneven).unwrap_err();
+    assert!(format!("{error:#}").contains("different numbers of runs, 200 and 7"), "{error:#}");
+}
+
+/// At a limit itself a claim is granted, and refused, with at most the level's probability.
+///
+/// As for sameness: 4,000 claims at level 0.05, at most 266 with probability 1 - 1e-6; the means alone grant about half.
+#[test]
+fn a_ratio_at_its_limit_is_rarely_granted() {
+    const CLAIMS: usize = 4000;
+    const AT_MOST: usize = 266;
+    let mut normal = normals();
+    for (limits, truth) in
+        [(Limits::Between(1.8, 2.2), 2.2), (Limits::Between(1.8, 2.2), 1.8), (Limits::AtMost(1.05), 1.05)]
+    {
+        let (mut granted, mut refused, mut by_mean) = (0, 0, 0);
+        for _ in 0..CLAIMS {
+            let small: Vec<f64> = (0..30).map(|_| 10.0 + normal()).collect();
+            let large = small.iter().map(|small| vec![truth * small + 0.5 * normal(); 4]).collect();
+            let small = small.iter().map(|&small| vec![small; 4]).collect();
+            let measured = Measured::synthetic(&T, &[("large", large), ("small", small)]);
+            let finding = judged(ratio(&["large"], &["small"], limits), 0.05, &alone(measured)).unwrap();
+            granted += usize::from(finding.verdict == Verdict::Reproduced);
+            refused += usize::from(finding.verdict == Verdict::Contradicted);
+            by_mean += usize::from(finding.comparisons[0].difference < 0.0);
+        }
+        assert!(granted <= AT_MOST && refused <= AT_MOST, "{granted} {refused}");
+        assert!(granted > 100 && by_mean > 1500, "{granted} {by_mean}");
+    }
+}
