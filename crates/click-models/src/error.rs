@@ -49,6 +49,19 @@ pub enum Error {
         /// Columns asked for.
         n_columns: usize,
     },
+    /// No instance of [`RankOneModel::calibrated`](crate::RankOneModel::calibrated) has this average and this maximum.
+    #[error(
+        "an average of {mu} with a maximum of {p_max} and {n_rows} rows: expected more than maximum / rows, at most half the \
+         maximum"
+    )]
+    NotCalibrated {
+        /// Average asked for.
+        mu: f64,
+        /// Largest probability asked for.
+        p_max: f64,
+        /// Rows asked for.
+        n_rows: usize,
+    },
     /// Feedback is a bit set of 64 positions.
     #[error("{0} positions: at most 64 are supported")]
     TooManyPositions(usize),

@@ -6,7 +6,8 @@
 //! item in the position-based model whose examination is *not* known.
 //!
 //! Reference: Katariya, Kveton, Szepesvari, Vernade, Wen, *Bernoulli rank-1 bandits for click feedback*, IJCAI 2017, section 2;
-//! the instances of its experiments are [`RankOneModel::needle`] (8) and [`RankOneModel::try_from`] a position-based model.
+//! the instances of its experiments are [`RankOneModel::needle`] (8) and [`RankOneModel::try_from`] a position-based model, for
+//! which [`RankOneModel::calibrated`] stands in where only its summary is known.
 //! Deviations: the paper's rows of one round may depend on each other in any way; here they share one draw (row `i` is
 //! attractive if the draw is below `rows[i]`), and so do the columns. A policy sees one cell a round and cannot tell.
 //!
@@ -109,6 +110,43 @@ impl RankOneModel {
         Self::of_shape(shape, rows, columns)
     }
 
+    /// An instance drawn so that the paper's summary of it comes out: `mu` (3), `p_max` (4), and with them `gamma` (5).
+    ///
+    /// Of a real query the paper prints these and the sizes only. The rest is chosen here:
+    ///
+    /// - Rows (items) are the side whose average is the smaller one, `mu`; columns (positions) have a larger average. Both sides
+    ///   reach `p_max`.
+    /// - Row `i` is `p_max u_i^e`, the `u_i` being uniform draws divided by the largest of them, and `e` the power that makes the
+    ///   average `mu`.
+    /// - Columns fall from `p_max` in equal steps, the last one to `p_max / n_columns`: on average `p_max (n_columns + 1) /
+    ///   (2 n_columns)`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotCalibrated`] unless `p_max / n_rows < mu <= p_max / 2`: all rows but one would be 0 or less, or the average of
+    /// the columns might be the smaller one.
+    pub fn calibrated<R: Rng + ?Sized>(
+        shape: TableShape,
+        mu: Probability,
+        p_max: Probability,
+        rng: &mut R,
+    ) -> Result<Self, Error> {
+        let (n_rows, n_columns) = (shape.n_rows(), shape.n_columns());
+        let (mu, p_max) = (mu.get(), p_max.get());
+        if !(mu > p_max / n_rows as f64 && mu <= p_max / 2.0) {
+            return Err(Error::NotCalibrated { mu, p_max, n_rows });
+        }
+        // Above 0, so that every power is.
+        let draws: Vec<f64> = (0..n_rows).map(|_| 1.0 - rng.random::<f64>()).collect();
+        let largest = draws.iter().copied().fold(0.0, f64::max);
+        let shares: Vec<f64> = draws.iter().map(|draw| draw / largest).collect();
+        let exponent = exponent_of_average(&shares, mu / p_max);
+        let rows: Vec<f64> = shares.iter().map(|&share| p_max * libm::pow(share, exponent)).collect();
+        let step = |column: usize| p_max * (n_columns - column) as f64 / n_columns as f64;
+        let columns: Vec<f64> = (0..n_columns).map(step).collect();
+        Self::from_values(&rows, &columns)
+    }
+
     /// `shape` counts the parameters.
     fn of_shape(shape: TableShape, rows: Vec<Probability>, columns: Vec<Probability>) -> Self {
         let (row, column) = (first_of_largest(&rows), first_of_largest(&columns));
@@ -145,6 +183,27 @@ impl RankOneModel {
 fn first_of_largest(side: &[Probability]) -> usize {
     let better = |best: usize, place: usize| if side[place] > side[best] { place } else { best };
     (0..side.len()).fold(0, better)
+}
+
+/// The power to which the shares, of which the largest is 1, have to be raised for this average: above that of one 1 among zeros.
+fn exponent_of_average(shares: &[f64], average: f64) -> f64 {
+    let above = |exponent: f64| {
+        let sum: f64 = shares.iter().map(|&share| libm::pow(share, exponent)).sum();
+        sum > average * shares.len() as f64
+    };
+    // The average falls from 1 as the power grows; where shares tie for 1 it may never get there.
+    let (mut low, mut high) = (0.0, 1.0);
+    while above(high) && high < 1e9 {
+        (low, high) = (high, 2.0 * high);
+    }
+    // Until the numbers between the ends are used up.
+    loop {
+        let middle = low + (high - low) / 2.0;
+        if middle <= low || middle >= high {
+            return high;
+        }
+        if above(middle) { low = middle } else { high = middle }
+    }
 }
 
 impl TryFrom<Parameters> for RankOneModel {

@@ -7,9 +7,9 @@ mod support;
 
 use click_models::bounds::{rank_one_hardness, rank_one_upper_bound, rank_one_upper_bound_corrected};
 use click_models::{Cell, ClickModel, Error, PositionBased, RankOneModel, TableShape};
-use confidence::bernoulli_kl;
+use confidence::{Probability, bernoulli_kl};
 use quickcheck::quickcheck;
-use rand::{Rng, SeedableRng};
+use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
 use support::{FALSE_ALARM, assert_close, binomial_check, cases, counts, number, numbers, power};
@@ -22,6 +22,56 @@ fn cells(shape: TableShape) -> impl Iterator<Item = Cell> {
 }
 
 // --- Values -----------------------------------------------------------------------------------------------------------
+
+#[test]
+fn calibrated_instances_have_the_printed_summary() {
+    for (rows, mu, p_max, gamma) in [(871, 0.13, 0.85, 0.15), (807, 0.28, 0.66, 0.34), (3, 0.2, 0.5, 0.5)] {
+        for seed in 0..20 {
+            let users = calibrated((rows, 10), mu, p_max, seed).unwrap();
+            let hardness = users.hardness();
+            assert_close(hardness.mu, mu, 1e-12, "mu");
+            assert_eq!(hardness.p_max, p_max);
+            assert_close(hardness.gamma, gamma, 1e-12, "gamma");
+            assert_eq!(users.columns()[0].get(), p_max);
+            assert_close(users.columns()[9].get(), p_max / 10.0, 1e-15, "last column");
+            assert!(users.rows().iter().all(|row| row.get() > 0.0));
+        }
+    }
+    let rows = |seed| calibrated((871, 10), 0.13, 0.85, seed).unwrap().rows().to_vec();
+    assert_eq!(rows(1), rows(1));
+    assert_ne!(rows(1), rows(2));
+    // Every row is the same power of its draw.
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let draws: Vec<f64> = (0..871).map(|_| 1.0 - rng.random::<f64>()).collect();
+    let largest = draws.iter().copied().fold(0.0, f64::max);
+    let rows = rows(1);
+    let powers = rows.iter().zip(&draws).filter(|(row, _)| row.get() < 0.85);
+    let powers: Vec<f64> =
+        powers.map(|(row, draw)| libm::log(row.get() / 0.85) / libm::log(draw / largest)).collect();
+    assert_eq!(powers.len(), 870);
+    assert!(powers.iter().all(|power| (power / powers[0] - 1.0).abs() < 1e-9));
+}
+
+#[test]
+fn no_average_beyond_half_the_maximum_or_of_a_single_row() {
+    for (shape, mu, p_max) in [
+        ((10, 10), 0.26, 0.5),
+        ((10, 10), 0.05, 0.5),
+        ((10, 10), 0.0, 0.5),
+        ((10, 10), 0.0, 0.0),
+        ((1, 10), 0.5, 0.5),
+    ] {
+        let refused = calibrated(shape, mu, p_max, 1).unwrap_err();
+        assert!(matches!(refused, Error::NotCalibrated { .. }), "{refused}");
+    }
+    assert!(calibrated((10, 1), 0.25, 0.5, 1).is_ok());
+}
+
+fn calibrated(shape: (usize, usize), mu: f64, p_max: f64, seed: u64) -> Result<RankOneModel, Error> {
+    let shape = TableShape::new(shape.0, shape.1)?;
+    let [mu, p_max] = [mu, p_max].map(|value| Probability::new(value).unwrap());
+    RankOneModel::calibrated(shape, mu, p_max, &mut Xoshiro256PlusPlus::seed_from_u64(seed))
+}
 
 #[test]
 fn hardness_and_theorem_1() {
