@@ -15,7 +15,7 @@ pub use schedule::{Schedule, ScheduleError};
 pub use stages::{InSweeps, StageEntry, Stretch, play_in_stages};
 pub use streams::{SimRng, Streams};
 pub use summary::{Summary, mean_and_error};
-pub use tournament::{Observer, Outcome, Silent, Tournament};
+pub use tournament::{Assignment, Observer, Outcome, Silent, Tournament};
 
 /// The examples of the project's front page, which use every library crate.
 #[cfg(doctest)]

@@ -6,10 +6,22 @@ use rand::RngExt;
 use rayon::prelude::*;
 use std::fmt;
 
-/// An experiment: contenders, the instances that replications draw from, and how long and how often they play.
+/// Which instance a replication plays on, the same one for every contender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Assignment {
+    /// One drawn uniformly.
+    #[default]
+    Drawn,
+    /// One after the other, and again from the first: with `runs` a multiple of their number all have as many replications.
+    InTurn,
+}
+
+/// An experiment: contenders, the instances that replications play on, and how long and how often they play.
 pub struct Tournament<'a, M: ClickModel> {
-    /// The instances; every replication draws one uniformly, the same one for every contender. At least one.
+    /// The instances, at least one.
     pub instances: &'a [M],
+    /// Which of them a replication plays on.
+    pub assignment: Assignment,
     /// Who plays.
     pub contenders: &'a [Box<dyn Contender<M>>],
     /// When to look, and when to end.
@@ -26,6 +38,7 @@ impl<M: ClickModel> fmt::Debug for Tournament<'_, M> {
         formatter
             .debug_struct("Tournament")
             .field("instances", &self.instances.len())
+            .field("assignment", &self.assignment)
             .field("contenders", &labels)
             .field("schedule", self.schedule)
             .field("streams", &self.streams)
@@ -66,7 +79,11 @@ impl<M: ClickModel> Tournament<'_, M> {
     ///
     /// When there is no instance.
     pub fn draw_instance(&self, replication: u64) -> usize {
-        self.streams.instance(replication).random_range(0..self.instances.len())
+        match self.assignment {
+            Assignment::Drawn => self.streams.instance(replication).random_range(0..self.instances.len()),
+            // The remainder is below a length.
+            Assignment::InTurn => usize::try_from(replication % self.instances.len() as u64).unwrap_or(0),
+        }
     }
 
     /// Plays everything on the current rayon thread pool.

@@ -3,7 +3,7 @@
 use click_models::{ClickModel, ItemId, ListShape, PbmKnown, PositionBased, RandomSemiBandit, Ranking};
 use confidence::Rate;
 use policies::{Fixed, PbmPie, PbmTs, PbmUcb, Pie, PrefixTs, Uniform};
-use sim::{Contender, Entry, Oracle, Outcome, Schedule, Silent, Streams, Tournament};
+use sim::{Assignment, Contender, Entry, Oracle, Outcome, Schedule, Silent, Streams, Tournament};
 
 type PbmContender = Box<dyn Contender<PositionBased>>;
 
@@ -29,7 +29,14 @@ fn pbm_pie() -> PbmContender {
 fn run(contenders: &[PbmContender], seed: u64, threads: usize) -> Outcome {
     let schedule = Schedule::new(vec![1, 10, 500]).expect("increasing");
     let (instances, streams) = (users(), Streams::new(seed));
-    let tournament = Tournament { instances: &instances, contenders, schedule: &schedule, streams, runs: 40 };
+    let tournament = Tournament {
+        instances: &instances,
+        assignment: Assignment::Drawn,
+        contenders,
+        schedule: &schedule,
+        streams,
+        runs: 40,
+    };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     pool.install(|| tournament.run(&Silent))
 }
@@ -109,6 +116,7 @@ fn instances_are_drawn_uniformly() {
     let streams = Streams::new(5);
     let tournament = Tournament {
         instances: &instances,
+        assignment: Assignment::Drawn,
         contenders: &contenders,
         schedule: &schedule,
         streams,
@@ -116,6 +124,8 @@ fn instances_are_drawn_uniformly() {
     };
     let second = (0..2_000).filter(|&replication| tournament.draw_instance(replication) == 1).count();
     assert!(second.abs_diff(1_000) < 119, "{second}");
+    let in_turn = Tournament { assignment: Assignment::InTurn, runs: 5, ..tournament };
+    assert_eq!(in_turn.run(&Silent).drawn, [0, 1, 0, 1, 0]);
 }
 
 /// A policy that shows the best item everywhere would have negative regret; it is stopped.

@@ -260,3 +260,54 @@ fn checkpoints_may_be_anywhere() {
     let same = play(&model, &mut other, &schedule, &mut streams.environment(0), &mut streams.policy("x", 0));
     assert_eq!(curve, same);
 }
+
+/// Plays one policy in stages; its curve, and who is left of each side.
+fn odd<P: InSweeps>(
+    model: &RankOneModel,
+    mut policy: P,
+    horizon: u64,
+    left: impl Fn(&P) -> Vec<usize>,
+) -> (Curve, Vec<usize>) {
+    let schedule = Schedule::new(vec![horizon]).expect("increasing");
+    let streams = Streams::new(4);
+    let (mut users, mut randomness) = (streams.environment(0), streams.policy("x", 0));
+    let curve = play_in_stages(model, &mut policy, &schedule, &mut users, &mut randomness);
+    (curve, left(&policy))
+}
+
+/// All rows zero, one row, one column, one cell, several best cells, all cells alike; each to horizons of which all but the last end
+/// within the first stage, when nobody is out yet.
+#[test]
+fn odd_tables_and_short_horizons_are_played_in_stages() {
+    for (rows, columns) in [
+        (&[0.0, 0.0, 0.0][..], &[0.5, 0.9][..]),
+        (&[0.5], &[0.1, 0.9, 0.1]),
+        (&[0.1, 0.9, 0.1], &[0.7]),
+        (&[0.4], &[0.6]),
+        (&[0.1, 0.9, 0.9], &[0.9, 0.1, 0.9]),
+        (&[0.5, 0.5], &[0.5, 0.5]),
+        (&[1.0, 1.0], &[1.0, 0.0]),
+    ] {
+        let model = RankOneModel::from_values(rows, columns).expect("valid");
+        let (shape, all) = (model.shape(), vec![rows.len(), columns.len()]);
+        let worst = rows.iter().flat_map(|row| columns.iter().map(move |column| row * column));
+        let worst = model.optimal_reward() - worst.fold(1.0, f64::min);
+        for horizon in [1, 2, 5, 20, 200_000] {
+            let elimination =
+                |fresh: fn(TableShape, u64) -> Rank1Elim| odd(&model, fresh(shape, horizon), horizon, sides);
+            let cells = odd(&model, Ucb1Elim::new(shape, horizon), horizon, |_| vec![]);
+            for (curve, left) in [elimination(Rank1Elim::kl), elimination(Rank1Elim::hoeffding), cells] {
+                let regret = curve.regret[0];
+                assert!(
+                    regret >= 0.0 && regret <= worst * horizon as f64 * (1.0 + 1e-9),
+                    "{regret} of {model:?}"
+                );
+                if horizon <= 5 && !left.is_empty() {
+                    assert_eq!(left, all, "horizon {horizon}");
+                }
+                // Where something can be lost, it is found out in the end.
+                assert!(horizon < 200_000 || regret <= 0.3 * worst * horizon as f64, "{regret} of {model:?}");
+            }
+        }
+    }
+}
