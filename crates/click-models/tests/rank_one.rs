@@ -141,6 +141,21 @@ fn divergences_of_scaled_probabilities() {
 
 // --- Degenerate input ---------------------------------------------------------------------------------------------------
 
+/// What the paper says of logarithms for n >= 5, and what is needed of it.
+#[test]
+fn the_steps_of_lemma_2() {
+    let fails = |n: &u64| {
+        let log = libm::log(*n as f64);
+        3.0 * libm::log(log) > log
+    };
+    assert!((5..10_000).filter(fails).eq(7..=93));
+    for n in 5..10_000_u64 {
+        let log = libm::log(n as f64);
+        let sum = log * log + 3.0 * libm::log(log) * log;
+        assert!(sum.ceil() <= 3.0 * log * log && sum <= 2.104 * log * log, "{n}");
+    }
+}
+
 #[test]
 fn bounds_of_odd_instances() {
     let plain = |rows: &[f64], columns: &[f64]| {
