@@ -31,6 +31,9 @@ pub(crate) struct Arguments {
     /// Another number of runs
     #[arg(long, value_name = "N")]
     runs: Option<u64>,
+    /// Measured queries as JSON, for an experiment that takes some
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
     /// No progress
     #[arg(long)]
     quiet: bool,
@@ -46,7 +49,8 @@ impl Arguments {
         let part =
             |option: &str, value: Option<u64>| value.map_or_else(String::new, |v| format!("-{option}-{v}"));
         let panel = self.panel.as_ref().map_or_else(String::new, |panel| format!("-{panel}"));
-        format!("{name}{panel}{quick}{}{}", part("seed", self.seed), part("runs", self.runs))
+        let data = self.data.as_ref().map_or_else(String::new, |file| format!("-data-{}", plain_stem(file)));
+        format!("{name}{data}{panel}{quick}{}{}", part("seed", self.seed), part("runs", self.runs))
     }
 
     /// The options of `click-bandits reproduce`, but for the folder.
@@ -62,6 +66,9 @@ impl Arguments {
         if let Some(panel) = &self.panel {
             options.extend(["--panel".into(), panel.into()]);
         }
+        if let Some(data) = &self.data {
+            options.extend(["--data".into(), data.into()]);
+        }
         options.extend(self.rest.iter().cloned());
         options
     }
@@ -73,6 +80,9 @@ impl Arguments {
 ///
 /// There is no such experiment, or cargo cannot be started.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if arguments.name == "all" && arguments.data.is_some() {
+        bail!("--data is for one experiment, not for all of them");
+    }
     let root = workspace()?;
     let known = experiments(&root.join("xtask/experiments"))?;
     let chosen = match arguments.name.as_str() {
@@ -113,6 +123,15 @@ fn run_one(arguments: &Arguments, root: &Path, name: &str, several: bool) -> Res
     command.arg(shortest(&root.join("xtask/experiments").join(name))).arg("--out").arg(shortest(&out));
     let status = command.args(arguments.options()).status().context("cargo cannot be started")?;
     Ok(status.code().map_or(1, |code| u8::try_from(code).unwrap_or(1)))
+}
+
+/// A file's name without its ending, what is not safe in a name left out.
+fn plain_stem(file: &Path) -> String {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    stem.chars()
+        .filter(|character| character.is_ascii_alphanumeric() || "-_".contains(*character))
+        .take(40)
+        .collect()
 }
 
 /// The folder of the workspace, wherever in it the command was given.
@@ -177,11 +196,23 @@ mod tests {
     }
 
     #[test]
+    fn data_are_for_one_experiment() {
+        let parse = |line: &str| Cli::parse_from(line.split(' ')).arguments;
+        assert_eq!(parse("xtask yandex --data a/b.json").options(), ["--data", "a/b.json"]);
+        let error = run(&parse("xtask all --data a.json")).unwrap_err().to_string();
+        assert!(error.contains("--data is for one experiment"), "{error}");
+    }
+
+    #[test]
     fn another_scale_has_another_folder() {
         let folder = |line: &str| Cli::parse_from(line.split(' ')).arguments.folder("kdd2012");
         assert_eq!(folder("xtask kdd2012"), "kdd2012");
         assert_eq!(folder("xtask kdd2012 --quick"), "kdd2012-quick");
         assert_eq!(folder("xtask kdd2012 --panel figure-3 --quick"), "kdd2012-figure-3-quick");
         assert_eq!(folder("xtask kdd2012 --seed 7 --runs 9 --threads 2"), "kdd2012-seed-7-runs-9");
+        assert_eq!(
+            folder("xtask kdd2012 --data some/my.queries.json --quick"),
+            "kdd2012-data-myqueries-quick"
+        );
     }
 }

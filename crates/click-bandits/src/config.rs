@@ -9,7 +9,7 @@
 //! name = "pbm-synthetic"             # letters, digits, `-`, `_` and `.`: it names files
 //! task = "regret"
 //! horizon = 100_000                  # rounds of a run
-//! runs = 1000
+//! runs = 1000                        # each on an instance drawn at random; { per-instance = 5 }: five on each, in turn
 //! seed = 1
 //! checkpoints = { log = 200 }        # the default; or a list of rounds, or both: { log = 200, also = [10_000] }; the
 //!                                    # horizon is always added
@@ -31,20 +31,25 @@
 //! | `cascade` | `attraction`; `positions`: their number; `weights`: what a click is worth, one a position (optional) |
 //! | `dcm` | `attraction`; `leave`: one a position; `reward`: `"satisfaction"` (default) or `"clicks"` |
 //! | `rank-one` | `rows` and `columns`: a probability each; or `needle = { rows = 32, columns = 32, base = 0.25, gap = 0.5 }`: the
-//! first row and the first column have probability .75, all others .25 |
+//! first row and the first column have probability .75, all others .25; or `calibrated = { items = 871, positions = 10, mu = 0.13,
+//! p_max = 0.85, seed = 1 }`: drawn to this summary ([`click_models::RankOneModel::calibrated`]), not measured |
 //!
 //! A policy for one model plays users of another if it is said as what it reads their answers, `read-as = "cascade"`; one that has
 //! to know examination probabilities is then told some, `kappa = [1.0, 0.6, 0.3]`, which may also be other than the users' own.
 
+mod calibration;
 mod checkpoints;
 mod entries;
 mod instances;
 mod memory;
+mod queries;
 mod write;
 
+pub(crate) use calibration::Calibration;
 pub(crate) use checkpoints::Schedule;
 pub(crate) use entries::PolicyEntry;
 pub(crate) use instances::{Instance, InstanceTable, Instances, Model, Parameter, Parameters};
+pub(crate) use queries::{Data, Queries};
 
 use self::entries::read_policies;
 use self::instances::{CanonicalInstance, read_instances};
@@ -54,6 +59,7 @@ use confidence::Probability;
 use policies::spec::PolicySpec;
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
+use sim::Assignment;
 use std::ops::RangeInclusive;
 
 /// Horizons: rounds and clicks are also counted in floating point, which is exact up to here.
@@ -80,12 +86,16 @@ pub(crate) struct Experiment {
     pub(crate) horizon: u64,
     /// Independent runs of each policy, at least 1.
     pub(crate) runs: u64,
+    /// Which instance a run plays on.
+    pub(crate) assignment: Assignment,
     /// Master seed.
     pub(crate) seed: u64,
     /// 1-based rounds after which results are recorded, strictly increasing; the last one is the horizon.
     pub(crate) checkpoints: Vec<u64>,
-    /// Users; every run draws one entry.
+    /// Users; every run plays on one entry. None at all while their data are awaited, and then it cannot be run.
     pub(crate) instances: Instances,
+    /// Whether the users are those of the data given for it, in the experiment's file `instances = "data"`.
+    pub(crate) takes_data: bool,
     /// Policies in the order of the file, labels unique.
     pub(crate) policies: Vec<PolicyEntry>,
     /// Where the checkpoints came from, for another horizon.
@@ -137,7 +147,7 @@ impl Experiment {
     /// The first thing wrong with it.
     pub(crate) fn from_document(document: &Document<'_>) -> Result<Self, Error> {
         let root = document.root();
-        let experiment = Self::read(&Scope { own: &root, shared: &[] })?;
+        let experiment = Self::read(&Scope { own: &root, shared: &[], data: Data::Refused })?;
         root.finish()?;
         Ok(experiment)
     }
@@ -146,15 +156,16 @@ impl Experiment {
     ///
     /// Every key but `name` may stand in `shared` (the top of the file) when `panel` does not have it. A panel may give
     /// `model` for all its instances, which then need none: so panels of different models can share their instances.
+    /// Its instances may be `data`.
     ///
     /// Other keys of the two tables are left for the caller, who ends with their `finish`.
     ///
     /// # Errors
     ///
     /// The first thing wrong with it.
-    pub(crate) fn from_panel(panel: &Table<'_>, shared: &Table<'_>) -> Result<Self, Error> {
+    pub(crate) fn from_panel(panel: &Table<'_>, shared: &Table<'_>, data: Data<'_>) -> Result<Self, Error> {
         shared.know(&KEYS[1..]);
-        Self::read(&Scope { own: panel, shared: &[shared] })
+        Self::read(&Scope { own: panel, shared: &[shared], data })
     }
 
     /// The experiment of one variant of a panel, named after both: `PANEL.VARIANT`.
@@ -171,11 +182,12 @@ impl Experiment {
         variant: &Table<'_>,
         panel: &Table<'_>,
         shared: &Table<'_>,
+        data: Data<'_>,
     ) -> Result<Self, Error> {
         shared.know(&KEYS[1..]);
         panel.know(&[&KEYS[..], &["model"]].concat());
         let panel_name = read_name(&panel.required("name")?)?;
-        let mut experiment = Self::read(&Scope { own: variant, shared: &[panel, shared] })?;
+        let mut experiment = Self::read(&Scope { own: variant, shared: &[panel, shared], data })?;
         experiment.name = format!("{panel_name}.{}", experiment.name);
         if experiment.name.len() > MAX_NAME {
             let name: Field<'_> = variant.required("name")?;
@@ -190,17 +202,33 @@ impl Experiment {
         let task = read_task(&scope.required("task", "\"regret\"")?)?;
         let horizon = scope.required("horizon", "an integer of at least 1")?.integer_in(&HORIZONS)?;
         let runs_field = scope.required("runs", "an integer of at least 1")?;
-        let runs = runs_field.integer_in(&RUNS)?;
+        let (runs, assignment) = read_runs(&runs_field)?;
         let seed = scope.required("seed", "an integer of at least 0")?.get()?;
         let schedule = match scope.optional("checkpoints") {
             Some(field) => Schedule::read(&field, horizon)?,
             None => Schedule::default(),
         };
         let common = scope.common_model().map(|field| Model::read(&field)).transpose()?;
-        let instances = read_instances(&scope.required("instances", TABLES)?, common)?;
+        let field = scope.required("instances", TABLES)?;
+        let takes_data = field.get::<String>().is_ok_and(|word| word == "data");
+        let instances =
+            if takes_data { scope.data.instances(&field, common)? } else { read_instances(&field, common)? };
         let policies = read_policies(&scope.required("policies", TABLES)?, &instances)?;
         let checkpoints = schedule.checkpoints(horizon);
-        let experiment = Self { name, task, horizon, runs, seed, checkpoints, instances, policies, schedule };
+        let mut experiment = Self {
+            name,
+            task,
+            horizon,
+            runs: 0,
+            assignment,
+            seed,
+            checkpoints,
+            instances,
+            takes_data,
+            policies,
+            schedule,
+        };
+        experiment.runs = experiment.all_runs(runs);
         match experiment.too_large() {
             Some(fault) => Err(runs_field.error(fault)),
             None => Ok(experiment),
@@ -225,7 +253,7 @@ impl Experiment {
         check("--horizon", overrides.horizon, HORIZONS)?;
         let mut changed = self.clone();
         changed.seed = overrides.seed.unwrap_or(self.seed);
-        changed.runs = overrides.runs.unwrap_or(self.runs);
+        changed.runs = overrides.runs.map_or(self.runs, |runs| self.all_runs(runs));
         changed.horizon = overrides.horizon.unwrap_or(self.horizon);
         changed.checkpoints = self.schedule.checkpoints(changed.horizon);
         if let Some(fault) = changed.too_large() {
@@ -237,6 +265,20 @@ impl Experiment {
         }
         *self = changed;
         Ok(())
+    }
+
+    /// The number of runs, where so many are asked for: of each instance, if these have their turns.
+    fn all_runs(&self, asked: u64) -> u64 {
+        match self.assignment {
+            Assignment::Drawn => asked,
+            Assignment::InTurn => asked.saturating_mul(self.instances.count().max(1) as u64),
+        }
+    }
+
+    /// How many runs each instance has, where they have their turns.
+    pub(crate) fn runs_per_instance(&self) -> Option<u64> {
+        let each = || self.runs / self.instances.count().max(1) as u64;
+        (self.assignment == Assignment::InTurn).then(each)
     }
 
     /// Why the experiment is beyond any machine, when it is.
@@ -286,6 +328,8 @@ impl Serialize for Experiment {
             task: Task,
             horizon: u64,
             runs: u64,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            runs_per_instance: Option<u64>,
             seed: u64,
             checkpoints: &'a [u64],
             model: &'static str,
@@ -308,6 +352,7 @@ impl Serialize for Experiment {
             task: self.task,
             horizon: self.horizon,
             runs: self.runs,
+            runs_per_instance: self.runs_per_instance(),
             seed: self.seed,
             checkpoints: &self.checkpoints,
             model: self.instances.model().name(),
@@ -340,6 +385,8 @@ struct Scope<'a, 'doc> {
     own: &'a Table<'doc>,
     /// The tables whose keys stand in for missing ones, nearest first; the last one is the top of the file.
     shared: &'a [&'a Table<'doc>],
+    /// What `instances = "data"` stands for.
+    data: Data<'a>,
 }
 
 impl<'doc> Scope<'_, 'doc> {
@@ -389,6 +436,19 @@ fn read_name(field: &Field<'_>) -> Result<String, Error> {
     Err(field.error(format!(
         "{fault}: expected letters A to Z, digits, `-`, `_` and `.`, a letter or digit first"
     )))
+}
+
+/// How many runs, in all or `{ per-instance = n }`.
+fn read_runs(field: &Field<'_>) -> Result<(u64, Assignment), Error> {
+    if !field.is_table() {
+        return Ok((field.integer_in(&RUNS)?, Assignment::Drawn));
+    }
+    let table: Table<'_> = field.get()?;
+    let each = table
+        .field("per-instance")
+        .ok_or_else(|| table.missing("per-instance", "the number of runs of each instance"))?;
+    table.finish()?;
+    Ok((each.integer_in(&RUNS)?, Assignment::InTurn))
 }
 
 fn read_task(field: &Field<'_>) -> Result<Task, Error> {

@@ -145,6 +145,7 @@ fn play_on<M: ClickModel + Clone>(
     let schedule = Schedule::new(experiment.checkpoints.clone())?;
     let tournament = Tournament {
         instances,
+        assignment: experiment.assignment,
         contenders,
         schedule: &schedule,
         streams: Streams::new(experiment.seed),

@@ -58,20 +58,8 @@ impl Source {
     ///
     /// A file that cannot be read, is a directory, is larger than 64 MiB, is empty, or is not UTF-8.
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
+        let bytes = read_file(path, "a TOML file")?;
         let file = path.display().to_string();
-        let file = if file.is_empty() { "\"\"".to_owned() } else { file };
-        let unreadable = |error: std::io::Error| {
-            Error::whole_file(&file, format!("cannot be read: {}", plain_io_message(&error)))
-        };
-        if path.is_dir() {
-            return Err(Error::whole_file(&file, "is a directory: expected a TOML file"));
-        }
-        let mut bytes = Vec::new();
-        let opened = File::open(path).map_err(unreadable)?;
-        opened.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-        if bytes.len() as u64 > MAX_BYTES {
-            return Err(Error::whole_file(&file, "is larger than 64 MiB: expected a TOML file"));
-        }
         match String::from_utf8(bytes) {
             Ok(text) => Self::from_text(file, text),
             Err(error) => {
@@ -119,6 +107,29 @@ impl Source {
         let before = self.text.get(self.line_starts[line - 1]..span.start).unwrap_or_default();
         Location::new(&self.file, line, 1 + before.chars().count(), field)
     }
+}
+
+/// The content of a file that should be what `expected` says.
+///
+/// # Errors
+///
+/// A file that cannot be read, is a directory, or is larger than 64 MiB.
+pub(crate) fn read_file(path: &Path, expected: &str) -> Result<Vec<u8>, Error> {
+    let file = path.display().to_string();
+    let file = if file.is_empty() { "\"\"".to_owned() } else { file };
+    let unreadable = |error: std::io::Error| {
+        Error::whole_file(&file, format!("cannot be read: {}", plain_io_message(&error)))
+    };
+    if path.is_dir() {
+        return Err(Error::whole_file(&file, format!("is a directory: expected {expected}")));
+    }
+    let mut bytes = Vec::new();
+    let opened = File::open(path).map_err(unreadable)?;
+    opened.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Error::whole_file(&file, format!("is larger than 64 MiB: expected {expected}")));
+    }
+    Ok(bytes)
 }
 
 /// An error of the operating system without its number.

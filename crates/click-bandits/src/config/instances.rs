@@ -1,5 +1,6 @@
 //! Users by the names that files give their parameters: which models there are, what an instance holds, how it is read.
 
+use super::calibration::Calibration;
 use super::{read_tables, read_title, unique};
 use crate::toml_reader::{Error, Field, Location, Table, push_known};
 use click_models::{
@@ -32,6 +33,8 @@ pub(crate) struct Instance<M> {
     pub(crate) name: Option<String>,
     /// How these users click.
     pub(crate) model: M,
+    /// What they were drawn to, if the file gives only that.
+    pub(crate) calibration: Option<Calibration>,
 }
 
 /// The parameters of one kind of user by their names in files.
@@ -53,6 +56,8 @@ pub(crate) enum Parameter {
     Count(usize),
     /// One of several names.
     Name(String),
+    /// What was drawn instead of being measured.
+    Calibration(Calibration),
 }
 
 impl Parameter {
@@ -64,7 +69,7 @@ impl Parameter {
     pub(crate) fn numbers(&self) -> &[f64] {
         match self {
             Self::Numbers(numbers) => numbers,
-            Self::Count(_) | Self::Name(_) => &[],
+            Self::Count(_) | Self::Name(_) | Self::Calibration(_) => &[],
         }
     }
 }
@@ -135,6 +140,17 @@ impl Instances {
             Self::Cascade(_) => Model::Cascade,
             Self::Dcm(_) => Model::Dcm,
             Self::RankOne(_) => Model::RankOne,
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Self::Pbm(list) => list.len(),
+            Self::SemiBandit(list) => list.len(),
+            Self::Cascade(list) => list.len(),
+            Self::Dcm(list) => list.len(),
+            Self::RankOne(list) => list.len(),
         }
     }
 
@@ -240,9 +256,19 @@ impl Instances {
                     ("reward", Parameter::Name(reward_name(users.reward()).to_owned())),
                 ]
             }),
-            Self::RankOne(list) => each(list, |users| {
-                vec![("rows", Parameter::of(users.rows())), ("columns", Parameter::of(users.columns()))]
-            }),
+            Self::RankOne(list) => list
+                .iter()
+                .map(|Instance { name, model: users, calibration }| Parameters {
+                    name: name.clone(),
+                    values: match calibration {
+                        Some(calibration) => vec![("calibrated", Parameter::Calibration(*calibration))],
+                        None => vec![
+                            ("rows", Parameter::of(users.rows())),
+                            ("columns", Parameter::of(users.columns())),
+                        ],
+                    },
+                })
+                .collect(),
         }
     }
 }
@@ -258,6 +284,13 @@ pub(crate) struct InstanceTable {
     pub(crate) parameters: Vec<(&'static str, Parameter)>,
 }
 
+impl InstanceTable {
+    /// Whether it was drawn to a summary instead of being measured.
+    pub(crate) fn is_calibrated(&self) -> bool {
+        self.parameters.iter().any(|(_, parameter)| matches!(parameter, Parameter::Calibration(_)))
+    }
+}
+
 /// What a parameter is called where readers see it.
 fn for_readers(key: &'static str) -> &'static str {
     match key {
@@ -269,6 +302,7 @@ fn for_readers(key: &'static str) -> &'static str {
         "leave" => "Leave after a click",
         "rows" => "Rows",
         "columns" => "Columns",
+        "calibrated" => "Calibrated, not measured",
         "reward" => "Reward",
         other => other,
     }
@@ -345,7 +379,7 @@ pub(super) fn read_instances(field: &Field<'_>, common: Option<Model>) -> Result
         }
         Model::Cascade => Instances::Cascade(read_each(&tables, read_cascade)?),
         Model::Dcm => Instances::Dcm(read_each(&tables, read_dcm)?),
-        Model::RankOne => Instances::RankOne(read_each(&tables, read_rank_one)?),
+        Model::RankOne => Instances::RankOne(tables.iter().map(read_rank_one).collect::<Result<_, _>>()?),
     })
 }
 
@@ -354,7 +388,9 @@ fn read_each<M>(
     tables: &[Table<'_>],
     model: impl Fn(&Table<'_>) -> Result<M, Error>,
 ) -> Result<Vec<Instance<M>>, Error> {
-    let read = |table: &Table<'_>| Ok(Instance { name: table.optional("name")?, model: model(table)? });
+    let read = |table: &Table<'_>| {
+        Ok(Instance { name: table.optional("name")?, model: model(table)?, calibration: None })
+    };
     tables.iter().map(read).collect()
 }
 
@@ -410,19 +446,30 @@ fn read_dcm(table: &Table<'_>) -> Result<DependentClick, Error> {
         .map_err(|error| at_fault(&error, &attraction, &leave))
 }
 
-/// Rows and columns as they are, or those of a needle in a haystack.
-fn read_rank_one(table: &Table<'_>) -> Result<RankOneModel, Error> {
-    if let Some(needle) = table.field("needle") {
-        for key in ["rows", "columns"] {
-            if let Some(list) = table.field(key) {
-                return Err(
-                    list.error("`needle` says what the rows and columns are: expected one or the other")
-                );
-            }
+/// Rows and columns as they are, those of a needle in a haystack, or what they are drawn to.
+fn read_rank_one(table: &Table<'_>) -> Result<Instance<RankOneModel>, Error> {
+    let name = table.optional("name")?;
+    let (needle, calibrated) = (table.field("needle"), table.field("calibrated"));
+    let (kind, field) = match (&needle, &calibrated) {
+        (Some(field), _) => ("needle", field),
+        (None, Some(field)) => ("calibrated", field),
+        (None, None) => return Ok(Instance { name, model: read_sides(table)?, calibration: None }),
+    };
+    for key in ["rows", "columns", "calibrated"] {
+        if let Some(other) = table.field(key).filter(|_| key != kind) {
+            let message = format!("`{kind}` says what the rows and columns are: expected one or the other");
+            return Err(other.error(message));
         }
-        table.finish()?;
-        return read_needle(&needle);
     }
+    table.finish()?;
+    if kind == "needle" {
+        return Ok(Instance { name, model: read_needle(field)?, calibration: None });
+    }
+    let (calibration, model) = Calibration::read(field)?;
+    Ok(Instance { name, model, calibration: Some(calibration) })
+}
+
+fn read_sides(table: &Table<'_>) -> Result<RankOneModel, Error> {
     let rows: Field<'_> = required_list(table, "rows", "row")?;
     let columns: Field<'_> = required_list(table, "columns", "column")?;
     table.finish()?;

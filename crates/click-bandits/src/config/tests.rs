@@ -259,7 +259,7 @@ policies = [{ policy = "rsf-ts" }]
         root.know(&["title"]);
         let mut experiments = Vec::new();
         for panel in root.required::<Vec<Table<'_>>>("panels")? {
-            experiments.push(Experiment::from_panel(&panel, &root)?);
+            experiments.push(Experiment::from_panel(&panel, &root, Data::Awaited)?);
             let _: Option<String> = panel.optional("title")?;
             panel.finish()?;
         }

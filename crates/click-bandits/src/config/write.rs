@@ -22,6 +22,9 @@ impl Experiment {
                     Parameter::Numbers(numbers) => writeln!(text, "{key} = {numbers:?}"),
                     Parameter::Count(count) => writeln!(text, "{key} = {count}"),
                     Parameter::Name(name) => writeln!(text, "{key} = {}", quoted(&name)),
+                    Parameter::Calibration(calibration) => {
+                        writeln!(text, "{key} = {}", calibration.to_toml())
+                    }
                 };
             }
         }
@@ -49,7 +52,10 @@ impl Experiment {
         writeln!(text, "name = {}", quoted(&self.name))?;
         writeln!(text, "task = {}", quoted(self.task.name()))?;
         writeln!(text, "horizon = {}", self.horizon)?;
-        writeln!(text, "runs = {}", self.runs)?;
+        match self.runs_per_instance() {
+            None => writeln!(text, "runs = {}", self.runs)?,
+            Some(each) => writeln!(text, "runs = {{ per-instance = {each} }}")?,
+        }
         writeln!(text, "seed = {}", self.seed)?;
         match &self.schedule {
             Schedule::Log { count, .. } => {

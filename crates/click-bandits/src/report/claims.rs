@@ -312,8 +312,10 @@ impl Agreement {
     pub(crate) fn of(found: Verdict, known: Verdict) -> Self {
         match (found, known) {
             _ if found == known => Self::Agrees,
+            // With data that are not public nothing is known beforehand.
+            (Verdict::Undecided, Verdict::NotTestable) => Self::Agrees,
             (Verdict::Undecided, _) => Self::Undecided,
-            (_, Verdict::Undecided) => Self::New,
+            (_, Verdict::Undecided | Verdict::NotTestable) => Self::New,
             _ => Self::Contradicts,
         }
     }

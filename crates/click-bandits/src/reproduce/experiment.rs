@@ -9,8 +9,8 @@ mod panels;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::config::{Experiment, Overrides};
-use crate::report::claims::{Claim, Row};
+use crate::config::{Data, Experiment, Overrides, Queries};
+use crate::report::claims::{Claim, Row, Test};
 use crate::report::figure::{Figure, Looks};
 use crate::report::series::{Series, reader_name};
 use crate::toml_reader::{Error, Field, Source, Table, push_known};
@@ -34,6 +34,10 @@ pub(crate) struct Reproduction {
     pub(crate) names: BTreeMap<String, String>,
     /// The panels, in the order of the report.
     pub(crate) panels: Vec<Panel>,
+    /// Panels that cannot be run for want of data, in the order of the report.
+    pub(crate) awaiting: Vec<Panel>,
+    /// The data that the panels are run on, for readers.
+    pub(crate) measured: Option<String>,
     /// The claims, in the order of the report.
     pub(crate) claims: Vec<Claim>,
 }
@@ -122,6 +126,11 @@ impl Panel {
         self.variants.iter().any(|variant| variant.name.is_some())
     }
 
+    /// Whether it is run on measured queries.
+    pub(crate) fn takes_data(&self) -> bool {
+        self.variants.iter().any(|variant| variant.experiment.takes_data)
+    }
+
     /// Every policy of every variant.
     pub(crate) fn series(&self) -> Vec<Series> {
         let of = |variant: &Variant| -> Vec<Series> {
@@ -168,10 +177,10 @@ impl Reproduction {
     /// # Errors
     ///
     /// The first thing wrong with either.
-    pub(crate) fn read(directory: &Path) -> Result<Self, Error> {
+    pub(crate) fn read(directory: &Path, queries: Option<&Queries>) -> Result<Self, Error> {
         let experiment = Source::read(&directory.join("experiment.toml"))?;
         let claims = Source::read(&directory.join("claims.toml"))?;
-        Self::from_sources(&experiment, &claims)
+        Self::from_sources(&experiment, &claims, queries)
     }
 
     /// What the texts of the two files say.
@@ -179,9 +188,39 @@ impl Reproduction {
     /// # Errors
     ///
     /// The first thing wrong with either.
-    pub(crate) fn from_sources(experiment: &Source, claims: &Source) -> Result<Self, Error> {
-        let mut reproduction = read_experiment(&experiment.parse()?.root())?;
+    /// Panels whose instances are `data` are run on the `queries`, and then only they: the others stand in for them. Without queries
+    /// they wait, and what is claimed of them cannot be tested.
+    pub(crate) fn from_sources(
+        experiment: &Source,
+        claims: &Source,
+        queries: Option<&Queries>,
+    ) -> Result<Self, Error> {
+        let document = experiment.parse()?;
+        let mut reproduction = read_experiment(&document.root(), queries.map_or(Data::Awaited, Data::Given))?;
         reproduction.claims = claims::read(&claims.parse()?.root(), &reproduction)?;
+        let (with_data, without): (Vec<Panel>, Vec<Panel>) =
+            std::mem::take(&mut reproduction.panels).into_iter().partition(Panel::takes_data);
+        let Some(queries) = queries else {
+            for claim in &mut reproduction.claims {
+                if with_data.iter().any(|panel| claim.panel.as_ref() == Some(&panel.name)) {
+                    claim.test = Test::NotTestable { reason: "the data are not public".to_owned() };
+                }
+            }
+            (reproduction.panels, reproduction.awaiting) = (without, with_data);
+            return Ok(reproduction);
+        };
+        if with_data.is_empty() {
+            return Err(document.root().error(format!(
+                "no panel of {} takes data (`instances = \"data\"`): leave out --data",
+                reproduction.name
+            )));
+        }
+        reproduction.measured = Some(queries.label());
+        reproduction.source = None;
+        reproduction.claims.retain(|claim| {
+            claim.panel.is_none() || with_data.iter().any(|panel| claim.panel.as_ref() == Some(&panel.name))
+        });
+        reproduction.panels = with_data;
         Ok(reproduction)
     }
 
@@ -191,11 +230,16 @@ impl Reproduction {
     ///
     /// There is no such panel.
     pub(crate) fn keep_only(&mut self, panel: &str) -> anyhow::Result<()> {
+        if self.awaiting.iter().any(|other| other.name == panel) {
+            anyhow::bail!("the panel is run on measured queries: give them with --data FILE");
+        }
         if self.panel(panel).is_none() {
             let names: Vec<&str> = self.panels.iter().map(|other| other.name.as_str()).collect();
-            anyhow::bail!("{} has no such panel: it has {}", self.name, names.join(", "));
+            let with = if self.measured.is_some() { " with --data" } else { "" };
+            anyhow::bail!("{}{with} has no such panel: it has {}", self.name, names.join(", "));
         }
         self.panels.retain(|other| other.name == panel);
+        self.awaiting.clear();
         self.claims.retain(|claim| claim.panel.as_deref() == Some(panel));
         Ok(())
     }
@@ -206,7 +250,7 @@ impl Reproduction {
     }
 }
 
-fn read_experiment(root: &Table<'_>) -> Result<Reproduction, Error> {
+fn read_experiment(root: &Table<'_>, data: Data<'_>) -> Result<Reproduction, Error> {
     let name = root.required("name")?;
     let title = root.required("title")?;
     let summary = root.optional("summary")?.unwrap_or_default();
@@ -214,11 +258,23 @@ fn read_experiment(root: &Table<'_>) -> Result<Reproduction, Error> {
     let source = root.optional::<Table<'_>>("source")?.map(|table| read_source(&table)).transpose()?;
     let printed: Option<Table<'_>> = root.optional("printed")?;
     let names: Option<Table<'_>> = root.optional("names")?;
-    let panels = panels::read(root, &papers)?;
+    let panels = panels::read(root, &papers, data)?;
     let names = names.map(|table| read_names(&table, &panels)).transpose()?.unwrap_or_default();
     let printed = printed.map(|table| read_printed(&table, &panels[0].variants[0].experiment)).transpose()?;
     root.finish()?;
-    Ok(Reproduction { name, title, summary, papers, source, printed, names, panels, claims: Vec::new() })
+    Ok(Reproduction {
+        name,
+        title,
+        summary,
+        papers,
+        source,
+        printed,
+        names,
+        panels,
+        awaiting: Vec::new(),
+        measured: None,
+        claims: Vec::new(),
+    })
 }
 
 fn read_papers(root: &Table<'_>) -> Result<Vec<Paper>, Error> {

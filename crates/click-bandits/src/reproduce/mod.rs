@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use crate::config::{Experiment, Overrides};
+use crate::config::{Experiment, Overrides, Queries};
 use crate::output::OutputDir;
 use crate::report::claims::{Agreement, Comparison, Evidence, Verdict, judge};
 use crate::report::figure::{self, Figure, Looks};
@@ -43,6 +43,9 @@ use report_dir::Owner;
 pub(crate) struct Arguments {
     /// Directory with `experiment.toml` and `claims.toml`
     pub(crate) experiment: PathBuf,
+    /// Measured queries as JSON, for the panels of an experiment that takes some; its other panels are not run then
+    #[arg(long, value_name = "FILE")]
+    pub(crate) data: Option<PathBuf>,
     /// Where the report and the results go
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
@@ -90,7 +93,8 @@ pub(crate) fn run(
     arguments: &Arguments,
     mut simulate: impl FnMut(&Job<'_>) -> Result<Measured>,
 ) -> Result<bool> {
-    let mut reproduction = Reproduction::read(&arguments.experiment)?;
+    let queries = arguments.data.as_ref().map(|file| Queries::read(file)).transpose().context("--data")?;
+    let mut reproduction = Reproduction::read(&arguments.experiment, queries.as_ref())?;
     if let Some(panel) = &arguments.panel {
         reproduction.keep_only(panel).with_context(|| format!("--panel {panel}"))?;
     }
@@ -104,6 +108,7 @@ pub(crate) fn run(
         panel: arguments.panel.clone(),
         seed: arguments.seed,
         runs: arguments.runs,
+        data: queries.as_ref().map(|queries| queries.sha256().to_owned()),
     };
     report_dir::check(out, &owner, &figures_of_variants(&reproduction))?;
     for (panel, experiments) in reproduction.panels.iter().zip(&experiments) {
@@ -133,6 +138,9 @@ pub(crate) fn run(
         // A panel's runs are many: they are judged and drawn before the next ones are made.
         judge_panel(&reproduction, Some(panel), &variants, &looks, &mut judged)?;
         panels.push(report_panel(out, panel, variants, &looks)?);
+    }
+    for panel in &reproduction.awaiting {
+        judge_panel(&reproduction, Some(panel), &[], &looks, &mut judged)?;
     }
     judge_panel(&reproduction, None, &[], &looks, &mut judged)?;
 

@@ -2,8 +2,8 @@
 
 mod values;
 
-use super::experiment::{DataSource, Panel, Printed, Reproduction};
-use crate::config::{InstanceTable, Parameter};
+use super::experiment::{DataSource, Panel, Printed, Reproduction, Variant};
+use crate::config::{Calibration, InstanceTable, Parameter};
 use crate::manifest::Manifest;
 use crate::report::claims::{Agreement, Claim, Comparison, Finding, Verdict};
 use crate::report::figure::{Kind, Looks};
@@ -11,6 +11,7 @@ use crate::report::html::Html;
 use crate::report::number;
 use crate::result::ResultFile;
 use crate::timing::Timing;
+use sim::Assignment;
 
 /// What a panel's simulations left.
 #[derive(Debug, Clone)]
@@ -103,14 +104,23 @@ pub(crate) fn page(report: &Report<'_>) -> String {
         html.paragraph("lead", paragraph);
     }
     if report.quick {
+        let data = if reproduction.measured.is_some() { " --data FILE" } else { "" };
         html.open("div", "card warning").open("p", "");
         html.raw("<strong>A quick check</strong> with fewer runs than the papers. At their scale: ");
-        html.raw("<code>").text(&format!("cargo xtask reproduce {}", reproduction.name)).raw("</code>.");
+        html.raw("<code>")
+            .text(&format!("cargo xtask reproduce {}{data}", reproduction.name))
+            .raw("</code>.");
         html.close("p").close("div");
+    }
+    if let Some(measured) = &reproduction.measured {
+        html.open("div", "card").paragraph("", measured).close("div");
     }
     write_overview(&mut html, report);
     for (panel, found) in reproduction.panels.iter().zip(&report.panels) {
         write_panel(&mut html, report, panel, found);
+    }
+    for panel in &reproduction.awaiting {
+        write_awaiting(&mut html, report, panel);
     }
     write_instances(&mut html, report);
     write_method(&mut html, report);
@@ -158,7 +168,15 @@ fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, found: &Pane
     let paper = &report.reproduction.papers[panel.paper];
     html.raw("<section id=\"").text(&panel.name).raw("\">\n");
     html.element("h2", "", &panel.title);
-    html.element("p", "muted", &format!("{} paper, {} · {}", paper.key, panel.place, ran(panel, found)));
+    let users = if panel.takes_data() {
+        " · measured"
+    } else if instances(panel).iter().any(InstanceTable::is_calibrated) {
+        " · calibrated, not measured"
+    } else {
+        ""
+    };
+    let ran = ran(panel, found);
+    html.element("p", "muted", &format!("{} paper, {} · {ran}{users}", paper.key, panel.place));
     for picture in found.pictures.iter().filter(|picture| picture.kind == Kind::HeatMap) {
         write_picture(html, "wide", picture);
     }
@@ -186,6 +204,33 @@ fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, found: &Pane
         html.element("h3", "", "Choices that are ours").list(&panel.choices);
     }
     write_files(html, panel, found);
+    html.close("section");
+}
+
+/// A panel that nobody could run: what it would show, and its claims.
+fn write_awaiting(html: &mut Html, report: &Report<'_>, panel: &Panel) {
+    let reproduction = report.reproduction;
+    let paper = &reproduction.papers[panel.paper];
+    html.raw("<section id=\"").text(&panel.name).raw("\">\n");
+    html.element("h2", "", &panel.title);
+    html.element("p", "muted", &format!("{} paper, {} · not run", paper.key, panel.place));
+    html.open("div", "columns").open("div", "");
+    html.open("div", "card says").open("p", "small muted").text("What the paper says").close("p");
+    html.paragraph("", &panel.statement).close("div");
+    html.open("div", "card warning")
+        .open("p", "")
+        .raw("<strong>Not run:</strong> the data are not public. Who has them: ");
+    html.raw("<code>")
+        .text(&format!("cargo xtask reproduce {} --data FILE", reproduction.name))
+        .raw("</code>.");
+    html.close("p").close("div").close("div").open("div", "");
+    for judged in claims_of(report, Some(&panel.name)) {
+        write_claim(html, judged);
+    }
+    html.close("div").close("div");
+    if !panel.choices.is_empty() {
+        html.element("h3", "", "Choices that are ours").list(&panel.choices);
+    }
     html.close("section");
 }
 
@@ -239,7 +284,17 @@ fn ran(panel: &Panel, found: &PanelReport) -> String {
             result.seed
         )
     };
-    let mut each: Vec<String> = found.variants.iter().map(of).collect();
+    let of = |(variant, found): (&Variant, &VariantReport)| {
+        let queries = variant.experiment.instances.count();
+        match variant.experiment.assignment {
+            Assignment::Drawn => of(found),
+            Assignment::InTurn => {
+                let each = found.result.runs / queries.max(1) as u64;
+                format!("{}, {} on each of {queries} queries", of(found), number::grouped(each))
+            }
+        }
+    };
+    let mut each: Vec<String> = panel.variants.iter().zip(&found.variants).map(of).collect();
     each.dedup();
     match (panel.has_variants(), each.as_slice()) {
         (false, _) => each.join(", "),
@@ -309,6 +364,9 @@ fn write_comparisons(html: &mut Html, finding: &Finding) {
 fn write_instances(html: &mut Html, report: &Report<'_>) {
     let reproduction = report.reproduction;
     html.open("section", "").element("h2", "", "Instances");
+    if let Some(measured) = &reproduction.measured {
+        html.paragraph("lead", measured);
+    }
     if let Some(source) = &reproduction.source {
         write_source(html, source);
     }
@@ -373,10 +431,28 @@ fn instances(panel: &Panel) -> Vec<InstanceTable> {
 /// A parameter's value.
 fn written(value: &Parameter) -> String {
     match value {
-        Parameter::Numbers(numbers) => aligned(numbers),
+        Parameter::Numbers(numbers) => summed_up(numbers),
         Parameter::Count(count) => count.to_string(),
         Parameter::Name(name) => name.clone(),
+        Parameter::Calibration(Calibration { mu, p_max, seed, positions, .. }) => {
+            format!("{positions} positions, mu = {mu}, p_max = {p_max}, drawn with seed {seed}")
+        }
     }
+}
+
+/// The longest list that is shown number by number.
+const SHOWN: usize = 24;
+
+/// Numbers as they are, or of many what they are like.
+fn summed_up(values: &[f64]) -> String {
+    if values.len() <= SHOWN {
+        return aligned(values);
+    }
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let [least, most, mean] = [least, most, mean].map(|value| number::significant(value, 3));
+    format!("{} numbers from {least} to {most}, on average {mean}", values.len())
 }
 
 /// Numbers exactly as they are, all with the decimals of the longest.

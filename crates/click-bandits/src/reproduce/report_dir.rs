@@ -35,6 +35,9 @@ pub(crate) struct Owner {
     /// The number of runs that was asked for instead of the experiment's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) runs: Option<u64>,
+    /// SHA-256 of the data that were given, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) data: Option<String>,
 }
 
 impl Owner {
@@ -49,6 +52,9 @@ impl Owner {
             if let Some(value) = value {
                 words = format!("{words} with {name} {value}");
             }
+        }
+        if let Some(data) = &self.data {
+            words = format!("{words} with --data (SHA-256 {}...)", data.get(..12).unwrap_or(data));
         }
         words
     }
@@ -180,6 +186,7 @@ mod tests {
             panel: None,
             seed: None,
             runs: None,
+            data: None,
         }
     }
 
@@ -211,6 +218,7 @@ mod tests {
             Owner { panel: Some("one".to_owned()), ..owner() },
             Owner { seed: Some(7), ..owner() },
             Owner { runs: Some(9), ..owner() },
+            Owner { data: Some("0123456789abcdef".to_owned()), ..owner() },
         ];
         for other in others {
             let error = check(&dir, &other, &[]).unwrap_err().to_string();

@@ -90,6 +90,7 @@ fn prepared(known: &str) -> (tempfile::TempDir, Arguments) {
     fs::write(top.path().join("claims.toml"), claims(known)).unwrap();
     let arguments = Arguments {
         panel: None,
+        data: None,
         experiment: top.path().to_owned(),
         out: top.path().join("out"),
         quick: false,
@@ -318,4 +319,125 @@ fn variants_have_their_own_folders_and_shared_figures() {
     let never = |_: &Job<'_>| -> Result<Measured> { panic!("simulated") };
     let error = run(&arguments, never).unwrap_err().to_string();
     assert!(error.contains("regret.svg: is in the way"), "{error}");
+}
+
+/// The experiment above with a panel that is run on data, and a claim of it.
+fn with_measured_panel() -> (tempfile::TempDir, Arguments) {
+    let (top, arguments) = prepared("reproduced");
+    let panel = r#"
+[[panels]]
+name = "measured"
+title = "Third"
+paper = "P"
+place = "figure 3"
+statement = "On average, too."
+model = "rank-one"
+instances = "data"
+runs = { per-instance = 5 }
+policies = [{ policy = "uts" }, { policy = "ucb1" }]
+quick = { runs = 2 }
+"#;
+    let claim = r#"
+[[claims]]
+name = "on-average"
+panel = "measured"
+says = "UTS is better on average."
+place = "section 3"
+[claims.test]
+kind = "order"
+lower = ["uts"]
+upper = ["ucb1"]
+[claims.known]
+verdict = "not-testable"
+evidence = "nobody has the data"
+"#;
+    fs::write(top.path().join("experiment.toml"), EXPERIMENT.to_owned() + panel).unwrap();
+    fs::write(top.path().join("claims.toml"), claims("reproduced") + claim).unwrap();
+    fs::write(
+        top.path().join("data.json"),
+        r#"{"a": {"theta": [0.5, 0.1], "kappa": [1, 0.5]}, "b": {"theta": [0.3], "kappa": [0.7]}}"#,
+    )
+    .unwrap();
+    (top, arguments)
+}
+
+/// What was run, with how many runs, and the claims' verdicts.
+fn ran(arguments: &Arguments) -> (Vec<(String, u64)>, Vec<serde_json::Value>, bool) {
+    let (mut seen, mut inner) = (Vec::new(), simulate(-9.0));
+    let ok = run(arguments, |job| {
+        seen.push((job.experiment.name.clone(), job.experiment.runs));
+        inner(job)
+    });
+    let claims = fs::read_to_string(arguments.out.join("claims.json")).unwrap();
+    let claims: serde_json::Value = serde_json::from_str(&claims).unwrap();
+    let verdicts =
+        claims["claims"].as_array().unwrap().iter().map(|claim| claim["verdict"].clone()).collect();
+    (seen, verdicts, ok.unwrap())
+}
+
+#[test]
+fn without_data_their_panels_wait() {
+    let (_top, mut arguments) = with_measured_panel();
+    let (seen, verdicts, ok) = ran(&arguments);
+    assert_eq!((seen, ok), (vec![("first".to_owned(), 100)], true));
+    assert_eq!(verdicts, ["reproduced", "not-testable"]);
+    let page = fs::read_to_string(arguments.out.join("index.html")).unwrap();
+    for text in [
+        "– cannot be tested here",
+        "the data are not public",
+        "Not run:",
+        "cargo xtask reproduce small --data FILE",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(!page.contains("Measured:"));
+    arguments.panel = Some("measured".to_owned());
+    let error = format!("{:#}", run(&arguments, simulate(-9.0)).unwrap_err());
+    assert!(
+        error.contains("--panel measured: the panel is run on measured queries: give them with --data FILE"),
+        "{error}"
+    );
+}
+
+#[test]
+fn data_replace_what_stands_in_for_them() {
+    let (top, mut arguments) = with_measured_panel();
+    arguments.data = Some(top.path().join("data.json"));
+    let (seen, verdicts, ok) = ran(&arguments);
+    assert_eq!((seen, ok), (vec![("measured".to_owned(), 10)], true));
+    assert_eq!(verdicts, ["reproduced"]);
+    let page = fs::read_to_string(arguments.out.join("index.html")).unwrap();
+    for text in [
+        "Measured: 2 queries of ",
+        "data.json (SHA-256 ",
+        "10 runs of 1,000 rounds, seed 1, 5 on each of 2 queries · measured",
+        " · measured",
+        "1 decided that was open",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(!page.contains("Not run:"));
+    // The report is of these data, not of others, nor of none.
+    let refused = |arguments: &Arguments| {
+        let never = |_: &Job<'_>| -> Result<Measured> { panic!("simulated") };
+        format!("{:#}", run(arguments, never).unwrap_err())
+    };
+    fs::write(top.path().join("other.json"), r#"[{"name": "a", "theta": [0.5], "kappa": [1]}]"#).unwrap();
+    arguments.data = Some(top.path().join("other.json"));
+    assert!(refused(&arguments).contains("holds the report of a full run of small with --data (SHA-256 "));
+    arguments.data = None;
+    assert!(refused(&arguments).contains("...), not of a full run of small: "));
+    // Nothing is run on faulty data, nor on those that nothing takes.
+    fs::write(top.path().join("other.json"), r#"[{"name": "a", "theta": [1.5], "kappa": [1]}]"#).unwrap();
+    arguments.data = Some(top.path().join("other.json"));
+    assert!(refused(&arguments).contains("other.json: $[0].theta[0]: 1.5 is not a probability"));
+    arguments.data = Some(top.path().join("nowhere.json"));
+    assert!(refused(&arguments).starts_with("--data: "));
+    arguments.data = Some(top.path().join("data.json"));
+    arguments.panel = Some("first".to_owned());
+    assert!(refused(&arguments).contains("small with --data has no such panel: it has measured"));
+    arguments.panel = None;
+    fs::write(top.path().join("experiment.toml"), EXPERIMENT).unwrap();
+    fs::write(top.path().join("claims.toml"), claims("reproduced")).unwrap();
+    assert!(refused(&arguments).contains("no panel of small takes data"));
 }

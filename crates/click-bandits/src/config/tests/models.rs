@@ -192,6 +192,68 @@ fn a_needle_is_its_rows_and_columns() {
 }
 
 #[test]
+fn a_calibrated_instance_says_that_it_is() {
+    let calibrated = "model = \"rank-one\"\ncalibrated = { items = 100, positions = 10, mu = 0.13, p_max = 0.85, seed = 1 }";
+    let uts = "policy = \"uts\"";
+    let experiment = read(&spec(calibrated, uts)).unwrap();
+    let canonical = experiment.canonical_json();
+    assert!(
+        canonical.contains(
+            "[{\"calibrated\":{\"items\":100,\"positions\":10,\"mu\":0.13,\"p_max\":0.85,\"seed\":1}}]"
+        ),
+        "{canonical}"
+    );
+    assert_eq!(read(&experiment.to_toml()).unwrap().canonical_json(), canonical);
+    let Instances::RankOne(users) = &experiment.instances else { panic!("other users") };
+    let hardness = users[0].model.hardness();
+    assert!((hardness.mu - 0.13).abs() < 1e-12 && (hardness.gamma - 0.15).abs() < 1e-12);
+    let other = read(&spec(&calibrated.replace("seed = 1", "seed = 2"), uts)).unwrap();
+    assert_ne!(other.identity(), experiment.identity());
+    for (from, to, expected) in [
+        (
+            "mu = 0.13",
+            "mu = 0.5",
+            "8:14: instances[0].calibrated: an average of 0.5 with a maximum of 0.85 and 100 rows",
+        ),
+        ("mu = 0.13", "mu = 1.3", "instances[0].calibrated.mu: 1.3 is not a probability"),
+        ("items = 100", "items = 0", "instances[0].calibrated.items: 0 is too small"),
+        (", seed = 1", "", "instances[0].calibrated.seed: missing key"),
+        (" }", " }\nrows = [0.5]", "9:8: instances[0].rows: `calibrated` says what the rows and columns are"),
+        ("calibrated", "needle = {}\ncalibrated", "instances[0].calibrated: `needle` says what the rows"),
+    ] {
+        let found = message(&spec(&calibrated.replace(from, to), uts));
+        assert!(found.contains(expected), "{found:?} instead of {expected:?}");
+    }
+}
+
+#[test]
+fn every_instance_may_have_as_many_runs() {
+    let instance = "model = \"rank-one\"\nrows = [0.5, 0.4]\ncolumns = [0.5]";
+    let each =
+        |each: &str| spec(instance, "policy = \"uts\"").replace("runs = 1\n", &format!("runs = {each}\n"));
+    let two = format!("{}\n[[instances]]\n{instance}\n", each("{ per-instance = 5 }"));
+    let mut experiment = read(&two).unwrap();
+    assert_eq!(experiment.runs, 10);
+    assert_eq!(read(&experiment.to_toml()).unwrap().identity(), experiment.identity());
+    assert_ne!(read(&two.replace("{ per-instance = 5 }", "10")).unwrap().identity(), experiment.identity());
+    experiment.apply(Overrides { runs: Some(7), ..Overrides::default() }).unwrap();
+    assert_eq!((experiment.runs, experiment.runs_per_instance()), (14, Some(7)));
+    assert!(message(&each("{ per-instance = 0 }")).contains("runs.per-instance: 0 is too small"));
+    assert!(message(&each("{}")).contains("runs.per-instance: missing key"));
+    assert!(message(&each("{ per-instance = 5, all = 1 }")).contains("runs.all: unknown key"));
+}
+
+#[test]
+fn a_spec_takes_no_data() {
+    let text = spec("model = \"rank-one\"", "policy = \"uts\"");
+    let text = text
+        .replace("[[instances]]\nmodel = \"rank-one\"", "")
+        .replace("task =", "instances = \"data\"\ntask =");
+    let found = message(&text);
+    assert!(found.contains("instances: data are"), "{found}");
+}
+
+#[test]
 fn a_cell_is_no_list() {
     for (instance, policy, expected) in [
         (

@@ -1,7 +1,7 @@
 //! Panels of an experiment: what each simulates, once or in several variants, and what is drawn of it.
 
 use super::{Panel, Paper, PrintedRegret, Variant, choice, one_of, tables};
-use crate::config::{Experiment, Overrides};
+use crate::config::{Data, Experiment, Overrides};
 use crate::report::axis::Scale;
 use crate::report::figure::{Band, Figure, Kind};
 use crate::report::series::Series;
@@ -11,10 +11,10 @@ use crate::toml_reader::{Error, Field, Table};
 /// The longest title of a variant in characters: it stands in legends and under axes.
 const MAX_TITLE: usize = 40;
 
-pub(super) fn read(root: &Table<'_>, papers: &[Paper]) -> Result<Vec<Panel>, Error> {
+pub(super) fn read(root: &Table<'_>, papers: &[Paper], data: Data<'_>) -> Result<Vec<Panel>, Error> {
     let mut panels: Vec<Panel> = Vec::new();
     for table in tables(root, "panels")? {
-        let panel = read_panel(&table, root, papers)?;
+        let panel = read_panel(&table, root, papers, data)?;
         if panels.iter().any(|other| other.name == panel.name) {
             let name: Field<'_> = table.required("name")?;
             return Err(
@@ -26,8 +26,8 @@ pub(super) fn read(root: &Table<'_>, papers: &[Paper]) -> Result<Vec<Panel>, Err
     Ok(panels)
 }
 
-fn read_panel(table: &Table<'_>, root: &Table<'_>, papers: &[Paper]) -> Result<Panel, Error> {
-    let variants = read_variants(table, root)?;
+fn read_panel(table: &Table<'_>, root: &Table<'_>, papers: &[Paper], data: Data<'_>) -> Result<Panel, Error> {
+    let variants = read_variants(table, root, data)?;
     let field: Field<'_> = table.required("name")?;
     let name: String = field.get()?;
     if [PAGE, CLAIMS].iter().any(|file| name.eq_ignore_ascii_case(file)) {
@@ -67,15 +67,15 @@ fn read_panel(table: &Table<'_>, root: &Table<'_>, papers: &[Paper]) -> Result<P
 }
 
 /// The variants of a panel; of a panel without, the panel itself.
-fn read_variants(panel: &Table<'_>, root: &Table<'_>) -> Result<Vec<Variant>, Error> {
+fn read_variants(panel: &Table<'_>, root: &Table<'_>, data: Data<'_>) -> Result<Vec<Variant>, Error> {
     let Some(list) = panel.field("variants") else {
-        let experiment = Experiment::from_panel(panel, root)?;
+        let experiment = Experiment::from_panel(panel, root, data)?;
         let quick = read_quick(&[panel], &experiment)?;
         return Ok(vec![Variant { name: None, title: String::new(), experiment, quick }]);
     };
     let mut variants: Vec<Variant> = Vec::new();
     for table in list.get::<Vec<Table<'_>>>()? {
-        let experiment = Experiment::from_variant(&table, panel, root)?;
+        let experiment = Experiment::from_variant(&table, panel, root, data)?;
         let quick = read_quick(&[&table, panel], &experiment)?;
         let field: Field<'_> = table.required("name")?;
         let name: String = field.get()?;

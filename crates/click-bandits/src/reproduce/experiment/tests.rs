@@ -71,7 +71,7 @@ evidence = "exact"
 
 fn read(experiment: &str, claims: &str) -> Result<Reproduction, Error> {
     let experiment = Source::from_text("experiment.toml", experiment)?;
-    Reproduction::from_sources(&experiment, &Source::from_text("claims.toml", claims)?)
+    Reproduction::from_sources(&experiment, &Source::from_text("claims.toml", claims)?, None)
 }
 
 #[test]
@@ -571,8 +571,11 @@ mod kdd2012 {
     use crate::report::claims::judge;
 
     fn reproduction() -> Reproduction {
-        Reproduction::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/experiments/kdd2012"))
-            .unwrap()
+        Reproduction::read(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/experiments/kdd2012"),
+            None,
+        )
+        .unwrap()
     }
 
     #[test]
@@ -638,7 +641,7 @@ fn the_projects_experiments_are_right() {
         if !path.is_dir() {
             continue;
         }
-        let reproduction = Reproduction::read(&path).unwrap_or_else(|error| panic!("{error}"));
+        let reproduction = Reproduction::read(&path, None).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(Some(reproduction.name.as_str()), path.file_name().and_then(|name| name.to_str()));
         for claim in &reproduction.claims {
             assert!(claim.evidence.len() > 30, "{}: {}", reproduction.name, claim.name);
@@ -647,5 +650,8 @@ fn the_projects_experiments_are_right() {
         names.push(reproduction.name);
     }
     names.sort();
-    assert_eq!(names, ["cascade-synthetic", "kdd2012", "pbm-synthetic", "robustness", "rsf-synthetic"]);
+    assert_eq!(
+        names,
+        ["cascade-synthetic", "kdd2012", "pbm-synthetic", "robustness", "rsf-synthetic", "yandex"]
+    );
 }

@@ -1,0 +1,55 @@
+//! Rank-one users that were drawn to a printed summary, for want of the data.
+
+use crate::toml_reader::{Error, Field, Table};
+use click_models::{RankOneModel, TableShape};
+use confidence::Probability;
+use serde::Serialize;
+use sim::Streams;
+
+/// A summary, and the seed of the draw. It stands for the users wherever they are written down, so that nobody takes them for
+/// measured ones.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Calibration {
+    /// Rows.
+    pub(crate) items: usize,
+    /// Columns.
+    pub(crate) positions: usize,
+    /// Average of the rows.
+    pub(crate) mu: f64,
+    /// Largest probability.
+    pub(crate) p_max: f64,
+    /// What the rows are drawn from.
+    pub(crate) seed: u64,
+}
+
+impl Calibration {
+    /// The summary that a field gives, and users drawn to it.
+    ///
+    /// # Errors
+    ///
+    /// Anything that [`RankOneModel::calibrated`] refuses.
+    pub(super) fn read(field: &Field<'_>) -> Result<(Self, RankOneModel), Error> {
+        let table: Table<'_> = field.get()?;
+        let size = |key: &str| -> Result<usize, Error> {
+            let size = table.required::<Field<'_>>(key)?.integer_in(&(1..=u64::from(u32::MAX)))?;
+            Ok(usize::try_from(size).unwrap_or(usize::MAX))
+        };
+        let (items, positions) = (size("items")?, size("positions")?);
+        let (mu, p_max): (Probability, Probability) = (table.required("mu")?, table.required("p_max")?);
+        let seed = table.required("seed")?;
+        table.finish()?;
+        let users = TableShape::new(items, positions).and_then(|shape| {
+            RankOneModel::calibrated(shape, mu, p_max, &mut Streams::new(seed).instance(0))
+        });
+        let users = users.map_err(|error| field.error(error.to_string()))?;
+        Ok((Self { items, positions, mu: mu.get(), p_max: p_max.get(), seed }, users))
+    }
+
+    /// As a spec says it.
+    pub(super) fn to_toml(self) -> String {
+        let Self { items, positions, mu, p_max, seed } = self;
+        format!(
+            "{{ items = {items}, positions = {positions}, mu = {mu:?}, p_max = {p_max:?}, seed = {seed} }}"
+        )
+    }
+}
