@@ -12,7 +12,7 @@
 
 use anyhow::{Result, bail};
 
-use super::{Comparison, Evidence, Finding, Growth, mean_and_error, within};
+use super::{Comparison, Evidence, Finding, Growth, mean_and_error, number, within};
 use confidence::math::ln;
 
 pub(super) fn judge(evidence: &Evidence<'_>, growth: &Growth, level: f64) -> Result<Finding> {
@@ -35,10 +35,14 @@ pub(super) fn judge(evidence: &Evidence<'_>, growth: &Growth, level: f64) -> Res
         what: format!("{first} to {last}"),
         readers: format!("{} to {}", name(first), name(last)),
         t: growth.t,
-        measured: within::with_interval(exponent, se, freedom),
+        measured: number::estimate(exponent, se, n_runs as u64),
         ..within::judge(&beyond, freedom, level)
     };
-    Ok(within::finding("exponent", vec![comparison], &growth.limits.words()))
+    let finding = within::finding("exponent", vec![comparison], &growth.limits.words());
+    Ok(within::with_intervals(
+        finding,
+        within::interval(exponent, se, freedom).map(|interval| vec![interval]),
+    ))
 }
 
 /// A fitted power.

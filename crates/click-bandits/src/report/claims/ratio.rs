@@ -12,7 +12,7 @@ use crate::report::sample::ratio_of_means;
 
 pub(super) fn judge(evidence: &Evidence<'_>, ratio: &Ratio, level: f64) -> Result<Finding> {
     let name = evidence.reader_name;
-    let mut comparisons = Vec::new();
+    let (mut comparisons, mut intervals) = (Vec::new(), Vec::new());
     for (series, by) in ratio.series.iter().zip(&ratio.by) {
         let (above, below) = (evidence.runs(series)?, evidence.runs(by)?);
         let t = above.rounds()[above.checkpoint(ratio.t)?];
@@ -28,15 +28,17 @@ pub(super) fn judge(evidence: &Evidence<'_>, ratio: &Ratio, level: f64) -> Resul
         } else {
             (format!("{series} / {by}"), format!("{} / {}", name(series), name(by)))
         };
+        intervals.push(within::interval(value, se, freedom_of(&above)));
         comparisons.push(Comparison {
             what,
             readers,
             t: Some(t),
-            measured: within::with_interval(value, se, freedom_of(&above)),
+            measured: number::estimate(value, se, above.len() as u64),
             ..inside(&above, &below, ratio.limits, level)
         });
     }
-    Ok(within::finding("ratio of regrets", comparisons, &ratio.limits.words()))
+    let finding = within::finding("ratio of regrets", comparisons, &ratio.limits.words());
+    Ok(within::with_intervals(finding, intervals.into_iter().collect()))
 }
 
 /// Whether the mean of the one is inside the limits times the mean of the other.

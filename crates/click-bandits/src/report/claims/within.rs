@@ -66,18 +66,19 @@ pub(super) fn judge(beyond: &[(f64, f64)], freedom: u64, level: f64) -> Comparis
     }
 }
 
-/// An estimate with its standard error and 95 % confidence interval.
-pub(super) fn with_interval(value: f64, se: f64, freedom: u64) -> String {
-    let estimate = number::estimate(value, se, freedom + 1);
-    if freedom == 0 || !(value.is_finite() && se.is_finite()) {
-        return estimate;
+/// The 95 % confidence interval of an estimate; none if its error is unknown.
+pub(super) fn interval(value: f64, se: f64, freedom: u64) -> Option<String> {
+    let known = freedom > 0 && value.is_finite() && se.is_finite();
+    let reach = known.then(|| student::critical(0.025, freedom) * se)?;
+    Some(format!("{} to {}", number::beside(value - reach, se), number::beside(value + reach, se)))
+}
+
+/// A finding that also says the intervals of its comparisons, in their order: a table has no room for them.
+pub(super) fn with_intervals(mut finding: Finding, intervals: Option<Vec<String>>) -> Finding {
+    if let Some(intervals) = intervals {
+        finding.summary = format!("{} 95 % confidence: {}.", finding.summary, intervals.join("; "));
     }
-    let reach = student::critical(0.025, freedom) * se;
-    format!(
-        "{estimate} (95 %: {} to {})",
-        number::beside(value - reach, se),
-        number::beside(value + reach, se)
-    )
+    finding
 }
 
 /// The comparisons with a sentence on those that come nearest to a limit, or are furthest beyond.

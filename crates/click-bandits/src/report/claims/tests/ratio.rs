@@ -58,7 +58,7 @@ fn a_ratio_is_told_with_its_interval() {
     // `small`, go up and down together, so their errors 0.5 and 0.1 * 49 / sqrt(199) add up to 0.847.
     assert_eq!(
         finding.summary,
-        "Within 1.8 to 2.2: LARGE / SMALL is 2.100 ± 0.010 (95 %: 2.080 to 2.120), |z| = 5.9 from its edge."
+        "Within 1.8 to 2.2: LARGE / SMALL is 2.100 ± 0.010, |z| = 5.9 from its edge. 95 % confidence: 2.080 to 2.120."
     );
     let one = Measured::synthetic(&T, &[("a", vec![vec![4.0; 4]]), ("b", vec![vec![2.0; 4]])]);
     let one = judged(ratio(&["a"], &["b"], Limits::AtMost(3.0)), 0.001, &alone(one)).unwrap();
