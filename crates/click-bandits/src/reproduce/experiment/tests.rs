@@ -652,6 +652,15 @@ fn the_projects_experiments_are_right() {
     names.sort();
     assert_eq!(
         names,
-        ["cascade-synthetic", "kdd2012", "pbm-synthetic", "robustness", "rsf-synthetic", "yandex"]
+        [
+            "cascade-synthetic",
+            "kdd2012",
+            "pbm-synthetic",
+            "rank1",
+            "rank1-needle",
+            "robustness",
+            "rsf-synthetic",
+            "yandex"
+        ]
     );
 }
