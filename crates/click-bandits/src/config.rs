@@ -48,7 +48,7 @@ mod write;
 pub(crate) use calibration::Calibration;
 pub(crate) use checkpoints::Schedule;
 pub(crate) use entries::PolicyEntry;
-pub(crate) use instances::{Instance, InstanceTable, Instances, Model, Parameter, Parameters};
+pub(crate) use instances::{Instance, InstanceTable, Instances, Model, Parameter, Parameters, for_readers};
 pub(crate) use queries::{Data, Queries};
 
 use self::entries::read_policies;

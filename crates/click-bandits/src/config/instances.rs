@@ -165,6 +165,20 @@ impl Instances {
         }
     }
 
+    /// The names of the parameters that are lists: of the model's, those that some instance has. Instances that nobody has given
+    /// may have any.
+    pub(crate) fn lists(&self) -> Vec<&'static str> {
+        let of_model = match self {
+            Self::Pbm(_) | Self::SemiBandit(_) => ["theta", "kappa"],
+            Self::Cascade(_) => ["attraction", "weights"],
+            Self::Dcm(_) => ["attraction", "leave"],
+            Self::RankOne(_) => ["rows", "columns"],
+        };
+        let tables = self.tables();
+        let known = |key: &&str| tables.is_empty() || tables.iter().any(|table| table.list(key).is_some());
+        of_model.into_iter().filter(known).collect()
+    }
+
     /// How many items, or rows, each has to choose from.
     fn n_items(&self) -> Vec<usize> {
         match self {
@@ -175,9 +189,14 @@ impl Instances {
 
     /// Parameters of each for readers, the attractions first.
     pub(crate) fn tables(&self) -> Vec<InstanceTable> {
+        let lists = |index: usize, values: &[(&'static str, Parameter)]| match self {
+            Self::RankOne(list) => sides(&list[index].model),
+            _ => values.iter().filter(|(_, value)| !value.numbers().is_empty()).cloned().collect(),
+        };
         let table = |(index, Parameters { name, values }): (usize, Parameters)| InstanceTable {
             name: name.unwrap_or_else(|| format!("instance {index}")),
             n_items: self.n_items()[index],
+            lists: lists(index, &values),
             parameters: values.into_iter().map(|(key, value)| (for_readers(key), value)).collect(),
         };
         self.parameters().into_iter().enumerate().map(table).collect()
@@ -262,15 +281,17 @@ impl Instances {
                     name: name.clone(),
                     values: match calibration {
                         Some(calibration) => vec![("calibrated", Parameter::Calibration(*calibration))],
-                        None => vec![
-                            ("rows", Parameter::of(users.rows())),
-                            ("columns", Parameter::of(users.columns())),
-                        ],
+                        None => sides(users),
                     },
                 })
                 .collect(),
         }
     }
+}
+
+/// Rows and columns.
+fn sides(users: &RankOneModel) -> Vec<(&'static str, Parameter)> {
+    vec![("rows", Parameter::of(users.rows())), ("columns", Parameter::of(users.columns()))]
 }
 
 /// The parameters of one kind of user, for readers.
@@ -282,9 +303,16 @@ pub(crate) struct InstanceTable {
     pub(crate) n_items: usize,
     /// What each parameter is, and its value: the attractions first.
     pub(crate) parameters: Vec<(&'static str, Parameter)>,
+    /// Those that are lists, by their names in files; also where the file gives only what they are drawn to.
+    lists: Vec<(&'static str, Parameter)>,
 }
 
 impl InstanceTable {
+    /// The numbers of a parameter that is a list, by its name in files.
+    pub(crate) fn list(&self, key: &str) -> Option<&[f64]> {
+        self.lists.iter().find(|(other, _)| *other == key).map(|(_, list)| list.numbers())
+    }
+
     /// Whether it was drawn to a summary instead of being measured.
     pub(crate) fn is_calibrated(&self) -> bool {
         self.parameters.iter().any(|(_, parameter)| matches!(parameter, Parameter::Calibration(_)))
@@ -292,7 +320,7 @@ impl InstanceTable {
 }
 
 /// What a parameter is called where readers see it.
-fn for_readers(key: &'static str) -> &'static str {
+pub(crate) fn for_readers(key: &'static str) -> &'static str {
     match key {
         "theta" => "Attraction theta",
         "kappa" => "Examination kappa",

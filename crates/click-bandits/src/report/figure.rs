@@ -2,6 +2,7 @@
 
 mod final_values;
 mod heat_map;
+mod parameters;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +24,7 @@ pub(crate) struct Figure {
     pub(crate) title: Option<String>,
     /// What is shaded around a curve.
     pub(crate) band: Band,
-    /// How rounds are spread along the horizontal axis; of final values, regrets along the vertical one.
+    /// How rounds, or ranks, are spread along the horizontal axis; of final values, regrets along the vertical one.
     pub(crate) scale: Scale,
     /// First round shown.
     pub(crate) from: u64,
@@ -33,6 +34,10 @@ pub(crate) struct Figure {
     pub(crate) relative_to: Option<String>,
     /// Name of the only variant whose curves are shown; those of all when absent.
     pub(crate) variant: Option<String>,
+    /// What readers call the parameter that is shown; empty for other kinds.
+    pub(crate) parameter: &'static str,
+    /// Its numbers, of each instance with its name: results do not hold them.
+    pub(crate) numbers: Vec<(String, Vec<f64>)>,
 }
 
 /// What a figure shows.
@@ -46,6 +51,8 @@ pub(crate) enum Kind {
     Final,
     /// Regret at the end as a share of one policy's, a row a policy, a column a variant.
     HeatMap,
+    /// One parameter of every instance, its numbers sorted.
+    Parameters,
 }
 
 /// What is shaded around a curve.
@@ -61,7 +68,8 @@ pub(crate) enum Band {
 
 impl Kind {
     /// All of them.
-    pub(crate) const ALL: [Self; 4] = [Self::Regret, Self::ClickThroughRate, Self::Final, Self::HeatMap];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Regret, Self::ClickThroughRate, Self::Final, Self::HeatMap, Self::Parameters];
 
     /// Whether it shows nothing but how variants differ.
     pub(crate) fn compares_variants(self) -> bool {
@@ -75,6 +83,7 @@ impl Kind {
             Self::ClickThroughRate => "click-through-rate",
             Self::Final => "final",
             Self::HeatMap => "heat-map",
+            Self::Parameters => "parameters",
         }
     }
 }
@@ -82,9 +91,18 @@ impl Kind {
 impl Figure {
     /// A figure of this kind with every choice at its default.
     pub(crate) fn of(kind: Kind) -> Self {
-        let scale = if kind == Kind::Final { Scale::Linear } else { Scale::Log };
-        let band = Band::Confidence;
-        Self { kind, title: None, band, scale, from: 1, references: true, relative_to: None, variant: None }
+        Self {
+            kind,
+            title: None,
+            band: Band::Confidence,
+            scale: if matches!(kind, Kind::Final | Kind::Parameters) { Scale::Linear } else { Scale::Log },
+            from: 1,
+            references: true,
+            relative_to: None,
+            variant: None,
+            parameter: "",
+            numbers: Vec::new(),
+        }
     }
 
     /// The figures of an experiment that says nothing about figures.
@@ -154,7 +172,13 @@ pub(crate) fn draw(figures: &[Figure], result: &ResultFile, looks: &Looks) -> Re
     let named = file_names(figures).into_iter().zip(figures);
     named
         .filter(|(_, figure)| !figure.kind.compares_variants())
-        .map(|(name, figure)| Ok((name, svg::render(&chart(figure, &shown, looks))?)))
+        .map(|(name, figure)| {
+            let chart = match figure.kind {
+                Kind::Parameters => parameters::chart(figure),
+                _ => chart(figure, &shown, looks),
+            };
+            Ok((name, svg::render(&chart)?))
+        })
         .collect()
 }
 
@@ -172,6 +196,7 @@ pub(crate) fn draw_variants(
         Kind::Regret | Kind::ClickThroughRate => svg::render(&chart(figure, &shown(figure, variants), looks)),
         Kind::Final => svg::render(&final_values::chart(figure, variants, looks)),
         Kind::HeatMap => Ok(heat_map::render(figure, variants, looks)),
+        Kind::Parameters => svg::render(&parameters::chart(figure)),
     };
     let named = file_names(figures).into_iter().zip(figures);
     named.map(|(name, figure)| Ok((name, picture(figure)?))).collect()

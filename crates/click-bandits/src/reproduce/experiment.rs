@@ -9,7 +9,7 @@ mod panels;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::config::{Data, Experiment, Overrides, Queries};
+use crate::config::{Data, Experiment, InstanceTable, Overrides, Queries};
 use crate::report::claims::{Claim, Row, Test};
 use crate::report::figure::{Figure, Looks};
 use crate::report::series::{Series, reader_name};
@@ -138,6 +138,25 @@ impl Panel {
             variant.experiment.policies.iter().map(|policy| series(&policy.label)).collect()
         };
         self.variants.iter().flat_map(of).collect()
+    }
+
+    /// Its instances: those of all variants, each after its variant, unless they are the same.
+    pub(crate) fn instances(&self) -> Vec<InstanceTable> {
+        let of_variants: Vec<Vec<InstanceTable>> =
+            self.variants.iter().map(|variant| variant.experiment.instances.tables()).collect();
+        if of_variants.windows(2).all(|pair| pair[0] == pair[1]) {
+            return of_variants.into_iter().next().unwrap_or_default();
+        }
+        let mut all = Vec::new();
+        for (variant, tables) in self.variants.iter().zip(of_variants) {
+            let alone = tables.len() == 1;
+            all.extend(tables.into_iter().map(|mut table| {
+                table.name =
+                    if alone { variant.title.clone() } else { format!("{}: {}", variant.title, table.name) };
+                table
+            }));
+        }
+        all
     }
 
     /// The variant that has a series.

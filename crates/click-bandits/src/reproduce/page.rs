@@ -170,7 +170,7 @@ fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, found: &Pane
     html.element("h2", "", &panel.title);
     let users = if panel.takes_data() {
         " · measured"
-    } else if instances(panel).iter().any(InstanceTable::is_calibrated) {
+    } else if panel.instances().iter().any(InstanceTable::is_calibrated) {
         " · calibrated, not measured"
     } else {
         ""
@@ -378,7 +378,7 @@ fn write_instances(html: &mut Html, report: &Report<'_>) {
     }
     let mut shown: Vec<Vec<InstanceTable>> = Vec::new();
     for panel in &reproduction.panels {
-        let used = instances(panel);
+        let used = panel.instances();
         if shown.contains(&used) {
             continue;
         }
@@ -393,7 +393,7 @@ fn write_instances(html: &mut Html, report: &Report<'_>) {
         }
         let rows: Vec<Vec<Html>> = used
             .iter()
-            .map(|InstanceTable { name, n_items, parameters }| {
+            .map(|InstanceTable { name, n_items, parameters, .. }| {
                 let cell = |column: &&str| {
                     let found = parameters.iter().find(|(name, _)| name == column);
                     Html::of(&found.map_or_else(|| "–".to_owned(), |(_, value)| written(value)))
@@ -407,25 +407,6 @@ fn write_instances(html: &mut Html, report: &Report<'_>) {
         shown.push(used);
     }
     html.close("section");
-}
-
-/// The instances of a panel: those of all variants, each after its variant, unless they are the same.
-fn instances(panel: &Panel) -> Vec<InstanceTable> {
-    let of_variants: Vec<Vec<InstanceTable>> =
-        panel.variants.iter().map(|variant| variant.experiment.instances.tables()).collect();
-    if of_variants.windows(2).all(|pair| pair[0] == pair[1]) {
-        return of_variants.into_iter().next().unwrap_or_default();
-    }
-    let mut all = Vec::new();
-    for (variant, tables) in panel.variants.iter().zip(of_variants) {
-        let alone = tables.len() == 1;
-        all.extend(tables.into_iter().map(|table| {
-            let name =
-                if alone { variant.title.clone() } else { format!("{}: {}", variant.title, table.name) };
-            InstanceTable { name, ..table }
-        }));
-    }
-    all
 }
 
 /// A parameter's value.

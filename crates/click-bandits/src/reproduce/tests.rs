@@ -254,7 +254,7 @@ statement = "It matters."
 model = "pbm"
 runs = 100
 policies = [{ policy = "pbm-ts" }, { policy = "pbm-ucb" }]
-figures = [{ kind = "regret" }, { kind = "final", relative-to = "pbm-ucb" }, { kind = "heat-map", relative-to = "pbm-ucb" }]
+figures = [{ kind = "regret" }, { kind = "final", relative-to = "pbm-ucb" }, { kind = "heat-map", relative-to = "pbm-ucb" }, { kind = "parameters", parameter = "kappa" }]
 quick = { runs = 10 }
 [[panels.variants]]
 name = "a"
@@ -295,7 +295,9 @@ fn variants_have_their_own_folders_and_shared_figures() {
     assert!(ok.unwrap());
     let expected = [("first", 2), ("sweep.a", 0), ("sweep.b", 0)];
     assert_eq!(seen, expected.map(|(name, figures)| (name.to_owned(), figures)));
-    for file in ["a/result.json", "b/result.json", "regret.svg", "final.svg", "heat-map.svg"] {
+    for file in
+        ["a/result.json", "b/result.json", "regret.svg", "final.svg", "heat-map.svg", "parameters.svg"]
+    {
         assert!(arguments.out.join("sweep").join(file).is_file(), "{file}");
     }
     let claims: serde_json::Value =
@@ -310,7 +312,7 @@ fn variants_have_their_own_folders_and_shared_figures() {
     ] {
         assert!(page.contains(text), "{text}");
     }
-    assert_eq!(page.matches("<svg ").count(), 5);
+    assert_eq!(page.matches("<svg ").count(), 6);
     assert!(!page.contains("<script") && !page.contains("flat < steep"));
     // The same again is welcome; a figure of nobody's is not replaced.
     assert!(run(&arguments, simulate(-9.0)).unwrap());

@@ -282,6 +282,36 @@ fn a_heat_map_has_a_cell_for_every_policy_of_every_variant() {
 }
 
 #[test]
+fn parameters_are_sorted_from_the_largest_on() {
+    let numbers = vec![("x".to_owned(), vec![0.2, 0.9, 0.5]), ("y".to_owned(), vec![0.4])];
+    let mut figure = Figure { parameter: "Rows", numbers, ..Figure::of(Kind::Parameters) };
+    let chart = parameters::chart(&figure);
+    let labels: Vec<_> = chart.curves.iter().map(|curve| (&*curve.label, curve.look)).collect();
+    assert_eq!(labels, [("x", Look::Policy(0)), ("y", Look::Policy(1))]);
+    // A few ranks are named, at the places 0, 1, ...
+    assert_eq!(chart.curves[0].points, [(0.0, 0.9), (1.0, 0.5), (2.0, 0.2)]);
+    assert_eq!(
+        (chart.categories.as_slice(), &*chart.title),
+        (&["1", "2", "3"].map(str::to_owned)[..], "Rows, sorted")
+    );
+    figure.scale = Scale::Log;
+    let chart = parameters::chart(&figure);
+    assert_eq!(chart.curves[0].points, [(1.0, 0.9), (2.0, 0.5), (3.0, 0.2)]);
+    assert_eq!((chart.categories.len(), chart.y), (0, Axis::rounded(0.0, 0.9)));
+    // Many are counted.
+    figure.scale = Scale::Linear;
+    figure.numbers[0].1 = (0..800).map(|item| f64::from(item) / 800.0).collect();
+    let chart = parameters::chart(&figure);
+    assert_eq!((chart.categories.len(), chart.x), (0, Axis::new(Scale::Linear, 0.0, 800.0)));
+    assert_eq!((chart.curves[0].points[0], chart.curves[0].points[799]), ((1.0, 0.99875), (800.0, 0.0)));
+    // Of one experiment and of variants it is the same picture.
+    let panel = variants(vec![("x", measured(&[("a", [4.0, 6.0])], 1.0))]);
+    let alone = draw(std::slice::from_ref(&figure), &panel[0].measured.result, &Looks::of(["a"])).unwrap();
+    assert_eq!(alone, draw_variants(&[figure], &panel, &Looks::of(["a"])).unwrap());
+    assert_eq!(alone[0].0, "parameters.svg");
+}
+
+#[test]
 fn whatever_variants_there_are_can_be_drawn() {
     let long = "a title as long as titles may be, 40 ....";
     let panels = [

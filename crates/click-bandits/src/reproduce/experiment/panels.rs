@@ -1,7 +1,7 @@
 //! Panels of an experiment: what each simulates, once or in several variants, and what is drawn of it.
 
 use super::{Panel, Paper, PrintedRegret, Variant, choice, one_of, tables};
-use crate::config::{Data, Experiment, Overrides};
+use crate::config::{Data, Experiment, InstanceTable, Overrides, for_readers};
 use crate::report::axis::Scale;
 use crate::report::figure::{Band, Figure, Kind};
 use crate::report::series::Series;
@@ -161,7 +161,7 @@ fn read_figure(table: &Table<'_>, panel: &Panel) -> Result<Figure, Error> {
     let kind = choice(&field, &Kind::ALL.map(|kind| (kind.name(), kind)), "kind")?;
     if kind.compares_variants() && !panel.has_variants() {
         return Err(field.error(format!(
-            "{} compares variants, and the panel has none: expected \"regret\" or \"click-through-rate\"",
+            "{} compares variants, and the panel has none: expected \"regret\", \"click-through-rate\" or \"parameters\"",
             field.describe()
         )));
     }
@@ -199,9 +199,33 @@ fn read_figure(table: &Table<'_>, panel: &Panel) -> Result<Figure, Error> {
             let field = field.ok_or_else(|| table.missing("relative-to", "the label of a policy"))?;
             figure.relative_to = Some(read_reference(&field, panel)?);
         }
+        Kind::Parameters => {
+            if let Some(field) = table.field("scale") {
+                figure.scale = choice(&field, &scales, "scale")?;
+            }
+            let key = read_parameter(table, panel)?;
+            figure.parameter = for_readers(key);
+            let numbers = |one: InstanceTable| one.list(key).map(|list| (one.name.clone(), list.to_vec()));
+            figure.numbers = panel.instances().into_iter().filter_map(numbers).collect();
+        }
     }
     table.finish()?;
     Ok(figure)
+}
+
+/// The name in files of a parameter that some instance has a list of.
+fn read_parameter(table: &Table<'_>, panel: &Panel) -> Result<&'static str, Error> {
+    let mut known: Vec<(&str, &'static str)> = Vec::new();
+    for key in panel.variants.iter().flat_map(|variant| variant.experiment.instances.lists()) {
+        if !known.contains(&(key, key)) {
+            known.push((key, key));
+        }
+    }
+    let field = table.field("parameter").ok_or_else(|| {
+        let names = known.iter().map(|(name, _)| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+        table.missing("parameter", &format!("one of {names}"))
+    })?;
+    choice(&field, &known, "parameter")
 }
 
 fn read_band(field: &Field<'_>, kind: Kind) -> Result<Band, Error> {

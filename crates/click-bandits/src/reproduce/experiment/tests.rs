@@ -1,7 +1,7 @@
 use super::*;
 use crate::report::axis::Scale;
 use crate::report::claims::{At, Test, Verdict};
-use crate::report::figure::Band;
+use crate::report::figure::{Band, Kind};
 
 /// An experiment and claims without fault.
 const EXPERIMENT: &str = r#"
@@ -398,6 +398,44 @@ fn a_variant_has_the_keys_of_its_panel_and_of_the_top_unless_it_has_its_own() {
 }
 
 #[test]
+fn a_figure_of_parameters_has_the_numbers_of_every_instance() {
+    let (experiment, claims) = with_variants();
+    let figure = "kind = \"parameters\", parameter = \"kappa\"";
+    let experiment = experiment.replace("kind = \"final\", scale = \"log\"", figure);
+    let experiment = experiment.replace("kind = \"regret\", band = \"deciles\"", figure);
+    let panels = read(&experiment, &claims).unwrap().panels;
+    let of = |panel: usize| panels[panel].figures[0].clone();
+    assert_eq!(of(0).numbers, [("one".to_owned(), vec![1.0, 0.5])]);
+    let each = [("kappa 1, .5".to_owned(), vec![1.0, 0.5]), ("b".to_owned(), vec![1.0, 0.1])];
+    assert_eq!((of(1).parameter, of(1).numbers), ("Examination kappa", each.to_vec()));
+    // The same in all variants is shown once.
+    let same = experiment.replace("instances = [{ theta = [0.5, 0.2], kappa = [1.0, 0.1] }]\n", "");
+    assert_eq!(read(&same, &claims).unwrap().panels[1].figures[0].numbers, of(0).numbers);
+}
+
+#[test]
+fn a_figure_of_parameters_shows_what_was_calibrated_and_waits_for_data() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/experiments/yandex");
+    let reproduction = Reproduction::read(&folder, None).unwrap();
+    let figures = |panels: &[Panel], name: &str| {
+        let panel = panels.iter().find(|panel| panel.name == name).unwrap();
+        panel.figures.iter().filter(|figure| figure.kind == Kind::Parameters).cloned().collect::<Vec<_>>()
+    };
+    let largest = |list: &[f64]| list.iter().copied().fold(0.0, f64::max);
+    let both: Vec<Vec<(String, usize, f64)>> = figures(&reproduction.panels, "both")
+        .into_iter()
+        .map(|figure| figure.numbers.into_iter().map(|(name, list)| (name, list.len(), largest(&list))))
+        .map(Iterator::collect)
+        .collect();
+    let lines = |lengths: [usize; 2]| {
+        vec![("query 1".to_owned(), lengths[0], 0.85), ("query 2".to_owned(), lengths[1], 0.66)]
+    };
+    assert_eq!(both, [lines([871, 807]), lines([10, 10])]);
+    let awaiting = figures(&reproduction.awaiting, "figure-3");
+    assert!(awaiting.len() == 2 && awaiting.iter().all(|figure| figure.numbers.is_empty()));
+}
+
+#[test]
 fn faults_of_variants_have_their_place() {
     check_places(&[
         ("name = \"b\"", "name = \"A\"", "panels[1].variants[1].name: variant \"A\" is already given"),
@@ -450,6 +488,21 @@ fn faults_of_variants_have_their_place() {
             "kind = \"regret\", band = \"deciles\", scale = \"linear\"",
             "kind = \"final\"",
             "panels[0].figures[0].kind: \"final\" compares variants",
+        ),
+        (
+            "kind = \"final\", scale = \"log\"",
+            "kind = \"parameters\"",
+            "panels[1].figures[0].parameter: missing key: expected one of \"theta\", \"kappa\"",
+        ),
+        (
+            "kind = \"final\", scale = \"log\"",
+            "kind = \"parameters\", parameter = \"kapa\"",
+            "panels[1].figures[0].parameter: unknown parameter \"kapa\": did you mean `kappa`?",
+        ),
+        (
+            "kind = \"final\", scale = \"log\"",
+            "kind = \"parameters\", parameter = \"theta\", from = 2",
+            "panels[1].figures[0].from: unknown key",
         ),
         ("variant = \"b\"", "variant = \"c\"", "panels[1].printed[0].variant: unknown variant \"c\""),
         ("se = 0.5", "se = -0.5", "panels[1].printed[0].se: -0.5 is no standard error"),
