@@ -489,6 +489,35 @@ fn odd_tables_are_played_well() {
     }
 }
 
+/// A horizon that stands for "unknown" is as long as any: stages end, and the best cell is found.
+#[test]
+fn the_longest_horizon_is_a_horizon() {
+    let model = RankOneModel::from_values(&[0.1, 1.0], &[1.0, 0.1]).expect("valid");
+    for horizon in [1 << 62, 1 << 63, u64::MAX] {
+        Endless.visit("Rank1ElimKL", &model, Rank1Elim::kl(model.shape(), horizon));
+        Endless.visit("Rank1Elim", &model, Rank1Elim::hoeffding(model.shape(), horizon));
+        Endless.visit("UCB1Elim", &model, Ucb1Elim::new(model.shape(), horizon));
+    }
+}
+
+struct Endless;
+
+impl Visitor for Endless {
+    fn visit<P>(&mut self, name: &str, model: &RankOneModel, mut policy: P)
+    where
+        P: Update<Cell, CellClick> + Serialize + DeserializeOwned + Clone + Debug + Send + Sync,
+    {
+        let (mut rng, mut users) = (generator(1), generator(2));
+        let mut decision = Decision::default();
+        for _ in 0..40_000 {
+            round(model, &mut policy, &mut decision, &mut rng, &mut users);
+        }
+        assert_eq!(decision.action, model.optimal_action(), "{name}");
+        let saved = serde_json::to_string(&policy).expect("a policy can be saved");
+        serde_json::from_str::<P>(&saved).expect("a saved policy can be restored");
+    }
+}
+
 // --- Choices ------------------------------------------------------------------------------------------------------------
 
 /// Fresh policies that do not begin in a given order: the first cell is uniform. A count of 24,000 draws among 6 cells has mean 4,000 and

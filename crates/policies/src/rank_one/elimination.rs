@@ -93,7 +93,8 @@ impl Bounds {
             Self::Kl => 16.0,
             Self::Hoeffding => 4.0,
         };
-        let plays = factor * float(1 << (2 * stage.min(LAST_STAGE))) * ln(float(horizon));
+        // Any horizon, also one that stands for "unknown": a plain conversion.
+        let plays = factor * float(1 << (2 * stage.min(LAST_STAGE))) * ln(horizon as f64);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, below 2^58")]
         let plays = plays.ceil() as u64;
         plays
@@ -111,7 +112,7 @@ impl Bounds {
                 [kl_ucb_lower(mean, n, level), kl_ucb_upper(mean, n, level)]
             }
             Self::Hoeffding => {
-                let radius = (ln(float(horizon)) / n).sqrt();
+                let radius = (ln(horizon as f64) / n).sqrt();
                 [mean - radius, mean + radius]
             }
         }

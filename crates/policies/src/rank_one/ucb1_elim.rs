@@ -82,14 +82,16 @@ struct Saved {
 
 /// `ln(n D^2)`, `D^2` and `n_m` of a stage; none after the last.
 fn plan(stage: u32, horizon: u64) -> Option<(f64, u64)> {
+    // Any horizon, also one that stands for "unknown": a plain conversion.
+    let horizon = horizon as f64;
     // ln(n / e) / 2 in units of ln 2.
-    let last = ((ln(float(horizon)) - 1.0) / (2.0 * std::f64::consts::LN_2)).floor();
+    let last = ((ln(horizon) - 1.0) / (2.0 * std::f64::consts::LN_2)).floor();
     if f64::from(stage) > last {
         return None;
     }
     // At most half of log2 of a 64-bit horizon.
     let squared = 1.0 / float(1 << (2 * stage));
-    let log = ln(float(horizon) * squared);
+    let log = ln(horizon * squared);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, saturating")]
     let plays = (2.0 * log / squared).ceil() as u64;
     Some((log, plays))
