@@ -1,5 +1,6 @@
 //! Rank-one users that were drawn to a printed summary, for want of the data.
 
+use super::instances::read_size;
 use crate::toml_reader::{Error, Field, Table};
 use click_models::{RankOneModel, TableShape};
 use confidence::Probability;
@@ -30,11 +31,7 @@ impl Calibration {
     /// Anything that [`RankOneModel::calibrated`] refuses.
     pub(super) fn read(field: &Field<'_>) -> Result<(Self, RankOneModel), Error> {
         let table: Table<'_> = field.get()?;
-        let size = |key: &str| -> Result<usize, Error> {
-            let size = table.required::<Field<'_>>(key)?.integer_in(&(1..=u64::from(u32::MAX)))?;
-            Ok(usize::try_from(size).unwrap_or(usize::MAX))
-        };
-        let (items, positions) = (size("items")?, size("positions")?);
+        let (items, positions) = (read_size(&table, "items")?, read_size(&table, "positions")?);
         let (mu, p_max): (Probability, Probability) = (table.required("mu")?, table.required("p_max")?);
         let seed = table.required("seed")?;
         table.finish()?;

@@ -511,11 +511,7 @@ fn read_sides(table: &Table<'_>) -> Result<RankOneModel, Error> {
 /// that are the same.
 fn read_needle(field: &Field<'_>) -> Result<RankOneModel, Error> {
     let table: Table<'_> = field.get()?;
-    let size = |key: &str| -> Result<usize, Error> {
-        let size = table.required::<Field<'_>>(key)?.integer_in(&(1..=u64::from(u32::MAX)))?;
-        Ok(usize::try_from(size).unwrap_or(usize::MAX))
-    };
-    let shape = TableShape::new(size("rows")?, size("columns")?);
+    let shape = TableShape::new(read_size(&table, "rows")?, read_size(&table, "columns")?);
     let base = table.required::<Probability>("base")?.get();
     let gap: Field<'_> = table.required("gap")?;
     let above = gap.get::<Probability>()?.get();
@@ -524,6 +520,15 @@ fn read_needle(field: &Field<'_>) -> Result<RankOneModel, Error> {
     RankOneModel::needle(shape, (base, above), (base, above)).map_err(|_| {
         gap.error(format!("{base} + {above} is not a probability: expected a gap of at most {}", 1.0 - base))
     })
+}
+
+/// The longest side of a table that is said by its length: about what the largest file could list.
+const MOST_ON_A_SIDE: u64 = 1 << 24;
+
+/// How many rows or columns there are, where they are not listed.
+pub(super) fn read_size(table: &Table<'_>, key: &str) -> Result<usize, Error> {
+    let size = table.required::<Field<'_>>(key)?.integer_in(&(1..=MOST_ON_A_SIDE))?;
+    Ok(usize::try_from(size).unwrap_or(usize::MAX))
 }
 
 /// An instance's error where it stands: in the parameter of the items, of the positions, or in one entry of the latter.

@@ -20,6 +20,7 @@ use crate::toml_reader::{Error, Field, Location, read_file};
 use click_models::RankOneModel;
 use confidence::Probability;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What `instances = "data"` stands for.
@@ -75,7 +76,9 @@ impl Queries {
 
     fn from_bytes(file: &str, bytes: &[u8]) -> Result<Self, Error> {
         let sha256 = hexadecimal(&Sha256::digest(bytes));
-        let json: Json = serde_json::from_slice(bytes).map_err(|error| {
+        // Some editors begin a file with a byte order mark.
+        let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+        let json: Json = serde_json::from_slice(text).map_err(|error| {
             let text = error.to_string();
             // The place stands in front already.
             let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
@@ -113,8 +116,9 @@ const FORMS: &str = "[{\"name\": .., \"theta\": [..], \"kappa\": [..]}, ..] or {
 impl Reader<'_> {
     fn queries(self, json: &Json) -> Result<Vec<Instance<RankOneModel>>, Error> {
         let mut queries: Vec<Instance<RankOneModel>> = Vec::new();
+        let mut names = BTreeSet::new();
         let mut push = |path: &str, query: Instance<RankOneModel>| {
-            if queries.iter().any(|other| other.name == query.name) {
+            if !names.insert(query.name.clone()) {
                 let name = query.name.unwrap_or_default();
                 return Err(
                     self.error(path, &format!("query {name:?} is already given: expected another name"))

@@ -26,6 +26,8 @@ impl Json {
         match self {
             Self::Null => "null".to_owned(),
             Self::Flag(flag) => flag.to_string(),
+            // 1e300 has three hundred digits.
+            Self::Number(number) if number.abs() >= 1e16 => format!("{number:e}"),
             Self::Number(number) => number.to_string(),
             Self::Text(text) if text.chars().count() > 40 => {
                 format!("{:?}", format!("{}...", text.chars().take(40).collect::<String>()))

@@ -33,6 +33,7 @@ fn every_fault_has_its_place() {
             "data.json: $[0].theta[0]: 1.25 is not a probability: expected a number from 0 to 1",
         ),
         ("0.25", "-1", "$[0].theta[0]: -1 is not a probability"),
+        ("0.25", "1e300", "$[0].theta[0]: 1e300 is not a probability"),
         ("0.25", "\"x\"", "$[0].theta[0]: \"x\" is not a probability"),
         ("0.25", "null", "$[0].theta[0]: null is not a probability"),
         ("0.25", "[0.25]", "$[0].theta[0]: a list is not a probability"),
@@ -79,7 +80,17 @@ fn every_fault_has_its_place() {
     }
     let twice = r#"{"a": {"theta": [1], "kappa": [1]}, "a": {"theta": [1], "kappa": [1]}}"#;
     assert!(read(twice).unwrap_err().to_string().contains("$[\"a\"]: query \"a\" is already given"));
+    // A byte order mark, with which some editors begin a file.
+    assert!(read(&format!("\u{feff}{LIST}")).is_ok());
     // Deeper than anybody means, and not text.
     assert!(read(&"[".repeat(100_000)).unwrap_err().to_string().contains("recursion limit exceeded"));
     assert!(Queries::from_bytes("data.json", b"[\"\xff\"]").is_err());
+}
+
+/// Were each name compared with each other one, this test would take minutes.
+#[test]
+fn a_hundred_thousand_queries_are_read() {
+    let query = |index| format!("{{\"name\": \"{index}\", \"theta\": [0.5], \"kappa\": [1]}}");
+    let list: Vec<String> = (0..100_000).map(query).collect();
+    assert_eq!(read(&format!("[{}]", list.join(","))).unwrap().instances.len(), 100_000);
 }

@@ -182,6 +182,11 @@ fn a_needle_is_its_rows_and_columns() {
         ("gap = 0.5", "gap = -0.1", "8:54: instances[0].needle.gap: -0.1 is not a probability"),
         (", gap = 0.5", "", "8:10: instances[0].needle.gap: missing key"),
         ("rows = 3", "rows = 0", "8:19: instances[0].needle.rows: 0 is too small"),
+        (
+            "rows = 3, columns = 2",
+            "rows = 4_294_967_295, columns = 1",
+            "needle.rows: 4294967295 is too large: expected",
+        ),
         ("rows = 3, columns = 2", "rows = 70_000, columns = 70_000", "8:10: instances[0].needle: "),
         ("gap = 0.5", "gap = 0.5, top = 1", "instances[0].needle.top: unknown key"),
         (" }", " }\nrows = [0.5]", "9:8: instances[0].rows: `needle` says what the rows and columns are"),
