@@ -3,7 +3,7 @@
 mod values;
 
 use super::experiment::{DataSource, Panel, Printed, Reproduction, Variant};
-use crate::config::{Calibration, InstanceTable, Parameter};
+use crate::config::{Calibration, InstanceTable, Model, Parameter};
 use crate::manifest::Manifest;
 use crate::report::claims::{Agreement, Claim, Comparison, Finding, Verdict};
 use crate::report::figure::{Kind, Looks};
@@ -490,11 +490,15 @@ fn write_method(html: &mut Html, report: &Report<'_>) {
     levels.sort_by(f64::total_cmp);
     levels.dedup();
     let levels: Vec<String> = levels.iter().map(|level| format!("{level}")).collect();
+    let users = if is_played_in_sweeps(report.reproduction) {
+        "The policies of a run meet the same users, except that eliminations are played in whole sweeps, on users of their own of the \
+         same kind. Two policies are compared on the difference of their regrets, run by run. "
+    } else {
+        "All policies of a run meet the same users, so two policies are compared on the difference of their regrets, run by run. "
+    };
     html.open("p", "lead").text(&format!(
-        "Regret is the expected one: the gap of every list that was played, the first rounds included. All policies of a \
-         run meet the same users, so two policies are compared on the difference of their regrets, run by run. A \
-         comparison is significant if its mean lies further from zero than Student's t distribution allows at level {} \
-         (one-sided).",
+        "Regret is the expected one: the gap of everything that was played, the first rounds included. {users}A comparison is \
+         significant if its mean lies further from zero than Student's t distribution allows at level {} (one-sided).",
         levels.join(" or ")
     ));
     html.close("p").open("p", "lead");
@@ -503,12 +507,18 @@ fn write_method(html: &mut Html, report: &Report<'_>) {
         .text(" if all its comparisons are significant in the direction the paper states, ");
     html.raw(badge(Verdict::Contradicted).markup()).text(" if any is significant the other way round, and ");
     html.raw(badge(Verdict::Undecided).markup()).text(" otherwise. “Ahead from t” is the first checkpoint from which on the difference is significant at every later one. ");
-    html.text("That two slopes are the same is shown within a margin: both directions have to be significantly inside it; \
-         outside is judged at half the level, there being two ways to be. ");
+    html.text("That two slopes are the same is shown within a margin, that a ratio or an exponent is as stated between two limits: \
+         both directions have to be significantly inside; outside is judged at half the level, there being two ways to be. ");
     html.text(
         "“Known” is what a larger run with another seed found; this check fails if it finds the opposite.",
     );
     html.close("p").close("section");
+}
+
+/// Whether some policies are simulated by whole sweeps: users of tables of rows and columns have those.
+fn is_played_in_sweeps(reproduction: &Reproduction) -> bool {
+    let mut variants = reproduction.panels.iter().flat_map(|panel| &panel.variants);
+    variants.any(|variant| variant.experiment.instances.model() == Model::RankOne)
 }
 
 /// Papers, machine, manifests.

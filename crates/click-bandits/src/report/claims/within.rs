@@ -76,7 +76,8 @@ pub(super) fn interval(value: f64, se: f64, freedom: u64) -> Option<String> {
 /// A finding that also says the intervals of its comparisons, in their order: a table has no room for them.
 pub(super) fn with_intervals(mut finding: Finding, intervals: Option<Vec<String>>) -> Finding {
     if let Some(intervals) = intervals {
-        finding.summary = format!("{} 95 % confidence: {}.", finding.summary, intervals.join("; "));
+        let of_each = if intervals.len() > 1 { ", comparison by comparison" } else { "" };
+        finding.summary = format!("{} 95 % confidence{of_each}: {}.", finding.summary, intervals.join("; "));
     }
     finding
 }
@@ -87,6 +88,9 @@ pub(super) fn finding(quantity: &'static str, comparisons: Vec<Comparison>, allo
     let size = |one: &&Comparison| one.statistic.unwrap_or(one.difference);
     let widest = comparisons.iter().max_by(|a, b| size(a).total_cmp(&size(b)));
     let summary = match widest {
+        Some(one) if one.difference.is_nan() => {
+            "A regret is 0 in every run: there is nothing to fit.".to_owned()
+        }
         Some(one) if one.se.is_some() => {
             let word = match verdict {
                 Verdict::Reproduced => "Within",

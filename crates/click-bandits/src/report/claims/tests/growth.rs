@@ -68,7 +68,9 @@ fn a_power_is_told_from_another() {
     assert_eq!(of(2.0, 0.01, Limits::AtMost(2.5)), Verdict::Reproduced);
     assert_eq!(of(2.0, 0.01, Limits::AtLeast(2.5)), Verdict::Contradicted);
     // No regret at all grows like no power.
-    assert_eq!(at_sizes(vec![vec![0.0; 50]; 5], square, 0.001).verdict, Verdict::Undecided);
+    let none = at_sizes(vec![vec![0.0; 50]; 5], square, 0.001);
+    assert_eq!(none.verdict, Verdict::Undecided);
+    assert_eq!(none.summary, "A regret is 0 in every run: there is nothing to fit.");
     // One run.
     let one = power(2.0, 0.0).into_iter().map(|sample| sample[..1].to_vec()).collect();
     let one = at_sizes(one, square, 0.001);

@@ -111,6 +111,8 @@ fn each_is_divided_by_the_one_at_its_place() {
     assert_eq!(finding.verdict, Verdict::Contradicted);
     let says: Vec<Verdict> = finding.comparisons.iter().map(|one| one.says).collect();
     assert_eq!(says, [Verdict::Reproduced, Verdict::Contradicted]);
+    let intervals = "95 % confidence, comparison by comparison: 1.980 to 2.020; 2.980 to 3.020.";
+    assert!(finding.summary.ends_with(intervals), "{}", finding.summary);
     assert_eq!(of(&["k1/large"], &["k2/small"]).verdict, Verdict::Reproduced);
     let fewer = Measured::synthetic(&T, &[("small", vec![vec![1.0; 4]; 7])]);
     let uneven = variants(vec![("k1", times(2.0, 0.01)), ("k2", fewer)]);
