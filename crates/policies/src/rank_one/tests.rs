@@ -407,7 +407,7 @@ fn full_counts_stay_what_they_are() {
     let mut sweeps = 0;
     while sweeps < 20_000_000_000 {
         let more = policy.whole_sweeps();
-        assert!(sweeps >= u64::from(u32::MAX) || sweeps + more <= u64::from(u32::MAX));
+        assert!(sweeps >= u64::from(u32::MAX) || u32::try_from(sweeps + more).is_ok());
         policy.add_sweeps(more, &[more / 2, more / 2]);
         sweeps += more;
     }
