@@ -470,6 +470,15 @@ fn read_tables<'doc>(field: &Field<'doc>) -> Result<Vec<Table<'doc>>, Error> {
     if tables.is_empty() { Err(field.error(format!("none given: expected {TABLES}"))) } else { Ok(tables) }
 }
 
+/// The longest list that is said by its length: about what the largest file could write out.
+const LONGEST_LIST: u64 = 1 << 24;
+
+/// How many rows, columns or items there are, where they are not listed.
+fn read_size(table: &Table<'_>, key: &str) -> Result<usize, Error> {
+    let size = table.required::<Field<'_>>(key)?.integer_in(&(1..=LONGEST_LIST))?;
+    Ok(usize::try_from(size).unwrap_or(usize::MAX))
+}
+
 /// A label or name for readers: anything that is one line and not blank.
 fn read_title(field: &Field<'_>) -> Result<String, Error> {
     let title: String = field.get()?;

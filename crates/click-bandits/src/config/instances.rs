@@ -1,7 +1,7 @@
 //! Users by the names that files give their parameters: which models there are, what an instance holds, how it is read.
 
 use super::calibration::Calibration;
-use super::{read_tables, read_title, unique};
+use super::{read_size, read_tables, read_title, unique};
 use crate::toml_reader::{Error, Field, Location, Table, push_known};
 use click_models::{
     CascadeModel, DcmReward, DependentClick, ListShape, PositionBased, RandomSemiBandit, RankOneModel,
@@ -520,15 +520,6 @@ fn read_needle(field: &Field<'_>) -> Result<RankOneModel, Error> {
     RankOneModel::needle(shape, (base, above), (base, above)).map_err(|_| {
         gap.error(format!("{base} + {above} is not a probability: expected a gap of at most {}", 1.0 - base))
     })
-}
-
-/// The longest side of a table that is said by its length: about what the largest file could list.
-const MOST_ON_A_SIDE: u64 = 1 << 24;
-
-/// How many rows or columns there are, where they are not listed.
-pub(super) fn read_size(table: &Table<'_>, key: &str) -> Result<usize, Error> {
-    let size = table.required::<Field<'_>>(key)?.integer_in(&(1..=MOST_ON_A_SIDE))?;
-    Ok(usize::try_from(size).unwrap_or(usize::MAX))
 }
 
 /// An instance's error where it stands: in the parameter of the items, of the positions, or in one entry of the latter.
