@@ -43,19 +43,37 @@ where
     for &checkpoint in checkpoints {
         while round < checkpoint {
             round += 1;
-            policy.select(randomness, &mut decision);
-            assert!(
-                model.admits(&decision.action),
-                "round {round}: the policy plays {:?}, which is no action of the model",
-                decision.action
-            );
-            regret += model.gap(&decision.action);
-            let feedback = model.respond(&decision.action, environment);
-            clicks += model.clicks(&feedback);
-            policy.update(&decision, &feedback);
+            let (lost, clicked) = play_round(model, policy, round, &mut decision, environment, randomness);
+            regret += lost;
+            clicks += clicked;
         }
         curve.regret.push(regret);
         curve.clicks.push(clicks);
     }
     curve
+}
+
+/// One round: its expected regret and its clicks.
+#[inline]
+pub(crate) fn play_round<M, P>(
+    model: &M,
+    policy: &mut P,
+    round: u64,
+    decision: &mut Decision<Action<M>, P::Note>,
+    environment: &mut SimRng,
+    randomness: &mut SimRng,
+) -> (f64, f64)
+where
+    M: ClickModel,
+    P: Policy<M::Interaction>,
+{
+    policy.select(randomness, decision);
+    assert!(
+        model.admits(&decision.action),
+        "round {round}: the policy plays {:?}, which is no action of the model",
+        decision.action
+    );
+    let feedback = model.respond(&decision.action, environment);
+    policy.update(decision, &feedback);
+    (model.gap(&decision.action), model.clicks(&feedback))
 }

@@ -11,6 +11,7 @@
 //! of a stretch and a different probability (`UCB1Elim`: one an arm), whatever the number of rounds.
 
 use crate::binomial::{binomial, multinomial};
+use crate::run::play_round;
 use crate::{Contender, Curve, Schedule, SimRng, Streams};
 use click_models::{Cell, CellClick, ClickModel, RankOneModel, TableShape};
 use policies::{Decision, Rank1Elim, Ucb1Elim, Update};
@@ -67,12 +68,9 @@ pub fn play_in_stages<P: InSweeps>(
                 continue;
             }
             round += 1;
-            policy.select(randomness, &mut decision);
-            assert!(model.admits(&decision.action), "round {round}: no cell {:?}", decision.action);
-            regret += model.gap(&decision.action);
-            let feedback = model.respond(&decision.action, environment);
-            clicks += model.clicks(&feedback);
-            policy.update(&decision, &feedback);
+            let (lost, clicked) = play_round(model, policy, round, &mut decision, environment, randomness);
+            regret += lost;
+            clicks += clicked;
         }
         curve.regret.push(regret);
         curve.clicks.push(clicks);

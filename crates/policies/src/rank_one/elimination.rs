@@ -346,9 +346,12 @@ impl Rank1Elim {
     }
 
     /// Makes up for `sweeps` whole sweeps and their answers, at most [`Rank1Elim::whole_sweeps`] of them: `row_clicks` are the clicks of
-    /// the remaining rows on random columns, `column_clicks` those of the remaining columns on random rows.
+    /// the remaining rows on random columns, `column_clicks` those of the remaining columns on random rows. Nothing in the middle of a sweep.
     pub fn add_sweeps(&mut self, sweeps: u64, row_clicks: &[u64], column_clicks: &[u64]) {
-        let sweeps = sweeps.min(self.due - self.sweep);
+        if self.side != Side::Rows || self.place > 0 {
+            return;
+        }
+        let sweeps = sweeps.min(self.due.saturating_sub(self.sweep));
         self.rows.add(sweeps, row_clicks);
         self.columns.add(sweeps, column_clicks);
         self.sweep += sweeps;

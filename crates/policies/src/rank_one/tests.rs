@@ -417,6 +417,37 @@ fn full_counts_stay_what_they_are() {
     assert!(clicks.abs_diff(u64::from(u32::MAX) / 2) < 100, "{clicks}");
 }
 
+/// Sweeps can be added between two of them only: else the one at hand would be counted twice, and a stage would not end where it has to.
+#[test]
+fn nothing_is_added_in_the_middle_of_a_sweep() {
+    let shape = TableShape::new(2, 2).expect("valid");
+    let mut rng = Generator::seed_from_u64(1);
+    let (mut elimination, mut ucb1_elim) = (Rank1Elim::kl(shape, 1000), Ucb1Elim::new(shape, 1000));
+    for _ in 0..100 {
+        let mut decision = Decision::default();
+        elimination.select(&mut rng, &mut decision);
+        let saved = serde_json::to_value(&elimination).expect("saved");
+        if elimination.whole_sweeps(&mut rng) == 0 {
+            elimination.add_sweeps(u64::MAX, &[1, 1], &[1, 1]);
+            assert_eq!(serde_json::to_value(&elimination).expect("saved"), saved);
+        }
+        let mut decision = Decision::default();
+        ucb1_elim.select(&mut rng, &mut decision);
+        let saved = serde_json::to_value(&ucb1_elim).expect("saved");
+        if ucb1_elim.whole_sweeps() == 0 {
+            ucb1_elim.add_sweeps(u64::MAX, &[1; 4]);
+            assert_eq!(serde_json::to_value(&ucb1_elim).expect("saved"), saved);
+        }
+    }
+}
+
+#[test]
+fn a_leader_that_is_hardly_ever_played_is_saved_too() {
+    let policy = Uts::leading_every(TableShape::new(2, 2).expect("valid"), u64::MAX);
+    let saved = serde_json::to_string(&policy).expect("saved");
+    serde_json::from_str::<Uts>(&saved).expect("what was saved is read");
+}
+
 // --- Schedules ----------------------------------------------------------------------------------------------------------
 
 /// Values with at least 60 digits: a fresh policy has so many sweeps before its first stage ends, and so on.

@@ -146,9 +146,13 @@ impl Ucb1Elim {
     }
 
     /// Makes up for `sweeps` whole sweeps and their answers, at most [`Ucb1Elim::whole_sweeps`] of them, one entry of `clicks` a remaining
-    /// cell.
+    /// cell. Nothing in the middle of a sweep.
     pub fn add_sweeps(&mut self, sweeps: u64, clicks: &[u64]) {
-        let sweeps = self.due.map_or(sweeps, |due| sweeps.min(due - self.sweep)).min(self.sweeps_counted());
+        if self.place > 0 {
+            return;
+        }
+        let before_the_end = self.due.map_or(u64::MAX, |due| due.saturating_sub(self.sweep));
+        let sweeps = sweeps.min(before_the_end).min(self.sweeps_counted());
         for (&cell, &clicks) in self.left.iter().zip(clicks) {
             let (plays, counted) = (&mut self.plays[cell as usize], &mut self.clicks[cell as usize]);
             if *plays < u32::MAX {
