@@ -517,9 +517,8 @@ fn read_needle(field: &Field<'_>) -> Result<RankOneModel, Error> {
     let above = gap.get::<Probability>()?.get();
     table.finish()?;
     let shape = shape.map_err(|error| field.error(error.to_string()))?;
-    RankOneModel::needle(shape, (base, above), (base, above)).map_err(|_| {
-        gap.error(format!("{base} + {above} is not a probability: expected a gap of at most {}", 1.0 - base))
-    })
+    RankOneModel::needle(shape, (base, above), (base, above))
+        .map_err(|_| gap.error(format!("{base} + {above} is not a probability: expected at most 1 together")))
 }
 
 /// An instance's error where it stands: in the parameter of the items, of the positions, or in one entry of the latter.

@@ -177,7 +177,7 @@ fn a_needle_is_its_rows_and_columns() {
         (
             "gap = 0.5",
             "gap = 0.8",
-            "8:54: instances[0].needle.gap: 0.25 + 0.8 is not a probability: expected a gap of at most 0.75",
+            "8:54: instances[0].needle.gap: 0.25 + 0.8 is not a probability: expected at most 1 together",
         ),
         ("gap = 0.5", "gap = -0.1", "8:54: instances[0].needle.gap: -0.1 is not a probability"),
         (", gap = 0.5", "", "8:10: instances[0].needle.gap: missing key"),
