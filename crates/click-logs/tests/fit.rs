@@ -509,8 +509,8 @@ fn odd_logs_have_fits_all_the_same() {
                         }
                     }
                     for query in fit.queries() {
-                        if let Some((attraction, examination)) = fit.users(query) {
-                            PositionBased::from_values(&attraction, &examination[..1]).unwrap();
+                        if let Some(users) = fit.users(query, query.items.len()) {
+                            PositionBased::from_values(&users.attraction, &users.examination).unwrap();
                         }
                         for estimate in
                             query.items.iter().map(|item| &item.attraction).chain(fit.positions(query))

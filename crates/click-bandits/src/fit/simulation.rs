@@ -5,7 +5,7 @@ use super::source::Whole;
 use crate::config::{Experiment, MAX_TITLE, is_invisible};
 use crate::toml_reader::Source;
 use anyhow::{Context as _, Result};
-use click_logs::fit::{Fit, Model, QueryFit, Score};
+use click_logs::fit::{Fit, Model, QueryFit, Score, Users};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -94,69 +94,33 @@ impl<'a> Simulable<'a> {
         }
         let items: Vec<String> = query.items.iter().map(|item| quoted(&names.name(item.item))).collect();
         writeln!(text, "# Items: {}.", items.join(", "))?;
-        let known = |value: f64, otherwise: f64| if value.is_nan() { otherwise } else { value };
-        let mut attraction: Vec<f64> =
-            query.items.iter().map(|item| known(item.attraction.value, query.typical)).collect();
         // A list shows every item at most once.
         let seen = whole.counts.query(query.id).map_or(1, |query| query.n_positions());
-        let n_positions = seen.min(attraction.len());
-        match self.fit.model() {
-            Model::Pbm => {
-                let mut positions: Vec<(f64, usize)> = (0..n_positions)
-                    .map(|l| {
-                        (
-                            self.fit
-                                .positions(query)
-                                .get(l)
-                                .map_or(0.0, |estimate| known(estimate.value, 0.0)),
-                            l + 1,
-                        )
-                    })
-                    .collect();
-                // Simulated users read from the top; which position of a list is called the first makes no difference to a policy.
-                if !positions.is_sorted_by(|a, b| a.0 >= b.0) {
-                    positions.sort_by(|a, b| b.0.total_cmp(&a.0));
-                    let order: Vec<String> = positions.iter().map(|(_, l)| l.to_string()).collect();
-                    writeln!(
-                        text,
-                        "# Positions of the log, from the most to the least examined: {}.",
-                        order.join(", ")
-                    )?;
-                }
-                // Examination is relative to the first position's and may exceed 1, the product of the two sides may not.
-                let scale = positions.first().map_or(1.0, |first| first.0.max(1.0));
-                for value in &mut attraction {
-                    *value *= scale;
-                }
-                let kappa: Vec<f64> = positions.iter().map(|(value, _)| inside(value / scale)).collect();
-                writeln!(text, "theta = {:?}\nkappa = {kappa:?}", each_inside(&attraction))
+        let n_positions = seen.min(query.items.len());
+        if let Some(Users { attraction, examination, positions }) = self.fit.users(query, n_positions) {
+            if !positions.is_sorted() {
+                let order: Vec<String> =
+                    positions.iter().map(|position| (position + 1).to_string()).collect();
+                let order = order.join(", ");
+                writeln!(text, "# Positions of the log, from the most to the least examined: {order}.")?;
             }
-            Model::Cascade => {
-                writeln!(text, "attraction = {:?}\npositions = {n_positions}", each_inside(&attraction))
-            }
-            _ => {
-                let typical = self.fit.site().typical_leave;
-                let leave: Vec<f64> = (0..n_positions)
-                    .map(|l| {
-                        self.fit
-                            .positions(query)
-                            .get(l)
-                            .map_or(typical, |estimate| known(estimate.value, typical))
-                    })
-                    .map(inside)
-                    .collect();
-                writeln!(text, "attraction = {:?}\nleave = {leave:?}", each_inside(&attraction))
-            }
+            return writeln!(text, "theta = {attraction:?}\nkappa = {examination:?}");
         }
+        let inside =
+            |value: f64, otherwise: f64| if value.is_nan() { otherwise } else { value.clamp(0.0, 1.0) };
+        let attraction: Vec<f64> =
+            query.items.iter().map(|item| inside(item.attraction.value, query.typical)).collect();
+        writeln!(text, "attraction = {attraction:?}")?;
+        if self.fit.model() == Model::Cascade {
+            return writeln!(text, "positions = {n_positions}");
+        }
+        let typical = self.fit.site().typical_leave;
+        let positions = self.fit.positions(query);
+        let leave: Vec<f64> = (0..n_positions)
+            .map(|position| positions.get(position).map_or(typical, |leave| inside(leave.value, typical)))
+            .collect();
+        writeln!(text, "leave = {leave:?}")
     }
-}
-
-fn inside(value: f64) -> f64 {
-    value.clamp(0.0, 1.0)
-}
-
-fn each_inside(values: &[f64]) -> Vec<f64> {
-    values.iter().copied().map(inside).collect()
 }
 
 /// Whether `simulate` takes this as an instance's name.

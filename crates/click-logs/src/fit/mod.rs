@@ -57,6 +57,7 @@ mod split;
 mod squarem;
 mod stopping;
 mod svd;
+mod users;
 
 pub use compare::{Score, compare};
 pub use estimate::Estimate;
@@ -66,6 +67,7 @@ pub use predict::Prediction;
 pub use split::split;
 pub use squarem::{Convergence, Progress};
 pub use svd::{RankOneSvd, rank_one_svd};
+pub use users::Users;
 
 use crate::counts::Counts;
 use crate::names::Id;
@@ -252,34 +254,6 @@ impl Fit {
     /// The parameters of positions that hold for a query: its own, or those of the site.
     pub fn positions<'a>(&'a self, query: &'a QueryFit) -> &'a [Estimate] {
         if query.positions.is_empty() { &self.site.positions } else { &query.positions }
-    }
-
-    /// Attraction by item and examination by position as probabilities of users who may be simulated, for the PBM: where a
-    /// position is examined more than the first one, the scale is that of the largest.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use click_logs::fit::{Model, Options, fit};
-    /// use click_logs::{Format, Reader};
-    /// use click_models::PositionBased;
-    ///
-    /// let log = "query,item,position,clicks,impressions\nq,a,1,100,1000\nq,a,2,200,1000\nq,b,1,50,1000\nq,b,2,100,1000\n";
-    /// let log = Reader::new(Format::counts()).read("counts.csv", log.as_bytes())?;
-    /// let options = Options { prior_strength: 0.0, ..Options::default() };
-    /// let pbm = fit(Model::Pbm, &log.counts, &log.sessions, &options)?;
-    /// let (attraction, examination) = pbm.users(&pbm.queries()[0]).unwrap();
-    /// assert!((attraction[0] - 0.2).abs() < 1e-9 && (examination[0] - 0.5).abs() < 1e-9);
-    /// let users = PositionBased::from_values(&attraction, &examination)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn users(&self, query: &QueryFit) -> Option<(Vec<f64>, Vec<f64>)> {
-        let examination: Vec<f64> = self.positions(query).iter().map(|estimate| estimate.value).collect();
-        let largest = examination.iter().copied().fold(1.0, f64::max);
-        let attraction = query.items.iter().map(|item| (item.attraction.value * largest).min(1.0)).collect();
-        let examination =
-            examination.into_iter().map(|examination| (examination / largest).min(1.0)).collect();
-        (self.model == Model::Pbm).then_some((attraction, examination))
     }
 
     /// Examination in the user browsing model, of a position after a last click at a position above, or after none.
