@@ -235,6 +235,9 @@ fn logarithm_at_every_binary_magnitude() {
         for mantissa in [1.0, 1.0 + f64::EPSILON, 1.2, core::f64::consts::SQRT_2, 1.7, 2.0 - f64::EPSILON] {
             let x = libm::ldexp(mantissa, exponent);
             assert_relative_eq!(math::ln(x), libm::log(x), max_relative = f64::EPSILON, epsilon = 0.0);
+            if x >= f64::MIN_POSITIVE {
+                assert_eq!(math::ln_of_normals([x, 1.0]), [math::ln(x), 0.0]);
+            }
         }
     }
     assert_eq!(math::ln(0.0), f64::NEG_INFINITY);
