@@ -5,10 +5,11 @@
 //! cargo run --release -p click-logs --example fit -- kdd2012 training.txt 1000 5 8
 //! ```
 //!
-//! How long EM takes, on all queries of a log with one examination:
+//! How long EM takes, on all queries of a log with one examination, and the default with one for all and for each query:
 //!
 //! ```text
-//! cargo run --release -p click-logs --example fit -- speed training.txt
+//! cargo run --release -p click-logs --example fit -- speed kdd2012 training.txt
+//! cargo run --release -p click-logs --example fit -- speed counts counts.csv
 //! ```
 //!
 //! Formats: `sessions`, `yandex`, `kdd2012`, `obd`, and `counts` (`query,item,position,clicks,impressions`). The three
@@ -26,8 +27,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [format, path, filter @ ..] = arguments.as_slice() else {
         return Err("expected: sessions | yandex | kdd2012 | obd | counts, and a file".into());
     };
-    if format == "speed" {
-        return speed(path);
+    if let ("speed", [log]) = (format.as_str(), filter) {
+        return speed(&self::format(path)?, log);
     }
     // One number: which sessions are held out; two: the prior's strength, too.
     let default = Options::default().prior_strength;
@@ -37,14 +38,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         _ => (1, default, filter),
     };
     let options = Options { prior_strength, ..Options::default() };
-    let reader = match format.as_str() {
-        "sessions" => Reader::new(Format::Sessions).keep_sessions().hold_out(5, seed)?,
-        "yandex" => Reader::new(Format::Yandex).keep_sessions().hold_out(5, seed)?,
-        "kdd2012" => Reader::new(Format::Kdd2012),
-        "obd" => Reader::new(Format::Obd),
-        "counts" => Reader::new(Format::counts()),
-        other => return Err(format!("`{other}` is no format").into()),
-    };
+    let mut reader = Reader::new(self::format(format)?);
+    if matches!(format.as_str(), "sessions" | "yandex") {
+        reader = reader.keep_sessions().hold_out(5, seed)?;
+    }
     let mut log = reader.read_files(&[path])?;
     if let [min_impressions, min_items, top] = filter {
         let (min_impressions, min_items) = (min_impressions.parse()?, min_items.parse()?);
@@ -85,6 +82,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
+fn format(name: &str) -> Result<Format, String> {
+    match name {
+        "sessions" => Ok(Format::Sessions),
+        "yandex" => Ok(Format::Yandex),
+        "kdd2012" => Ok(Format::Kdd2012),
+        "obd" => Ok(Format::Obd),
+        "counts" => Ok(Format::counts()),
+        other => Err(format!("`{other}` is no format")),
+    }
+}
+
 fn comparison(
     counts: &Counts,
     sessions: &Sessions,
@@ -122,8 +130,8 @@ fn print_positions(fit: &Fit) {
 }
 
 /// Two runs that differ in the number of iterations alone.
-fn speed(path: &str) -> Result<(), Box<dyn std::error::Error>> {
-    let counts = Reader::new(Format::Kdd2012).read_files(&[path])?.counts;
+fn speed(format: &Format, path: &str) -> Result<(), Box<dyn std::error::Error>> {
+    let counts = Reader::new(format.clone()).read_files(&[path])?.counts;
     println!("{} queries, {} cells", counts.n_queries(), counts.n_cells());
     let run = |method, accelerate, max_iterations| -> Result<(f64, usize), click_logs::fit::FitError> {
         let em = EmOptions { accelerate, max_iterations, tolerance: 1e-300 };

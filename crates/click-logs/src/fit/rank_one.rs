@@ -23,13 +23,16 @@
 //! Numerics: the end of Newton's method is told by its decrement, the gain that one more step promises, 1e-12 nats; the step
 //! is then taken still. Where the maximum is on the edge (an item that was clicked whenever shown; no prior) Newton's method
 //! gives up and EM goes on. Complexity: a cell and EM step one division, on all cores where there are many; a row with `m`
-//! cells and Newton step O(`m`^2), and O(columns^3) for all.
+//! cells and Newton step O(`m`^2), and O(columns^3) for all; rows with the same counts are one row in all of this.
 
 use super::in_order::in_order;
 use super::linear::Cholesky;
 use super::options::{EmOptions, Method};
 use super::squarem::{self, Convergence, Em, Progress};
-use confidence::math::ln;
+use crate::names::mix;
+use confidence::math::{ln, ln_of_normals};
+use hashbrown::HashTable;
+use std::ops::Range;
 
 /// Newton's method takes a handful of steps; a likelihood that needs more is not one for it.
 const NEWTON_STEPS: usize = 60;
@@ -43,11 +46,14 @@ const ROUNDING: f64 = 1e-13;
 /// So many rows are one task for a thread; sums are in the order of tasks, whoever did which.
 const ROWS_OF_A_TASK: usize = 1 << 15;
 
-/// From so many rows on it pays to put rows of the same length side by side: where a loop ends is then no surprise to the
-/// processor.
+/// From so many rows on it pays to put rows with the same columns side by side.
 const MANY_ROWS: usize = 1 << 10;
 
-/// Counts, row by row. Clicks are kept as sums: the likelihood asks for no more.
+/// Rows that are worked on at a time: two registers that hold two numbers each.
+const LANES: usize = 4;
+
+/// Counts, row by row. Clicks are kept as sums: the likelihood asks for no more. Rows with the same counts have the same
+/// maximum, and most rows of a log are rare and alike: they are kept once, with their number.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cells {
     starts: Vec<u32>,
@@ -55,6 +61,14 @@ pub(crate) struct Cells {
     skips: Vec<f64>,
     /// Clicks of rows.
     rows: Vec<f64>,
+    /// How many rows are like this one.
+    times: Vec<f64>,
+    /// The first rows of runs of rows with the same columns.
+    runs: Vec<u32>,
+    /// Of every row that was made, the one that stands for it.
+    row_of: Vec<u32>,
+    /// Rows by a hash of their counts, with the hash.
+    index: HashTable<(u32, u32)>,
     column_totals: Vec<Total>,
     open: f64,
 }
@@ -96,11 +110,43 @@ impl Cells {
 
     /// The row is complete.
     pub(crate) fn end_row(&mut self) {
-        self.starts.push(u32::try_from(self.columns.len()).expect("fewer than 2^32 cells, 40 GB"));
-        self.rows.push(std::mem::take(&mut self.open));
+        let clicks = std::mem::take(&mut self.open);
+        let start = self.starts[self.rows.len()] as usize;
+        let hash = hash(clicks, &self.columns[start..], &self.skips[start..]);
+        let same = self.index.find(spread(hash), |&(hash_of_row, row)| {
+            let cells = self.cells_of(row as usize);
+            hash_of_row == hash
+                && self.rows[row as usize] == clicks
+                && self.columns[cells.clone()] == self.columns[start..]
+                && self.skips[cells] == self.skips[start..]
+        });
+        let row = if let Some(&(_, row)) = same {
+            self.columns.truncate(start);
+            self.skips.truncate(start);
+            self.times[row as usize] += 1.0;
+            row
+        } else {
+            let row = self.complete(clicks, 1.0);
+            self.index.insert_unique(spread(hash), (hash, row), |&(hash, _)| spread(hash));
+            row
+        };
+        self.row_of.push(row);
     }
 
-    fn cells_of(&self, row: usize) -> std::ops::Range<usize> {
+    /// The cells since the last row are a row.
+    fn complete(&mut self, clicks: f64, times: f64) -> u32 {
+        let number = u32::try_from(self.rows.len()).expect("fewer than 2^32 rows, 40 GB");
+        self.starts.push(u32::try_from(self.columns.len()).expect("fewer than 2^32 cells, 40 GB"));
+        self.rows.push(clicks);
+        self.times.push(times);
+        let row = self.rows.len() - 1;
+        if row == 0 || self.columns[self.cells_of(row - 1)] != self.columns[self.cells_of(row)] {
+            self.runs.push(number);
+        }
+        number
+    }
+
+    fn cells_of(&self, row: usize) -> Range<usize> {
         self.starts[row] as usize..self.starts[row + 1] as usize
     }
 
@@ -113,47 +159,55 @@ impl Cells {
     }
 
     /// The maximum of the likelihood.
-    pub(crate) fn maximise(&self, method: Method, em: &EmOptions, trace: bool) -> RankOne {
-        if self.rows.len() < MANY_ROWS {
-            return Problem { cells: self }.maximise(method, em, trace);
+    pub(crate) fn maximise(mut self, method: Method, em: &EmOptions, trace: bool) -> RankOne {
+        self.index = HashTable::new();
+        if self.rows.len() >= MANY_ROWS {
+            self = self.by_columns();
         }
-        let (cells, order) = self.by_length();
-        let mut found = Problem { cells: &cells }.maximise(method, em, trace);
-        let put_back = |numbers: &mut Vec<f64>| {
-            let mut back = vec![0.0; numbers.len()];
-            order.iter().zip(&*numbers).for_each(|(&row, &number)| back[row] = number);
-            *numbers = back;
+        let mut found = Problem { cells: &self }.maximise(method, em, trace);
+        let of_all = |numbers: &mut Vec<f64>| {
+            *numbers = self.row_of.iter().map(|&row| numbers[row as usize]).collect();
         };
-        put_back(&mut found.rows);
+        of_all(&mut found.rows);
         if let Some([of_rows, _]) = &mut found.variances {
-            put_back(of_rows);
+            of_all(of_rows);
         }
         found
     }
 
-    /// The same with rows of the same length side by side, and which rows these were.
-    fn by_length(&self) -> (Self, Vec<usize>) {
-        let mut order: Vec<usize> = (0..self.rows.len()).collect();
-        order.sort_by_key(|&row| self.cells_of(row).len());
-        let mut sorted = Self {
-            starts: Vec::with_capacity(self.starts.len()),
-            columns: Vec::with_capacity(self.columns.len()),
-            skips: Vec::with_capacity(self.skips.len()),
-            rows: order.iter().map(|&row| self.rows[row]).collect(),
-            column_totals: self.column_totals.clone(),
-            open: 0.0,
-        };
-        sorted.starts.push(0);
-        for &row in &order {
+    /// The same with all rows of the same columns side by side.
+    fn by_columns(self) -> Self {
+        let ends = self.runs.iter().skip(1).map(|&run| run as usize).chain([self.rows.len()]);
+        let mut runs: Vec<Range<usize>> =
+            self.runs.iter().zip(ends).map(|(&run, end)| run as usize..end).collect();
+        runs.sort_by_key(|run| {
+            let columns = &self.columns[self.cells_of(run.start)];
+            (columns.len(), columns)
+        });
+        let mut sorted = Self::new(self.column_totals.len());
+        let mut places = vec![0; self.rows.len()];
+        for row in runs.into_iter().flatten() {
             let cells = self.cells_of(row);
             sorted.columns.extend_from_slice(&self.columns[cells.clone()]);
-            sorted.skips.extend_from_slice(&self.skips[cells.clone()]);
-            sorted
-                .starts
-                .push(sorted.starts[sorted.starts.len() - 1] + (self.starts[row + 1] - self.starts[row]));
+            sorted.skips.extend_from_slice(&self.skips[cells]);
+            places[row] = sorted.complete(self.rows[row], self.times[row]);
         }
-        (sorted, order)
+        sorted.row_of = self.row_of.iter().map(|&row| places[row as usize]).collect();
+        Self { column_totals: self.column_totals, ..sorted }
     }
+}
+
+/// Of what makes rows equal.
+fn hash(clicks: f64, columns: &[u16], skips: &[f64]) -> u32 {
+    let cells = columns.iter().zip(skips);
+    let hash =
+        cells.fold(clicks.to_bits(), |hash, (&column, skips)| mix(hash ^ u64::from(column), skips.to_bits()));
+    (hash >> 32) as u32
+}
+
+/// To both ends of 64 bits, where a hash table looks.
+fn spread(hash: u32) -> u64 {
+    mix(hash.into(), 0)
 }
 
 /// The maximum.
@@ -187,12 +241,13 @@ impl Em for Problem<'_> {
         let of_rows = in_order(tasks, |(task, attraction)| {
             let mut sum = 0.0;
             for (row, &a) in (task * ROWS_OF_A_TASK..).zip(attraction) {
-                sum += clicked(self.cells.rows[row], a);
+                let mut of_row = clicked(self.cells.rows[row], a);
                 for (column, skips) in self.cells.row(row) {
                     if skips > 0.0 {
-                        sum += skips * ln(1.0 - a * columns[column]);
+                        of_row += skips * ln(1.0 - a * columns[column]);
                     }
                 }
+                sum += self.cells.times[row] * of_row;
             }
             sum
         });
@@ -244,36 +299,73 @@ impl Problem<'_> {
         columns: &[f64],
         next_rows: &mut [f64],
     ) -> (Vec<f64>, f64) {
-        // Every other row has sums of its own, so that a sum need not wait for the last one.
-        let mut sums = [vec![0.0; columns.len()], vec![0.0; columns.len()]];
+        let mut sums = vec![0.0; columns.len()];
         let mut log_likelihood = 0.0;
-        let starts = &self.cells.starts[first..=first + rows.len()];
-        let length = |row: usize| starts[row + 1] - starts[row];
-        let mut from = 0;
-        while from < rows.len() {
-            let len = length(from);
-            let to = (from + 1..rows.len()).find(|&row| length(row) != len).unwrap_or(rows.len());
-            let cells = starts[from] as usize..starts[to] as usize;
-            let mut run = Run {
-                rows: &rows[from..to],
-                next_rows: &mut next_rows[from..to],
-                clicks: &self.cells.rows[first + from..first + to],
-                cell_columns: &self.cells.columns[cells.clone()],
-                cell_skips: &self.cells.skips[cells],
-                columns,
-                sums: &mut sums,
-            };
-            log_likelihood += match len {
-                1 => run.pass_of::<1, LIKELIHOOD>(),
-                2 => run.pass_of::<2, LIKELIHOOD>(),
-                3 => run.pass_of::<3, LIKELIHOOD>(),
-                _ => run.pass::<LIKELIHOOD>(len as usize),
-            };
+        let cells = self.cells;
+        let end = first + rows.len();
+        // What is the same for a whole run.
+        let (mut examination, mut sums_of_run) = (Vec::new(), Vec::new());
+        let mut runs = cells.runs[cells.runs.partition_point(|&run| run as usize <= first)..].iter();
+        let mut from = first;
+        while from < end {
+            let to = runs.next().map_or(end, |&next| end.min(next as usize));
+            let run_columns = &cells.columns[cells.cells_of(from)];
+            let in_fours = if run_columns.is_empty() { 0 } else { (to - from) / LANES * LANES };
+            if in_fours > 0 {
+                let middle = from + in_fours;
+                examination.clear();
+                examination.extend(run_columns.iter().map(|&column| columns[usize::from(column)]));
+                sums_of_run.clear();
+                sums_of_run.resize(run_columns.len(), [0.0; LANES]);
+                let run = Run {
+                    attraction: &rows[from - first..middle - first],
+                    clicks: &cells.rows[from..middle],
+                    times: &cells.times[from..middle],
+                    skips: &cells.skips[cells.starts[from] as usize..cells.starts[middle] as usize],
+                    examination: &examination,
+                };
+                log_likelihood +=
+                    run.pass::<LIKELIHOOD>(&mut next_rows[from - first..middle - first], &mut sums_of_run);
+                for (&column, of_run) in run_columns.iter().zip(&sums_of_run) {
+                    sums[usize::from(column)] += of_run.iter().sum::<f64>();
+                }
+            }
+            for row in from + in_fours..to {
+                let (next, of_row) =
+                    self.pass_of_row::<LIKELIHOOD>(row, rows[row - first], columns, &mut sums);
+                next_rows[row - first] = next;
+                log_likelihood += of_row;
+            }
             from = to;
         }
-        let [mut sums, others] = sums;
-        sums.iter_mut().zip(others).for_each(|(sum, other)| *sum += other);
         (sums, log_likelihood)
+    }
+
+    /// The same for one row, and its next attraction.
+    fn pass_of_row<const LIKELIHOOD: bool>(
+        &self,
+        row: usize,
+        a: f64,
+        columns: &[f64],
+        sums: &mut [f64],
+    ) -> (f64, f64) {
+        let (clicks, times) = (self.cells.rows[row], self.cells.times[row]);
+        let not_a = times * (1.0 - a);
+        let mut impressions = clicks;
+        let mut examined = 0.0;
+        let mut log_likelihood = if LIKELIHOOD { clicked(clicks, a) } else { 0.0 };
+        for (column, skips) in self.cells.row(row) {
+            let g = columns[column];
+            let skip = skip(a, g);
+            let weight = skips / skip;
+            impressions += skips;
+            examined += weight * (1.0 - g);
+            sums[column] += weight * not_a;
+            if LIKELIHOOD {
+                log_likelihood += skips * ln(skip);
+            }
+        }
+        (Total { clicks, impressions }.mean(a, examined), times * log_likelihood)
     }
 
     /// Rates of rows, and of columns relative to a bit more than the largest; all inside (0, 1) but where there are no clicks, 0.
@@ -429,7 +521,7 @@ impl Problem<'_> {
                     let slope = skips * a * g / (1.0 - a * g);
                     let h = slope / (1.0 - a * g);
                     gradient -= slope;
-                    information.gradient[column] -= slope;
+                    information.gradient[column] -= self.cells.times[row] * slope;
                     curvature += h;
                     of_row.push((column, h));
                 }
@@ -438,7 +530,9 @@ impl Problem<'_> {
                 return None;
             }
             information.rows[row] = (gradient, curvature);
+            let times = self.cells.times[row];
             for &(column, h) in &of_row {
+                let h = times * h;
                 information.matrix[column * n + column] += h;
                 let share = h / curvature;
                 information.gradient[column] -= share * gradient;
@@ -462,79 +556,70 @@ impl Problem<'_> {
     }
 }
 
-/// Rows of the same number of cells.
+/// Rows with the same columns, [`LANES`] by [`LANES`].
 struct Run<'a> {
-    rows: &'a [f64],
-    next_rows: &'a mut [f64],
+    attraction: &'a [f64],
     clicks: &'a [f64],
-    cell_columns: &'a [u16],
-    cell_skips: &'a [f64],
-    columns: &'a [f64],
-    sums: &'a mut [Vec<f64>; 2],
+    times: &'a [f64],
+    /// Row by row.
+    skips: &'a [f64],
+    /// Of its columns.
+    examination: &'a [f64],
 }
 
 impl Run<'_> {
-    /// An EM step, and the rows' log-likelihood.
-    fn pass<const LIKELIHOOD: bool>(&mut self, len: usize) -> f64 {
-        if len == 0 {
-            self.next_rows.copy_from_slice(self.rows);
-            return 0.0;
+    /// An EM step, and the rows' log-likelihood. Columns sum up lane by lane.
+    fn pass<const LIKELIHOOD: bool>(&self, next: &mut [f64], sums: &mut [[f64; LANES]]) -> f64 {
+        let len = self.examination.len();
+        let rows = self.attraction.as_chunks::<LANES>().0.iter().zip(next.as_chunks_mut::<LANES>().0);
+        let rows = rows.zip(self.clicks.as_chunks::<LANES>().0).zip(self.times.as_chunks::<LANES>().0);
+        let mut log_likelihood = [0.0; LANES];
+        for ((((a, next), clicks), times), skips) in rows.zip(self.skips.chunks_exact(LANES * len)) {
+            let not_a: [f64; LANES] = each(|lane| times[lane] * (1.0 - a[lane]));
+            let mut impressions = *clicks;
+            let mut examined = [0.0; LANES];
+            let mut of_rows = [0.0; LANES];
+            // The lengths that they have said once more: no bounds are checked then.
+            let [first, second, third, fourth] =
+                [0, 1, 2, 3].map(|lane| &skips[lane * len..(lane + 1) * len]);
+            let cells = first.iter().zip(second).zip(third).zip(fourth).zip(self.examination).zip(&mut *sums);
+            for (((((&first, &second), &third), &fourth), &g), sums) in cells {
+                let skips = [first, second, third, fourth];
+                let skip: [f64; LANES] = each(|lane| skip(a[lane], g));
+                let weight: [f64; LANES] = each(|lane| skips[lane] / skip[lane]);
+                impressions = each(|lane| impressions[lane] + skips[lane]);
+                examined = each(|lane| examined[lane] + weight[lane] * (1.0 - g));
+                *sums = each(|lane| sums[lane] + weight[lane] * not_a[lane]);
+                if LIKELIHOOD {
+                    let ln = ln_of_normals(skip);
+                    of_rows = each(|lane| of_rows[lane] + skips[lane] * ln[lane]);
+                }
+            }
+            *next = each(|lane| {
+                Total { clicks: clicks[lane], impressions: impressions[lane] }.mean(a[lane], examined[lane])
+            });
+            if LIKELIHOOD {
+                // A row without clicks may be at 0, and then it has none to multiply.
+                let ln = ln_of_normals(a.map(|a| a.max(f64::MIN_POSITIVE)));
+                log_likelihood = each(|lane| {
+                    log_likelihood[lane] + times[lane] * (of_rows[lane] + clicks[lane] * ln[lane])
+                });
+            }
         }
-        let mut log_likelihood = 0.0;
-        let [mut sums, mut others] = self.sums.each_mut().map(Vec::as_mut_slice);
-        let cells = self.cell_columns.chunks_exact(len).zip(self.cell_skips.chunks_exact(len));
-        let rows = self.rows.iter().zip(self.next_rows.iter_mut()).zip(self.clicks);
-        for (((&a, next), &clicks), (columns, skips)) in rows.zip(cells) {
-            let (sum, ln) = row::<LIKELIHOOD>(a, columns, skips, self.columns, sums);
-            std::mem::swap(&mut sums, &mut others);
-            let impressions = clicks + skips.iter().sum::<f64>();
-            *next = Total { clicks, impressions }.mean(a, sum);
-            log_likelihood += if LIKELIHOOD { ln + clicked(clicks, a) } else { 0.0 };
-        }
-        log_likelihood
-    }
-
-    /// The same with loops of known length.
-    fn pass_of<const LEN: usize, const LIKELIHOOD: bool>(&mut self) -> f64 {
-        let mut log_likelihood = 0.0;
-        let [mut sums, mut others] = self.sums.each_mut().map(Vec::as_mut_slice);
-        let cells = self.cell_columns.as_chunks::<LEN>().0.iter().zip(self.cell_skips.as_chunks::<LEN>().0);
-        let rows = self.rows.iter().zip(self.next_rows.iter_mut()).zip(self.clicks);
-        for (((&a, next), &clicks), (columns, skips)) in rows.zip(cells) {
-            let (sum, ln) = row::<LIKELIHOOD>(a, columns, skips, self.columns, sums);
-            std::mem::swap(&mut sums, &mut others);
-            let impressions = clicks + skips.iter().sum::<f64>();
-            *next = Total { clicks, impressions }.mean(a, sum);
-            log_likelihood += if LIKELIHOOD { ln + clicked(clicks, a) } else { 0.0 };
-        }
-        log_likelihood
+        log_likelihood.iter().sum()
     }
 }
 
-/// For one row: examined skips as far as it is concerned, without the factor `a`, and the log-likelihood of its skips.
+/// The same for every lane.
 #[inline]
-fn row<const LIKELIHOOD: bool>(
-    a: f64,
-    cell_columns: &[u16],
-    cell_skips: &[f64],
-    columns: &[f64],
-    sums: &mut [f64],
-) -> (f64, f64) {
-    let not_a = 1.0 - a;
-    let mut sum = 0.0;
-    let mut log_likelihood = 0.0;
-    for (&column, &skips) in cell_columns.iter().zip(cell_skips) {
-        let g = columns[usize::from(column)];
-        // The bound matters where both are 1: then there are no skips, or the likelihood is 0.
-        let skip = (1.0 - a * g).max(f64::MIN_POSITIVE);
-        let weight = skips / skip;
-        sum += weight * (1.0 - g);
-        sums[usize::from(column)] += weight * not_a;
-        if LIKELIHOOD {
-            log_likelihood += skips * ln(skip);
-        }
-    }
-    (sum, log_likelihood)
+fn each(of_lane: impl FnMut(usize) -> f64) -> [f64; LANES] {
+    std::array::from_fn(of_lane)
+}
+
+/// The probability of a skip. The bound matters where both are 1: then there are no skips, or the likelihood is 0.
+#[inline]
+fn skip(a: f64, g: f64) -> f64 {
+    (1.0 - a * g).max(f64::MIN_POSITIVE)
 }
 
 /// Derivatives of the log-likelihood by the logarithms of the parameters.
@@ -566,7 +651,7 @@ impl Information {
                 }
             }
             if curvature > 0.0 {
-                decrement += gradient * gradient / curvature;
+                decrement += problem.cells.times[row] * gradient * gradient / curvature;
                 steps.push((gradient - moved) / curvature);
             } else {
                 steps.push(0.0);

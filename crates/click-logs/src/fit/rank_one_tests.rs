@@ -23,8 +23,10 @@ fn random_cells<R: Rng>(n_rows: usize, examination: &[f64], impressions: u64, rn
 }
 
 fn products(cells: &Cells, found: &RankOne) -> Vec<f64> {
-    let row = |row: usize| cells.row(row).map(move |(column, ..)| found.rows[row] * found.columns[column]);
-    (0..cells.rows.len()).flat_map(row).collect()
+    let row = |(row, &of): (usize, &u32)| {
+        cells.row(of as usize).map(move |(column, ..)| found.rows[row] * found.columns[column])
+    };
+    cells.row_of.iter().enumerate().flat_map(row).collect()
 }
 
 fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
@@ -39,9 +41,9 @@ fn all_ways_lead_to_the_same_maximum() {
         let examination = if round % 2 == 0 { [1.0, 0.6, 0.3, 0.2] } else { [0.6, 0.9, 0.5, 0.2] };
         let cells = random_cells(8, &examination, 400, &mut rng);
         let [plain, fast, newton] = [
-            cells.maximise(Method::Em, &em(false), false),
-            cells.maximise(Method::Em, &em(true), false),
-            cells.maximise(Method::Direct, &em(true), false),
+            cells.clone().maximise(Method::Em, &em(false), false),
+            cells.clone().maximise(Method::Em, &em(true), false),
+            cells.clone().maximise(Method::Direct, &em(true), false),
         ];
         assert!(plain.convergence.converged && fast.convergence.converged && newton.convergence.converged);
         assert!(newton.convergence.last.iterations < FIRST_EM_STEPS + 12, "{:?}", newton.convergence);
@@ -62,7 +64,7 @@ fn no_step_and_no_cycle_lowers_the_likelihood() {
         for _ in 0..10 {
             let cells = random_cells(6, &[1.0, 0.5, 0.4, 0.1], 60, &mut rng);
             let options = EmOptions { tolerance: 1e-9, ..em(accelerate) };
-            let found = cells.maximise(Method::Em, &options, true);
+            let found = cells.clone().maximise(Method::Em, &options, true);
             assert!(found.convergence.trace.len() > 3);
             for pair in found.convergence.trace.windows(2) {
                 let lost = pair[0].log_likelihood - pair[1].log_likelihood;
@@ -171,7 +173,7 @@ fn one_position_is_binomial() {
         cells.end_row();
     }
     for method in [Method::Direct, Method::Em] {
-        let found = cells.maximise(method, &em(true), false);
+        let found = cells.clone().maximise(method, &em(true), false);
         assert!(largest_difference(&found.rows, &[0.2, 0.0, 0.9]) < 1e-12);
         let [rows, columns] = found.variances.unwrap();
         // Of ln p: (1 - p) / (n p).
@@ -190,7 +192,7 @@ fn what_is_not_connected_has_a_scale_of_its_own() {
         cells.end_row();
     }
     for method in [Method::Direct, Method::Em] {
-        let found = cells.maximise(method, &em(true), false);
+        let found = cells.clone().maximise(method, &em(true), false);
         assert!(largest_difference(&found.columns, &[1.0, 0.5, 1.0, 1.0 / 3.0]) < 1e-9, "{found:?}");
         assert!(largest_difference(&found.rows, &[0.4, 0.3]) < 1e-9);
     }
@@ -210,7 +212,7 @@ fn edges_without_a_prior() {
         }
         cells.end_row();
     }
-    let found = cells.maximise(Method::Direct, &EmOptions::default(), false);
+    let found = cells.clone().maximise(Method::Direct, &EmOptions::default(), false);
     assert!(found.convergence.converged);
     assert!((found.rows[0] - 1.0).abs() < 1e-3 && found.rows[1] == 0.0);
     assert!((found.columns[0], found.columns[1]) == (1.0, 0.0));
@@ -220,30 +222,93 @@ fn edges_without_a_prior() {
     assert!(empty.rows.is_empty() && empty.convergence.converged);
 }
 
-#[test]
-fn rows_of_several_tasks() {
-    // More rows than one task has: the pass is that of two smaller tables.
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(16);
-    let part = random_cells(100, &[0.9, 0.5], 10, &mut rng);
-    let mut all = Cells::new(2);
-    let times = ROWS_OF_A_TASK / 100 + 1;
-    for row in (0..times).flat_map(|_| 0..100) {
-        let clicks = part.rows[row];
-        for (column, skips) in part.row(row) {
-            // A row has one cell here.
-            all.push(column, clicks, clicks + skips);
+/// An EM step from counts as they were pushed, row by row, and the log-likelihood where it starts.
+fn naive_step(counts: &[Vec<(usize, f64, f64)>], rows: &[f64], columns: &[f64]) -> (Vec<f64>, Vec<f64>, f64) {
+    let mut next_rows = Vec::new();
+    let mut of_columns = vec![(0.0, 0.0); columns.len()];
+    let mut log_likelihood = 0.0;
+    for (cells, a) in counts.iter().zip(rows) {
+        let mut of_row = (0.0, 0.0);
+        for &(column, clicks, n) in cells {
+            let (g, skips) = (columns[column], n - clicks);
+            of_row.0 += clicks + skips * a * (1.0 - g) / (1.0 - a * g);
+            of_row.1 += n;
+            of_columns[column].0 += clicks + skips * g * (1.0 - a) / (1.0 - a * g);
+            of_columns[column].1 += n;
+            log_likelihood += skips * ln(1.0 - a * g) + if clicks > 0.0 { clicks * ln(a * g) } else { 0.0 };
         }
-        all.end_row();
+        next_rows.push(of_row.0 / of_row.1);
     }
-    let [small, large] = [&part, &all].map(|cells| {
-        let problem = Problem { cells };
+    (next_rows, of_columns.into_iter().map(|(sum, n)| sum / n).collect(), log_likelihood)
+}
+
+/// Rows of all lengths, alike and not, more than one task has: by one pass and as they were pushed.
+#[test]
+fn a_step_is_that_of_every_row_by_itself() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(16);
+    let mut counts = Vec::new();
+    for row in 0..2 * ROWS_OF_A_TASK {
+        // Half of the rows are rare items, most of them like others; every column is there.
+        let n: u32 = if row % 2 == 0 { 1000 } else { 3 };
+        let shown = 1 + row % 31;
+        let cells = (0..5).filter(|column| shown >> column & 1 == 1).map(|column| {
+            let impressions = rng.random_range(1..=n);
+            (column, f64::from(rng.random_range(0..=impressions)), f64::from(impressions))
+        });
+        counts.push(cells.collect::<Vec<_>>());
+    }
+    let mut cells = Cells::new(5);
+    for row in &counts {
+        for &(column, clicks, n) in row {
+            cells.push(column, clicks, n);
+        }
+        cells.end_row();
+    }
+    assert!(cells.rows.len() > ROWS_OF_A_TASK && cells.rows.len() < counts.len() * 9 / 10);
+    assert_eq!(cells.times.iter().sum::<f64>(), counts.len() as f64);
+    for (cells, runs) in [(cells.clone(), ROWS_OF_A_TASK..usize::MAX), (cells.by_columns(), 31..32)] {
+        assert!(runs.contains(&cells.runs.len()));
+        let problem = Problem { cells: &cells };
         let start = problem.start();
         let mut next = start.clone();
         let likelihood = problem.step_and_log_likelihood(&start, &mut next);
-        assert!((likelihood / problem.log_likelihood(&start) - 1.0).abs() < 1e-12);
-        let n = cells.rows.len() as f64;
-        (likelihood / n, next[..100].to_vec(), problem.start()[cells.rows.len()..].to_vec())
+        let of_all = |rows: &[f64]| cells.row_of.iter().map(|&row| rows[row as usize]).collect::<Vec<_>>();
+        let (rows, columns) = start.split_at(cells.rows.len());
+        let (naive_rows, naive_columns, naive_likelihood) = naive_step(&counts, &of_all(rows), columns);
+        let (next_rows, next_columns) = next.split_at(cells.rows.len());
+        assert!(largest_difference(&of_all(next_rows), &naive_rows) < 1e-14);
+        assert!(largest_difference(next_columns, &naive_columns) < 1e-12);
+        for likelihood in [likelihood, problem.log_likelihood(&start)] {
+            assert!((likelihood / naive_likelihood - 1.0).abs() < 1e-12);
+        }
+        let mut without = start.clone();
+        problem.step(&start, &mut without);
+        assert_eq!(without, next);
+    }
+}
+
+/// Newton's method with equal rows as one, and with rows that differ by next to nothing.
+#[test]
+fn equal_rows_count_as_often_as_they_are_there() {
+    let shown =
+        [[(0, 3.0, 10.0), (1, 1.0, 9.0)], [(0, 5.0, 11.0), (2, 2.0, 20.0)], [(1, 2.0, 8.0), (2, 1.0, 9.0)]];
+    let [alike, unlike] = [0.0, 1e-12].map(|e| {
+        let mut cells = Cells::new(3);
+        for row in 0..30 {
+            for (column, clicks, n) in shown[row % 3] {
+                cells.push(column, clicks, n + row as f64 * e);
+            }
+            cells.end_row();
+        }
+        cells
     });
-    assert!((small.2[0] - large.2[0]).abs() < 1e-2 && (small.0 / large.0 - 1.0).abs() < 1e-2);
-    assert!(largest_difference(&small.1, &large.1) < 1e-2);
+    assert_eq!((alike.rows.len(), unlike.rows.len()), (3, 30));
+    for method in [Method::Direct, Method::Em] {
+        let [alike, unlike] = [&alike, &unlike].map(|cells| cells.clone().maximise(method, &em(true), false));
+        assert!(alike.convergence.converged && unlike.convergence.converged);
+        assert!(largest_difference(&alike.rows, &unlike.rows) < 1e-9);
+        assert!(largest_difference(&alike.columns, &unlike.columns) < 1e-9);
+        let [alike, unlike] = [alike, unlike].map(|found| found.variances.unwrap().concat());
+        assert!(largest_difference(&alike, &unlike) < 1e-9);
+    }
 }
