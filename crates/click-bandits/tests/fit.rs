@@ -177,6 +177,18 @@ fn all_models_are_compared_and_the_best_is_simulated() {
     assert_eq!(models.len(), 8, "{models:?}");
     let place = |name: &str| models.iter().position(|model| *model == name).unwrap();
     assert!(["pbm", "cascade", "ctr-rank", "ctr-global"].iter().all(|other| place("dcm") < place(other)));
+
+    // What is not known of an item is written, too: others can foretell with the file what the comparison foretold.
+    let json: serde_json::Value =
+        serde_json::from_slice(&fs::read(out.join("parameters.json")).unwrap()).unwrap();
+    let site_of = |name: &str| {
+        let models = json["models"].as_array().unwrap();
+        models.iter().find(|model| model["model"] == name).unwrap()["site"].clone()
+    };
+    for (model, name) in [("sdbn", "typical_satisfaction"), ("cascade", "below_first_click")] {
+        assert!((0.0..1.0).contains(&site_of(model)[name].as_f64().unwrap()), "{model}");
+        assert!(site_of("dcm")[name].is_null());
+    }
     let spec = out.join("spec.toml");
     assert!(fs::read_to_string(&spec).unwrap().contains("\nmodel = \"dcm\"\n"));
     let results = top.path().join("results");

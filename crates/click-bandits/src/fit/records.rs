@@ -75,6 +75,12 @@ struct ModelRecord {
 #[derive(Debug, Serialize)]
 struct SiteRecord {
     typical: f64,
+    /// Simplified DBN: satisfaction of an item that no one has seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    typical_satisfaction: Option<f64>,
+    /// Cascade: the click-through rate below the first click of a session, where the model has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    below_first_click: Option<f64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     positions: Vec<PositionRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -257,10 +263,13 @@ impl Parameters {
 
 impl ModelRecord {
     fn new(fit: &Fit, names: &Names) -> Self {
+        let leave_of = |model: Model| (fit.model() == model).then(|| fit.site().typical_leave);
         Self {
             model: fit.model().name(),
             site: SiteRecord {
                 typical: fit.site().typical,
+                typical_satisfaction: leave_of(Model::Sdbn),
+                below_first_click: leave_of(Model::Cascade),
                 positions: positions(fit, &fit.site().positions),
                 convergence: fit.site().convergence.as_ref().map(convergence),
             },
