@@ -436,6 +436,27 @@ fn what_a_log_cannot_tell() {
     }
 }
 
+/// Impressions connect all positions, but nothing keeps the first two down on the scale of the third.
+#[test]
+fn skips_connect_in_one_direction() {
+    let one_way = "q,a,1,5,100\nq,a,2,12,100\nq,b,2,10,100\nq,b,3,0,100\nq,c,3,10,100\n";
+    let both_ways = format!("{one_way}q,d,1,0,50\nq,d,3,4,50\n");
+    let options = Options { prior_strength: 0.0, ..Options::default() };
+    for (log, identified) in [(one_way, false), (&both_ways, true)] {
+        let log = counts(log);
+        let report = &identifiability(&log, Scope::Query, 1)[0];
+        assert_eq!((report.components.len(), report.is_identified()), (1, identified));
+        assert_eq!(report.to_string().contains("one direction"), !identified);
+        // The likelihood takes the item of the third position as far as probabilities go, where examination is largest.
+        let pbm = fit(Model::Pbm, &log, &Sessions::default(), &options).unwrap();
+        let attraction =
+            pbm.queries()[0].items[2].attraction.value * pbm.positions(&pbm.queries()[0])[1].value;
+        assert_eq!(attraction < 0.99, identified, "{attraction}");
+    }
+    let without_a_click = counts("q,a,1,0,100\nq,a,2,12,100\n");
+    assert!(!identifiability(&without_a_click, Scope::Query, 1)[0].is_identified());
+}
+
 #[test]
 fn counts_are_cut_impression_by_impression() {
     let all = counts("q,a,1,3000,10000\nq,b,2,10,20\nr,a,1,0,1\n");

@@ -5,13 +5,18 @@
 //! known for the positions of its part only, and attraction for its items only; the rest rests on the prior. Items without a
 //! click, and items clicked whenever shown, have no maximum of the likelihood inside (0, 1): there, too, the prior speaks.
 //!
-//! Reference, deviations: none. Numerics: integers. Complexity: linear in the cells.
+//! A cell without a click connects less than one with: it only keeps the product small. Take the positions that clicked cells connect
+//! as parts. An item of one part that was skipped at a position of another keeps the other's examination down, on the scale of the
+//! part. Unless every part is kept down so by every other, step by step, the likelihood grows as their scales go apart, up to where
+//! a parameter is 0 or 1.
+//!
+//! Reference, deviations: none. Numerics: integers. Complexity: linear in the cells, and cubic in the positions.
 
 use super::Scope;
 use super::rank_one::Parts;
 use crate::counts::Counts;
 use crate::names::Id;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Items and positions that impressions connect.
@@ -40,6 +45,8 @@ pub struct Identifiability {
     pub few_impressions: Vec<(Id, Id, u64)>,
     /// Positions with few clicks, and how many: what examination rests on.
     pub few_clicks: Vec<(usize, u64)>,
+    /// Whether the log bounds what examination of any two positions compares to, from both sides. Not if a position has no click.
+    pub scales_are_bounded: bool,
     /// What counts as few.
     pub few: u64,
 }
@@ -47,7 +54,10 @@ pub struct Identifiability {
 impl Identifiability {
     /// Whether every parameter has a maximum of the likelihood, in one scale.
     pub fn is_identified(&self) -> bool {
-        self.components.len() == 1 && self.never_clicked.is_empty() && self.always_clicked.is_empty()
+        self.components.len() == 1
+            && self.scales_are_bounded
+            && self.never_clicked.is_empty()
+            && self.always_clicked.is_empty()
     }
 }
 
@@ -78,7 +88,15 @@ pub fn identifiability(counts: &Counts, scope: Scope, few: u64) -> Vec<Identifia
         for item in cells.chunk_by(|a, b| a.item == b.item) {
             open.items.push((query.id(), item[0].item, item[0].position));
             let (mut clicks, mut impressions) = (0, 0);
+            let clicked = item.iter().find(|cell| cell.clicks > 0).map(|cell| cell.position);
             for cell in item {
+                if let Some(clicked) = clicked {
+                    if cell.clicks > 0 {
+                        open.clicked.join(clicked, cell.position);
+                    } else {
+                        open.skipped.insert((clicked, cell.position));
+                    }
+                }
                 open.parts.join(item[0].position, cell.position);
                 open.positions[cell.position].0 += cell.clicks;
                 open.positions[cell.position].1 += cell.impressions;
@@ -101,6 +119,10 @@ pub fn identifiability(counts: &Counts, scope: Scope, few: u64) -> Vec<Identifia
 /// What has been seen so far.
 struct Open {
     parts: Parts,
+    /// Positions that clicks connect.
+    clicked: Parts,
+    /// Positions where an item was clicked, and where the same one was shown and never clicked.
+    skipped: BTreeSet<(usize, usize)>,
     /// Clicks and impressions.
     positions: Vec<(u64, u64)>,
     /// Query, item, and a position where it was shown.
@@ -111,7 +133,42 @@ struct Open {
 impl Open {
     fn new(n_positions: usize) -> Self {
         let (items, counts) = (Vec::new(), Vec::new());
-        Self { parts: Parts::new(n_positions), positions: vec![(0, 0); n_positions], items, counts }
+        Self {
+            parts: Parts::new(n_positions),
+            clicked: Parts::new(n_positions),
+            skipped: BTreeSet::new(),
+            positions: vec![(0, 0); n_positions],
+            items,
+            counts,
+        }
+    }
+
+    /// Whether every part that clicks connect leads to every other, along items that were skipped there.
+    fn scales_are_bounded(&mut self) -> bool {
+        let shown: Vec<usize> = (0..self.positions.len()).filter(|&l| self.positions[l].1 > 0).collect();
+        if shown.iter().any(|&l| self.positions[l].0 == 0) {
+            return false;
+        }
+        let clicked = &mut self.clicked;
+        let steps: BTreeSet<(usize, usize)> =
+            self.skipped.iter().map(|&(from, to)| (clicked.first(from), clicked.first(to))).collect();
+        let parts: BTreeSet<usize> = shown.iter().map(|&l| clicked.first(l)).collect();
+        if parts.len() <= 1 {
+            return true;
+        }
+        // From one part to all, and back from all to it.
+        [false, true].into_iter().all(|back| {
+            let mut reached: BTreeSet<usize> = parts.first().copied().into_iter().collect();
+            for _ in 0..parts.len() {
+                for &(from, to) in &steps {
+                    let (from, to) = if back { (to, from) } else { (from, to) };
+                    if reached.contains(&from) {
+                        reached.insert(to);
+                    }
+                }
+            }
+            reached == parts
+        })
     }
 
     fn report(mut self, query: Option<Id>, few: u64) -> Identifiability {
@@ -129,14 +186,16 @@ impl Open {
                 component.items += 1;
             }
         }
+        let scales_are_bounded = self.scales_are_bounded();
+        let shown = self.positions.iter().enumerate().filter(|(_, counts)| counts.1 > 0);
         let items =
             || self.items.iter().zip(&self.counts).map(|(&(query, item, _), &counts)| (query, item, counts));
         let pairs = |keep: fn((u64, u64)) -> bool| {
             items().filter(|of| keep(of.2)).map(|(query, item, _)| (query, item)).collect()
         };
-        let shown = self.positions.iter().enumerate().filter(|(_, counts)| counts.1 > 0);
         Identifiability {
             query,
+            scales_are_bounded,
             components: components.into_values().collect(),
             never_clicked: pairs(|(clicks, _)| clicks == 0),
             always_clicked: pairs(|(clicks, impressions)| clicks == impressions),
@@ -176,6 +235,12 @@ impl fmt::Display for Identifiability {
                     )?;
                 }
             }
+        }
+        if self.components.len() == 1 && !self.scales_are_bounded {
+            writeln!(
+                f,
+                "skips in one direction only compare some positions: the prior bounds their examination"
+            )?;
         }
         writeln!(f, "items never clicked: {}", self.never_clicked.len())?;
         writeln!(f, "items clicked whenever shown: {}", self.always_clicked.len())?;
