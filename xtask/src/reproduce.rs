@@ -31,8 +31,8 @@ pub(crate) struct Arguments {
     /// Another number of runs
     #[arg(long, value_name = "N")]
     runs: Option<u64>,
-    /// Measured queries as JSON, for an experiment that takes some
-    #[arg(long, value_name = "FILE")]
+    /// Measured queries as JSON (a file that ends in .json), or the click log that they are fitted to first, for an experiment that takes some
+    #[arg(long, value_name = "FILE", visible_alias = "log")]
     data: Option<PathBuf>,
     /// A preference matrix as text, for an experiment that has one
     #[arg(long, value_name = "FILE")]
@@ -218,6 +218,7 @@ mod tests {
     fn data_are_for_one_experiment() {
         let parse = |line: &str| Cli::parse_from(line.split(' ')).arguments;
         assert_eq!(parse("xtask yandex --data a/b.json").options(), ["--data", "a/b.json"]);
+        assert_eq!(parse("xtask kdd2012 --log a/training.txt").options(), ["--data", "a/training.txt"]);
         let error = run(&parse("xtask all --data a.json")).unwrap_err().to_string();
         assert!(error.contains("--data is for one experiment"), "{error}");
         assert_eq!(parse("xtask rucb --matrix a/b.csv").options(), ["--matrix", "a/b.csv"]);

@@ -61,7 +61,7 @@ pub(crate) use checkpoints::Schedule;
 pub(crate) use duels::MatrixFile;
 pub(crate) use entries::PolicyEntry;
 pub(crate) use instances::{Instance, InstanceTable, Instances, Model, Parameter, Parameters, for_readers};
-pub(crate) use queries::{Data, Given, Queries};
+pub(crate) use queries::{Data, FittedQuery, Given, Queries};
 
 use self::entries::read_policies;
 use self::instances::{CanonicalInstance, read_instances};
@@ -108,7 +108,7 @@ pub(crate) struct Experiment {
     pub(crate) checkpoints: Vec<u64>,
     /// Users; every run plays on one entry. None at all while their data are awaited, and then it cannot be run.
     pub(crate) instances: Instances,
-    /// Whether the users are those of the data given for it, in the experiment's file `instances = "data"`.
+    /// Whether the users are those of the data given for it.
     pub(crate) takes_data: bool,
     /// Policies in the order of the file, labels unique.
     pub(crate) policies: Vec<PolicyEntry>,
@@ -262,7 +262,9 @@ impl Experiment {
         };
         let common = scope.common_model().map(|field| Model::read(&field)).transpose()?;
         let field = scope.required("instances", TABLES)?;
-        let takes_data = field.get::<String>().is_ok_and(|word| word == "data");
+        let is_shared = scope.nearby("instances").is_none();
+        let takes_data = field.get::<String>().is_ok_and(|word| word == "data")
+            || (is_shared && scope.given.replace_shared);
         let instances = if takes_data {
             scope.given.queries.instances(&field, common)?
         } else {

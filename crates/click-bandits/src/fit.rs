@@ -6,13 +6,15 @@
 
 mod arguments;
 mod figures;
+mod measured;
 mod overview;
 mod records;
 mod simulation;
 mod source;
 mod tables;
 
-pub(crate) use self::arguments::Arguments;
+pub(crate) use self::arguments::{Arguments, FormatName, HowToRead};
+pub(crate) use self::measured::queries_of_log;
 
 use self::overview::Overview;
 use self::records::{Comparison, Parameters};
@@ -39,13 +41,42 @@ const ATTRACTION: &str = "attraction.svg";
 /// What every model has to beat.
 const BASELINES: [Model; 3] = [Model::CtrDocument, Model::CtrRank, Model::CtrGlobal];
 
+/// What was fitted and written.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    source: Source,
+    whole: Whole,
+    fits: Vec<Fit>,
+    /// The best first.
+    scores: Vec<Score>,
+    /// SHA-256 of the file of parameters, in hexadecimal.
+    parameters: String,
+}
+
+/// Fits, writes, and gives an overview.
+///
+/// # Errors
+///
+/// Those of [`fit_and_write`].
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let outcome = fit_and_write(arguments)?;
+    if !arguments.quiet {
+        // A closed standard output is no reason to fail: the files are written.
+        let Outcome { source, whole, fits, scores, .. } = &outcome;
+        let simulable = Simulable::best(fits, scores);
+        let overview = Overview { arguments, source, whole, fits, scores, simulable };
+        let _ = write!(std::io::stdout(), "{overview}");
+    }
+    Ok(())
+}
+
 /// Fits and writes.
 ///
 /// # Errors
 ///
 /// What is asked for cannot be; the log cannot be read; nothing passes the filter; an unusable directory, which is found out before the
 /// log is read.
-pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+fn fit_and_write(arguments: &Arguments) -> Result<Outcome> {
     let started = Moment::now();
     let source = Source::new(arguments)?;
     let settings = arguments.settings();
@@ -92,13 +123,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, content)| (*name, content.as_slice())).collect();
     let manifest = Manifest::of(identity, settings, started, source.threads(), &files);
     output.write_all(&manifest.to_json(), &files)?;
-    if !arguments.quiet {
-        let overview =
-            Overview { arguments, source: &source, whole: &whole, fits: &fits, scores: &scores, simulable };
-        // A closed standard output is no reason to fail: the files are written.
-        let _ = write!(std::io::stdout(), "{overview}");
-    }
-    Ok(())
+    let parameters = sha256(files[0].1);
+    Ok(Outcome { parameters, source, whole, fits, scores })
 }
 
 fn fitted(model: Model, whole: &Whole, options: &Options) -> Result<Fit> {

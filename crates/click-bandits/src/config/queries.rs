@@ -1,6 +1,7 @@
-//! Measured queries, read from a JSON file: what an experiment's panels with `instances = "data"` are run on.
+//! Measured queries, read from a JSON file or fitted to a log: what an experiment's panels with `instances = "data"` are run on, and, where the
+//! experiment says how its log is read, those that share instances.
 //!
-//! A query is a list of attractions, one an item, and one of examination probabilities, one a position. The file holds a list of
+//! A query is a list of attractions, one an item, and one of examination probabilities, one a position. A JSON file holds a list of
 //! named queries, or a map from their names:
 //!
 //! ```json
@@ -18,7 +19,7 @@ use super::duels::MatrixFile;
 use super::instances::{Instance, Instances, Model};
 use super::{MAX_TITLE, hexadecimal, is_invisible};
 use crate::toml_reader::{Error, Field, Location, read_file};
-use click_models::RankOneModel;
+use click_models::{PositionBased, RandomSemiBandit, RankOneModel};
 use confidence::Probability;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -30,6 +31,8 @@ use std::sync::Arc;
 pub(crate) struct Given<'a> {
     /// What `instances = "data"` stands for.
     pub(crate) queries: Data<'a>,
+    /// Whether the queries also stand for instances that panels share.
+    pub(crate) replace_shared: bool,
     /// What stands for every preference matrix from a file.
     pub(crate) matrix: Option<&'a Arc<MatrixFile>>,
 }
@@ -49,34 +52,65 @@ pub(crate) enum Data<'a> {
 impl Data<'_> {
     /// The users of an experiment that says `instances = "data"` in this field; `model` is how they are read.
     pub(super) fn instances(self, field: &Field<'_>, model: Option<Model>) -> Result<Instances, Error> {
-        if model != Some(Model::RankOne) {
-            return Err(
-                field.error("data are read as rank-one users only: expected model = \"rank-one\" beside it")
-            );
-        }
-        match self {
-            Data::Refused => Err(field.error(
-                "data are given to `reproduce`, for a panel of an experiment: expected tables, [[instances]]",
+        let none = Queries::default();
+        let queries = match self {
+            Data::Refused => {
+                return Err(field.error(
+                    "data are given to `reproduce`, for a panel of an experiment: expected tables, [[instances]]",
+                ));
+            }
+            Data::Awaited => &none,
+            Data::Given(queries) => queries,
+        };
+        match model {
+            Some(Model::Pbm) => Ok(Instances::Pbm(queries.each(PositionBased::new)?)),
+            Some(Model::SemiBandit) => Ok(Instances::SemiBandit(queries.each(RandomSemiBandit::new)?)),
+            Some(Model::RankOne) => Ok(Instances::RankOne(queries.each(RankOneModel::new)?)),
+            _ => Err(field.error(
+                "data are attractions and examination: expected model = \"pbm\", \"semi-bandit\" or \"rank-one\" beside it",
             )),
-            Data::Awaited => Ok(Instances::RankOne(Vec::new())),
-            Data::Given(queries) => Ok(Instances::RankOne(queries.instances.clone())),
         }
     }
 }
 
-/// The queries of a file.
-#[derive(Debug, Clone)]
+/// Queries and where they are from.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Queries {
     /// The file as it was given.
     file: String,
-    /// SHA-256 of its content, in hexadecimal.
+    /// SHA-256 of its content, in hexadecimal; of a log, of the parameters that were fitted to it.
     sha256: String,
-    /// Items are rows, positions columns.
-    instances: Vec<Instance<RankOneModel>>,
+    list: Vec<Query>,
+    /// What was found in the log, one a query; empty without a log.
+    fitted: Vec<FittedQuery>,
+}
+
+/// A query's parameters.
+#[derive(Debug, Clone)]
+struct Query {
+    name: String,
+    /// Where it stands in the file.
+    place: String,
+    attraction: Vec<Probability>,
+    examination: Vec<Probability>,
+}
+
+/// What a log has of a query, beside its users' parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FittedQuery {
+    /// Its name in the log.
+    pub(crate) name: String,
+    /// Attractions of its items, at the log's first position.
+    pub(crate) theta: Vec<f64>,
+    /// Impressions of these items that it was fitted to.
+    pub(crate) records: u64,
+    /// The first singular value of the click-through rates, by item and position, as a share of the sum of all; none where no item was
+    /// shown at every position.
+    pub(crate) first_singular_value: Option<f64>,
 }
 
 impl Queries {
-    /// Reads a file.
+    /// Reads a JSON file.
     ///
     /// # Errors
     ///
@@ -97,22 +131,68 @@ impl Queries {
             Location::new(file, error.line().max(1), error.column().max(1), "")
                 .error(format!("{message}: expected JSON"))
         })?;
-        let instances = Reader { file }.queries(&json)?;
-        Ok(Self { file: file.to_owned(), sha256, instances })
+        let list = Reader { file }.queries(&json)?;
+        Ok(Self { file: file.to_owned(), sha256, list, fitted: Vec::new() })
     }
 
-    /// SHA-256 of the file's content, in hexadecimal.
+    /// Queries fitted to a log, each with its users' attraction and examination.
+    ///
+    /// # Errors
+    ///
+    /// A parameter is no probability.
+    pub(crate) fn fitted(
+        log: &Path,
+        sha256: String,
+        queries: Vec<(FittedQuery, Vec<f64>, Vec<f64>)>,
+    ) -> anyhow::Result<Self> {
+        let mut all = Self { file: log.display().to_string(), sha256, ..Self::default() };
+        for (query, attraction, examination) in queries {
+            let probabilities = |values: Vec<f64>| -> Result<Vec<Probability>, _> {
+                values.into_iter().map(Probability::new).collect()
+            };
+            all.list.push(Query {
+                name: query.name.clone(),
+                place: format!("query {}", query.name),
+                attraction: probabilities(attraction)?,
+                examination: probabilities(examination)?,
+            });
+            all.fitted.push(query);
+        }
+        Ok(all)
+    }
+
+    /// SHA-256 of the file's content, in hexadecimal; of a log, of the parameters that were fitted to it.
     pub(crate) fn sha256(&self) -> &str {
         &self.sha256
     }
 
+    /// What was found in the log, one a query; empty without a log.
+    pub(crate) fn found_in_log(&self) -> &[FittedQuery] {
+        &self.fitted
+    }
+
     /// What they are, for readers.
     pub(crate) fn label(&self) -> String {
-        let count = match self.instances.len() {
+        let count = match self.list.len() {
             1 => "1 query".to_owned(),
             n => format!("{n} queries"),
         };
-        format!("Measured: {count} of {} (SHA-256 {}).", self.file, self.sha256)
+        let (of, parameters) =
+            if self.fitted.is_empty() { ("of", "") } else { ("fitted to", "parameters: ") };
+        format!("Measured: {count} {of} {} ({parameters}SHA-256 {}).", self.file, self.sha256)
+    }
+
+    /// A user of a model each.
+    fn each<M>(
+        &self,
+        build: impl Fn(Vec<Probability>, Vec<Probability>) -> Result<M, click_models::Error>,
+    ) -> Result<Vec<Instance<M>>, Error> {
+        let user = |query: &Query| {
+            let model = build(query.attraction.clone(), query.examination.clone())
+                .map_err(|error| Reader { file: &self.file }.error(&query.place, &error.to_string()))?;
+            Ok(Instance { name: Some(query.name.clone()), model, calibration: None })
+        };
+        self.list.iter().map(user).collect()
     }
 }
 
@@ -126,15 +206,13 @@ struct Reader<'a> {
 const FORMS: &str = "[{\"name\": .., \"theta\": [..], \"kappa\": [..]}, ..] or {NAME: {\"theta\": [..], \"kappa\": [..]}, ..}";
 
 impl Reader<'_> {
-    fn queries(self, json: &Json) -> Result<Vec<Instance<RankOneModel>>, Error> {
-        let mut queries: Vec<Instance<RankOneModel>> = Vec::new();
+    fn queries(self, json: &Json) -> Result<Vec<Query>, Error> {
+        let mut queries: Vec<Query> = Vec::new();
         let mut names = BTreeSet::new();
-        let mut push = |path: &str, query: Instance<RankOneModel>| {
+        let mut push = |query: Query| {
             if !names.insert(query.name.clone()) {
-                let name = query.name.unwrap_or_default();
-                return Err(
-                    self.error(path, &format!("query {name:?} is already given: expected another name"))
-                );
+                let message = format!("query {:?} is already given: expected another name", query.name);
+                return Err(self.error(&query.place, &message));
             }
             queries.push(query);
             Ok(())
@@ -143,13 +221,13 @@ impl Reader<'_> {
             Json::List(list) => {
                 for (index, entry) in list.iter().enumerate() {
                     let path = format!("$[{index}]");
-                    push(&path, self.query(&path, entry, None)?)?;
+                    push(self.query(path, entry, None)?)?;
                 }
             }
             Json::Map(map) => {
                 for (name, entry) in map {
                     let path = format!("$[{name:?}]");
-                    push(&path, self.query(&path, entry, Some(name))?)?;
+                    push(self.query(path, entry, Some(name))?)?;
                 }
             }
             other => {
@@ -164,7 +242,8 @@ impl Reader<'_> {
     }
 
     /// A query; `name` is its key in a map, and otherwise it has one itself.
-    fn query(self, path: &str, json: &Json, name: Option<&str>) -> Result<Instance<RankOneModel>, Error> {
+    fn query(self, place: String, json: &Json, name: Option<&str>) -> Result<Query, Error> {
+        let path = place.as_str();
         let Json::Map(entries) = json else {
             return Err(self.error(path, &format!("{} found: expected a query, {FORMS}", json.describe())));
         };
@@ -192,10 +271,9 @@ impl Reader<'_> {
                 None => return Err(self.error(path, "no \"name\": expected what the query is called")),
             },
         };
-        let rows = self.probabilities(path, entries, ["theta", "thetas"], "item")?;
-        let columns = self.probabilities(path, entries, ["kappa", "kappas"], "position")?;
-        let model = RankOneModel::new(rows, columns).map_err(|error| self.error(path, &error.to_string()))?;
-        Ok(Instance { name: Some(name), model, calibration: None })
+        let attraction = self.probabilities(path, entries, ["theta", "thetas"], "item")?;
+        let examination = self.probabilities(path, entries, ["kappa", "kappas"], "position")?;
+        Ok(Query { name, attraction, examination, place })
     }
 
     /// The name of a query, which stands in tables.

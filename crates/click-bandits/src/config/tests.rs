@@ -264,7 +264,7 @@ policies = [{ policy = "rsf-ts" }]
             experiments.push(Experiment::from_panel(
                 &panel,
                 &root,
-                Given { queries: Data::Awaited, matrix: None },
+                Given { queries: Data::Awaited, ..Given::default() },
             )?);
             let _: Option<String> = panel.optional("title")?;
             panel.finish()?;

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use click_logs::Filter;
 use click_logs::fit::{Model, Options, Scope};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What is fitted, from what, and where it goes.
 #[derive(Debug, Args)]
@@ -71,7 +71,7 @@ pub(crate) struct Arguments {
 
 /// A format by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum FormatName {
+pub(crate) enum FormatName {
     /// KDD Cup 2012 track 2, training.txt
     Kdd2012,
     /// Yandex Relevance Prediction
@@ -138,7 +138,49 @@ pub(super) enum ScopeName {
     Site,
 }
 
+/// How an experiment reads a log: its format, what passes, and the prior.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct HowToRead {
+    /// How the log is written; one whose columns need no names.
+    pub(crate) format: FormatName,
+    /// Only items with so many impressions at every position.
+    pub(crate) min_impressions: u64,
+    /// Only queries with so many such items.
+    pub(crate) min_items: u32,
+    /// Only so many queries, those with the most impressions; all without.
+    pub(crate) top_queries: Option<u32>,
+    /// So many positions, from the top.
+    pub(crate) positions: u8,
+    /// Pseudo-impressions of every item's prior; the usual ones without.
+    pub(crate) prior: Option<f64>,
+}
+
 impl Arguments {
+    /// What fits position-based models to the log of an experiment.
+    pub(super) fn of_experiment(log: &Path, how: &HowToRead, out: PathBuf) -> Self {
+        Self {
+            logs: vec![log.to_owned()],
+            format: Some(how.format),
+            columns: None,
+            counts: None,
+            model: vec![ModelName::Pbm],
+            out,
+            min_impressions: how.min_impressions,
+            min_items: how.min_items,
+            top_queries: how.top_queries,
+            positions: Some(how.positions),
+            scope: ScopeName::Query,
+            prior: how.prior.unwrap_or(Options::default().prior_strength),
+            lenient: false,
+            max_skipped: None,
+            crlf: false,
+            held_out: 10,
+            seed: 1,
+            threads: None,
+            quiet: false,
+        }
+    }
+
     /// Which queries and items pass.
     pub(super) fn filter(&self) -> Filter {
         let size = |size: u32| usize::try_from(size).unwrap_or(usize::MAX);

@@ -4,13 +4,18 @@
 //! fault of a file is reported as `FILE:LINE:COLUMN: FIELD: what is wrong`.
 
 mod claims;
+mod log;
 mod panels;
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::config::{Data, Experiment, Given, InstanceTable, MatrixFile, Overrides, Queries, Task};
+use crate::config::{
+    Data, Experiment, FittedQuery, Given, InstanceTable, MatrixFile, Overrides, Queries, Task,
+};
+use crate::fit::HowToRead;
 use crate::report::claims::{Claim, Row, Test, Verdict};
 use crate::report::figure::{Figure, Looks};
 use crate::report::series::{Series, reader_name};
@@ -38,8 +43,12 @@ pub(crate) struct Reproduction {
     pub(crate) panels: Vec<Panel>,
     /// Panels that cannot be run for want of data, in the order of the report.
     pub(crate) awaiting: Vec<Panel>,
+    /// How its log is read, if it has one.
+    pub(crate) log: Option<HowToRead>,
     /// The data that the panels are run on, for readers.
     pub(crate) measured: Option<String>,
+    /// What was found in the log, one a query, in the order of the instances; empty without a log.
+    pub(crate) found_in_log: Vec<FittedQuery>,
     /// The option that gave them; empty without.
     pub(crate) option: &'static str,
     /// The claims, in the order of the report.
@@ -237,8 +246,9 @@ impl Reproduction {
     /// # Errors
     ///
     /// The first thing wrong with either.
-    /// Panels whose instances are `data` are run on the `queries`, and then only they: the others stand in for them. Without queries
-    /// they wait, and what is claimed of them cannot be tested.
+    /// Panels whose instances are `data` are run on the `queries`, and where the experiment says how its log is read those that share
+    /// instances, and then only they: the others stand in for them. Without queries those whose instances are `data` wait, and
+    /// what is claimed of them cannot be tested.
     pub(crate) fn from_sources(
         experiment: &Source,
         claims: &Source,
@@ -246,7 +256,8 @@ impl Reproduction {
         matrix: Option<&Arc<MatrixFile>>,
     ) -> Result<Self, Error> {
         let document = experiment.parse()?;
-        let given = Given { queries: queries.map_or(Data::Awaited, Data::Given), matrix };
+        let replace_shared = queries.is_some() && document.root().field("log").is_some();
+        let given = Given { queries: queries.map_or(Data::Awaited, Data::Given), replace_shared, matrix };
         let mut reproduction = read_experiment(&document.root(), given)?;
         reproduction.claims = claims::read(&claims.parse()?.root(), &reproduction)?;
         if let Some(matrix) = matrix {
@@ -275,8 +286,45 @@ impl Reproduction {
         reproduction.claims.retain(|claim| {
             claim.panel.is_none() || with_data.iter().any(|panel| claim.panel.as_ref() == Some(&panel.name))
         });
+        reproduction.nothing_is_known_of("queries");
         reproduction.panels = with_data;
+        reproduction.found_in_log = queries.found_in_log().to_vec();
+        reproduction.judge_table_by_log();
         Ok(reproduction)
+    }
+
+    /// Puts the rows of the printed table beside the queries of the log. The table does not name them: both are ordered by the number
+    /// of items, then of records. What is claimed of the table cannot be tested unless there are as many.
+    fn judge_table_by_log(&mut self) {
+        let Some(printed) = &mut self.printed else { return };
+        let size = |row: &Row, key: &str| row.printed.iter().find(|(other, _)| other == key).map(|(_, n)| *n);
+        let key = |row: &Row| ["n_items", "records"].map(|key| size(row, key).unwrap_or(0.0));
+        printed.rows.sort_by(|a, b| key(a).iter().partial_cmp(key(b).iter()).unwrap_or(Ordering::Equal));
+        if printed.rows.len() == self.found_in_log.len() {
+            for (row, query) in printed.rows.iter_mut().zip(&self.found_in_log) {
+                row.name.clone_from(&query.name);
+                row.theta.clone_from(&query.theta);
+            }
+            return;
+        }
+        let reason = match self.found_in_log.len() {
+            0 => "measured queries come without the log that they were fitted to".to_owned(),
+            n => format!("the table has {} queries, and in the log {n} pass", printed.rows.len()),
+        };
+        for (row, number) in printed.rows.iter_mut().zip(1..) {
+            row.name = format!("row {number}");
+        }
+        for claim in self.claims.iter_mut().filter(|claim| claim.panel.is_none()) {
+            claim.test = Test::NotTestable { reason: reason.clone() };
+        }
+    }
+
+    /// What is found of data that were given decides nothing, and never fails.
+    fn nothing_is_known_of(&mut self, data: &str) {
+        for claim in &mut self.claims {
+            claim.known = Verdict::NotTestable;
+            claim.evidence = format!("Nothing is known of these {data} beforehand.");
+        }
     }
 
     /// Keeps the panels that take preferences from a file: they have another matrix now, of which nothing is known.
@@ -290,10 +338,7 @@ impl Reproduction {
         }
         let panels = &self.panels;
         self.claims.retain(|claim| panels.iter().any(|panel| claim.panel.as_ref() == Some(&panel.name)));
-        for claim in &mut self.claims {
-            claim.known = Verdict::NotTestable;
-            "Nothing is known of these preferences beforehand.".clone_into(&mut claim.evidence);
-        }
+        self.nothing_is_known_of("preferences");
         self.measured = Some(matrix.label());
         self.option = " --matrix FILE";
         self.source = None;
@@ -336,11 +381,14 @@ fn read_experiment(root: &Table<'_>, given: Given<'_>) -> Result<Reproduction, E
     let summary = root.optional("summary")?.unwrap_or_default();
     let papers = read_papers(root)?;
     let source = root.optional::<Table<'_>>("source")?.map(|table| read_source(&table)).transpose()?;
+    let log = root.optional::<Table<'_>>("log")?.map(|table| log::read(&table)).transpose()?;
     let printed: Option<Table<'_>> = root.optional("printed")?;
     let names: Option<Table<'_>> = root.optional("names")?;
     let panels = panels::read(root, &papers, given)?;
     let names = names.map(|table| read_names(&table, &panels)).transpose()?.unwrap_or_default();
-    let printed = printed.map(|table| read_printed(&table, &panels[0].variants[0].experiment)).transpose()?;
+    let first = &panels[0].variants[0].experiment;
+    let known = (!given.replace_shared).then(|| first.instances.tables());
+    let printed = printed.map(|table| read_printed(&table, known.as_deref())).transpose()?;
     root.finish()?;
     Ok(Reproduction {
         name,
@@ -352,7 +400,9 @@ fn read_experiment(root: &Table<'_>, given: Given<'_>) -> Result<Reproduction, E
         names,
         panels,
         awaiting: Vec::new(),
+        log,
         measured: None,
+        found_in_log: Vec::new(),
         option: "",
         claims: Vec::new(),
     })
@@ -414,19 +464,25 @@ fn read_names(table: &Table<'_>, panels: &[Panel]) -> Result<BTreeMap<String, St
     Ok(names)
 }
 
-fn read_printed(table: &Table<'_>, experiment: &Experiment) -> Result<Printed, Error> {
-    let known = experiment.instances.tables();
-    let names: Vec<&str> = known.iter().map(|instance| instance.name.as_str()).collect();
+/// The rows of a printed table, each of one of the `known` instances; of whichever it says where these have been replaced.
+fn read_printed(table: &Table<'_>, known: Option<&[InstanceTable]>) -> Result<Printed, Error> {
     let mut rows: Vec<Row> = Vec::new();
     let list: Field<'_> = table.required("rows")?;
     for row in list.get::<Vec<Table<'_>>>()? {
         let field: Field<'_> = row.required("instance")?;
-        let name = one_of(&field, &names, "instance")?;
+        let name = match known {
+            Some(known) => {
+                let names: Vec<&str> = known.iter().map(|instance| instance.name.as_str()).collect();
+                one_of(&field, &names, "instance")?
+            }
+            None => field.get()?,
+        };
         if rows.iter().any(|other| other.name == name) {
             return Err(field.error(format!("instance {name:?} already has a row")));
         }
         // The attractions come first.
-        let theta = known.iter().find(|other| other.name == name).and_then(|other| other.parameters.first());
+        let instance = known.and_then(|known| known.iter().find(|other| other.name == name));
+        let theta = instance.and_then(|instance| instance.parameters.first());
         let mut printed = Vec::new();
         for key in row.keys().into_iter().filter(|key| *key != "instance") {
             printed.push((key.to_owned(), row.required::<f64>(key)?));

@@ -14,6 +14,12 @@
 //! OUT/PANEL/regret.svg ...            its figures
 //! OUT/PANEL/VARIANT/result.json ...   what `simulate` writes of the variant
 //! ```
+//!
+//! From a log:
+//!
+//! ```text
+//! OUT/fitted/parameters.json ...      what `fit` writes
+//! ```
 
 pub(crate) mod experiment;
 mod page;
@@ -25,10 +31,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde::Serialize;
 
 use crate::config::{Experiment, MatrixFile, Overrides, Queries};
+use crate::fit::queries_of_log;
 use crate::output::OutputDir;
 use crate::preferences::{EstimateArguments, estimated};
 use crate::report::claims::{Agreement, Comparison, Evidence, Verdict, judge};
@@ -45,8 +52,9 @@ use report_dir::Owner;
 pub(crate) struct Arguments {
     /// Directory with `experiment.toml` and `claims.toml`
     pub(crate) experiment: PathBuf,
-    /// Measured queries as JSON, for the panels of an experiment that takes some; its other panels are not run then
-    #[arg(long, value_name = "FILE")]
+    /// Measured queries as JSON (a file that ends in .json), or the click log that they are fitted to first, into OUT/fitted: for the panels of an
+    /// experiment that takes some; its other panels are not run then
+    #[arg(long, value_name = "FILE", visible_alias = "log")]
     pub(crate) data: Option<PathBuf>,
     /// A preference matrix as text in the place of every matrix from a file, for the panels that have one; the others are not run then
     #[arg(long, value_name = "FILE", conflicts_with = "data")]
@@ -101,7 +109,7 @@ pub(crate) fn run(
     arguments: &Arguments,
     mut simulate: impl FnMut(&Job<'_>) -> Result<Measured>,
 ) -> Result<bool> {
-    let queries = arguments.data.as_ref().map(|file| Queries::read(file)).transpose().context("--data")?;
+    let queries = given_queries(arguments).context("--data")?;
     let matrix = given_matrix(arguments)?.map(Arc::new);
     let mut reproduction = Reproduction::read(&arguments.experiment, queries.as_ref(), matrix.as_ref())?;
     if let Some(panel) = &arguments.panel {
@@ -164,6 +172,28 @@ pub(crate) fn run(
     let _ = write!(std::io::stdout(), "{}", verdicts(&report, ok, out));
     Ok(ok)
 }
+
+/// The queries that were measured.
+fn given_queries(arguments: &Arguments) -> Result<Option<Queries>> {
+    let Some(file) = &arguments.data else { return Ok(None) };
+    if file.extension().is_some_and(|end| end.eq_ignore_ascii_case("json")) {
+        return Ok(Some(Queries::read(file)?));
+    }
+    // A fault of the experiment is found before a long log is read.
+    let reproduction = Reproduction::read(&arguments.experiment, None, None)?;
+    let Some(how) = &reproduction.log else {
+        bail!(
+            "{}: {} does not say how its log is read (`[log]`): expected measured queries, in a file that ends in .json",
+            file.display(),
+            reproduction.name
+        );
+    };
+    let out = arguments.out.join(FITTED);
+    queries_of_log(file, how, out, arguments.threads, arguments.quiet).map(Some)
+}
+
+/// Where models are fitted to a log.
+pub(crate) const FITTED: &str = "fitted";
 
 /// The preferences that stand for those of every file.
 fn given_matrix(arguments: &Arguments) -> Result<Option<MatrixFile>> {

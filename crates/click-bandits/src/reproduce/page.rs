@@ -2,10 +2,11 @@
 
 mod values;
 
+use super::FITTED;
 use super::experiment::{DataSource, Panel, Printed, Reproduction, Variant};
 use crate::config::{Calibration, InstanceTable, Model, Parameter};
 use crate::manifest::Manifest;
-use crate::report::claims::{Agreement, Claim, Comparison, Finding, Verdict};
+use crate::report::claims::{Agreement, Claim, Column, Comparison, Finding, Verdict};
 use crate::report::figure::{Kind, Looks};
 use crate::report::html::Html;
 use crate::report::number;
@@ -381,6 +382,9 @@ fn write_instances(html: &mut Html, report: &Report<'_>) {
     for judged in claims_of(report, None) {
         write_claim(html, judged);
     }
+    if !reproduction.found_in_log.is_empty() {
+        write_found_in_log(html, reproduction);
+    }
     if let Some(printed) = &reproduction.printed {
         write_printed(html, printed);
     }
@@ -462,6 +466,42 @@ fn write_source(html: &mut Html, source: &DataSource) {
         html.text(" ").link(link, link);
     }
     html.close("p");
+}
+
+/// What tables of papers list of their queries, of those that were fitted to a log.
+fn write_found_in_log(html: &mut Html, reproduction: &Reproduction) {
+    html.element("h3", "", "The queries of the log");
+    html.open("p", "lead").text(
+        "Records are the impressions that a query was fitted to; theta is the attraction at the first position. The share is that of the \
+         first singular value of the click-through rates by item and position, in the sum of all: 1 where they are exactly a \
+         product of attraction and examination. ",
+    );
+    if reproduction.printed.is_some() {
+        html.text("The papers do not name their queries: both tables are ordered by the number of items, then of records. ");
+    }
+    html.text("Every parameter with its interval: ");
+    for (index, file) in
+        ["parameters.json", "parameters.csv", "examination.svg", "attraction.svg"].iter().enumerate()
+    {
+        html.text(if index > 0 { ", " } else { "" }).link(&format!("{FITTED}/{file}"), file);
+    }
+    html.text(".").close("p");
+    let rows: Vec<Vec<Html>> = reproduction
+        .found_in_log
+        .iter()
+        .map(|query| {
+            let share =
+                query.first_singular_value.map_or_else(|| "–".to_owned(), |share| number::fixed(share, 3));
+            let theta =
+                [Column::MinTheta, Column::MaxTheta].map(|column| number::fixed(column.of(&query.theta), 3));
+            let [least, most] = &theta;
+            let (n_items, records) = (query.theta.len().to_string(), number::grouped(query.records));
+            [&query.name, &records, &n_items, least, most, &share].map(|text| Html::of(text)).into()
+        })
+        .collect();
+    let heads =
+        ["Query", "#records", "#n items", "#min theta", "#max theta", "#first singular value's share"];
+    html.table("", &heads, &rows);
 }
 
 fn write_printed(html: &mut Html, printed: &Printed) {

@@ -11,8 +11,8 @@ const LIST: &str = r#"[{"name": "7", "theta": [0.25, 0.5], "kappa": [1.0, 0.5, 0
 fn both_forms_are_the_same_queries() {
     let map = r#"{"7": {"thetas": [0.25, 0.5], "kappas": [1.0, 0.5, 0.0]}, "3": {"kappas": [1], "thetas": [1e-1]}}"#;
     let of = |text: &str| -> Vec<(Option<String>, RankOneModel)> {
-        let queries = read(text).unwrap();
-        queries.instances.into_iter().map(|instance| (instance.name, instance.model)).collect()
+        let users = read(text).unwrap().each(RankOneModel::new).unwrap();
+        users.into_iter().map(|instance| (instance.name, instance.model)).collect()
     };
     let expected = [("7", &[0.25, 0.5][..], &[1.0, 0.5, 0.0][..]), ("3", &[0.1], &[1.0])].map(
         |(name, rows, columns)| (Some(name.to_owned()), RankOneModel::from_values(rows, columns).unwrap()),
@@ -92,5 +92,5 @@ fn every_fault_has_its_place() {
 fn a_hundred_thousand_queries_are_read() {
     let query = |index| format!("{{\"name\": \"{index}\", \"theta\": [0.5], \"kappa\": [1]}}");
     let list: Vec<String> = (0..100_000).map(query).collect();
-    assert_eq!(read(&format!("[{}]", list.join(","))).unwrap().instances.len(), 100_000);
+    assert_eq!(read(&format!("[{}]", list.join(","))).unwrap().list.len(), 100_000);
 }

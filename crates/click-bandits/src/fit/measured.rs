@@ -1,0 +1,42 @@
+//! The users of a log for a paper's experiment: position-based models of its queries, fitted as `fit` does and written beside the report.
+
+use super::arguments::{Arguments, HowToRead};
+use super::{Outcome, fit_and_write};
+use crate::config::{FittedQuery, Queries};
+use anyhow::{Context as _, Result};
+use click_logs::fit::{Fit, QueryFit, rank_one_svd};
+use std::path::{Path, PathBuf};
+
+/// Fits a log's queries; they are ordered by the number of items, then of impressions, as papers list them.
+///
+/// # Errors
+///
+/// The log cannot be read, nothing of it passes, or the directory `out` is another fit's.
+pub(crate) fn queries_of_log(
+    log: &Path,
+    how: &HowToRead,
+    out: PathBuf,
+    threads: Option<u16>,
+    quiet: bool,
+) -> Result<Queries> {
+    let arguments = Arguments { threads, quiet, ..Arguments::of_experiment(log, how, out) };
+    let Outcome { whole, fits, parameters, .. } = fit_and_write(&arguments)?;
+    let measured = |(fit, query): (&Fit, &QueryFit)| {
+        let counts = whole.counts.query(query.id).context("a query without counts")?;
+        // A list shows every item at most once.
+        let users = fit.users(query, counts.n_positions().min(query.items.len()));
+        let users = users.context("no position-based model")?;
+        let svd = rank_one_svd(&counts);
+        let found = FittedQuery {
+            name: whole.counts.names().name(query.id).to_string(),
+            theta: query.items.iter().map(|item| item.attraction.value).collect(),
+            records: counts.impressions(),
+            first_singular_value: svd.map(|svd| svd.share()),
+        };
+        Ok((found, users.attraction, users.examination))
+    };
+    let queries = fits.iter().flat_map(|fit| fit.queries().iter().map(move |query| (fit, query)));
+    let mut queries = queries.map(measured).collect::<Result<Vec<_>>>()?;
+    queries.sort_by_key(|(found, ..)| (found.theta.len(), found.records));
+    Queries::fitted(log, parameters, queries)
+}

@@ -1,0 +1,227 @@
+//! `reproduce --log`, from a log in its native format to the paper's queries, its table, its figures and a page.
+
+use click_logs::generate::{Traffic, kdd2012, yandex};
+use click_models::PositionBased;
+use serde_json::Value;
+use std::fs;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::{TempDir, tempdir};
+
+/// A query as an experiment's file has it.
+struct Query {
+    /// Its number in a log.
+    number: u64,
+    theta: Vec<f64>,
+    kappa: Vec<f64>,
+    /// The number of records that the papers print.
+    records: f64,
+}
+
+fn experiment(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/experiments").join(name)
+}
+
+/// The instances of the experiment `kdd2012`, a line a parameter, with the records of its printed table.
+fn published_queries() -> Vec<Query> {
+    let text = fs::read_to_string(experiment("kdd2012").join("experiment.toml")).unwrap();
+    let numbers = |line: &str| serde_json::from_str(line.split_once('=').unwrap().1).unwrap();
+    let lists = |key: &str| -> Vec<Vec<f64>> {
+        text.lines().filter(|line| line.starts_with(key)).map(numbers).collect()
+    };
+    let records = |line: &str| -> Option<f64> {
+        let (_, after) = line.split_once("records = ")?;
+        after.split(',').next()?.replace('_', "").parse().ok()
+    };
+    let records: Vec<f64> = text.lines().filter_map(records).collect();
+    let all = lists("theta = ").into_iter().zip(lists("kappa = ")).zip(records).zip(4501..);
+    all.map(|(((theta, kappa), records), number)| Query { number, theta, kappa, records }).collect()
+}
+
+/// A log of these queries, each with as many impressions as the papers have records, and of what does not pass their filter: an item of
+/// a query with too few impressions, a query with too few items, and one with too few impressions.
+fn kdd_log(queries: &[Query], file: &Path) {
+    let traffic = |number: u64, items: std::ops::Range<u64>, weight: f64, theta: &[f64], kappa: &[f64]| {
+        let users = PositionBased::from_values(theta, kappa).unwrap();
+        Traffic {
+            query: number,
+            items: items.map(|item| 20_000_000 + 100 * number + item).collect(),
+            weight,
+            users,
+        }
+    };
+    let of = |query: &Query| {
+        traffic(query.number, 0..query.theta.len() as u64, query.records, &query.theta, &query.kappa)
+    };
+    let mut all: Vec<_> = queries.iter().map(of).collect();
+    let (few, kappa) = ([0.1; 3], [1.0, 0.5, 0.4]);
+    all.push(traffic(queries[0].number, 50..53, 2000.0, &few, &kappa));
+    all.push(traffic(7, 0..4, 100_000.0, &[0.1, 0.2, 0.1, 0.1], &kappa));
+    all.push(traffic(8, 0..6, 5000.0, &[0.1; 6], &kappa));
+    // A line has two impressions on average.
+    let lines = all.iter().map(|traffic| traffic.weight).sum::<f64>() / 2.0;
+    kdd2012(&all, lines as u64, 11, BufWriter::new(fs::File::create(file).unwrap())).unwrap();
+}
+
+fn reproduce(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_click-bandits")).arg("reproduce").args(arguments).output().unwrap()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn json(file: &Path) -> Value {
+    serde_json::from_slice(&fs::read(file).unwrap()).unwrap()
+}
+
+/// Runs what has to work into a new directory.
+fn works(arguments: &[&str]) -> (TempDir, PathBuf) {
+    let top = tempdir().unwrap();
+    let out = top.path().join("out");
+    let output = reproduce(&[arguments, &["--out", text(&out), "--quiet"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    (top, out)
+}
+
+/// An estimate's distance from the truth in standard errors, and whether its interval has the truth.
+fn found(estimate: &Value, truth: f64) -> (f64, bool) {
+    let number = |key: &str| estimate[key].as_f64().unwrap();
+    let inside = number("lower") <= truth && truth <= number("upper");
+    ((number("value") - truth) / number("se"), inside)
+}
+
+/// Distances of all parameters from these in standard errors, and how many of them are inside their intervals.
+fn compared(parameters: &Value, queries: &[Query], scale: f64) -> (Vec<f64>, usize) {
+    let fitted = parameters["models"][0]["queries"].as_array().unwrap();
+    let mut all = Vec::new();
+    for query in queries {
+        let name = query.number.to_string();
+        let fit = fitted.iter().find(|fit| fit["query"] == name.as_str()).unwrap();
+        let (items, positions) = (fit["items"].as_array().unwrap(), fit["positions"].as_array().unwrap());
+        assert_eq!((items.len(), positions.len()), (query.theta.len(), 3));
+        for item in items {
+            let number: u64 = item["item"].as_str().unwrap().parse().unwrap();
+            let truth = query.theta[usize::try_from(number % 100).unwrap()];
+            all.push(found(&item["attraction"], truth * scale));
+        }
+        all.extend(positions.iter().zip(&query.kappa).skip(1).map(|(found_, truth)| found(found_, *truth)));
+    }
+    let inside = all.iter().filter(|(_, inside)| *inside).count();
+    (all.into_iter().map(|(z, _)| z).collect(), inside)
+}
+
+#[test]
+fn a_log_of_the_published_queries_gives_them_back() {
+    let queries = published_queries();
+    assert_eq!(queries.len(), 8);
+    let top = tempdir().unwrap();
+    let log = top.path().join("training.txt");
+    kdd_log(&queries, &log);
+    let (_out, out) = works(&[text(&experiment("kdd2012")), "--log", text(&log), "--quick", "--runs", "2"]);
+
+    // Eight queries pass, with the items that were shown often enough.
+    let parameters = json(&out.join("fitted/parameters.json"));
+    assert_eq!(parameters["models"][0]["queries"].as_array().unwrap().len(), 8);
+    // 58 attractions and 16 examinations. A normal number is further out than 6 with probability 2e-9; that 16 or more of 74 miss
+    // their 95 % interval has probability 6e-7, were they independent.
+    let (distances, inside) = compared(&parameters, &queries, 1.0);
+    assert_eq!(distances.len(), 74);
+    assert!(distances.iter().all(|z| z.abs() < 6.0), "{distances:?}");
+    assert!(inside > 58, "{inside} of 74");
+    // Attractions that are wrong by a tenth are seen.
+    let (distances, inside) = compared(&parameters, &queries, 1.1);
+    assert!(distances.iter().any(|z| z.abs() > 6.0) && inside <= 58, "{inside}");
+    // Every matrix is nearly of rank one.
+    for query in parameters["rank_one"].as_array().unwrap() {
+        assert!(query["share"].as_f64().unwrap() > 0.8, "{query}");
+    }
+
+    let claims = json(&out.join("claims.json"));
+    assert_eq!(claims["ok"], true);
+    let of = |name: &str| {
+        claims["claims"].as_array().unwrap().iter().find(|claim| claim["name"] == name).unwrap().clone()
+    };
+    // Rows of the printed table are beside the queries of the log: all sizes agree, so what differs is in other columns.
+    let table = of("table-1-sizes-and-maxima");
+    assert_eq!(table["known"], "not-testable");
+    let differing: Vec<&str> =
+        table["comparisons"].as_array().unwrap().iter().map(|one| one["what"].as_str().unwrap()).collect();
+    assert!(differing.iter().all(|what| what.starts_with("max theta of 45")), "{differing:?}");
+    assert_ne!(of("rsf-ts-leads")["verdict"], "not-testable");
+
+    let page = fs::read_to_string(out.join("index.html")).unwrap();
+    for text in [
+        "Measured: 8 queries fitted to ",
+        "training.txt (parameters: SHA-256 ",
+        "The queries of the log",
+        "first singular value",
+        "href=\"fitted/parameters.json\"",
+        "<td>4507</td>",
+        "Nothing is known of these queries beforehand.",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(!page.contains("gaudel"), "the published parameters were not used");
+    for file in ["fitted/examination.svg", "pbm-figure-2/result.json", "rsf-figure-3/result.json"] {
+        assert!(out.join(file).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn a_log_of_web_search_is_measured_queries() {
+    let traffic: Vec<_> = [(31, 0.5), (32, 0.3)]
+        .map(|(query, best)| {
+            let theta: Vec<f64> = (0..12).map(|item| best / f64::from(item + 1)).collect();
+            let kappa: Vec<f64> = (0..10).map(|position| 1.0 / f64::from(position + 1)).collect();
+            let users = PositionBased::from_values(&theta, &kappa).unwrap();
+            Traffic { query, items: (0..12).map(|item| 100 * query + item).collect(), weight: 1.0, users }
+        })
+        .into();
+    let top = tempdir().unwrap();
+    let log = top.path().join("train.tsv");
+    yandex(&traffic, 200_000, 3, BufWriter::new(fs::File::create(&log).unwrap())).unwrap();
+    let (_out, out) = works(&[
+        text(&experiment("yandex")),
+        "--data",
+        text(&log),
+        "--quick",
+        "--panel",
+        "data-later-policies",
+    ]);
+    let spec = fs::read_to_string(out.join("data-later-policies/spec.toml")).unwrap();
+    let lists = |key: &str| -> Vec<Vec<f64>> {
+        let line = |line: &str| Some(serde_json::from_str(line.strip_prefix(key)?).unwrap());
+        spec.lines().filter_map(line).collect()
+    };
+    assert!(lists("rows = ").iter().all(|rows| rows.len() == 12), "{spec}");
+    let examination = lists("columns = ");
+    assert_eq!(examination.len(), 2);
+    // 100,000 impressions at each position of a query: the second one has a standard error of .01 at most.
+    assert!(examination.iter().all(|columns| (columns[1] - 0.5).abs() < 0.05), "{examination:?}");
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let top = tempdir().unwrap();
+    let out = top.path().join("out");
+    let refused = |name: &str, file: &Path| {
+        let output =
+            reproduce(&[text(&experiment(name)), "--log", text(file), "--out", text(&out), "--quiet"]);
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let missing = refused("kdd2012", &top.path().join("nowhere.txt"));
+    assert!(missing.contains("--data: ") && missing.contains("nowhere.txt: "), "{missing}");
+    let log = top.path().join("log.txt");
+    fs::write(&log, "1\t2\tthree\n").unwrap();
+    let faulty = refused("kdd2012", &log);
+    assert!(faulty.contains("log.txt:1:"), "{faulty}");
+    let no_log = refused("rank1", &log);
+    assert!(no_log.contains("rank1 does not say how its log is read (`[log]`)"), "{no_log}");
+    fs::write(&log, "0\t1\t1\t2\t3\t1\t1\t4\t5\t6\t7\t8\n").unwrap();
+    let nothing = refused("kdd2012", &log);
+    assert!(nothing.contains("none of 1 queries has 5 items with 1000 impressions"), "{nothing}");
+    assert!(!out.join("index.html").exists());
+}
