@@ -124,7 +124,7 @@ fn fit_and_write(arguments: &Arguments) -> Result<Outcome> {
     let manifest = Manifest::of(identity, settings, started, source.threads(), &files);
     output.write_all(&manifest.to_json(), &files)?;
     let parameters = sha256(files[0].1);
-    Ok(Outcome { parameters, source, whole, fits, scores })
+    Ok(Outcome { source, whole, fits, scores, parameters })
 }
 
 fn fitted(model: Model, whole: &Whole, options: &Options) -> Result<Fit> {

@@ -16,7 +16,7 @@ struct Query {
     theta: Vec<f64>,
     kappa: Vec<f64>,
     /// The number of records that the papers print.
-    records: f64,
+    records: u32,
 }
 
 fn experiment(name: &str) -> PathBuf {
@@ -30,11 +30,11 @@ fn published_queries() -> Vec<Query> {
     let lists = |key: &str| -> Vec<Vec<f64>> {
         text.lines().filter(|line| line.starts_with(key)).map(numbers).collect()
     };
-    let records = |line: &str| -> Option<f64> {
+    let records = |line: &str| -> Option<u32> {
         let (_, after) = line.split_once("records = ")?;
         after.split(',').next()?.replace('_', "").parse().ok()
     };
-    let records: Vec<f64> = text.lines().filter_map(records).collect();
+    let records: Vec<u32> = text.lines().filter_map(records).collect();
     let all = lists("theta = ").into_iter().zip(lists("kappa = ")).zip(records).zip(4501..);
     all.map(|(((theta, kappa), records), number)| Query { number, theta, kappa, records }).collect()
 }
@@ -42,26 +42,27 @@ fn published_queries() -> Vec<Query> {
 /// A log of these queries, each with as many impressions as the papers have records, and of what does not pass their filter: an item of
 /// a query with too few impressions, a query with too few items, and one with too few impressions.
 fn kdd_log(queries: &[Query], file: &Path) {
-    let traffic = |number: u64, items: std::ops::Range<u64>, weight: f64, theta: &[f64], kappa: &[f64]| {
-        let users = PositionBased::from_values(theta, kappa).unwrap();
-        Traffic {
-            query: number,
-            items: items.map(|item| 20_000_000 + 100 * number + item).collect(),
-            weight,
-            users,
-        }
-    };
+    let traffic =
+        |number: u64, items: std::ops::Range<u64>, impressions: u32, theta: &[f64], kappa: &[f64]| {
+            let users = PositionBased::from_values(theta, kappa).unwrap();
+            Traffic {
+                query: number,
+                items: items.map(|item| 20_000_000 + 100 * number + item).collect(),
+                weight: f64::from(impressions),
+                users,
+            }
+        };
     let of = |query: &Query| {
         traffic(query.number, 0..query.theta.len() as u64, query.records, &query.theta, &query.kappa)
     };
     let mut all: Vec<_> = queries.iter().map(of).collect();
     let (few, kappa) = ([0.1; 3], [1.0, 0.5, 0.4]);
-    all.push(traffic(queries[0].number, 50..53, 2000.0, &few, &kappa));
-    all.push(traffic(7, 0..4, 100_000.0, &[0.1, 0.2, 0.1, 0.1], &kappa));
-    all.push(traffic(8, 0..6, 5000.0, &[0.1; 6], &kappa));
+    all.push(traffic(queries[0].number, 50..53, 2000, &few, &kappa));
+    all.push(traffic(7, 0..4, 100_000, &[0.1, 0.2, 0.1, 0.1], &kappa));
+    all.push(traffic(8, 0..6, 5000, &[0.1; 6], &kappa));
     // A line has two impressions on average.
-    let lines = all.iter().map(|traffic| traffic.weight).sum::<f64>() / 2.0;
-    kdd2012(&all, lines as u64, 11, BufWriter::new(fs::File::create(file).unwrap())).unwrap();
+    let lines = (queries.iter().map(|query| u64::from(query.records)).sum::<u64>() + 107_000) / 2;
+    kdd2012(&all, lines, 11, BufWriter::new(fs::File::create(file).unwrap())).unwrap();
 }
 
 fn reproduce(arguments: &[&str]) -> Output {

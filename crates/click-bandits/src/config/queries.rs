@@ -273,7 +273,7 @@ impl Reader<'_> {
         };
         let attraction = self.probabilities(path, entries, ["theta", "thetas"], "item")?;
         let examination = self.probabilities(path, entries, ["kappa", "kappas"], "position")?;
-        Ok(Query { name, attraction, examination, place })
+        Ok(Query { name, place, attraction, examination })
     }
 
     /// The name of a query, which stands in tables.
