@@ -61,7 +61,8 @@ fn kdd_log(queries: &[Query], file: &Path) {
     all.push(traffic(7, 0..4, 100_000, &[0.1, 0.2, 0.1, 0.1], &kappa));
     all.push(traffic(8, 0..6, 5000, &[0.1; 6], &kappa));
     // A line has two impressions on average.
-    let lines = (queries.iter().map(|query| u64::from(query.records)).sum::<u64>() + 107_000) / 2;
+    let impressions = queries.iter().map(|query| u64::from(query.records)).sum::<u64>() + 107_000;
+    let lines = impressions / 2;
     kdd2012(&all, lines, 11, BufWriter::new(fs::File::create(file).unwrap())).unwrap();
 }
 
