@@ -42,17 +42,32 @@ red shoes;c;2;1;9;x
 7;c;1;0;4;x
 ";
 
+const TABLE_OF_SESSIONS: &str = "\
+user,click,page,rank,query,item
+ann,0,v1,1,red,a
+ann,1,v1,2,red,b
+bob,1,v2,1,red,a
+bob,0,v2,2,red,b
+bob,1,v2,1,\"blue, dark\",c
+ann,0,v1,1,red,a
+";
+
+fn table_of_sessions() -> Format {
+    Format::delimited("query=query,item=item,position=rank,click=click,session=page").unwrap()
+}
+
 fn table() -> Format {
     Format::delimited("query=who,item=what,position=rank,click=clicks,impressions=shown").unwrap()
 }
 
-fn all() -> [(&'static str, Format, &'static str); 5] {
+fn all() -> [(&'static str, Format, &'static str); 6] {
     [
         ("kdd2012", Format::Kdd2012, KDD),
         ("yandex", Format::Yandex, YANDEX),
         ("sessions", Format::Sessions, SESSIONS),
         ("obd", Format::Obd, OBD),
         ("delimited", table(), TABLE),
+        ("delimited with sessions", table_of_sessions(), TABLE_OF_SESSIONS),
     ]
 }
 
@@ -145,6 +160,65 @@ fn tables_are_read_by_the_names_of_their_columns() {
     let names = "query,item,position,clicks,impressions\nq,\"a,\"\"b\"\"\",1,0,4\n";
     let counts = read(&Format::counts(), names).unwrap().counts;
     assert_eq!(csv(&counts), "q,\"a,\"\"b\"\"\",1,0,4\n");
+}
+
+/// Lines that stand together with the same session and the same query are a list; an earlier session is not taken up again.
+#[test]
+fn lines_of_a_table_make_sessions() {
+    let log = read(&table_of_sessions(), TABLE_OF_SESSIONS).unwrap();
+    let expected: [ListPatterns; 2] = [
+        ("blue, dark".into(), "c".into(), vec![(1, 1)]),
+        // The list of one item that comes last is another list than the first two.
+        ("red".into(), "a".into(), vec![(0, 1)]),
+    ];
+    let found = patterns(&log);
+    assert_eq!(found[..2], expected);
+    assert_eq!(found[2], ("red".into(), "a b".into(), vec![(0b01, 1), (0b10, 1)]));
+    assert_eq!(
+        (log.report.sessions, log.report.lines, log.report.impressions, log.report.clicks),
+        (4, 6, 6, 3)
+    );
+    // The counts are those of the lines.
+    let lines = Format::delimited("query=query,item=item,position=rank,click=click").unwrap();
+    assert_eq!(log.counts, read(&lines, TABLE_OF_SESSIONS).unwrap().counts);
+    assert!(table_of_sessions().has_sessions() && !lines.has_sessions());
+
+    let out_of_order = |log: &str, next, line, found| {
+        let message = format!(
+            "log:{line}: column 4 (rank): expected position {next} of this session: its lines stand together and go from position 1 \
+             down, one list a session, found `{found}`"
+        );
+        let error = read(&table_of_sessions(), log).unwrap_err();
+        assert_eq!(
+            (error.kind(), error.to_string()),
+            (&ErrorKind::Line(Fault::OutOfOrder { next }), message)
+        );
+    };
+    // Upside down, twice the same position, a gap, sessions that are mixed up.
+    out_of_order(&TABLE_OF_SESSIONS.replacen("v1,1", "v1,2", 1), 1, 2, 2);
+    out_of_order(&TABLE_OF_SESSIONS.replacen("v1,2", "v1,1", 1), 2, 3, 1);
+    out_of_order(&TABLE_OF_SESSIONS.replacen("v1,2", "v1,3", 1), 2, 3, 3);
+    out_of_order(&TABLE_OF_SESSIONS.replacen("v1,2", "v0,2", 1), 1, 3, 2);
+    let nameless = TABLE_OF_SESSIONS.replacen(",v2,", ",,", 1);
+    let error = read(&table_of_sessions(), &nameless).unwrap_err();
+    assert_eq!(error.to_string(), "log:4: column 3 (page): nothing there, found ``");
+    // Below a line that is skipped the rest of its list is out of order.
+    let log = skip(&table_of_sessions(), nameless).unwrap();
+    assert_eq!(log.report.skipped["session out of order"].lines, 1);
+    assert_eq!(patterns(&log)[2], ("red".into(), "a b".into(), vec![(0b10, 1)]));
+}
+
+/// What a session is called may name a user.
+#[test]
+fn sessions_of_a_table_are_never_shown() {
+    let columns = Format::delimited("item=item,position=rank,click=click,session=page").unwrap();
+    let log = "page,rank,item,click\nsecret,1,a\n";
+    assert_eq!(read(&columns, log).unwrap_err().to_string(), "log:2: 3 columns, expected 4, found `..`");
+    for columns in
+        ["item=a,position=b,click=c,session=c", "item=a,position=b,click=c,impressions=d,session=e"]
+    {
+        assert_eq!(*Format::delimited(columns).unwrap_err().kind(), ErrorKind::Settings, "{columns}");
+    }
 }
 
 #[test]
@@ -279,7 +353,7 @@ fn kdd2012_with_other_columns_shows_no_user() {
     assert_eq!(*error.kind(), ErrorKind::Line(Fault::TooManyColumns { expected: 12 }));
     let blank = format!("{KDD}\n");
     let fault = Fault::TooFewColumns { found: 1, expected: 12 };
-    refused(format, &blank, fault, "log:5: 1 columns, expected 12, found ``");
+    refused(format, &blank, fault, "log:5: 1 column, expected 12, found ``");
     for log in [lost, more, KDD.replace("490235", "490235\t490235")] {
         let error = format!("{0} {0:?}", read(format, &log).unwrap_err());
         let report = format!("{0} {0:?}", skip(format, &log).unwrap().report);
@@ -335,7 +409,7 @@ fn yandex_refuses() {
         format,
         &with("10\t30\tC\t3", "10"),
         Fault::TooFewColumns { found: 1, expected: 4 },
-        "log:2: 1 columns, expected 4, found `10`",
+        "log:2: 1 column, expected 4, found `10`",
     );
 }
 
@@ -402,6 +476,19 @@ fn tables_refuse() {
     bytes[place] = 0xff;
     assert_eq!(*read(format, bytes).unwrap_err().kind(), ErrorKind::Line(Fault::NotUtf8));
 
+    // The delimiter is one under which the columns are there, whatever else the header has.
+    let log = |delimiter: &str| {
+        let header = ["\"a,b\"", "who", "what", "rank", "clicks"].join(delimiter);
+        format!("{header}\n{}\n", ["x", "1", "2", "1", "0"].join(delimiter))
+    };
+    let format = Format::delimited("query=who,item=what,position=rank,click=clicks").unwrap();
+    for delimiter in ["\t", ",", ";", "|"] {
+        assert_eq!(csv(&read(&format, log(delimiter)).unwrap().counts), "1,2,1,0,1\n", "{delimiter:?}");
+    }
+    let message =
+        "log:1: no column `who` in the header, with a tab, comma, semicolon or vertical bar between columns";
+    assert!(read(&format, "who:what:rank:clicks\n").unwrap_err().to_string().starts_with(message));
+
     for columns in [
         "",
         "item",
@@ -431,6 +518,27 @@ fn ends_of_lines_and_marks_at_the_beginning() {
         assert_eq!(error.to_string(), "log:1: byte order mark, found `\\u{feff}`", "{name}");
         let lenient = skip(&format, &mark).unwrap();
         assert_eq!((lenient.counts, lenient.report.byte_order_marks), (plain.counts, 1), "{name}");
+    }
+}
+
+/// What is no text of the kind that is read is named, strict or lenient, since no line of it makes sense.
+#[test]
+fn other_kinds_of_files_are_named() {
+    for (bytes, what) in [
+        (&b"\xff\xfe0\0\t\0"[..], "text in UTF-16, expected UTF-8"),
+        (b"\xfe\xff\0x\0\t", "text in UTF-16, expected UTF-8"),
+        (b"PAR1....PAR1", "a Parquet file: its format is parquet"),
+        (b"\x28\xb5\x2f\xfd....", "compressed with zstd: only gzip is read, decompress it first"),
+        (b"BZh91AY", "compressed with bzip2: only gzip is read, decompress it first"),
+        (b"\xfd7zXZ\0..", "compressed with xz: only gzip is read, decompress it first"),
+        (b"PK\x03\x04...", "a zip archive: only gzip is read, decompress it first"),
+    ] {
+        for (_, format, _) in all() {
+            for result in [read(&format, bytes), skip(&format, bytes)] {
+                let error = result.unwrap_err();
+                assert_eq!((error.kind(), error.to_string()), (&ErrorKind::Read, format!("log: {what}")));
+            }
+        }
     }
 }
 
@@ -495,8 +603,8 @@ fn a_lenient_reader_counts_what_it_skips_and_has_a_limit() {
     assert_eq!(report.skipped["position 0"].first.line, 12);
     assert_eq!(
         report.to_string(),
-        "18 lines, 37 impressions, 10 clicks; skipped 3 lines\n  position 0: 1 lines, the first at log:12: column 7 (Position): \
-         positions count from 1, found `0`\n  too few columns: 2 lines, the first at log:5: 1 columns, expected 12, found ``"
+        "18 lines, 37 impressions, 10 clicks; skipped 3 lines\n  position 0: 1 line, the first at log:12: column 7 (Position): \
+         positions count from 1, found `0`\n  too few columns: 2 lines, the first at log:5: 1 column, expected 12, found ``"
     );
     let error = lenient(0.1).unwrap_err();
     assert_eq!(*error.kind(), ErrorKind::TooManySkipped);
@@ -511,7 +619,16 @@ fn a_lenient_reader_counts_what_it_skips_and_has_a_limit() {
 /// Logs large enough for several blocks, with faults in them.
 fn large(name: &str) -> Vec<u8> {
     let mut log = Vec::new();
-    if name == "kdd2012" {
+    if name == "delimited with sessions" {
+        log.extend_from_slice(b"query,page,item,rank,click\n");
+        for page in 0..1000 {
+            for rank in 1..=page % 12 + 1 {
+                let click = u32::from((page + rank) % 7 == 0);
+                let quote = if page % 5 == 0 { "\"" } else { "" };
+                writeln!(log, "{},{quote}{}{quote},{},{rank},{click}", page % 3, page, rank % 5).unwrap();
+            }
+        }
+    } else if name == "kdd2012" {
         let users = PositionBased::from_values(&[0.5, 0.2, 0.1], &[1.0, 0.4, 0.2]).unwrap();
         let traffic: Vec<_> = (0..50)
             .map(|query| Traffic { query, items: vec![1, 2, query + 3], weight: 1.0, users: users.clone() })
@@ -534,7 +651,8 @@ fn large(name: &str) -> Vec<u8> {
 
 #[test]
 fn threads_and_blocks_change_nothing() {
-    for (name, format) in [("kdd2012", Format::Kdd2012), ("yandex", Format::Yandex)] {
+    let three = ["kdd2012", "yandex", "delimited with sessions"];
+    for (name, format) in three.into_iter().zip([Format::Kdd2012, Format::Yandex, table_of_sessions()]) {
         let log = large(name);
         let lenient =
             Reader::new(format.clone()).keep_sessions().hold_out(5, 3).unwrap().lenient(0.1).unwrap();
@@ -604,6 +722,24 @@ fn the_papers_filter() {
 }
 
 #[test]
+fn counts_are_restricted_cell_by_cell() {
+    let log =
+        "query,item,position,clicks,impressions\nq,a,1,1,2\nq,a,2,2,3\nq,b,1,3,4\nr,a,1,4,5\ns,a,2,5,6\n";
+    let counts = read(&Format::counts(), log).unwrap().counts;
+    let [q, s] = ["q", "s"].map(|query| counts.names().find(query).unwrap());
+    let first = counts.restricted(|_, cell| cell.position == 0);
+    assert_eq!(csv(&first), "q,a,1,1,2\nq,b,1,3,4\nr,a,1,4,5\n");
+    // A query without a cell is no query; the others stay those they were.
+    assert_eq!((first.n_queries(), first.n_positions(), first.query(s).is_none()), (2, 1, true));
+    assert_eq!(first.query(q).unwrap().impressions(), 6);
+    let of_q = counts.restricted(|query, _| query == q);
+    assert_eq!((csv(&of_q).as_str(), of_q.impressions()), ("q,a,1,1,2\nq,a,2,2,3\nq,b,1,3,4\n", 9));
+    assert_eq!(of_q.names(), counts.names());
+    assert_eq!(counts.restricted(|_, _| true), counts);
+    assert_eq!(counts.restricted(|_, _| false).n_queries(), 0);
+}
+
+#[test]
 fn a_cell_is_counted_up_to_2_to_the_40() {
     let half = (1_u64 << 39) - 1;
     let log = |n: usize| {
@@ -646,7 +782,7 @@ fn any_bytes_get_an_answer() {
     }
     /// Real lines with some bytes changed come further than random ones.
     fn changed(which: usize, changes: Vec<(usize, u8)>) -> bool {
-        let (_, _, log) = &all()[which % 5];
+        let (_, _, log) = &all()[which % 6];
         let mut bytes = log.as_bytes().to_vec();
         for (place, byte) in changes.into_iter().take(8) {
             let place = place % bytes.len();

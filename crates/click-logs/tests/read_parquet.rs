@@ -106,6 +106,32 @@ fn many_rows_are_read_in_parts() {
     assert_eq!(log.counts.n_cells(), 90);
 }
 
+/// Sessions cross the parts that rows are read in; a column of any kind may name them.
+#[test]
+fn rows_make_sessions() {
+    let columns = "query=q,item=i,position=p,click=c,session=n";
+    let n: usize = 3000;
+    let table = Table {
+        queries: vec![Some("q"); 3 * n],
+        items: (0..3 * n).map(|row| [5, 6, 7][row % 3]).collect(),
+        positions: (0..3 * n).map(|row| [1, 2, 3][row % 3]).collect(),
+        clicks: (0..3 * n).map(|row| i64::from(row % 9 == 4)).collect(),
+        impressions: (0..3 * n).map(|row| (row / 3) as f64 / 2.0).collect(),
+    };
+    let reader = Reader::new(Format::parquet(columns).unwrap()).keep_sessions();
+    let log = reader.read("log.parquet", table.write(Compression::SNAPPY).as_slice()).unwrap();
+    assert_eq!((log.report.sessions, log.report.clicks, log.counts.impressions()), (3000, 1000, 9000));
+    let query = log.sessions.queries().next().unwrap();
+    let lists: Vec<_> = query.lists().collect();
+    assert_eq!((lists.len(), lists[0].items().len()), (1, 3));
+    let patterns: Vec<_> = lists[0].patterns().iter().map(|p| (p.clicks.bits(), p.sessions)).collect();
+    assert_eq!(patterns, [(0b000, 2000), (0b010, 1000)]);
+
+    let mixed_up = Table { positions: (0..3 * n).map(|row| [1, 3, 2][row % 3]).collect(), ..table };
+    let error = reader.read("log.parquet", mixed_up.write(Compression::SNAPPY).as_slice()).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::Line(Fault::OutOfOrder { next: 2 }));
+}
+
 #[test]
 fn refused() {
     type Change = fn(&mut Table);

@@ -10,7 +10,9 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|input: (u8, &[u8])| {
     let (delimiter, bytes) = input;
     let delimiter = [b',', b'\t', b';', delimiter][usize::from(delimiter % 4)];
-    let columns = Columns::parse("query=q,item=i,position=p,click=c,impressions=n").unwrap();
+    // The fifth column counts impressions, or names sessions.
+    let fifth = if input.0 & 4 == 0 { "impressions=n" } else { "session=n" };
+    let columns = Columns::parse(&format!("query=q,item=i,position=p,click=c,{fifth}")).unwrap();
     let header = ["q", "i", "p", "c", "n", "x"].join(&*char::from(delimiter).to_string());
     let log = [header.as_bytes(), b"\n", bytes].concat();
     check(&Format::Delimited(Delimited { columns, delimiter: Some(delimiter) }), &log);

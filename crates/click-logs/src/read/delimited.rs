@@ -1,11 +1,15 @@
 //! Any table with a header, one (query, item, position) a line, columns named by the user.
 //!
-//! The delimiter is the one that the header has: a tab, or else a comma, or else a semicolon. A column in quotation marks may hold the delimiter,
+//! The delimiter is the first of tab, comma, semicolon and vertical bar under which the header has the columns that are named. A column in quotation marks may hold the delimiter,
 //! and a quotation mark written twice; not the end of a line. Columns that are not named are not looked at. Positions count from 1.
+//!
+//! Where a column names sessions, lines that stand together with the same session and query are one list, from its first position down. What
+//! sessions are called is compared from line to line, and neither kept nor shown.
 
 use super::fields::{MAX_POSITIONS, count, position};
-use super::{Fault, LineFault, LineFormat, MAX_TEXT, Sink};
+use super::{Fault, LineFault, LineFormat, MAX_TEXT, Sink, after_last_line, cut_between};
 use crate::error::{Error, ErrorKind};
+use crate::names::Id;
 use crate::table::Shown;
 use std::borrow::Cow;
 
@@ -22,6 +26,8 @@ pub struct Columns {
     pub click: String,
     /// Impressions of it; without it one a line.
     pub impressions: Option<String>,
+    /// The session, one list that a user saw; without it the order of clicks is not known. Then a line is one impression.
+    pub session: Option<String>,
 }
 
 /// A table with a header.
@@ -29,7 +35,7 @@ pub struct Columns {
 pub struct Delimited {
     /// Which column says what.
     pub columns: Columns,
-    /// What stands between columns; without it what the header has.
+    /// What stands between columns; without it a tab, a comma, a semicolon or a vertical bar, as the header has it.
     pub delimiter: Option<u8>,
 }
 
@@ -37,11 +43,12 @@ pub struct Delimited {
 pub(crate) const ONE_QUERY: &[u8] = b"all";
 
 impl Columns {
-    /// Reads `query=..,item=..,position=..,click=..,impressions=..`; `query` and `impressions` may be missing.
+    /// Reads `query=..,item=..,position=..,click=..,impressions=..,session=..`; `query`, `impressions` and `session` may be missing.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Settings`] for another key, one twice, one without a column, or a missing one.
+    /// [`ErrorKind::Settings`] for another key, one twice, one without a column, a missing one, one column for two keys, or both
+    /// `impressions` and `session`.
     ///
     /// # Examples
     ///
@@ -54,8 +61,8 @@ impl Columns {
     /// ```
     pub fn parse(text: &str) -> Result<Self, Error> {
         let wrong = |message: String| Error::of(ErrorKind::Settings, "columns", message);
-        let keys = ["query", "item", "position", "click", "impressions"];
-        let mut names: [Option<String>; 5] = Default::default();
+        let keys = ["query", "item", "position", "click", "impressions", "session"];
+        let mut names: [Option<String>; ROLES] = Default::default();
         for part in text.split(',') {
             let Some((key, column)) = part.split_once('=') else {
                 return Err(wrong(format!("`{part}`: expected key=column")));
@@ -66,11 +73,19 @@ impl Columns {
             if column.trim().is_empty() {
                 return Err(wrong(format!("`{part}`: a column has a name")));
             }
-            if names[place].replace(column.trim().into()).is_some() {
+            let column = column.trim();
+            let other = names.iter().position(|name| name.as_deref() == Some(column));
+            if let Some(other) = other.filter(|&other| other != place) {
+                return Err(wrong(format!("column `{column}` is given for `{}` and `{key}`", keys[other])));
+            }
+            if names[place].replace(column.into()).is_some() {
                 return Err(wrong(format!("`{key}` is given twice")));
             }
         }
-        let [query, item, position, click, impressions] = names;
+        let [query, item, position, click, impressions, session] = names;
+        if impressions.is_some() && session.is_some() {
+            return Err(wrong("`impressions` and `session`: a line of a session is one impression".into()));
+        }
         let needed =
             |name: Option<String>, key: &str| name.ok_or_else(|| wrong(format!("`{key}` is missing")));
         Ok(Self {
@@ -79,6 +94,7 @@ impl Columns {
             position: needed(position, "position")?,
             click: needed(click, "click")?,
             impressions,
+            session,
         })
     }
 
@@ -90,6 +106,7 @@ impl Columns {
             position: "position".into(),
             click: "clicks".into(),
             impressions: Some("impressions".into()),
+            session: None,
         }
     }
 
@@ -101,17 +118,64 @@ impl Columns {
             Some(&self.position),
             Some(&self.click),
             self.impressions.as_deref(),
+            self.session.as_deref(),
         ]
     }
 }
 
 /// What columns may say, and the place of each among [`Columns::by_role`].
-pub(crate) const ROLES: usize = 5;
+pub(crate) const ROLES: usize = 6;
 pub(crate) const QUERY: usize = 0;
 pub(crate) const ITEM: usize = 1;
 pub(crate) const POSITION: usize = 2;
 pub(crate) const CLICK: usize = 3;
 pub(crate) const IMPRESSIONS: usize = 4;
+pub(crate) const SESSION: usize = 5;
+
+/// The list whose lines are being read, where a column names sessions.
+#[derive(Default)]
+pub(crate) struct OpenList {
+    /// Of the lines: the session, and the query where there is one.
+    key: Vec<u8>,
+    query: Option<Id>,
+    at: u64,
+    items: Vec<Id>,
+    clicks: u64,
+}
+
+impl OpenList {
+    /// A line comes, perhaps a faulty one; another key than that of the line above ends the list.
+    pub(crate) fn enter<S: Sink>(&mut self, key: &[u8], sink: &mut S) {
+        if self.key != key {
+            self.close(sink);
+            self.key.clear();
+            self.key.extend_from_slice(key);
+        }
+    }
+
+    /// The next item of the list; `at` is its line's place in the log.
+    pub(crate) fn push(&mut self, shown: &Shown, at: u64) -> Result<(), Fault> {
+        let next = self.items.len();
+        if usize::from(shown.position) != next {
+            return Err(Fault::OutOfOrder { next: next as u64 + 1 });
+        }
+        if next == 0 {
+            (self.query, self.at) = (Some(shown.query), at);
+        }
+        self.items.push(shown.item);
+        self.clicks |= shown.clicks.min(1) << shown.position;
+        Ok(())
+    }
+
+    /// The list is over.
+    pub(crate) fn close<S: Sink>(&mut self, sink: &mut S) {
+        if let Some(query) = self.query.take() {
+            sink.session(query, &self.items, self.clicks, self.at);
+        }
+        self.items.clear();
+        self.clicks = 0;
+    }
+}
 
 /// Where the columns stand in a file.
 pub(crate) struct Layout {
@@ -122,19 +186,17 @@ pub(crate) struct Layout {
     names: Vec<String>,
 }
 
-impl LineFormat for Delimited {
-    type Layout = Layout;
-    type Memory = ();
-    const HEADER: bool = true;
+/// What may stand between columns, in the order in which it is tried.
+const DELIMITERS: [u8; 4] = [b'\t', b',', b';', b'|'];
 
-    fn layout(&self, header: &[u8]) -> Result<Layout, String> {
-        let has = |byte: &u8| header.contains(byte);
-        let delimiter = self.delimiter.or_else(|| [b'\t', b',', b';'].into_iter().find(has)).unwrap_or(b',');
+impl Layout {
+    /// Where the header has the columns, if this stands between them.
+    fn new(named: &Columns, header: &[u8], delimiter: u8) -> Result<Self, String> {
         let fields = split(header, delimiter).map_err(|fault| fault.to_string())?;
         let names: Vec<String> =
             fields.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
         let mut columns = [None; ROLES];
-        for (column, name) in columns.iter_mut().zip(self.columns.by_role()) {
+        for (column, name) in columns.iter_mut().zip(named.by_role()) {
             let Some(name) = name else { continue };
             let mut places = (0..names.len()).filter(|&place| names[place] == name);
             *column = places.next();
@@ -145,7 +207,55 @@ impl LineFormat for Delimited {
                 return Err(format!("two columns `{name}` in the header"));
             }
         }
-        Ok(Layout { delimiter, n_columns: names.len(), columns, names })
+        Ok(Self { delimiter, n_columns: names.len(), columns, names })
+    }
+
+    /// What the lines of one list have in common, session and query as they are written; nothing where there are no sessions.
+    fn key(&self, line: &[u8], key: &mut Vec<u8>) {
+        key.clear();
+        let Some(session) = self.columns[SESSION] else { return };
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let split = split(line, self.delimiter).unwrap_or_default();
+        for column in [Some(session), self.columns[QUERY]].into_iter().flatten() {
+            key.extend_from_slice(split.get(column).map_or(b"", AsRef::as_ref));
+            // No field holds the end of a line.
+            key.push(b'\n');
+        }
+    }
+}
+
+impl LineFormat for Delimited {
+    type Layout = Layout;
+    type Memory = (OpenList, Vec<u8>);
+    const HEADER: bool = true;
+
+    fn layout(&self, header: &[u8]) -> Result<Layout, String> {
+        let delimiters = self.delimiter.as_ref().map_or(&DELIMITERS[..], std::slice::from_ref);
+        let mut wrong = None;
+        for &delimiter in delimiters {
+            match Layout::new(&self.columns, header, delimiter) {
+                Ok(layout) => return Ok(layout),
+                Err(message) if header.contains(&delimiter) => wrong = wrong.or(Some(message)),
+                Err(_) => {}
+            }
+        }
+        Err(wrong.unwrap_or_else(|| {
+            let name = self.columns.query.as_ref().unwrap_or(&self.columns.item);
+            format!("no column `{name}` in the header, with a tab, comma, semicolon or vertical bar between columns")
+        }))
+    }
+
+    fn enter<S: Sink>(
+        &self,
+        layout: &Layout,
+        line: &[u8],
+        (list, key): &mut (OpenList, Vec<u8>),
+        sink: &mut S,
+    ) {
+        if layout.columns[SESSION].is_some() {
+            layout.key(line, key);
+            list.enter(key, sink);
+        }
     }
 
     fn line<S: Sink>(
@@ -153,13 +263,13 @@ impl LineFormat for Delimited {
         layout: &Layout,
         line: &[u8],
         at: u64,
-        (): &mut (),
+        (list, _): &mut (OpenList, Vec<u8>),
         sink: &mut S,
     ) -> Result<(), LineFault> {
         if memchr::memchr(b'"', line).is_some() {
             let fields = split(line, layout.delimiter).map_err(|fault| LineFault::new(fault, 0, b"\""))?;
             let fields_of = layout.columns.map(|column| fields.get(column?).map(AsRef::as_ref));
-            return shown(layout, fields.len(), fields_of, at, sink);
+            return shown(layout, fields.len(), fields_of, at, list, sink);
         }
         let mut fields: [Option<&[u8]>; ROLES] = [None; ROLES];
         let mut found = 0;
@@ -173,7 +283,23 @@ impl LineFormat for Delimited {
             found += 1;
             start = end + 1;
         }
-        shown(layout, found, fields, at, sink)
+        shown(layout, found, fields, at, list, sink)
+    }
+
+    fn end<S: Sink>(&self, (list, _): &mut (OpenList, Vec<u8>), sink: &mut S) {
+        list.close(sink);
+    }
+
+    fn cut(&self, layout: &Layout, bytes: &[u8]) -> usize {
+        if layout.columns[SESSION].is_none() {
+            return after_last_line(bytes);
+        }
+        let (mut last, mut key) = (Vec::new(), Vec::new());
+        cut_between(bytes, |lowest, above| {
+            layout.key(lowest, &mut last);
+            layout.key(above, &mut key);
+            last == key
+        })
     }
 
     fn column_name(&self, layout: &Layout, column: usize) -> String {
@@ -187,14 +313,18 @@ fn shown<S: Sink>(
     found: usize,
     fields: [Option<&[u8]>; ROLES],
     at: u64,
+    list: &mut OpenList,
     sink: &mut S,
 ) -> Result<(), LineFault> {
     let expected = layout.n_columns;
     if found != expected {
-        // Nobody knows which column is which, and one that was not asked for may name users.
+        // Nobody knows which column is which, and one that was not asked for, or the session's, may name users.
         let named = layout.columns.iter().flatten().count();
-        let text =
-            if named == expected { fields.map(Option::unwrap_or_default).join(&b' ') } else { b"..".into() };
+        let text = if named == expected && layout.columns[SESSION].is_none() {
+            fields.map(Option::unwrap_or_default).join(&b' ')
+        } else {
+            b"..".into()
+        };
         let fault = if found < expected {
             Fault::TooFewColumns { found, expected }
         } else {
@@ -215,7 +345,12 @@ fn shown<S: Sink>(
     if clicks > impressions {
         return Err(in_role(CLICK)(Fault::ClicksAboveImpressions { impressions }));
     }
-    sink.shown(Shown { query, item, clicks, impressions, position }, at);
+    let shown = Shown { query, item, clicks, impressions, position };
+    match fields[SESSION] {
+        None => sink.shown(shown, at),
+        Some(b"") => return Err(in_role(SESSION)(Fault::Empty)),
+        Some(_) => list.push(&shown, at).map_err(in_role(POSITION))?,
+    }
     Ok(())
 }
 

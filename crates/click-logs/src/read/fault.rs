@@ -42,6 +42,11 @@ pub enum Fault {
         /// Length of the list, or the largest that is read.
         depth: u64,
     },
+    /// The lines of a list do not go from its first position down, one by one.
+    OutOfOrder {
+        /// The position that comes next, from 1.
+        next: u64,
+    },
     /// A list of no item or of more than 64.
     BadDepth,
     /// A line of neither kind that the format has.
@@ -82,6 +87,7 @@ impl Fault {
             Self::ClicksAboveImpressions { .. } => "more clicks than impressions",
             Self::PositionZero => "position 0",
             Self::PositionBeyondDepth { .. } => "position beyond the list",
+            Self::OutOfOrder { .. } => "session out of order",
             Self::BadDepth => "bad length of the list",
             Self::UnknownKind => "unknown kind of line",
             Self::ListLength { .. } => "wrong number of items or marks",
@@ -99,6 +105,7 @@ impl Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::TooFewColumns { found: 1, expected } => write!(f, "1 column, expected {expected}"),
             Self::TooFewColumns { found, expected } => write!(f, "{found} columns, expected {expected}"),
             Self::TooManyColumns { expected } => write!(f, "more columns than the {expected} expected"),
             Self::Empty => write!(f, "nothing there"),
@@ -110,6 +117,10 @@ impl fmt::Display for Fault {
             }
             Self::PositionZero => write!(f, "positions count from 1"),
             Self::PositionBeyondDepth { depth } => write!(f, "a position below the last, {depth}"),
+            Self::OutOfOrder { next } => write!(
+                f,
+                "expected position {next} of this session: its lines stand together and go from position 1 down, one list a session"
+            ),
             Self::BadDepth => write!(f, "a list shows from 1 to 64 items"),
             Self::UnknownKind => write!(f, "expected a line of kind Q (query) or C (click)"),
             Self::ListLength { found, expected } => write!(f, "{found} entries, expected {expected}"),

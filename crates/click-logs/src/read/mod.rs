@@ -64,7 +64,8 @@ pub enum Format {
 
 impl Format {
     /// Any table with a header: `query=..,item=..,position=..,click=..,impressions=..` say which column is what. Without `query` all is
-    /// one query, called `all`; without `impressions` a line is one.
+    /// one query, called `all`; without `impressions` a line is one. Where `session=..` says which lines are one list, they stand
+    /// together, from the first position down, and the order of clicks is known.
     ///
     /// # Errors
     ///
@@ -86,6 +87,17 @@ impl Format {
     /// What [`Counts::write_csv`] writes: `query,item,position,clicks,impressions`.
     pub fn counts() -> Self {
         Self::Delimited(Delimited { columns: Columns::counts(), delimiter: None })
+    }
+
+    /// Whether it tells sessions apart, and so in which order a user saw and clicked.
+    pub fn has_sessions(&self) -> bool {
+        match self {
+            Self::Yandex | Self::Sessions => true,
+            Self::Kdd2012 | Self::Obd => false,
+            Self::Delimited(Delimited { columns, .. }) => columns.session.is_some(),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(columns) => columns.session.is_some(),
+        }
     }
 }
 
@@ -190,7 +202,14 @@ pub(crate) trait LineFormat: Sync {
 
     /// A line comes, perhaps a faulty one; where lines belong together, this says whether it belongs to those above.
     #[inline]
-    fn enter<S: Sink>(&self, _line: &[u8], _memory: &mut Self::Memory, _sink: &mut S) {}
+    fn enter<S: Sink>(
+        &self,
+        _layout: &Self::Layout,
+        _line: &[u8],
+        _memory: &mut Self::Memory,
+        _sink: &mut S,
+    ) {
+    }
 
     fn line<S: Sink>(
         &self,
@@ -205,12 +224,33 @@ pub(crate) trait LineFormat: Sync {
     fn end<S: Sink>(&self, _memory: &mut Self::Memory, _sink: &mut S) {}
 
     /// Where the block ends whose first bytes are these, 0 if further down: after a line, and where what lines belong to changes.
-    fn cut(&self, bytes: &[u8]) -> usize {
-        memchr::memrchr(b'\n', bytes).map_or(0, |place| place + 1)
+    fn cut(&self, _layout: &Self::Layout, bytes: &[u8]) -> usize {
+        after_last_line(bytes)
     }
 
     /// What the format calls its `column`-th column, from 1.
     fn column_name(&self, layout: &Self::Layout, column: usize) -> String;
+}
+
+/// Where the last whole line ends, 0 without one.
+pub(crate) fn after_last_line(bytes: &[u8]) -> usize {
+    memchr::memrchr(b'\n', bytes).map_or(0, |place| place + 1)
+}
+
+/// Before the last whole lines that belong together, since more of them may come; 0 if all do. `together` gets the last line and one above.
+pub(crate) fn cut_between(bytes: &[u8], mut together: impl FnMut(&[u8], &[u8]) -> bool) -> usize {
+    let Some(last) = memchr::memrchr(b'\n', bytes) else { return 0 };
+    let start_of = |end: usize| memchr::memrchr(b'\n', &bytes[..end]).map_or(0, |before| before + 1);
+    let mut cut = start_of(last);
+    let lowest = &bytes[cut..last];
+    while cut > 0 {
+        let above = start_of(cut - 1);
+        if !together(lowest, &bytes[above..cut - 1]) {
+            break;
+        }
+        cut = above;
+    }
+    cut
 }
 
 /// Whoever gets what the threads read.
@@ -324,6 +364,21 @@ impl Reader {
     pub fn read_files<P: AsRef<Path>>(&self, files: &[P]) -> Result<Log, Error> {
         let inputs = files.iter().map(|path| Input::file(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
         self.counted(inputs)
+    }
+
+    /// Reads files as [`read_files`](Self::read_files) does, and tells `watch`, from any thread, how many more bytes of them were read, as
+    /// they stand on the disk.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_files`](Self::read_files).
+    pub fn read_files_watched<P: AsRef<Path>>(
+        &self,
+        files: &[P],
+        watch: &(dyn Fn(u64) + Sync),
+    ) -> Result<Log, Error> {
+        let watched = |path: &P| Ok(Input::file(path.as_ref())?.watched(watch));
+        self.counted(files.iter().map(watched).collect::<Result<_, Error>>()?)
     }
 
     /// Reads one stream; `name` is what errors call it.
@@ -443,7 +498,7 @@ impl Reader {
             let mut line = &bytes[start..end];
             let at = block.at(start);
             start = end + 1;
-            format.enter(line, &mut memory, sink);
+            format.enter(&block.layout, line, &mut memory, sink);
             let result = if line.last() == Some(&b'\r') {
                 line = &line[..line.len() - 1];
                 if self.crlf {

@@ -12,6 +12,7 @@ pub(crate) fn columns() -> Delimited {
         position: "position".into(),
         click: "click".into(),
         impressions: None,
+        session: None,
     };
     Delimited { columns, delimiter: Some(b',') }
 }

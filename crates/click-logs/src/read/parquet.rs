@@ -2,14 +2,14 @@
 //!
 //! Whole numbers, texts, truth values, and floating-point numbers that are whole (some engines write sums so); no nested columns. Row groups are
 //! read one after another, a few thousand rows at a time, only the columns that are named. Compression with Snappy, gzip and
-//! LZ4. A stream has to be read whole first, since what the file holds is said at its end.
+//! LZ4. A stream has to be read whole first, since what the file holds is said at its end. Sessions are those of [`Columns::session`].
 //!
 //! The library that decodes the pages may panic where they are damaged: that is caught and becomes an error.
 
-use super::delimited::{CLICK, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, QUERY, ROLES};
+use super::delimited::{CLICK, IMPRESSIONS, ITEM, ONE_QUERY, OpenList, POSITION, QUERY, ROLES, SESSION};
 use super::fields::{MAX_POSITIONS, check_count, check_position, number};
 use super::report::Progress;
-use super::source::{Input, Totals};
+use super::source::{Input, Totals, Watch};
 use super::{Columns, Fault, Sink};
 use crate::error::{Error, ErrorKind, Place};
 use crate::names::Id;
@@ -76,6 +76,22 @@ impl Value {
         }
     }
 
+    /// Adds bytes that no other value adds.
+    fn add_to(&self, key: &mut Vec<u8>) {
+        let (kind, bytes) = match self {
+            Self::Missing => (0, 0),
+            Self::Number(number) => (1, *number),
+            Self::Negative(number) => (2, number.cast_unsigned()),
+            Self::Fraction(number) => (3, number.to_bits()),
+            Self::Text(text) => (4, text.len() as u64),
+        };
+        key.push(kind);
+        key.extend_from_slice(&bytes.to_le_bytes());
+        if let Self::Text(text) = self {
+            key.extend_from_slice(text.data());
+        }
+    }
+
     fn text(&self) -> String {
         match self {
             Self::Missing => String::new(),
@@ -101,8 +117,9 @@ pub(crate) fn read<S: Sink>(
     let mut totals = Totals::default();
     for (number, input) in inputs.into_iter().enumerate() {
         totals.files += 1;
-        let (name, stream) = input.into_parts();
-        let mut rows = Rows { columns, name: &name, number, lenient, sink, progress };
+        let (name, stream, watch) = input.into_parts();
+        let (list, key) = (OpenList::default(), Vec::new());
+        let mut rows = Rows { columns, name: &name, number, lenient, watch, list, key, sink, progress };
         let in_file = |error| Error::io(&name, error, false);
         let result = catch_unwind(AssertUnwindSafe(|| match stream {
             None => rows.read(File::open(name.as_ref()).map_err(in_file)?),
@@ -112,6 +129,7 @@ pub(crate) fn read<S: Sink>(
                 rows.read(Bytes::from(bytes))
             }
         }));
+        rows.list.close(rows.sink);
         let result = result.unwrap_or_else(|_| Err(Error::of(ErrorKind::Parquet, &name, "damaged Parquet")));
         match result {
             Ok(read) => {
@@ -132,6 +150,10 @@ struct Rows<'a, S> {
     name: &'a str,
     number: usize,
     lenient: bool,
+    watch: Option<Watch<'a>>,
+    /// What is open where a column names sessions, and what its rows have in common.
+    list: OpenList,
+    key: Vec<u8>,
     sink: &'a mut S,
     progress: &'a mut Progress,
 }
@@ -143,7 +165,15 @@ struct HowMuch {
 
 impl<S: Sink> Rows<'_, S> {
     fn wrong(&self, error: &ParquetError) -> Error {
-        Error::of(ErrorKind::Parquet, self.name, error.to_string())
+        let message = match error.to_string() {
+            // The library names a feature of its own.
+            text if text.contains("Disabled feature") => {
+                let codec = text.rsplit(' ').next().unwrap_or_default();
+                format!("compressed with {codec}: expected Snappy, gzip, LZ4, or nothing")
+            }
+            text => text,
+        };
+        Error::of(ErrorKind::Parquet, self.name, message)
     }
 
     fn read<R: ChunkReader + 'static>(&mut self, file: R) -> Result<HowMuch, Error> {
@@ -153,18 +183,27 @@ impl<S: Sink> Rows<'_, S> {
         let mut places = [None; ROLES];
         for (place, name) in places.iter_mut().zip(self.columns.by_role()) {
             let Some(name) = name else { continue };
-            let found =
-                (0..schema.num_columns()).find(|&column| schema.column(column).path().string() == name);
-            let Some(found) = found else {
-                return Err(Error::of(ErrorKind::Header, self.name, format!("no column `{name}`")));
+            let paths = || schema.columns().iter().map(|column| column.path().string());
+            let mut places = (0..).zip(paths()).filter(|(_, path)| path == name).map(|(column, _)| column);
+            let header = |message: String| Error::of(ErrorKind::Header, self.name, message);
+            let Some(found) = places.next() else {
+                if paths().any(|path| path.starts_with(&format!("{name}."))) {
+                    return Err(header(format!("column `{name}` is nested, expected whole numbers or text")));
+                }
+                let there: Vec<String> = paths().take(20).collect();
+                return Err(header(format!("no column `{name}`, found `{}`", there.join("`, `"))));
             };
+            if places.next().is_some() {
+                return Err(header(format!("two columns `{name}`")));
+            }
             check(&schema.column(found)).map_err(|found| {
                 let message = format!("column `{name}` holds {found}, expected whole numbers or text");
                 Error::of(ErrorKind::Parquet, self.name, message)
             })?;
             *place = Some(found);
         }
-        let mut row = 0;
+        let n_rows = u64::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
+        let (mut row, mut told) = (0, 0);
         for group in 0..reader.num_row_groups() {
             let group = reader.get_row_group(group).map_err(|error| self.wrong(&error))?;
             let mut readers: [Option<ColumnReader>; ROLES] = Default::default();
@@ -197,6 +236,13 @@ impl<S: Sink> Rows<'_, S> {
                     }
                 }
             }
+            if let Some(watch) = self.watch {
+                // Pages are read where they stand, and only those of some columns: the share of the rows tells how far it is.
+                let share = u128::from(bytes) * u128::from(row) / u128::from(n_rows.max(1));
+                let now = u64::try_from(share).unwrap_or(bytes).min(bytes);
+                watch(now.saturating_sub(told));
+                told = now;
+            }
         }
         if row == 0 && !self.lenient {
             return Err(Error::of(ErrorKind::Empty, self.name, "no row to read"));
@@ -207,10 +253,25 @@ impl<S: Sink> Rows<'_, S> {
     /// Counts a row; says whether to go on.
     fn row(&mut self, row: u64, values: [Option<&Value>; ROLES], places: [Option<usize>; ROLES]) -> bool {
         self.progress.lines += 1;
-        let Err((role, fault)) = shown(values, self.sink).map(|shown| {
-            // As in a file of lines: where the row stands in the log.
-            self.sink.shown(shown, row ^ (self.number as u64).rotate_right(16));
-        }) else {
+        if values[SESSION].is_some() {
+            self.key.clear();
+            for value in [values[SESSION], values[QUERY]].into_iter().flatten() {
+                value.add_to(&mut self.key);
+            }
+            self.list.enter(&self.key, self.sink);
+        }
+        // As in a file of lines: where the row stands in the log.
+        let at = row ^ (self.number as u64).rotate_right(16);
+        let counted = shown(values, self.sink).and_then(|shown| match values[SESSION] {
+            None => {
+                self.sink.shown(shown, at);
+                Ok(())
+            }
+            Some(Value::Missing) => Err((SESSION, Fault::Empty)),
+            Some(Value::Text(text)) if text.is_empty() => Err((SESSION, Fault::Empty)),
+            Some(_) => self.list.push(&shown, at).map_err(|fault| (POSITION, fault)),
+        });
+        let Err((role, fault)) = counted else {
             return true;
         };
         let name = self.columns.by_role()[role].unwrap_or_default().to_owned();

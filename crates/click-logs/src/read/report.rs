@@ -51,28 +51,33 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} lines, ", self.lines)?;
+        write!(f, "{}, ", some(self.lines, "line"))?;
         if self.sessions > 0 {
-            write!(f, "{} sessions, ", self.sessions)?;
+            write!(f, "{}, ", some(self.sessions, "session"))?;
         }
-        write!(f, "{} impressions, {} clicks", self.impressions, self.clicks)?;
+        write!(f, "{}, {}", some(self.impressions, "impression"), some(self.clicks, "click"))?;
         if self.clicks_outside > 0 {
             write!(f, " (and {} outside the lists)", self.clicks_outside)?;
         }
         if self.empty_files > 0 {
-            write!(f, "; {} empty files", self.empty_files)?;
+            write!(f, "; {}", some(self.empty_files, "empty file"))?;
         }
         if self.byte_order_marks > 0 {
-            write!(f, "; {} byte order marks taken off", self.byte_order_marks)?;
+            write!(f, "; {} taken off", some(self.byte_order_marks, "byte order mark"))?;
         }
         if !self.skipped.is_empty() {
-            write!(f, "; skipped {} lines", self.n_skipped())?;
+            write!(f, "; skipped {}", some(self.n_skipped(), "line"))?;
         }
         for (reason, skipped) in &self.skipped {
-            write!(f, "\n  {reason}: {} lines, the first at {}", skipped.lines, skipped.first)?;
+            write!(f, "\n  {reason}: {}, the first at {}", some(skipped.lines, "line"), skipped.first)?;
         }
         Ok(())
     }
+}
+
+/// One line, two lines.
+fn some(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// What one thread adds up while it reads.

@@ -13,6 +13,16 @@ use std::sync::Arc;
 pub(crate) const MAX_BLOCK: usize = 1 << 26;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
+/// How files begin that are no text in UTF-8, and what they are.
+const OTHERS: [(&[u8], &str); 7] = [
+    (b"\xff\xfe", "text in UTF-16, expected UTF-8"),
+    (b"\xfe\xff", "text in UTF-16, expected UTF-8"),
+    (b"PAR1", "a Parquet file: its format is parquet"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd: only gzip is read, decompress it first"),
+    (b"BZh", "compressed with bzip2: only gzip is read, decompress it first"),
+    (b"\xfd7zXZ\0", "compressed with xz: only gzip is read, decompress it first"),
+    (b"PK\x03\x04", "a zip archive: only gzip is read, decompress it first"),
+];
 
 type Stream<'a> = Box<dyn Read + Send + 'a>;
 
@@ -21,6 +31,21 @@ pub(crate) struct Input<'a> {
     name: Arc<str>,
     /// A file is opened when its turn comes.
     stream: Option<Stream<'a>>,
+    /// Who is told how many bytes of a file were read.
+    watch: Option<Watch<'a>>,
+}
+
+pub(crate) type Watch<'a> = &'a (dyn Fn(u64) + Sync);
+
+/// A file that tells how much of it is read.
+struct Watched<'a>(File, Watch<'a>);
+
+impl Read for Watched<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.0.read(buffer)?;
+        (self.1)(len as u64);
+        Ok(len)
+    }
 }
 
 impl<'a> Input<'a> {
@@ -32,19 +57,26 @@ impl<'a> Input<'a> {
         };
         match std::fs::metadata(path) {
             Err(error) => Err(Error::io(name, error, false)),
-            Ok(metadata) if metadata.is_dir() => Err(Error::of(ErrorKind::Read, name, "a directory")),
-            Ok(_) => Ok(Self { name: name.into(), stream: None }),
+            Ok(metadata) if metadata.is_dir() => {
+                Err(Error::of(ErrorKind::Read, name, "a directory: name the files in it"))
+            }
+            Ok(_) => Ok(Self { name: name.into(), stream: None, watch: None }),
         }
     }
 
-    pub(crate) fn stream(name: &str, stream: Stream<'a>) -> Self {
-        Self { name: name.into(), stream: Some(stream) }
+    /// With someone who is told how much of the file was read.
+    pub(crate) fn watched(self, watch: Watch<'a>) -> Self {
+        Self { watch: Some(watch), ..self }
     }
 
-    /// The name, and the stream if it is no file.
+    pub(crate) fn stream(name: &str, stream: Stream<'a>) -> Self {
+        Self { name: name.into(), stream: Some(stream), watch: None }
+    }
+
+    /// The name, the stream if it is no file, and who is told how much was read.
     #[cfg(feature = "parquet")]
-    pub(crate) fn into_parts(self) -> (Arc<str>, Option<Stream<'a>>) {
-        (self.name, self.stream)
+    pub(crate) fn into_parts(self) -> (Arc<str>, Option<Stream<'a>>, Option<Watch<'a>>) {
+        (self.name, self.stream, self.watch)
     }
 }
 
@@ -138,7 +170,8 @@ impl<'a, F: LineFormat> Source<'a, F> {
             };
             let Some(mut open) = open else { continue };
             let format = self.format;
-            let (len, cut) = open.bytes.fill(buffer, self.block_bytes, |bytes| format.cut(bytes))?;
+            let (len, cut) =
+                open.bytes.fill(buffer, self.block_bytes, |bytes| format.cut(&open.layout, bytes))?;
             if len == 0 {
                 if !open.any_line {
                     self.empty(&open.bytes.name)?;
@@ -173,11 +206,16 @@ impl<'a, F: LineFormat> Source<'a, F> {
     /// Opens a file, takes off a byte order mark and reads the header; nothing if there is no header where one belongs.
     fn open(&mut self, input: Input<'a>) -> Result<Option<Open<'a, F::Layout>>, Error> {
         self.totals.files += 1;
-        let Input { name, stream } = input;
+        let Input { name, stream, watch } = input;
         let in_file = |error| Error::io(&name, error, false);
-        let mut stream = match stream {
-            Some(stream) => stream,
-            None => Box::new(File::open(name.as_ref()).map_err(in_file)?),
+        let mut stream: Stream<'a> = if let Some(stream) = stream {
+            stream
+        } else {
+            let file = File::open(name.as_ref()).map_err(in_file)?;
+            match watch {
+                None => Box::new(file),
+                Some(watch) => Box::new(Watched(file, watch)),
+            }
         };
         let mut head = Vec::new();
         stream.by_ref().take(2).read_to_end(&mut head).map_err(in_file)?;
@@ -193,6 +231,9 @@ impl<'a, F: LineFormat> Source<'a, F> {
         let (len, _) = bytes.fill(&mut start, 1 << 12, first_line)?;
         start.truncate(len);
         let name = &bytes.name;
+        if let Some((_, what)) = OTHERS.iter().find(|(beginning, _)| start.starts_with(beginning)) {
+            return Err(Error::of(ErrorKind::Read, name, *what));
+        }
         if start.starts_with(&BYTE_ORDER_MARK) {
             self.totals.byte_order_marks += 1;
             if !self.lenient {

@@ -8,7 +8,7 @@
 //! Where a faulty line of a query is skipped, clicks that follow it belong to earlier lists or are outside.
 
 use super::fields::number;
-use super::{Fault, LineFault, LineFormat, Sink};
+use super::{Fault, LineFault, LineFormat, Sink, cut_between};
 use crate::names::Id;
 
 const URLS: usize = 10;
@@ -49,7 +49,7 @@ impl LineFormat for Yandex {
     }
 
     /// Faulty or not: what begins otherwise ends the session, here as in [`cut`](LineFormat::cut).
-    fn enter<S: Sink>(&self, line: &[u8], session: &mut OpenSession, sink: &mut S) {
+    fn enter<S: Sink>(&self, (): &(), line: &[u8], session: &mut OpenSession, sink: &mut S) {
         let id = session_of(line);
         if session.id != id {
             session.close(sink);
@@ -127,19 +127,8 @@ impl LineFormat for Yandex {
     }
 
     /// Before the last session, which may go on.
-    fn cut(&self, bytes: &[u8]) -> usize {
-        let Some(last) = memchr::memrchr(b'\n', bytes) else { return 0 };
-        let start_of = |end: usize| memchr::memrchr(b'\n', &bytes[..end]).map_or(0, |before| before + 1);
-        let mut cut = start_of(last);
-        let id = session_of(&bytes[cut..last]);
-        while cut > 0 {
-            let above = start_of(cut - 1);
-            if session_of(&bytes[above..cut - 1]) != id {
-                break;
-            }
-            cut = above;
-        }
-        cut
+    fn cut(&self, (): &(), bytes: &[u8]) -> usize {
+        cut_between(bytes, |last, above| session_of(last) == session_of(above))
     }
 
     fn column_name(&self, (): &(), column: usize) -> String {
