@@ -3,10 +3,16 @@
 use click_logs::generate::{Traffic, kdd2012, yandex};
 use click_models::{DcmReward, DependentClick, PositionBased};
 use confidence::Probability;
+use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
 use std::collections::BTreeMap;
-use std::fs;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
 use tempfile::{TempDir, tempdir};
 
 const EXAMINATION: [f64; 3] = [1.0, 0.55, 0.3];
@@ -236,6 +242,9 @@ fn what_cannot_be_is_refused_with_a_clear_message() {
     let missing = top.path().join("missing.txt");
     let parquet = top.path().join("counts.parquet");
     fs::write(&parquet, "query,item").unwrap();
+    let [crlf, nothing] = ["crlf.txt", "nothing.txt"].map(|name| top.path().join(name));
+    fs::write(&crlf, "0\t1\t17\t901\t4\t2\t1\t55\t6\t7\t8\t9\r\n").unwrap();
+    fs::write(&nothing, "0\t0\t17\t901\t4\t2\t1\t55\t6\t7\t8\t9\n").unwrap();
     let nothing_passes = ["--min-impressions", "1000000", "--min-items", "5", "--positions", "3"];
     for (arguments, message) in [
         (&[text(&missing), "--format", "kdd2012"][..], "missing.txt: No such file or directory"),
@@ -258,6 +267,12 @@ fn what_cannot_be_is_refused_with_a_clear_message() {
         (&["--counts", log], "training.txt:1: "),
         (&[log, "--format", "parquet", "--columns", "item=a,position=b,click=c"], "training.txt: "),
         (&["--counts", text(&parquet)], "counts.parquet: "),
+        (&[text(&crlf), "--format", "kdd2012"], ": give --crlf"),
+        (
+            &[text(&nothing), "--format", "kdd2012"],
+            "nothing was shown in all of the log: 1 line, 0 impressions",
+        ),
+        (&[text(top.path()), "--format", "kdd2012"], "a directory: name the files in it"),
         (&[&[log, "--format", "kdd2012"], &nothing_passes[..]].concat(), "nothing to fit: none of 2 queries"),
         (
             &[log, "--format", "kdd2012", "--prior", "-1"],
@@ -303,7 +318,7 @@ fn lenient_fits_say_what_they_skipped() {
     let arguments = [text(&log), "--format", "kdd2012", "--out", text(&out)];
     assert!(refused(&arguments[..3]).contains("training.txt:40001: "));
     let said = works("fit", &[&arguments[..], &["--lenient"]].concat());
-    assert!(said.contains("skipped 1 lines") && said.contains("too few columns"), "{said}");
+    assert!(said.contains("skipped 1 line\n") && said.contains("too few columns"), "{said}");
     assert!(
         refused(&[&arguments[..3], &["--lenient", "--max-skipped", "0.00001"]].concat()).contains("skipped")
     );
@@ -333,4 +348,189 @@ fn a_position_that_is_examined_more_than_the_first_comes_first() {
         "simulate",
         &[text(&out.join("spec.toml")), "--out", text(&results), "--horizon", "50", "--runs", "2"],
     );
+}
+
+/// The lists and clicks of a Yandex log as a table, a line an impression, with a column that names users.
+fn as_table(yandex: &str) -> String {
+    let mut lists: Vec<(Vec<&str>, Vec<bool>)> = Vec::new();
+    for line in yandex.lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        if fields[2] == "Q" {
+            lists.push((fields[5..].to_vec(), vec![false; 10]));
+        } else {
+            // The sessions of the generated log have one list each.
+            let (items, clicks) = lists.last_mut().unwrap();
+            clicks[items.iter().position(|item| *item == fields[3]).unwrap()] = true;
+        }
+    }
+    let mut table = "visit,user,rank,doc,clicked\n".to_owned();
+    for (visit, (items, clicks)) in lists.iter().enumerate() {
+        for (place, (item, click)) in items.iter().zip(clicks).enumerate() {
+            writeln!(table, "v{visit},user-{visit},{},{item},{}", place + 1, u8::from(*click)).unwrap();
+        }
+    }
+    table
+}
+
+/// What a user saw and clicked is the same in a table that names sessions; and neither they nor users are written.
+#[test]
+fn a_table_with_sessions_is_as_good_as_a_log_of_sessions() {
+    let top = tempdir().unwrap();
+    let log = dcm_log(top.path());
+    let table = top.path().join("log.csv");
+    fs::write(&table, as_table(&fs::read_to_string(&log).unwrap())).unwrap();
+    let outs = ["yandex", "table"].map(|name| top.path().join(name));
+    works("fit", &[text(&log), "--format", "yandex", "--out", text(&outs[0]), "--quiet"]);
+    let columns = "item=doc,position=rank,click=clicked,session=visit";
+    let arguments = [text(&table), "--format", "delimited", "--columns", columns];
+    let said = works("fit", &[&arguments[..], &["--out", text(&outs[1])]].concat());
+    assert!(
+        said.contains("200000 lines, 20000 sessions, 200000 impressions") && !said.contains("not fitted"),
+        "{said}"
+    );
+    let fits = outs.each_ref().map(|out| fs::read_to_string(out.join("parameters.csv")).unwrap());
+    // The query of the generated log is called 9/1, the table has none.
+    assert!(fits[0].replace(",9/1,", ",all,") == fits[1]);
+    for (name, bytes) in contents(&outs[1]) {
+        let content = String::from_utf8(bytes).unwrap();
+        assert!(!content.contains("user-") && !content.contains("v12,"), "{name}");
+    }
+
+    // Models of sessions have the items that a filter drops, which is told.
+    let filtered = top.path().join("filtered");
+    let filter = ["--min-impressions", "1600", "--out", text(&filtered)];
+    let said = works("fit", &[&arguments[..], &filter].concat());
+    assert!(said.contains("have all 200,000 impressions: a session is foretold whole"), "{said}");
+    let said = refused(&[&arguments[..], &["--positions", "3", "--model", "dcm"]].concat());
+    assert!(said.contains("--positions cuts short"), "{said}");
+    let said =
+        refused(&[&arguments[..4], &["item=doc,position=rank,click=clicked", "--model", "dcm"]].concat());
+    assert!(said.contains("--columns have session=.."), "{said}");
+}
+
+/// Columns of names and of numbers, as an engine writes the counts of a warehouse.
+fn counts_parquet(path: &Path, rows: &[BTreeMap<String, String>]) {
+    let schema =
+        "message counts { REQUIRED BYTE_ARRAY query (UTF8); REQUIRED INT64 item; REQUIRED INT64 position;
+        REQUIRED INT64 clicks; REQUIRED INT64 impressions; }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let mut writer = SerializedFileWriter::new(File::create(path).unwrap(), schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    let queries: Vec<ByteArray> = rows.iter().map(|row| row["query"].as_str().into()).collect();
+    column.typed::<ByteArrayType>().write_batch(&queries, None, None).unwrap();
+    column.close().unwrap();
+    for name in ["item", "position", "clicks", "impressions"] {
+        let mut column = group.next_column().unwrap().unwrap();
+        let numbers: Vec<i64> = rows.iter().map(|row| row[name].parse().unwrap()).collect();
+        column.typed::<Int64Type>().write_batch(&numbers, None, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+}
+
+/// Engines write a table in parts, and call them as they like.
+#[test]
+fn counts_in_parquet_are_as_good_as_in_csv() {
+    let top = tempdir().unwrap();
+    let log = pbm_log(top.path());
+    let [first, second] = ["first", "second"].map(|name| top.path().join(name));
+    works("fit", &[text(&log), "--format", "kdd2012", "--model", "pbm", "--out", text(&first), "--quiet"]);
+    let rows = table(&first.join("counts.csv"));
+    let parts = ["part-0.parquet", "part-1"].map(|name| top.path().join(name));
+    counts_parquet(&parts[0], &rows[..5]);
+    counts_parquet(&parts[1], &rows[5..]);
+    works("fit", &["--counts", text(&parts[0]), text(&parts[1]), "--out", text(&second), "--quiet"]);
+    for file in ["parameters.csv", "counts.csv"] {
+        assert_eq!(fs::read(first.join(file)).unwrap(), fs::read(second.join(file)).unwrap());
+    }
+    let said = refused(&["--counts", text(&parts[0]), text(&first.join("counts.csv"))]);
+    assert!(said.contains("files of one kind"), "{said}");
+}
+
+/// Runs `fit` with files of at most so many blocks, and a shell's word before it.
+#[cfg(target_os = "linux")]
+fn with_small_files(blocks: u32, word: &str, arguments: &[&str]) -> Output {
+    let script = format!("ulimit -c 0; ulimit -f {blocks}; {word}; exec \"$0\" fit \"$@\"");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script, env!("CARGO_BIN_EXE_click-bandits")]).args(arguments).output().unwrap()
+}
+
+/// A disk that is full after so many bytes of a file, and a process that is killed in the middle of writing one (the signal of that limit):
+/// nothing is there under the name of a result, or all of the earlier ones, and the next run works.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_or_a_killed_process_leaves_no_half_written_result() {
+    use std::os::unix::process::ExitStatusExt as _;
+    let top = tempdir().unwrap();
+    let log = pbm_log(top.path());
+    let whole = top.path().join("whole");
+    let arguments = [text(&log), "--format", "kdd2012", "--quiet"];
+    works("fit", &[&arguments[..], &["--out", text(&whole)]].concat());
+    let expected = contents(&whole);
+    let mut n_failed = 0;
+    for blocks in [0, 1, 4, 8, 16, 32, 64, 1 << 20] {
+        let full = top.path().join(format!("full-{blocks}"));
+        let output =
+            with_small_files(blocks, "trap '' XFSZ", &[&arguments[..], &["--out", text(&full)]].concat());
+        if output.status.success() {
+            assert!(contents(&full) == expected);
+            break;
+        }
+        n_failed += 1;
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("cannot be written: File too large"), "{said}");
+        assert!(!full.exists());
+
+        let killed = top.path().join(format!("killed-{blocks}"));
+        let output = with_small_files(blocks, ":", &[&arguments[..], &["--out", text(&killed)]].concat());
+        assert!(output.status.signal().is_some());
+        if killed.exists() {
+            assert!(contents(&killed).keys().all(|name| name.starts_with('.')));
+        }
+        // Where there was an earlier result it stays, and the run after that one works and cleans up.
+        for word in ["trap '' XFSZ", ":"] {
+            assert!(
+                !with_small_files(blocks, word, &[&arguments[..], &["--out", text(&whole)]].concat())
+                    .status
+                    .success()
+            );
+            let mut left = contents(&whole);
+            left.retain(|name, _| !name.starts_with('.'));
+            assert!(left == expected);
+        }
+        for dir in [&killed, &whole] {
+            works("fit", &[&arguments[..], &["--out", text(dir)]].concat());
+            assert!(contents(dir) == expected);
+        }
+    }
+    // Files of several sizes stand in the way of a limit, so that some were written when the next one failed.
+    assert!(n_failed >= 4);
+}
+
+/// A pipe has nothing for the second reading; counts are read once.
+#[cfg(target_os = "linux")]
+#[test]
+fn pipes_are_refused_before_they_are_read() {
+    let top = tempdir().unwrap();
+    let out = top.path().join("out");
+    let piped = |arguments: &[&str], input: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits"));
+        command.arg("fit").args(arguments).args(["--quiet", "--out", text(&out)]);
+        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // One that refuses does not read.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        child.wait_with_output().unwrap()
+    };
+    for name in ["/dev/stdin", "-"] {
+        let output = piped(&[name, "--format", "kdd2012"], "");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            !output.status.success() && said.contains("the log is read twice") && !out.exists(),
+            "{said}"
+        );
+    }
+    let cells = "query,item,position,clicks,impressions\n1,a,1,100,1000\n1,a,2,50,1000\n1,b,1,200,1000\n1,b,2,100,1000\n";
+    assert!(piped(&["--counts", "/dev/stdin"], cells).status.success() && out.join("spec.toml").exists());
 }

@@ -15,13 +15,14 @@ pub(crate) struct Arguments {
     /// How the logs are written
     #[arg(long, value_enum, required_unless_present = "counts", conflicts_with = "counts")]
     pub(super) format: Option<FormatName>,
-    /// Which column is what, for `delimited` and `parquet`: query=..,item=..,position=..,click=..,impressions=.. (`query` and `impressions` may be
-    /// missing)
+    /// Which column is what, for `delimited` and `parquet`: query=..,item=..,position=..,click=.. and, where a line is more than one impression,
+    /// impressions=..; or session=.., whose lines are one list, stand together and go from position 1 down, for models that need
+    /// sessions. `query` may be missing
     #[arg(long, value_name = "KEY=COLUMN,..", conflicts_with = "counts")]
     pub(super) columns: Option<String>,
-    /// Start from counts instead: a table, Parquet if its name ends so, with the columns query, item, position, clicks, impressions
-    #[arg(long, value_name = "FILE")]
-    pub(super) counts: Option<PathBuf>,
+    /// Start from counts instead: tables, Parquet or CSV, with the columns query, item, position, clicks, impressions
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(super) counts: Vec<PathBuf>,
     /// Models, with commas between them
     #[arg(long, value_enum, value_delimiter = ',', default_value = "all")]
     pub(super) model: Vec<ModelName>,
@@ -61,7 +62,7 @@ pub(crate) struct Arguments {
     /// Which ones
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(super) seed: u64,
-    /// Threads to read with [default: one a core]
+    /// Threads to read the log with; fits have one a core [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) threads: Option<u16>,
     /// Say nothing while and after it runs
@@ -87,11 +88,6 @@ pub(crate) enum FormatName {
 }
 
 impl FormatName {
-    /// Whether it tells in which order a user saw and clicked.
-    pub(super) fn has_sessions(self) -> bool {
-        matches!(self, Self::Yandex | Self::Sessions)
-    }
-
     /// Whether the user has to say which column is what.
     pub(super) fn needs_columns(self) -> bool {
         matches!(self, Self::Delimited | Self::Parquet)
@@ -203,7 +199,7 @@ impl Arguments {
 
     /// The files read, as they were typed.
     pub(super) fn files(&self) -> Vec<PathBuf> {
-        self.counts.as_ref().map_or_else(|| self.logs.clone(), |counts| vec![counts.clone()])
+        if self.counts.is_empty() { self.logs.clone() } else { self.counts.clone() }
     }
 
     /// The files read, for readers.

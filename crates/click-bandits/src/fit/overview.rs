@@ -6,6 +6,7 @@ use super::simulation::Simulable;
 use super::source::{Source, Whole};
 use crate::report::number::{fixed, grouped};
 use click_logs::fit::{Fit, Score, identifiability};
+use click_logs::{ListSessions, QuerySessions};
 use std::fmt;
 
 pub(super) struct Overview<'a> {
@@ -52,6 +53,14 @@ impl fmt::Display for Overview<'_> {
     }
 }
 
+/// Items shown in all sessions of a query.
+fn impressions(query: QuerySessions<'_>) -> u64 {
+    let of_list = |list: ListSessions<'_>| {
+        list.items().len() as u64 * list.patterns().iter().map(|pattern| pattern.sessions).sum::<u64>()
+    };
+    query.lists().map(of_list).sum()
+}
+
 impl Overview<'_> {
     fn comparison(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(score) = self.scores.first() else {
@@ -86,7 +95,20 @@ impl Overview<'_> {
         if !self.source.left_out().is_empty() {
             let names: Vec<_> = self.source.left_out().iter().map(|model| model.name()).collect();
             let all = names.join(", ");
-            warn(format!("not fitted: {all}. They need whole sessions, in their order."))?;
+            let remedy = if self.arguments.positions.is_some() {
+                "They need whole sessions, which --positions cuts short."
+            } else {
+                "They need whole sessions, in their order."
+            };
+            warn(format!("not fitted: {all}. {remedy}"))?;
+        }
+        let of_sessions: u64 = self.whole.sessions.queries().map(impressions).sum();
+        if of_sessions > self.whole.counts.impressions() {
+            warn(format!(
+                "the filter dropped items or positions of these queries from the counts, so from the pbm's parameters; the other models and \
+                 the comparison have all {} impressions: a session is foretold whole.",
+                grouped(of_sessions)
+            ))?;
         }
         for fit in self.fits {
             let ends = fit.queries().iter().map(|query| query.convergence.as_ref());

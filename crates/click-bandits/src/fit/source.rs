@@ -1,11 +1,15 @@
 //! The log: which models it can be asked about, what is fitted, and what is held out.
 
 use super::arguments::{Arguments, FormatName};
+use crate::progress::Progress;
 use anyhow::{Result, anyhow, bail};
 use click_logs::fit::{Model, split};
-use click_logs::{Counts, Filter, Format, HeldOut, Reader, Report, Sessions};
+use click_logs::{Counts, ErrorKind, Fault, Filter, Format, HeldOut, Log, Reader, Report, Sessions};
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Where counts and sessions come from.
 #[derive(Debug)]
@@ -21,6 +25,7 @@ pub(super) struct Source {
     filter: Filter,
     held_out: u64,
     seed: u64,
+    quiet: bool,
 }
 
 /// All of the log that passes the filter.
@@ -56,10 +61,16 @@ impl Source {
     /// Arguments that do not go together.
     pub(super) fn new(arguments: &Arguments) -> Result<Self> {
         let format = format(arguments)?;
+        let counted = !arguments.counts.is_empty();
+        if !counted {
+            arguments.logs.iter().try_for_each(|log| readable_twice(log))?;
+        }
         let no_order = match arguments.format {
             None => Some("counts do not tell"),
-            Some(format) if !format.has_sessions() => Some("this format does not tell"),
-            Some(_) if arguments.positions.is_some() => Some("--positions does not leave"),
+            Some(_) if !format.has_sessions() => Some(
+                "this log does not tell: give one of format yandex or sessions, or a table whose --columns have session=..",
+            ),
+            Some(_) if arguments.positions.is_some() => Some("--positions cuts short: leave it out"),
             Some(_) => None,
         };
         let (mut models, mut left_out) = (Vec::new(), Vec::new());
@@ -68,8 +79,7 @@ impl Source {
             for model in asked.map_or(ALL.to_vec(), |model| vec![model]) {
                 match no_order.filter(|_| model.needs_sessions()) {
                     Some(why) if asked.is_some() => bail!(
-                        "--model {model}: it is fitted from whole sessions, in their order, which {why}: fit pbm, or give a log \
-                         of format yandex or sessions without --positions"
+                        "--model {model}: it is fitted from whole sessions, in their order, which {why}; or fit pbm"
                     ),
                     Some(_) if !left_out.contains(&model) => left_out.push(model),
                     None if !models.contains(&model) => models.push(model),
@@ -95,14 +105,31 @@ impl Source {
         Ok(Self {
             files: arguments.files(),
             reader,
-            counted: arguments.counts.is_some(),
+            counted,
             threads,
             models,
             left_out,
             filter: arguments.filter(),
             held_out: arguments.held_out,
             seed: arguments.seed,
+            quiet: arguments.quiet,
         })
+    }
+
+    /// Reads the files, and shows how far it is.
+    fn read(&self, reader: &Reader, what: &str) -> Result<Log> {
+        const MEGABYTE: u64 = 1_000_000;
+        let bytes: u64 = self.files.iter().filter_map(|path| Some(fs::metadata(path).ok()?.len())).sum();
+        let progress = Progress::start(what, bytes.div_ceil(MEGABYTE), "MB", self.quiet);
+        let done = AtomicU64::new(0);
+        let watch = |more: u64| {
+            let before = done.fetch_add(more, Ordering::Relaxed);
+            match (before + more) / MEGABYTE - before / MEGABYTE {
+                0 => {}
+                megabytes => progress.add(megabytes),
+            }
+        };
+        reader.read_files_watched(&self.files, &watch).map_err(|error| told(&error))
     }
 
     /// The models to fit, at least one.
@@ -126,8 +153,11 @@ impl Source {
     ///
     /// The log cannot be read, or nothing passes the filter.
     pub(super) fn whole(&self) -> Result<Whole> {
-        let log = self.reader.read_files(&self.files).map_err(|error| told(&error))?;
+        let log = self.read(&self.reader, "reading")?;
         let n_queries = log.counts.n_queries();
+        if n_queries == 0 {
+            bail!("nothing to fit: nothing was shown in all of the log: {}", log.report);
+        }
         let counts = log.counts.filtered(&self.filter);
         if counts.n_queries() == 0 {
             bail!(
@@ -156,7 +186,11 @@ impl Source {
         } else {
             let reader =
                 self.reader.clone().hold_out(self.held_out, self.seed).map_err(|error| told(&error))?;
-            let log = reader.read_files(&self.files).map_err(|error| told(&error))?;
+            let log = self.read(&reader, "reading again")?;
+            // Names are numbered in the order of those that were met: the two readings would not speak of the same.
+            if log.report != whole.report {
+                bail!("the log changed between two readings: fit a copy of it");
+            }
             let held_out = log
                 .held_out
                 .unwrap_or_else(|| HeldOut { counts: Counts::default(), sessions: Sessions::default() });
@@ -200,16 +234,16 @@ fn format(arguments: &Arguments) -> Result<Format> {
     let columns = arguments.columns.as_deref();
     let settings = |error: click_logs::Error| anyhow!("--{error}");
     let Some(format) = arguments.format else {
-        let is_parquet = |path: &PathBuf| path.extension().is_some_and(|end| end == "parquet");
-        return Ok(if arguments.counts.as_ref().is_some_and(is_parquet) {
-            Format::parquet(COUNTS).map_err(settings)?
-        } else {
-            Format::counts()
-        });
+        let n_parquet = arguments.counts.iter().filter(|path| is_parquet(path)).count();
+        return match n_parquet {
+            0 => Ok(Format::counts()),
+            all if all == arguments.counts.len() => Format::parquet(COUNTS).map_err(settings),
+            _ => bail!("--counts: some of the files are Parquet and some are not: fit files of one kind"),
+        };
     };
     let columns = match columns {
         None if format.needs_columns() => {
-            bail!("--columns: say which column is what, query=..,item=..,position=..,click=..,impressions=..")
+            bail!("--columns: say which column is what, query=..,item=..,position=..,click=.. (see --help)")
         }
         Some(_) if !format.needs_columns() => {
             bail!(
@@ -231,7 +265,35 @@ fn format(arguments: &Arguments) -> Result<Format> {
 /// The columns of counts.
 const COUNTS: &str = "query=query,item=item,position=position,click=clicks,impressions=impressions";
 
+/// Whether it is Parquet, by its first bytes, or at least by its name.
+fn is_parquet(path: &Path) -> bool {
+    let mut beginning = [0; 4];
+    // A pipe can be read once.
+    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    let of_content = is_file
+        && File::open(path).and_then(|mut file| file.read_exact(&mut beginning)).is_ok()
+        && beginning == *b"PAR1";
+    of_content || path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"))
+}
+
+/// Refuses a pipe, whose second reading would find nothing, or wait for ever.
+fn readable_twice(path: &Path) -> Result<()> {
+    if path == Path::new("-") && !path.exists() {
+        bail!("-: the log is read twice, which standard input cannot be: give a file");
+    }
+    // What is not there is told when it is read.
+    let is_pipe = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
+    if is_pipe {
+        bail!("{}: the log is read twice, which a pipe or a device cannot be: give a file", path.display());
+    }
+    Ok(())
+}
+
 /// The library's message is the whole of it: it has what the system said, too.
 fn told(error: &click_logs::Error) -> anyhow::Error {
-    anyhow!(error.to_string())
+    match error.kind() {
+        ErrorKind::Line(Fault::CarriageReturn) => anyhow!("{error}: give --crlf"),
+        ErrorKind::Line(Fault::ByteOrderMark) => anyhow!("{error}: --lenient takes it off"),
+        _ => anyhow!(error.to_string()),
+    }
 }
