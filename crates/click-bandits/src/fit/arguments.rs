@@ -158,7 +158,7 @@ impl Arguments {
             logs: vec![log.to_owned()],
             format: Some(how.format),
             columns: None,
-            counts: None,
+            counts: Vec::new(),
             model: vec![ModelName::Pbm],
             out,
             min_impressions: how.min_impressions,
