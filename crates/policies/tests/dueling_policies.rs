@@ -3,6 +3,8 @@
 
 #[path = "support/duelists.rs"]
 mod duelists;
+#[path = "support/saved.rs"]
+mod saved;
 
 use allocation_counter::measure;
 use click_models::{ClickModel, DuelOutcome, DuelShape, DuelingModel, ItemId, Pair};
@@ -15,6 +17,7 @@ use policies::{
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use saved::{assert_goes_on_restored, damages};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -127,42 +130,17 @@ fn round<P: Update<Pair, DuelOutcome>>(
 struct Resume;
 
 impl Visitor for Resume {
-    fn visit<P: Duelist>(&mut self, name: &str, model: &DuelingModel, mut original: P) {
-        let (mut rng, mut users) = (generator(1), generator(2));
-        let mut decision = Decision::default();
-        let mut played = 0;
-        for start in [0, 1, 3, 20, 300, 5000] {
-            while played < start {
-                round(model, &mut original, &mut decision, &mut rng, &mut users);
-                played += 1;
-            }
-            let saved = serde_json::to_string(&original).expect("a policy can be saved");
-            let mut restored: P = serde_json::from_str(&saved).expect("a saved policy can be restored");
-            assert_eq!(serde_json::to_string(&restored).expect("saved again"), saved, "{name}");
-            let mut copy = original.clone();
-            let (mut rngs, mut both) = ([rng.clone(), rng.clone()], [users.clone(), users.clone()]);
-            let mut decisions = [Decision::default(), Decision::default()];
-            for later in 0..1000 {
-                round(model, &mut copy, &mut decisions[0], &mut rngs[0], &mut both[0]);
-                round(model, &mut restored, &mut decisions[1], &mut rngs[1], &mut both[1]);
-                assert_eq!(
-                    decisions[0].action, decisions[1].action,
-                    "{name}, {later} after {start}, {model:?}"
-                );
-            }
-            assert_eq!(rngs[0], rngs[1], "{name} took other draws");
-            let states = [
-                serde_json::to_string(&copy).expect("saved"),
-                serde_json::to_string(&restored).expect("saved"),
-            ];
-            assert_eq!(states[0], states[1], "{name} on {model:?}");
-            let recommended = [&copy, &restored].map(|policy| {
-                let mut item = ItemId::default();
-                policy.recommend(&mut generator(4), &mut item);
-                item
-            });
-            assert_eq!(recommended[0], recommended[1], "{name} on {model:?}");
-        }
+    fn visit<P: Duelist>(&mut self, name: &str, model: &DuelingModel, policy: P) {
+        let play = |policy: &mut P, decision: &mut _, rng: &mut _, users: &mut _| {
+            round(model, policy, decision, rng, users);
+        };
+        let recommended = |policy: &P| {
+            let mut item = ItemId::default();
+            policy.recommend(&mut generator(4), &mut item);
+            item
+        };
+        let same = |original: &P, restored: &P| assert_eq!(recommended(original), recommended(restored));
+        assert_goes_on_restored(&format!("{name} on {model:?}"), policy, play, same);
     }
 }
 
@@ -184,83 +162,22 @@ impl Visitor for Damage {
             round(model, &mut policy, &mut decision, &mut rng, &mut users);
         }
         let saved = serde_json::to_value(&policy).expect("a policy can be saved");
-        for place in places(&saved) {
-            for damaged in damages(&saved, &place) {
-                let Ok(mut policy) = serde_json::from_value::<P>(damaged.clone()) else {
-                    self.refused += 1;
-                    continue;
-                };
-                // It plays items that there are and learns.
-                self.accepted += 1;
-                for _ in 0..50 {
-                    policy.select(&mut rng, &mut decision);
-                    assert!(model.known().contains(decision.action), "{name} from {damaged}");
-                    let won = if rng.random() { DuelOutcome::FirstWon } else { DuelOutcome::SecondWon };
-                    policy.update(&decision, &won);
-                }
-                policy.recommend(&mut rng, &mut decision.action.first);
+        for damaged in damages(&saved) {
+            let Ok(mut policy) = serde_json::from_value::<P>(damaged.clone()) else {
+                self.refused += 1;
+                continue;
+            };
+            // It plays items that there are and learns.
+            self.accepted += 1;
+            for _ in 0..50 {
+                policy.select(&mut rng, &mut decision);
+                assert!(model.known().contains(decision.action), "{name} from {damaged}");
+                let won = if rng.random() { DuelOutcome::FirstWon } else { DuelOutcome::SecondWon };
+                policy.update(&decision, &won);
             }
+            policy.recommend(&mut rng, &mut decision.action.first);
         }
     }
-}
-
-/// Paths of all values.
-fn places(value: &Value) -> Vec<String> {
-    let below = |key: &str, value: &Value| {
-        places(value).into_iter().map(|rest| format!("/{key}{rest}")).collect::<Vec<_>>()
-    };
-    let mut found = vec![String::new()];
-    match value {
-        Value::Object(fields) => found.extend(fields.iter().flat_map(|(key, value)| below(key, value))),
-        // The ends, and one that is not on a diagonal, are enough.
-        Value::Array(values) => {
-            for index in [0, 1, values.len().saturating_sub(1)] {
-                found.extend(
-                    values.get(index).map(|value| below(&index.to_string(), value)).unwrap_or_default(),
-                );
-            }
-        }
-        _ => {}
-    }
-    found
-}
-
-/// `saved` with something else at `place`.
-fn damages(saved: &Value, place: &str) -> Vec<Value> {
-    let mut values = vec![
-        json!(null),
-        json!(-1),
-        json!(0),
-        json!(1),
-        json!(0.5),
-        json!(1e300),
-        json!(1_u64 << 40),
-        json!(1_u64 << 50),
-        json!(u64::MAX),
-        json!("x"),
-        json!([]),
-    ];
-    match saved.pointer(place).expect("a place in it") {
-        Value::Array(there) => {
-            values.push(Value::Array(there[..there.len().saturating_sub(1)].to_vec()));
-            values.push(Value::Array([&there[..], &there[..1.min(there.len())]].concat()));
-            values.push(Value::Array(there.iter().rev().cloned().collect()));
-        }
-        Value::Object(fields) => {
-            for key in fields.keys() {
-                let mut fewer = fields.clone();
-                fewer.remove(key);
-                values.push(Value::Object(fewer));
-            }
-        }
-        _ => {}
-    }
-    let put = |value: Value| {
-        let mut copy = saved.clone();
-        *copy.pointer_mut(place).expect("a place in it") = value;
-        copy
-    };
-    values.into_iter().map(put).collect()
 }
 
 #[test]
