@@ -75,6 +75,7 @@ fn a_table_is_the_counts_it_holds() {
         Compression::SNAPPY,
         Compression::GZIP(parquet::basic::GzipLevel::default()),
         Compression::LZ4_RAW,
+        Compression::ZSTD(parquet::basic::ZstdLevel::default()),
     ] {
         let bytes = Table::new().write(compression);
         let log = read(&bytes).unwrap();
@@ -172,10 +173,32 @@ fn refused() {
     }
 }
 
+#[test]
+fn a_codec_that_is_not_read_is_named() {
+    // The codec of a column is one byte of what the file says at its end: 2 for Snappy, 8 for Brotli.
+    let bytes = Table::new().write(Compression::SNAPPY);
+    let with_other_codec = |place: usize| {
+        let mut bytes = bytes.clone();
+        bytes[place] = 8;
+        read(&bytes).err().map(|error| error.to_string())
+    };
+    let messages: Vec<_> =
+        (0..bytes.len()).filter(|&place| bytes[place] == 2).filter_map(with_other_codec).collect();
+    for column in ["q", "i", "p", "c", "n"] {
+        let wrong = format!("column `{column}` is compressed with Brotli");
+        let expected = format!("log.parquet: {wrong}, expected Snappy, gzip, LZ4 or Zstandard");
+        assert!(messages.contains(&expected), "{messages:#?}");
+    }
+}
+
 /// A damaged file: an error, or numbers that the damage did not reach; never a panic that leaves the reader.
 #[test]
 fn damaged() {
-    for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY] {
+    for compression in [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::ZSTD(parquet::basic::ZstdLevel::default()),
+    ] {
         let bytes = Table::new().write(compression);
         for end in 0..bytes.len() {
             assert!(read(&bytes[..end]).is_err());

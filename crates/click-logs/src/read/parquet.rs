@@ -1,8 +1,9 @@
 //! Parquet, one (query, item, position) a row, columns named by the user.
 //!
 //! Whole numbers, texts, truth values, and floating-point numbers that are whole (some engines write sums so); no nested columns. Row groups are
-//! read one after another, a few thousand rows at a time, only the columns that are named. Compression with Snappy, gzip and
-//! LZ4. A stream has to be read whole first, since what the file holds is said at its end. Sessions are those of [`Columns::session`].
+//! read one after another, a few thousand rows at a time, only the columns that are named. Compression with Snappy, gzip, LZ4
+//! and Zstandard. A stream has to be read whole first, since what the file holds is said at its end. Sessions are those of
+//! [`Columns::session`].
 //!
 //! The library that decodes the pages may panic where they are damaged: that is caught and becomes an error.
 
@@ -15,7 +16,7 @@ use crate::error::{Error, ErrorKind, Place};
 use crate::names::Id;
 use crate::table::Shown;
 use bytes::Bytes;
-use parquet::basic::ConvertedType;
+use parquet::basic::{Compression, ConvertedType};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
@@ -26,6 +27,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Rows that are decoded in one go.
 const ROWS: usize = 4096;
+const CODECS: &str = "Snappy, gzip, LZ4 or Zstandard";
 
 /// What a row has in a column.
 enum Value {
@@ -200,6 +202,15 @@ impl<S: Sink> Rows<'_, S> {
                 let message = format!("column `{name}` holds {found}, expected whole numbers or text");
                 Error::of(ErrorKind::Parquet, self.name, message)
             })?;
+            for group in reader.metadata().row_groups() {
+                let codec = match group.column(found).compression() {
+                    Compression::BROTLI(_) => "Brotli",
+                    Compression::LZO => "LZO",
+                    _ => continue,
+                };
+                let message = format!("column `{name}` is compressed with {codec}, expected {CODECS}");
+                return Err(Error::of(ErrorKind::Parquet, self.name, message));
+            }
             *place = Some(found);
         }
         let n_rows = u64::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
