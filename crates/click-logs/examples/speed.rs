@@ -1,25 +1,61 @@
 //! What reading and counting a log take: processor time of all threads, and the most memory that was used.
 //!
 //! ```text
-//! cargo run --release -p click-logs --example speed -- generate /tmp/training.txt 10000000
-//! cargo run --release -p click-logs --example speed -- scan /tmp/training.txt
-//! cargo run --release -p click-logs --example speed -- count /tmp/training.txt
+//! cargo run --release -p click-logs --example speed -- generate kdd2012 training.txt 10000000
+//! cargo run --release -p click-logs --example speed -- scan kdd2012 training.txt
+//! cargo run --release -p click-logs --example speed -- count kdd2012 training.txt
 //! ```
+//!
+//! Formats: `kdd2012`, `yandex`, `sessions`, `obd`, `delimited`, `parquet`. What is generated under a name that ends in `.gz` is compressed.
 
-use click_logs::generate::{Traffic, kdd2012};
+use click_logs::generate::{Traffic, kdd2012, yandex};
 use click_logs::{Error, Format, Reader, Report};
 use click_models::PositionBased;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use parquet::data_type::Int64Type;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::time::{ClockId, clock_gettime};
+use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+const COLUMNS: &str = "query=query,item=item,position=position,click=click,impressions=impressions";
+const ROWS_OF_A_GROUP: usize = 1_000_000;
+
+fn main() -> Outcome {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
-        ["generate", path, lines] => generate(path, lines.parse()?),
-        [task, path] | [task, path, _] if matches!(task, "scan" | "count") => {
-            let mut reader = Reader::new(Format::Kdd2012);
-            if let Some(threads) = arguments.get(2) {
+        ["generate", "parquet", path, lines] => generate_parquet(File::create(path)?, lines.parse()?),
+        ["generate", format, path, lines] => {
+            let out = BufWriter::new(File::create(path)?);
+            if Path::new(path).extension().is_some_and(|extension| extension == "gz") {
+                let mut out = GzEncoder::new(out, Compression::default());
+                generate(format, lines.parse()?, &mut out)?;
+                Ok(out.finish()?.flush()?)
+            } else {
+                generate(format, lines.parse()?, out)
+            }
+        }
+        [task, format, path] | [task, format, path, _] if matches!(task, "scan" | "count") => {
+            let mut reader = Reader::new(match format {
+                "kdd2012" => Format::Kdd2012,
+                "yandex" => Format::Yandex,
+                "sessions" => Format::Sessions,
+                "obd" => Format::Obd,
+                "delimited" => Format::delimited(COLUMNS)?,
+                "parquet" => Format::parquet(COLUMNS)?,
+                other => return Err(format!("`{other}` is no format").into()),
+            });
+            if let Some(threads) = arguments.get(3) {
                 reader = reader.threads(threads.parse()?);
             }
             let before = seconds();
@@ -28,14 +64,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let gigabytes = report.bytes as f64 / 1e9;
             println!("{report}");
             println!(
-                "{gigabytes:.3} GB, {seconds:.2} CPU-seconds: {:.3} GB per CPU-second",
-                gigabytes / seconds
+                "{gigabytes:.3} GB, {seconds:.2} CPU-seconds: {:.3} GB per CPU-second, {:.0} ns a line",
+                gigabytes / seconds,
+                seconds * 1e9 / report.lines as f64
             );
             let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
             status.lines().filter(|line| line.starts_with("VmHWM")).for_each(|line| println!("{line}"));
             Ok(())
         }
-        _ => Err("expected: generate FILE LINES | scan FILE [THREADS] | count FILE [THREADS]".into()),
+        _ => Err(
+            "expected: generate FORMAT FILE LINES | scan FORMAT FILE [THREADS] | count FORMAT FILE [THREADS]"
+                .into(),
+        ),
     }
 }
 
@@ -45,22 +85,110 @@ fn count(reader: &Reader, path: &str) -> Result<Report, Error> {
     Ok(log.report)
 }
 
-/// Queries as they are made: few of them often, most of them hardly ever.
-fn generate(path: &str, lines: u64) -> Result<(), Box<dyn std::error::Error>> {
-    let traffic: Vec<_> = (0..700_000_u64)
-        .map(|number| {
-            let n_items = 3 + number % 8;
-            let users = PositionBased::from_values(&vec![0.05; n_items.try_into()?], &[1.0, 0.5, 0.4])?;
-            // Ads are shared by queries, as in the competition's log.
-            let items =
-                (0..n_items).map(|item| 3_000_000 + (number * 7919 + item * 104_729) % 20_000_000).collect();
-            let weight = 1.0 / (number as f64 + 10.0);
-            Ok(Traffic { query: 1000 + number * 37, items, weight, users })
-        })
-        .collect::<Result<_, Box<dyn std::error::Error>>>()?;
-    let mut out = BufWriter::new(std::fs::File::create(path)?);
-    kdd2012(&traffic, lines, 1, &mut out)?;
+fn generate(format: &str, lines: u64, mut out: impl Write) -> Outcome {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    match format {
+        "kdd2012" => kdd2012(&traffic(700_000, 3, &[1.0, 0.5, 0.4])?, lines, 1, &mut out)?,
+        // Some sessions have clicks, which are lines of their own.
+        "yandex" => yandex(&traffic(20_000, 10, &[0.5; 10])?, lines * 4 / 5, 1, &mut out)?,
+        "sessions" => {
+            writeln!(out, "query\tregion\turls\tclicked_mask\tn_clicks_outside_top10")?;
+            for _ in 0..lines {
+                let query = skewed(&mut rng);
+                let first = rng.random_range(0..3);
+                write!(out, "{query}\t1\t")?;
+                for position in 0..10 {
+                    let comma = if position == 0 { "" } else { "," };
+                    write!(out, "{comma}{}", 50_000_000 + query * 12 + (position + first) % 12)?;
+                }
+                write!(out, "\t")?;
+                for _ in 0..10 {
+                    write!(out, "{}", u8::from(rng.random::<f64>() < 0.1))?;
+                }
+                writeln!(out, "\t0")?;
+            }
+        }
+        "obd" => {
+            writeln!(
+                out,
+                ",timestamp,item_id,position,click,propensity_score,user_feature_0,user_feature_1"
+            )?;
+            for line in 0..lines {
+                let [item, position] = [rng.random_range(0..80), rng.random_range(1..=3)];
+                let click = u8::from(rng.random::<f64>() < 0.01);
+                let user = "81ce123cbb5bd8ce818f60fb3586bba5,03a5648a76832f83c859d46bc06cb64a";
+                writeln!(
+                    out,
+                    "{line},2019-11-24 00:00:22.{line:06}+00:00,{item},{position},{click},0.0125,{user}"
+                )?;
+            }
+        }
+        "delimited" => {
+            writeln!(out, "query,item,position,click,impressions")?;
+            for _ in 0..lines {
+                let [query, item, position, clicks, impressions] = row(&mut rng);
+                writeln!(out, "{query},{item},{position},{clicks},{impressions}")?;
+            }
+        }
+        other => return Err(format!("`{other}` is no format").into()),
+    }
     Ok(out.flush()?)
+}
+
+/// Queries as they are made: few of them often, most of them hardly ever.
+fn traffic(
+    n_queries: u64,
+    fewest_items: u64,
+    examination: &[f64],
+) -> Result<Vec<Traffic<PositionBased>>, Box<dyn std::error::Error>> {
+    let of_query = |number: u64| {
+        let n_items = fewest_items + number % 8;
+        let users = PositionBased::from_values(&vec![0.05; n_items.try_into()?], examination)?;
+        // Ads are shared by queries, as in the competition's log.
+        let items =
+            (0..n_items).map(|item| 3_000_000 + (number * 7919 + item * 104_729) % 20_000_000).collect();
+        let weight = 1.0 / (number as f64 + 10.0);
+        Ok(Traffic { query: 1000 + number * 37, items, weight, users })
+    };
+    (0..n_queries).map(of_query).collect()
+}
+
+/// A query; half of all are one of the first hundred.
+fn skewed(rng: &mut Xoshiro256PlusPlus) -> u64 {
+    let largest = if rng.random() { 100 } else { 100_000 };
+    rng.random_range(0..largest)
+}
+
+fn row(rng: &mut Xoshiro256PlusPlus) -> [u64; 5] {
+    let query = skewed(rng);
+    let item = 3_000_000 + query * 8 + rng.random_range(0..8);
+    let impressions = 1 + u64::from(rng.random::<u64>().trailing_zeros());
+    [query, item, rng.random_range(1..=3), rng.random_range(0..=1), impressions]
+}
+
+/// As engines write counts: whole numbers, Snappy.
+fn generate_parquet(out: File, lines: usize) -> Outcome {
+    let columns = ["query", "item", "position", "click", "impressions"];
+    let schema = columns.map(|name| format!("OPTIONAL INT64 {name};")).concat();
+    let schema = Arc::new(parse_message_type(&format!("message log {{ {schema} }}"))?);
+    let properties = WriterProperties::builder().set_compression(parquet::basic::Compression::SNAPPY).build();
+    let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    for start in (0..lines).step_by(ROWS_OF_A_GROUP) {
+        let rows: Vec<[u64; 5]> =
+            (start..lines.min(start + ROWS_OF_A_GROUP)).map(|_| row(&mut rng)).collect();
+        let mut group = writer.next_row_group()?;
+        for column in 0..columns.len() {
+            let values = rows.iter().map(|row| i64::try_from(row[column])).collect::<Result<Vec<_>, _>>()?;
+            if let Some(mut out) = group.next_column()? {
+                out.typed::<Int64Type>().write_batch(&values, Some(&vec![1; values.len()]), None)?;
+                out.close()?;
+            }
+        }
+        group.close()?;
+    }
+    writer.close()?;
+    Ok(())
 }
 
 /// Processor time of the process so far.
