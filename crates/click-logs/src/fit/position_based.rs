@@ -225,8 +225,9 @@ impl<'a> Fitting<'a> {
     fn query(&self, query: usize, found: &RankOne, row: &mut usize, typical: f64) -> QueryFit {
         let mut counts = Vec::new();
         self.source.counts(query, &mut counts);
-        let mut items = Vec::new();
-        for item in counts.chunk_by(|a, b| a.item == b.item) {
+        let of_items = || counts.chunk_by(|a, b| a.item == b.item);
+        let mut items = Vec::with_capacity(of_items().count());
+        for item in of_items() {
             let variance = found.variances.as_ref().map(|variances| variances[0][*row]);
             items.push(ItemFit {
                 item: item[0].item,
