@@ -46,7 +46,7 @@ pub(super) fn parameters(counts: &Counts, fits: &[Fit]) -> Result<Vec<u8>> {
                 }
             }
             if !query.positions.is_empty() {
-                let mut of_query = vec![(0, 0); counts.n_positions()];
+                let mut of_query = vec![(0, 0); by_position.len()];
                 for cell in counts.query(query.id).iter().flat_map(QueryCounts::cells) {
                     add(&mut of_query, cell);
                 }

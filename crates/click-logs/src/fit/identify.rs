@@ -82,7 +82,9 @@ impl Identifiability {
 /// ```
 pub fn identifiability(counts: &Counts, scope: Scope, few: u64) -> Vec<Identifiability> {
     let mut reports = Vec::new();
-    let mut open = Open::new(counts.n_positions());
+    // Once: it looks at all cells.
+    let n_positions = counts.n_positions();
+    let mut open = Open::new(n_positions);
     for query in counts.queries() {
         let cells: Vec<_> = query.cells().collect();
         for item in cells.chunk_by(|a, b| a.item == b.item) {
@@ -106,7 +108,7 @@ pub fn identifiability(counts: &Counts, scope: Scope, few: u64) -> Vec<Identifia
             open.counts.push((clicks, impressions));
         }
         if scope == Scope::Query {
-            let all = std::mem::replace(&mut open, Open::new(counts.n_positions()));
+            let all = std::mem::replace(&mut open, Open::new(n_positions));
             reports.push(all.report(Some(query.id()), few));
         }
     }
