@@ -534,3 +534,24 @@ fn pipes_are_refused_before_they_are_read() {
     let cells = "query,item,position,clicks,impressions\n1,a,1,100,1000\n1,a,2,50,1000\n1,b,1,200,1000\n1,b,2,100,1000\n";
     assert!(piped(&["--counts", "/dev/stdin"], cells).status.success() && out.join("spec.toml").exists());
 }
+
+/// The library that decodes Parquet panics at some damages; the user gets one line, and nobody's backtrace.
+#[test]
+fn damaged_parquet_is_an_error_of_one_line() {
+    let top = tempdir().unwrap();
+    let path = top.path().join("counts.parquet");
+    let numbers = [("item", "1"), ("position", "1"), ("clicks", "1"), ("impressions", "5"), ("query", "q")];
+    let row: BTreeMap<String, String> = numbers.map(|(name, text)| (name.into(), text.into())).into();
+    counts_parquet(&path, &[row]);
+    let bytes = fs::read(&path).unwrap();
+    for place in bytes.len() / 2..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[place] ^= 0xff;
+        fs::write(&path, damaged).unwrap();
+        let output =
+            run("fit", &["--counts", text(&path), "--quiet", "--out", text(&top.path().join("out"))]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.lines().count() <= 1, "{place}: {said}");
+        assert!(output.status.success() || said.starts_with("error: "), "{place}: {said}");
+    }
+}

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) struct Source {
     files: Vec<PathBuf>,
     reader: Reader,
+    is_parquet: bool,
     /// Whether the files are counts already, a cell a line.
     counted: bool,
     threads: NonZeroUsize,
@@ -90,6 +91,7 @@ impl Source {
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let threads =
             arguments.threads.and_then(|threads| NonZeroUsize::new(threads.into())).unwrap_or(cores);
+        let is_parquet = matches!(format, Format::Parquet(_));
         let mut reader = Reader::new(format).threads(threads);
         if arguments.lenient {
             reader = reader
@@ -105,6 +107,7 @@ impl Source {
         Ok(Self {
             files: arguments.files(),
             reader,
+            is_parquet,
             counted,
             threads,
             models,
@@ -129,7 +132,8 @@ impl Source {
                 megabytes => progress.add(megabytes),
             }
         };
-        reader.read_files_watched(&self.files, &watch).map_err(|error| told(&error))
+        let read = || reader.read_files_watched(&self.files, &watch).map_err(|error| told(&error));
+        if self.is_parquet { without_panic_messages(read) } else { read() }
     }
 
     /// The models to fit, at least one.
@@ -264,6 +268,15 @@ fn format(arguments: &Arguments) -> Result<Format> {
 
 /// The columns of counts.
 const COUNTS: &str = "query=query,item=item,position=position,click=clicks,impressions=impressions";
+
+/// The library that decodes Parquet may panic where a file is damaged. The reader makes an error of it, and that is what the user is to see.
+fn without_panic_messages<T>(read: impl FnOnce() -> T) -> T {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let result = read();
+    std::panic::set_hook(usual);
+    result
+}
 
 /// Whether it is Parquet, by its first bytes, or at least by its name.
 fn is_parquet(path: &Path) -> bool {
