@@ -6,10 +6,13 @@
 
 use crate::counts::Counts;
 use crate::error::{Error, ErrorKind};
+use crate::fault::Fault;
+use crate::log::{HeldOut, Log};
 use crate::names::{Id, Interner, MIX_B, lock, mix};
-use crate::read::{Fault, HeldOut, Log, Report, Sink, Tally};
+use crate::report::Report;
 use crate::session::Sessions;
-use crate::table::{Shown, Table};
+use crate::sink::{Sink, Tally};
+use crate::table::{MAX_COUNT, Shown, Table};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -91,7 +94,7 @@ impl Collector {
                     names.name(query),
                     names.name(cell.item),
                     cell.position + 1,
-                    crate::read::MAX_COUNT - 1,
+                    MAX_COUNT - 1,
                 );
                 return Err(Error::of(ErrorKind::TooManyImpressions, "", message));
             }

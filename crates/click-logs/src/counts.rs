@@ -4,7 +4,7 @@
 //! by byte, whoever read which part of it. Positions count from 0.
 
 use crate::names::{self, Id, Names, Renaming};
-use crate::table::{PackedCell, Table};
+use crate::table::{MAX_COUNT, PackedCell, Table};
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -296,7 +296,7 @@ impl Counts {
 
     /// The first cell whose impressions may be more than what was counted.
     pub(crate) fn overflown(&self) -> Option<(Id, Cell)> {
-        let full = |cell: &Cell| cell.impressions == crate::read::MAX_COUNT;
+        let full = |cell: &Cell| cell.impressions == MAX_COUNT;
         self.queries().find_map(|query| query.cells().find(full).map(|cell| (query.id, cell)))
     }
 }

@@ -1,6 +1,6 @@
 //! What can be wrong with a log, and where.
 
-use crate::read::Fault;
+use crate::fault::Fault;
 use std::fmt;
 
 /// Why a log could not be read: what ([`kind`](Error::kind)) and where ([`place`](Error::place)).

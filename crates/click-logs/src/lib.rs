@@ -3,9 +3,13 @@
 mod collect;
 mod counts;
 mod error;
+mod fault;
+mod log;
 mod names;
 mod read;
+mod report;
 mod session;
+mod sink;
 mod table;
 
 pub mod fit;
@@ -13,8 +17,11 @@ pub mod generate;
 
 pub use counts::{Cell, Counts, Filter, QueryCounts};
 pub use error::{Error, ErrorKind, Place};
+pub use fault::Fault;
+pub use log::{HeldOut, Log};
 pub use names::{Id, Names};
-pub use read::{Columns, Delimited, Fault, Format, HeldOut, Log, Reader, Report, Skipped};
+pub use read::{Columns, Delimited, Format, Reader};
+pub use report::{Report, Skipped};
 pub use session::{ListSessions, Pattern, QuerySessions, Sessions};
 
 /// The page on logs that stand in a warehouse, whose code is tested.

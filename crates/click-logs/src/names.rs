@@ -5,7 +5,7 @@
 //! Once the log has been read, texts are numbered from 2^63 on in their order. So identifiers order as names do: numbers first, by
 //! size, then texts, letter by letter; and nothing depends on who read which part of the log.
 
-use crate::read::Fault;
+use crate::fault::Fault;
 use hashbrown::HashTable;
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -4,8 +4,10 @@
 //! at the end. A cell takes 24 bytes, and about 9 in the hash table.
 
 use crate::names::{Id, MIX_B, Renaming, mix};
-use crate::read::MAX_COUNT;
 use hashbrown::HashTable;
+
+/// Clicks and impressions of a line and of a cell stay below this.
+pub(crate) const MAX_COUNT: u64 = (1 << 40) - 1;
 
 /// A count below 2^40, in five bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

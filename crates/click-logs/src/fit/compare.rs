@@ -17,7 +17,7 @@
 
 use super::predict::Prediction;
 use super::{Fit, FitError, Model};
-use crate::read::HeldOut;
+use crate::log::HeldOut;
 use confidence::math::ln;
 
 /// How well a model foretold what no fit has seen.

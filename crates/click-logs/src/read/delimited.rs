@@ -7,9 +7,11 @@
 //! sessions are called is compared from line to line, and neither kept nor shown.
 
 use super::fields::{MAX_POSITIONS, count, position};
-use super::{Fault, LineFault, LineFormat, MAX_TEXT, Sink, after_last_line, cut_between};
+use super::line::{LineFault, LineFormat, MAX_TEXT, after_last_line, cut_between};
 use crate::error::{Error, ErrorKind};
+use crate::fault::Fault;
 use crate::names::Id;
+use crate::sink::Sink;
 use crate::table::Shown;
 use std::borrow::Cow;
 

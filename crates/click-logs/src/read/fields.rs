@@ -2,10 +2,9 @@
 //!
 //! Eight bytes are looked at in one go, as a number of 64 bits; columns are too short for anything larger to pay.
 
-use super::Fault;
+use crate::fault::Fault;
+use crate::table::MAX_COUNT;
 
-/// Clicks and impressions of a line and of a cell stay below this.
-pub(crate) const MAX_COUNT: u64 = (1 << 40) - 1;
 /// Positions of a list, as many as [`click_models::Clicks`] has.
 pub(crate) const MAX_POSITIONS: u64 = 64;
 

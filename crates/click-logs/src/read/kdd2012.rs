@@ -8,8 +8,10 @@
 //! columns, where it could be any, no more than what stands before the last one and before the twelfth.
 
 use super::fields::{MAX_POSITIONS, check_count, check_position, number_in, tabs_of_64};
-use super::{Fault, LineFault, LineFormat, Sink};
+use super::line::{LineFault, LineFormat};
+use crate::fault::Fault;
 use crate::names::Id;
+use crate::sink::Sink;
 use crate::table::Shown;
 
 const COLUMNS: [&str; 12] = [

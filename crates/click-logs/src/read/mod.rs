@@ -5,32 +5,29 @@
 //! which error comes first do not depend on the number of threads.
 
 mod delimited;
-mod fault;
 mod fields;
 mod kdd2012;
+mod line;
 mod obd;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod report;
+mod progress;
 mod sessions;
 mod source;
 mod yandex;
 
 pub use self::delimited::{Columns, Delimited};
-pub use self::fault::Fault;
-pub use self::report::{Report, Skipped};
 
-pub(crate) use self::fields::MAX_COUNT;
-pub(crate) use self::report::Tally;
-
-use self::report::Progress;
+use self::line::{LineFault, LineFormat};
+use self::progress::Progress;
 use self::source::{Block, Input, Source};
 use crate::collect::{Collector, HoldOut};
-use crate::counts::Counts;
 use crate::error::{Error, ErrorKind, Place};
-use crate::names::{Id, lock};
-use crate::session::Sessions;
-use crate::table::Shown;
+use crate::fault::Fault;
+use crate::log::Log;
+use crate::names::lock;
+use crate::report::Report;
+use crate::sink::{Sink, Tally};
 use std::io::Read;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -84,7 +81,7 @@ impl Format {
         Ok(Self::Parquet(Columns::parse(columns)?))
     }
 
-    /// What [`Counts::write_csv`] writes: `query,item,position,clicks,impressions`.
+    /// What [`Counts::write_csv`](crate::Counts::write_csv) writes: `query,item,position,clicks,impressions`.
     pub fn counts() -> Self {
         Self::Delimited(Delimited { columns: Columns::counts(), delimiter: None })
     }
@@ -133,124 +130,6 @@ pub struct Reader {
     crlf: bool,
     keep_sessions: bool,
     hold_out: Option<HoldOut>,
-}
-
-/// What a log says.
-#[derive(Debug, Clone)]
-pub struct Log {
-    /// Clicks and impressions of every (query, item, position).
-    pub counts: Counts,
-    /// The sessions, if the format has them and [`Reader::keep_sessions`] was asked for.
-    pub sessions: Sessions,
-    /// What [`Reader::hold_out`] asked to keep apart.
-    pub held_out: Option<HeldOut>,
-    /// How much was read and what was skipped.
-    pub report: Report,
-}
-
-/// A part of a log that no fit is to see. Its identifiers are those of the rest.
-#[derive(Debug, Clone)]
-pub struct HeldOut {
-    /// As [`Log::counts`].
-    pub counts: Counts,
-    /// As [`Log::sessions`].
-    pub sessions: Sessions,
-}
-
-/// What a parser tells of a line.
-pub(crate) trait Sink {
-    /// The identifier of a name.
-    fn id(&mut self, name: &[u8]) -> Result<Id, Fault>;
-    /// An item was shown; `at` is the line's place in the log.
-    fn shown(&mut self, shown: Shown, at: u64);
-    /// A list was shown, 64 items at most; bit `l` of `clicks` is position `l`.
-    fn session(&mut self, query: Id, items: &[Id], clicks: u64, at: u64);
-    /// Clicks on what is on no list.
-    fn clicks_outside(&mut self, clicks: u64);
-}
-
-/// A fault, where in the line, and the text there.
-#[derive(Debug)]
-pub(crate) struct LineFault {
-    fault: Fault,
-    /// 1-based; 0 for the line as a whole.
-    column: usize,
-    text: Box<[u8]>,
-}
-
-impl LineFault {
-    #[cold]
-    fn new(fault: Fault, column: usize, text: &[u8]) -> Self {
-        // Cut here: a line may be as long as a file.
-        Self { fault, column, text: text[..text.len().min(MAX_TEXT)].into() }
-    }
-}
-
-/// The longest text that an error shows, in bytes.
-const MAX_TEXT: usize = 80;
-
-/// A format of lines.
-pub(crate) trait LineFormat: Sync {
-    /// What the header says.
-    type Layout: Send + Sync;
-    /// What is remembered from line to line of a block.
-    type Memory: Default;
-    const HEADER: bool;
-
-    /// Reads the header; it is empty if the format has none.
-    fn layout(&self, header: &[u8]) -> Result<Self::Layout, String>;
-
-    /// A line comes, perhaps a faulty one; where lines belong together, this says whether it belongs to those above.
-    #[inline]
-    fn enter<S: Sink>(
-        &self,
-        _layout: &Self::Layout,
-        _line: &[u8],
-        _memory: &mut Self::Memory,
-        _sink: &mut S,
-    ) {
-    }
-
-    fn line<S: Sink>(
-        &self,
-        layout: &Self::Layout,
-        line: &[u8],
-        at: u64,
-        memory: &mut Self::Memory,
-        sink: &mut S,
-    ) -> Result<(), LineFault>;
-
-    /// The block is over, and so is everything that its lines belong to.
-    fn end<S: Sink>(&self, _memory: &mut Self::Memory, _sink: &mut S) {}
-
-    /// Where the block ends whose first bytes are these, 0 if further down: after a line, and where what lines belong to changes.
-    fn cut(&self, _layout: &Self::Layout, bytes: &[u8]) -> usize {
-        after_last_line(bytes)
-    }
-
-    /// What the format calls its `column`-th column, from 1.
-    fn column_name(&self, layout: &Self::Layout, column: usize) -> String;
-}
-
-/// Where the last whole line ends, 0 without one.
-pub(crate) fn after_last_line(bytes: &[u8]) -> usize {
-    memchr::memrchr(b'\n', bytes).map_or(0, |place| place + 1)
-}
-
-/// Before the last whole lines that belong together, since more of them may come; 0 if all do. `together` gets the last line and one above.
-pub(crate) fn cut_between(bytes: &[u8], mut together: impl FnMut(&[u8], &[u8]) -> bool) -> usize {
-    let Some(last) = memchr::memrchr(b'\n', bytes) else { return 0 };
-    let start_of = |end: usize| memchr::memrchr(b'\n', &bytes[..end]).map_or(0, |before| before + 1);
-    let mut cut = start_of(last);
-    let lowest = &bytes[cut..last];
-    while cut > 0 {
-        let above = start_of(cut - 1);
-        if !together(lowest, &bytes[above..cut - 1]) {
-            break;
-        }
-        cut = above;
-    }
-    cut
 }
 
 /// Whoever gets what the threads read.

@@ -3,7 +3,7 @@
 //! CSV with a header; counted are `item_id`, `position` (1 to 3) and `click`. There are no queries, all is one, called `all`. The columns that
 //! describe users are not looked at.
 
-use super::{Columns, Delimited};
+use super::delimited::{Columns, Delimited};
 
 pub(crate) fn columns() -> Delimited {
     let columns = Columns {

@@ -7,13 +7,17 @@
 //!
 //! The library that decodes the pages may panic where they are damaged: that is caught and becomes an error.
 
-use super::delimited::{CLICK, IMPRESSIONS, ITEM, ONE_QUERY, OpenList, POSITION, QUERY, ROLES, SESSION};
+use super::delimited::{
+    CLICK, Columns, IMPRESSIONS, ITEM, ONE_QUERY, OpenList, POSITION, QUERY, ROLES, SESSION,
+};
 use super::fields::{MAX_POSITIONS, check_count, check_position, number};
-use super::report::Progress;
+use super::line::MAX_TEXT;
+use super::progress::Progress;
 use super::source::{Input, Totals, Watch};
-use super::{Columns, Fault, Sink};
 use crate::error::{Error, ErrorKind, Place};
+use crate::fault::Fault;
 use crate::names::Id;
+use crate::sink::Sink;
 use crate::table::Shown;
 use bytes::Bytes;
 use parquet::basic::{Compression, ConvertedType};
@@ -102,7 +106,7 @@ impl Value {
             Self::Fraction(number) => number.to_string(),
             Self::Text(text) => {
                 let text = text.data();
-                String::from_utf8_lossy(&text[..text.len().min(super::MAX_TEXT)]).escape_debug().to_string()
+                String::from_utf8_lossy(&text[..text.len().min(MAX_TEXT)]).escape_debug().to_string()
             }
         }
     }

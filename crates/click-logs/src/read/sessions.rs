@@ -4,9 +4,11 @@
 //! `clicked_mask` has a 0 or a 1 for each. A query is one of a region: it is called `query/region`.
 
 use super::fields::{MAX_POSITIONS, count};
+use super::line::{LineFault, LineFormat};
 use super::yandex::query_of_region;
-use super::{Fault, LineFault, LineFormat, Sink};
+use crate::fault::Fault;
 use crate::names::Id;
+use crate::sink::Sink;
 
 const COLUMNS: [&str; 5] = ["query", "region", "urls", "clicked_mask", "n_clicks_outside_top10"];
 

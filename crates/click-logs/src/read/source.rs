@@ -1,7 +1,8 @@
 //! Files, decompressed and cut into blocks of whole lines.
 
-use super::{Fault, LineFormat};
+use super::line::{LineFormat, MAX_TEXT};
 use crate::error::{Error, ErrorKind, Place};
+use crate::fault::Fault;
 use flate2::read::MultiGzDecoder;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -256,7 +257,7 @@ impl<'a, F: LineFormat> Source<'a, F> {
         // Whether lines may end so is asked of the lines; a header means the same either way.
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let layout = self.format.layout(line).map_err(|message| {
-            let text = String::from_utf8_lossy(&line[..line.len().min(super::MAX_TEXT)]);
+            let text = String::from_utf8_lossy(&line[..line.len().min(MAX_TEXT)]);
             let text = text.escape_debug().to_string();
             let place = Place { file: name.to_string(), line: 1, column: None, text, message };
             Error::at(ErrorKind::Header, place)

@@ -8,8 +8,10 @@
 //! Where a faulty line of a query is skipped, clicks that follow it belong to earlier lists or are outside.
 
 use super::fields::number;
-use super::{Fault, LineFault, LineFormat, Sink, cut_between};
+use super::line::{LineFault, LineFormat, cut_between};
+use crate::fault::Fault;
 use crate::names::Id;
+use crate::sink::Sink;
 
 const URLS: usize = 10;
 const QUERY_COLUMNS: usize = 5 + URLS;

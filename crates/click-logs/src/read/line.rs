@@ -1,0 +1,88 @@
+//! What a format of lines has to be, and where blocks of lines are cut.
+
+use crate::fault::Fault;
+use crate::sink::Sink;
+
+/// A fault, where in the line, and the text there.
+#[derive(Debug)]
+pub(crate) struct LineFault {
+    pub(super) fault: Fault,
+    /// 1-based; 0 for the line as a whole.
+    pub(super) column: usize,
+    pub(super) text: Box<[u8]>,
+}
+
+impl LineFault {
+    #[cold]
+    pub(super) fn new(fault: Fault, column: usize, text: &[u8]) -> Self {
+        // Cut here: a line may be as long as a file.
+        Self { fault, column, text: text[..text.len().min(MAX_TEXT)].into() }
+    }
+}
+
+/// The longest text that an error shows, in bytes.
+pub(super) const MAX_TEXT: usize = 80;
+
+/// A format of lines.
+pub(crate) trait LineFormat: Sync {
+    /// What the header says.
+    type Layout: Send + Sync;
+    /// What is remembered from line to line of a block.
+    type Memory: Default;
+    const HEADER: bool;
+
+    /// Reads the header; it is empty if the format has none.
+    fn layout(&self, header: &[u8]) -> Result<Self::Layout, String>;
+
+    /// A line comes, perhaps a faulty one; where lines belong together, this says whether it belongs to those above.
+    #[inline]
+    fn enter<S: Sink>(
+        &self,
+        _layout: &Self::Layout,
+        _line: &[u8],
+        _memory: &mut Self::Memory,
+        _sink: &mut S,
+    ) {
+    }
+
+    fn line<S: Sink>(
+        &self,
+        layout: &Self::Layout,
+        line: &[u8],
+        at: u64,
+        memory: &mut Self::Memory,
+        sink: &mut S,
+    ) -> Result<(), LineFault>;
+
+    /// The block is over, and so is everything that its lines belong to.
+    fn end<S: Sink>(&self, _memory: &mut Self::Memory, _sink: &mut S) {}
+
+    /// Where the block ends whose first bytes are these, 0 if further down: after a line, and where what lines belong to changes.
+    fn cut(&self, _layout: &Self::Layout, bytes: &[u8]) -> usize {
+        after_last_line(bytes)
+    }
+
+    /// What the format calls its `column`-th column, from 1.
+    fn column_name(&self, layout: &Self::Layout, column: usize) -> String;
+}
+
+/// Where the last whole line ends, 0 without one.
+pub(crate) fn after_last_line(bytes: &[u8]) -> usize {
+    memchr::memrchr(b'\n', bytes).map_or(0, |place| place + 1)
+}
+
+/// Before the last whole lines that belong together, since more of them may come; 0 if all do. `together` gets the last line and one above.
+pub(crate) fn cut_between(bytes: &[u8], mut together: impl FnMut(&[u8], &[u8]) -> bool) -> usize {
+    let Some(last) = memchr::memrchr(b'\n', bytes) else { return 0 };
+    let start_of = |end: usize| memchr::memrchr(b'\n', &bytes[..end]).map_or(0, |before| before + 1);
+    let mut cut = start_of(last);
+    let lowest = &bytes[cut..last];
+    while cut > 0 {
+        let above = start_of(cut - 1);
+        if !together(lowest, &bytes[above..cut - 1]) {
+            break;
+        }
+        cut = above;
+    }
+    cut
+}

@@ -1,0 +1,78 @@
+//! How much was read and what was skipped.
+
+use crate::error::Place;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How much was read and what was skipped. The same for any number of threads.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// Files read.
+    pub files: usize,
+    /// Lines, headers apart; skipped ones too. In Parquet: rows.
+    pub lines: u64,
+    /// Bytes of them, decompressed.
+    pub bytes: u64,
+    /// Sessions, where the format has them.
+    pub sessions: u64,
+    /// Items shown, in all lines.
+    pub impressions: u64,
+    /// Clicks on them.
+    pub clicks: u64,
+    /// Clicks on what was on no list; not counted elsewhere.
+    pub clicks_outside: u64,
+    /// Files without a line, which a lenient reader passes over.
+    pub empty_files: u64,
+    /// Byte order marks that a lenient reader took off.
+    pub byte_order_marks: u64,
+    /// Lines that a lenient reader skipped, by [`Fault::reason`](crate::Fault::reason).
+    pub skipped: BTreeMap<&'static str, Skipped>,
+}
+
+/// Lines that were skipped for one reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// How many.
+    pub lines: u64,
+    /// The first of them.
+    pub first: Place,
+}
+
+impl Report {
+    /// Lines skipped for whatever reason.
+    pub fn n_skipped(&self) -> u64 {
+        self.skipped.values().map(|skipped| skipped.lines).sum()
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, ", some(self.lines, "line"))?;
+        if self.sessions > 0 {
+            write!(f, "{}, ", some(self.sessions, "session"))?;
+        }
+        write!(f, "{}, {}", some(self.impressions, "impression"), some(self.clicks, "click"))?;
+        if self.clicks_outside > 0 {
+            write!(f, " (and {} outside the lists)", self.clicks_outside)?;
+        }
+        if self.empty_files > 0 {
+            write!(f, "; {}", some(self.empty_files, "empty file"))?;
+        }
+        if self.byte_order_marks > 0 {
+            write!(f, "; {} taken off", some(self.byte_order_marks, "byte order mark"))?;
+        }
+        if !self.skipped.is_empty() {
+            write!(f, "; skipped {}", some(self.n_skipped(), "line"))?;
+        }
+        for (reason, skipped) in &self.skipped {
+            write!(f, "\n  {reason}: {}, the first at {}", some(skipped.lines, "line"), skipped.first)?;
+        }
+        Ok(())
+    }
+}
+
+/// One line, two lines.
+fn some(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,66 @@
+//! Where a parser puts what lines say: to be counted, or only to be added up.
+
+use crate::fault::Fault;
+use crate::names::{self, Id};
+use crate::table::Shown;
+
+/// What a parser tells of a line.
+pub(crate) trait Sink {
+    /// The identifier of a name.
+    fn id(&mut self, name: &[u8]) -> Result<Id, Fault>;
+    /// An item was shown; `at` is the line's place in the log.
+    fn shown(&mut self, shown: Shown, at: u64);
+    /// A list was shown, 64 items at most; bit `l` of `clicks` is position `l`.
+    fn session(&mut self, query: Id, items: &[Id], clicks: u64, at: u64);
+    /// Clicks on what is on no list.
+    fn clicks_outside(&mut self, clicks: u64);
+}
+
+/// What one thread adds up while it reads.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Tally {
+    pub(crate) sessions: u64,
+    pub(crate) impressions: u64,
+    pub(crate) clicks: u64,
+    pub(crate) clicks_outside: u64,
+}
+
+impl Tally {
+    #[inline]
+    pub(crate) fn shown(&mut self, shown: &Shown) {
+        self.impressions = self.impressions.saturating_add(shown.impressions);
+        self.clicks = self.clicks.saturating_add(shown.clicks);
+    }
+
+    pub(crate) fn session(&mut self, items: &[Id], clicks: u64) {
+        self.sessions += 1;
+        self.impressions = self.impressions.saturating_add(items.len() as u64);
+        self.clicks = self.clicks.saturating_add(clicks.count_ones().into());
+    }
+}
+
+/// A tally is a place for observations, too: for those who only look through.
+impl Sink for Tally {
+    #[inline]
+    fn id(&mut self, name: &[u8]) -> Result<Id, Fault> {
+        match names::plain_number(name) {
+            Some(number) => Ok(Id(number)),
+            None if name.is_empty() => Err(Fault::Empty),
+            None if std::str::from_utf8(name).is_err() => Err(Fault::NotUtf8),
+            None => Ok(names::text_id(name)),
+        }
+    }
+
+    #[inline]
+    fn shown(&mut self, shown: Shown, _: u64) {
+        self.shown(&shown);
+    }
+
+    fn session(&mut self, _: Id, items: &[Id], clicks: u64, _: u64) {
+        self.session(items, clicks);
+    }
+
+    fn clicks_outside(&mut self, clicks: u64) {
+        self.clicks_outside = self.clicks_outside.saturating_add(clicks);
+    }
+}
