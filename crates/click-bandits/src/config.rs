@@ -51,6 +51,7 @@ mod calibration;
 mod checkpoints;
 mod duels;
 mod entries;
+mod instance;
 mod instances;
 mod memory;
 mod queries;
@@ -60,7 +61,8 @@ pub(crate) use calibration::Calibration;
 pub(crate) use checkpoints::Schedule;
 pub(crate) use duels::MatrixFile;
 pub(crate) use entries::PolicyEntry;
-pub(crate) use instances::{Instance, InstanceTable, Instances, Model, Parameter, Parameters, for_readers};
+pub(crate) use instance::Instance;
+pub(crate) use instances::{InstanceTable, Instances, Model, Parameter, Parameters, for_readers};
 pub(crate) use queries::{Data, FittedQuery, Given, Queries};
 
 use self::entries::read_policies;

@@ -12,6 +12,7 @@ mod report;
 mod reproduce;
 mod result;
 mod simulate;
+mod spreads;
 mod tables;
 mod timing;
 mod toml_reader;

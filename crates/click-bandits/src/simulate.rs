@@ -1,7 +1,7 @@
 //! Runs an experiment and writes what it found.
 
 mod answers;
-pub(crate) mod regret;
+mod regret;
 
 use crate::config::{Experiment, Instance, Instances, Task};
 use crate::contenders::{

@@ -1,7 +1,7 @@
 //! Results as tables for other programs: `curves.csv` and `runs.csv`.
 
 use crate::result::Quantity;
-use crate::simulate::regret::Spreads;
+use crate::spreads::Spreads;
 use anyhow::Result;
 use sim::{Curve, Identification, Outcome, Summary};
 

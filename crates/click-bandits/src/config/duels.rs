@@ -11,7 +11,7 @@
 //! Condorcet winner, by the experiment's seed and the number of the subset: regret as the papers define it needs a winner. (The RUCB
 //! paper draws its subsets uniformly, and says that more than 97 % of them have one.) Two subsets may be the same.
 
-use super::instances::Instance;
+use super::instance::Instance;
 use super::{hexadecimal, read_size};
 use crate::toml_reader::{Error, Field, Location, Table, read_file};
 use click_models::{DuelingModel, ItemId, PreferenceMatrix};

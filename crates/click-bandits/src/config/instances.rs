@@ -2,6 +2,7 @@
 
 use super::calibration::Calibration;
 use super::duels::{Arms, Duels, MatrixFile};
+use super::instance::Instance;
 use super::{read_size, read_tables, read_title, unique};
 use crate::toml_reader::{Error, Field, Location, Table, push_known};
 use click_models::bounds::dueling_lower_bound;
@@ -30,17 +31,6 @@ pub(crate) enum Instances {
     RankOne(Vec<Instance<RankOneModel>>),
     /// Users who prefer one of two items.
     Dueling(Duels),
-}
-
-/// One kind of user.
-#[derive(Debug, Clone)]
-pub(crate) struct Instance<M> {
-    /// Name, when the file gives one.
-    pub(crate) name: Option<String>,
-    /// How these users click.
-    pub(crate) model: M,
-    /// What they were drawn to, if the file gives only that.
-    pub(crate) calibration: Option<Calibration>,
 }
 
 /// The parameters of one kind of user by their names in files.

@@ -16,7 +16,8 @@ mod json;
 
 use self::json::Json;
 use super::duels::MatrixFile;
-use super::instances::{Instance, Instances, Model};
+use super::instance::Instance;
+use super::instances::{Instances, Model};
 use super::{MAX_TITLE, hexadecimal, is_invisible};
 use crate::toml_reader::{Error, Field, Location, read_file};
 use click_models::{PositionBased, RandomSemiBandit, RankOneModel};

@@ -2,7 +2,8 @@
 
 use super::{Options, Told};
 use crate::config::{Experiment, Instances};
-use crate::result::{Bound, MeanSe, Optimum, Paired, PolicyResult, ResultFile, Spread};
+use crate::result::{Bound, MeanSe, Optimum, Paired, PolicyResult, ResultFile};
+use crate::spreads::Spreads;
 use crate::tables;
 use anyhow::Result;
 use click_models::DuelingModel;
@@ -106,26 +107,6 @@ fn bounds(experiment: &Experiment) -> Vec<Bound> {
 /// With which probability Theorem 2 is allowed to miss.
 const MISS: f64 = 0.05;
 
-/// What the runs of a policy are summed up to.
-pub(crate) struct Spreads {
-    pub(crate) regret: Spread,
-    pub(crate) clicks: Spread,
-    /// Whether what would be recommended is best: 1 or 0.
-    pub(crate) accuracy: Option<Spread>,
-}
-
-impl Spreads {
-    fn of(curves: &[Curve]) -> Self {
-        let recommends = curves.iter().any(|curve| !curve.accurate.is_empty());
-        let accurate = |curve: &Curve, t: usize| f64::from(u8::from(curve.accurate[t]));
-        Self {
-            regret: spread(curves, |curve, t| curve.regret[t]),
-            clicks: spread(curves, |curve, t| curve.clicks[t]),
-            accuracy: recommends.then(|| spread(curves, accurate)),
-        }
-    }
-}
-
 /// Differences of regret between every two policies over the same runs.
 fn paired(experiment: &Experiment, curves: &[Vec<Curve>]) -> Vec<Paired> {
     let Experiment { checkpoints, policies, .. } = experiment;
@@ -157,22 +138,4 @@ fn mean_se(samples: impl Iterator<Item = Vec<f64>>) -> MeanSe {
         .map(|summary| (summary.mean, summary.standard_error))
         .unzip();
     MeanSe { mean, se }
-}
-
-/// Summaries over runs of one quantity, at every checkpoint.
-fn spread(curves: &[Curve], quantity: impl Fn(&Curve, usize) -> f64) -> Spread {
-    let n_checkpoints = curves.first().map_or(0, |curve| curve.regret.len());
-    let mut spread = Spread::default();
-    for checkpoint in 0..n_checkpoints {
-        let sample: Vec<f64> = curves.iter().map(|curve| quantity(curve, checkpoint)).collect();
-        if let Some(summary) = Summary::of(&sample) {
-            spread.mean.push(summary.mean);
-            spread.se.push(summary.standard_error);
-            spread.min.push(summary.min);
-            spread.max.push(summary.max);
-            spread.q10.push(summary.q10);
-            spread.q90.push(summary.q90);
-        }
-    }
-    spread
 }
