@@ -4,6 +4,7 @@
 #[cfg(feature = "std")]
 extern crate std;
 
+mod bernoulli;
 pub mod coverage_bound;
 pub mod divergence;
 mod error;

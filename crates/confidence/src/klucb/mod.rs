@@ -46,7 +46,7 @@ mod solver;
 pub use batch::{kl_ucb_lower_batch, kl_ucb_upper_batch};
 pub(crate) use solver::guess;
 
-use crate::divergence::bernoulli_kl;
+use crate::bernoulli::bernoulli_kl;
 use solver::{displacement, round_down, round_up};
 
 /// Steps of the bisection references: enough to halve `[0, 1]` down to the spacing of the numbers near 1.

@@ -2,7 +2,8 @@
 
 use super::{ConfidenceSequence, Interval, checked};
 use crate::Error;
-use crate::divergence::{bernoulli_kl, larger_ratio};
+use crate::bernoulli::bernoulli_kl;
+use crate::divergence::larger_ratio;
 use crate::klucb::{kl_ucb_lower, kl_ucb_upper};
 use crate::math::{ln, ln_1p};
 use crate::threshold::kl_ucb_entropy;
