@@ -13,7 +13,9 @@ fuzz_target!(
         std::panic::set_hook(Box::new(|_| {}));
     },
     |bytes: &[u8]| {
-        let format = Format::parquet("query=q,item=i,position=p,click=c,impressions=n").unwrap();
-        check(&format, bytes);
+        // The last column counts impressions, or names sessions.
+        for last in ["impressions=n", "session=n"] {
+            check(&Format::parquet(&format!("query=q,item=i,position=p,click=c,{last}")).unwrap(), bytes);
+        }
     }
 );
