@@ -171,15 +171,7 @@ struct HowMuch {
 
 impl<S: Sink> Rows<'_, S> {
     fn wrong(&self, error: &ParquetError) -> Error {
-        let message = match error.to_string() {
-            // The library names a feature of its own.
-            text if text.contains("Disabled feature") => {
-                let codec = text.rsplit(' ').next().unwrap_or_default();
-                format!("compressed with {codec}: expected Snappy, gzip, LZ4, or nothing")
-            }
-            text => text,
-        };
-        Error::of(ErrorKind::Parquet, self.name, message)
+        Error::of(ErrorKind::Parquet, self.name, error.to_string())
     }
 
     fn read<R: ChunkReader + 'static>(&mut self, file: R) -> Result<HowMuch, Error> {
