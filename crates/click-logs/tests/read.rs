@@ -382,6 +382,13 @@ fn headers_are_not_data_and_data_no_headers() {
         error.to_string(),
         "log:1: no column `rank` in the header, found `who;what;place;clicks;shown;note`"
     );
+    // Where nothing is called as in a header, the line may be data and name a user.
+    let rest = TABLE.split_once('\n').unwrap().1;
+    let error = read(&table(), rest).unwrap_err();
+    let none = "log:1: no header: none of the 6 columns is called `who`, `what`, `rank`, `clicks`, `shown`, found `..`";
+    assert_eq!((error.kind(), error.to_string().as_str()), (&ErrorKind::Header, none));
+    let error = read(&Format::Sessions, without).unwrap_err();
+    assert!(error.to_string().ends_with("n_clicks_outside_top10`, found `..`"), "{error}");
     let twice = read(&table(), TABLE.replace("note", "rank")).unwrap_err();
     assert_eq!(*twice.kind(), ErrorKind::Header);
 }

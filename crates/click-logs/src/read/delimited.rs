@@ -241,10 +241,27 @@ impl LineFormat for Delimited {
                 Err(_) => {}
             }
         }
+        if let Some(&delimiter) = delimiters.iter().find(|delimiter| header.contains(delimiter))
+            && let Ok(columns) = split(header, delimiter)
+            && !self.is_header(header)
+        {
+            let names: Vec<&str> = self.columns.by_role().into_iter().flatten().collect();
+            let (names, n_columns) = (names.join("`, `"), columns.len());
+            return Err(format!("no header: none of the {n_columns} columns is called `{names}`"));
+        }
         Err(wrong.unwrap_or_else(|| {
             let name = self.columns.query.as_ref().unwrap_or(&self.columns.item);
             format!("no column `{name}` in the header, with a tab, comma, semicolon or vertical bar between columns")
         }))
+    }
+
+    fn is_header(&self, line: &[u8]) -> bool {
+        let delimiters = self.delimiter.as_ref().map_or(&DELIMITERS[..], std::slice::from_ref);
+        let named = self.columns.by_role();
+        delimiters.iter().any(|&delimiter| {
+            let columns = split(line, delimiter).unwrap_or_default();
+            columns.iter().any(|column| named.contains(&Some(String::from_utf8_lossy(column).trim())))
+        })
     }
 
     fn enter<S: Sink>(

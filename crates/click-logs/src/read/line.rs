@@ -34,6 +34,11 @@ pub(crate) trait LineFormat: Sync {
     /// Reads the header; it is empty if the format has none.
     fn layout(&self, header: &[u8]) -> Result<Self::Layout, String>;
 
+    /// Whether the first line has any name that belongs in a header. If not it may be data, which may name a user: it is not shown.
+    fn is_header(&self, _line: &[u8]) -> bool {
+        false
+    }
+
     /// A line comes, perhaps a faulty one; where lines belong together, this says whether it belongs to those above.
     #[inline]
     fn enter<S: Sink>(

@@ -33,6 +33,10 @@ impl LineFormat for SessionLines {
         Err(format!("expected the header `{}`", expected.escape_debug()))
     }
 
+    fn is_header(&self, line: &[u8]) -> bool {
+        line.split(|&byte| byte == b'\t').any(|column| COLUMNS.iter().any(|name| name.as_bytes() == column))
+    }
+
     fn line<S: Sink>(
         &self,
         (): &(),

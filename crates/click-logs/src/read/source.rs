@@ -257,8 +257,8 @@ impl<'a, F: LineFormat> Source<'a, F> {
         // Whether lines may end so is asked of the lines; a header means the same either way.
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let layout = self.format.layout(line).map_err(|message| {
-            let text = String::from_utf8_lossy(&line[..line.len().min(MAX_TEXT)]);
-            let text = text.escape_debug().to_string();
+            let shown = if self.format.is_header(line) { &line[..line.len().min(MAX_TEXT)] } else { b".." };
+            let text = String::from_utf8_lossy(shown).escape_debug().to_string();
             let place = Place { file: name.to_string(), line: 1, column: None, text, message };
             Error::at(ErrorKind::Header, place)
         })?;
