@@ -597,6 +597,25 @@ fn damaged_compression_is_never_skipped() {
     }
     let error = read(&Format::Kdd2012, &whole[..whole.len() - 3]).unwrap_err();
     assert_eq!(error.to_string(), "log: the compressed data end in the middle");
+    // What is padded with zeros, for one; a member may also be cut off within its header.
+    for (more, message) in [
+        (&b"\0"[..], "damaged compressed data (something other than gzip follows their end)"),
+        (
+            b"no gzip, and longer than its header",
+            "damaged compressed data (something other than gzip follows their end)",
+        ),
+        (&whole[..5], "the compressed data end in the middle"),
+    ] {
+        for result in
+            [read(&Format::Kdd2012, [&whole, more].concat()), skip(&Format::Kdd2012, [&whole, more].concat())]
+        {
+            let error = result.unwrap_err();
+            assert_eq!(
+                (error.kind(), error.to_string()),
+                (&ErrorKind::Compression, format!("log: {message}"))
+            );
+        }
+    }
 }
 
 #[test]

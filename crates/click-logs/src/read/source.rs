@@ -3,10 +3,10 @@
 use super::line::{LineFormat, MAX_TEXT};
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -46,6 +46,36 @@ impl Read for Watched<'_> {
         let len = self.0.read(buffer)?;
         (self.1)(len as u64);
         Ok(len)
+    }
+}
+
+/// The members of a gzip file, one after another; nothing once all are read.
+struct Members<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Members<R> {
+    fn new(file: R) -> Self {
+        Self(Some(GzDecoder::new(file)))
+    }
+}
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            let len = member.read(buffer)?;
+            if len > 0 || buffer.is_empty() {
+                return Ok(len);
+            }
+            if let Some(byte) = member.get_mut().fill_buf()?.first() {
+                if *byte != GZIP[0] {
+                    let message = "something other than gzip follows their end";
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+                }
+                self.0 = self.0.take().map(|member| GzDecoder::new(member.into_inner()));
+            } else {
+                self.0 = None;
+            }
+        }
+        Ok(0)
     }
 }
 
@@ -222,7 +252,7 @@ impl<'a, F: LineFormat> Source<'a, F> {
         stream.by_ref().take(2).read_to_end(&mut head).map_err(in_file)?;
         let compressed = head == GZIP;
         let stream: Stream<'a> = if compressed {
-            Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, Cursor::new(head).chain(stream))))
+            Box::new(Members::new(BufReader::with_capacity(1 << 16, Cursor::new(head).chain(stream))))
         } else {
             Box::new(Cursor::new(head).chain(stream))
         };
