@@ -106,7 +106,7 @@ fn fit_and_write(arguments: &Arguments) -> Result<Outcome> {
     let simulable = Simulable::best(&fits, &scores);
     let shown = simulable.map_or_else(|| first_or_best(&fits, &scores), Simulable::fit);
     let comparison = Comparison::new(arguments, &scores);
-    let parameters = Parameters::new(arguments, &whole, &fits, &options);
+    let parameters = Parameters::new(&whole, &fits, &options);
     let mut files: Vec<(&str, Vec<u8>)> = vec![
         (PARAMETERS_JSON, records::to_json(&parameters)?),
         (PARAMETERS_CSV, tables::parameters(&whole.counts, &fits)?),

@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let default = Options::default().prior_strength;
     let (seed, prior_strength, filter) = match filter {
         [seed] => (seed.parse()?, default, [].as_slice()),
-        [seed, strength] => (seed.parse()?, strength.parse()?, [].as_slice()),
+        [seed, strength] => (seed.parse()?, Some(strength.parse()?), [].as_slice()),
         _ => (1, default, filter),
     };
     let options = Options { prior_strength, ..Options::default() };
@@ -135,7 +135,8 @@ fn speed(format: &Format, path: &str) -> Result<(), Box<dyn std::error::Error>> 
     println!("{} queries, {} cells", counts.n_queries(), counts.n_cells());
     let run = |method, accelerate, max_iterations| -> Result<(f64, usize), click_logs::fit::FitError> {
         let em = EmOptions { accelerate, max_iterations, tolerance: 1e-300 };
-        let options = Options { scope: Scope::Site, method, em, prior_strength: 0.0, ..Options::default() };
+        let options =
+            Options { scope: Scope::Site, method, em, prior_strength: Some(0.0), ..Options::default() };
         let before = seconds();
         let fit = fit(Model::Pbm, &counts, &Sessions::default(), &options)?;
         let iterations = fit.site().convergence.as_ref().map_or(0, |convergence| convergence.last.iterations);

@@ -44,9 +44,9 @@ pub(crate) struct Arguments {
     /// Which queries share examination (pbm) and leaving (dcm)
     #[arg(long, value_enum, default_value_t = ScopeName::Query)]
     pub(super) scope: ScopeName,
-    /// Pseudo-impressions of every item's prior, whose mean is what is usual in the query; 0 for none
-    #[arg(long, value_name = "STRENGTH", default_value_t = Options::default().prior_strength, allow_negative_numbers = true, value_parser = strength)]
-    pub(super) prior: f64,
+    /// Pseudo-impressions of every item's prior, whose mean is what is usual in the query; 0 for none [default: what the log says]
+    #[arg(long, value_name = "STRENGTH", allow_negative_numbers = true, value_parser = strength)]
+    pub(super) prior: Option<f64>,
     /// Skip lines at fault and count them by reason, instead of stopping at the first
     #[arg(long)]
     pub(super) lenient: bool,
@@ -147,7 +147,7 @@ pub(crate) struct HowToRead {
     pub(crate) top_queries: Option<u32>,
     /// So many positions, from the top.
     pub(crate) positions: u8,
-    /// Pseudo-impressions of every item's prior; the usual ones without.
+    /// Pseudo-impressions of every item's prior; those under which the log is the most probable without.
     pub(crate) prior: Option<f64>,
 }
 
@@ -166,7 +166,7 @@ impl Arguments {
             top_queries: how.top_queries,
             positions: Some(how.positions),
             scope: ScopeName::Query,
-            prior: how.prior.unwrap_or(Options::default().prior_strength),
+            prior: how.prior,
             lenient: false,
             max_skipped: None,
             crlf: false,

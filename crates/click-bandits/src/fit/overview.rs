@@ -22,16 +22,18 @@ pub(super) struct Overview<'a> {
 impl fmt::Display for Overview<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Whole { report, n_queries, counts, .. } = self.whole;
+        let prior = |fit: &Fit| format!("{} {}", fit.model(), fit.site().prior_strength);
+        let priors: Vec<String> = self.fits.iter().map(prior).collect();
         writeln!(f, "{}: {report}", self.arguments.named())?;
         writeln!(
             f,
-            "Fitted: {} of {} queries, {} cells, {} impressions, {} clicks; prior: {} pseudo-impressions an item\n",
+            "Fitted: {} of {} queries, {} cells, {} impressions, {} clicks; priors, in pseudo-impressions an item: {}\n",
             grouped(counts.n_queries() as u64),
             grouped(*n_queries as u64),
             grouped(counts.n_cells() as u64),
             grouped(counts.impressions()),
             grouped(counts.clicks()),
-            self.arguments.prior,
+            priors.join(", "),
         )?;
         self.comparison(f)?;
         self.warnings(f)?;

@@ -21,8 +21,6 @@ pub(super) struct Parameters {
     schema: u32,
     log: LogRecord,
     fitted: Fitted,
-    /// Pseudo-impressions of every item's prior.
-    prior: f64,
     scope: &'static str,
     /// The confidence level of intervals.
     level: f64,
@@ -75,6 +73,13 @@ struct ModelRecord {
 #[derive(Debug, Serialize)]
 struct SiteRecord {
     typical: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    typical_examination: Option<f64>,
+    /// Where examination is g, an item that no one has seen is taken for `typical (g / typical_examination)^slope`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slope: Option<f64>,
+    /// Pseudo-impressions of every item's prior.
+    prior: f64,
     /// Simplified DBN: satisfaction of an item that no one has seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     typical_satisfaction: Option<f64>,
@@ -91,6 +96,8 @@ struct SiteRecord {
 struct QueryRecord {
     query: String,
     typical: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    typical_examination: Option<f64>,
     items: Vec<ItemRecord>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     positions: Vec<PositionRecord>,
@@ -204,8 +211,13 @@ struct ScoreRecord {
     conditional_by_rank: Vec<f64>,
 }
 
+/// A number that only products of attraction and examination have.
+fn of_products(fit: &Fit, number: f64) -> Option<f64> {
+    matches!(fit.model(), Model::Pbm | Model::Ubm).then_some(number)
+}
+
 impl Parameters {
-    pub(super) fn new(arguments: &Arguments, whole: &Whole, fits: &[Fit], options: &Options) -> Self {
+    pub(super) fn new(whole: &Whole, fits: &[Fit], options: &Options) -> Self {
         let Whole { report, counts, .. } = whole;
         let names = counts.names();
         let skipped = |(&reason, skipped): (&&'static str, &click_logs::Skipped)| SkippedRecord {
@@ -233,7 +245,6 @@ impl Parameters {
                 impressions: counts.impressions(),
                 clicks: counts.clicks(),
             },
-            prior: arguments.prior,
             scope: match options.scope {
                 Scope::Query => "query",
                 Scope::Site => "site",
@@ -268,6 +279,9 @@ impl ModelRecord {
             model: fit.model().name(),
             site: SiteRecord {
                 typical: fit.site().typical,
+                typical_examination: of_products(fit, fit.site().typical_examination),
+                slope: of_products(fit, fit.site().slope),
+                prior: fit.site().prior_strength,
                 typical_satisfaction: leave_of(Model::Sdbn),
                 below_first_click: leave_of(Model::Cascade),
                 positions: positions(fit, &fit.site().positions),
@@ -290,6 +304,7 @@ impl QueryRecord {
         Self {
             query: name(names, query.id),
             typical: query.typical,
+            typical_examination: of_products(fit, query.typical_examination),
             items: query.items.iter().enumerate().map(item).collect(),
             positions: positions(fit, &query.positions),
             convergence: query.convergence.as_ref().map(convergence),

@@ -15,15 +15,16 @@
 
 use super::estimate::{Estimate, normal_quantile};
 use super::options::{Options, Scope};
-use super::{Fit, ItemFit, Model, QueryFit, Site, drawn_to_site};
+use super::usual::{Item, Seen, Usual};
+use super::{Fit, ItemFit, Model, QueryFit, Site};
 use crate::counts::Counts;
 
 pub(super) fn fit(model: Model, counts: &Counts, options: &Options) -> Fit {
     let z = normal_quantile(options.level);
-    let strength = options.prior_strength;
+    let mut strength = options.given_strength();
     let (clicks, impressions) = (counts.clicks() as f64, counts.impressions() as f64);
     let typical = (clicks + 0.5) / (impressions + 1.0);
-    let drawn = |clicks: f64, impressions: f64, to: f64| {
+    let drawn = |clicks: f64, impressions: f64, to: f64, strength: f64| {
         Estimate::share(clicks + strength * to, impressions + strength, z)
     };
     let mut by_position = vec![(0.0, 0.0); counts.n_positions()];
@@ -36,7 +37,7 @@ pub(super) fn fit(model: Model, counts: &Counts, options: &Options) -> Fit {
             .iter()
             .map(|&(clicks, impressions)| {
                 if strength + impressions > 0.0 {
-                    drawn(clicks, impressions, typical)
+                    drawn(clicks, impressions, typical, strength)
                 } else {
                     Estimate::bare(typical)
                 }
@@ -45,13 +46,30 @@ pub(super) fn fit(model: Model, counts: &Counts, options: &Options) -> Fit {
         _ => Vec::new(),
     };
     let mut queries = Vec::new();
-    for query in counts.queries().filter(|_| model == Model::CtrDocument) {
-        let usual = drawn_to_site(query.clicks() as f64, query.impressions() as f64, typical);
-        let cells: Vec<_> = query.cells().collect();
+    let mut usual = None;
+    if model == Model::CtrDocument {
+        let mut seen = Seen::default();
+        for query in counts.queries() {
+            let cells: Vec<_> = query.cells().collect();
+            seen.push_query(
+                0.0,
+                cells.chunk_by(|a, b| a.item == b.item).map(|cells| {
+                    let clicks: u64 = cells.iter().map(|cell| cell.clicks).sum();
+                    let impressions: u64 = cells.iter().map(|cell| cell.impressions).sum();
+                    Item { clicks: clicks as f64, impressions: impressions as f64, placement: 0.0 }
+                }),
+            );
+        }
+        let found = Usual::new(&seen, options.prior_strength);
+        strength = found.strength;
+        usual = Some(found);
+    }
+    for (query, usual_of_query) in counts.queries().zip(usual.iter().flat_map(|usual| &usual.means)) {
+        let (usual, cells) = (*usual_of_query, query.cells().collect::<Vec<_>>());
         let items = cells.chunk_by(|a, b| a.item == b.item).map(|cells| {
             let clicks = cells.iter().map(|cell| cell.clicks).sum();
             let impressions = cells.iter().map(|cell| cell.impressions).sum();
-            let attraction = drawn(clicks as f64, impressions as f64, usual);
+            let attraction = drawn(clicks as f64, impressions as f64, usual, strength);
             ItemFit { item: cells[0].item, attraction, clicks, impressions }
         });
         let items = items.collect();
@@ -62,9 +80,18 @@ pub(super) fn fit(model: Model, counts: &Counts, options: &Options) -> Fit {
             satisfaction,
             positions,
             typical: usual,
+            typical_examination: 1.0,
             convergence: None,
         });
     }
-    let site = Site { positions, typical, typical_leave: 0.0, convergence: None };
+    let site = Site {
+        positions,
+        typical,
+        typical_examination: 1.0,
+        slope: 0.0,
+        typical_leave: 0.0,
+        prior_strength: strength,
+        convergence: None,
+    };
     Fit { model, scope: Scope::Site, queries, site }
 }

@@ -12,7 +12,7 @@
 //! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015; Guo, Liu, Wang, *Efficient multiple-click
 //! models in web search*, WSDM 2009 (DCM); Dupret, Piwowarski, *A user browsing model to predict search engine click data*,
 //! SIGIR 2008 (UBM); Chapelle, Zhang, *A dynamic Bayesian network click model*, WWW 2009 (simplified DBN). Deviations: every
-//! probability of an item has a Beta prior, of 5 pseudo-impressions unless [`Options::prior_strength`] says otherwise; the
+//! probability of an item has a Beta prior, as strong as the log says unless [`Options::prior_strength`] does; the
 //! exit after the last click is hidden unless [`Options::exit`] says otherwise.
 //!
 //! | here | meaning |
@@ -20,6 +20,7 @@
 //! | `attraction` | one an item and query; on the scale on which the first position is always examined |
 //! | `positions` | PBM: examination, 1 at the first position; DCM: probability to leave after a click; UBM: see [`Fit::browsing`] |
 //! | `typical` | what an item of the query is taken for as long as nothing is known of it |
+//! | `slope` | where examination is `g`, `typical (g / typical_examination)^slope`: rankers show better items where they are seen |
 //!
 //! Numerics: results are the same bits on every machine and do not depend on the order of the log. Complexity: see the
 //! modules of the estimators; all are linear in the counts for each step.
@@ -35,7 +36,7 @@
 //! let log = "query,item,position,clicks,impressions\n\
 //!            q,a,1,600,1000\nq,a,2,200,1000\nq,b,1,300,1000\nq,b,2,100,1000\n";
 //! let log = Reader::new(Format::counts()).read("counts.csv", log.as_bytes())?;
-//! let options = Options { prior_strength: 0.0, ..Options::default() };
+//! let options = Options { prior_strength: Some(0.0), ..Options::default() };
 //! let pbm = fit(Model::Pbm, &log.counts, &log.sessions, &options)?;
 //! let query = &pbm.queries()[0];
 //! assert!((query.items[0].attraction.value - 0.6).abs() < 1e-9);
@@ -58,6 +59,7 @@ mod squarem;
 mod stopping;
 mod svd;
 mod users;
+mod usual;
 
 pub use compare::{Score, compare};
 pub use estimate::Estimate;
@@ -73,9 +75,6 @@ use crate::counts::Counts;
 use crate::names::Id;
 use crate::session::Sessions;
 use std::fmt;
-
-/// Impressions, examined ones, that what is usual on the site counts for in what is usual in a query.
-const SITE_WEIGHT: f64 = 10.0;
 
 /// A click model that can be fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -191,8 +190,10 @@ pub struct QueryFit {
     pub satisfaction: Vec<Estimate>,
     /// Parameters of positions where the query has its own, else empty: see [`Fit::positions`].
     pub positions: Vec<Estimate>,
-    /// The mean of the prior: the attraction of an item of which nothing is known.
+    /// The attraction of an item of which nothing is known.
     pub typical: f64,
+    /// PBM and UBM: where examination is this, the geometric mean over the query's impressions; see [`Site::slope`]. Else 1.
+    pub typical_examination: f64,
     /// How the fit ended where the query was fitted alone.
     pub convergence: Option<Convergence>,
 }
@@ -217,9 +218,16 @@ pub struct Site {
     pub positions: Vec<Estimate>,
     /// Attraction of an item of which nothing is known, in a query of which nothing is known.
     pub typical: f64,
+    /// PBM and UBM: where examination is this. Else 1.
+    pub typical_examination: f64,
+    /// Where examination is `g`, an item of which nothing is known has the attraction `typical (g / typical_examination)^slope`; PBM
+    /// and UBM, else 0.
+    pub slope: f64,
     /// Satisfaction of such an item (simplified DBN); for the DCM how probably a click is the last, at any position; for the
     /// cascade the click-through rate below the first click, where the model has none.
     pub typical_leave: f64,
+    /// Pseudo-impressions of the prior of every item's attraction.
+    pub prior_strength: f64,
     /// How the fit ended where all queries were fitted together.
     pub convergence: Option<Convergence>,
 }
@@ -282,9 +290,4 @@ pub fn fit(model: Model, counts: &Counts, sessions: &Sessions, options: &Options
         Model::Cascade | Model::Dcm | Model::Sdbn => stopping::fit(model, sessions, options),
         Model::CtrGlobal | Model::CtrRank | Model::CtrDocument => click_through::fit(model, counts, options),
     })
-}
-
-/// The usual rate of a query: its own, drawn to that of the site as if it had been seen so [`SITE_WEIGHT`] times more.
-fn drawn_to_site(clicks: f64, impressions: f64, site: f64) -> f64 {
-    (clicks + SITE_WEIGHT * site) / (impressions + SITE_WEIGHT)
 }

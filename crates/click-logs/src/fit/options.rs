@@ -1,6 +1,7 @@
 //! What a fit can be told.
 
 use super::FitError;
+use super::usual::STRENGTH;
 
 /// Which queries share the parameters of positions: examination in the PBM, leaving in the DCM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,8 +55,8 @@ pub enum Exit {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// Pseudo-impressions of the Beta prior that every probability of an item has; its mean is what is usual in the query. 0:
-    /// none, maximum likelihood. 5 by default.
-    pub prior_strength: f64,
+    /// none, maximum likelihood. None, the default: those under which the log is the most probable.
+    pub prior_strength: Option<f64>,
     /// Which queries share the parameters of positions.
     pub scope: Scope,
     /// How the likelihood of a position-based model is maximised.
@@ -73,7 +74,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            prior_strength: 5.0,
+            prior_strength: None,
             scope: Scope::default(),
             method: Method::default(),
             em: EmOptions::default(),
@@ -85,10 +86,20 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Whether there are priors.
+    pub(crate) fn has_priors(&self) -> bool {
+        self.prior_strength != Some(0.0)
+    }
+
+    /// The strength of priors that the log does not choose.
+    pub(crate) fn given_strength(&self) -> f64 {
+        self.prior_strength.unwrap_or(STRENGTH)
+    }
+
     pub(crate) fn check(&self) -> Result<(), FitError> {
         let refuse = |option, value| Err(FitError::Option { option, value });
-        if !(0.0..=1e9).contains(&self.prior_strength) {
-            return refuse("prior_strength", self.prior_strength);
+        if let Some(strength) = self.prior_strength.filter(|strength| !(0.0..=1e9).contains(strength)) {
+            return refuse("prior_strength", strength);
         }
         if !(self.level > 0.0 && self.level < 1.0) {
             return refuse("level", self.level);

@@ -3,12 +3,12 @@
 //! Both are products of attraction and examination ([`super::rank_one`]). In the UBM an impression at position `l` whose last
 //! click above is at `m` (or nowhere) is a cell of its own, since its examination depends on both.
 //!
-//! Priors are pseudo-impressions. Every item is shown `prior_strength` times more at the first position, and clicked at the
-//! rate that is usual in the query: that is a Beta prior on its attraction, of this mean and strength, where the first
-//! position is examined. A typical item is shown at every position as often as it takes for `prior_strength` clicks at the
-//! first, and clicked as on the site: so examination is drawn to that of the site where there are few clicks, and positions
-//! without a click in a query do not get examination 0. What is usual comes from a first fit of all queries together, with
-//! one examination for all: clicks for each examined impression, in the query and 10 of the site.
+//! Priors are pseudo-impressions. Every item is shown so many times more at the first position, and clicked at the rate that is usual in
+//! the query ([`super::usual`]): that is a Beta prior on its attraction where the first position is examined. A typical item is shown at
+//! every position as often as it takes for so many clicks at the first, and clicked as on the site: so examination is drawn to that of
+//! the site where there are few clicks, and positions without a click in a query do not get examination 0. What is usual comes from a
+//! first fit of all queries together, with one examination for all. How many pseudo-clicks a query has, where the log says, are those
+//! under which queries' clicks at their positions are the most probable, at most the clicks of the other queries.
 //!
 //! Reference: see [`super`]. Deviations: priors are ours. Examination may exceed 1 below the first position, if it is larger
 //! there.
@@ -24,14 +24,21 @@ use super::estimate::{Estimate, normal_quantile};
 use super::in_order::in_order;
 use super::options::{Method, Options, Scope};
 use super::rank_one::{Cells, RankOne};
-use super::{Fit, ItemFit, Model, QueryFit, Site, drawn_to_site};
+use super::usual::{Item, SAMPLE, Seen, Usual, most_probable};
+use super::{Fit, ItemFit, Model, QueryFit, Site};
 use crate::counts::{Counts, QueryCounts};
 use crate::names::Id;
 use crate::session::{QuerySessions, Sessions};
+use confidence::math::ln;
+use libm::{lgamma, log1p};
 use std::ops::Range;
 
 /// More columns are left to EM: Newton's method would take their number cubed.
 const MANY_COLUMNS: usize = 256;
+/// Among which the log chooses how much the site's examination counts for in a query.
+const EXAMINATIONS: [f64; 6] = [10.0, 20.0, 40.0, 80.0, 160.0, 400.0];
+/// Pseudo-impressions that keep attraction inside (0, 1), and say nothing.
+const NEXT_TO_NOTHING: f64 = 0.1;
 /// Largest rate of pseudo-impressions: below 1, that the prior has a density everywhere.
 const LARGEST_RATE: f64 = 0.99;
 const SMALLEST_RATE: f64 = 1e-6;
@@ -75,6 +82,12 @@ impl Source<'_> {
             Self::Positions(queries) => queries[query].id(),
             Self::Browsing(queries) => queries[query].0,
         }
+    }
+
+    fn n_items(&self, query: usize) -> usize {
+        let mut counts = Vec::new();
+        self.counts(query, &mut counts);
+        counts.chunk_by(|a, b| a.item == b.item).count()
     }
 
     /// By item, then column.
@@ -135,6 +148,13 @@ fn browsing(query: &QuerySessions<'_>) -> Vec<Count> {
     counts
 }
 
+/// Pseudo-impressions of an item, and pseudo-clicks of the typical one at the first position.
+#[derive(Debug, Clone, Copy)]
+struct Prior {
+    items: f64,
+    examination: f64,
+}
+
 struct Fitting<'a> {
     source: &'a Source<'a>,
     options: &'a Options,
@@ -163,36 +183,63 @@ impl<'a> Fitting<'a> {
         let all = 0..self.source.len();
         let rate = |&(clicks, impressions): &(f64, f64)| (clicks + 0.5) / (impressions + 1.0);
         let rates: Vec<f64> = self.columns.iter().map(rate).collect();
-        let means = vec![bounded(rates[0]); self.source.len()];
-        let mut site = self.maximise(all.clone(), &means, &rates);
-        // What is usual, now that examination is known.
-        let (means, typical) = self.means(&site.columns);
-        let columns = site.columns.clone();
-        if scope == Scope::Site && self.options.prior_strength > 0.0 {
-            let rates: Vec<f64> = columns.iter().map(|g| bounded(typical * g)).collect();
-            site = self.maximise(all.clone(), &means, &rates);
+        let given = self.options.given_strength();
+        let chosen_by_log = self.options.prior_strength.is_none();
+        // Where the log says what is usual, it is asked by examination that no prior of items has bent.
+        let items = if chosen_by_log { NEXT_TO_NOTHING } else { given };
+        let first = Prior { items, examination: given };
+        let n_items = (0..self.source.len()).map(|query| self.source.n_items(query)).sum();
+        let mut site = self.maximise(all.clone(), &vec![bounded(rates[0]); n_items], &rates, first);
+        let seen = self.seen(&site.columns);
+        let usual = Usual::new(&seen, self.options.prior_strength);
+        let mut columns = site.columns.clone();
+        let prior = Prior { items: usual.strength, ..first };
+        if (scope == Scope::Site || chosen_by_log) && self.options.has_priors() {
+            let rates: Vec<f64> = columns.iter().map(|g| bounded(usual.mean * g)).collect();
+            site = self.maximise(all.clone(), &usual.items, &rates, prior);
+            if chosen_by_log {
+                columns.clone_from(&site.columns);
+            }
         }
         let queries = match scope {
             Scope::Site => {
                 let mut row = 0;
-                let of_query = |query| self.query(query, &site, &mut row, means[query]);
+                let of_query = |query| QueryFit {
+                    typical_examination: seen.examination(query),
+                    ..self.query(query, &site, &mut row, usual.means[query])
+                };
                 all.map(of_query).collect()
             }
-            Scope::Query => in_order(all.collect(), |query| self.alone(query, means[query], &columns)),
+            Scope::Query => {
+                let examination = self.options.prior_strength.unwrap_or_else(|| self.examination(&site));
+                let of_query = |query| {
+                    let examination = self.at_most_of_others(query, examination);
+                    let means = (usual.means[query], &usual.items[seen.items_of(query)]);
+                    let prior = Prior { examination, ..prior };
+                    QueryFit {
+                        typical_examination: seen.examination(query),
+                        ..self.alone(query, means, &columns, prior)
+                    }
+                };
+                in_order(all.collect(), of_query)
+            }
         };
         let site = Site {
             positions: self.positions(&site, &columns, &self.columns),
-            typical,
+            typical: usual.mean,
+            typical_examination: seen.examination_of_site(),
+            slope: usual.slope,
             typical_leave: 0.0,
+            prior_strength: usual.strength,
             convergence: Some(site.convergence),
         };
         Fit { model, scope, queries, site }
     }
 
-    /// A query with examination of its own.
-    fn alone(&self, query: usize, mean: f64, site: &[f64]) -> QueryFit {
+    /// A query with examination of its own; its mean and those of its items.
+    fn alone(&self, query: usize, (mean, of_items): (f64, &[f64]), site: &[f64], prior: Prior) -> QueryFit {
         let rates: Vec<f64> = site.iter().map(|g| bounded(mean * g)).collect();
-        let found = self.maximise(query..query + 1, &[mean], &rates);
+        let found = self.maximise(query..query + 1, of_items, &rates, prior);
         let mut counts = Vec::new();
         self.source.counts(query, &mut counts);
         let mut columns = vec![(0.0, 0.0); site.len()];
@@ -211,7 +258,7 @@ impl<'a> Fitting<'a> {
     /// Estimates of columns; what was never shown is as on the site.
     fn positions(&self, found: &RankOne, site: &[f64], shown: &[(f64, f64)]) -> Vec<Estimate> {
         let estimate = |column: usize| {
-            if shown[column].1 > 0.0 || self.options.prior_strength > 0.0 {
+            if shown[column].1 > 0.0 || self.options.has_priors() {
                 let variance = found.variances.as_ref().map(|variances| variances[1][column]);
                 Estimate::ratio(found.columns[column], variance, self.z)
             } else {
@@ -238,35 +285,87 @@ impl<'a> Fitting<'a> {
             *row += 1;
         }
         let id = self.source.id(query);
-        QueryFit { id, items, satisfaction: Vec::new(), positions: Vec::new(), typical, convergence: None }
+        QueryFit {
+            id,
+            items,
+            satisfaction: Vec::new(),
+            positions: Vec::new(),
+            typical,
+            typical_examination: 1.0,
+            convergence: None,
+        }
     }
 
-    /// Clicks for each examined impression, of every query and of all.
-    fn means(&self, examination: &[f64]) -> (Vec<f64>, f64) {
+    /// What was seen of all items.
+    fn seen(&self, examination: &[f64]) -> Seen {
+        let logarithms: Vec<f64> = examination.iter().map(|&g| ln(g.max(SMALLEST_RATE))).collect();
         let mut counts = Vec::new();
-        let mut sums = Vec::with_capacity(self.source.len());
+        let mut seen = Seen::default();
         for query in 0..self.source.len() {
             self.source.counts(query, &mut counts);
-            let clicks: f64 = counts.iter().map(|count| count.clicks as f64).sum();
-            let examined: f64 =
-                counts.iter().map(|count| count.impressions as f64 * examination[count.column]).sum();
-            sums.push((clicks, examined));
+            let sum = |of: &[Count], value: &[f64]| -> f64 {
+                of.iter().map(|count| count.impressions as f64 * value[count.column]).sum()
+            };
+            let impressions =
+                |of: &[Count]| of.iter().map(|count| count.impressions as f64).sum::<f64>().max(1.0);
+            let of_query = sum(&counts, &logarithms) / impressions(&counts);
+            let items = counts.chunk_by(|a, b| a.item == b.item).map(|item| Item {
+                clicks: item.iter().map(|count| count.clicks as f64).sum(),
+                impressions: sum(item, examination),
+                placement: sum(item, &logarithms) / impressions(item) - of_query,
+            });
+            seen.push_query(of_query, items);
         }
-        let (clicks, examined) = sums.iter().fold((0.0, 0.0), |all, of| (all.0 + of.0, all.1 + of.1));
-        let site = bounded((clicks + 0.5) / (examined + 1.0));
-        let means =
-            sums.iter().map(|&(clicks, examined)| bounded(drawn_to_site(clicks, examined, site))).collect();
-        (means, site)
+        seen
+    }
+
+    /// The site's examination counts for no more than the clicks of other queries at the first position: a query is not drawn to itself.
+    fn at_most_of_others(&self, query: usize, pseudo_clicks: f64) -> f64 {
+        let mut counts = Vec::new();
+        self.source.counts(query, &mut counts);
+        let own: u64 = counts.iter().filter(|count| count.column == 0).map(|count| count.clicks).sum();
+        pseudo_clicks.min((self.columns[0].0 - own as f64).max(self.options.given_strength()))
+    }
+
+    /// The pseudo-clicks under which the clicks of queries at their positions are the most probable: a query's examination is that of
+    /// the site times a Gamma variable of mean 1, so that its clicks are negative binomial.
+    fn examination(&self, site: &RankOne) -> f64 {
+        let stride = site.rows.len().div_ceil(SAMPLE).max(1);
+        let mut evidence = [0.0; EXAMINATIONS.len()];
+        let mut counts = Vec::new();
+        let mut row = 0;
+        for query in 0..self.source.len() {
+            self.source.counts(query, &mut counts);
+            // Clicks, and how many there would be with the site's examination.
+            let mut columns = vec![(0.0, 0.0); self.columns.len()];
+            for item in counts.chunk_by(|a, b| a.item == b.item) {
+                for &Count { column, clicks, impressions, .. } in item {
+                    columns[column].0 += clicks as f64;
+                    columns[column].1 += impressions as f64 * site.rows[row] * site.columns[column];
+                }
+                row += 1;
+            }
+            if query % stride > 0 {
+                continue;
+            }
+            for (&(clicks, expected), &g) in columns.iter().zip(&site.columns).skip(1) {
+                for (sum, pseudo_clicks) in evidence.iter_mut().zip(EXAMINATIONS).filter(|_| expected > 0.0) {
+                    *sum += negative_binomial(clicks, expected, pseudo_clicks * g);
+                }
+            }
+        }
+        most_probable(EXAMINATIONS.into_iter().zip(evidence))
     }
 
     /// Fits queries together, with the priors.
-    fn maximise(&self, queries: Range<usize>, means: &[f64], rates: &[f64]) -> RankOne {
-        let strength = self.options.prior_strength;
+    fn maximise(&self, queries: Range<usize>, means: &[f64], rates: &[f64], prior: Prior) -> RankOne {
+        let strength = prior.items;
         let mut cells = Cells::new(self.columns.len());
         let mut counts = Vec::new();
-        for (query, mean) in queries.zip(means) {
+        let mut means = means.iter();
+        for query in queries {
             self.source.counts(query, &mut counts);
-            for mut item in counts.chunk_by(|a, b| a.item == b.item) {
+            for (mut item, mean) in counts.chunk_by(|a, b| a.item == b.item).zip(means.by_ref()) {
                 if strength > 0.0 {
                     let mut at_first = (strength * mean, strength);
                     if let [first, rest @ ..] = item
@@ -283,8 +382,8 @@ impl<'a> Fitting<'a> {
                 cells.end_row();
             }
         }
-        if strength > 0.0 {
-            let shown = (strength / rates[0]).min(strength / SMALLEST_TYPICAL);
+        if prior.examination > 0.0 {
+            let shown = (prior.examination / rates[0]).min(prior.examination / SMALLEST_TYPICAL);
             for (column, rate) in rates.iter().enumerate() {
                 cells.push(column, shown * rate, shown);
             }
@@ -292,6 +391,13 @@ impl<'a> Fitting<'a> {
         }
         cells.maximise(self.method, &self.options.em, self.options.trace)
     }
+}
+
+/// The logarithm of the probability of `clicks`, Poisson with a mean of `expected` times a Gamma variable of this shape and of mean 1, but
+/// for what depends on the clicks alone.
+fn negative_binomial(clicks: f64, expected: f64, shape: f64) -> f64 {
+    let of_clicks = if clicks > 0.0 { clicks * ln(expected / (shape + expected)) } else { 0.0 };
+    lgamma(clicks + shape) - lgamma(shape) - shape * log1p(expected / shape) + of_clicks
 }
 
 fn bounded(rate: f64) -> f64 {

@@ -4,7 +4,7 @@
 //! conditional ones of a list multiply to the probability of its clicks. In the PBM and for click-through rates both are the
 //! same.
 //!
-//! What the fit has not seen: an item is the typical item of its query, a query that of the site, a position below the last
+//! What the fit has not seen: an item is the typical item of its query where it stands, a query that of the site, a position below the last
 //! one is like the last one. The cascade model rules out clicks below the first one; there the rate of such clicks in the
 //! sessions of the fit stands in. And all probabilities are kept within 1e-6 and 1 - 1e-6, which priors do by themselves,
 //! nearly always.
@@ -46,6 +46,17 @@ fn at(estimates: &[Estimate], position: usize) -> f64 {
 }
 
 impl Fit {
+    /// The probability of a click on an item where examination is this, PBM and UBM.
+    fn examined(&self, query: Option<&QueryFit>, item: Id, examination: f64) -> f64 {
+        let (attraction, place) = self.attraction(query, item);
+        let slope = self.site().slope;
+        if place.is_some() || slope == 0.0 {
+            return attraction * examination;
+        }
+        let usual = query.map_or(self.site().typical_examination, |query| query.typical_examination);
+        (attraction * libm::pow(examination / usual, slope)).min(1.0) * examination
+    }
+
     /// Attraction of an item, and its place in the query; what is typical if it is not known.
     fn attraction(&self, query: Option<&QueryFit>, item: Id) -> (f64, Option<usize>) {
         let Some(query) = query else { return (self.site().typical, None) };
@@ -60,7 +71,7 @@ impl Fit {
         let known = self.query(query);
         let positions = known.map_or(self.site().positions.as_slice(), |query| self.positions(query));
         match self.model() {
-            Model::Pbm => Some(self.attraction(known, item).0 * at(positions, position)),
+            Model::Pbm => Some(self.examined(known, item, at(positions, position))),
             Model::CtrGlobal => Some(self.site().typical),
             Model::CtrRank => Some(at(positions, position)),
             Model::CtrDocument => Some(self.attraction(known, item).0),
@@ -128,8 +139,8 @@ impl Fit {
                 // Probability that the last click is there, or nowhere.
                 let mut last_clicks = vec![(None, 1.0)];
                 for (position, &item) in items.iter().enumerate() {
-                    let attraction = self.attraction(known, item).0;
-                    let click = |last_click| inside(attraction * examination(position, last_click));
+                    let click =
+                        |last_click| inside(self.examined(known, item, examination(position, last_click)));
                     out.conditional.push(click(last_click));
                     let mut here = 0.0;
                     for (last_click, probability) in &mut last_clicks {

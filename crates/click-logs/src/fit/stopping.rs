@@ -33,7 +33,8 @@ use super::in_order::in_order;
 use super::linear::Cholesky;
 use super::options::{Exit, Options, Scope};
 use super::squarem::{self, Convergence, Em};
-use super::{Fit, ItemFit, Model, QueryFit, Site, drawn_to_site};
+use super::usual::{Item, Seen, Usual};
+use super::{Fit, ItemFit, Model, QueryFit, Site};
 use crate::names::Id;
 use crate::session::{QuerySessions, Sessions};
 use confidence::math::ln;
@@ -160,8 +161,7 @@ struct Fitting<'a> {
     n_positions: usize,
     /// Clicks and examined impressions of every row.
     certain: Vec<(u64, u64)>,
-    means: Vec<f64>,
-    typical: f64,
+    usual: Usual,
 }
 
 pub(super) fn fit(model: Model, sessions: &Sessions, options: &Options) -> Fit {
@@ -180,25 +180,27 @@ impl<'a> Fitting<'a> {
         let lists = queries.iter().flat_map(QuerySessions::lists);
         let n_positions = lists.map(|list| list.items().len()).max().unwrap_or(0);
         let certain = vec![(0, 0); rows.items.len()];
-        let mut fitting =
-            Self { model, options, rows, queries, n_positions, certain, means: Vec::new(), typical: 0.0 };
-        let mut of_queries = Vec::new();
+        let usual = Usual::default();
+        let mut fitting = Self { model, options, rows, queries, n_positions, certain, usual };
+        let mut certain = std::mem::take(&mut fitting.certain);
+        let mut seen = Seen::default();
         for query in 0..fitting.queries.len() {
-            let mut sums = (0.0, 0.0);
-            let mut certain = std::mem::take(&mut fitting.certain);
             fitting.scan(query, |row, clicked, sessions| {
                 certain[row].0 += if clicked { sessions } else { 0 };
                 certain[row].1 += sessions;
-                sums.0 += if clicked { sessions as f64 } else { 0.0 };
-                sums.1 += sessions as f64;
             });
-            fitting.certain = certain;
-            of_queries.push(sums);
+            let of_query = &certain[fitting.rows.queries[query].clone()];
+            seen.push_query(
+                0.0,
+                of_query.iter().map(|&(clicks, impressions)| Item {
+                    clicks: clicks as f64,
+                    impressions: impressions as f64,
+                    placement: 0.0,
+                }),
+            );
         }
-        let all = of_queries.iter().fold((0.0, 0.0), |all, of| (all.0 + of.0, all.1 + of.1));
-        fitting.typical = (all.0 + 0.5) / (all.1 + 1.0);
-        let drawn = |&(clicks, shown): &(f64, f64)| drawn_to_site(clicks, shown, fitting.typical);
-        fitting.means = of_queries.iter().map(drawn).collect();
+        fitting.certain = certain;
+        fitting.usual = Usual::new(&seen, options.prior_strength);
         fitting
     }
 
@@ -235,7 +237,7 @@ impl<'a> Fitting<'a> {
 
     /// The problem of some queries. Leaving starts from a prior of these means.
     fn problem(&self, queries: Range<usize>, leaving: Leaving, leave_means: &[f64]) -> Problem {
-        let strength = self.options.prior_strength;
+        let strength = self.options.given_strength();
         let first_row = self.rows.queries[queries.start].start;
         let last_row = self.rows.queries[queries.end - 1].end;
         let n_leave = match leaving {
@@ -254,8 +256,8 @@ impl<'a> Fitting<'a> {
         for query in queries {
             let rows = self.rows.queries[query].start - first_row..self.rows.queries[query].end - first_row;
             for row in rows.clone() {
-                problem.clicks[row] += strength * self.means[query];
-                problem.skips[row] += strength * (1.0 - self.means[query]);
+                problem.clicks[row] += self.usual.strength * self.usual.means[query];
+                problem.skips[row] += self.usual.strength * (1.0 - self.usual.means[query]);
             }
             let first_tail = problem.tails.len();
             for list in self.queries[query].lists() {
@@ -333,14 +335,15 @@ impl<'a> Fitting<'a> {
             items,
             satisfaction: Vec::new(),
             positions: Vec::new(),
-            typical: self.means[query],
+            typical: self.usual.means[query],
+            typical_examination: 1.0,
             convergence: None,
         }
     }
 
     fn cascade(&self) -> Fit {
         let z = normal_quantile(self.options.level);
-        let strength = self.options.prior_strength;
+        let strength = self.usual.strength;
         let mut below = (0.0, 0.0);
         for list in self.queries.iter().flat_map(QuerySessions::lists) {
             for pattern in list.patterns() {
@@ -357,14 +360,22 @@ impl<'a> Fitting<'a> {
                     self.query(query, rows.start, &vec![0.0; rows.len()], &vec![0.0; rows.len()], z);
                 for item in &mut fit.items {
                     let shown = item.impressions as f64 + strength;
-                    let clicks = item.clicks as f64 + strength * self.means[query];
+                    let clicks = item.clicks as f64 + strength * self.usual.means[query];
                     item.attraction = Estimate::share(clicks, shown, z);
                 }
                 fit
             })
             .collect();
         let typical_leave = (below.0 + 0.5) / (below.1 + 1.0);
-        let site = Site { positions: Vec::new(), typical: self.typical, typical_leave, convergence: None };
+        let site = Site {
+            positions: Vec::new(),
+            typical: self.usual.mean,
+            typical_examination: 1.0,
+            slope: 0.0,
+            typical_leave,
+            prior_strength: self.usual.strength,
+            convergence: None,
+        };
         Fit { model: self.model, scope: Scope::Site, queries, site }
     }
 
@@ -382,7 +393,15 @@ impl<'a> Fitting<'a> {
             fit.convergence = Some(convergence);
             fit
         });
-        let site = Site { positions: Vec::new(), typical: self.typical, typical_leave, convergence: None };
+        let site = Site {
+            positions: Vec::new(),
+            typical: self.usual.mean,
+            typical_examination: 1.0,
+            slope: 0.0,
+            typical_leave,
+            prior_strength: self.usual.strength,
+            convergence: None,
+        };
         Fit { model: self.model, scope: Scope::Query, queries, site }
     }
 
@@ -412,7 +431,15 @@ impl<'a> Fitting<'a> {
                 fit
             }),
         };
-        let site = Site { positions, typical: self.typical, typical_leave, convergence: Some(convergence) };
+        let site = Site {
+            positions,
+            typical: self.usual.mean,
+            typical_examination: 1.0,
+            slope: 0.0,
+            typical_leave,
+            prior_strength: self.usual.strength,
+            convergence: Some(convergence),
+        };
         Fit { model: self.model, scope: self.options.scope, queries, site }
     }
 }

@@ -34,7 +34,7 @@ fn problems(sessions: &Sessions, options: &Options) -> [(Problem, bool); 3] {
 fn em_climbs_and_its_acceleration_gets_there_too() {
     let sessions = sessions(1, 500);
     for strength in [0.0, 2.0] {
-        let options = Options { prior_strength: strength, ..Options::default() };
+        let options = Options { prior_strength: Some(strength), ..Options::default() };
         for (problem, _) in problems(&sessions, &options) {
             let start = vec![0.3; problem.clicks.len() + problem.left.len()];
             let climb = |accelerate| {
@@ -96,7 +96,7 @@ fn by_hand_with_the_exit_at_the_last_click() {
     let log = "query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n\
                1\t1\t1,2,3\t110\t0\n1\t1\t1,2,3\t100\t0\n1\t1\t1,2,3\t000\t0\n1\t1\t2,1,3\t010\t0\n";
     let sessions = Reader::new(Format::Sessions).keep_sessions().read("s", log.as_bytes()).unwrap().sessions;
-    let options = Options { prior_strength: 0.0, exit: Exit::LastClick, ..Options::default() };
+    let options = Options { prior_strength: Some(0.0), exit: Exit::LastClick, ..Options::default() };
     let attraction =
         |fit: &Fit| -> Vec<f64> { fit.queries()[0].items.iter().map(|i| i.attraction.value).collect() };
     // Item 1: clicked 3 of 4; item 2: 1 of 3 (shown twice above or at a last click, once without); item 3: once, without.
@@ -119,7 +119,7 @@ fn by_hand_with_the_exit_at_the_last_click() {
     let log = "query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n1\t1\t1,2\t10\t0\n1\t1\t1,2\t10\t0\n1\t1\t1,2\t11\t0\n\
                1\t1\t2,1\t00\t0\n1\t1\t2,1\t10\t0\n";
     let sessions = Reader::new(Format::Sessions).keep_sessions().read("s", log.as_bytes()).unwrap().sessions;
-    let options = Options { prior_strength: 0.0, ..Options::default() };
+    let options = Options { prior_strength: Some(0.0), ..Options::default() };
     let dcm = fit(Model::Dcm, &sessions, &options);
     let b = dcm.queries()[0].items[1].attraction.value;
     let a = dcm.queries()[0].items[0].attraction.value;

@@ -31,7 +31,7 @@ impl Fit {
     ///
     /// let log = "query,item,position,clicks,impressions\nq,a,1,100,1000\nq,a,2,200,1000\nq,b,1,50,1000\nq,b,2,100,1000\n";
     /// let log = Reader::new(Format::counts()).read("counts.csv", log.as_bytes())?;
-    /// let options = Options { prior_strength: 0.0, ..Options::default() };
+    /// let options = Options { prior_strength: Some(0.0), ..Options::default() };
     /// let pbm = fit(Model::Pbm, &log.counts, &log.sessions, &options)?;
     /// // The second position is examined twice as often as the first.
     /// let users = pbm.users(&pbm.queries()[0], 2).unwrap();
