@@ -59,7 +59,7 @@ pub(crate) struct Outcome {
 ///
 /// Those of [`fit_and_write`].
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let outcome = fit_and_write(arguments)?;
+    let outcome = fit_and_write(arguments, |_| Ok(()))?;
     if !arguments.quiet {
         // A closed standard output is no reason to fail: the files are written.
         let Outcome { source, whole, fits, scores, .. } = &outcome;
@@ -70,13 +70,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Fits and writes.
+/// Fits and writes, unless `may_write` refuses: it is told the SHA-256 of the parameters.
 ///
 /// # Errors
 ///
 /// What is asked for cannot be; the log cannot be read; nothing passes the filter; an unusable directory, which is found out before the
 /// log is read.
-fn fit_and_write(arguments: &Arguments) -> Result<Outcome> {
+fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<()>) -> Result<Outcome> {
     let started = Moment::now();
     let source = Source::new(arguments)?;
     let settings = arguments.settings();
@@ -106,9 +106,11 @@ fn fit_and_write(arguments: &Arguments) -> Result<Outcome> {
     let simulable = Simulable::best(&fits, &scores);
     let shown = simulable.map_or_else(|| first_or_best(&fits, &scores), Simulable::fit);
     let comparison = Comparison::new(arguments, &scores);
-    let parameters = Parameters::new(&whole, &fits, &options);
+    let parameters = records::to_json(&Parameters::new(&whole, &fits, &options))?;
+    let sha256_of_parameters = sha256(&parameters);
+    may_write(&sha256_of_parameters)?;
     let mut files: Vec<(&str, Vec<u8>)> = vec![
-        (PARAMETERS_JSON, records::to_json(&parameters)?),
+        (PARAMETERS_JSON, parameters),
         (PARAMETERS_CSV, tables::parameters(&whole.counts, &fits)?),
         (COUNTS, tables::counts(&whole.counts)?),
         (COMPARISON_JSON, records::to_json(&comparison)?),
@@ -123,8 +125,7 @@ fn fit_and_write(arguments: &Arguments) -> Result<Outcome> {
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, content)| (*name, content.as_slice())).collect();
     let manifest = Manifest::of(identity, settings, started, source.threads(), &files);
     output.write_all(&manifest.to_json(), &files)?;
-    let parameters = sha256(files[0].1);
-    Ok(Outcome { source, whole, fits, scores, parameters })
+    Ok(Outcome { source, whole, fits, scores, parameters: sha256_of_parameters })
 }
 
 fn fitted(model: Model, whole: &Whole, options: &Options) -> Result<Fit> {

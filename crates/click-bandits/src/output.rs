@@ -36,15 +36,17 @@ pub(crate) enum OutputError {
     NotADirectory(PathBuf),
     /// It holds something of another experiment.
     #[error(
-        "{dir}: belongs to another experiment ({name}): give another --out, or delete {dir}/{MANIFEST} and \
-         {dir}/{RESULT} first",
-        dir = dir.display()
+        "{dir}: belongs to another experiment ({name}): give another --out, or delete {files} first",
+        dir = dir.display(),
+        files = files.iter().map(|file| dir.join(file).display().to_string()).collect::<Vec<_>>().join(" and ")
     )]
     AnotherExperiment {
         /// The directory.
         dir: PathBuf,
         /// What the other experiment is called, or what differs when the names do not.
         name: String,
+        /// What to delete, so that it is nobody's.
+        files: Vec<&'static str>,
     },
     /// It holds a result or a manifest without a word on whose it is.
     #[error(
@@ -198,7 +200,8 @@ impl OutputDir {
         } else {
             format!("{:?}", owner.name)
         };
-        Err(OutputError::AnotherExperiment { dir: dir.clone(), name })
+        let files = if has_result { vec![MANIFEST, RESULT] } else { vec![MANIFEST] };
+        Err(OutputError::AnotherExperiment { dir: dir.clone(), name, files })
     }
 
     /// Creates a file in the directory, or where its first missing parent will be, and removes it again.
@@ -369,11 +372,15 @@ mod tests {
 
     #[test]
     fn another_experiment_is_refused() {
-        let end = "give another --out, or delete DIR/manifest.json and DIR/result.json first";
         let other = manifest("theirs");
-        let expected = format!("DIR: belongs to another experiment (\"other\"): {end}");
-        assert_eq!(refusal(&[(MANIFEST, &other), (RESULT, b"{}")]), expected);
-        assert_eq!(refusal(&[(MANIFEST, &other)]), expected);
+        let expected = |files: &str| {
+            format!(
+                "DIR: belongs to another experiment (\"other\"): give another --out, or delete {files} first"
+            )
+        };
+        let both = "DIR/manifest.json and DIR/result.json";
+        assert_eq!(refusal(&[(MANIFEST, &other), (RESULT, b"{}")]), expected(both));
+        assert_eq!(refusal(&[(MANIFEST, &other)]), expected("DIR/manifest.json"));
         let expected = |found: &str, files: &str| {
             let remedy = format!("give another --out, or delete {files} first");
             format!("DIR: has {found}, so whose it is cannot be told: {remedy}")

@@ -225,5 +225,56 @@ fn what_cannot_be_is_refused() {
     fs::write(&log, "0\t1\t1\t2\t3\t1\t1\t4\t5\t6\t7\t8\n").unwrap();
     let nothing = refused("kdd2012", &log);
     assert!(nothing.contains("none of 1 queries has 5 items with 1000 impressions"), "{nothing}");
+    assert!(nothing.ends_with("positions, as the experiment asks (`[log]`)\n"), "{nothing}");
+    fs::write(&log, "0\t1\t1\t2\t3\t1\t1\t4\t5\t6\t7\t8\r\n").unwrap();
+    let of_windows = refused("kdd2012", &log);
+    assert!(!of_windows.contains("--crlf"), "reproduce has no such option: {of_windows}");
+    fs::write(&log, "\n [{\"name\": \"a\", \"theta\": [1], \"kappa\": [1]}]").unwrap();
+    let json = refused("kdd2012", &log);
+    assert!(json.contains("begins like JSON: measured queries are in a file that ends in .json"), "{json}");
     assert!(!out.join("index.html").exists());
+}
+
+/// Lines of a query with five items, each shown 1000 times at each of three positions, and clicked so many times at the first.
+fn small_log(clicks: [u32; 5]) -> String {
+    let line = |item: u32, clicks: u32, position: u32| {
+        format!("{}\t1000\t1\t{item}\t3\t3\t{position}\t4\t5\t6\t7\t8\n", clicks / position)
+    };
+    let lines_of = |(item, clicks)| [1, 2, 3].map(|position| line(item, clicks, position)).concat();
+    (20..).zip(clicks).map(lines_of).collect()
+}
+
+#[test]
+fn a_folder_keeps_the_models_that_its_report_is_of() {
+    let top = tempdir().unwrap();
+    let (log, out) = (top.path().join("log.txt"), top.path().join("out"));
+    let kdd2012 = experiment("kdd2012");
+    let with = |more: &[&str]| {
+        let usual = [text(&kdd2012), "--log", text(&log), "--out", text(&out), "--quiet", "--runs", "1"];
+        let output = reproduce(&[&usual, more].concat());
+        let errors = String::from_utf8(output.stderr).unwrap();
+        (output.status.success(), errors)
+    };
+    let panel = ["--panel", "rsf-figure-3"];
+    // What is wrong beside the log is told before it is looked for.
+    let (_, typo) = with(&["--panel", "figure-3"]);
+    assert!(typo.contains("no such panel: it has pbm-figure-2, rsf-figure-3"), "{typo}");
+    fs::create_dir(&out).unwrap();
+    fs::write(out.join("index.html"), "mine").unwrap();
+    let (_, taken) = with(&panel);
+    assert!(taken.contains("index.html: is in the way"), "{taken}");
+    fs::remove_file(out.join("index.html")).unwrap();
+
+    fs::write(&log, small_log([100, 50, 40, 30, 20])).unwrap();
+    assert_eq!(with(&panel), (true, String::new()));
+    let files = || ["claims.json", "fitted/parameters.json"].map(|file| fs::read(out.join(file)).unwrap());
+    let before = files();
+    // The same file with other lines.
+    fs::write(&log, small_log([100, 50, 40, 30, 90])).unwrap();
+    let (done, other) = with(&panel);
+    assert!(!done && other.contains("holds the report of"), "{other}");
+    fs::remove_file(&log).unwrap();
+    let (_, other) = with(&["--panel", "rsf-figure-3", "--seed", "7"]);
+    assert!(other.contains("holds the report of"), "{other}");
+    assert!(files() == before);
 }

@@ -68,6 +68,9 @@ pub(crate) struct Arguments {
     /// Say nothing while and after it runs
     #[arg(long)]
     pub(super) quiet: bool,
+    /// Who says how the log is read
+    #[arg(skip)]
+    pub(super) told_by: ToldBy,
 }
 
 /// A format by its name.
@@ -125,6 +128,16 @@ impl ModelName {
     }
 }
 
+/// Who says how a log is read, for messages that say what to change.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum ToldBy {
+    /// Options.
+    #[default]
+    CommandLine,
+    /// An experiment's file.
+    Experiment,
+}
+
 /// A scope by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum ScopeName {
@@ -174,6 +187,7 @@ impl Arguments {
             seed: 1,
             threads: None,
             quiet: false,
+            told_by: ToldBy::Experiment,
         }
     }
 

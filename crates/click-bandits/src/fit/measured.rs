@@ -7,7 +7,8 @@ use anyhow::{Context as _, Result};
 use click_logs::fit::{Fit, QueryFit, rank_one_svd};
 use std::path::{Path, PathBuf};
 
-/// Fits a log's queries; they are ordered by the number of items, then of impressions, as papers list them.
+/// Fits a log's queries; they are ordered by the number of items, then of impressions, as papers list them. Nothing is written if
+/// `may_write`, told the SHA-256 of the parameters, refuses.
 ///
 /// # Errors
 ///
@@ -18,9 +19,10 @@ pub(crate) fn queries_of_log(
     out: PathBuf,
     threads: Option<u16>,
     quiet: bool,
+    may_write: impl FnOnce(&str) -> Result<()>,
 ) -> Result<Queries> {
     let arguments = Arguments { threads, quiet, ..Arguments::of_experiment(log, how, out) };
-    let Outcome { whole, fits, parameters, .. } = fit_and_write(&arguments)?;
+    let Outcome { whole, fits, parameters, .. } = fit_and_write(&arguments, may_write)?;
     let measured = |(fit, query): (&Fit, &QueryFit)| {
         let counts = whole.counts.query(query.id).context("a query without counts")?;
         // A list shows every item at most once.

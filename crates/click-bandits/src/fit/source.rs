@@ -1,6 +1,6 @@
 //! The log: which models it can be asked about, what is fitted, and what is held out.
 
-use super::arguments::{Arguments, FormatName};
+use super::arguments::{Arguments, FormatName, ToldBy};
 use crate::progress::Progress;
 use anyhow::{Result, anyhow, bail};
 use click_logs::fit::{Model, split};
@@ -27,6 +27,7 @@ pub(super) struct Source {
     held_out: u64,
     seed: u64,
     quiet: bool,
+    told_by: ToldBy,
 }
 
 /// All of the log that passes the filter.
@@ -116,6 +117,7 @@ impl Source {
             held_out: arguments.held_out,
             seed: arguments.seed,
             quiet: arguments.quiet,
+            told_by: arguments.told_by,
         })
     }
 
@@ -132,7 +134,7 @@ impl Source {
                 megabytes => progress.add(megabytes),
             }
         };
-        let read = || reader.read_files_watched(&self.files, &watch).map_err(|error| told(&error));
+        let read = || reader.read_files_watched(&self.files, &watch).map_err(|error| self.told(&error));
         if self.is_parquet { without_panic_messages(read) } else { read() }
     }
 
@@ -164,9 +166,12 @@ impl Source {
         }
         let counts = log.counts.filtered(&self.filter);
         if counts.n_queries() == 0 {
+            let options = match self.told_by {
+                ToldBy::CommandLine => ": lower --min-items, --min-impressions or --positions",
+                ToldBy::Experiment => ", as the experiment asks (`[log]`)",
+            };
             bail!(
-                "nothing to fit: none of {n_queries} queries has {} items with {} impressions at every one of {} positions: lower \
-                 --min-items, --min-impressions or --positions",
+                "nothing to fit: none of {n_queries} queries has {} items with {} impressions at every one of {} positions{options}",
                 self.filter.min_items,
                 self.filter.min_impressions,
                 self.filter.n_positions.unwrap_or_else(|| log.counts.n_positions()),
@@ -189,7 +194,7 @@ impl Source {
             Apart { counts, sessions: Sessions::default(), held_out }
         } else {
             let reader =
-                self.reader.clone().hold_out(self.held_out, self.seed).map_err(|error| told(&error))?;
+                self.reader.clone().hold_out(self.held_out, self.seed).map_err(|error| self.told(&error))?;
             let log = self.read(&reader, "reading again")?;
             // Names are numbered in the order of those that were met: the two readings would not speak of the same.
             if log.report != whole.report {
@@ -216,6 +221,17 @@ impl Source {
         };
         let empty = apart.counts.n_cells() == 0 || apart.held_out.counts.n_cells() == 0;
         Ok((!empty).then_some(apart))
+    }
+
+    /// The library's message is the whole of it: it has what the system said, too.
+    fn told(&self, error: &click_logs::Error) -> anyhow::Error {
+        match (self.told_by, error.kind()) {
+            (ToldBy::CommandLine, ErrorKind::Line(Fault::CarriageReturn)) => anyhow!("{error}: give --crlf"),
+            (ToldBy::CommandLine, ErrorKind::Line(Fault::ByteOrderMark)) => {
+                anyhow!("{error}: --lenient takes it off")
+            }
+            _ => anyhow!(error.to_string()),
+        }
     }
 }
 
@@ -300,13 +316,4 @@ fn readable_twice(path: &Path) -> Result<()> {
         bail!("{}: the log is read twice, which a pipe or a device cannot be: give a file", path.display());
     }
     Ok(())
-}
-
-/// The library's message is the whole of it: it has what the system said, too.
-fn told(error: &click_logs::Error) -> anyhow::Error {
-    match error.kind() {
-        ErrorKind::Line(Fault::CarriageReturn) => anyhow!("{error}: give --crlf"),
-        ErrorKind::Line(Fault::ByteOrderMark) => anyhow!("{error}: --lenient takes it off"),
-        _ => anyhow!(error.to_string()),
-    }
 }

@@ -26,8 +26,8 @@ mod page;
 mod report_dir;
 
 use std::fmt::Write as _;
-use std::fs;
-use std::io::Write as _;
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -109,24 +109,15 @@ pub(crate) fn run(
     arguments: &Arguments,
     mut simulate: impl FnMut(&Job<'_>) -> Result<Measured>,
 ) -> Result<bool> {
-    let queries = given_queries(arguments).context("--data")?;
+    let queries = given_queries(arguments)?;
     let matrix = given_matrix(arguments)?.map(Arc::new);
-    let mut reproduction = Reproduction::read(&arguments.experiment, queries.as_ref(), matrix.as_ref())?;
-    if let Some(panel) = &arguments.panel {
-        reproduction.keep_only(panel).with_context(|| format!("--panel {panel}"))?;
-    }
-    let reproduction = reproduction;
+    let reproduction = read(arguments, queries.as_ref(), matrix.as_ref())?;
     let experiments = experiments(&reproduction, arguments)?;
     let out = &arguments.out;
     let owner = Owner {
-        schema: report_dir::SCHEMA,
-        experiment: reproduction.name.clone(),
-        quick: arguments.quick,
-        panel: arguments.panel.clone(),
-        seed: arguments.seed,
-        runs: arguments.runs,
         data: queries.as_ref().map(|queries| queries.sha256().to_owned()),
         matrix: matrix.as_ref().map(|matrix| matrix.sha256().to_owned()),
+        ..owner(&reproduction, arguments)
     };
     report_dir::check(out, &owner, &figures_of_variants(&reproduction))?;
     for (panel, experiments) in reproduction.panels.iter().zip(&experiments) {
@@ -173,23 +164,75 @@ pub(crate) fn run(
     Ok(ok)
 }
 
+/// The experiment, or the panel of it that is asked for.
+fn read(
+    arguments: &Arguments,
+    queries: Option<&Queries>,
+    matrix: Option<&Arc<MatrixFile>>,
+) -> Result<Reproduction> {
+    let mut reproduction = Reproduction::read(&arguments.experiment, queries, matrix)?;
+    if let Some(panel) = &arguments.panel {
+        reproduction.keep_only(panel).with_context(|| format!("--panel {panel}"))?;
+    }
+    Ok(reproduction)
+}
+
+/// Whose the report is, but for what was given to the experiment.
+fn owner(reproduction: &Reproduction, arguments: &Arguments) -> Owner {
+    Owner {
+        schema: report_dir::SCHEMA,
+        experiment: reproduction.name.clone(),
+        quick: arguments.quick,
+        panel: arguments.panel.clone(),
+        seed: arguments.seed,
+        runs: arguments.runs,
+        data: None,
+        matrix: None,
+    }
+}
+
 /// The queries that were measured.
 fn given_queries(arguments: &Arguments) -> Result<Option<Queries>> {
     let Some(file) = &arguments.data else { return Ok(None) };
     if file.extension().is_some_and(|end| end.eq_ignore_ascii_case("json")) {
-        return Ok(Some(Queries::read(file)?));
+        return Queries::read(file).map(Some).context("--data");
     }
-    // A fault of the experiment is found before a long log is read.
     let reproduction = Reproduction::read(&arguments.experiment, None, None)?;
     let Some(how) = &reproduction.log else {
         bail!(
-            "{}: {} does not say how its log is read (`[log]`): expected measured queries, in a file that ends in .json",
+            "--data: {}: {} does not say how its log is read (`[log]`): expected measured queries, in a file that ends in .json",
             file.display(),
             reproduction.name
         );
     };
+    if begins_like_json(file) {
+        bail!(
+            "--data: {}: begins like JSON: measured queries are in a file that ends in .json",
+            file.display()
+        );
+    }
+    // What cannot be is found before a long log is read, as far as the data do not matter.
+    let foreseen = read(arguments, Some(&Queries::default()), None)?;
+    let may_write = |data: String| {
+        let owner = Owner { data: Some(data), ..owner(&foreseen, arguments) };
+        report_dir::check(&arguments.out, &owner, &figures_of_variants(&foreseen))
+    };
+    may_write(report_dir::data_of(&arguments.out).unwrap_or_default())?;
     let out = arguments.out.join(FITTED);
-    queries_of_log(file, how, out, arguments.threads, arguments.quiet).map(Some)
+    // The models beside a report are those that it is of.
+    queries_of_log(file, how, out, arguments.threads, arguments.quiet, |data| may_write(data.to_owned()))
+        .map(Some)
+        .context("--data")
+}
+
+/// Whether a file begins like JSON, which no log does. What cannot be read is told where it is read.
+fn begins_like_json(file: &Path) -> bool {
+    let mut beginning = [0; 64];
+    let is_file = fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
+    let read = || File::open(file)?.read(&mut beginning);
+    let Some(n) = is_file.then(read).and_then(Result::ok) else { return false };
+    let text = beginning[..n].strip_prefix("\u{feff}".as_bytes()).unwrap_or(&beginning[..n]);
+    matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
 /// Where models are fitted to a log.

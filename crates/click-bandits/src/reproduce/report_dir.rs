@@ -97,6 +97,11 @@ pub(crate) fn check(dir: &Path, owner: &Owner, figures: &[String]) -> Result<()>
     Ok(())
 }
 
+/// SHA-256 of the data that the report in a directory is of; none without such a report.
+pub(crate) fn data_of(dir: &Path) -> Option<String> {
+    serde_json::from_slice::<Owner>(&fs::read(dir.join(CLAIMS)).ok()?).ok()?.data
+}
+
 /// Refuses a directory whose `claims.json` is not this report's.
 fn check_owner(dir: &Path, owner: &Owner) -> Result<()> {
     let (claims, page) = (dir.join(CLAIMS), dir.join(PAGE));
