@@ -158,6 +158,9 @@ fn a_log_of_the_published_queries_gives_them_back() {
         "Measured: 8 queries fitted to ",
         "training.txt (parameters: SHA-256 ",
         "The queries of the log",
+        "fitted to each query, by maximum likelihood.",
+        "A row is taken for the query of the log at the same place in the same order: an assumption",
+        "Parameters, to 5 decimals",
         "first singular value",
         "href=\"fitted/parameters.json\"",
         "<td>4507</td>",
@@ -235,13 +238,46 @@ fn what_cannot_be_is_refused() {
     assert!(!out.join("index.html").exists());
 }
 
-/// Lines of a query with five items, each shown 1000 times at each of three positions, and clicked so many times at the first.
-fn small_log(clicks: [u32; 5]) -> String {
+/// Lines of a query with five items, each shown 1000 times at each of three positions, and clicked so many times at the best one; the
+/// positions are the best, the second and the third.
+fn small_log(clicks: [u32; 5], positions: [u32; 3]) -> String {
     let line = |item: u32, clicks: u32, position: u32| {
-        format!("{}\t1000\t1\t{item}\t3\t3\t{position}\t4\t5\t6\t7\t8\n", clicks / position)
+        format!("{clicks}\t1000\t1\t{item}\t3\t3\t{position}\t4\t5\t6\t7\t8\n")
     };
-    let lines_of = |(item, clicks)| [1, 2, 3].map(|position| line(item, clicks, position)).concat();
+    let lines_of = |(item, clicks): (u32, u32)| {
+        let ranks: [u32; 3] = [1, 2, 3];
+        ranks.map(|rank| line(item, clicks / rank, positions[rank as usize - 1])).concat()
+    };
     (20..).zip(clicks).map(lines_of).collect()
+}
+
+#[test]
+fn a_page_says_how_a_log_differs_from_the_papers() {
+    let top = tempdir().unwrap();
+    let log = top.path().join("log.txt");
+    fs::write(&log, small_log([120, 60, 36, 30, 0], [2, 1, 3])).unwrap();
+    let (_out, out) = works(&[text(&experiment("kdd2012")), "--log", text(&log), "--runs", "1"]);
+    let page = fs::read_to_string(out.join("index.html")).unwrap();
+    for text in [
+        "Some positions are examined more than one above them, of 4: ",
+        // Half of that at the second position, which is the best.
+        "<td class=\"number\">0.000</td>\n<td class=\"number\">0.060</td>",
+        "0.12000, 0.06000, 0.03600, 0.03000, 0.00000",
+        "1.00000, 0.50000, 0.33333",
+        // Rows are as printed, and of nobody.
+        "<td>row 1</td>\n<td class=\"number\">216,565</td>",
+        "Nothing is known of these data beforehand",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(!page.contains("A row is taken for the query"));
+    let claims = json(&out.join("claims.json"));
+    let summary = |name: &str| {
+        let claim = claims["claims"].as_array().unwrap().iter().find(|claim| claim["name"] == name).unwrap();
+        claim["summary"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(summary("table-1-minima"), "the table has 8 queries, and in the log one passes");
+    assert!(summary("first-singular-value").contains("the papers state no number"));
 }
 
 #[test]
@@ -265,12 +301,12 @@ fn a_folder_keeps_the_models_that_its_report_is_of() {
     assert!(taken.contains("index.html: is in the way"), "{taken}");
     fs::remove_file(out.join("index.html")).unwrap();
 
-    fs::write(&log, small_log([100, 50, 40, 30, 20])).unwrap();
+    fs::write(&log, small_log([100, 50, 40, 30, 20], [1, 2, 3])).unwrap();
     assert_eq!(with(&panel), (true, String::new()));
     let files = || ["claims.json", "fitted/parameters.json"].map(|file| fs::read(out.join(file)).unwrap());
     let before = files();
     // The same file with other lines.
-    fs::write(&log, small_log([100, 50, 40, 30, 90])).unwrap();
+    fs::write(&log, small_log([100, 50, 40, 30, 90], [1, 2, 3])).unwrap();
     let (done, other) = with(&panel);
     assert!(!done && other.contains("holds the report of"), "{other}");
     fs::remove_file(&log).unwrap();

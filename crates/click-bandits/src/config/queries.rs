@@ -105,9 +105,11 @@ pub(crate) struct FittedQuery {
     pub(crate) theta: Vec<f64>,
     /// Impressions of these items that it was fitted to.
     pub(crate) records: u64,
-    /// The first singular value of the click-through rates, by item and position, as a share of the sum of all; none where no item was
-    /// shown at every position.
+    /// The first singular value of the click-through rates, by item and position, of the items that were shown at every position, as a
+    /// share of the sum of all; none without such items, or without a click at the first position.
     pub(crate) first_singular_value: Option<f64>,
+    /// Whether users see the log's positions in another order, from the most to the least examined.
+    pub(crate) reordered: bool,
 }
 
 impl Queries {

@@ -34,6 +34,7 @@ pub(crate) fn queries_of_log(
             theta: query.items.iter().map(|item| item.attraction.value).collect(),
             records: counts.impressions(),
             first_singular_value: svd.map(|svd| svd.share()),
+            reordered: !users.positions.is_sorted(),
         };
         Ok((found, users.attraction, users.examination))
     };

@@ -294,13 +294,13 @@ impl Reproduction {
     }
 
     /// Puts the rows of the printed table beside the queries of the log. The table does not name them: both are ordered by the number
-    /// of items, then of records. What is claimed of the table cannot be tested unless there are as many.
+    /// of items, then of records. Unless there are as many, rows are numbered as printed and what is claimed of them cannot be tested.
     fn judge_table_by_log(&mut self) {
         let Some(printed) = &mut self.printed else { return };
         let size = |row: &Row, key: &str| row.printed.iter().find(|(other, _)| other == key).map(|(_, n)| *n);
         let key = |row: &Row| ["n_items", "records"].map(|key| size(row, key).unwrap_or(0.0));
-        printed.rows.sort_by(|a, b| key(a).iter().partial_cmp(key(b).iter()).unwrap_or(Ordering::Equal));
         if printed.rows.len() == self.found_in_log.len() {
+            printed.rows.sort_by(|a, b| key(a).iter().partial_cmp(key(b).iter()).unwrap_or(Ordering::Equal));
             for (row, query) in printed.rows.iter_mut().zip(&self.found_in_log) {
                 row.name.clone_from(&query.name);
                 row.theta.clone_from(&query.theta);
@@ -309,12 +309,13 @@ impl Reproduction {
         }
         let reason = match self.found_in_log.len() {
             0 => "measured queries come without the log that they were fitted to".to_owned(),
+            1 => format!("the table has {} queries, and in the log one passes", printed.rows.len()),
             n => format!("the table has {} queries, and in the log {n} pass", printed.rows.len()),
         };
         for (row, number) in printed.rows.iter_mut().zip(1..) {
             row.name = format!("row {number}");
         }
-        for claim in self.claims.iter_mut().filter(|claim| claim.panel.is_none()) {
+        for claim in self.claims.iter_mut().filter(|claim| matches!(claim.test, Test::Table { .. })) {
             claim.test = Test::NotTestable { reason: reason.clone() };
         }
     }

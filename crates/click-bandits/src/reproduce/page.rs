@@ -82,12 +82,16 @@ impl Report<'_> {
 
     /// How the verdicts compare with what is known, as the end of a sentence.
     pub(crate) fn outcome(&self) -> String {
+        if self.reproduction.measured.is_some() {
+            return "nothing is known of these data beforehand".to_owned();
+        }
         let count =
             |wanted: Agreement| self.claims.iter().filter(|judged| judged.agreement == wanted).count();
         match (count(Agreement::Contradicts), count(Agreement::Undecided)) {
             (0, 0) => match count(Agreement::New) {
                 0 => "every verdict is as known".to_owned(),
-                new => format!("nothing contradicts what is known, {new} decided that was open"),
+                1 => "nothing contradicts what is known, 1 decided that was open".to_owned(),
+                new => format!("nothing contradicts what is known, {new} decided that were open"),
             },
             (0, undecided) => format!("nothing contradicts what is known, {undecided} undecided"),
             (against, 0) => format!("{against} NOT as known"),
@@ -139,14 +143,14 @@ fn write_overview(html: &mut Html, report: &Report<'_>) {
         .map(|(_, verdict)| format!("{} {}", count(*verdict), verdict.words()))
         .collect();
     let outcome = report.outcome();
+    let compared = match report.reproduction.measured {
+        Some(_) => "Nothing is known of these data beforehand".to_owned(),
+        None => format!("Compared with larger runs: {outcome}"),
+    };
     html.element(
         "p",
         "muted",
-        &format!(
-            "Of {} claims: {}. Compared with larger runs: {outcome}.",
-            report.claims.len(),
-            counts.join(", ")
-        ),
+        &format!("Of {} claims: {}. {compared}.", report.claims.len(), counts.join(", ")),
     );
     let rows: Vec<Vec<Html>> = report
         .claims
@@ -386,16 +390,21 @@ fn write_instances(html: &mut Html, report: &Report<'_>) {
         write_found_in_log(html, reproduction);
     }
     if let Some(printed) = &reproduction.printed {
-        write_printed(html, printed);
+        write_printed(html, printed, reproduction.found_in_log.len());
     }
+    // Estimates have more digits than anybody reads.
+    let decimals = (!reproduction.found_in_log.is_empty()).then_some(5);
     let mut shown: Vec<Vec<InstanceTable>> = Vec::new();
     for panel in &reproduction.panels {
         let used = panel.instances();
         if shown.contains(&used) {
             continue;
         }
-        let title =
+        let mut title =
             if shown.is_empty() { "Parameters".to_owned() } else { format!("Parameters of {}", panel.title) };
+        if let Some(decimals) = decimals {
+            title = format!("{title}, to {decimals} decimals");
+        }
         html.element("h3", "", &title);
         let mut columns: Vec<&str> = Vec::new();
         for (name, _) in used.iter().flat_map(|instance| &instance.parameters) {
@@ -408,7 +417,7 @@ fn write_instances(html: &mut Html, report: &Report<'_>) {
             .map(|InstanceTable { name, n_items, parameters, .. }| {
                 let cell = |column: &&str| {
                     let found = parameters.iter().find(|(name, _)| name == column);
-                    Html::of(&found.map_or_else(|| "–".to_owned(), |(_, value)| written(value)))
+                    Html::of(&found.map_or_else(|| "–".to_owned(), |(_, value)| written(value, decimals)))
                 };
                 let head = [Html::of(name), Html::of(&n_items.to_string())];
                 head.into_iter().chain(columns.iter().map(cell)).collect()
@@ -421,10 +430,10 @@ fn write_instances(html: &mut Html, report: &Report<'_>) {
     html.close("section");
 }
 
-/// A parameter's value.
-fn written(value: &Parameter) -> String {
+/// A parameter's value, exactly or with so many decimals.
+fn written(value: &Parameter, decimals: Option<usize>) -> String {
     match value {
-        Parameter::Numbers(numbers) => summed_up(numbers),
+        Parameter::Numbers(numbers) => summed_up(numbers, decimals),
         Parameter::Count(count) => count.to_string(),
         Parameter::Name(name) => name.clone(),
         Parameter::Calibration(Calibration { mu, p_max, seed, positions, .. }) => {
@@ -439,9 +448,9 @@ fn written(value: &Parameter) -> String {
 const SHOWN: usize = 24;
 
 /// Numbers as they are, or of many what they are like.
-fn summed_up(values: &[f64]) -> String {
+fn summed_up(values: &[f64], decimals: Option<usize>) -> String {
     if values.len() <= SHOWN {
-        return aligned(values);
+        return aligned(values, decimals);
     }
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -450,10 +459,10 @@ fn summed_up(values: &[f64]) -> String {
     format!("{} numbers from {least} to {most}, on average {mean}", values.len())
 }
 
-/// Numbers exactly as they are, all with the decimals of the longest.
-fn aligned(values: &[f64]) -> String {
-    let decimals = |value: &f64| format!("{value}").split_once('.').map_or(0, |(_, fraction)| fraction.len());
-    let decimals = values.iter().map(decimals).max().unwrap_or(0);
+/// Numbers all with as many decimals; without a number of them, exactly as they are, with those of the longest.
+fn aligned(values: &[f64], decimals: Option<usize>) -> String {
+    let own = |value: &f64| format!("{value}").split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let decimals = decimals.unwrap_or_else(|| values.iter().map(own).max().unwrap_or(0));
     values.iter().map(|value| format!("{value:.decimals$}")).collect::<Vec<_>>().join(", ")
 }
 
@@ -471,13 +480,29 @@ fn write_source(html: &mut Html, source: &DataSource) {
 /// What tables of papers list of their queries, of those that were fitted to a log.
 fn write_found_in_log(html: &mut Html, reproduction: &Reproduction) {
     html.element("h3", "", "The queries of the log");
-    html.open("p", "lead").text(
-        "Records are the impressions that a query was fitted to; theta is the attraction at the first position. The share is that of the \
-         first singular value of the click-through rates by item and position, in the sum of all: 1 where they are exactly a \
-         product of attraction and examination. ",
+    let how = match reproduction.log.as_ref().and_then(|log| log.prior) {
+        Some(0.0) => "by maximum likelihood".to_owned(),
+        Some(strength) => format!("with priors of {strength} pseudo-impressions"),
+        None => "with the usual priors of `click-bandits fit`".to_owned(),
+    };
+    html.open("p", "lead").prose(&format!("A position-based model was fitted to each query, {how}. ")).text(
+        "Ordered by the number of items, then of records. Records are the impressions that a query was fitted to; theta is the attraction \
+         at the first position. The share is that of the first singular value, in the sum of all, of the click-through rates by item \
+         and position of the items that were shown at every position: 1 where they are exactly a product of attraction and \
+         examination. Chance alone makes it less, the more so the fewer impressions there are. ",
     );
-    if reproduction.printed.is_some() {
-        html.text("The papers do not name their queries: both tables are ordered by the number of items, then of records. ");
+    let reordered: Vec<&str> = reproduction
+        .found_in_log
+        .iter()
+        .filter(|query| query.reordered)
+        .map(|query| query.name.as_str())
+        .collect();
+    if !reordered.is_empty() {
+        html.text(&format!(
+            "Some positions are examined more than one above them, of {}: in the parameters below and in the simulations positions stand \
+             from the most to the least examined, and theta is the attraction at the first of these. ",
+            reordered.join(", ")
+        ));
     }
     html.text("Every parameter with its interval: ");
     for (index, file) in
@@ -504,8 +529,17 @@ fn write_found_in_log(html: &mut Html, reproduction: &Reproduction) {
     html.table("", &heads, &rows);
 }
 
-fn write_printed(html: &mut Html, printed: &Printed) {
+/// A printed table; `in_log` queries were found in a log.
+fn write_printed(html: &mut Html, printed: &Printed, in_log: usize) {
     html.element("h3", "", &format!("{}, as printed", printed.title));
+    if in_log == printed.rows.len() {
+        html.element(
+            "p",
+            "lead",
+            "The papers do not name their queries. A row is taken for the query of the log at the same place in the same order: an \
+             assumption, on which the verdicts on this table rest.",
+        );
+    }
     let mut columns: Vec<&str> = Vec::new();
     for (key, _) in printed.rows.iter().flat_map(|row| &row.printed) {
         if !columns.contains(&key.as_str()) {
@@ -513,7 +547,9 @@ fn write_printed(html: &mut Html, printed: &Printed) {
         }
     }
     let heads: Vec<String> = columns.iter().map(|column| format!("#{}", column.replace('_', " "))).collect();
-    let heads: Vec<&str> = std::iter::once("Instance").chain(heads.iter().map(String::as_str)).collect();
+    let heads: Vec<&str> = std::iter::once(if in_log > 0 { "Query" } else { "Instance" })
+        .chain(heads.iter().map(String::as_str))
+        .collect();
     let rows: Vec<Vec<Html>> = printed
         .rows
         .iter()
@@ -559,9 +595,11 @@ fn write_method(html: &mut Html, report: &Report<'_>) {
     html.raw(badge(Verdict::Undecided).markup()).text(" otherwise. “Ahead from t” is the first checkpoint from which on the difference is significant at every later one. ");
     html.text("That two slopes are the same is shown within a margin, that a ratio or an exponent is as stated between two limits: \
          both directions have to be significantly inside; outside is judged at half the level, there being two ways to be. ");
-    html.text(
-        "“Known” is what a larger run with another seed found; this check fails if it finds the opposite.",
-    );
+    if report.reproduction.measured.is_none() {
+        html.text(
+            "“Known” is what a larger run with another seed found; this check fails if it finds the opposite.",
+        );
+    }
     html.close("p").close("section");
 }
 

@@ -416,7 +416,7 @@ fn data_replace_what_stands_in_for_them() {
         "data.json (SHA-256 ",
         "10 runs of 1,000 rounds, seed 1, 5 on each of 2 queries · measured",
         " · measured",
-        "1 decided that was open",
+        "Nothing is known of these data beforehand",
     ] {
         assert!(page.contains(text), "{text}");
     }
