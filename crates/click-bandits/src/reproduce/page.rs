@@ -483,7 +483,7 @@ fn write_found_in_log(html: &mut Html, reproduction: &Reproduction) {
     let how = match reproduction.log.as_ref().and_then(|log| log.prior) {
         Some(0.0) => "by maximum likelihood".to_owned(),
         Some(strength) => format!("with priors of {strength} pseudo-impressions"),
-        None => "with the usual priors of `click-bandits fit`".to_owned(),
+        None => "with priors as `click-bandits fit` has them".to_owned(),
     };
     html.open("p", "lead").prose(&format!("A position-based model was fitted to each query, {how}. ")).text(
         "Ordered by the number of items, then of records. Records are the impressions that a query was fitted to; theta is the attraction \
