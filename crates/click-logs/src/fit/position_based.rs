@@ -31,6 +31,7 @@ use crate::names::Id;
 use crate::session::{QuerySessions, Sessions};
 use confidence::math::ln;
 use libm::{lgamma, log1p};
+use std::iter::repeat;
 use std::ops::Range;
 
 /// More columns are left to EM: Newton's method would take their number cubed.
@@ -82,12 +83,6 @@ impl Source<'_> {
             Self::Positions(queries) => queries[query].id(),
             Self::Browsing(queries) => queries[query].0,
         }
-    }
-
-    fn n_items(&self, query: usize) -> usize {
-        let mut counts = Vec::new();
-        self.counts(query, &mut counts);
-        counts.chunk_by(|a, b| a.item == b.item).count()
     }
 
     /// By item, then column.
@@ -188,15 +183,14 @@ impl<'a> Fitting<'a> {
         // Where the log says what is usual, it is asked by examination that no prior of items has bent.
         let items = if chosen_by_log { NEXT_TO_NOTHING } else { given };
         let first = Prior { items, examination: given };
-        let n_items = (0..self.source.len()).map(|query| self.source.n_items(query)).sum();
-        let mut site = self.maximise(all.clone(), &vec![bounded(rates[0]); n_items], &rates, first);
+        let mut site = self.maximise(all.clone(), repeat(bounded(rates[0])), &rates, first);
         let seen = self.seen(&site.columns);
         let usual = Usual::new(&seen, self.options.prior_strength);
         let mut columns = site.columns.clone();
         let prior = Prior { items: usual.strength, ..first };
         if (scope == Scope::Site || chosen_by_log) && self.options.has_priors() {
             let rates: Vec<f64> = columns.iter().map(|g| bounded(usual.mean * g)).collect();
-            site = self.maximise(all.clone(), &usual.items, &rates, prior);
+            site = self.maximise(all.clone(), usual.items.iter().copied(), &rates, prior);
             if chosen_by_log {
                 columns.clone_from(&site.columns);
             }
@@ -211,7 +205,8 @@ impl<'a> Fitting<'a> {
                 all.map(of_query).collect()
             }
             Scope::Query => {
-                let examination = self.options.prior_strength.unwrap_or_else(|| self.examination(&site));
+                let examination =
+                    self.options.prior_strength.unwrap_or_else(|| self.examination(&site, &seen));
                 let of_query = |query| {
                     let examination = self.at_most_of_others(query, examination);
                     let means = (usual.means[query], &usual.items[seen.items_of(query)]);
@@ -239,7 +234,7 @@ impl<'a> Fitting<'a> {
     /// A query with examination of its own; its mean and those of its items.
     fn alone(&self, query: usize, (mean, of_items): (f64, &[f64]), site: &[f64], prior: Prior) -> QueryFit {
         let rates: Vec<f64> = site.iter().map(|g| bounded(mean * g)).collect();
-        let found = self.maximise(query..query + 1, of_items, &rates, prior);
+        let found = self.maximise(query..query + 1, of_items.iter().copied(), &rates, prior);
         let mut counts = Vec::new();
         self.source.counts(query, &mut counts);
         let mut columns = vec![(0.0, 0.0); site.len()];
@@ -329,24 +324,20 @@ impl<'a> Fitting<'a> {
 
     /// The pseudo-clicks under which the clicks of queries at their positions are the most probable: a query's examination is that of
     /// the site times a Gamma variable of mean 1, so that its clicks are negative binomial.
-    fn examination(&self, site: &RankOne) -> f64 {
+    fn examination(&self, site: &RankOne, seen: &Seen) -> f64 {
         let stride = site.rows.len().div_ceil(SAMPLE).max(1);
         let mut evidence = [0.0; EXAMINATIONS.len()];
         let mut counts = Vec::new();
-        let mut row = 0;
-        for query in 0..self.source.len() {
+        for query in (0..self.source.len()).step_by(stride) {
             self.source.counts(query, &mut counts);
             // Clicks, and how many there would be with the site's examination.
             let mut columns = vec![(0.0, 0.0); self.columns.len()];
-            for item in counts.chunk_by(|a, b| a.item == b.item) {
+            let attractions = &site.rows[seen.items_of(query)];
+            for (item, attraction) in counts.chunk_by(|a, b| a.item == b.item).zip(attractions) {
                 for &Count { column, clicks, impressions, .. } in item {
                     columns[column].0 += clicks as f64;
-                    columns[column].1 += impressions as f64 * site.rows[row] * site.columns[column];
+                    columns[column].1 += impressions as f64 * attraction * site.columns[column];
                 }
-                row += 1;
-            }
-            if query % stride > 0 {
-                continue;
             }
             for (&(clicks, expected), &g) in columns.iter().zip(&site.columns).skip(1) {
                 for (sum, pseudo_clicks) in evidence.iter_mut().zip(EXAMINATIONS).filter(|_| expected > 0.0) {
@@ -357,12 +348,17 @@ impl<'a> Fitting<'a> {
         most_probable(EXAMINATIONS.into_iter().zip(evidence))
     }
 
-    /// Fits queries together, with the priors.
-    fn maximise(&self, queries: Range<usize>, means: &[f64], rates: &[f64], prior: Prior) -> RankOne {
+    /// Fits queries together, with the priors; a mean for each of their items.
+    fn maximise(
+        &self,
+        queries: Range<usize>,
+        mut means: impl Iterator<Item = f64>,
+        rates: &[f64],
+        prior: Prior,
+    ) -> RankOne {
         let strength = prior.items;
         let mut cells = Cells::new(self.columns.len());
         let mut counts = Vec::new();
-        let mut means = means.iter();
         for query in queries {
             self.source.counts(query, &mut counts);
             for (mut item, mean) in counts.chunk_by(|a, b| a.item == b.item).zip(means.by_ref()) {

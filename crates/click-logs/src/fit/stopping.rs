@@ -341,6 +341,19 @@ impl<'a> Fitting<'a> {
         }
     }
 
+    /// What holds for all queries.
+    fn site(&self, positions: Vec<Estimate>, typical_leave: f64, convergence: Option<Convergence>) -> Site {
+        Site {
+            positions,
+            typical: self.usual.mean,
+            typical_examination: 1.0,
+            slope: 0.0,
+            typical_leave,
+            prior_strength: self.usual.strength,
+            convergence,
+        }
+    }
+
     fn cascade(&self) -> Fit {
         let z = normal_quantile(self.options.level);
         let strength = self.usual.strength;
@@ -367,15 +380,7 @@ impl<'a> Fitting<'a> {
             })
             .collect();
         let typical_leave = (below.0 + 0.5) / (below.1 + 1.0);
-        let site = Site {
-            positions: Vec::new(),
-            typical: self.usual.mean,
-            typical_examination: 1.0,
-            slope: 0.0,
-            typical_leave,
-            prior_strength: self.usual.strength,
-            convergence: None,
-        };
+        let site = self.site(Vec::new(), typical_leave, None);
         Fit { model: self.model, scope: Scope::Site, queries, site }
     }
 
@@ -393,15 +398,7 @@ impl<'a> Fitting<'a> {
             fit.convergence = Some(convergence);
             fit
         });
-        let site = Site {
-            positions: Vec::new(),
-            typical: self.usual.mean,
-            typical_examination: 1.0,
-            slope: 0.0,
-            typical_leave,
-            prior_strength: self.usual.strength,
-            convergence: None,
-        };
+        let site = self.site(Vec::new(), typical_leave, None);
         Fit { model: self.model, scope: Scope::Query, queries, site }
     }
 
@@ -431,15 +428,7 @@ impl<'a> Fitting<'a> {
                 fit
             }),
         };
-        let site = Site {
-            positions,
-            typical: self.usual.mean,
-            typical_examination: 1.0,
-            slope: 0.0,
-            typical_leave,
-            prior_strength: self.usual.strength,
-            convergence: Some(convergence),
-        };
+        let site = self.site(positions, typical_leave, Some(convergence));
         Fit { model: self.model, scope: self.options.scope, queries, site }
     }
 }

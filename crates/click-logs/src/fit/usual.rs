@@ -179,7 +179,7 @@ impl Chosen {
 /// The first of those with the largest evidence.
 pub(super) fn most_probable(candidates: impl Iterator<Item = (f64, f64)>) -> f64 {
     let larger = |best: (f64, f64), next: (f64, f64)| if next.1 > best.1 { next } else { best };
-    candidates.fold((STRENGTH, f64::NEG_INFINITY), larger).0
+    candidates.reduce(larger).map_or(STRENGTH, |best| best.0)
 }
 
 /// Clicks and examined impressions of queries, every item with its weight.
