@@ -3,8 +3,6 @@
 //! Needs `python3` with `duckdb` or `pyspark` (and Java for the latter); says what it skips without them, and fails without them where
 //! the variable `ENGINES` is `required`.
 
-#![cfg(feature = "parquet")]
-
 use click_logs::generate::{Traffic, kdd2012};
 use click_logs::{Counts, Format, Reader};
 use click_models::PositionBased;

@@ -1,5 +1,4 @@
 //! Parquet: what engines write, and what is wrong with it.
-#![cfg(feature = "parquet")]
 
 use click_logs::{Error, ErrorKind, Fault, Format, Log, Reader};
 use parquet::basic::Compression;

@@ -1,7 +1,5 @@
 //! Reference values computed with at least 60 digits.
 
-mod support;
-
 use click_models::estimation::{
     Pooled, fisher_information, pooled_variance, pooled_variance_ratio, pooled_variance_ratio_limit,
 };
@@ -9,7 +7,7 @@ use click_models::{
     CascadeModel, ClickModel, DcmReward, DependentClick, ListShape, PositionBased, RandomSemiBandit, Ranking,
     bounds,
 };
-use support::{all_lists, assert_close, cases, counts, list, number, numbers};
+use crate::support::{all_lists, assert_close, cases, counts, list, number, numbers};
 
 #[test]
 fn pbm_lower_bound() {

@@ -6,8 +6,6 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "quickcheck hands a property its arguments by value")]
 
-mod support;
-
 use click_models::{
     CascadeModel, ClickModel, Clicks, DcmReward, DependentClick, Error, Interaction, ItemId, ListShape,
     Ranking, bounds,
@@ -15,7 +13,7 @@ use click_models::{
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use support::{FALSE_ALARM, all_lists, binomial_check, power};
+use crate::support::{FALSE_ALARM, all_lists, binomial_check, power};
 
 const ROUNDS: u64 = 200_000;
 const SEED: u64 = 2015;

@@ -12,9 +12,6 @@
     reason = "counts are made from positive numbers"
 )]
 
-#[path = "common/numbers.rs"]
-mod numbers;
-
 use confidence::coverage_bound::{self, Constants};
 use confidence::sequence::{
     BetaMixture, Betting, ConfidenceSequence, EmpiricalBernstein, HedgedBetting, Interval, KlMixture,
@@ -23,7 +20,7 @@ use confidence::{
     bernoulli_kl, bernstein_radius, hoeffding_radius, kl_ucb_lower, kl_ucb_upper, lil_radius_scaled,
     multi_position_divergence, sample_bernstein_radius, scaled_radius,
 };
-use numbers::Numbers;
+use crate::common::numbers::Numbers;
 use quickcheck::{Gen, QuickCheck};
 
 /// Observations in a trajectory.

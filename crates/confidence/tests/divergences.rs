@@ -2,11 +2,8 @@
 
 #![expect(clippy::type_complexity, reason = "a list of families")]
 
-#[path = "common/numbers.rs"]
-mod numbers;
-
 use confidence::{Bernoulli, Divergence, Exponential, Gaussian, Poisson, bernoulli_kl};
-use numbers::Numbers;
+use crate::common::numbers::Numbers;
 
 fn families() -> Vec<(&'static str, Box<dyn Divergence>, fn(f64) -> f64)> {
     vec![

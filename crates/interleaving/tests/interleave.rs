@@ -4,8 +4,6 @@
 //! are drawn, from a fixed seed: a right implementation fails a test with probability at most 1e-6, by exact binomial limits;
 //! two wrong ones are noticed.
 
-mod support;
-
 use click_models::Clicks;
 use interleaving::{
     Balanced, Interleaving, Outcome, Probabilistic, RankedDocuments, RankedPair, Shown, TeamDraft,
@@ -14,7 +12,7 @@ use quickcheck::quickcheck;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;
-use support::{Coins, is_rare, permutations, ranking};
+use crate::support::{Coins, is_rare, permutations, ranking};
 
 const IDENTITY: [u32; 4] = [0, 1, 2, 3];
 

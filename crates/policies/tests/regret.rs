@@ -5,8 +5,6 @@
 //! fails at |z| of 5, which happens by chance with probability 6e-7. A true difference of ten standard errors, stated below as
 //! a share of the regret, is missed with the same probability.
 
-mod support;
-
 use click_models::{
     CascadeModel, ClickModel, DcmReward, DependentClick, Feedback, Interaction, ListFeedback, ListShape,
     PositionBased, RandomSemiBandit, Ranking,
@@ -18,7 +16,7 @@ use policies::{
     RbaKlUcb, TopRank, TsCascade, Uniform, Update,
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
-use support::{generator, round};
+use crate::support::{generator, round};
 
 const ROUNDS: u64 = 1000;
 const THETA: [f64; 4] = [0.2, 0.8, 0.4, 0.6];

@@ -1,7 +1,5 @@
 //! Whatever comes back, policies go on: no panic, no hang, and always a list of distinct items of the right length.
 
-mod support;
-
 use click_models::{
     CascadeModel, ClickModel, Clicks, DcmReward, DependentClick, Feedback, Interaction, ItemId, ListProtocol,
     ListShape, PbmFeedback, PositionBased, RandomSemiBandit, Ranking,
@@ -13,7 +11,7 @@ use rand::{Rng, SeedableRng, rngs::ChaCha8Rng};
 use serde::{Serialize, de::DeserializeOwned};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use support::{Visitor, generator, items, position_based_policies, prefix_policies, stopping_policies};
+use crate::support::{Visitor, generator, items, position_based_policies, prefix_policies, stopping_policies};
 
 /// What happens to a policy.
 #[derive(Debug, Clone)]

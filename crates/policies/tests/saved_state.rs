@@ -1,9 +1,5 @@
 //! A policy that is saved and restored goes on as if nothing had happened, and damaged data is refused.
 
-#[path = "support/saved.rs"]
-mod saved;
-mod support;
-
 use click_models::{
     ClickModel, Clicks, Feedback, Interaction, ListProtocol, PositionBased, RandomSemiBandit, Ranking,
 };
@@ -12,12 +8,12 @@ use policies::{
     RbaKlUcb, Select, TopRank, Update,
 };
 use rand::RngExt;
-use saved::{assert_goes_on_restored, damages};
+use crate::support::saved::{assert_goes_on_restored, damages};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
-use support::{STOPPING, Visitor, everything, generator, items, round};
+use crate::support::{STOPPING, Visitor, everything, generator, items, round};
 
 /// Saves and restores in the middle of runs.
 struct Resume;

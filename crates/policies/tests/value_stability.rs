@@ -2,8 +2,6 @@
 //!
 //! These numbers mean nothing in themselves. A change of them means that experiments give other results than before.
 
-mod support;
-
 use click_models::{
     CascadeModel, ClickModel, DcmReward, DependentClick, Feedback, Interaction, PositionBased,
     RandomSemiBandit, Ranking,
@@ -11,7 +9,7 @@ use click_models::{
 use policies::{Decision, Update};
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
-use support::{
+use crate::support::{
     Visitor, generator, items, position_based_policies, prefix_policies, round, stopping_policies,
 };
 

@@ -1,7 +1,6 @@
 //! What the tests of this crate share: reading vectors, enumerating lists, exact binomial bounds, a simplex solver.
-#![allow(dead_code, unreachable_pub, reason = "every test binary has its own copy and uses a part of it")]
 
-pub mod simplex;
+pub(crate) mod simplex;
 
 use click_models::{ItemId, Ranking};
 use serde_json::Value;
@@ -9,10 +8,10 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 /// Chance that a check of a right implementation fails.
-pub const FALSE_ALARM: f64 = 1e-6;
+pub(crate) const FALSE_ALARM: f64 = 1e-6;
 
 /// The cases of a golden vector file.
-pub fn cases(file: &str) -> Vec<Value> {
+pub(crate) fn cases(file: &str) -> Vec<Value> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let cases: Vec<Value> = serde_json::from_str(&text).unwrap();
@@ -21,7 +20,7 @@ pub fn cases(file: &str) -> Vec<Value> {
 }
 
 /// A number, where infinity is written as a word.
-pub fn number(value: &Value) -> f64 {
+pub(crate) fn number(value: &Value) -> f64 {
     if value == "inf" {
         f64::INFINITY
     } else {
@@ -29,27 +28,27 @@ pub fn number(value: &Value) -> f64 {
     }
 }
 
-pub fn numbers(value: &Value) -> Vec<f64> {
+pub(crate) fn numbers(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(number).collect()
 }
 
-pub fn counts(value: &Value) -> Vec<u64> {
+pub(crate) fn counts(value: &Value) -> Vec<u64> {
     value.as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).collect()
 }
 
 /// A list of items from numbers.
-pub fn list(value: &Value) -> Ranking {
+pub(crate) fn list(value: &Value) -> Ranking {
     counts(value).iter().map(|&item| ItemId::new(u32::try_from(item).unwrap())).collect()
 }
 
 /// Asserts that two numbers agree to a relative tolerance (infinities: exactly).
-pub fn assert_close(got: f64, want: f64, relative: f64, what: &str) {
+pub(crate) fn assert_close(got: f64, want: f64, relative: f64, what: &str) {
     let close = got == want || (got - want).abs() <= relative * want.abs();
     assert!(close, "{what}: {got} instead of {want}, off by {:e}", (got / want - 1.0).abs());
 }
 
 /// All lists of `n_positions` distinct items.
-pub fn all_lists(n_items: usize, n_positions: usize) -> Vec<Ranking> {
+pub(crate) fn all_lists(n_items: usize, n_positions: usize) -> Vec<Ranking> {
     let mut lists = vec![Ranking::default()];
     for _ in 0..n_positions {
         lists = lists
@@ -67,12 +66,12 @@ pub fn all_lists(n_items: usize, n_positions: usize) -> Vec<Ranking> {
 }
 
 /// The law of a binomial count.
-pub struct Binomial {
+pub(crate) struct Binomial {
     mass: Vec<f64>,
 }
 
 impl Binomial {
-    pub fn new(trials: u64, success: f64) -> Self {
+    pub(crate) fn new(trials: u64, success: f64) -> Self {
         let n = usize::try_from(trials).unwrap();
         let mut mass = vec![0.0; n + 1];
         if success <= 0.0 || success >= 1.0 {
@@ -98,12 +97,12 @@ impl Binomial {
     }
 
     /// Probability of one count.
-    pub fn probability(&self, count: u64) -> f64 {
+    pub(crate) fn probability(&self, count: u64) -> f64 {
         usize::try_from(count).ok().and_then(|count| self.mass.get(count)).copied().unwrap_or(0.0)
     }
 
     /// Counts that a binomial variable leaves with probability at most `alpha`, half of it on either side.
-    pub fn acceptance(&self, alpha: f64) -> RangeInclusive<u64> {
+    pub(crate) fn acceptance(&self, alpha: f64) -> RangeInclusive<u64> {
         let outside = |mass: &mut dyn Iterator<Item = &f64>| {
             let mut tail = 0.0;
             mass.take_while(|mass| {
@@ -117,19 +116,19 @@ impl Binomial {
     }
 
     /// Probability of a count outside `range`.
-    pub fn outside(&self, range: &RangeInclusive<u64>) -> f64 {
+    pub(crate) fn outside(&self, range: &RangeInclusive<u64>) -> f64 {
         self.mass.iter().zip(0..).filter(|(_, count)| !range.contains(count)).map(|(mass, _)| mass).sum()
     }
 }
 
 /// Checks `count` successes in `trials` against the success probability: an error message, or nothing.
-pub fn binomial_check(what: &str, count: u64, trials: u64, success: f64) -> Option<String> {
+pub(crate) fn binomial_check(what: &str, count: u64, trials: u64, success: f64) -> Option<String> {
     let range = Binomial::new(trials, success).acceptance(FALSE_ALARM);
     (!range.contains(&count)).then(|| format!("{what}: {count} of {trials} at {success}, expected {range:?}"))
 }
 
 /// Probability that [`binomial_check`] against `claimed` notices that the success probability is `actual`.
-pub fn power(trials: u64, claimed: f64, actual: f64) -> f64 {
+pub(crate) fn power(trials: u64, claimed: f64, actual: f64) -> f64 {
     Binomial::new(trials, actual).outside(&Binomial::new(trials, claimed).acceptance(FALSE_ALARM))
 }
 

@@ -5,7 +5,7 @@
 /// `cost` must not be negative. The dual, `max sum y` over `y >= 0` with `columns . y <= cost`, then starts feasible at 0
 /// and is solved by Bland's rule, which cannot cycle. The caller need not trust the solver: `x` is feasible and its value is
 /// that of the dual, which the solver checks on the original numbers.
-pub fn covering_program(cost: &[f64], rows: &[Vec<f64>]) -> (f64, Vec<f64>) {
+pub(crate) fn covering_program(cost: &[f64], rows: &[Vec<f64>]) -> (f64, Vec<f64>) {
     let (n, m) = (rows.len(), cost.len());
     // Every dual variable in units that make its largest coefficient 1.
     let scale: Vec<f64> = rows.iter().map(|row| row.iter().copied().fold(0.0, f64::max)).collect();

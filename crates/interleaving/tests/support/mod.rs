@@ -1,15 +1,14 @@
 //! What the tests of this crate share: exact binomial limits, small rankings, coins on a tape.
-#![allow(dead_code, unreachable_pub, reason = "every test binary has its own copy and uses a part of it")]
 
 use interleaving::RankedDocuments;
 use statrs::distribution::{Binomial, DiscreteCDF};
 use std::convert::Infallible;
 
 /// Chance that a check of a right implementation fails.
-pub const FALSE_ALARM: f64 = 1e-6;
+pub(crate) const FALSE_ALARM: f64 = 1e-6;
 
 /// Whether so few or so many successes have a chance below [`FALSE_ALARM`] shared by `n_checks` checks.
-pub fn is_rare(successes: u64, trials: u64, probability: f64, n_checks: usize) -> bool {
+pub(crate) fn is_rare(successes: u64, trials: u64, probability: f64, n_checks: usize) -> bool {
     let law = Binomial::new(probability.clamp(0.0, 1.0), trials).unwrap();
     let limit = FALSE_ALARM / (2.0 * n_checks as f64);
     let at_most = law.cdf(successes);
@@ -17,12 +16,12 @@ pub fn is_rare(successes: u64, trials: u64, probability: f64, n_checks: usize) -
     at_most < limit || at_least < limit
 }
 
-pub fn ranking(order: &[u32]) -> RankedDocuments {
+pub(crate) fn ranking(order: &[u32]) -> RankedDocuments {
     RankedDocuments::new(order.to_vec()).unwrap()
 }
 
 /// All orders of the numbers below `n`.
-pub fn permutations(n: u32) -> Vec<Vec<u32>> {
+pub(crate) fn permutations(n: u32) -> Vec<Vec<u32>> {
     let mut lists = vec![vec![]];
     for _ in 0..n {
         lists = lists
@@ -39,9 +38,9 @@ pub fn permutations(n: u32) -> Vec<Vec<u32>> {
 }
 
 /// A generator whose numbers begin with the coins of a tape, and which says how many were asked for.
-pub struct Coins {
+pub(crate) struct Coins {
     pub tape: u32,
-    pub used: u32,
+    pub(crate) used: u32,
 }
 
 impl rand::TryRng for Coins {

@@ -1,6 +1,9 @@
 //! Every policy on instances of every kind, for tests that hold for all of them.
 
-#![allow(dead_code, reason = "every test binary uses its part")]
+pub(crate) mod duelists;
+pub(crate) mod plain_cascade_bai;
+pub(crate) mod plain_rucb;
+pub(crate) mod saved;
 
 use click_models::{
     CascadeModel, ClickModel, DcmReward, DependentClick, Feedback, Interaction, ListFeedback, ListShape,

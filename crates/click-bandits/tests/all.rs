@@ -1,0 +1,7 @@
+//! All integration tests of the crate in one binary: linking is what a further binary costs.
+
+mod bad_spec;
+mod fit;
+mod preferences;
+mod reproduce_log;
+mod same_bytes;

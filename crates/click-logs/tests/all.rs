@@ -1,0 +1,9 @@
+//! All integration tests of the crate in one binary: linking is what a further binary costs.
+
+#[cfg(feature = "parquet")]
+mod engines;
+mod fit;
+mod generate;
+mod read;
+#[cfg(feature = "parquet")]
+mod read_parquet;

@@ -1,0 +1,13 @@
+//! All integration tests of the crate in one binary: linking is what a further binary costs.
+
+mod bounds;
+mod cascade_bai;
+mod data_types;
+mod dueling;
+mod estimation;
+mod golden;
+mod linear_program;
+mod models;
+mod rank_one;
+mod scanning;
+mod support;
