@@ -60,7 +60,6 @@ mod write;
 pub(crate) use calibration::Calibration;
 pub(crate) use checkpoints::Schedule;
 pub(crate) use duels::MatrixFile;
-pub(crate) use entries::PolicyEntry;
 pub(crate) use instance::Instance;
 pub(crate) use instances::{InstanceTable, Instances, Model, Parameter, Parameters, for_readers};
 pub(crate) use queries::{Data, FittedQuery, Given, Queries};
@@ -70,6 +69,7 @@ use self::instances::{CanonicalInstance, read_instances};
 use self::memory::{Kept, Size};
 use crate::toml_reader::{Document, Error, Field, Location, Table, push_known};
 use confidence::Probability;
+use contenders::Entrant;
 use policies::spec::PolicySpec;
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
@@ -113,7 +113,7 @@ pub(crate) struct Experiment {
     /// Whether the users are those of the data given for it.
     pub(crate) takes_data: bool,
     /// Policies in the order of the file, labels unique.
-    pub(crate) policies: Vec<PolicyEntry>,
+    pub(crate) policies: Vec<Entrant>,
     /// Where the checkpoints came from, for another horizon.
     schedule: Schedule,
 }

@@ -8,6 +8,7 @@ mod arguments;
 mod figures;
 mod measured;
 mod overview;
+mod parquet;
 mod records;
 mod simulation;
 mod source;

@@ -2,11 +2,10 @@
 
 mod answers;
 mod regret;
+#[cfg(test)]
+mod tests;
 
 use crate::config::{Experiment, Instance, Instances, Task};
-use crate::contenders::{
-    contenders, dueling_contenders, rank_one_contenders, recommending_contenders, stopping_contenders,
-};
 use crate::manifest::{Manifest, Moment};
 use crate::output::OutputDir;
 use crate::progress::Progress;
@@ -15,6 +14,7 @@ use crate::result::{Measured, ResultFile};
 use crate::timing::{Elapsed, Stopwatch, Timing};
 use anyhow::{Context, Result, bail};
 use click_models::{CascadeModel, ClickModel};
+use contenders::{Play, recommending_contenders, stopping_contenders};
 use sim::{
     Contender, Curve, Identification, Observer, Outcome, Schedule, Streams, Tournament, UntilStopped,
     WithBudget,
@@ -148,34 +148,26 @@ fn play(experiment: &Experiment, options: Options) -> Result<Played> {
             let task = WithBudget { horizon };
             play_for_answers(experiment, list, &recommending_contenders(policies, horizon)?, &task, options)
         }
-        (Instances::Pbm(list), _) => play_curves(experiment, list, &contenders(policies, horizon)?, options),
-        (Instances::SemiBandit(list), _) => {
-            play_curves(experiment, list, &contenders(policies, horizon)?, options)
-        }
-        (Instances::Cascade(list), _) => {
-            play_curves(experiment, list, &contenders(policies, horizon)?, options)
-        }
-        (Instances::Dcm(list), _) => play_curves(experiment, list, &contenders(policies, horizon)?, options),
-        (Instances::RankOne(list), _) => {
-            play_curves(experiment, list, &rank_one_contenders(policies, horizon)?, options)
-        }
-        (Instances::Dueling(duels), _) => {
-            play_curves(experiment, duels.list(), &dueling_contenders(policies, horizon)?, options)
-        }
+        (Instances::Pbm(list), _) => play_curves(experiment, list, options),
+        (Instances::SemiBandit(list), _) => play_curves(experiment, list, options),
+        (Instances::Cascade(list), _) => play_curves(experiment, list, options),
+        (Instances::Dcm(list), _) => play_curves(experiment, list, options),
+        (Instances::RankOne(list), _) => play_curves(experiment, list, options),
+        (Instances::Dueling(duels), _) => play_curves(experiment, duels.list(), options),
     }
 }
 
 /// Plays for regret.
-fn play_curves<M: ClickModel + Clone>(
+fn play_curves<M: Play + Clone>(
     experiment: &Experiment,
     instances: &[Instance<M>],
-    contenders: &[Box<dyn Contender<M>>],
     options: Options,
 ) -> Result<Played> {
+    let contenders = M::contenders(&experiment.policies, experiment.horizon)?;
     let instances = models(instances);
     let schedule = Schedule::new(experiment.checkpoints.clone())?;
     let rounds = |curves: &[Curve]| curves.len() as u64 * experiment.horizon;
-    let (outcome, timing) = play_on(experiment, &instances, contenders, &schedule, rounds, options)?;
+    let (outcome, timing) = play_on(experiment, &instances, &contenders, &schedule, rounds, options)?;
     let optimal_clicks = |&instance: &usize| {
         let users = &instances[instance];
         users.expected_clicks(&users.optimal_action())

@@ -2,6 +2,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "quickcheck hands a property its arguments by value")]
 
+use crate::support::{all_lists, assert_close};
 use click_models::bounds::{
     multiple_play_lower_bound, pbm_last_position_cost, pbm_lower_bound, pbm_lower_bound_terms,
     pbm_pie_upper_bound, pbm_relaxed_lower_bound, pbm_ucb_examination_factor, pbm_ucb_upper_bound,
@@ -10,7 +11,6 @@ use click_models::bounds::{
 use click_models::{ClickModel, ItemId, PositionBased, RandomSemiBandit, Ranking};
 use confidence::bernoulli_kl;
 use quickcheck::{Arbitrary, Gen, QuickCheck};
-use crate::support::{all_lists, assert_close};
 
 /// The PBM paper's section 5.1, and its figure 1a.
 const LOW: [f64; 5] = [0.45, 0.35, 0.25, 0.15, 0.05];

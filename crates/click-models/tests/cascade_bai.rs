@@ -1,8 +1,8 @@
 //! The theory of `CascadeBAI`: reference values, and its theorems on how much a step shows as properties.
 
+use crate::support::{assert_close, cases, number, numbers};
 use click_models::bounds::{self, CascadeBaiUpperTerms};
 use quickcheck::quickcheck;
-use crate::support::{assert_close, cases, number, numbers};
 
 fn whole(value: &serde_json::Value) -> usize {
     usize::try_from(value.as_u64().unwrap()).unwrap()

@@ -1,12 +1,12 @@
 //! Preference matrices against enumeration, and what dueling users do.
 
+use crate::support::{assert_close, cases, number, numbers};
 use click_models::dueling::Benchmark;
 use click_models::preferences::SKEW_TOLERANCE;
 use click_models::{ClickModel, DuelingModel, Error, ItemId, Pair, PreferenceMatrix, bounds};
 use quickcheck::{Arbitrary, Gen, quickcheck};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use crate::support::{assert_close, cases, number, numbers};
 
 /// Seven items at most, of which many pairs are even or as uneven as others.
 #[derive(Debug, Clone)]

@@ -2,11 +2,11 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "quickcheck hands a property its arguments by value")]
 
+use crate::support::{Binomial, assert_close};
 use click_models::estimation::{
     Pooled, fisher_information, pooled_variance, pooled_variance_ratio, pooled_variance_ratio_limit,
 };
 use quickcheck::{QuickCheck, TestResult};
-use crate::support::{Binomial, assert_close};
 
 fn probability(number: u16) -> f64 {
     f64::from(number) / f64::from(u16::MAX)

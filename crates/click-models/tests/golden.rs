@@ -1,5 +1,6 @@
 //! Reference values computed with at least 60 digits.
 
+use crate::support::{all_lists, assert_close, cases, counts, list, number, numbers};
 use click_models::estimation::{
     Pooled, fisher_information, pooled_variance, pooled_variance_ratio, pooled_variance_ratio_limit,
 };
@@ -7,7 +8,6 @@ use click_models::{
     CascadeModel, ClickModel, DcmReward, DependentClick, ListShape, PositionBased, RandomSemiBandit, Ranking,
     bounds,
 };
-use crate::support::{all_lists, assert_close, cases, counts, list, number, numbers};
 
 #[test]
 fn pbm_lower_bound() {

@@ -4,13 +4,13 @@
 //! The program: how often must each list be played, per unit of `ln T`, so that every suboptimal item gives one nat of
 //! information against the last item of the best list, at the least regret?
 
+use crate::support::simplex::covering_program;
+use crate::support::{all_lists, assert_close, cases, numbers};
 use click_models::{
     CascadeModel, ClickModel, DcmReward, DependentClick, Interaction, PositionBased, Ranking, bounds,
 };
 use confidence::bernoulli_kl;
 use quickcheck::{Arbitrary, Gen, QuickCheck};
-use crate::support::simplex::covering_program;
-use crate::support::{all_lists, assert_close, cases, numbers};
 
 /// The program's value for decreasing `theta`, where one display of an item at a position gives `information`.
 fn program(theta: &[f64], kappa: &[f64], information: impl Fn(f64, f64, f64) -> f64) -> f64 {

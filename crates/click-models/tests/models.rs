@@ -6,6 +6,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "quickcheck hands a property its arguments by value")]
 
+use crate::support::{FALSE_ALARM, all_lists, binomial_check, power};
 use click_models::{
     ClickModel, Clicks, Feedback, ItemId, ListShape, ObservedPrefix, Pbm, PbmFeedback, PositionBased,
     PrefixFeedback, RandomSemiBandit, Ranking, SemiBandit,
@@ -14,7 +15,6 @@ use quickcheck::{Arbitrary, Gen, QuickCheck};
 use rand::{Rng, RngExt, SeedableRng, TryRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::convert::Infallible;
-use crate::support::{FALSE_ALARM, all_lists, binomial_check, power};
 
 const ROUNDS: u64 = 200_000;
 const SEED: u64 = 20_160_606;

@@ -3,6 +3,7 @@
 //! The statistical checks simulate [`ROUNDS`] users from a fixed seed and compare counts with exact binomial bounds. A right
 //! model fails one check with probability at most 1e-6; the wrong models are noticed with probability 1 - 1e-6 or more, computed below.
 
+use crate::support::{FALSE_ALARM, assert_close, binomial_check, cases, counts, number, numbers, power};
 use click_models::bounds::{rank_one_hardness, rank_one_upper_bound, rank_one_upper_bound_corrected};
 use click_models::{Cell, ClickModel, Error, PositionBased, RankOneModel, TableShape};
 use confidence::{Probability, bernoulli_kl};
@@ -10,7 +11,6 @@ use quickcheck::quickcheck;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
-use crate::support::{FALSE_ALARM, assert_close, binomial_check, cases, counts, number, numbers, power};
 
 const ROUNDS: u64 = 200_000;
 const SEED: u64 = 2017;

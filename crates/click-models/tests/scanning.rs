@@ -6,6 +6,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "quickcheck hands a property its arguments by value")]
 
+use crate::support::{FALSE_ALARM, all_lists, binomial_check, power};
 use click_models::{
     CascadeModel, ClickModel, Clicks, DcmReward, DependentClick, Error, Interaction, ItemId, ListShape,
     Ranking, bounds,
@@ -13,7 +14,6 @@ use click_models::{
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use crate::support::{FALSE_ALARM, all_lists, binomial_check, power};
 
 const ROUNDS: u64 = 200_000;
 const SEED: u64 = 2015;

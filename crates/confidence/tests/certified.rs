@@ -6,13 +6,13 @@
     reason = "counts are made from positive numbers"
 )]
 
+use crate::common::numbers::Numbers;
+use crate::common::wide::{Wide, wide_cost, wide_phi, wide_relative_entropy};
 use confidence::{
     KlUcbArms, KlUcbThreshold, MultiPositionThreshold, bernoulli_kl, kl_ucb_entropy, kl_ucb_lower,
     kl_ucb_lower_batch, kl_ucb_upper, kl_ucb_upper_batch, math, multi_position_entropy, multi_position_lower,
     multi_position_minimum, multi_position_upper,
 };
-use crate::common::numbers::Numbers;
-use crate::common::wide::{Wide, wide_cost, wide_phi, wide_relative_entropy};
 
 const CASES: usize = 20_000;
 

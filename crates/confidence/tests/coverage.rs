@@ -12,6 +12,7 @@
     reason = "counts are made from positive numbers"
 )]
 
+use crate::common::numbers::Numbers;
 use confidence::coverage_bound::{self, Constants};
 use confidence::sequence::{
     BetaMixture, Betting, ConfidenceSequence, EmpiricalBernstein, HedgedBetting, Interval, KlMixture,
@@ -20,7 +21,6 @@ use confidence::{
     bernoulli_kl, bernstein_radius, hoeffding_radius, kl_ucb_lower, kl_ucb_upper, lil_radius_scaled,
     multi_position_divergence, sample_bernstein_radius, scaled_radius,
 };
-use crate::common::numbers::Numbers;
 use quickcheck::{Gen, QuickCheck};
 
 /// Observations in a trajectory.

@@ -2,8 +2,8 @@
 
 #![expect(clippy::type_complexity, reason = "a list of families")]
 
-use confidence::{Bernoulli, Divergence, Exponential, Gaussian, Poisson, bernoulli_kl};
 use crate::common::numbers::Numbers;
+use confidence::{Bernoulli, Divergence, Exponential, Gaussian, Poisson, bernoulli_kl};
 
 fn families() -> Vec<(&'static str, Box<dyn Divergence>, fn(f64) -> f64)> {
     vec![

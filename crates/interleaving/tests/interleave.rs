@@ -4,6 +4,7 @@
 //! are drawn, from a fixed seed: a right implementation fails a test with probability at most 1e-6, by exact binomial limits;
 //! two wrong ones are noticed.
 
+use crate::support::{Coins, is_rare, permutations, ranking};
 use click_models::Clicks;
 use interleaving::{
     Balanced, Interleaving, Outcome, Probabilistic, RankedDocuments, RankedPair, Shown, TeamDraft,
@@ -12,7 +13,6 @@ use quickcheck::quickcheck;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;
-use crate::support::{Coins, is_rare, permutations, ranking};
 
 const IDENTITY: [u32; 4] = [0, 1, 2, 3];
 

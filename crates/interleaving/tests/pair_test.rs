@@ -5,11 +5,11 @@
 //! z-test for a fixed number of comparisons, looked at all the time, is caught by the same check. False alarms of both, of 2,000:
 //! 77 and 1,088 at .05 without ties, 72 and 894 with three ties in five, 319 and 1,858 at .2.
 
+use crate::support::FALSE_ALARM;
 use interleaving::{Outcome, PairTest, Verdict};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use statrs::distribution::{Binomial, DiscreteCDF};
-use crate::support::FALSE_ALARM;
 
 const RUNS: u64 = 2000;
 const COMPARISONS: u32 = 5000;

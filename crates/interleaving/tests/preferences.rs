@@ -2,13 +2,13 @@
 //!
 //! Statistical checks are exact binomial tests on fixed seeds; a right implementation fails one with probability at most 1e-6.
 
+use crate::support::{is_rare, ranking};
 use interleaving::{
     Error, Estimation, Method, Preferences, Progress, Query, RankedCollection, RankedQuery, ScanningUser,
     Settings, Synthetic, Tally,
 };
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use crate::support::{is_rare, ranking};
 
 fn small() -> RankedCollection {
     let queries = Synthetic { n_queries: 7, n_documents: 12, n_features: 6, seed: 5 }.queries().unwrap();

@@ -1,5 +1,6 @@
 //! `select` and `update` allocate nothing once the caller's buffers have been used.
 
+use crate::support::{STOPPING, Visitor, everything, generator, round};
 use allocation_counter::measure;
 use click_models::{
     ClickModel, Feedback, Interaction, PbmFeedback, PositionBased, RandomSemiBandit, Ranking,
@@ -8,7 +9,6 @@ use policies::{Decision, PbmUcb, PrefixKlUcb, Select, Update};
 use rand::Rng;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
-use crate::support::{STOPPING, Visitor, everything, generator, round};
 
 /// Counts the allocations of 2,000 rounds after the first ten, and of 2,000 later ones.
 struct Count {

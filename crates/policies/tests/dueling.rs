@@ -1,11 +1,11 @@
 //! RUCB plays the pairs of its plain version, goes on after it was saved, and has the reference values.
 
+use crate::support::duelists::users;
+use crate::support::plain_rucb::PlainRucb;
 use click_models::{
     ClickModel, DuelOutcome, DuelShape, Dueling, DuelingModel, ItemId, Pair, PreferenceMatrix,
 };
 use confidence::NonNegative;
-use crate::support::duelists::users;
-use crate::support::plain_rucb::PlainRucb;
 use policies::{Decision, Policy, Recommend, Rucb, Select, Update};
 use quickcheck::{QuickCheck, quickcheck};
 use rand::seq::SliceRandom;

@@ -1,10 +1,11 @@
 //! What holds for every policy that compares two items: saved and restored it goes on as the original, damaged data is refused, rounds allocate
 //! nothing, no answer breaks it, late answers are taken in, the best item is found and met by itself, and choices are what they always were.
 
+use crate::support::duelists::users;
+use crate::support::saved::{assert_goes_on_restored, damages};
 use allocation_counter::measure;
 use click_models::{ClickModel, DuelOutcome, DuelShape, DuelingModel, ItemId, Pair};
 use confidence::NonNegative;
-use crate::support::duelists::users;
 use policies::{
     BeatTheMean, CondorcetSavage, Decision, DoubleTs, InterleavedFilter, MergeDts, Recommend, Rmed1, Rucb,
     Select, Update,
@@ -12,7 +13,6 @@ use policies::{
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use crate::support::saved::{assert_goes_on_restored, damages};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::collections::VecDeque;

@@ -1,11 +1,11 @@
 //! `CascadeBAI`: the same steps as the plain version.
 
+use crate::support::plain_cascade_bai::PlainCascadeBai;
 use click_models::{
     CascadeFeedback, CascadeModel, ClickModel, Feedback, ItemId, ListShape, ObservedPrefix, RandomSemiBandit,
     Ranking,
 };
 use confidence::NonNegative;
-use crate::support::plain_cascade_bai::PlainCascadeBai;
 use policies::{CascadeBai, Decision, Delta, Pulls, Select, ShowOrder, Stop, Update};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,6 +1,7 @@
 //! What holds for every policy on rank-one users: saved and restored it goes on as the original, damaged data is refused, rounds allocate
 //! nothing, no answer breaks it, late answers are taken in, and its choices are what they always were.
 
+use crate::support::saved::{assert_goes_on_restored, damages};
 use allocation_counter::measure;
 use click_models::{Cell, CellClick, ClickModel, RankOneModel, TableShape};
 use confidence::Rate;
@@ -10,7 +11,6 @@ use policies::{
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use crate::support::saved::{assert_goes_on_restored, damages};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};

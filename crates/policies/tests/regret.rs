@@ -5,6 +5,7 @@
 //! fails at |z| of 5, which happens by chance with probability 6e-7. A true difference of ten standard errors, stated below as
 //! a share of the regret, is missed with the same probability.
 
+use crate::support::{generator, round};
 use click_models::{
     CascadeModel, ClickModel, DcmReward, DependentClick, Feedback, Interaction, ListFeedback, ListShape,
     PositionBased, RandomSemiBandit, Ranking,
@@ -16,7 +17,6 @@ use policies::{
     RbaKlUcb, TopRank, TsCascade, Uniform, Update,
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
-use crate::support::{generator, round};
 
 const ROUNDS: u64 = 1000;
 const THETA: [f64; 4] = [0.2, 0.8, 0.4, 0.6];

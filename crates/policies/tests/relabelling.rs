@@ -5,6 +5,9 @@
 //! each item stands at each position is compared. Of 1,080 differences, as good as normal, some is beyond 6.5 standard errors by chance with
 //! probability 9e-8. With a standard deviation of about 10 displays a run, a difference of 3 of 60 displays is seen.
 
+use crate::support::{
+    Visitor, generator, position_based_policies, prefix_policies, round, stopping_policies,
+};
 use click_models::{
     CascadeModel, ClickModel, DcmReward, DependentClick, Feedback, Interaction, ItemId, ListShape,
     ObservedPrefix, PositionBased, RandomSemiBandit, Ranking,
@@ -14,7 +17,6 @@ use rand::Rng;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use crate::support::{Visitor, generator, position_based_policies, prefix_policies, round, stopping_policies};
 
 const RUNS: u32 = 1500;
 const ROUNDS: u32 = 60;

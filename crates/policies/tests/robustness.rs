@@ -1,5 +1,8 @@
 //! Whatever comes back, policies go on: no panic, no hang, and always a list of distinct items of the right length.
 
+use crate::support::{
+    Visitor, generator, items, position_based_policies, prefix_policies, stopping_policies,
+};
 use click_models::{
     CascadeModel, ClickModel, Clicks, DcmReward, DependentClick, Feedback, Interaction, ItemId, ListProtocol,
     ListShape, PbmFeedback, PositionBased, RandomSemiBandit, Ranking,
@@ -11,7 +14,6 @@ use rand::{Rng, SeedableRng, rngs::ChaCha8Rng};
 use serde::{Serialize, de::DeserializeOwned};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use crate::support::{Visitor, generator, items, position_based_policies, prefix_policies, stopping_policies};
 
 /// What happens to a policy.
 #[derive(Debug, Clone)]

@@ -1,5 +1,7 @@
 //! A policy that is saved and restored goes on as if nothing had happened, and damaged data is refused.
 
+use crate::support::saved::{assert_goes_on_restored, damages};
+use crate::support::{STOPPING, Visitor, everything, generator, items, round};
 use click_models::{
     ClickModel, Clicks, Feedback, Interaction, ListProtocol, PositionBased, RandomSemiBandit, Ranking,
 };
@@ -8,12 +10,10 @@ use policies::{
     RbaKlUcb, Select, TopRank, Update,
 };
 use rand::RngExt;
-use crate::support::saved::{assert_goes_on_restored, damages};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
-use crate::support::{STOPPING, Visitor, everything, generator, items, round};
 
 /// Saves and restores in the middle of runs.
 struct Resume;

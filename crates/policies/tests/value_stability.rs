@@ -2,6 +2,9 @@
 //!
 //! These numbers mean nothing in themselves. A change of them means that experiments give other results than before.
 
+use crate::support::{
+    Visitor, generator, items, position_based_policies, prefix_policies, round, stopping_policies,
+};
 use click_models::{
     CascadeModel, ClickModel, DcmReward, DependentClick, Feedback, Interaction, PositionBased,
     RandomSemiBandit, Ranking,
@@ -9,9 +12,6 @@ use click_models::{
 use policies::{Decision, Update};
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
-use crate::support::{
-    Visitor, generator, items, position_based_policies, prefix_policies, round, stopping_policies,
-};
 
 /// A line a policy: name, the lists of rounds 1, 2, 3 and 10, and the bits of the regret after 1,000 rounds.
 struct Record {

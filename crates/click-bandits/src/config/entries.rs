@@ -4,33 +4,15 @@ use super::{Instances, Model, Task, read_tables, read_title, unique};
 use crate::toml_reader::{Error, Field, Location, Table};
 use click_models::ListShape;
 use confidence::Probability;
+use contenders::Entrant;
 use policies::spec::{PolicySpec, Protocol};
-
-/// A policy that takes part.
-#[derive(Debug, Clone)]
-pub(crate) struct PolicyEntry {
-    /// Name in this experiment.
-    pub(crate) label: String,
-    /// The policy's own name.
-    pub(crate) name: String,
-    /// The policy with its parameters.
-    pub(crate) spec: PolicySpec,
-    /// As what it reads the users' answers, if not as what they are.
-    pub(crate) read_as: Option<Protocol>,
-    /// The examination probabilities that it is told, if not the users' own; one a position.
-    pub(crate) examination: Option<Vec<Probability>>,
-    /// Whether it is told the `gamma` that each instance needs.
-    pub(crate) told_gamma: bool,
-    /// Where the file says so.
-    pub(crate) location: Location,
-}
 
 /// The policies of an experiment on these users.
 pub(super) fn read_policies(
     field: &Field<'_>,
     instances: &Instances,
     task: Task,
-) -> Result<Vec<PolicyEntry>, Error> {
+) -> Result<Vec<Entrant>, Error> {
     let mut labels: Vec<(String, Location)> = Vec::new();
     let read = |table: &Table<'_>| {
         let label = table.field("label");
@@ -55,7 +37,7 @@ pub(super) fn read_policies(
             None => name.clone(),
         };
         unique(&mut labels, label.clone(), location, "label")?;
-        Ok(PolicyEntry { label, name, spec, read_as, examination, told_gamma, location: table.location() })
+        Ok(Entrant { label, name, spec, read_as, examination, told_gamma })
     };
     read_tables(field)?.iter().map(read).collect()
 }

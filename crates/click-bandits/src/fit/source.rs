@@ -1,6 +1,7 @@
 //! The log: which models it can be asked about, what is fitted, and what is held out.
 
 use super::arguments::{Arguments, FormatName, ToldBy};
+use super::parquet;
 use crate::progress::Progress;
 use anyhow::{Result, anyhow, bail};
 use click_logs::fit::{Model, split};
@@ -92,7 +93,7 @@ impl Source {
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let threads =
             arguments.threads.and_then(|threads| NonZeroUsize::new(threads.into())).unwrap_or(cores);
-        let is_parquet = matches!(format, Format::Parquet(_));
+        let is_parquet = parquet::is(&format);
         let mut reader = Reader::new(format).threads(threads);
         if arguments.lenient {
             reader = reader
@@ -257,7 +258,7 @@ fn format(arguments: &Arguments) -> Result<Format> {
         let n_parquet = arguments.counts.iter().filter(|path| is_parquet(path)).count();
         return match n_parquet {
             0 => Ok(Format::counts()),
-            all if all == arguments.counts.len() => Format::parquet(COUNTS).map_err(settings),
+            all if all == arguments.counts.len() => parquet::format(COUNTS),
             _ => bail!("--counts: some of the files are Parquet and some are not: fit files of one kind"),
         };
     };
@@ -278,7 +279,7 @@ fn format(arguments: &Arguments) -> Result<Format> {
         FormatName::Sessions => Format::Sessions,
         FormatName::Obd => Format::Obd,
         FormatName::Delimited => Format::delimited(columns).map_err(settings)?,
-        FormatName::Parquet => Format::parquet(columns).map_err(settings)?,
+        FormatName::Parquet => parquet::format(columns)?,
     })
 }
 

@@ -9,6 +9,7 @@ use crate::tables;
 use anyhow::{Context, Result};
 use click_models::CascadeModel;
 use click_models::bounds::cascade_bai_lower_bound;
+use contenders::Entrant;
 use policies::spec::PolicySpec;
 use sim::{Identification, Outcome, mean_and_error};
 
@@ -22,7 +23,7 @@ pub(super) fn tell(
     let stops = experiment.task == Task::Identify;
     let runs = options.keep_runs.then(|| tables::answers_of_runs(&labels, stops, outcome)).transpose()?;
     let table = tables::answers(&labels, experiment.horizon, stops, &outcome.records)?;
-    let policy = |(entry, runs): (&crate::config::PolicyEntry, &Vec<Identification>)| {
+    let policy = |(entry, runs): (&Entrant, &Vec<Identification>)| {
         Ok(PolicyResult {
             label: entry.label.clone(),
             policy: entry.name.clone(),

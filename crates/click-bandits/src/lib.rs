@@ -1,0 +1,127 @@
+//! `click-bandits`: experiments with click-model bandits, from a TOML file to results, figures and a report.
+
+mod config;
+mod fit;
+mod manifest;
+mod output;
+mod overview;
+mod preferences;
+mod progress;
+mod report;
+mod reproduce;
+mod result;
+mod simulate;
+mod spreads;
+mod tables;
+mod timing;
+mod toml_reader;
+
+use crate::config::{Experiment, Overrides};
+use crate::overview::Overview;
+use crate::report::figure::{Figure, Looks};
+use crate::simulate::Options;
+use crate::toml_reader::Source;
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand};
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Bandits that learn which ranked list to show from clicks alone: experiments and reproductions.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the experiment of a TOML file and write its results and figures to a directory
+    Simulate(Simulate),
+    /// Say what a preference matrix is like, or estimate one from interleaved rankers
+    Preferences(preferences::Arguments),
+    /// Fit click models to a click log, compare them, and write a simulation of its users
+    Fit(fit::Arguments),
+    /// Run a paper's experiment, check its claims, and write a report with figures
+    Reproduce(reproduce::Arguments),
+}
+
+#[derive(Debug, Args)]
+struct Simulate {
+    /// The experiment
+    spec: PathBuf,
+    /// Directory for result.json, curves.csv, timing.json, manifest.json, spec.toml and the figures
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Another master seed than the experiment's
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole_number)]
+    seed: Option<u64>,
+    /// Another number of runs
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number)]
+    runs: Option<u64>,
+    /// Another number of rounds
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = whole_number)]
+    horizon: Option<u64>,
+    /// Another number of rounds after which a policy that has not stopped is stopped
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = whole_number)]
+    max_steps: Option<u64>,
+    /// Also write runs.csv: a row a run, policy and checkpoint
+    #[arg(long)]
+    keep_runs: bool,
+    /// Threads to run on [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Show no progress, and no overview at the end
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Runs the command with the arguments of this process.
+pub fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Simulate(arguments) => simulate(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Preferences(arguments) => preferences::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Fit(arguments) => fit::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Reproduce(arguments) => reproduce(&arguments),
+    };
+    outcome.unwrap_or_else(|error| {
+        // With nowhere to say what is wrong, the exit status still says that something is.
+        let _ = writeln!(std::io::stderr(), "error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+/// A number of the command line.
+fn whole_number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected an integer from 0 to {}", u64::MAX))
+}
+
+fn simulate(arguments: &Simulate) -> Result<()> {
+    let source = Source::read(&arguments.spec)?;
+    let mut experiment = Experiment::from_document(&source.parse()?)?;
+    let Simulate { seed, runs, horizon, max_steps, .. } = *arguments;
+    experiment.apply(Overrides { seed, runs, horizon, max_steps, subsets: None })?;
+    let options = Options {
+        threads: arguments.threads.map(usize::from),
+        quiet: arguments.quiet,
+        keep_runs: arguments.keep_runs,
+    };
+    let looks = Looks::of(experiment.policies.iter().map(|entry| entry.label.as_str()));
+    let figures = Figure::defaults(experiment.task, experiment.has_duels());
+    let simulation = simulate::simulate(&experiment, &arguments.out, &figures, &looks, options)?;
+    if !arguments.quiet {
+        // A closed standard output is no reason to fail: the files are written.
+        let _ = write!(std::io::stdout(), "{}", Overview { simulation: &simulation, out: &arguments.out });
+    }
+    Ok(())
+}
+
+fn reproduce(arguments: &reproduce::Arguments) -> Result<ExitCode> {
+    let options =
+        Options { threads: arguments.threads.map(usize::from), quiet: arguments.quiet, keep_runs: false };
+    let as_known = reproduce::run(arguments, |job| {
+        Ok(simulate::simulate(job.experiment, &job.directory, job.figures, job.looks, options)?.measured)
+    })?;
+    Ok(if as_known { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
