@@ -43,7 +43,7 @@
 //! needed; then a sample, if it is above 1/2, for each possible second item; always in the order of the items' numbers. *Lazily
 //! exact*: bounds are looked at again when a count has changed, or when `ln t` reaches the next of the openings. Complexity:
 //! about two uniform draws an item in most rounds; up to K (K - 1) / 2 at the beginning, when everybody is a candidate and any
-//! may win. Memory: 33 bytes an ordered pair.
+//! may win. Memory: 32 bytes an ordered pair.
 //!
 //! # Examples
 //!
@@ -195,14 +195,13 @@ impl DoubleTs {
         if own > best.lost {
             return;
         }
-        let chances = coins.chances(counts, item);
-        for (other, &chance) in chances.iter().enumerate() {
+        for other in 0..lost.len() {
             // The other one has sampled the pair already.
             if sampled[other] > item || other == item {
                 continue;
             }
             // No branches on what nobody can predict.
-            let beats = rng.next_u64() < chance;
+            let beats = coins.toss(counts, item, other, rng);
             lost[other] += u32::from(beats);
             own += u32::from(!beats);
             if own > best.lost {
@@ -211,7 +210,7 @@ impl DoubleTs {
                 return;
             }
         }
-        sampled[item] = chances.len();
+        sampled[item] = lost.len();
         lost[item] = own;
         if ties.precedes(-f64::from(own), candidate, -f64::from(best.lost), best.item) {
             *best = Best { item: candidate, lost: own };
@@ -273,7 +272,7 @@ impl From<Saved> for DoubleTs {
         };
         Self {
             upsets: Upsets::new(&counts),
-            coins: Coins::new(n_items),
+            coins: Coins::new(&counts),
             openings: (0..n_items * n_items).map(cell_opening).collect(),
             n_open: vec![0; n_items],
             favourite: 0,
@@ -320,7 +319,7 @@ impl Update<Pair, DuelOutcome> for DoubleTs {
         self.n_led[winner] += u32::from(won == lost + 1);
         self.n_led[loser] -= u32::from(won == lost);
         self.upsets.set(&self.counts, winner, loser);
-        self.coins.set(winner, loser);
+        self.coins.set(&self.counts, winner, loser);
     }
 }
 

@@ -34,7 +34,7 @@
 //! Numerics: `u_ij < 1/2` is tested as `(n_ij - 2 w_ij)^2 > 4 alpha n_ij ln(t + C)`. The first round shuffles the items; a round
 //! draws a key for ties, then one sample for each pair of the batch, then one for each of the others against the first. Who may
 //! have to leave is looked for only after an answer that makes it possible. Complexity: `M (M - 1) / 2` uniform draws and M Beta
-//! draws, independent of K. Memory: 17 bytes an ordered pair.
+//! draws, independent of K. Memory: 16 bytes an ordered pair.
 //!
 //! # Examples
 //!
@@ -150,7 +150,7 @@ impl MergeDts {
         Self {
             is_suspect: vec![true; n_items],
             scores: vec![0; n_items],
-            coins: Coins::new(n_items),
+            coins: Coins::new(&counts),
             sampler: Sampler::new(),
             merging,
             counts,
@@ -266,10 +266,9 @@ impl MergeDts {
             scores[item as usize] = 0;
         }
         for (place, &item) in items.iter().enumerate() {
-            let chances = coins.chances(counts, item as usize);
             let mut won = 0;
             for &other in &items[place + 1..] {
-                let beats = rng.next_u64() < chances[other as usize];
+                let beats = coins.toss(counts, item as usize, other as usize, rng);
                 won += u32::from(beats);
                 scores[other as usize] += u32::from(!beats);
             }
@@ -360,7 +359,7 @@ impl Update<Pair, DuelOutcome> for MergeDts {
     #[inline]
     fn update(&mut self, decision: &Decision<Pair>, feedback: &DuelOutcome) {
         let Some((winner, loser)) = self.counts.record(decision.action, *feedback) else { return };
-        self.coins.set(winner, loser);
+        self.coins.set(&self.counts, winner, loser);
         if self.is_beaten(loser, winner, self.level()) {
             self.is_suspect[loser] = true;
         }

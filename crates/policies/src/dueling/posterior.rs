@@ -14,8 +14,19 @@
 //! `1/2 + Exp(s)` is proposed, and accepted with probability `f / h`. So a sample x above 1/2 comes out with density f. Otherwise
 //! the Beta draw is made.
 //!
-//! Whether a sample is above 1/2 and nothing else: [`Coins`] has the probability, that of at most `w_ij` heads in `n + 1` tosses
-//! of a fair coin, summed from the largest term down when it is asked for after a change.
+//! Whether a sample is above 1/2 and nothing else: [`Coins`] tosses a coin with the probability of that, which is the probability
+//! of at most `w_ij` heads in `n + 1` tosses of a fair coin, `chance(w_ij, w_ji)`. As a sum it has O(root n) terms. One more answer
+//! changes it by one term,
+//!
+//! ```text
+//! chance(w + 1, v) = chance(w, v) + C(w + 1 + v, v) / 2^(w + v + 2),    chance(v, w) = 1 - chance(w, v)
+//! ```
+//!
+//! so that an estimate of it is kept, and the sum is made where the estimate cannot tell: a toss compares a uniform draw with the
+//! chance, and a draw further from the estimate than its error is on the same side of both. *Lazily exact*: what comes out is a
+//! function of the counts and the draw alone, whatever the history of the estimate. The estimate starts anew from the sum once in
+//! about root n answers. A change is at most `0.4 / root n`, so that between two sums a relative error e of the changes adds up to
+//! 0.4 e; e is 1e-11, and [`MARGIN`] is 2^-30.
 //!
 //! Reference: Devroye, *Non-uniform random variate generation*, 1986, chapter VII.2, for rejection from log-concave densities;
 //! Loader, *Fast and accurate computation of binomial probabilities*, 2000, for `C(n, w) / 2^n`. Deviations: none.
@@ -23,11 +34,11 @@
 //! | here | formula | shape | unit |
 //! |---|---|---|---|
 //! | `limits` | `f(1/2) / s`, 0 where a Beta draw is made | K x K | probability / 2^64 |
-//! | `chances` | integral of f over x > 1/2 | K x K | probability / 2^64 |
+//! | `estimates` | integral of f over x > 1/2, within [`MARGIN`] | K x K | probability / 2^64 |
 //!
 //! Numerics: `f(1/2)` to 1e-11 in relative terms (tested against statrs), coins to 2^-64. Complexity: one draw where a limit is
-//! small, two Gamma draws otherwise; a few logarithms when a count changes. O(root n) multiplications and divisions for a chance.
-//! Memory: 8 or 9 bytes an ordered pair.
+//! small, two Gamma draws otherwise; a few logarithms when a count changes. A toss is a comparison; of 5e8 one makes the sum.
+//! Memory: 8 bytes an ordered pair for either.
 
 use super::counts::DuelCounts;
 use crate::exact::float;
@@ -53,47 +64,60 @@ pub(super) fn sample<R: Rng + ?Sized>(
 #[derive(Debug, Clone)]
 pub(super) struct Coins {
     n_items: usize,
-    /// Row by row of the item: the probability that its sample against the column's is above 1/2, in units of 2^-64.
-    chances: Vec<u64>,
-    /// Whether the pair has had an answer since; and for rows, whether any has.
-    is_stale: Vec<bool>,
-    has_stale: Vec<bool>,
+    /// Row by row of the item: about the probability that its sample against the column's is above 1/2, in units of 2^-64.
+    estimates: Vec<u64>,
 }
 
+/// What an estimate of a chance may be wrong by, in units of 2^-64.
+const MARGIN: u64 = 1 << 34;
+
 impl Coins {
-    pub(super) fn new(n_items: usize) -> Self {
-        Self {
-            n_items,
-            chances: vec![0; n_items * n_items],
-            is_stale: vec![true; n_items * n_items],
-            has_stale: vec![true; n_items],
-        }
+    pub(super) fn new(counts: &DuelCounts) -> Self {
+        let n_items = counts.shape().n_items();
+        let estimates = (0..n_items * n_items)
+            .map(|cell| (cell / n_items, cell % n_items))
+            .map(|(item, other)| above_half(counts.wins(item, other), counts.wins(other, item)))
+            .collect();
+        Self { n_items, estimates }
     }
 
-    /// The counts of these two have changed.
+    /// One more duel was won, and is counted.
     #[inline]
-    pub(super) fn set(&mut self, item: usize, other: usize) {
-        for (item, other) in [(item, other), (other, item)] {
-            self.is_stale[item * self.n_items + other] = true;
-            self.has_stale[item] = true;
-        }
+    pub(super) fn set(&mut self, counts: &DuelCounts, winner: usize, loser: usize) {
+        let (wins, losses) = (counts.wins(winner, loser), counts.wins(loser, winner));
+        let duels = wins + losses;
+        let cell = winner * self.n_items + loser;
+        // The largest power of two that is at most root n.
+        let between_sums = 1 << (duels.ilog2() / 2);
+        let estimate = if duels % between_sums == 0 {
+            above_half(wins, losses)
+        } else {
+            let change = 0.5 * even_binomial(wins.min(losses), wins.max(losses));
+            self.estimates[cell].saturating_add(units(change))
+        };
+        self.estimates[cell] = estimate;
+        self.estimates[loser * self.n_items + winner] = !estimate;
     }
 
-    /// For every other item the probability that a sample says `item` beats it, in units of 2^-64.
+    /// Whether a sample says that `item` beats `other`. Takes one draw.
     #[inline]
-    pub(super) fn chances(&mut self, counts: &DuelCounts, item: usize) -> &[u64] {
-        let row = item * self.n_items..(item + 1) * self.n_items;
-        if self.has_stale[item] {
-            self.has_stale[item] = false;
-            let cells = self.chances[row.clone()].iter_mut().zip(&mut self.is_stale[row.clone()]);
-            for (other, (chance, is_stale)) in cells.enumerate() {
-                if std::mem::take(is_stale) {
-                    *chance = above_half(counts.wins(item, other), counts.wins(other, item));
-                }
-            }
-        }
-        &self.chances[row]
+    pub(super) fn toss<R: Rng + ?Sized>(
+        &self,
+        counts: &DuelCounts,
+        item: usize,
+        other: usize,
+        rng: &mut R,
+    ) -> bool {
+        let draw = rng.next_u64();
+        let estimate = self.estimates[item * self.n_items + other];
+        if draw.abs_diff(estimate) > MARGIN { draw < estimate } else { is_below(draw, counts, item, other) }
     }
+}
+
+/// Whether a draw is below the chance of `item`, by the sum.
+#[cold]
+fn is_below(draw: u64, counts: &DuelCounts, item: usize, other: usize) -> bool {
+    draw < above_half(counts.wins(item, other), counts.wins(other, item))
 }
 
 /// Draws samples above 1/2.
@@ -162,7 +186,7 @@ fn limit(wins: u64, losses: u64) -> u64 {
 
 /// The probability that a `Beta(1 + wins, 1 + losses)` variate is above 1/2, in units of 2^-64: that of at most `wins` heads in
 /// `wins + losses + 1` tosses of a fair coin.
-fn above_half(wins: u64, losses: u64) -> u64 {
+pub(super) fn above_half(wins: u64, losses: u64) -> u64 {
     if wins == losses {
         return 1 << 63;
     }
@@ -235,10 +259,11 @@ fn stirling_error(n: f64) -> f64 {
 mod tests {
     use super::*;
     use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
-    use rand::SeedableRng;
+    use rand::{SeedableRng, TryRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
     use statrs::distribution::{Beta, ContinuousCDF};
     use statrs::function::beta::beta_reg;
+    use std::convert::Infallible;
 
     const UNIT: f64 = 1.0 / 18_446_744_073_709_551_616.0;
 
@@ -268,6 +293,25 @@ mod tests {
         }
     }
 
+    /// Always the same draw.
+    struct Fixed(u64);
+
+    impl TryRng for Fixed {
+        type Error = Infallible;
+
+        fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+            unimplemented!("coins take 64 bits")
+        }
+
+        fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+            Ok(self.0)
+        }
+
+        fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
+            unimplemented!("coins take 64 bits")
+        }
+    }
+
     fn counted(wins: u64, losses: u64) -> DuelCounts {
         let mut counts = DuelCounts::new(DuelShape::new(2).expect("valid"));
         for (n, outcome) in [(wins, DuelOutcome::FirstWon), (losses, DuelOutcome::SecondWon)] {
@@ -276,6 +320,53 @@ mod tests {
             }
         }
         counts
+    }
+
+    /// Estimates stay within a hundredth of the margin of the sums, whoever wins how often; with the term of one toss less in the
+    /// recursion they do not.
+    #[test]
+    fn estimates_are_sums() {
+        for (seed, chance) in (0..).zip([0.0, 0.02, 0.3, 0.48, 0.499, 0.5, 0.501, 0.7, 1.0]) {
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let mut counts = counted(0, 0);
+            let mut coins = Coins::new(&counts);
+            let mut wrong = above_half(0, 0);
+            let mut largest = (0, 0);
+            for _ in 0..60_000 {
+                let outcome =
+                    if rng.random_bool(chance) { DuelOutcome::FirstWon } else { DuelOutcome::SecondWon };
+                let pair = Pair::new(ItemId::new(0), ItemId::new(1));
+                let (winner, loser) = counts.record(pair, outcome).expect("two items");
+                coins.set(&counts, winner, loser);
+                let (wins, losses) = (counts.wins(0, 1), counts.wins(1, 0));
+                let exact = above_half(wins, losses);
+                assert_eq!(coins.estimates[2], !coins.estimates[1]);
+                largest.0 = coins.estimates[1].abs_diff(exact).max(largest.0);
+                let (few, many) = (wins.min(losses), wins.max(losses) - 1);
+                let change = units(0.5 * even_binomial(few.min(many), few.max(many)));
+                wrong = if winner == 0 { wrong.saturating_add(change) } else { wrong.saturating_sub(change) };
+                largest.1 = wrong.abs_diff(exact).max(largest.1);
+            }
+            assert!(largest.0 < MARGIN / 100 && largest.1 > MARGIN, "{chance}: {largest:?}");
+        }
+    }
+
+    /// Draws around the chance of a pair, of which the estimate says something else.
+    #[test]
+    fn near_draws_are_settled_by_the_sum() {
+        let counts = counted(40, 60);
+        let exact = above_half(40, 60);
+        let mut coins = Coins::new(&counts);
+        for off in [0, 1, MARGIN / 2, MARGIN] {
+            for estimate in [exact - off, exact + off] {
+                coins.estimates[1] = estimate;
+                let tossed = |draw| coins.toss(&counts, 0, 1, &mut Fixed(draw));
+                assert!(tossed(exact - 1) && !tossed(exact), "{off}");
+                assert!(tossed(0) && !tossed(u64::MAX));
+            }
+        }
+        coins.estimates[1] = exact + 2 * MARGIN;
+        assert!(coins.toss(&counts, 0, 1, &mut Fixed(exact)), "further off than allowed is noticed");
     }
 
     /// Of 400,000 draws as many come out as are above 1/2, and they are distributed like these. For each of 9 posteriors the
