@@ -26,11 +26,11 @@ fn enter(entrant: &Entrant, horizon: u64) -> Entered<DuelingModel> {
             let build = move |users: &DuelingModel| CondorcetSavage::new(users.known(), horizon);
             Some(Box::new(DuelEntry::new(label, build)))
         }
-        PolicySpec::BeatTheMean { gamma } => {
+        PolicySpec::BeatTheMean { gamma, radius } => {
             let build = move |users: &DuelingModel| {
                 let needed = || users.preferences().gamma().and_then(|gamma| NonNegative::new(gamma).ok());
                 let gamma = if told { needed().unwrap_or(gamma) } else { gamma };
-                BeatTheMean::new(users.known(), horizon, gamma)
+                BeatTheMean::with_radius(users.known(), horizon, gamma, radius)
             };
             Some(Box::new(DuelEntry::new(label, build)))
         }

@@ -19,7 +19,9 @@ pub mod rank_one;
 pub mod ranking;
 pub mod spec;
 
-pub use dueling::{BeatTheMean, CondorcetSavage, DoubleTs, InterleavedFilter, MergeDts, Rmed1, Rucb};
+pub use dueling::{
+    BeatTheMean, CondorcetSavage, DoubleTs, InterleavedFilter, MeanRadius, MergeDts, Rmed1, Rucb,
+};
 pub use error::Error;
 pub use generic::{Fixed, Uniform, UniformCell, UniformPair};
 pub use identify::{

@@ -19,7 +19,7 @@
 //! | `kl-lucb` | `delta = 0.1`, `epsilon = 0.0` |
 //! | `successive-rejects` | |
 //! | `rucb` | `alpha = 0.51`, `unseen = 2.0` |
-//! | `beat-the-mean` | `gamma = 1.0` |
+//! | `beat-the-mean` | `gamma = 1.0`, `radius = "paper"` or `"tight"` |
 //! | `condorcet-savage`, `interleaved-filter`, `rmed1`, `double-ts`, `merge-dts` | |
 //! | `uniform`, `oracle` | |
 //!
@@ -43,7 +43,7 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
-use crate::{CascadeKlOrder, CascadeKlTest, Delta, Pulls, ShowOrder};
+use crate::{CascadeKlOrder, CascadeKlTest, Delta, MeanRadius, Pulls, ShowOrder};
 use confidence::{NonNegative, Rate};
 use serde::{Deserialize, Serialize};
 
@@ -213,6 +213,9 @@ pub enum PolicySpec {
         /// The constant of relaxed stochastic transitivity.
         #[serde(default = "strong_transitivity")]
         gamma: NonNegative,
+        /// As printed, or without its factor 3 and without meetings of an item with itself.
+        #[serde(default)]
+        radius: MeanRadius,
     },
     /// Condorcet SAVAGE, which takes the horizon from the experiment.
     CondorcetSavage {},

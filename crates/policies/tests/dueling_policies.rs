@@ -7,8 +7,8 @@ use allocation_counter::measure;
 use click_models::{ClickModel, DuelOutcome, DuelShape, DuelingModel, ItemId, Pair};
 use confidence::NonNegative;
 use policies::{
-    BeatTheMean, CondorcetSavage, Decision, DoubleTs, InterleavedFilter, MergeDts, Recommend, Rmed1, Rucb,
-    Select, Update,
+    BeatTheMean, CondorcetSavage, Decision, DoubleTs, InterleavedFilter, MeanRadius, MergeDts, Recommend,
+    Rmed1, Rucb, Select, Update,
 };
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use rand::{RngExt, SeedableRng};
@@ -55,7 +55,7 @@ fn number(value: f64) -> NonNegative {
 }
 
 /// How many policies there are.
-const POLICIES: u32 = 8;
+const POLICIES: u32 = 9;
 
 /// Every policy, fresh.
 fn policies(model: &DuelingModel, horizon: u64, visitor: &mut impl Visitor) {
@@ -68,6 +68,8 @@ fn policies(model: &DuelingModel, horizon: u64, visitor: &mut impl Visitor) {
     visitor.visit("SAVAGE", model, CondorcetSavage::new(shape, horizon));
     // With the constant as printed nothing happens for thousands of rounds.
     visitor.visit("BTM", model, BeatTheMean::new(shape, horizon, number(0.3)));
+    let tight = BeatTheMean::with_radius(shape, horizon, number(0.5), MeanRadius::Tight);
+    visitor.visit("BTM, tight", model, tight);
     visitor.visit("IF2", model, InterleavedFilter::new(shape, horizon));
 }
 
@@ -225,6 +227,7 @@ fn inconsistent_data_is_refused() {
     refused(&mean, "/wins", json!([0]));
     refused(&mean, "/duels", json!([0]));
     refused(&mean, "/gamma", json!(-1));
+    refused(&mean, "/radius", json!("tighter"));
     refused(&mean, "/horizon", json!(0));
     let filter = InterleavedFilter::new(shape, 100);
     refused(&filter, "/left", json!([0, 1]));
@@ -500,13 +503,14 @@ struct Second {
     z: Vec<f64>,
 }
 
-/// `MergeDTS` has batches of 3 there, Beat the Mean a gamma of 0.3.
-const SECOND: [(&str, f64, f64); 6] = [
+/// `MergeDTS` has batches of 3 there, Beat the Mean a gamma of 0.3, with the tight radius of 0.5.
+const SECOND: [(&str, f64, f64); 7] = [
     ("RMED1", 55.86, 0.85),
     ("D-TS", 36.49, 0.66),
     ("MergeDTS", 79.03, 1.88),
     ("SAVAGE", 361.17, 2.42),
     ("BTM", 66.33, 3.35),
+    ("BTM, tight", 29.31, 2.76),
     ("IF2", 549.24, 6.81),
 ];
 
@@ -528,7 +532,7 @@ impl Visitor for Second {
     }
 }
 
-/// Six checks, 1e-6 in all.
+/// Seven checks, 1e-6 in all.
 #[test]
 fn regrets_are_those_of_a_second_simulation() {
     let model = in_line(6);
@@ -538,14 +542,16 @@ fn regrets_are_those_of_a_second_simulation() {
     second.visit("D-TS", &model, DoubleTs::new(shape));
     second.visit("SAVAGE", &model, CondorcetSavage::new(shape, 3000));
     second.visit("BTM", &model, BeatTheMean::new(shape, 3000, number(0.3)));
+    let tight = BeatTheMean::with_radius(shape, 3000, number(0.5), MeanRadius::Tight);
+    second.visit("BTM, tight", &model, tight);
     second.visit("IF2", &model, InterleavedFilter::new(shape, 3000));
     let small = MergeDts::with_parameters(model.known(), number(0.262_144), 400_000, 3);
     second.visit("MergeDTS", &model, small);
-    assert_eq!(second.z.len(), 6);
+    assert_eq!(second.z.len(), 7);
     assert!(second.z.iter().all(|z| z.abs() < 5.3), "{:?}", second.z);
     // Another rule is noticed: without a head start items leave sooner.
     second.visit("MergeDTS", &model, MergeDts::with_parameters(shape, number(0.262_144), 0, 3));
-    assert!(second.z[6].abs() > 5.3, "{:?}", second.z);
+    assert!(second.z[7].abs() > 5.3, "{:?}", second.z);
 }
 
 // --- Value stability ----------------------------------------------------------------------------------------------------

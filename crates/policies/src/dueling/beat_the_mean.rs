@@ -13,10 +13,14 @@
 //! one item is left, it is compared with itself for ever.
 //!
 //! Reference: Yue and Joachims, *Beat the mean bandit*, ICML 2011, Algorithm 1, with `delta` and `c` for a horizon as in its
-//! section 4. Deviations: none. Readings: one item leaves a round at most; after T rounds the item of largest `p_b` is taken for
+//! section 4. Deviations: none with [`MeanRadius::Paper`]. [`MeanRadius::Tight`] is the rule of public programs: `c` has no factor
+//! 3, and an item does not meet itself. It has a fraction of the regret, and no proof: the paper's Theorem 1 needs the factor.
+//!
+//! Readings: one item leaves a round at most; after T rounds the item of largest `p_b` is taken for
 //! the winner. `gamma` is that of relaxed stochastic transitivity, 1 if strong transitivity holds. It is not checked against
 //! anything: too small, and the Condorcet winner may lose against the average; as the constant is squared, too large, and nothing
-//! ever leaves: with `gamma = 1` no item leaves before `n* = 36 ln(2 T K)` even if one always wins and one always loses.
+//! ever leaves: with `gamma = 1` no item leaves before `n* = 36 ln(2 T K)` even if one always wins and one always loses (`4 ln(2 T K)`
+//! with the tight radius).
 //!
 //! Without a Condorcet winner, and with `gamma` too small, the winner tends to be the item with the best average against those
 //! left (the Borda winner), of which the top cycle need not know.
@@ -31,6 +35,7 @@
 //! | `fewest` | `n*` | - | comparisons |
 //! | `left` | `W_l` | at most K | item |
 //! | `level` | `ln(1 / delta)` | - | nats |
+//! | `radius` | 3, or 1 without meetings of an item with itself | - | - |
 //!
 //! Numerics: a round draws a key for ties, the place of the item among those that are due, and the place of its opponent. Who has
 //! the fewest comparisons is kept as a list, made anew when all on it have been compared. Complexity: constant a round while no
@@ -70,6 +75,28 @@ use confidence::math::ln;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
+/// How far averages are trusted, and who is met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MeanRadius {
+    /// `3 gamma^2 sqrt(ln(1 / delta) / n*)`; the opponent may be the item itself. As printed.
+    #[default]
+    Paper,
+    /// `gamma^2 sqrt(ln(1 / delta) / n*)`; the opponent is another item. Without a proof.
+    Tight,
+}
+
+impl MeanRadius {
+    /// What `gamma^2 sqrt(ln(1 / delta) / n*)` is multiplied by.
+    #[inline]
+    fn factor(self) -> f64 {
+        match self {
+            Self::Paper => 3.0,
+            Self::Tight => 1.0,
+        }
+    }
+}
+
 /// Beat the Mean.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
@@ -77,6 +104,7 @@ pub struct BeatTheMean {
     shape: DuelShape,
     horizon: u64,
     gamma: NonNegative,
+    radius: MeanRadius,
     /// Rounds decided so far.
     rounds: u64,
     /// Comparisons of every item with every opponent, row by row of the item.
@@ -103,6 +131,9 @@ struct Saved {
     shape: DuelShape,
     horizon: u64,
     gamma: NonNegative,
+    /// Not there in what earlier versions saved.
+    #[serde(default)]
+    radius: MeanRadius,
     rounds: u64,
     duels: Vec<u64>,
     wins: Vec<u64>,
@@ -110,15 +141,20 @@ struct Saved {
 }
 
 impl BeatTheMean {
-    /// A fresh policy for `horizon` rounds; then it exploits.
+    /// A fresh policy for `horizon` rounds with the radius as printed; then it exploits.
     pub fn new(shape: DuelShape, horizon: u64, gamma: NonNegative) -> Self {
+        Self::with_radius(shape, horizon, gamma, MeanRadius::Paper)
+    }
+
+    /// A fresh policy for `horizon` rounds; then it exploits.
+    pub fn with_radius(shape: DuelShape, horizon: u64, gamma: NonNegative, radius: MeanRadius) -> Self {
         let none = vec![0; shape.n_pairs()];
         let left = (0..).take(shape.n_items()).collect();
         let (duels, wins) = (none.clone(), none);
-        Self::assemble(Saved { shape, horizon: horizon.max(1), gamma, rounds: 0, duels, wins, left })
+        Self::assemble(Saved { shape, horizon: horizon.max(1), gamma, radius, rounds: 0, duels, wins, left })
     }
 
-    fn assemble(Saved { shape, horizon, gamma, rounds, duels, wins, left }: Saved) -> Self {
+    fn assemble(Saved { shape, horizon, gamma, radius, rounds, duels, wins, left }: Saved) -> Self {
         let n_items = shape.n_items();
         let level = ln(2.0 * horizon as f64 * n_items as f64);
         let sums = |table: &[u64]| {
@@ -131,6 +167,7 @@ impl BeatTheMean {
             shape,
             horizon,
             gamma,
+            radius,
             rounds,
             duels,
             wins,
@@ -185,7 +222,10 @@ impl BeatTheMean {
         if self.fewest == 0 {
             return;
         }
-        let radius = 3.0 * self.gamma.get() * self.gamma.get() * (self.level / float(self.fewest)).sqrt();
+        let radius = self.radius.factor()
+            * self.gamma.get()
+            * self.gamma.get()
+            * (self.level / float(self.fewest)).sqrt();
         // Means are at most 1 apart.
         if radius > 0.5 {
             return;
@@ -253,7 +293,14 @@ impl Select<Pair> for BeatTheMean {
             return;
         }
         let item = self.due.remove(rng.random_range(0..self.due.len()));
-        let opponent = self.left[rng.random_range(0..self.left.len())];
+        let opponent = match self.radius {
+            MeanRadius::Paper => self.left[rng.random_range(0..self.left.len())],
+            MeanRadius::Tight => {
+                let place = rng.random_range(0..self.left.len() - 1);
+                // Those from the item on stand one place further down.
+                if self.left[place] < item { self.left[place] } else { self.left[place + 1] }
+            }
+        };
         out.action = Pair::new(ItemId::new(item), ItemId::new(opponent));
     }
 }

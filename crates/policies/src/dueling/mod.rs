@@ -17,7 +17,7 @@ mod posterior;
 mod rmed1;
 mod rucb;
 
-pub use beat_the_mean::BeatTheMean;
+pub use beat_the_mean::{BeatTheMean, MeanRadius};
 pub use condorcet_savage::CondorcetSavage;
 pub use double_ts::DoubleTs;
 pub use interleaved_filter::InterleavedFilter;

@@ -512,7 +512,14 @@ fn condorcet_savage_is_the_naive_one() {
     assert_other(&choices(policy, &model, ROUNDS), &naive_savage(&model, 20_000, ROUNDS));
 }
 
-fn naive_beat_the_mean(model: &DuelingModel, horizon: u64, gamma: f64, rounds: usize) -> Vec<Pair> {
+fn naive_beat_the_mean(
+    model: &DuelingModel,
+    horizon: u64,
+    gamma: f64,
+    radius: MeanRadius,
+    rounds: usize,
+) -> Vec<Pair> {
+    let factor = if radius == MeanRadius::Tight { 1.0 } else { 3.0 };
     let mut rng = generator(1);
     let mut history = History::new(model);
     let n = history.n_items();
@@ -531,7 +538,7 @@ fn naive_beat_the_mean(model: &DuelingModel, horizon: u64, gamma: f64, rounds: u
             if t > horizon {
                 left = vec![best_of(&left, mean, key)];
             } else if fewest > 0 {
-                let c = 3.0 * gamma * gamma * (level / fewest as f64).sqrt();
+                let c = factor * gamma * gamma * (level / fewest as f64).sqrt();
                 let least = left.iter().map(|&b| mean(b)).fold(f64::INFINITY, f64::min);
                 let largest = left.iter().map(|&b| mean(b)).fold(f64::NEG_INFINITY, f64::max);
                 if least + c <= largest - c {
@@ -549,7 +556,9 @@ fn naive_beat_the_mean(model: &DuelingModel, horizon: u64, gamma: f64, rounds: u
         let fewest = left.iter().map(|&b| duels(b)).min();
         let due: Vec<usize> = left.iter().copied().filter(|&b| Some(duels(b)) == fewest).collect();
         let b = due[rng.random_range(0..due.len())];
-        let other = left[rng.random_range(0..left.len())];
+        let met = |&&other: &&usize| radius == MeanRadius::Paper || other != b;
+        let opponents: Vec<usize> = left.iter().filter(met).copied().collect();
+        let other = opponents[rng.random_range(0..opponents.len())];
         let won = history.play(b, other);
         all.push((b, other, won));
     }
@@ -558,18 +567,37 @@ fn naive_beat_the_mean(model: &DuelingModel, horizon: u64, gamma: f64, rounds: u
 
 #[test]
 fn beat_the_mean_is_the_naive_one() {
+    let naive = |model: &DuelingModel, horizon, gamma, radius| {
+        naive_beat_the_mean(model, horizon, gamma, radius, 3500)
+    };
+    let own = |model: &DuelingModel, horizon, gamma, radius| {
+        let gamma = NonNegative::new(gamma).expect("valid");
+        choices(BeatTheMean::with_radius(model.known(), horizon, gamma, radius), model, 3500)
+    };
+    let (paper, tight) = (MeanRadius::Paper, MeanRadius::Tight);
     for model in instances() {
         // A small constant, so that items leave while the plain version can still count everything.
-        for (gamma, horizon) in [(0.3, 3000), (0.15, 1000), (1.0, 2000)] {
-            let naive = naive_beat_the_mean(&model, horizon, gamma, 3500);
-            let gamma = NonNegative::new(gamma).expect("valid");
-            let policy = BeatTheMean::new(model.known(), horizon, gamma);
-            assert_same(&choices(policy, &model, 3500), &naive, &model);
+        for (gamma, horizon, radius) in [
+            (0.3, 3000, paper),
+            (0.15, 1000, paper),
+            (1.0, 2000, paper),
+            (0.5, 3000, tight),
+            (0.25, 1000, tight),
+            (1.0, 2000, tight),
+        ] {
+            let naive = naive(&model, horizon, gamma, radius);
+            assert_same(&own(&model, horizon, gamma, radius), &naive, &model);
         }
     }
     let model = in_line(6);
-    let policy = BeatTheMean::new(model.known(), 3000, NonNegative::new(0.3).expect("valid"));
-    assert_other(&choices(policy, &model, 3500), &naive_beat_the_mean(&model, 3000, 0.31, 3500));
+    let gamma = NonNegative::new(0.3).expect("valid");
+    let printed = choices(BeatTheMean::new(model.known(), 3000, gamma), &model, 3500);
+    assert_same(&printed, &naive(&model, 3000, 0.3, paper), &model);
+    assert_other(&printed, &naive(&model, 3000, 0.31, paper));
+    // Neither half of the difference alone.
+    let root = 3.0_f64.sqrt();
+    assert_other(&own(&model, 3000, 0.3 * root, tight), &printed);
+    assert_other(&own(&model, 3000, 0.3, tight), &naive(&model, 3000, 0.3 * root, tight));
 }
 
 fn naive_interleaved_filter(model: &DuelingModel, horizon: u64, rounds: usize) -> Vec<Pair> {
