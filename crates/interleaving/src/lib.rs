@@ -3,6 +3,7 @@
 mod error;
 mod streams;
 
+pub mod certainty;
 pub mod interleave;
 pub mod letor;
 pub mod pair_test;
@@ -12,6 +13,7 @@ pub mod ranker;
 pub mod synthetic;
 pub mod user;
 
+pub use certainty::{Certainty, Winner};
 pub use error::Error;
 pub use interleave::{Balanced, Interleaving, Outcome, Probabilistic, RankedPair, Shown, TeamDraft};
 pub use pair_test::{PairTest, Verdict};
