@@ -430,16 +430,18 @@ fn answers_of_another_epoch_are_ignored() {
 
 // --- Without a best item ------------------------------------------------------------------------------------------------
 
-/// Three items beat each other in a circle and all others; one of the three is recommended, and the others are mostly left alone.
+/// Three items beat each other in a circle and all others; one of the three is recommended, and the others are mostly left alone. D-TS
+/// knows the one that beats its first item, and compares that with itself.
 struct TopCycle;
 
 impl Visitor for TopCycle {
     fn visit<P: Duelist>(&mut self, name: &str, model: &DuelingModel, mut policy: P) {
         let (mut rng, mut users) = (generator(1), generator(2));
         let mut decision = Decision::default();
-        let mut below = 0;
+        let (mut below, mut with_itself) = (0, 0);
         for number in 0..60_000 {
             round(model, &mut policy, &mut decision, &mut rng, &mut users);
+            with_itself += u32::from(number >= 50_000 && decision.action.first == decision.action.second);
             let is_below = decision.action.first.index() > 2 || decision.action.second.index() > 2;
             below += u32::from(number >= 50_000 && is_below);
         }
@@ -450,6 +452,7 @@ impl Visitor for TopCycle {
             _ => 300,
         };
         assert!(below <= most, "{name}: {below} of the last 10,000 rounds");
+        assert!(name != "D-TS" || with_itself > 9000, "{with_itself} of the last 10,000 rounds");
         let mut item = ItemId::default();
         policy.recommend(&mut rng, &mut item);
         assert!(item.index() <= 2, "{name} recommends {item:?}");

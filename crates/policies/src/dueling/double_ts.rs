@@ -11,7 +11,8 @@
 //! of all others against the first item, and the second is the one of the largest sample among those with `l <= 1/2` against the
 //! first, which itself counts with 1/2.
 //!
-//! Reference: Wu and Liu, *Double Thompson sampling for dueling bandits*, `NeurIPS` 2016, Algorithm 1. `alpha` is 0.51 as for
+//! Reference: Wu and Liu, *Double Thompson sampling for dueling bandits*, `NeurIPS` 2016, Algorithm 1. Its regret against Copeland
+//! winners is `O(K^2 log T)`, against a Condorcet winner `O(K log T + K^2 log log T)`. `alpha` is 0.51 as for
 //! RUCB; the analysis asks for more than 1/2. Deviations: only those samples are drawn that the choice depends on, and most of
 //! those only as far as it does (whether they are above 1/2); samples being independent of one another and of those of other
 //! rounds, the choice has the same law:
@@ -22,9 +23,9 @@
 //!   one uniform draw tells of a clear loser that its sample is not;
 //! - nothing is drawn for items with `l > 1/2` against the first, which cannot be second.
 //!
-//! Without a Condorcet winner the first item is a Copeland winner by the samples, one of those that beat the most others. The
-//! second is one that beats it, so that the comparisons go on for ever, but their regret against the Copeland winner's score
-//! grows only where several are in doubt.
+//! Without a Condorcet winner the first item is a Copeland winner by the samples, one of those that beat the most others. One that
+//! beats it with confidence (`l > 1/2`) is no second any more, so that in the end it meets itself as a Condorcet winner would, and
+//! regret against the Copeland winners' score grows with `log T` only.
 //!
 //! Late or missing feedback: answers are counted when they come. Samples differ from round to round, and so do the choices in the
 //! meantime.

@@ -14,13 +14,24 @@
 //! as the two have at most 3/2 M items. The last item is compared with itself for ever.
 //!
 //! Reference: Li, Markov, de Rijke, Zoghi, *`MergeDTS`: a method for effective large-scale online ranker evaluation*, ACM TOIS
-//! 38, 2020, Algorithm 1, with the parameters of its experiments, `alpha = 0.8^6`, `M = 16`, `C = 400,000`; its analysis asks for
-//! `alpha > 1/2` and `C = ((4 alpha - 1) K^2 T / (2 alpha - 1))^(1 / (2 alpha - 1))`. Rule and parameters were written down from
-//! memory of the paper, not compared with its text. Deviations: whether a sample of step 2 is above 1/2 is drawn, not the sample,
-//! which is the same in law.
+//! 38, 2020, Algorithm 1, with the parameters of its experiments, `alpha = 0.8^6`, `M = 16`, `C = 400,000` (as in the settings of its
+//! authors' program); its analysis asks for `alpha > 1/2` and `C = ((4 alpha - 1) K^2 T / (2 alpha - 1))^(1 / (2 alpha - 1))`.
+//! Batches, bounds, elimination and merging are those of `MergeRUCB` (Zoghi, Whiteson, de Rijke, WSDM 2015), which the paper takes over.
 //!
-//! Without a Condorcet winner a batch may be a cycle in which everybody is certainly beaten by somebody. Then nobody leaves it,
-//! and it goes on comparing its members, alone or until other batches are merged with it.
+//! Readings, where the rule leaves a choice:
+//!
+//! - *The second item* is another one than the first. With the first among the candidates (its sample against itself would be 1/2,
+//!   as in D-TS) a batch whose others all sample above 1/2 would compare the first with itself, which tells nothing.
+//! - *Sizes of merged batches* are kept below `3/2 M` only. `MergeRUCB` also keeps them above `M / 2`, by merging again.
+//! - *Everybody beaten*: a batch may be a cycle in which everybody is certainly beaten by somebody, then nobody leaves it. With a
+//!   Condorcet winner that is as unlikely as losing the winner.
+//! - *A batch of a single item* is merged with the next one before its round, and the items that come are not tested again in it.
+//! - *The test whether to merge* stands at the beginning of a round, not at the end of the one before.
+//!
+//! Deviations: whether a sample of step 2 is above 1/2 is drawn, not the sample, which is the same in law.
+//!
+//! Without a Condorcet winner the last item may be any of a top cycle: each leaves when one of its batch certainly beats it. A batch
+//! in which that is found of everybody at once goes on comparing its members, alone or until other batches are merged with it.
 //!
 //! Late or missing feedback: counts belong to pairs, not to batches, so an answer is taken in whenever it comes.
 //!

@@ -10,7 +10,9 @@
 //! there is none, and compared with the item `d` of largest `u_dc`, which may be `c` itself.
 //!
 //! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling bandit problem*, ICML
-//! 2014, Algorithm 1. Readings and deviations:
+//! 2014, Algorithm 1. There is another version under the same name: it keeps a hypothesised best item, one that was once alone in the
+//! pool, and draws it as champion with probability 1/2 while it is in the pool. The paper's algorithm has no such item ("pick any
+//! c"), and its theorems and experiments are about that; so is this. Readings and deviations:
 //!
 //! - *x/0 := 1* (line 3) is taken term by term, so that a pair never compared has `u = 1 + 1 = 2`. Others read 1. It matters:
 //!   `sqrt(.51 ln t)`, the bonus after one duel, exceeds both in the end. [`Rucb::with_unseen`] sets it.
