@@ -23,6 +23,7 @@ use self::simulation::Simulable;
 use self::source::{Apart, Source, Whole};
 use crate::manifest::{Manifest, Moment, sha256};
 use crate::output::OutputDir;
+use crate::stdout::say;
 use anyhow::{Context as _, Result};
 use click_logs::fit::{Fit, Model, Options, Score, compare, fit};
 use std::io::Write as _;
@@ -62,11 +63,10 @@ pub(crate) struct Outcome {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let outcome = fit_and_write(arguments, |_| Ok(()))?;
     if !arguments.quiet {
-        // A closed standard output is no reason to fail: the files are written.
         let Outcome { source, whole, fits, scores, .. } = &outcome;
         let simulable = Simulable::best(fits, scores);
         let overview = Overview { arguments, source, whole, fits, scores, simulable };
-        let _ = write!(std::io::stdout(), "{overview}");
+        say(&overview)?;
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ mod reproduce;
 mod result;
 mod simulate;
 mod spreads;
+mod stdout;
 mod tables;
 mod timing;
 mod toml_reader;
@@ -111,8 +112,7 @@ fn simulate(arguments: &Simulate) -> Result<()> {
     let figures = Figure::defaults(experiment.task, experiment.has_duels());
     let simulation = simulate::simulate(&experiment, &arguments.out, &figures, &looks, options)?;
     if !arguments.quiet {
-        // A closed standard output is no reason to fail: the files are written.
-        let _ = write!(std::io::stdout(), "{}", Overview { simulation: &simulation, out: &arguments.out });
+        stdout::say(&Overview { simulation: &simulation, out: &arguments.out })?;
     }
     Ok(())
 }

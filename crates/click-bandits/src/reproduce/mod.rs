@@ -27,7 +27,7 @@ mod report_dir;
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -43,6 +43,7 @@ use crate::report::figure::{self, Figure, Looks};
 use crate::report::number;
 use crate::report::series::{Series, Simulated};
 use crate::result::Measured;
+use crate::stdout::say;
 use experiment::{Panel, Reproduction, Variant};
 use page::{Judged, PanelReport, Picture, Report, VariantReport};
 use report_dir::Owner;
@@ -159,8 +160,7 @@ pub(crate) fn run(
         Report { reproduction: &reproduction, quick: arguments.quick, panels, claims, looks: &looks };
     let claims = claims_json(&report, &owner, ok)?;
     report_dir::write(out, &claims, &page::page(&report), &drawn_here(&report))?;
-    // A closed or full standard output is no reason to fail: the report is written.
-    let _ = write!(std::io::stdout(), "{}", verdicts(&report, ok, out));
+    say(&verdicts(&report, ok, out))?;
     Ok(ok)
 }
 
