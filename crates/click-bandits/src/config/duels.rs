@@ -15,9 +15,12 @@ use super::instance::Instance;
 use super::{hexadecimal, read_size};
 use crate::toml_reader::{Error, Field, Location, Table, read_file};
 use click_models::{DuelingModel, ItemId, PreferenceMatrix};
+use flate2::read::MultiGzDecoder;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use sim::Streams;
+use std::borrow::Cow;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -82,6 +85,24 @@ pub(crate) struct MatrixFile {
     matrix: Arc<PreferenceMatrix>,
 }
 
+/// How a file compressed with gzip begins.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// More text than a matrix of thousands of items has.
+const MAX_TEXT: u64 = 1 << 30;
+
+/// The text of a file.
+fn unpacked(content: &[u8]) -> io::Result<Cow<'_, [u8]>> {
+    if !content.starts_with(&GZIP) {
+        return Ok(Cow::Borrowed(content));
+    }
+    let mut text = Vec::new();
+    MultiGzDecoder::new(content).take(MAX_TEXT + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > MAX_TEXT {
+        return Err(io::Error::other("more than a gibibyte of text"));
+    }
+    Ok(Cow::Owned(text))
+}
+
 impl MatrixFile {
     /// Reads a file.
     ///
@@ -89,8 +110,19 @@ impl MatrixFile {
     ///
     /// It cannot be read, or is no preference matrix.
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
-        let file = path.display().to_string();
         let bytes = read_file(path, "a preference matrix as text")?;
+        Self::of(path, &bytes)
+    }
+
+    /// What a file of this name holds, text that may be compressed with gzip.
+    ///
+    /// # Errors
+    ///
+    /// It is no preference matrix.
+    pub(crate) fn of(path: &Path, content: &[u8]) -> Result<Self, Error> {
+        let file = path.display().to_string();
+        let sha256 = hexadecimal(&Sha256::digest(content));
+        let bytes = unpacked(content).map_err(|error| Error::whole_file(&file, format!("gzip: {error}")))?;
         let text = std::str::from_utf8(&bytes).map_err(|error| {
             let byte = bytes.get(error.valid_up_to()).copied().unwrap_or_default();
             let message = format!("byte 0x{byte:02x} is not UTF-8: save the file as UTF-8 text");
@@ -103,7 +135,6 @@ impl MatrixFile {
             let message = whole.strip_prefix(&format!("{file}:{line}:{column}: ")).unwrap_or(&whole);
             Location::new(&file, line, column, "").error(message)
         })?;
-        let sha256 = hexadecimal(&Sha256::digest(&bytes));
         Ok(Self { file, sha256, matrix: Arc::new(matrix) })
     }
 
@@ -117,11 +148,15 @@ impl MatrixFile {
         &self.sha256
     }
 
+    /// The name of the file without its folder.
+    pub(crate) fn name(&self) -> String {
+        Path::new(&self.file).file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
     /// What it is, for readers.
     pub(crate) fn label(&self) -> String {
         let n_items = self.matrix.shape().n_items();
-        let name = Path::new(&self.file).file_name().unwrap_or_default().to_string_lossy();
-        format!("Preferences among {n_items} items, of {name} (SHA-256 {}).", self.sha256)
+        format!("Preferences among {n_items} items, of {} (SHA-256 {}).", self.name(), self.sha256)
     }
 }
 
