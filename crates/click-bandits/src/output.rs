@@ -14,7 +14,7 @@
 //! take turns (an advisory lock on the directory, where the file system has them).
 
 use crate::manifest::Owner;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -65,6 +65,9 @@ pub(crate) enum OutputError {
     /// A directory has the name of a file that would be written.
     #[error("{}: is a directory where a file will be: give another --out, or move the directory", .0.display())]
     DirectoryInTheWay(PathBuf),
+    /// Another run is under way in it.
+    #[error("{}: another run writes here: wait until it is done, or give another --out", .0.display())]
+    InUse(PathBuf),
     /// A file of no experiment would be replaced.
     #[error("{}: is in the way and no result of this program: give another --out, or move the file", .0.display())]
     InTheWay(PathBuf),
@@ -141,6 +144,31 @@ impl OutputDir {
             let _ = dir.sync_all();
         }
         Ok(())
+    }
+
+    /// Creates the directory and keeps other runs of the experiment out of it until what is given is dropped, which has to be before
+    /// [`OutputDir::write_all`]. Without locks on this file system two runs at once are the user's affair.
+    ///
+    /// # Errors
+    ///
+    /// Another run is under way, or the directory cannot be created.
+    pub(crate) fn lock(&self) -> Result<Option<File>, OutputError> {
+        fs::create_dir_all(&self.dir).map_err(system(&self.dir, "cannot be created"))?;
+        let Ok(dir) = File::open(&self.dir) else { return Ok(None) };
+        match dir.try_lock() {
+            Ok(()) => Ok(Some(dir)),
+            Err(TryLockError::WouldBlock) => Err(OutputError::InUse(self.dir.clone())),
+            Err(TryLockError::Error(_)) => Ok(None),
+        }
+    }
+
+    /// Writes what a run has done so far, for the next one to go on from.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub(crate) fn write_progress(&self, name: &str, content: &[u8]) -> Result<(), OutputError> {
+        Part::write(&self.dir, name, content)?.rename()
     }
 
     /// Refuses a directory of another experiment, and one in which the manifest and `names` would replace a directory or

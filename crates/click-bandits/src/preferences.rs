@@ -6,22 +6,25 @@
 //! ```
 //!
 //! Of a matrix: its winners, its cycles, how transitive it is, and how often a subset of the items has a winner. The same is printed, and in
-//! DIR as `report.json` and `index.html`. Of a LETOR collection: every feature ranks the documents of every query, every pair of
+//! DIR as `report.json` and `index.html`. Of an estimate also how sure that is: a winner is named if the comparisons tell. Of a LETOR collection: every feature ranks the documents of every query, every pair of
 //! features is compared by interleaving, and the estimated matrix is reported; [`estimate`] says what else is written.
 
 mod estimate;
-mod files;
 mod report;
+mod sampling;
 mod subsets;
 
-pub(crate) use estimate::{EstimateArguments, estimated};
+pub(crate) use estimate::{Estimate, EstimateArguments};
 pub(crate) use subsets::shares as subset_shares;
 
 use crate::config::MatrixFile;
+use crate::manifest::{Manifest, Moment, sha256};
+use crate::output::OutputDir;
+use crate::stdout::say;
 use anyhow::{Context as _, Result, bail};
 use report::Report;
-use std::io::Write as _;
-use std::path::PathBuf;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 
 /// What `preferences` is asked for.
 #[derive(Debug, Clone, clap::Args)]
@@ -53,36 +56,74 @@ pub(crate) struct Arguments {
 ///
 /// # Errors
 ///
-/// A file that cannot be read or is not what it should be, a directory that cannot be written.
+/// A file that cannot be read or is not what it should be, a directory of something else or that cannot be written, a standard output that
+/// cannot either.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let file = match (&arguments.matrix, &arguments.out) {
-        (Some(file), _) => {
-            if arguments.estimate != EstimateArguments::default() {
-                bail!("--matrix is not estimated: leave out the options of an estimation");
-            }
-            MatrixFile::read(file)?
+    let report = match (&arguments.matrix, &arguments.out) {
+        (Some(_), _) if arguments.estimate != EstimateArguments::default() => {
+            bail!("--matrix is not estimated: leave out the options of an estimation")
         }
-        (None, Some(out)) => {
-            let threads = arguments.threads.map(usize::from);
-            estimated(arguments.letor.as_deref(), &arguments.estimate, out, threads, arguments.quiet)?
-        }
+        (Some(file), out) => of_matrix(&MatrixFile::read(file)?, out.as_deref(), arguments.quiet)?,
+        (None, Some(out)) => of_estimate(arguments, out)?,
         (None, None) => bail!("--out DIR is needed to estimate a matrix"),
     };
-    let report = Report::of(&file)?;
-    if let Some(out) = &arguments.out {
-        let json = report.to_json()?;
-        files::write(out, "report.json", json.as_bytes())?;
-        files::write(out, "index.html", report.to_html()?.as_bytes())?;
+    if arguments.quiet {
+        return Ok(());
     }
-    if !arguments.quiet {
-        let mut output = std::io::stdout();
-        // A closed standard output is no reason to fail: the files are written.
-        let _ = write!(output, "{report}");
-        if let Some(out) = &arguments.out {
-            let _ = writeln!(output, "\nReport and all numbers: {}", out.display());
-        }
+    let where_to = |out: &PathBuf| format!("\nReport and all numbers: {}\n", out.display());
+    say(&format!("{report}{}", arguments.out.as_ref().map_or_else(String::new, where_to)))
+}
+
+const REPORT: &str = "report.json";
+const PAGE: &str = "index.html";
+
+/// The report of a matrix that was given, written if there is a directory for it.
+fn of_matrix(file: &MatrixFile, out: Option<&Path>, quiet: bool) -> Result<Report> {
+    let started = Moment::now();
+    let canonical = json!({ "name": format!("preferences in {}", file.name()), "matrix": file.sha256() });
+    let output = out.map(|out| claimed(out, &canonical, &[])).transpose()?;
+    let report = Report::of(file, None, quiet)?;
+    if let Some(output) = output {
+        let (json, page) = (report.to_json()?, report.to_html()?);
+        write(&output, &canonical, started, 1, &[(REPORT, json.as_bytes()), (PAGE, page.as_bytes())])?;
     }
-    Ok(())
+    Ok(report)
+}
+
+/// The report of a matrix that is estimated, and written.
+fn of_estimate(arguments: &Arguments, out: &Path) -> Result<Report> {
+    let threads = arguments.threads.map(usize::from);
+    let collection = arguments.letor.as_deref();
+    let estimate = Estimate::make(collection, &arguments.estimate, out, threads, arguments.quiet)?;
+    let report = Report::of(estimate.file(), Some(estimate.preferences()), arguments.quiet)?;
+    let (json, page) = (report.to_json()?, report.to_html()?);
+    estimate.write(&[(REPORT, json.as_bytes()), (PAGE, page.as_bytes())])?;
+    Ok(report)
+}
+
+/// A directory for the report, and for `more` files, of what has this canonical form.
+fn claimed(out: &Path, canonical: &Value, more: &[&str]) -> Result<OutputDir> {
+    let name = canonical["name"].as_str().unwrap_or_default();
+    let identity = sha256(canonical.to_string().as_bytes());
+    Ok(OutputDir::claim(out, &identity, name, &[&[REPORT, PAGE], more].concat())?)
+}
+
+/// Writes files with their manifest.
+fn write(
+    output: &OutputDir,
+    canonical: &Value,
+    started: Moment,
+    threads: usize,
+    files: &[(&str, &[u8])],
+) -> Result<()> {
+    let identity = sha256(canonical.to_string().as_bytes());
+    let manifest = Manifest::of(identity, canonical.clone(), started, threads, files);
+    Ok(output.write_all(&manifest.to_json(), files)?)
+}
+
+/// The name of a file without its folder.
+fn file_name(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// A pool of so many threads, of one a core if absent.

@@ -1,26 +1,60 @@
 //! What a preference matrix is like: for a terminal, as JSON, as a page.
 
+use super::sampling::Sampling;
 use super::subsets::{Shares, shares};
 use crate::config::MatrixFile;
+use crate::progress::Progress;
 use crate::report::axis::{Axis, Scale};
 use crate::report::html::Html;
 use crate::report::number;
 use crate::report::svg::{self, Chart, Curve, Look};
 use anyhow::{Context as _, Result};
 use click_models::{ItemId, PreferenceMatrix};
+use interleaving::Preferences;
 use serde::Serialize;
 use std::fmt;
 
 /// How many of a list are printed.
 const SHOWN: usize = 8;
 
-/// Everything that is reported of a matrix. Items are numbered from 0, in the order of the file.
+/// What items are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Numbering {
+    /// Rows of a matrix, from 0.
+    Rows,
+    /// Features, by the numbers of their file: from 1, row 0 of the matrix first.
+    Features,
+}
+
+impl Numbering {
+    /// The name of the item in a row.
+    pub(super) fn name(self, row: usize) -> String {
+        match self {
+            Self::Rows => row.to_string(),
+            Self::Features => format!("feature {}", row + 1),
+        }
+    }
+
+    /// The names of the first of some items, and how many more there are.
+    pub(super) fn listed(self, rows: &[usize]) -> String {
+        let said: Vec<String> = rows.iter().take(SHOWN).map(|&row| self.name(row)).collect();
+        let more =
+            if rows.len() > SHOWN { format!(" and {} more", rows.len() - SHOWN) } else { String::new() };
+        format!("{}{more}", said.join(", "))
+    }
+}
+
+/// Everything that is reported of a matrix. Numbers are rows from 0.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Report {
     /// Where it comes from.
     source: String,
+    /// What rows are called for readers.
+    #[serde(skip)]
+    numbering: Numbering,
     n_items: usize,
-    /// The item that beats all others.
+    /// The item that beats all others; in an estimate only if the comparisons tell.
     condorcet_winner: Option<usize>,
     copeland: Copeland,
     borda: Borda,
@@ -39,6 +73,8 @@ pub(super) struct Report {
     condorcet_share: Vec<f64>,
     /// The share in a total order, from 100,000 subsets of each size.
     ordered_share: Vec<f64>,
+    /// The error of an estimate; none of a matrix that was given, which is taken as exact.
+    sampling: Option<Sampling>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -60,17 +96,21 @@ fn numbers(items: &[ItemId]) -> Vec<usize> {
 }
 
 impl Report {
-    /// That of a matrix.
+    /// That of a matrix, and of the comparisons that it was estimated from, if it was. How far it is is shown unless `quiet`.
     ///
     /// # Errors
     ///
     /// None for a matrix that was read.
-    pub(super) fn of(file: &MatrixFile) -> Result<Self> {
+    pub(super) fn of(file: &MatrixFile, comparisons: Option<&Preferences>, quiet: bool) -> Result<Self> {
         let matrix: &PreferenceMatrix = file.matrix();
         let copeland = matrix.copeland_winners();
         let borda = matrix.borda_winners();
         let first = |items: &[ItemId]| items.first().copied().unwrap_or_default();
-        let winner = matrix.condorcet_winner();
+        let sampling = comparisons.map(Sampling::of).transpose()?;
+        let winner = match &sampling {
+            Some(sampling) => sampling.condorcet_winner().map(ItemId::from_index),
+            None => matrix.condorcet_winner(),
+        };
         let gaps = winner.map(|winner| {
             let others = matrix.shape().items().filter(|&item| item != winner);
             others.fold([f64::INFINITY, 0.0], |[least, most], item| {
@@ -78,21 +118,32 @@ impl Report {
                 [least.min(gap), most.max(gap)]
             })
         });
+        // What takes seconds with hundreds of items.
+        let display = Progress::start("preferences", 4, "parts of the report", quiet);
         let Shares { condorcet, ordered } = shares(matrix)?;
+        display.add(1);
+        let n_three_cycles = matrix.three_cycles().count();
+        display.add(1);
+        let strongly_transitive = matrix.is_strongly_transitive();
+        display.add(1);
+        let von_neumann = matrix.von_neumann_winner();
+        drop(display);
         Ok(Self {
             source: file.label(),
+            numbering: if sampling.is_some() { Numbering::Features } else { Numbering::Rows },
             n_items: matrix.shape().n_items(),
             condorcet_winner: winner.map(ItemId::index),
             copeland: Copeland { beaten: matrix.n_beaten(first(&copeland)), winners: numbers(&copeland) },
             borda: Borda { score: matrix.borda_score(first(&borda)), winners: numbers(&borda) },
-            von_neumann: matrix.von_neumann_winner(),
-            n_three_cycles: matrix.three_cycles().count(),
+            von_neumann,
+            n_three_cycles,
             total_order: matrix.total_order().map(|order| numbers(&order)),
-            strongly_transitive: matrix.is_strongly_transitive(),
+            strongly_transitive,
             gamma: matrix.gamma(),
             gaps,
             condorcet_share: condorcet,
             ordered_share: ordered,
+            sampling,
         })
     }
 
@@ -109,13 +160,57 @@ impl Report {
 
     /// What is said, a line each: what it is, and its value.
     fn lines(&self) -> Vec<(&'static str, String)> {
+        let mut lines = self.winners();
+        lines.push((
+            "Sampling error",
+            self.sampling.as_ref().map_or_else(
+                || "none is known of: the entries are taken as exact".to_owned(),
+                Sampling::error,
+            ),
+        ));
+        // What is not told apart goes into the rest as it was estimated.
+        let caveat = if self.sampling.is_some() { "in the estimate, without an error: " } else { "" };
+        lines.extend(self.structure().into_iter().map(|(what, value)| (what, format!("{caveat}{value}"))));
+        lines
+    }
+
+    /// Who wins, in three senses.
+    fn winners(&self) -> Vec<(&'static str, String)> {
         let others = self.n_items - 1;
+        let Self { numbering, sampling, .. } = self;
+        let condorcet = match (sampling, self.condorcet_winner) {
+            (Some(sampling), _) => sampling.condorcet(*numbering, others),
+            (None, Some(winner)) => format!("{}, which beats all {others} others", numbering.name(winner)),
+            (None, None) => "none: no item beats all others".to_owned(),
+        };
+        let copeland = format!(
+            "{}: beats {} of {others}",
+            numbering.listed(&self.copeland.winners),
+            self.copeland.beaten
+        );
+        let score = number::significant(self.borda.score, 4);
+        let borda = format!("{}: score {score}", numbering.listed(&self.borda.winners));
+        let told = |of_numbers: String, told: &dyn Fn(&Sampling) -> String| match sampling {
+            Some(sampling) => format!("in the estimate {of_numbers}; {}", told(sampling)),
+            None => of_numbers,
+        };
+        vec![
+            ("Condorcet winner", condorcet),
+            ("Copeland winner", told(copeland, &|sampling| sampling.copeland(*numbering))),
+            ("Borda winner", told(borda, &|sampling| sampling.borda(*numbering))),
+        ]
+    }
+
+    /// What the matrix is like otherwise.
+    fn structure(&self) -> Vec<(&'static str, String)> {
         let four = |value: f64| number::significant(value, 4);
         let lottery = || {
             let mut shares: Vec<(usize, f64)> =
                 self.von_neumann.iter().copied().enumerate().filter(|(_, share)| *share > 0.0).collect();
             shares.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-            let said = shares.iter().take(SHOWN).map(|(item, share)| format!("{item} ({})", four(*share)));
+            let name = |item| self.numbering.name(item);
+            let said =
+                shares.iter().take(SHOWN).map(|(item, share)| format!("{} ({})", name(*item), four(*share)));
             let more = if shares.len() > SHOWN {
                 format!(" and {} more", shares.len() - SHOWN)
             } else {
@@ -123,30 +218,17 @@ impl Report {
             };
             format!("{}{more}", said.collect::<Vec<_>>().join(", "))
         };
-        let mut lines = vec![
-            (
-                "Condorcet winner",
-                self.condorcet_winner.map_or_else(
-                    || "none: no item beats all others".to_owned(),
-                    |winner| format!("{winner}, which beats all {others} others"),
-                ),
-            ),
-            (
-                "Copeland winner",
-                format!("{}: beats {} of {others}", listed(&self.copeland.winners), self.copeland.beaten),
-            ),
-            ("Borda winner", format!("{}: score {}", listed(&self.borda.winners), four(self.borda.score))),
-            ("Von Neumann winner", lottery()),
-        ];
+        let mut lines = vec![("Von Neumann winner", lottery())];
         if let Some([least, most]) = self.gaps {
             lines.push(("Gaps to the winner", format!("{} to {}", four(least), four(most))));
         }
         lines.push(("Cycles of three", number::grouped(self.n_three_cycles as u64)));
         lines.push((
             "Total order",
-            self.total_order
-                .as_ref()
-                .map_or_else(|| "none: there are ties or cycles".to_owned(), |order| listed(order)),
+            self.total_order.as_ref().map_or_else(
+                || "none: there are ties or cycles".to_owned(),
+                |order| self.numbering.listed(order),
+            ),
         ));
         let strong = if self.strongly_transitive { "yes" } else { "no" };
         lines.push(("Strong stochastic transitivity", strong.to_owned()));
@@ -202,7 +284,13 @@ impl Report {
             .collect();
         html.table("narrow", &["#Items in the subset", "#Condorcet winner", "#total order"], &rows);
         html.element("p", "small muted", NOTES);
+        if self.sampling.is_some() {
+            html.paragraph("small muted", NOTES_OF_ESTIMATES);
+        }
         html.close("div").close("div");
+        if let Some(sampling) = &self.sampling {
+            sampling.table(&mut html, self.numbering);
+        }
         Ok(html.page("A preference matrix"))
     }
 
@@ -230,16 +318,12 @@ impl Report {
     }
 }
 
-const NOTES: &str = "Items are numbered from 0, in the order of the file. The share with a Condorcet winner is counted, the share in a total \
+const NOTES: &str = "Rows are numbered from 0, in the order of the file. The share with a Condorcet winner is counted, the share in a total \
                      order estimated from 100,000 random subsets of each size. gamma is the least for which preferences are transitive in the \
                      relaxed sense; Beat the Mean has to be told it.";
 
-/// The first of some items, and how many more there are.
-fn listed(items: &[usize]) -> String {
-    let said: Vec<String> = items.iter().take(SHOWN).map(usize::to_string).collect();
-    let more = if items.len() > SHOWN { format!(" and {} more", items.len() - SHOWN) } else { String::new() };
-    format!("{}{more}", said.join(", "))
-}
+const NOTES_OF_ESTIMATES: &str = "A feature has the number of its file: feature 1 is row 0 of `preferences.csv`. Intervals are KL intervals of the comparisons without a \
+     tie and of the share of ties.";
 
 impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -269,7 +353,7 @@ mod tests {
         let path = dir.path().join("m.csv");
         std::fs::write(&path, "0.5,0.6,0.6,0.6\n0.4,0.5,0.9,0.1\n0.4,0.1,0.5,0.9\n0.4,0.9,0.1,0.5\n")
             .unwrap();
-        let report = Report::of(&MatrixFile::read(&path).unwrap()).unwrap();
+        let report = Report::of(&MatrixFile::read(&path).unwrap(), None, true).unwrap();
         assert_eq!((report.condorcet_winner, report.n_three_cycles), (Some(0), 1));
         assert_eq!((report.total_order.clone(), report.strongly_transitive), (None, false));
         // .4 among the others, .1 over each: four times.
@@ -277,6 +361,7 @@ mod tests {
         let text = report.to_string();
         assert!(text.starts_with("Preferences among 4 items, of m.csv (SHA-256 "), "{text}");
         assert!(text.contains("\n  Condorcet winner                0, which beats all 3 others\n"), "{text}");
+        assert!(text.contains("\n  Sampling error                  none is known of: "), "{text}");
         assert!(text.contains("\n      3            0.7500  "), "{text}");
         assert!(report.to_html().unwrap().contains("Von Neumann winner"));
         assert_eq!(

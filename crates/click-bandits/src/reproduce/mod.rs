@@ -37,7 +37,7 @@ use serde::Serialize;
 use crate::config::{Experiment, MatrixFile, Overrides, Queries};
 use crate::fit::queries_of_log;
 use crate::output::OutputDir;
-use crate::preferences::{EstimateArguments, estimated};
+use crate::preferences::{Estimate, EstimateArguments};
 use crate::report::claims::{Agreement, Comparison, Evidence, Verdict, judge};
 use crate::report::figure::{self, Figure, Looks};
 use crate::report::number;
@@ -246,7 +246,10 @@ fn given_matrix(arguments: &Arguments) -> Result<Option<MatrixFile>> {
     let Some(file) = &arguments.letor else { return Ok(None) };
     let (settings, out) = (EstimateArguments::default(), arguments.out.join(ESTIMATED));
     let threads = arguments.threads.map(usize::from);
-    estimated(Some(file), &settings, &out, threads, arguments.quiet).map(Some).context("--letor")
+    let estimate =
+        Estimate::make(Some(file), &settings, &out, threads, arguments.quiet).context("--letor")?;
+    estimate.write(&[])?;
+    Ok(Some(estimate.into_file()))
 }
 
 /// Where a matrix is estimated.

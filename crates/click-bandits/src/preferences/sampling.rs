@@ -1,0 +1,205 @@
+//! How sure an estimated matrix is, as it is reported.
+//!
+//! Reference: [`interleaving::certainty`].
+
+use super::report::Numbering;
+use crate::report::html::Html;
+use crate::report::number;
+use anyhow::Result;
+use interleaving::{Certainty, Preferences};
+use serde::Serialize;
+
+/// The probability with which a statement may be wrong.
+const MISS: f64 = 0.05;
+/// The most pairs that a page has a row of.
+const MAX_ROWS: usize = 10_000;
+
+/// The error of an estimate.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Sampling {
+    comparisons_per_pair: u64,
+    /// With which probability a statement may be wrong: all intervals of pairs at once, the Condorcet winner, the Borda winners.
+    miss: f64,
+    /// With at most this probability any item that is no Condorcet winner is named so clearly; none if none is named.
+    condorcet_miss: Option<f64>,
+    /// The item that beats all others in the estimate, and how many it is told to beat.
+    leader: Option<Leader>,
+    /// Items of which it is not told that another one beats more.
+    copeland_winners: Vec<usize>,
+    /// Items of which it is not told that another one has a larger score.
+    borda_winners: Vec<usize>,
+    n_told_apart: usize,
+    pairs: Vec<Pair>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+struct Leader {
+    item: usize,
+    n_told: usize,
+}
+
+/// Where the probability that the first item is preferred lies.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(super) struct Pair {
+    pub(super) first: usize,
+    pub(super) second: usize,
+    pub(super) estimate: f64,
+    pub(super) lower: f64,
+    pub(super) upper: f64,
+}
+
+impl Pair {
+    fn is_told_apart(&self) -> bool {
+        self.lower > 0.5 || self.upper < 0.5
+    }
+}
+
+/// All pairs with their intervals, which hold at once.
+///
+/// # Errors
+///
+/// None.
+pub(super) fn pairs(preferences: &Preferences) -> Result<Vec<Pair>> {
+    let certainty = preferences.certainty(MISS)?;
+    let n_rankers = preferences.n_rankers();
+    let pairs = (0..n_rankers).flat_map(|first| (first + 1..n_rankers).map(move |second| (first, second)));
+    let pair = |(first, second)| {
+        let interval = certainty.interval(first, second);
+        let estimate = preferences.probability(first, second);
+        Pair { first, second, estimate, lower: interval.lower, upper: interval.upper }
+    };
+    Ok(pairs.map(pair).collect())
+}
+
+impl Sampling {
+    /// That of an estimate.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    pub(super) fn of(preferences: &Preferences) -> Result<Self> {
+        let certainty = preferences.certainty(MISS)?;
+        let tally = preferences.tally(0, 1);
+        let pairs = pairs(preferences)?;
+        Ok(Self {
+            comparisons_per_pair: tally.first + tally.second + tally.ties,
+            miss: MISS,
+            condorcet_miss: certainty.condorcet_winner().map(|winner| winner.miss),
+            leader: leader(preferences, &certainty),
+            copeland_winners: certainty.copeland_winners(),
+            borda_winners: certainty.borda_winners(),
+            n_told_apart: certainty.n_told_apart(),
+            pairs,
+        })
+    }
+
+    /// The Condorcet winner, if the comparisons tell.
+    pub(super) fn condorcet_winner(&self) -> Option<usize> {
+        self.condorcet_miss.and(self.leader).map(|leader| leader.item)
+    }
+
+    /// What is said of the Condorcet winner.
+    pub(super) fn condorcet(&self, numbering: Numbering, n_others: usize) -> String {
+        let comparisons = number::grouped(self.comparisons_per_pair);
+        match (self.leader, self.condorcet_miss) {
+            (Some(leader), Some(miss)) => format!(
+                "{}, which beats all {n_others} others; so clearly a wrong one is named with probability {} at most",
+                numbering.name(leader.item),
+                probability(miss)
+            ),
+            (Some(leader), None) => format!(
+                "not told by {comparisons} comparisons a pair: {} beats all {n_others} others in the estimate, {} of them clearly",
+                numbering.name(leader.item),
+                leader.n_told
+            ),
+            (None, _) => {
+                format!(
+                    "not told by {comparisons} comparisons a pair: no item beats all others in the estimate"
+                )
+            }
+        }
+    }
+
+    /// What is said of Copeland winners, after what they are in the estimate.
+    pub(super) fn copeland(&self, numbering: Numbering) -> String {
+        told(&self.copeland_winners, numbering, self.miss)
+    }
+
+    /// What is said of Borda winners, after what they are in the estimate.
+    pub(super) fn borda(&self, numbering: Numbering) -> String {
+        told(&self.borda_winners, numbering, self.miss)
+    }
+
+    /// What is said of the error of all pairs.
+    pub(super) fn error(&self) -> String {
+        let widest = self.pairs.iter().map(|pair| pair.upper - pair.lower).fold(0.0, f64::max);
+        format!(
+            "{} of {} pairs are told apart by {} comparisons; every preference lies in its interval, all of them at once with \
+             probability {} (the widest is {} wide). It is about who wins comparisons: with probabilistic and balanced interleaving \
+             that need not be even between rankers that users cannot tell apart; with team draft it is",
+            number::grouped(self.n_told_apart as u64),
+            number::grouped(self.pairs.len() as u64),
+            number::grouped(self.comparisons_per_pair),
+            1.0 - self.miss,
+            number::significant(widest, 2)
+        )
+    }
+
+    /// A table of all pairs, the least clear first.
+    pub(super) fn table(&self, html: &mut Html, numbering: Numbering) {
+        let mut pairs: Vec<&Pair> = self.pairs.iter().collect();
+        let clear = |pair: &Pair| (pair.lower - 0.5).max(0.5 - pair.upper);
+        pairs.sort_by(|one, other| clear(one).total_cmp(&clear(other)));
+        let shown = pairs.len().min(MAX_ROWS);
+        html.open("details", "").element("summary", "", "Intervals of the pairs, those not told apart first");
+        if shown < pairs.len() {
+            let all = number::grouped(pairs.len() as u64);
+            let text = format!("The first {} of {all}; `counts.csv` has all.", number::grouped(shown as u64));
+            html.paragraph("small muted", &text);
+        }
+        let rows: Vec<Vec<Html>> = pairs[..shown]
+            .iter()
+            .map(|pair| {
+                let three = |value| Html::of(&number::fixed(value, 4));
+                let apart = if pair.is_told_apart() { "yes" } else { "no" };
+                vec![
+                    Html::of(&numbering.name(pair.first)),
+                    Html::of(&numbering.name(pair.second)),
+                    three(pair.estimate),
+                    three(pair.lower),
+                    three(pair.upper),
+                    Html::of(apart),
+                ]
+            })
+            .collect();
+        let heads = ["First", "Second", "#Preference for the first", "#From", "#To", "Told apart"];
+        html.table("narrow", &heads, &rows);
+        html.close("details");
+    }
+}
+
+/// Who beats all others in the estimate.
+fn leader(preferences: &Preferences, certainty: &Certainty) -> Option<Leader> {
+    let rankers = 0..preferences.n_rankers();
+    let others = |item| rankers.clone().filter(move |&other| other != item);
+    let item =
+        rankers.clone().find(|&item| others(item).all(|other| preferences.probability(item, other) > 0.5))?;
+    Some(Leader { item, n_told: others(item).filter(|&other| certainty.beats(item, other)).count() })
+}
+
+/// Who may be the winner.
+fn told(possible: &[usize], numbering: Numbering, miss: f64) -> String {
+    match possible {
+        [_] => format!("told, wrongly with probability {miss} at most"),
+        _ => format!("not told apart: {}", numbering.listed(possible)),
+    }
+}
+
+/// A bound on a probability that may be very small.
+fn probability(value: f64) -> String {
+    match value {
+        ..1e-12 => "1e-12".to_owned(),
+        ..1e-4 => format!("{value:.0e}"),
+        _ => number::significant(value, 2),
+    }
+}
