@@ -308,7 +308,10 @@ fn refusals_of_items_say_why() {
     assert!(refusal::<CascadeBai>(with("clicks", json!([0, 0, 1, 0]))).contains("more clicks"));
     assert!(refusal::<CascadeBai>(with("observations", json!([0, 0, 0]))).contains("lengths"));
     assert!(refusal::<CascadeBai>(with("open", json!([0, 0, 0]))).contains("lengths"));
-    assert!(refusal::<CascadeBai>(with("open", json!([0, 0, 0, 1_u64 << 60]))).contains("more than can have been counted"));
+    assert!(
+        refusal::<CascadeBai>(with("open", json!([0, 0, 0, 1_u64 << 60])))
+            .contains("more than can have been counted")
+    );
     let mut other = saved.clone();
     other["settings"]["delta"] = json!(1.0);
     assert!(refusal::<CascadeBai>(other).contains("strictly between 0 and 1"));
