@@ -207,6 +207,17 @@ fn the_weighted_cascade_bound_is_its_program_where_every_step_is_at_least_the_la
     QuickCheck::new().tests(1000).quickcheck(agrees as fn(Instance, usize));
 }
 
+/// The PBM paper (section 3.1) quotes it for decreasing weights, the RSF paper (section 4.2) for convex ones without a step below the list. It
+/// takes more than that: here the cheapest place to explore is the top.
+#[test]
+fn the_quoted_weighted_bound_is_no_lower_bound_for_all_decreasing_weights() {
+    let (theta, weights) = ([0.5, 0.4, 0.2], [1.0, 0.9]);
+    let (value, _) = cascade_program(&theta, &weights);
+    assert_close(value, 1.311, 1e-3, "the program");
+    assert_close(quoted(&theta, &weights), 1.967, 1e-3, "as quoted");
+    assert!(bounds::weighted_cascade_lower_bound(&theta, &weights) <= value);
+}
+
 #[test]
 fn the_dependent_click_bound_is_below_its_program_and_meets_it_where_positions_are_alike() {
     fn agrees(Instance { theta, kappa }: Instance, rotation: usize) {
