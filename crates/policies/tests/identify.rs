@@ -244,6 +244,30 @@ fn open_displays_change_nothing_when_answers_come_at_once() {
     assert_eq!(steps, 250_000);
 }
 
+/// The other reading of section 6.1, that the order chooses who is shown, comes to no end: an item just off the list is not looked at again. Not in
+/// 40 times the steps that Algorithm 1 takes.
+#[test]
+fn orders_that_choose_the_items_do_not_end() {
+    for (number, order) in ORDERS.into_iter().skip(1).enumerate() {
+        let seed = number as u64;
+        let weights = (0..12).map(|item| if item < 3 { 0.9 } else { 0.2 }).collect();
+        let case =
+            Case { weights, n_best: 3, delta: 0.1, epsilon: 0.0, scale: 2.0, order, bat_rac: None, seed };
+        let users = CascadeModel::from_values(&case.weights, case.n_best).unwrap();
+        let least_observed = Case { order: ShowOrder::LeastObserved, ..case.clone() };
+        let (needed, _) = end(&least_observed, 5000).expect("a gap");
+        let (_, mut policy) = case.policies();
+        (policy.order_chooses, policy.counts_open_displays) = (true, false);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut decision = Decision::default();
+        for _ in 0..40 * needed {
+            policy.select(&mut rng, &mut decision);
+            policy.update(&decision, &users.respond(&decision.action, &mut rng));
+            assert!(!policy.is_done(), "{order:?}");
+        }
+    }
+}
+
 /// Six lists of 20 of 128 items, asked for before the first answer, show 120 items; so do 50 lists of 20 of 4,096. Once all are open it begins
 /// again, and an item that nobody looked at is the next one.
 #[test]

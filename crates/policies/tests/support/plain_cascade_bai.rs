@@ -18,6 +18,8 @@ pub(crate) struct PlainCascadeBai {
     pub(crate) scale: f64,
     pub(crate) order: ShowOrder,
     pub(crate) bat_rac: Option<usize>,
+    /// Whether the list is of the items that come first in `order`, instead of the least observed in that order.
+    pub(crate) order_chooses: bool,
     /// Whether an item counts as observed while its display is open. Otherwise the list is Algorithm 1's to the letter.
     pub(crate) counts_open_displays: bool,
     rho: f64,
@@ -41,6 +43,7 @@ impl PlainCascadeBai {
             scale: 4.0,
             order: ShowOrder::LeastObserved,
             bat_rac: None,
+            order_chooses: false,
             counts_open_displays: true,
             rho: (delta / (12.0 * n_items as f64)).sqrt(),
             rank: vec![0; n_items],
@@ -164,7 +167,9 @@ impl Select<Ranking> for PlainCascadeBai {
         }
         let n_shown = self.bat_rac.unwrap_or(self.n_best);
         let mut in_question = self.queue();
-        in_question.truncate(n_shown);
+        if !self.order_chooses {
+            in_question.truncate(n_shown);
+        }
         if self.counts_open_displays && !self.is_done() {
             for &item in &in_question {
                 self.open[item] += 1;
@@ -184,6 +189,7 @@ impl Select<Ranking> for PlainCascadeBai {
         if matches!(self.order, ShowOrder::MeanAsc | ShowOrder::UpperAsc | ShowOrder::LowerAsc) {
             in_question.reverse();
         }
+        in_question.truncate(n_shown);
         let list: Vec<usize> = if self.is_done() {
             self.accepted.iter().chain(&self.queue()).copied().take(n_shown).collect()
         } else {
