@@ -1,5 +1,5 @@
 //! Best arm identification under cascade feedback: steps of `CascadeBAI` beside the version that sorts and works out every bound in
-//! every step, and of the orders of section 6.1; and the first steps of `cascade-kl` and KL-LUCB. Users included.
+//! every step, of the orders of section 6.1, and with late answers; and the first steps of `cascade-kl` and KL-LUCB. Users included.
 
 #[path = "../../crates/policies/tests/support/plain_cascade_bai.rs"]
 mod plain_cascade_bai;
@@ -22,6 +22,8 @@ const STEPS: u64 = 1_000_000;
 const OTHER_STEPS: u64 = 100_000;
 const PLAIN_STEPS: u64 = 2_000;
 const FEW_STEPS: u64 = 4_000;
+const MANY_ITEMS: usize = 4096;
+const LATE_STEPS: usize = 100_000;
 
 fn users() -> CascadeModel {
     let k = N_POSITIONS as f64;
@@ -101,6 +103,45 @@ fn steps(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// As the round loop does it, with answers that come `delay` steps late.
+fn play_late(users: &CascadeModel, mut policy: CascadeBai, delay: usize) -> CascadeBai {
+    let mut own = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut user = Xoshiro256PlusPlus::seed_from_u64(2);
+    let mut open = vec![(Decision::default(), None); delay + 1];
+    for step in 0..LATE_STEPS {
+        let (decision, answer) = &mut open[step % (delay + 1)];
+        policy.select(&mut own, decision);
+        *answer = Some(users.respond(&decision.action, &mut user));
+        if let (decision, Some(answer)) = &open[(step + 1) % (delay + 1)] {
+            policy.update(decision, answer);
+        }
+    }
+    policy
+}
+
+/// Large catalogues, and answers to lists that are not the last one asked for.
+fn late_answers(criterion: &mut Criterion) {
+    let k = N_POSITIONS as f64;
+    let weights: Vec<f64> =
+        (0..MANY_ITEMS).map(|item| if item < N_POSITIONS { 1.0 / k } else { 1.0 / (k * k) }).collect();
+    let users = CascadeModel::from_values(&weights, N_POSITIONS).expect("valid");
+    let shape = ListShape::new(MANY_ITEMS, N_POSITIONS).expect("valid");
+    let delta = Delta::new(0.1).expect("valid");
+    let mut group = criterion.benchmark_group(format!("cascade-bai L={MANY_ITEMS} K={N_POSITIONS}"));
+    group.sample_size(10);
+    group.throughput(Throughput::Elements(LATE_STEPS as u64));
+    for delay in [0, 1, 50] {
+        group.bench_function(format!("answers {delay} steps late"), |bencher| {
+            bencher.iter_batched(
+                || CascadeBai::new(shape, delta),
+                |policy| black_box(play_late(&users, policy, delay)),
+                BatchSize::LargeInput,
+            );
+        });
+    }
+    group.finish();
+}
+
 /// The first steps, of some 5,000 to 13,000 that a run takes, of the policies that need few.
 fn first_steps(criterion: &mut Criterion) {
     let users = users();
@@ -136,5 +177,5 @@ fn first_steps(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, steps, first_steps);
+criterion_group!(benches, steps, late_answers, first_steps);
 criterion_main!(benches);

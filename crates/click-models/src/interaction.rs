@@ -13,7 +13,11 @@
 //! | [`RankOne`] (no list: one row and one column) | [`CellClick`] | the row's part missing, or the column's, or both |
 //! | [`Dueling`] (no list: two items) | [`DuelOutcome`] | the other one was preferred |
 //!
-//! Three traits say what these have in common: [`ObservedPrefix`] (the last three), [`ListFeedback`] (all: the clicks, whatever
+//! Where only the top of a list was rendered, on a small screen, a prefix says so by its length, a list for cascading users by its number of
+//! positions ([`CascadeFeedback::new`]), and position-based clicks are [`RenderedPbmFeedback`].
+//!
+//! Four traits say what these have in common: [`ObservedPrefix`] ([`PrefixFeedback`], [`CascadeFeedback`], [`DcmFeedback`]),
+//! [`RenderedClicks`] ([`PbmFeedback`], [`RenderedPbmFeedback`]), [`ListFeedback`] (what a protocol of lists answers: the clicks, whatever
 //! a missing one means) and [`ListProtocol`] (reading clicks *as if* they had come from another protocol, which is a choice
 //! that somebody has to make).
 //!
@@ -116,6 +120,29 @@ impl Interaction for Dueling {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PbmFeedback {
     /// Clicks of all positions.
+    pub clicks: Clicks,
+}
+
+/// What a position-based round shows where only the top of the list was rendered: clicks at the rendered positions. What stands below was not
+/// displayed, so nothing is counted there.
+///
+/// This is right where the number of rendered positions has nothing to do with the user's interest, as the size of a screen. Where more is
+/// rendered as the user scrolls, a rendered position is examined more often than its examination probability says; then report the whole
+/// list as [`PbmFeedback`].
+///
+/// # Examples
+///
+/// ```
+/// use click_models::{Clicks, PbmFeedback, RenderedClicks, RenderedPbmFeedback};
+///
+/// // A list of five, a click on the second item. Three of them were rendered; or all.
+/// let clicks = Clicks::new(3).with(1);
+/// assert_eq!(RenderedPbmFeedback { clicks }.rendered_clicks(5).len(), 3);
+/// assert_eq!(PbmFeedback { clicks }.rendered_clicks(5).len(), 5);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RenderedPbmFeedback {
+    /// Clicks at the rendered positions; their length is the number of these.
     pub clicks: Clicks,
 }
 
@@ -265,6 +292,31 @@ impl ObservedPrefix for DcmFeedback {
     #[inline]
     fn observed_clicks(&self) -> Clicks {
         self.clicks.down_to_the_last()
+    }
+}
+
+/// Position-based feedback: clicks at the positions that were rendered, where no click means not examined or not attractive.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the feedback of a position-based round",
+    note = "position-based policies do not speak the protocol of this feedback"
+)]
+pub trait RenderedClicks {
+    /// The clicks on a list of `n_positions`; [`Clicks::len`] positions were rendered, from the top.
+    fn rendered_clicks(&self, n_positions: usize) -> Clicks;
+}
+
+impl RenderedClicks for PbmFeedback {
+    /// All positions were rendered; beyond the end of `clicks` there was no click.
+    #[inline]
+    fn rendered_clicks(&self, n_positions: usize) -> Clicks {
+        self.clicks.on_a_list_of(n_positions)
+    }
+}
+
+impl RenderedClicks for RenderedPbmFeedback {
+    #[inline]
+    fn rendered_clicks(&self, n_positions: usize) -> Clicks {
+        self.clicks.on_a_list_of(n_positions.min(self.clicks.len()))
     }
 }
 

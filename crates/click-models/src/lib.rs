@@ -29,7 +29,8 @@ pub use error::Error;
 pub use ids::ItemId;
 pub use interaction::{
     Cascade, CascadeFeedback, CellClick, Dcm, DcmFeedback, DuelOutcome, Dueling, Interaction, ListFeedback,
-    ListProtocol, ObservedPrefix, Pbm, PbmFeedback, PrefixFeedback, RankOne, SemiBandit,
+    ListProtocol, ObservedPrefix, Pbm, PbmFeedback, PrefixFeedback, RankOne, RenderedClicks,
+    RenderedPbmFeedback, SemiBandit,
 };
 pub use model::{Action, ClickModel, Feedback};
 pub use pair::{DuelShape, Pair};

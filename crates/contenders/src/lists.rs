@@ -87,9 +87,11 @@ macro_rules! prefix {
             PolicySpec::CascadeUcb1 {} => Some(Box::new(Entry::new(label, |known: Known<'_, $model>| {
                 $wrap(PrefixUcb::cascade(<$model as ListModel>::prefix(&known)))
             }))),
-            PolicySpec::CascadeUcbV {} => Some(Box::new(Entry::new(label, |known: Known<'_, $model>| {
-                $wrap(PrefixUcbV::new(<$model as ListModel>::prefix(&known)))
-            }))),
+            PolicySpec::CascadeUcbV { zeta } => {
+                Some(Box::new(Entry::new(label, move |known: Known<'_, $model>| {
+                    $wrap(PrefixUcbV::new(<$model as ListModel>::prefix(&known)).with_zeta(zeta))
+                })))
+            }
             PolicySpec::RsfKlUcb { level }
             | PolicySpec::KlUcb { level }
             | PolicySpec::CascadeKlUcb { level }

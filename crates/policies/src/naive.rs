@@ -219,11 +219,11 @@ fn cascade_ucb1(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usi
     history.top(&history.scores(|item| (history.mean(item) + radius(item)).min(1.0)), key)
 }
 
-fn cascade_ucb_v(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
+fn cascade_ucb_v(history: &PrefixHistory, exploration: f64, rng: &mut Generator) -> Vec<usize> {
     let key = rng.next_u64();
     let index = |item: usize| {
         let (mean, shows) = (history.mean(item), history.shows[item] as f64);
-        mean + (2.0 * mean * (1.0 - mean) * log(t) / shows).sqrt() + 3.0 * log(t) / shows
+        mean + (2.0 * mean * (1.0 - mean) * exploration / shows).sqrt() + 3.0 * exploration / shows
     };
     history.top(&history.scores(index), key)
 }
@@ -784,7 +784,16 @@ fn cascade_ucb1_is_the_naive_one() {
 
 #[test]
 fn cascade_ucb_v_is_the_naive_one() {
-    assert_prefix(|known| PrefixUcbV::new(known), cascade_ucb_v);
+    assert_prefix(|known| PrefixUcbV::new(known), |history, t, rng| cascade_ucb_v(history, log(t), rng));
+}
+
+/// As in independent code of the paper.
+#[test]
+fn cascade_ucb_v_with_twice_the_exploration_is_the_naive_one() {
+    assert_prefix(
+        |known| PrefixUcbV::new(known).with_zeta(NonNegative::from_count(2)),
+        |history, t, rng| cascade_ucb_v(history, 2.0 * log(t), rng),
+    );
 }
 
 #[test]

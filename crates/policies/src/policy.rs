@@ -8,7 +8,7 @@
 //!
 //! A policy of the position-based model cannot be given what a random semi-bandit shows, in which no click means something else:
 //!
-//! ```compile_fail,E0308
+//! ```compile_fail,E0277
 //! use click_models::{ClickModel, Clicks, PositionBased, PrefixFeedback};
 //! use policies::{Decision, PbmTs, Update};
 //!

@@ -7,7 +7,8 @@
 //! | `pbm-ucb` | `epsilon = 0.0` |
 //! | `pbm-pie` | `epsilon = 0.0`, `level = "log-t"` or `"log-horizon"`, `position = "last"` |
 //! | `pbm-ts`, `bc-mp-ts` | |
-//! | `rsf-ucb`, `rsf-ts`, `cascade-ucb1`, `cascade-ts`, `ts-cascade`, `cascade-ucb-v`, `dcm-ts` | |
+//! | `rsf-ucb`, `rsf-ts`, `cascade-ucb1`, `cascade-ts`, `ts-cascade`, `dcm-ts` | |
+//! | `cascade-ucb-v` | `zeta = 1.0` |
 //! | `rsf-kl-ucb`, `kl-ucb` | `level = "log-t"`, `"log-t-3-log-log-t"` or `"log-t-4-log-log-t"` |
 //! | `cascade-kl-ucb`, `dcm-kl-ucb` | `level = "log-t-3-log-log-t"` or another of these |
 //! | `pie` | `position` (0-based; by default where the last leader stands, the bottom of most lists), `level` as for `rsf-kl-ucb` |
@@ -43,7 +44,7 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
-use crate::{CascadeKlOrder, CascadeKlTest, Delta, MeanRadius, Pulls, ShowOrder};
+use crate::{CascadeKlOrder, CascadeKlTest, Delta, MeanRadius, PrefixUcbV, Pulls, ShowOrder};
 use confidence::{NonNegative, Rate};
 use serde::{Deserialize, Serialize};
 
@@ -106,7 +107,11 @@ pub enum PolicySpec {
     /// TS-Cascade, one normal draw for all items.
     TsCascade {},
     /// CascadeUCB-V.
-    CascadeUcbV {},
+    CascadeUcbV {
+        /// Factor of the exploration `ln t`.
+        #[serde(default = "PrefixUcbV::default_zeta")]
+        zeta: NonNegative,
+    },
     /// dcmKL-UCB.
     DcmKlUcb {
         /// Exploration rate.
@@ -317,7 +322,7 @@ impl PolicySpec {
             | Self::CascadeKlUcb { .. }
             | Self::CascadeTs {}
             | Self::TsCascade {}
-            | Self::CascadeUcbV {}
+            | Self::CascadeUcbV { .. }
             | Self::DcmKlUcb { .. }
             | Self::DcmTs {}
             | Self::Pie { .. } => {

@@ -3,10 +3,10 @@
 use crate::support::{STOPPING, Visitor, everything, generator, round};
 use allocation_counter::measure;
 use click_models::{
-    ClickModel, Feedback, Interaction, PbmFeedback, PositionBased, RandomSemiBandit, Ranking,
+    CascadeModel, ClickModel, Feedback, Interaction, PbmFeedback, PositionBased, RandomSemiBandit, Ranking,
 };
-use policies::{Decision, PbmUcb, PrefixKlUcb, Select, Update};
-use rand::Rng;
+use policies::{CascadeBai, Decision, Delta, PbmUcb, PrefixKlUcb, Select, Update};
+use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
 
@@ -66,6 +66,30 @@ fn rounds_with_many_items_allocate_nothing() {
         let policy = PrefixKlUcb::new(model.shape(), confidence::Rate::LOG);
         assert_eq!(allocations(&model, policy), [0, 0], "{n_items} items");
     }
+}
+
+/// With 50 lists open, and answers that are lost or come twice.
+#[test]
+fn late_answers_allocate_nothing() {
+    let attraction: Vec<f64> = (0..300).map(|item| f64::from(item % 40) / 100.0).collect();
+    let model = CascadeModel::from_values(&attraction, 5).expect("valid");
+    let mut policy = CascadeBai::new(model.shape(), Delta::default());
+    let (mut rng, mut users) = (generator(1), generator(2));
+    let mut open = vec![(Decision::default(), None); 50];
+    let mut play = |rounds: usize| {
+        for round in 0..rounds {
+            let (decision, answer) = &mut open[round % 50];
+            if let Some(answer) = answer.take() {
+                for _ in 0..users.random_range(0..3) {
+                    policy.update(decision, &answer);
+                }
+            }
+            policy.select(&mut rng, decision);
+            *answer = Some(model.respond(&decision.action, &mut users));
+        }
+    };
+    play(50);
+    assert_eq!(measure(|| play(20_000)).count_total, 0);
 }
 
 /// PBM-UCB with a copy in every hundredth round.

@@ -8,6 +8,8 @@ use policies::{
 };
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use statrs::distribution::{Binomial, DiscreteCDF};
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 fn generator(seed: u64) -> Xoshiro256PlusPlus {
@@ -104,6 +106,47 @@ fn a_tolerance_ends_what_has_no_answer() {
             }
         }
     }
+}
+
+/// Whether the answer is wrong, of two of .3 among four of .2, when a list without a click is reported after a time-out of 2,000 rounds. So is
+/// one with a click, or it is reported at once. No answer in 20,000 rounds is no wrong one: after one wrong item was accepted, the equals that are
+/// left cannot be told apart.
+fn is_wrong_with_a_time_out(clicks_wait: bool, seed: u64) -> bool {
+    const TIME_OUT: u64 = 2000;
+    let users = two_kinds(6, 2, 0.3, 0.2);
+    let mut policy = CascadeKl::new(users.shape(), Delta::new(0.1).unwrap());
+    let mut rng = generator(seed);
+    let mut decision = Decision::default();
+    let mut waiting = VecDeque::new();
+    for round in 0..20_000 {
+        if let ControlFlow::Break(answer) = policy.check() {
+            return answer != [ItemId::new(0), ItemId::new(1)];
+        }
+        policy.select(&mut rng, &mut decision);
+        let answer = users.respond(&decision.action, &mut rng);
+        if answer.click().is_some() && !clicks_wait {
+            policy.update(&decision, &answer);
+        } else {
+            waiting.push_back((round + TIME_OUT, decision.clone(), answer));
+        }
+        while waiting.front().is_some_and(|&(due, ..)| due <= round) {
+            let (_, decision, answer) = waiting.pop_front().unwrap();
+            policy.update(&decision, &answer);
+        }
+    }
+    false
+}
+
+/// The guarantee asks that a delay does not depend on the clicks. At `delta = 0.1` 30 of 300 answers may be wrong; 60 or more are with a probability
+/// below 1e-6.
+#[test]
+fn clicks_that_come_before_skips_break_the_promise() {
+    let wrong = |clicks_wait| (0..300).filter(|&seed| is_wrong_with_a_time_out(clicks_wait, seed)).count();
+    let [at_once, waiting] = [wrong(false), wrong(true)];
+    println!("{at_once} wrong answers of 300 where clicks come at once, {waiting} where they wait");
+    let law = Binomial::new(0.1, 300).unwrap();
+    assert!(law.sf(59) < 1e-6);
+    assert!(at_once >= 60 && waiting < 60, "{at_once} {waiting}");
 }
 
 #[test]

@@ -58,9 +58,17 @@ fn numbers(items: &[ItemId]) -> Vec<usize> {
     items.iter().map(|item| item.index()).collect()
 }
 
+/// When answers come.
+#[derive(Debug, Clone, Copy)]
+enum Answers {
+    AtOnce,
+    /// In a random order, some twice and some never, with at most so many waiting; now and then one to a list that nobody asked for.
+    Late(usize),
+}
+
 /// Both versions on the same users: the same lists, the same sets in the same order, the same end. Gives the number of steps and
-/// whether they stopped. With `late`, answers come in a random order, some twice and some never.
-fn plays_alike<M>(case: &Case, users: &M, cap: u64, late: bool) -> (u64, bool)
+/// whether they stopped. Where answers are late the fast version is saved and restored now and then.
+fn plays_alike<M>(case: &Case, users: &M, cap: u64, answers: Answers) -> (u64, bool)
 where
     M: ClickModel<Interaction: click_models::Interaction<Action = Ranking>>,
     CascadeBai: Update<Ranking, Feedback<M>, Note = ()>,
@@ -86,14 +94,22 @@ where
         plain.select(&mut rngs[1], &mut decisions[1]);
         assert_eq!(decisions[0], decisions[1], "step {step} of {case:?}");
         let answer = users.respond(&decisions[0].action, &mut user);
-        if late {
+        if let Answers::Late(most) = answers {
             waiting.push((decisions[0].clone(), answer));
-            while !waiting.is_empty() && user.random_range(0..4) > 0 {
-                let (decision, answer) = waiting.swap_remove(user.random_range(0..waiting.len()));
+            while waiting.len() > user.random_range(0..=most) {
+                let (mut decision, answer) = waiting.swap_remove(user.random_range(0..waiting.len()));
+                if user.random_range(0..20) == 0 {
+                    let place = user.random_range(0..decision.action.len());
+                    let item = ItemId::from_index(user.random_range(0..=case.weights.len()));
+                    decision.action.positions_mut(case.n_best)[place] = item;
+                }
                 for _ in 0..user.random_range(0..3) {
                     fast.update(&decision, &answer);
                     plain.update(&decision, &answer);
                 }
+            }
+            if user.random_range(0..50) == 0 {
+                fast = fast.clone();
             }
         } else {
             fast.update(&decisions[0], &answer);
@@ -127,6 +143,11 @@ fn random_case(rng: &mut Xoshiro256PlusPlus) -> Case {
     }
 }
 
+/// Late in every third case, sometimes so that all items are open at once.
+fn answers(number: usize) -> Answers {
+    if number.is_multiple_of(3) { Answers::Late([0, 1, 3, 20][number / 3 % 4]) } else { Answers::AtOnce }
+}
+
 #[test]
 fn steps_as_the_plain_version_does() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -135,7 +156,7 @@ fn steps_as_the_plain_version_does() {
         let order = ORDERS[number % 7];
         let case = Case { order, ..random_case(&mut rng) };
         let users = CascadeModel::from_values(&case.weights, case.n_best).unwrap();
-        let (length, has_ended) = plays_alike(&case, &users, 2000, number % 3 == 0);
+        let (length, has_ended) = plays_alike(&case, &users, 2000, answers(number));
         steps += length;
         ends += u64::from(has_ended);
     }
@@ -152,7 +173,7 @@ fn bat_rac_steps_as_the_plain_version_does() {
         let case = Case { order, bat_rac: Some(pulls), ..random_case(&mut rng) };
         let n_shown = if pulls == Pulls::List { case.n_best } else { 1 };
         let users = RandomSemiBandit::from_values(&case.weights, &vec![1.0; n_shown]).unwrap();
-        ends += u64::from(plays_alike(&case, &users, 2000, number % 3 == 0).1);
+        ends += u64::from(plays_alike(&case, &users, 2000, answers(number)).1);
     }
     assert!(ends > 250, "{ends} ends");
 }
@@ -168,10 +189,111 @@ fn steps_as_the_plain_version_does_at_the_papers_scale() {
             let case =
                 Case { weights, n_best: 16, delta: 0.1, epsilon: 0.0, scale, order, bat_rac: None, seed };
             let users = CascadeModel::from_values(&case.weights, 16).unwrap();
-            ends += u64::from(plays_alike(&case, &users, 4000, false).1);
+            ends += u64::from(plays_alike(&case, &users, 4000, Answers::AtOnce).1);
         }
     }
     assert!(ends >= 7, "{ends} ends");
+}
+
+/// Many items, and many lists open.
+#[test]
+fn steps_as_the_plain_version_does_at_the_papers_scale_when_answers_are_late() {
+    for (number, order) in ORDERS.into_iter().enumerate() {
+        for (n_items, open) in [(64, 50), (600, 20)] {
+            let weights = (0..n_items).map(|item| if item < 16 { 0.25 } else { 1.0 / 16.0 }).collect();
+            let seed = number as u64;
+            let case = Case {
+                weights,
+                n_best: 16,
+                delta: 0.1,
+                epsilon: 0.0,
+                scale: 0.1,
+                order,
+                bat_rac: None,
+                seed,
+            };
+            let users = CascadeModel::from_values(&case.weights, 16).unwrap();
+            plays_alike(&case, &users, 1000, Answers::Late(open));
+        }
+    }
+}
+
+/// What counts open displays shows what Algorithm 1 does if every answer comes before the next list is asked for.
+#[test]
+fn open_displays_change_nothing_when_answers_come_at_once() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
+    let mut steps = 0;
+    for number in 0..500 {
+        let case = Case { order: ORDERS[number % 7], ..random_case(&mut rng) };
+        let users = CascadeModel::from_values(&case.weights, case.n_best).unwrap();
+        let (mut fast, mut literal) = case.policies();
+        literal.counts_open_displays = false;
+        let mut rngs = [(); 2].map(|()| Xoshiro256PlusPlus::seed_from_u64(case.seed));
+        let mut user = Xoshiro256PlusPlus::seed_from_u64(case.seed ^ 0xffff);
+        let mut decisions = [Decision::default(), Decision::default()];
+        for _ in 0..500 {
+            fast.select(&mut rngs[0], &mut decisions[0]);
+            literal.select(&mut rngs[1], &mut decisions[1]);
+            assert_eq!(decisions[0], decisions[1], "{case:?}");
+            let answer = users.respond(&decisions[0].action, &mut user);
+            fast.update(&decisions[0], &answer);
+            literal.update(&decisions[1], &answer);
+            steps += 1;
+        }
+    }
+    assert_eq!(steps, 250_000);
+}
+
+/// The other reading of section 6.1, that the order chooses who is shown, comes to no end: an item just off the list is not looked at again. Not in
+/// 40 times the steps that Algorithm 1 takes.
+#[test]
+fn orders_that_choose_the_items_do_not_end() {
+    for (number, order) in ORDERS.into_iter().skip(1).enumerate() {
+        let seed = number as u64;
+        let weights = (0..12).map(|item| if item < 3 { 0.9 } else { 0.2 }).collect();
+        let case =
+            Case { weights, n_best: 3, delta: 0.1, epsilon: 0.0, scale: 2.0, order, bat_rac: None, seed };
+        let users = CascadeModel::from_values(&case.weights, case.n_best).unwrap();
+        let least_observed = Case { order: ShowOrder::LeastObserved, ..case.clone() };
+        let (needed, _) = end(&least_observed, 5000).expect("a gap");
+        let (_, mut policy) = case.policies();
+        (policy.order_chooses, policy.counts_open_displays) = (true, false);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut decision = Decision::default();
+        for _ in 0..40 * needed {
+            policy.select(&mut rng, &mut decision);
+            policy.update(&decision, &users.respond(&decision.action, &mut rng));
+            assert!(!policy.is_done(), "{order:?}");
+        }
+    }
+}
+
+/// Six lists of 20 of 128 items, asked for before the first answer, show 120 items; so do 50 lists of 20 of 4,096. Once all are open it begins
+/// again, and an item that nobody looked at is the next one.
+#[test]
+fn open_lists_show_different_items() {
+    for (n_items, lists) in [(128, 6), (4096, 50), (4096, 204)] {
+        for order in ORDERS {
+            let shape = ListShape::new(n_items, 20).unwrap();
+            let mut policy = CascadeBai::new(shape, Delta::default()).with_order(order);
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+            let mut decisions = vec![Decision::<Ranking>::default(); lists];
+            let mut is_shown = vec![false; n_items];
+            for decision in &mut decisions {
+                policy.select(&mut rng, decision);
+                for (_, item) in decision.action.iter() {
+                    assert!(!std::mem::replace(&mut is_shown[item.index()], true), "{order:?}");
+                }
+            }
+            // A click on top of the third list: 19 of its items were not looked at.
+            policy.update(&decisions[2], &CascadeFeedback::new(Some(0), 20).unwrap());
+            let mut next = Decision::default();
+            policy.select(&mut rng, &mut next);
+            let again = next.action.iter().filter(|&(_, item)| decisions[2].action.contains(item));
+            assert_eq!(again.count(), 19, "{order:?}");
+            assert!(!next.action.contains(decisions[2].action[0]));
+        }
+    }
 }
 
 /// To the end with the printed radius, where levels are far from bounds for most of the run.
@@ -183,7 +305,7 @@ fn steps_as_the_plain_version_does_with_the_printed_radius() {
             let case =
                 Case { weights, n_best: 2, delta: 0.1, epsilon, scale: 4.0, order, bat_rac: None, seed };
             let users = CascadeModel::from_values(&case.weights, case.n_best).unwrap();
-            let (steps, has_ended) = plays_alike(&case, &users, 8000, false);
+            let (steps, has_ended) = plays_alike(&case, &users, 8000, Answers::AtOnce);
             // Whoever never looks at the others again does not end.
             assert!(has_ended || order != ShowOrder::LeastObserved, "{steps} steps of {case:?}");
         }

@@ -10,7 +10,7 @@ use click_models::{
     CascadeModel, ClickModel, DcmReward, DependentClick, Feedback, Interaction, ListFeedback, ListShape,
     PositionBased, RandomSemiBandit, Ranking,
 };
-use confidence::Rate;
+use confidence::{NonNegative, Rate};
 use libm::{exp, log};
 use policies::{
     BatchRank, BcMpTs, Decision, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, PrefixUcbV,
@@ -623,6 +623,16 @@ fn cascade_ucb_v() {
     let found = measured(&model, || PrefixUcbV::new(model.shape()));
     assert_equal("CascadeUCB-V", found, simulated(Rule::UcbV { bias: 3.0 }, Users::Cascade, 47));
     assert_different("CascadeUCB-V", found, simulated(Rule::UcbV { bias: 7.0 / 3.0 }, Users::Cascade, 48));
+}
+
+/// Twice the exploration, as in independent code of the paper, costs more.
+#[test]
+fn cascade_ucb_v_with_twice_the_exploration() {
+    let model = hasty_readers();
+    let found = measured(&model, || PrefixUcbV::new(model.shape()));
+    let twice = measured(&model, || PrefixUcbV::new(model.shape()).with_zeta(NonNegative::from_count(2)));
+    assert_different("CascadeUCB-V", found, twice);
+    assert!(twice.mean > found.mean);
 }
 
 #[test]

@@ -307,9 +307,37 @@ fn refusals_of_items_say_why() {
     assert!(refusal::<CascadeBai>(with("rank", json!([0, 1, 2, 2]))).contains("items"));
     assert!(refusal::<CascadeBai>(with("clicks", json!([0, 0, 1, 0]))).contains("more clicks"));
     assert!(refusal::<CascadeBai>(with("observations", json!([0, 0, 0]))).contains("lengths"));
+    assert!(refusal::<CascadeBai>(with("open", json!([0, 0, 0]))).contains("lengths"));
+    assert!(
+        refusal::<CascadeBai>(with("open", json!([0, 0, 0, 1_u64 << 60])))
+            .contains("more than can have been counted")
+    );
     let mut other = saved.clone();
     other["settings"]["delta"] = json!(1.0);
     assert!(refusal::<CascadeBai>(other).contains("strictly between 0 and 1"));
+}
+
+/// Lists whose answers have not come are saved with a policy that counts them, and one saved without them is read.
+#[test]
+fn open_lists_are_saved() {
+    let shape = click_models::ListShape::new(6, 2).expect("a shape");
+    let mut policy = CascadeBai::new(shape, Delta::default());
+    let mut rng = generator(1);
+    let mut shown = vec![];
+    for _ in 0..3 {
+        // Before every list it is saved and restored.
+        let saved = serde_json::to_string(&policy).expect("saved");
+        policy = serde_json::from_str(&saved).expect("as saved");
+        let mut decision = Decision::<Ranking>::default();
+        policy.select(&mut rng, &mut decision);
+        shown.extend(items(&decision.action));
+    }
+    shown.sort_unstable();
+    assert_eq!(shown, [0, 1, 2, 3, 4, 5]);
+    let mut saved = serde_json::to_value(&policy).expect("saved");
+    assert_eq!(saved["open"], json!([1, 1, 1, 1, 1, 1]));
+    saved.as_object_mut().expect("fields").remove("open");
+    assert!(serde_json::from_value::<CascadeBai>(saved).is_ok());
 }
 
 /// KL-LUCB decides everything in one go. A state in between has fewer items in question than a list shows.

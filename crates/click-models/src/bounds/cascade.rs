@@ -15,13 +15,31 @@
 //! `prod over i < j of (1 - theta_(k_i)) * (theta_last - theta_(k_j)) * prod over i < last of (1 - theta_i)`, and the first factor is the
 //! most that can look at the item. So no list costs less, per look at each of its suboptimal items, than they cost one by one.
 //!
-//! Weights. A weighted reward is a sum of unweighted ones over the prefixes of the list, each as far below its best as it is, so the
-//! regret is at least the smallest weight times the unweighted one, and so is the bound. It is the largest possible one if all
-//! weights are the same, and a smaller one otherwise.
+//! Weights `r(1) >= .. >= r(last)`, and `r(last + 1) = 0`. Let `D` be the smallest step `r(l) - r(l + 1)`, at most `r(last)`:
+//!
+//! ```text
+//! (D + (r(last) - D) prod over i < last of (1 - theta_i)) * sum over k of (theta_last - theta_k) / d(theta_k, theta_last)
+//! ```
+//!
+//! It is the value of the program of Graves and Lai in two cases. Where every step is at least `r(last)`, as in a convex sequence that ends in
+//! `r(last + 1) = 0`, it is `r(last)` times the sum, the bound that Combes et al. quote. With equal weights the product is left. In
+//! between it is a lower bound, not tight.
+//!
+//! Proof. For a list let `Q_l` be the share of users whom none of its first `l` items attracts, and `Q*_l` that of the best list.
+//!
+//! 1. The reward is the sum of the steps times `1 - Q_l`, so the gap of a list is that of the steps times `Q_l - Q*_l >= 0`, at least
+//!    `D sum_l (Q_l - Q*_l) + (r(last) - D) (Q_last - Q*_last)`.
+//! 2. A suboptimal item `k` at position `p` is looked at by `Q_(p-1)`. With `x_l` the attraction at `l`, and `y_l` the larger of `x_l` and `theta_last`,
+//!    `sum_l Q_l - sum over suboptimal k of Q_(p-1) (theta_last - theta_k) = sum_l Q_(l-1) (1 - y_l)`. `Q` does not grow when attractions
+//!    do, so that this is at least `sum_l prod over i <= l of (1 - y_i)`; and that is at least `sum_l Q*_l`, since the i-th largest of the
+//!    `y` is at most `theta_i`. So `sum_l (Q_l - Q*_l)` is at least the sum of `Q_(p-1) (theta_last - theta_k)`.
+//! 3. `Q_last - Q*_last` is the gap without weights: at least the product over the leaders but the last times the same sum, as above.
+//! 4. So no list costs less, per look at each of its suboptimal items, than the factor times `theta_last - theta_k`; and every item needs
+//!    `1 / d` looks. Where every step is at least `r(last)` the list with `k` in the last place costs exactly that.
 //!
 //! Reference: the general lower bound of Graves and Lai 1997, as Combes, Magureanu, Proutiere and Laroche, SIGMETRICS 2015,
 //! apply it; for equal attractions Kveton, Szepesvari, Wen, Ashkan, *Cascading bandits*, ICML 2015, Theorem 4. Deviations:
-//! stated for any attractions; the weighted bound is ours, simple and not tight.
+//! stated for any attractions, and for any weights that do not rise.
 //!
 //! | here | paper (Kveton et al.) | shape | unit |
 //! |---|---|---|---|
@@ -66,25 +84,31 @@ pub fn cascade_lower_bound(theta: &[f64], n_positions: usize) -> f64 {
 
 /// The same where a click on a position is worth its weight; weights do not rise from the top down.
 ///
-/// 0 if no item is suboptimal or some position is worth nothing, NaN for
-/// [malformed input](crate::bounds#what-the-functions-do-with-odd-input), weights that rise among it.
+/// The value of the program of Graves and Lai where every weight is above the next one by at least the last weight, and where all are
+/// equal; otherwise not tight. 0 if no item is suboptimal, some position is worth nothing, or an item of the best list that is not its
+/// last attracts everybody; NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input), weights that rise among it.
 ///
 /// # Examples
 ///
-/// A weight that is the same everywhere is a unit of the reward:
+/// A weight that is the same everywhere is a unit of the reward, and where weights fall steeply enough items are tried at the bottom:
 ///
 /// ```
-/// use click_models::bounds::{cascade_lower_bound, weighted_cascade_lower_bound};
+/// use click_models::bounds::{cascade_lower_bound, multiple_play_lower_bound, weighted_cascade_lower_bound};
 ///
 /// let theta = [0.5, 0.4, 0.2];
 /// let constant = weighted_cascade_lower_bound(&theta, &[3.0, 3.0]);
 /// assert!((constant - 3.0 * cascade_lower_bound(&theta, 2)).abs() < 1e-12);
+/// let convex = weighted_cascade_lower_bound(&theta, &[1.0, 0.5]);
+/// assert!((convex - 0.5 * multiple_play_lower_bound(&theta, 2)).abs() < 1e-12);
 /// ```
 pub fn weighted_cascade_lower_bound(theta: &[f64], weights: &[f64]) -> f64 {
     let falls = weights.is_sorted_by(|above, below| above >= below);
     let finite = weights.iter().all(|&weight| weight >= 0.0 && weight.is_finite());
-    match weights.last() {
-        Some(smallest) if falls && finite => smallest * cascade_lower_bound(theta, weights.len()),
-        _ => f64::NAN,
+    let Some(&last) = weights.last().filter(|_| falls && finite) else { return f64::NAN };
+    let plain = cascade_lower_bound(theta, weights.len());
+    if plain.is_nan() || plain == 0.0 {
+        return plain;
     }
+    let smallest_step = weights.windows(2).map(|pair| pair[0] - pair[1]).fold(last, f64::min);
+    smallest_step * multiple_play_lower_bound(theta, weights.len()) + (last - smallest_step) * plain
 }

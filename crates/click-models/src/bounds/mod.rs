@@ -17,7 +17,7 @@
 //! | [`multiple_play_lower_bound`] | no uniformly efficient policy has a smaller regret when every position is seen | (3) |
 //! | [`semi_bandit_lower_bound`] | the same for the random semi-bandit | RSF paper, Theorem 4 |
 //! | [`cascade_lower_bound`] | the same for the cascade model | Kveton et al. 2015, Theorem 4, generalised |
-//! | [`weighted_cascade_lower_bound`] | the same with weights by position, not tight | ours |
+//! | [`weighted_cascade_lower_bound`] | the same with weights by position, tight where every weight is above the next one by at least the last | Combes et al. 2015, generalised |
 //! | [`dcm_lower_bound`] | the same for satisfaction in the dependent click model, not tight | Katariya et al. 2016, Theorem 3, generalised |
 //! | [`rank_one_hardness`] | gaps, `mu`, `p_max` and `gamma` of a rank-one instance | `Rank1ElimKL` paper, (1) to (5) |
 //! | [`rank_one_upper_bound`] | regret of `Rank1ElimKL` after `n` rounds, in clicks | its Theorem 1, as printed |

@@ -31,6 +31,11 @@
 //! - The orders of section 6.1 arrange the K least observed items. Its text can also be read as choosing the K by mean or bound; then none
 //!   of them comes to an end, since whoever is just off the list is never looked at again. `docs/errata.md` has numbers.
 //! - Whatever is late or missing: an observation counts when it comes in, if its item is still in question.
+//! - A list that was asked for and has not been answered is *open*, and every item on it counts as observed once more, so that lists asked for
+//!   before the first answer show different items until all are open. An answer ends one open display of every item on its list; an item that it
+//!   did not observe loses that turn and comes before those equal to it. A list that is never answered costs its items that turn. If every answer
+//!   comes before the next list is asked for, this is Algorithm 1. Only the choice of lists counts open displays; bounds count observations.
+//!   Open displays are saved.
 //!
 //! The probability of a wrong answer is at most `delta` when observations of an item are independent with its attraction as their mean,
 //! which they are for cascade users and random semi-bandits, and if `scale` is at least 2 (Theorem B.2 with the variance proxy 1/4 of a
@@ -43,7 +48,7 @@
 //! | `n_best` | K | - | items |
 //! | `n_shown` | K (b of `BatchRacing`) | - | positions |
 //! | `n`, `s` | `T_t(i)`, `T_t(i) w-hat_t(i)` | `n_items` (L) | observations, clicks |
-//! | `queue` | `D_t`, sorted as in line 4 | at most L | item |
+//! | `queue` | `D_t`, sorted as in line 4, with open displays | at most L | item |
 //! | `accepted`, `rejected` | `A_t`, `R_t` in order of entry | at most L | item |
 //! | `scale` | 4, or `4 sigma` in Theorem B.2 | - | - |
 //!
@@ -51,10 +56,11 @@
 //! [`lil_radius_scaled`](confidence::lil_radius_scaled); whether something is accepted depends on these
 //! alone, so that this version and the plain one decide alike to the last bit. What spares work is compared with room for rounding.
 //!
-//! Complexity: a step of the least observed costs O(1) an observed item, amortised. The queue is a ring: what was observed moves from its
-//! front to its back by moving where the ring begins. Eliminations are looked for only when there can be one: levels are put between the
+//! Complexity: a step costs O(K), amortised. The queue is a ring as long as answers come at once: what was observed moves from its
+//! front to its back by moving where the ring begins. From the first open list on that is not the last one asked for, items are linked in buckets of
+//! equally many turns, and change places in O(1). Eliminations are looked for only when there can be one: levels are put between the
 //! bounds that would have to cross, and every item knows how many observations and clicks it can have before it can pass its level.
-//! The other orders cost a sort of K items more, a move of at most 4 L bytes, and keep the items sorted by mean, where one moves past few
+//! The other orders cost a sort of K items more, and keep the items sorted by mean, where one moves past few
 //! others a step. `BatchRacing` in another order looks at all items every step. Memory: O(L).
 //!
 //! # Examples
@@ -85,6 +91,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod queue;
 mod radii;
 mod sorted;
 
@@ -94,6 +101,7 @@ use crate::exact::float;
 use crate::{Decision, Delta, Error, Recommend, Select, Stop, Update};
 use click_models::{CascadeFeedback, Clicks, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
 use confidence::NonNegative;
+use queue::Queue;
 use radii::Radii;
 use rand::Rng;
 use rand::seq::SliceRandom;
@@ -170,11 +178,7 @@ pub struct CascadeBai {
     rank: Vec<u32>,
     items: Vec<Item>,
     standings: Vec<Standing>,
-    /// While an answer is taken in: which items were observed, and are not yet where they belong in the queue.
-    is_moving: Vec<bool>,
-    /// Items in question; from `front` on and around the least observed first.
-    queue: Vec<ItemId>,
-    front: usize,
+    queue: Queue,
     /// At least the number of observations of any item in question.
     most_observed: u64,
     accepted: Vec<ItemId>,
@@ -186,6 +190,8 @@ pub struct CascadeBai {
     candidates: Vec<Candidate>,
     /// While a list is put in order.
     list: Vec<Key>,
+    /// While displays end.
+    unobserved: Vec<ItemId>,
 }
 
 /// What was counted of an item, and up to where nothing about it has to be looked at.
@@ -252,6 +258,9 @@ struct Saved {
     observations: Vec<u64>,
     clicks: Vec<u64>,
     in_question: Vec<ItemId>,
+    /// Open displays of every item; empty if there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    open: Vec<u64>,
     accepted: Vec<ItemId>,
     rejected: Vec<ItemId>,
 }
@@ -282,6 +291,7 @@ impl CascadeBai {
             observations: vec![0; n_items],
             clicks: vec![0; n_items],
             in_question: (0..n_items).map(ItemId::from_index).collect(),
+            open: vec![],
             accepted: vec![],
             rejected: vec![],
         })
@@ -315,9 +325,12 @@ impl CascadeBai {
     }
 
     fn assemble(saved: Saved) -> Self {
-        let Saved { settings, has_begun, rank, observations, clicks, in_question, accepted, rejected } =
-            saved;
+        let Saved { settings, has_begun, rank, observations, clicks, .. } = saved;
+        let Saved { mut in_question, mut open, accepted, rejected, .. } = saved;
         let n_items = rank.len();
+        let is_any_open = !open.is_empty();
+        open.resize(n_items, 0);
+        in_question.sort_by_key(|item| observations[item.index()] + open[item.index()]);
         let fresh = |(&n, &s)| Item { n, s, quiet_n: 0, quiet_s: 0 };
         let with_room = |mut items: Vec<ItemId>| {
             items.reserve_exact(n_items - items.len());
@@ -330,9 +343,7 @@ impl CascadeBai {
             rank,
             items: observations.iter().zip(&clicks).map(fresh).collect(),
             standings: vec![Standing::default(); n_items],
-            is_moving: vec![false; n_items],
-            queue: in_question,
-            front: 0,
+            queue: Queue::new(in_question, &open, settings.n_shown),
             most_observed: 0,
             accepted: with_room(accepted),
             rejected: with_room(rejected),
@@ -340,19 +351,21 @@ impl CascadeBai {
             levels: Levels::NONE,
             candidates: Vec::with_capacity(n_items),
             list: Vec::with_capacity(settings.n_shown),
+            unobserved: Vec::with_capacity(ListShape::MAX_POSITIONS),
         };
-        for item in &policy.queue {
+        for item in policy.queue.items() {
             policy.standings[item.index()].is_in_question = true;
         }
-        policy.queue.sort_by_key(|item| policy.items[item.index()].n);
+        if is_any_open || settings.order != ShowOrder::LeastObserved {
+            policy.link();
+        }
         policy.sort();
         policy.begin_quietly();
         policy
     }
 
     fn saved(&self) -> Saved {
-        let mut in_question = self.queue.clone();
-        in_question.rotate_left(self.front);
+        let (in_question, open) = self.queue.saved(|item| self.observations(item));
         Saved {
             settings: self.settings,
             has_begun: self.has_begun,
@@ -360,6 +373,7 @@ impl CascadeBai {
             observations: self.items.iter().map(|item| item.n).collect(),
             clicks: self.items.iter().map(|item| item.s).collect(),
             in_question,
+            open,
             accepted: self.accepted.clone(),
             rejected: self.rejected.clone(),
         }
@@ -390,9 +404,17 @@ impl CascadeBai {
         self.accepted.len() >= n_best || self.rejected.len() >= self.items.len() - n_best
     }
 
-    /// What is known to be best, or taken for it, in order of entry; more than is looked for before the end.
-    fn answer(&self) -> impl Iterator<Item = ItemId> + '_ {
-        self.accepted.iter().chain(&self.queue).copied().take(self.settings.n_best)
+    /// Writes what is known to be best, or taken for it, in order of entry: the items accepted, then those in question.
+    fn copy_answer_to(&self, out: &mut [ItemId]) {
+        let (first, rest) = out.split_at_mut(self.accepted.len().min(out.len()));
+        first.copy_from_slice(&self.accepted[..first.len()]);
+        self.queue.copy_to(rest);
+    }
+
+    /// From now on the queue finds every item wherever it stands.
+    #[cold]
+    fn link(&mut self) {
+        self.queue.link(|item| self.items[item.index()].n);
     }
 
     fn mean(&self, item: ItemId) -> f64 {
@@ -411,7 +433,7 @@ impl CascadeBai {
         }
         self.by_mean.clear();
         for place in 0..self.queue.len() {
-            let key = self.key_by_mean(self.queue[place]);
+            let key = self.key_by_mean(self.queue.items()[place]);
             self.by_mean.insert(key);
         }
     }
@@ -464,7 +486,7 @@ impl CascadeBai {
         for item in &mut self.items {
             (item.quiet_n, item.quiet_s) = (quiet, u64::MAX);
         }
-        let most = self.queue.iter().map(|item| self.items[item.index()].n).max();
+        let most = self.queue.items().iter().map(|item| self.items[item.index()].n).max();
         self.most_observed = most.unwrap_or(0);
         self.levels.are_broken = self.most_observed > quiet;
     }
@@ -476,11 +498,10 @@ impl CascadeBai {
             return;
         }
         let shown = shown.as_slice();
-        let observed = &shown[..shown.len().min(seen.len())];
-        let is_in_turn =
-            self.settings.order == ShowOrder::LeastObserved && self.learn_in_turn(observed, seen.bits());
-        if !is_in_turn {
-            self.learn_anyhow(observed, seen.bits());
+        let shown = &shown[..shown.len().min(ListShape::MAX_POSITIONS)];
+        let n_observed = shown.len().min(seen.len());
+        if !self.learn_in_turn(shown, n_observed, seen.bits()) {
+            self.learn_anyhow(shown, n_observed, seen.bits());
         }
         if self.levels.are_broken {
             self.classify();
@@ -489,15 +510,15 @@ impl CascadeBai {
 
     /// Takes in an answer to the list that is next: the ring moves on. For any other, does nothing and gives `false`.
     #[inline]
-    fn learn_in_turn(&mut self, observed: &[ItemId], clicks: u64) -> bool {
-        let (around, after) = self.queue.split_at(self.front);
-        let (first, second) = observed.split_at(observed.len().min(after.len()));
-        let (Some(next), Some(last)) = (observed.first(), observed.last()) else { return true };
-        let is_next = after.starts_with(first) && around.starts_with(second);
+    fn learn_in_turn(&mut self, shown: &[ItemId], n_observed: usize, clicks: u64) -> bool {
+        let Some(n_next) = self.queue.n_next(shown) else { return false };
+        let (next, fill) = shown.split_at(n_next);
         // The others have been observed as often or more, so that at the back nobody gets ahead of anybody observed less.
-        if !is_next || self.items[next.index()].n + 1 < self.most_observed {
+        let is_in_turn = self.items[next[0].index()].n + 1 >= self.most_observed;
+        if !is_in_turn || fill.iter().any(|&item| self.is_in_question(item)) {
             return false;
         }
+        let observed = &next[..n_observed.min(n_next)];
         let mut is_quiet = true;
         for id in observed {
             let item = &mut self.items[id.index()];
@@ -511,11 +532,10 @@ impl CascadeBai {
             item.s += 1;
             is_quiet &= item.s <= item.quiet_s;
         }
-        self.most_observed = self.most_observed.max(self.items[last.index()].n);
-        self.front += observed.len();
-        if self.front >= self.queue.len() {
-            self.front -= self.queue.len();
+        if let Some(last) = observed.last() {
+            self.most_observed = self.most_observed.max(self.items[last.index()].n);
         }
+        self.queue.advance(observed.len());
         if !is_quiet {
             self.watch_all(observed);
         }
@@ -523,11 +543,13 @@ impl CascadeBai {
     }
 
     /// Takes in any answer.
-    fn learn_anyhow(&mut self, observed: &[ItemId], clicks: u64) {
+    fn learn_anyhow(&mut self, shown: &[ItemId], n_observed: usize, clicks: u64) {
+        self.link();
+        let (observed, unobserved) = shown.split_at(n_observed);
+        self.queue.close(unobserved, &mut self.unobserved);
         for (position, &item) in observed.iter().enumerate() {
             self.count(item, clicks >> position & 1);
         }
-        self.requeue(observed);
         if self.settings.order != ShowOrder::LeastObserved {
             for &item in observed {
                 if self.is_in_question(item) {
@@ -550,7 +572,8 @@ impl CascadeBai {
             let item = &mut self.items[id.index()];
             item.n += 1;
             item.s += clicked;
-            self.is_moving[id.index()] = true;
+            self.most_observed = self.most_observed.max(item.n);
+            self.queue.observe(id);
         }
     }
 
@@ -565,56 +588,6 @@ impl CascadeBai {
         }
     }
 
-    /// Puts items that have just been observed behind all that have not been observed more often, from wherever they are.
-    fn requeue(&mut self, observed: &[ItemId]) {
-        let Self { queue, front, items, is_moving, most_observed, .. } = self;
-        queue.rotate_left(*front);
-        *front = 0;
-        let most_before = *most_observed;
-        let mut n_moving = 0;
-        for id in observed {
-            let Some(waits) = is_moving.get_mut(id.index()).filter(|waits| **waits) else { continue };
-            let n = items[id.index()].n;
-            *most_observed = n.max(*most_observed);
-            if n >= most_before {
-                n_moving += 1;
-                continue;
-            }
-            // Behind the others here and now: it may stand anywhere.
-            *waits = false;
-            let Some(from) = queue.iter().position(|other| other == id) else { continue };
-            // Those that still wait for their place stand where they stood when they had been observed once less.
-            let old_n = |other: ItemId| items[other.index()].n - u64::from(is_moving[other.index()]);
-            let to = from + queue[from + 1..].partition_point(|&other| old_n(other) <= n);
-            queue[from..=to].rotate_left(1);
-        }
-        // The rest goes to the end: what stays closes up, and there is room.
-        let (mut to, mut from) = (0, 0);
-        while from - to < n_moving && from < queue.len() {
-            let item = queue[from];
-            queue[to] = item;
-            to += usize::from(!is_moving[item.index()]);
-            from += 1;
-        }
-        queue.copy_within(from.., to);
-        let end = queue.len() - (from - to);
-        let mut place = end;
-        for &id in observed {
-            let waits = is_moving.get_mut(id.index()).is_some_and(std::mem::take);
-            if waits {
-                queue[place] = id;
-                place += 1;
-            }
-        }
-        // Some may have been observed once more than the others.
-        for mut place in end + 1..queue.len() {
-            while place > end && items[queue[place - 1].index()].n > items[queue[place].index()].n {
-                queue.swap(place - 1, place);
-                place -= 1;
-            }
-        }
-    }
-
     /// Draws the order that breaks ties, before the first step.
     #[inline]
     fn begin<R: Rng + ?Sized>(&mut self, rng: &mut R) {
@@ -622,9 +595,12 @@ impl CascadeBai {
             return;
         }
         self.has_begun = true;
-        self.queue.shuffle(rng);
-        for (rank, item) in (0..).zip(&self.queue) {
+        self.queue.items_mut().shuffle(rng);
+        for (rank, item) in (0..).zip(self.queue.items()) {
             self.rank[item.index()] = rank;
+        }
+        if self.settings.order != ShowOrder::LeastObserved {
+            self.queue.link_again(|item| self.items[item.index()].n);
         }
         self.sort();
     }
@@ -656,24 +632,25 @@ impl CascadeBai {
             return 0;
         }
         self.begin(rng);
-        let first = self.queue[self.front];
-        let in_turn = self.settings.order == ShowOrder::LeastObserved
-            && self.items[first.index()].n + 1 >= self.most_observed;
-        if !in_turn {
+        let ring = self.queue.idle_ring();
+        let in_turn = |&(ring, front): &(&[ItemId], usize)| {
+            let first: ItemId = ring[front];
+            self.items[first.index()].n + 1 >= self.most_observed
+        };
+        let Some((ring, start)) = ring.filter(in_turn) else {
             self.select(rng, list);
             let shown = list.action.as_slice();
             let click = shown.iter().position(|&item| attracts(item));
             let seen = Clicks::new(click.map_or(shown.len(), |position| position + 1));
             self.learn(&list.action, click.map_or(seen, |position| seen.with(position)));
             return seen.len();
-        }
-        let n_in_question = self.settings.n_shown.min(self.queue.len());
-        let start = self.front;
-        let Self { queue, items, .. } = self;
+        };
+        let n_in_question = self.settings.n_shown.min(ring.len());
+        let items = &mut self.items;
         let (mut place, mut observed, mut is_quiet, mut is_clicked, mut n) = (start, 0, true, false, 0);
         while observed < n_in_question && !is_clicked {
-            let id = queue[place];
-            place = if place + 1 == queue.len() { 0 } else { place + 1 };
+            let id = ring[place];
+            place = if place + 1 == ring.len() { 0 } else { place + 1 };
             observed += 1;
             is_clicked = attracts(id);
             let item = &mut items[id.index()];
@@ -682,14 +659,16 @@ impl CascadeBai {
             is_quiet &= item.n <= item.quiet_n && item.s <= item.quiet_s;
             n = item.n;
         }
-        self.front = place;
+        self.queue.advance(observed);
         // The queue goes from the least observed to the most.
         self.most_observed = self.most_observed.max(n);
         if !is_quiet {
             let mut place = start;
             for _ in 0..observed {
-                self.watch_all(&[self.queue[place]]);
-                place = if place + 1 == self.queue.len() { 0 } else { place + 1 };
+                let ring = self.queue.items();
+                let item = ring[place];
+                place = if place + 1 == ring.len() { 0 } else { place + 1 };
+                self.watch_all(&[item]);
             }
         }
         let fill = self.accepted.iter().chain(&self.rejected).take(self.settings.n_shown - n_in_question);
@@ -739,10 +718,9 @@ impl CascadeBai {
     /// Lists the items in question as candidates, the k of largest mean first, then the next one, the k-th in its own place; and gives the
     /// bounds to beat: the upper one of the best of those below the list, and the lower one of the worst on it.
     fn line_up(&mut self) -> (f64, f64) {
-        let Self { candidates, items, rank, queue, front, settings, radii, .. } = self;
-        let (before, after) = queue.split_at(*front);
+        let Self { candidates, items, rank, queue, settings, radii, .. } = self;
         candidates.clear();
-        for &item in after.iter().chain(before) {
+        for &item in queue.items() {
             let counts = items[item.index()];
             let radius = radii.remembered(counts.n);
             candidates.push(Candidate { mean: counts.mean(), radius, rank: rank[item.index()], item });
@@ -788,7 +766,7 @@ impl CascadeBai {
             return false;
         }
         self.candidates.sort_unstable_by(|a, b| b.lower().total_cmp(&a.lower()).then(a.rank.cmp(&b.rank)));
-        let Self { candidates, items, standings, accepted, rejected, queue, front, .. } = self;
+        let Self { candidates, items, standings, accepted, rejected, queue, .. } = self;
         for candidate in candidates.iter() {
             let set = match (is_worse(candidate), is_better(candidate)) {
                 (true, _) => &mut *rejected,
@@ -798,11 +776,9 @@ impl CascadeBai {
             set.push(candidate.item);
             standings[candidate.item.index()].is_in_question = false;
         }
-        queue.rotate_left(*front);
-        *front = 0;
         queue.retain(|item| standings[item.index()].is_in_question);
         self.by_mean.retain(|item| standings[item.index()].is_in_question);
-        self.most_observed = queue.iter().map(|item| items[item.index()].n).max().unwrap_or(0);
+        self.most_observed = queue.items().iter().map(|item| items[item.index()].n).max().unwrap_or(0);
         true
     }
 
@@ -935,10 +911,14 @@ impl TryFrom<Saved> for CascadeBai {
             Rival::OfMean => n_shown == n_best,
             Rival::OfBound => [1, n_best].contains(&n_shown),
         };
-        if saved.observations.len() != n_items || !fits {
+        let has_open = !saved.open.is_empty();
+        if saved.observations.len() != n_items || has_open && saved.open.len() != n_items || !fits {
             return Err(Error::SavedSizes);
         }
         check_counts(0, &saved.observations, &saved.clicks)?;
+        if has_open {
+            check_counts(0, &saved.open, &vec![0; n_items])?;
+        }
         let sets = saved.in_question.iter().chain(&saved.accepted).chain(&saved.rejected);
         if saved.rejected.len() > n_items - n_best || !is_permutation(sets.map(|item| item.index()), n_items)
         {
@@ -959,14 +939,14 @@ impl Select<Ranking> for CascadeBai {
         self.begin(rng);
         let list = out.action.positions_mut(self.settings.n_shown);
         if self.is_done() {
-            fill(list, self.answer());
+            self.copy_answer_to(list);
             return;
         }
+        if self.queue.needs_links() {
+            self.link();
+        }
         let (first, rest) = list.split_at_mut(self.settings.n_shown.min(self.queue.len()));
-        let (around, after) = self.queue.split_at(self.front);
-        let (before_the_end, from_the_start) = first.split_at_mut(first.len().min(after.len()));
-        before_the_end.copy_from_slice(&after[..before_the_end.len()]);
-        from_the_start.copy_from_slice(&around[..from_the_start.len()]);
+        self.queue.take(first);
         if self.settings.order != ShowOrder::LeastObserved {
             self.put_in_order(first);
         }
@@ -995,7 +975,7 @@ impl Recommend<Ranking> for CascadeBai {
         let list = out.positions_mut(n_accepted + self.queue.len());
         let (first, rest) = list.split_at_mut(n_accepted);
         first.copy_from_slice(&self.accepted[..n_accepted]);
-        rest.copy_from_slice(&self.queue);
+        self.queue.copy_to(rest);
         rest.shuffle(rng);
         rest.sort_by(|&a, &b| self.mean(b).total_cmp(&self.mean(a)));
         out.positions_mut(self.settings.n_best);
@@ -1011,7 +991,8 @@ impl Stop for CascadeBai {
         if !self.is_done() {
             return ControlFlow::Continue(());
         }
-        let mut answer: Vec<ItemId> = self.answer().collect();
+        let mut answer = vec![ItemId::default(); self.settings.n_best];
+        self.copy_answer_to(&mut answer);
         answer.sort_unstable();
         ControlFlow::Break(answer)
     }

@@ -53,7 +53,7 @@ use super::counts::{PbmCounts, place};
 use crate::sampling::{BetaShape, Sampler};
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
-use click_models::{PbmFeedback, PbmKnown, Ranking};
+use click_models::{PbmKnown, Ranking, RenderedClicks};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -113,11 +113,11 @@ impl Select<Ranking> for BcMpTs {
     }
 }
 
-impl Update<Ranking, PbmFeedback> for BcMpTs {
+impl<F: RenderedClicks> Update<Ranking, F> for BcMpTs {
     #[inline]
-    fn update(&mut self, decision: &Decision<Ranking>, feedback: &PbmFeedback) {
+    fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let Self { counts, posterior: posteriors, .. } = self;
-        counts.record(&decision.action, feedback.clicks, |counts, item| {
+        counts.record(&decision.action, feedback, |counts, item| {
             posteriors[item] = posterior(counts, item);
         });
     }

@@ -9,7 +9,7 @@
 use crate::Error;
 use crate::error::check_counts;
 use crate::exact::float;
-use click_models::{Clicks, ItemId, ListShape, PbmKnown, Ranking};
+use click_models::{ItemId, ListShape, PbmKnown, Ranking, RenderedClicks};
 use confidence::Probability;
 use serde::{Deserialize, Serialize};
 
@@ -121,12 +121,18 @@ impl PbmCounts {
         self.shows(item).iter().zip(&self.weights).map(|(&shows, weight)| float(shows) * weight).sum()
     }
 
-    /// Counts one round's displays and clicks, then calls `changed` with every item that was shown. Items that do not
+    /// Counts one round's displays and clicks at the rendered positions, then calls `changed` with every item there. Items that do not
     /// exist and positions beyond the list are ignored.
     #[inline]
-    pub(crate) fn record(&mut self, shown: &Ranking, clicks: Clicks, mut changed: impl FnMut(&Self, usize)) {
+    pub(crate) fn record(
+        &mut self,
+        shown: &Ranking,
+        seen: &impl RenderedClicks,
+        mut changed: impl FnMut(&Self, usize),
+    ) {
         let positions = self.n_positions();
-        for (position, item) in shown.iter().take(positions) {
+        let clicks = seen.rendered_clicks(positions);
+        for (position, item) in shown.iter().take(clicks.len()) {
             if item.index() < self.n_items() {
                 let cell = item.index() * positions + position;
                 self.shows[cell] += 1;

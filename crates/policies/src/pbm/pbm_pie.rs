@@ -66,7 +66,7 @@ use super::counts::{PbmCounts, place};
 use crate::coin::{heads, pick};
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
-use click_models::{ItemId, PbmFeedback, PbmKnown, Ranking};
+use click_models::{ItemId, PbmKnown, Ranking, RenderedClicks};
 use confidence::{MultiPositionThreshold, Rate, multi_position_entropy, multi_position_upper};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -229,11 +229,11 @@ impl Select<Ranking> for PbmPie {
     }
 }
 
-impl Update<Ranking, PbmFeedback> for PbmPie {
+impl<F: RenderedClicks> Update<Ranking, F> for PbmPie {
     #[inline]
-    fn update(&mut self, decision: &Decision<Ranking>, feedback: &PbmFeedback) {
+    fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let Self { counts, estimate: estimates, evidence, .. } = self;
-        counts.record(&decision.action, feedback.clicks, |counts, item| {
+        counts.record(&decision.action, feedback, |counts, item| {
             estimates[item] = estimate(counts, item);
             evidence[item] = None;
         });

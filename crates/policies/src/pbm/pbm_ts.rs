@@ -79,7 +79,7 @@ use crate::exact::float;
 use crate::sampling::{BetaShape, Sampler};
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
-use click_models::{PbmFeedback, PbmKnown, Ranking};
+use click_models::{PbmKnown, Ranking, RenderedClicks};
 use confidence::math::{ln, ln_1p};
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
@@ -515,11 +515,11 @@ impl Select<Ranking> for PbmTs {
     }
 }
 
-impl Update<Ranking, PbmFeedback> for PbmTs {
+impl<F: RenderedClicks> Update<Ranking, F> for PbmTs {
     #[inline]
-    fn update(&mut self, decision: &Decision<Ranking>, feedback: &PbmFeedback) {
+    fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let Self { counts, examination, posteriors, exponents, .. } = self;
-        counts.record(&decision.action, feedback.clicks, |counts, item| {
+        counts.record(&decision.action, feedback, |counts, item| {
             let positions = counts.n_positions();
             let exponents = &mut exponents[item * positions..][..positions];
             posteriors[item] = Posterior::of(counts, item, examination, exponents);

@@ -60,7 +60,7 @@
 use super::counts::{PbmCounts, place};
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
-use click_models::{PbmFeedback, PbmKnown, Ranking};
+use click_models::{PbmKnown, Ranking, RenderedClicks};
 use confidence::Rate;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -131,11 +131,11 @@ impl Select<Ranking> for PbmUcb {
     }
 }
 
-impl Update<Ranking, PbmFeedback> for PbmUcb {
+impl<F: RenderedClicks> Update<Ranking, F> for PbmUcb {
     #[inline]
-    fn update(&mut self, decision: &Decision<Ranking>, feedback: &PbmFeedback) {
+    fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let Self { counts, estimate, width, .. } = self;
-        counts.record(&decision.action, feedback.clicks, |counts, item| {
+        counts.record(&decision.action, feedback, |counts, item| {
             (estimate[item], width[item]) = estimate_and_width(counts, item);
         });
     }

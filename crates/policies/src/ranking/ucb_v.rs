@@ -1,18 +1,19 @@
 //! UCB-V on an observed prefix (`CascadeUCB-V`): the items of largest mean plus empirical Bernstein radius.
 //!
-//! At round `t` an item with `n` observed displays and mean `mu` has the index `mu + sqrt(2 v ln t / n) + 3 ln t / n`, where
-//! `v = mu (1 - mu)` is its empirical variance; an item that was never observed comes first. Where clicks are rare, so is their
+//! At round `t` an item with `n` observed displays and mean `mu` has the index `mu + sqrt(2 v E / n) + 3 E / n`, where
+//! `v = mu (1 - mu)` is its empirical variance and `E = zeta ln t` the exploration; an item that was never observed comes first. Where clicks are rare, so is their
 //! variance, and the radius is far below that of UCB1.
 //!
 //! Reference: Vial, Sanghavi, Shakkottai, Srikant, *Minimax regret for cascading bandits*, Neural Information Processing Systems
 //! 2022; the index is UCB-V, from Audibert, Munos, Szepesvari, *Exploration-exploitation tradeoff using variance estimates in
-//! multi-armed bandits*, TCS 2009, with exploration `ln t` and both of its constants 1. Deviations: the constants are the latter's, the
-//! former's may differ. An index above 1 is not clipped, as in UCB-V: of two items of which little is known the less known goes first,
+//! multi-armed bandits*, TCS 2009. Deviations: `zeta` is 1 unless asked for otherwise. The former's text was not at hand; independent code of it
+//! has `zeta = 2`, `mu + sqrt(4 v ln t / n) + 6 ln t / n`, which has more regret where it was tried (`docs/cascade-and-dcm.md`). An index above 1 is not clipped, as in UCB-V: of two items of which little is known the less known goes first,
 //! where clipping would leave it to chance. Items that were never observed come first.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
 //! | `mean` | `w^_e` | `n_items` | probability |
+//! | `zeta` | `zeta` (Audibert et al.) | - | nats per `ln t` |
 //! | `deviation` | `sqrt(2 v_e / T_e)` | `n_items` | per root of a nat |
 //! | `bias` | `3 / T_e` | `n_items` | per nat |
 //!
@@ -60,7 +61,7 @@ use super::counts::PrefixCounts;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
 use click_models::{ObservedPrefix, Ranking};
-use confidence::Rate;
+use confidence::{NonNegative, Rate};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +69,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct PrefixUcbV {
+    zeta: NonNegative,
     counts: PrefixCounts,
     #[serde(skip)]
     arms: Vec<Arm>,
@@ -77,10 +79,12 @@ pub struct PrefixUcbV {
 
 #[derive(Deserialize)]
 struct Saved {
+    #[serde(default = "PrefixUcbV::default_zeta")]
+    zeta: NonNegative,
     counts: PrefixCounts,
 }
 
-/// An index is `mean + deviation sqrt(ln t) + bias ln t`.
+/// An index is `mean + deviation sqrt(zeta ln t) + bias zeta ln t`.
 #[derive(Debug, Clone, Copy)]
 struct Arm {
     mean: f64,
@@ -101,16 +105,26 @@ impl Arm {
 }
 
 impl PrefixUcbV {
-    /// A fresh policy.
+    /// A fresh policy with exploration `ln t`.
     pub fn new<'a>(known: impl Into<PrefixKnown<'a>>) -> Self {
-        Self::from(Saved { counts: PrefixCounts::new(known.into()) })
+        Self::from(Saved { zeta: Self::default_zeta(), counts: PrefixCounts::new(known.into()) })
+    }
+
+    /// The same with exploration `zeta ln t`.
+    #[must_use]
+    pub fn with_zeta(self, zeta: NonNegative) -> Self {
+        Self { zeta, ..self }
+    }
+
+    pub(crate) fn default_zeta() -> NonNegative {
+        NonNegative::from_count(1)
     }
 }
 
 impl From<Saved> for PrefixUcbV {
-    fn from(Saved { counts }: Saved) -> Self {
+    fn from(Saved { zeta, counts }: Saved) -> Self {
         let arms = (0..counts.n_items()).map(|item| Arm::new(counts.shows(item), counts.clicks(item)));
-        Self { arms: arms.collect(), top: TopL::new(counts.n_positions()), counts }
+        Self { arms: arms.collect(), top: TopL::new(counts.n_positions()), zeta, counts }
     }
 }
 
@@ -119,12 +133,12 @@ impl Select<Ranking> for PrefixUcbV {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
-        let log = Rate::LOG.level(self.counts.next_round());
-        let root_of_log = log.sqrt();
+        let exploration = self.zeta.get() * Rate::LOG.level(self.counts.next_round());
+        let root = exploration.sqrt();
         let ties = Ties::draw(rng);
         self.top.clear();
         for (item, arm) in (0_u32..).zip(&self.arms) {
-            self.top.offer(item, arm.mean + arm.deviation * root_of_log + arm.bias * log, ties);
+            self.top.offer(item, arm.mean + arm.deviation * root + arm.bias * exploration, ties);
         }
         self.counts.show(self.top.best(), &mut out.action);
     }

@@ -18,11 +18,16 @@ pub(crate) struct PlainCascadeBai {
     pub(crate) scale: f64,
     pub(crate) order: ShowOrder,
     pub(crate) bat_rac: Option<usize>,
+    /// Whether the list is of the items that come first in `order`, instead of the least observed in that order.
+    pub(crate) order_chooses: bool,
+    /// Whether an item counts as observed while its display is open. Otherwise the list is Algorithm 1's to the letter.
+    pub(crate) counts_open_displays: bool,
     rho: f64,
     rank: Vec<usize>,
     has_begun: bool,
-    /// The one observed longest ago first.
+    /// The one observed or shown longest ago first.
     in_question: Vec<usize>,
+    open: Vec<u64>,
     pub(crate) accepted: Vec<usize>,
     pub(crate) rejected: Vec<usize>,
     pub(crate) observations: Vec<u64>,
@@ -38,10 +43,13 @@ impl PlainCascadeBai {
             scale: 4.0,
             order: ShowOrder::LeastObserved,
             bat_rac: None,
+            order_chooses: false,
+            counts_open_displays: true,
             rho: (delta / (12.0 * n_items as f64)).sqrt(),
             rank: vec![0; n_items],
             has_begun: false,
             in_question: (0..n_items).collect(),
+            open: vec![0; n_items],
             accepted: vec![],
             rejected: vec![],
             observations: vec![0; n_items],
@@ -51,6 +59,13 @@ impl PlainCascadeBai {
 
     pub(crate) fn is_done(&self) -> bool {
         self.accepted.len() >= self.n_best || self.rejected.len() >= self.rank.len() - self.n_best
+    }
+
+    /// Items in question, those of the fewest observations and open displays first.
+    fn queue(&self) -> Vec<usize> {
+        let mut queue = self.in_question.clone();
+        queue.sort_by_key(|&item| self.observations[item] + self.open[item]);
+        queue
     }
 
     /// In increasing order.
@@ -110,12 +125,29 @@ impl PlainCascadeBai {
         if self.is_done() {
             return;
         }
-        for (position, item) in shown.iter().take(seen.len()) {
-            let item = item.index();
-            let Some(place) = self.in_question.iter().position(|&other| other == item) else { continue };
+        let shown: Vec<usize> = shown.iter().map(|(_, item)| item.index()).take(64).collect();
+        let (observed, unobserved) = shown.split_at(shown.len().min(seen.len()));
+        // In the order in which they stand in the queue, before all that are equal to them.
+        let queue = self.queue();
+        let place = |item: usize| queue.iter().position(|&other| other == item);
+        let mut closed: Vec<usize> =
+            unobserved.iter().copied().filter(|&item| place(item).is_some()).collect();
+        closed.sort_by_key(|&item| place(item));
+        for &item in closed.iter().rev() {
+            if self.open[item] > 0 {
+                self.open[item] -= 1;
+                self.in_question.retain(|&other| other != item);
+                self.in_question.insert(0, item);
+            }
+        }
+        for (position, &item) in observed.iter().enumerate() {
+            if !self.in_question.contains(&item) {
+                continue;
+            }
             self.observations[item] += 1;
             self.clicks[item] += u64::from(seen.get(position));
-            let item = self.in_question.remove(place);
+            self.open[item] = self.open[item].saturating_sub(1);
+            self.in_question.retain(|&other| other != item);
             self.in_question.push(item);
         }
         self.classify();
@@ -134,9 +166,17 @@ impl Select<Ranking> for PlainCascadeBai {
             }
         }
         let n_shown = self.bat_rac.unwrap_or(self.n_best);
-        let mut in_question = self.in_question.clone();
-        in_question.sort_by_key(|&item| self.observations[item]);
-        in_question.truncate(n_shown);
+        let mut in_question = self.queue();
+        if !self.order_chooses {
+            in_question.truncate(n_shown);
+        }
+        if self.counts_open_displays && !self.is_done() {
+            for &item in &in_question {
+                self.open[item] += 1;
+                self.in_question.retain(|&other| other != item);
+                self.in_question.push(item);
+            }
+        }
         let [means, uppers, lowers] = self.scores();
         let scores = match self.order {
             ShowOrder::UpperAsc | ShowOrder::UpperDesc => &uppers,
@@ -149,8 +189,9 @@ impl Select<Ranking> for PlainCascadeBai {
         if matches!(self.order, ShowOrder::MeanAsc | ShowOrder::UpperAsc | ShowOrder::LowerAsc) {
             in_question.reverse();
         }
+        in_question.truncate(n_shown);
         let list: Vec<usize> = if self.is_done() {
-            self.accepted.iter().chain(&self.in_question).copied().take(n_shown).collect()
+            self.accepted.iter().chain(&self.queue()).copied().take(n_shown).collect()
         } else {
             let fill = self.accepted.iter().chain(&self.rejected);
             in_question.iter().chain(fill).copied().take(n_shown).collect()

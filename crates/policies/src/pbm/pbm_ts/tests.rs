@@ -6,7 +6,7 @@
 
 use super::*;
 use crate::naive::{PbmHistory, placed, ranked};
-use click_models::{ClickModel, Clicks};
+use click_models::{ClickModel, Clicks, PbmFeedback};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::json;
