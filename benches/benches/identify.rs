@@ -8,7 +8,8 @@ use click_models::{Cascade, CascadeModel, ClickModel, ListShape};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use plain_cascade_bai::PlainCascadeBai;
 use policies::{
-    CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, Decision, Delta, KlLucb, Policy, ShowOrder,
+    CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, Decision, Delta, KlLucb, Policy, Select, ShowOrder,
+    Update,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
