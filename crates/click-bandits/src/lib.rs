@@ -14,6 +14,7 @@ mod simulate;
 mod spreads;
 mod stdout;
 mod tables;
+mod temporary;
 mod timing;
 mod toml_reader;
 

@@ -14,16 +14,21 @@
 //! take turns (an advisory lock on the directory, where the file system has them).
 
 use crate::manifest::Owner;
+use crate::temporary::{Part, try_to_create_in};
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The file that says whose the directory is.
 pub(crate) const MANIFEST: &str = "manifest.json";
 /// The file that a finished experiment has.
 pub(crate) const RESULT: &str = "result.json";
+/// Every run, where that is asked for.
+pub(crate) const RUNS: &str = "runs.csv";
 /// Files that every experiment writes besides its manifest.
 const USUAL: [&str; 3] = [RESULT, "curves.csv", "timing.json"];
+/// Files that an experiment writes when it is asked to.
+const OPTIONAL: [&str; 1] = [RUNS];
 /// End of the temporary names, which begin with a point.
 const TEMPORARY: &str = ".click-bandits-part";
 
@@ -133,12 +138,21 @@ impl OutputDir {
         let result_last = |&&(name, _): &&(&str, &[u8])| name == RESULT;
         let mut ordered: Vec<&(&str, &[u8])> = files.iter().collect();
         ordered.sort_by_key(result_last);
-        let mut parts = vec![Part::write(&self.dir, MANIFEST, manifest)?];
-        for &(name, content) in ordered {
-            parts.push(Part::write(&self.dir, name, content)?);
+        let mut parts = Vec::new();
+        for &(name, content) in std::iter::once(&(MANIFEST, manifest)).chain(ordered) {
+            let path = self.dir.join(name);
+            let part = Part::write(&path, TEMPORARY, content).map_err(system(&path, "cannot be written"))?;
+            parts.push((path, part));
         }
         created.keep();
-        parts.into_iter().try_for_each(Part::rename)?;
+        // What this run does not write is of an older one of the same experiment, and would stand beside other results.
+        let is_older = exists(&self.dir.join(MANIFEST));
+        for name in OPTIONAL.into_iter().filter(|name| is_older && !names.contains(name)) {
+            let _ = fs::remove_file(self.dir.join(name));
+        }
+        for (path, part) in parts {
+            part.rename().map_err(system(&path, "cannot be put in place"))?;
+        }
         // The renames themselves reach the disk with the directory.
         if let Some(dir) = lock {
             let _ = dir.sync_all();
@@ -168,7 +182,9 @@ impl OutputDir {
     ///
     /// It cannot be written.
     pub(crate) fn write_progress(&self, name: &str, content: &[u8]) -> Result<(), OutputError> {
-        Part::write(&self.dir, name, content)?.rename()
+        let path = self.dir.join(name);
+        let part = Part::write(&path, TEMPORARY, content).map_err(system(&path, "cannot be written"))?;
+        part.rename().map_err(system(&path, "cannot be put in place"))
     }
 
     /// Refuses a directory of another experiment, and one in which the manifest and `names` would replace a directory or
@@ -232,14 +248,10 @@ impl OutputDir {
         Err(OutputError::AnotherExperiment { dir: dir.clone(), name, files })
     }
 
-    /// Creates a file in the directory, or where its first missing parent will be, and removes it again.
+    /// Creates a file without a name in the directory, or where its first missing parent will be.
     fn try_to_create(&self) -> Result<(), OutputError> {
         let place = existing_ancestor(&self.dir);
-        let probe = temporary_path(&place, "probe");
-        File::create(&probe).map_err(system(&place, "cannot be written"))?;
-        // A run that finishes in this directory right now may have cleaned it up already.
-        let _ = fs::remove_file(&probe);
-        Ok(())
+        try_to_create_in(&place).map_err(system(&place, "cannot be written"))
     }
 
     /// Removes temporary files of runs that were killed; only while the directory is locked.
@@ -251,37 +263,6 @@ impl OutputDir {
                 let _ = fs::remove_file(entry.path());
             }
         }
-    }
-}
-
-/// A file that is complete but still has its temporary name; removed unless it gets its own.
-#[derive(Debug)]
-struct Part {
-    temporary: PathBuf,
-    path: PathBuf,
-}
-
-impl Part {
-    fn write(dir: &Path, name: &str, content: &[u8]) -> Result<Self, OutputError> {
-        let part = Self { temporary: temporary_path(dir, name), path: dir.join(name) };
-        let write = || {
-            let mut file = File::create(&part.temporary)?;
-            file.write_all(content)?;
-            file.sync_all()
-        };
-        write().map_err(system(&part.path, "cannot be written"))?;
-        Ok(part)
-    }
-
-    fn rename(self) -> Result<(), OutputError> {
-        fs::rename(&self.temporary, &self.path).map_err(system(&self.path, "cannot be put in place"))
-    }
-}
-
-impl Drop for Part {
-    fn drop(&mut self) {
-        // Gone already when it was renamed.
-        let _ = fs::remove_file(&self.temporary);
     }
 }
 
@@ -311,10 +292,6 @@ impl Drop for CreatedDirs {
             let _ = fs::remove_dir(dir);
         }
     }
-}
-
-fn temporary_path(dir: &Path, name: &str) -> PathBuf {
-    dir.join(format!(".{name}.{}{TEMPORARY}", std::process::id()))
 }
 
 /// The innermost part of the path that exists; `.` for a relative path of which nothing does.
@@ -497,6 +474,25 @@ mod tests {
         let failed = output.write_all(&manifest("mine"), &[(RESULT, b"{}")]);
         assert!(matches!(failed, Err(OutputError::AnotherExperiment { .. })));
         assert_eq!(contents(top.path()), before);
+    }
+
+    /// Else the runs of one day would stand beside the results of another.
+    #[test]
+    fn runs_do_not_outlive_their_experiment() {
+        let top = tempdir().unwrap();
+        let claim = || claim(top.path()).unwrap();
+        claim().write_all(&manifest("mine"), &[(RESULT, b"{}"), (RUNS, b"run,t\n")]).unwrap();
+        assert!(top.path().join(RUNS).is_file());
+        claim().write_all(&manifest("mine"), &[(RESULT, b"{ }")]).unwrap();
+        assert!(!top.path().join(RUNS).exists());
+    }
+
+    #[test]
+    fn a_runs_file_of_nobodys_stays() {
+        let top = tempdir().unwrap();
+        fs::write(top.path().join(RUNS), "mine").unwrap();
+        claim(top.path()).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{}")]).unwrap();
+        assert_eq!(fs::read(top.path().join(RUNS)).unwrap(), b"mine");
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod tests;
 
 use crate::config::{Experiment, Instance, Instances, Task};
 use crate::manifest::{Manifest, Moment};
-use crate::output::OutputDir;
+use crate::output::{OutputDir, RUNS};
 use crate::progress::Progress;
 use crate::report::figure::{self, Figure, Looks};
 use crate::result::{Measured, ResultFile};
@@ -97,8 +97,6 @@ pub(crate) fn simulate(
 
 /// The experiment as it was run.
 const SPEC: &str = "spec.toml";
-/// Every run, where that is asked for.
-const RUNS: &str = "runs.csv";
 
 /// Files that are written besides those of every experiment.
 fn extra_files(figures: &[Figure], options: Options) -> Vec<String> {

@@ -4,16 +4,19 @@
 //! where one has a name that the report needs, the directory is refused before anything is simulated.
 
 use std::fs::{self, File};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
+use crate::temporary::{Part, try_to_create_in};
+
 /// The page.
 pub(crate) const PAGE: &str = "index.html";
 /// Every claim with what was found, and whose the directory is.
 pub(crate) const CLAIMS: &str = "claims.json";
+/// End of the temporary names, which begin with a point.
+const TEMPORARY: &str = ".part";
 /// Version of the format of `claims.json`.
 pub(crate) const SCHEMA: u32 = 1;
 
@@ -92,7 +95,7 @@ pub(crate) fn check(dir: &Path, owner: &Owner, figures: &[String]) -> Result<()>
     }
     if dir.is_dir() {
         // A long run should not end at a directory that cannot be written.
-        drop(Part::write(&dir.join("probe"), "")?);
+        try_to_create_in(dir).with_context(|| format!("{}: cannot be written", dir.display()))?;
     }
     Ok(())
 }
@@ -136,9 +139,12 @@ pub(crate) fn write(dir: &Path, claims: &str, page: &str, figures: &[(&str, &str
         let path = dir.join(name);
         let folder = path.parent().unwrap_or(dir);
         fs::create_dir_all(folder).with_context(|| format!("{}: cannot be created", folder.display()))?;
-        parts.push(Part::write(&path, content)?);
+        let part = Part::write(&path, TEMPORARY, content.as_bytes());
+        parts.push((part.with_context(|| format!("{}: cannot be written", path.display()))?, path));
     }
-    parts.into_iter().try_for_each(Part::rename)?;
+    for (part, path) in parts {
+        part.rename().with_context(|| format!("{}: cannot be put in place", path.display()))?;
+    }
     // The renames themselves reach the disk with the directory, where the system lets one be opened.
     if let Ok(dir) = File::open(dir) {
         let _ = dir.sync_all();
@@ -148,40 +154,6 @@ pub(crate) fn write(dir: &Path, claims: &str, page: &str, figures: &[(&str, &str
 
 fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
-}
-
-/// A complete file that still has its temporary name; removed unless it gets its own.
-#[derive(Debug)]
-struct Part {
-    temporary: PathBuf,
-    path: PathBuf,
-}
-
-impl Part {
-    fn write(path: &Path, content: &str) -> Result<Self> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
-        let part = Self { temporary, path: path.to_owned() };
-        let write = || {
-            let mut file = File::create(&part.temporary)?;
-            file.write_all(content.as_bytes())?;
-            file.sync_all()
-        };
-        write().with_context(|| format!("{}: cannot be written", path.display()))?;
-        Ok(part)
-    }
-
-    fn rename(self) -> Result<()> {
-        fs::rename(&self.temporary, &self.path)
-            .with_context(|| format!("{}: cannot be put in place", self.path.display()))
-    }
-}
-
-impl Drop for Part {
-    fn drop(&mut self) {
-        // Gone already when it was renamed.
-        let _ = fs::remove_file(&self.temporary);
-    }
 }
 
 #[cfg(test)]
