@@ -195,7 +195,7 @@ impl Experiment {
     /// The first thing wrong with it.
     pub(crate) fn from_document(document: &Document<'_>) -> Result<Self, Error> {
         let root = document.root();
-        let experiment = Self::read(&Scope { own: &root, shared: &[], given: Given::default() })?;
+        let experiment = Self::read(&Scope { over: &[], own: &root, shared: &[], given: Given::default() })?;
         root.finish()?;
         Ok(experiment)
     }
@@ -204,29 +204,35 @@ impl Experiment {
     ///
     /// Every key but `name` may stand in `shared` (the top of the file) when `panel` does not have it. A panel may give
     /// `model` for all its instances, which then need none: so panels of different models can share their instances.
-    /// Its instances may be `data`.
+    /// Its instances may be `data`. The keys [`Self::OVER`] of the tables `over` go before its own, nearest first.
     ///
-    /// Other keys of the two tables are left for the caller, who ends with their `finish`.
+    /// Other keys of the tables are left for the caller, who ends with their `finish`.
     ///
     /// # Errors
     ///
     /// The first thing wrong with it.
-    pub(crate) fn from_panel(panel: &Table<'_>, shared: &Table<'_>, given: Given<'_>) -> Result<Self, Error> {
+    pub(crate) fn from_panel(
+        over: &[&Table<'_>],
+        panel: &Table<'_>,
+        shared: &Table<'_>,
+        given: Given<'_>,
+    ) -> Result<Self, Error> {
         shared.know(&KEYS[1..]);
-        Self::read(&Scope { own: panel, shared: &[shared], given })
+        Self::read(&Scope { over, own: panel, shared: &[shared], given })
     }
 
     /// The experiment of one variant of a panel, named after both: `PANEL.VARIANT`.
     ///
     /// Every key but `name` may stand in `panel` or in `shared` (the top of the file) when `variant` does not have it, and
-    /// `model` in `variant` or `panel`.
+    /// `model` in `variant` or `panel`. The keys [`Self::OVER`] of the tables `over` go before all others, nearest first.
     ///
-    /// Other keys of the three tables are left for the caller, who ends with their `finish`.
+    /// Other keys of the tables are left for the caller, who ends with their `finish`.
     ///
     /// # Errors
     ///
     /// The first thing wrong with it.
     pub(crate) fn from_variant(
+        over: &[&Table<'_>],
         variant: &Table<'_>,
         panel: &Table<'_>,
         shared: &Table<'_>,
@@ -235,7 +241,7 @@ impl Experiment {
         shared.know(&KEYS[1..]);
         panel.know(&[&KEYS[..], &["model"]].concat());
         let panel_name = read_name(&panel.required("name")?)?;
-        let mut experiment = Self::read(&Scope { own: variant, shared: &[panel, shared], given })?;
+        let mut experiment = Self::read(&Scope { over, own: variant, shared: &[panel, shared], given })?;
         experiment.name = format!("{panel_name}.{}", experiment.name);
         if experiment.name.len() > MAX_NAME {
             let name: Field<'_> = variant.required("name")?;
@@ -243,6 +249,9 @@ impl Experiment {
         }
         Ok(experiment)
     }
+
+    /// The keys that a table laid over an experiment may have.
+    pub(crate) const OVER: [&str; 3] = ["checkpoints", "instances", "policies"];
 
     fn read(scope: &Scope<'_, '_>) -> Result<Self, Error> {
         scope.own.know(&KEYS);
@@ -395,7 +404,8 @@ impl Experiment {
     fn too_large(&self) -> Option<String> {
         let Self { runs, horizon, .. } = self;
         if runs.checked_mul(*horizon).is_none_or(|rounds| rounds > MAX_ROUNDS) {
-            return Some(format!("{runs} runs of {horizon} rounds are more than {MAX_ROUNDS} rounds"));
+            let plural = if *runs == 1 { "" } else { "s" };
+            return Some(format!("{runs} run{plural} of {horizon} rounds are more than {MAX_ROUNDS} rounds"));
         }
         self.size().too_large(false)
     }
@@ -502,6 +512,8 @@ pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
 
 /// Where an experiment's keys are looked up.
 struct Scope<'a, 'doc> {
+    /// The tables whose keys go before all others, nearest first; of the keys [`Experiment::OVER`] alone.
+    over: &'a [&'a Table<'doc>],
     /// The experiment's own table.
     own: &'a Table<'doc>,
     /// The tables whose keys stand in for missing ones, nearest first; the last one is the top of the file.
@@ -512,7 +524,16 @@ struct Scope<'a, 'doc> {
 
 impl<'doc> Scope<'_, 'doc> {
     fn optional(&self, key: &str) -> Option<Field<'doc>> {
-        self.own.field(key).or_else(|| self.shared.iter().find_map(|table| table.field(key)))
+        self.over(key)
+            .or_else(|| self.own.field(key))
+            .or_else(|| self.shared.iter().find_map(|table| table.field(key)))
+    }
+
+    fn over(&self, key: &str) -> Option<Field<'doc>> {
+        if !Experiment::OVER.contains(&key) {
+            return None;
+        }
+        self.over.iter().find_map(|table| table.field(key))
     }
 
     fn required(&self, key: &str, expected: &str) -> Result<Field<'doc>, Error> {
@@ -529,7 +550,9 @@ impl<'doc> Scope<'_, 'doc> {
     /// A key of the experiment's own, or of its panel: the top of a file that holds several speaks of others, too.
     fn nearby(&self, key: &str) -> Option<Field<'doc>> {
         let panels = self.shared.split_last().map_or(&[][..], |(_, panels)| panels);
-        self.own.field(key).or_else(|| panels.iter().find_map(|table| table.field(key)))
+        self.over(key)
+            .or_else(|| self.own.field(key))
+            .or_else(|| panels.iter().find_map(|table| table.field(key)))
     }
 
     /// The model of all instances, which a panel or its variant may give, the top of a file not.

@@ -25,10 +25,10 @@ impl fmt::Display for Overview<'_> {
             if many { format!("mean of {runs} runs ± its standard error") } else { "one run".to_owned() };
         match (result.horizon, result.max_steps) {
             (_, Some(most)) => {
-                writeln!(formatter, "Until it stops, at most {} rounds, {what}:\n", number::grouped(most))?;
+                writeln!(formatter, "Until it stops, at most {}, {what}:\n", number::counted(most, "round"))?;
             }
             (rounds, None) => {
-                writeln!(formatter, "After {} rounds, {what}:\n", number::grouped(rounds.unwrap_or(0)))?;
+                writeln!(formatter, "After {}, {what}:\n", number::counted(rounds.unwrap_or(0), "round"))?;
             }
         }
         // One run says nothing of its error.

@@ -261,6 +261,7 @@ policies = [{ policy = "rsf-ts" }]
         let mut experiments = Vec::new();
         for panel in root.required::<Vec<Table<'_>>>("panels")? {
             experiments.push(Experiment::from_panel(
+                &[],
                 &panel,
                 &root,
                 Given { queries: Data::Awaited, ..Given::default() },

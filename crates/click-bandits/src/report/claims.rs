@@ -1,14 +1,14 @@
 //! What a paper claims, as a statistical test, and what a result says about it.
 //!
-//! A claim is one or several comparisons, each at the claim's level (0.001 unless it says otherwise). It is
-//! **reproduced** if every comparison is significant in the direction that the paper states, **contradicted** if any is
-//! significant in the other direction, and **undecided** otherwise. The statistic of a comparison is a mean over the runs
-//! divided by its standard error, judged one-sided with Student's t distribution ([`super::student`]). Two policies, or
+//! A claim is one or several comparisons. It is **reproduced** if every comparison is significant in the direction that the
+//! paper states, **contradicted** if any is significant in the other direction, and **undecided** otherwise: each of the two
+//! wrongly with a probability of at most the claim's level (0.001 unless it says otherwise), however many comparisons there are
+//! ([`Levels`]). The statistic of a comparison is a mean over the runs divided by its standard error, judged one-sided with
+//! Student's t distribution ([`super::student`]); of too few runs it decides nothing ([`fewest_runs`]). Two policies, or
 //! two variants of an experiment, are compared on the difference run by run, since both met the same users.
 //!
 //! That two things are the same cannot be shown, only that they differ by less than a margin: then both one-sided tests
-//! against the margin have to be significant (Schuirmann's two one-sided tests), and the claim is contradicted if one is
-//! the other way round at half the level, there being two ways to be outside.
+//! against the margin have to be significant (Schuirmann's two one-sided tests), and either can contradict.
 //!
 //! Where runs end with an answer (a stopping policy's, or one after a fixed number of rounds), the same comparisons are made of stopping
 //! times, observations, or the shares of runs with a wrong answer or with none; a share alone is judged by exact binomial tests.
@@ -55,10 +55,16 @@ pub(crate) enum Verdict {
     Undecided,
     /// The data it speaks of are not public.
     NotTestable,
+    /// A quick check leaves it to the full run.
+    Left,
 }
 
 impl Verdict {
-    /// All of them, by their names in files.
+    /// All of them.
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Reproduced, Self::Contradicted, Self::Undecided, Self::NotTestable, Self::Left];
+
+    /// Those that can be known of a claim, by their names in files.
     pub(crate) const NAMES: [(&'static str, Self); 4] = [
         ("reproduced", Self::Reproduced),
         ("contradicted", Self::Contradicted),
@@ -73,6 +79,7 @@ impl Verdict {
             Self::Contradicted => "contradicted",
             Self::Undecided => "undecided",
             Self::NotTestable => "not-testable",
+            Self::Left => "left",
         }
     }
 
@@ -80,6 +87,7 @@ impl Verdict {
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::NotTestable => "cannot be tested here",
+            Self::Left => "left to the full run",
             _ => self.name(),
         }
     }
@@ -96,7 +104,7 @@ pub(crate) struct Claim {
     pub(crate) says: String,
     /// Where it says so.
     pub(crate) place: String,
-    /// Probability with which a comparison comes out significant although there is no difference.
+    /// Probability with which, at most, it is found reproduced though it is not true, or contradicted though it is.
     pub(crate) level: f64,
     /// How it is judged.
     pub(crate) test: Test,
@@ -209,6 +217,11 @@ pub(crate) enum Test {
         /// Why not.
         reason: String,
     },
+    /// A quick check does not decide it.
+    Left {
+        /// Why not.
+        reason: String,
+    },
 }
 
 /// Regrets, each divided by another.
@@ -253,7 +266,12 @@ pub(crate) struct FitClaim {
 /// How large a share of runs may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ShareLimit {
-    /// No larger; of 0: not a single run.
+    /// Not a single run, of enough to have seen one if it were as many as this share.
+    Never {
+        /// The share.
+        below: f64,
+    },
+    /// No larger.
     Most(f64),
     /// No smaller.
     Least(f64),
@@ -328,11 +346,31 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
+    fn without_a_test(verdict: Verdict, reason: &str) -> Self {
+        Self { verdict, summary: reason.to_owned(), quantity: "", comparisons: Vec::new() }
+    }
+
     /// The same without rounds, since whole runs were compared.
     fn of_whole_runs(mut self) -> Self {
         for comparison in &mut self.comparisons {
             (comparison.t, comparison.leads_from) = (None, None);
         }
+        self
+    }
+
+    /// The same if there are as many runs as needed; otherwise it decides nothing.
+    fn of_enough_runs(mut self, runs: u64, needed: u64) -> Self {
+        if runs >= needed {
+            return self;
+        }
+        for comparison in &mut self.comparisons {
+            (comparison.says, comparison.leads_from) = (Verdict::Undecided, None);
+        }
+        self.verdict = Verdict::Undecided;
+        self.summary = {
+            let decide = if runs == 1 { "decides" } else { "decide" };
+            format!("{} {decide} nothing: at least {needed} are needed.", number::counted(runs, "run"))
+        };
         self
     }
 }
@@ -386,7 +424,7 @@ impl Agreement {
             _ if found == known => Self::Agrees,
             // With data that are not public nothing is known beforehand.
             (Verdict::Undecided, Verdict::NotTestable) => Self::Agrees,
-            (Verdict::Undecided, _) => Self::Undecided,
+            (Verdict::Undecided | Verdict::Left, _) => Self::Undecided,
             (_, Verdict::Undecided | Verdict::NotTestable) => Self::New,
             _ => Self::Contradicts,
         }
@@ -420,6 +458,11 @@ struct Runs<'a> {
 }
 
 impl Evidence<'_> {
+    /// Runs of the variant that has fewest.
+    fn fewest_runs(&self) -> u64 {
+        self.variants.iter().map(|variant| variant.measured.result.runs).min().unwrap_or(0)
+    }
+
     fn runs(&self, series: &Series) -> Result<Runs<'_>> {
         let variant = self.variants.iter().find(|variant| variant.name == series.variant);
         let runs = variant.and_then(|variant| {
@@ -488,6 +531,78 @@ fn bound_at(bound: &Bound, t: u64) -> Result<f64> {
     value.with_context(|| format!("the bound lacks round {}", number::grouped(t)))
 }
 
+/// The levels of the one-sided tests of a claim: one rule for all kinds.
+///
+/// *Reproduced* asks that all of them come out as stated. If one is not so in truth, that one alone comes out as stated with a
+/// probability of at most the level, and all of them with no more: each is made at the claim's level (an intersection-union test).
+///
+/// *Contradicted* asks for one that comes out the other way round. Of `m` tests, each is made at the level divided by `m`
+/// (Bonferroni), so that any does wrongly with a probability of at most the level, whatever they have in common. Holm's procedure
+/// would find the same: its first step has the same threshold, and the verdict needs no second one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Levels {
+    /// For "as stated".
+    stated: f64,
+    /// For "the other way round".
+    opposite: f64,
+}
+
+impl Levels {
+    /// Of a claim at a level, of which this many one-sided tests are made.
+    fn of(level: f64, tests: usize) -> Self {
+        Self { stated: level, opposite: level / tests.max(1) as f64 }
+    }
+}
+
+impl Test {
+    /// How many one-sided tests are made, any of which could contradict; those of exact kinds have no level.
+    fn tests(&self) -> usize {
+        match self {
+            Self::Order { lower, upper, .. } => lower.len() * upper.len(),
+            Self::NearOptimum { policies, .. } => policies.len(),
+            Self::BelowBound { series, .. } | Self::Share { series, .. } => series.len(),
+            // Both sides of a margin.
+            Self::Parallel { series, .. } => 2 * series.len(),
+            // Both sides of it for every two.
+            Self::SameSlope { series, .. } => series.len() * series.len().saturating_sub(1),
+            Self::Ratio(ratio) => ratio.series.len() * ratio.limits.count(),
+            Self::Printed { printed, limits } => printed.len() * limits.count(),
+            Self::Growth(growth) => growth.limits.count(),
+            Self::TimeRatio { limits, .. } => limits.count(),
+            // How well the curve fits, and that it rises.
+            Self::Fit(_) => 2,
+            Self::Condorcet { .. } | Self::Table { .. } | Self::NotTestable { .. } | Self::Left { .. } => 1,
+        }
+    }
+
+    /// Whether means over runs are compared by their standard errors.
+    fn is_of_means(&self) -> bool {
+        !matches!(
+            self,
+            Self::Share { .. }
+                | Self::Condorcet { .. }
+                | Self::Table { .. }
+                | Self::NotTestable { .. }
+                | Self::Left { .. }
+        )
+    }
+}
+
+/// The fewest runs whose means decide anything at a level: 10 at 0.001.
+///
+/// Student's t distribution is that of normal numbers, and few runs cannot show that theirs are: two that happen to be close have
+/// any statistic. What holds without that, for any differences as likely above zero as below, is the sign test, and of `n` runs that all
+/// fall on one side it finds `2^-n`. So many runs are needed that this is at most the level; the t test never decides on fewer.
+fn fewest_runs(level: f64) -> u64 {
+    // No number between 0 and 2^-1074 can be written.
+    (1..1075).find(|&runs| coin(runs) <= level).unwrap_or(1075)
+}
+
+/// The probability that this many fair coins all show heads.
+fn coin(runs: u64) -> f64 {
+    libm::exp2(-(runs as f64))
+}
+
 /// Judges a claim by what its panel measured and the rows of the paper's table.
 ///
 /// # Errors
@@ -495,7 +610,7 @@ fn bound_at(bound: &Bound, t: u64) -> Result<f64> {
 /// The result lacks a policy or a checkpoint that the test speaks of.
 pub(crate) fn judge(claim: &Claim, evidence: Option<&Evidence<'_>>, rows: &[Row]) -> Result<Finding> {
     let needed = || evidence.context("this kind of test needs the result of a panel");
-    let level = claim.level;
+    let level = Levels::of(claim.level, claim.test.tests());
     match &claim.test {
         Test::Order { lower, upper, at, factor } => {
             order::judge(needed()?, lower, upper, *at, *factor, level)
@@ -514,16 +629,16 @@ pub(crate) fn judge(claim: &Claim, evidence: Option<&Evidence<'_>>, rows: &[Row]
         Test::TimeRatio { policies, limits } => time_ratio::judge(needed()?, policies, *limits, level),
         Test::Condorcet { least, shares } => Ok(condorcet::judge(*least, shares)),
         Test::Table { columns, decimals } => table::judge(rows, columns, *decimals),
-        Test::NotTestable { reason } => Ok(Finding {
-            verdict: Verdict::NotTestable,
-            summary: reason.clone(),
-            quantity: "",
-            comparisons: Vec::new(),
-        }),
+        Test::NotTestable { reason } => Ok(Finding::without_a_test(Verdict::NotTestable, reason)),
+        Test::Left { reason } => Ok(Finding::without_a_test(Verdict::Left, reason)),
     }
     .map(|finding| match claim.value {
         EndValue::Regret | EndValue::Accuracy => finding,
         EndValue::Answer(_) => finding.of_whole_runs(),
+    })
+    .map(|finding| match evidence.filter(|_| claim.test.is_of_means()) {
+        Some(evidence) => finding.of_enough_runs(evidence.fewest_runs(), fewest_runs(claim.level)),
+        None => finding,
     })
     .with_context(|| format!("claim `{}` cannot be judged", claim.name))
 }
@@ -535,20 +650,19 @@ struct Sign {
 }
 
 impl Sign {
-    fn of(mean: f64, se: f64, freedom: u64, level: f64) -> Self {
-        Self::with_levels(mean, se, freedom, level, level)
-    }
-
-    /// At one level for "negative", at another for "positive".
-    fn with_levels(mean: f64, se: f64, freedom: u64, negative: f64, positive: f64) -> Self {
+    fn of(mean: f64, se: f64, freedom: u64, levels: Levels) -> Self {
         let statistic = if mean == 0.0 { 0.0 } else { mean / se };
-        // Runs that are all the same have no spread to judge by: their sign alone counts, as if each were a coin.
-        if se == 0.0 && libm::exp2(-(freedom as f64 + 1.0)) > negative.min(positive) {
-            return Self { statistic, says: Verdict::Undecided };
-        }
-        let says = if student::upper_tail(-statistic, freedom) <= negative {
+        let tail = |statistic: f64| {
+            // Runs that are all the same have no spread to judge by: their sign alone counts, as if each were a coin.
+            if statistic == f64::INFINITY {
+                coin(freedom + 1)
+            } else {
+                student::upper_tail(statistic, freedom)
+            }
+        };
+        let says = if tail(-statistic) <= levels.stated {
             Verdict::Reproduced
-        } else if student::upper_tail(statistic, freedom) <= positive {
+        } else if tail(statistic) <= levels.opposite {
             Verdict::Contradicted
         } else {
             Verdict::Undecided
@@ -573,42 +687,39 @@ fn verdict_of(comparisons: &[Comparison]) -> Verdict {
     }
 }
 
-/// A finding of comparisons that were all made at this level with this many degrees of freedom.
-fn finding(quantity: &'static str, comparisons: Vec<Comparison>, level: f64, freedom: u64) -> Finding {
+/// A finding of comparisons that were all made at these levels with this many degrees of freedom.
+fn finding(quantity: &'static str, comparisons: Vec<Comparison>, levels: Levels, freedom: u64) -> Finding {
     let verdict = verdict_of(&comparisons);
-    let summary = summary(verdict, &comparisons, student::critical(level, freedom));
+    let [stated, opposite] =
+        [levels.stated, levels.opposite].map(|level| number::fixed(student::critical(level, freedom), 2));
+    let summary = summary(verdict, &comparisons, &stated, &opposite);
     Finding { verdict, summary, quantity, comparisons }
 }
 
-const ONE_RUN: &str = "One run has no standard error: nothing is significant.";
-
-/// The comparisons of a test in one sentence.
-fn summary(verdict: Verdict, comparisons: &[Comparison], critical: f64) -> String {
-    if critical.is_infinite() {
-        return ONE_RUN.to_owned();
-    }
+/// The comparisons of a test in one sentence, with the |z| that are needed.
+fn summary(verdict: Verdict, comparisons: &[Comparison], stated: &str, opposite: &str) -> String {
     let count = comparisons.len();
     let of = |wanted: Verdict| comparisons.iter().filter(|comparison| comparison.says == wanted).count();
-    let needed = number::fixed(critical, 2);
     let sizes = || comparisons.iter().map(|comparison| comparison.statistic.map_or(f64::INFINITY, f64::abs));
     let smallest = number::fixed(sizes().fold(f64::INFINITY, f64::min), 1);
     match verdict {
-        Verdict::Reproduced if count == 1 => format!("Holds: |z| = {smallest}, needed {needed}."),
+        Verdict::Reproduced if count == 1 => format!("Holds: |z| = {smallest}, needed {stated}."),
         Verdict::Reproduced => {
             let all = if count == 2 { "Both".to_owned() } else { format!("All {count}") };
-            format!("{all} comparisons hold: |z| at least {smallest}, needed {needed}.")
+            format!("{all} comparisons hold: |z| at least {smallest}, needed {stated}.")
         }
         Verdict::Contradicted if count == 1 => {
-            format!("Significantly the other way round: |z| = {smallest}, needed {needed}.")
+            format!("Significantly the other way round: |z| = {smallest}, needed {opposite}.")
         }
         Verdict::Contradicted => format!(
-            "{} of {count} comparisons significantly the other way round, {} as stated (|z| needed: {needed}).",
+            "{} of {count} comparisons significantly the other way round (|z| needed: {opposite}), {} as stated \
+             (needed: {stated}).",
             of(Verdict::Contradicted),
             of(Verdict::Reproduced)
         ),
-        _ if count == 1 => format!("Not significant: |z| = {smallest}, needed {needed}."),
+        _ if count == 1 => format!("Not significant: |z| = {smallest}, needed {stated}."),
         _ => format!(
-            "{} of {count} comparisons hold, the others are not significant (|z| needed: {needed}).",
+            "{} of {count} comparisons hold, the others are not significant (|z| needed: {stated}).",
             of(Verdict::Reproduced)
         ),
     }

@@ -5,6 +5,12 @@ pub(crate) fn grouped(count: u64) -> String {
     group_digits(&count.to_string())
 }
 
+/// A count and what is counted, in the plural unless it is one: `1 run`, `1,000 runs`.
+pub(crate) fn counted(count: u64, one: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {one}{plural}", grouped(count))
+}
+
 /// A number with a fixed count of decimals, its digits grouped, and a true minus sign.
 ///
 /// From 10¹⁵ on, where the digits would no longer be exact, in powers of ten.

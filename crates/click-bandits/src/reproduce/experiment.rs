@@ -12,15 +12,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::config::{
-    Data, Experiment, FittedQuery, Given, InstanceTable, MatrixFile, Overrides, Queries, Task,
-};
+use crate::config::{Data, Experiment, FittedQuery, Given, InstanceTable, MatrixFile, Queries, Task};
 use crate::fit::HowToRead;
 use crate::report::claims::{Claim, Row, Test, Verdict};
 use crate::report::figure::{Figure, Looks};
 use crate::report::series::{Series, reader_name};
 use crate::toml_reader::{Document, Error, Field, Source, Table, push_known};
 use click_models::PreferenceMatrix;
+
+/// How much of an experiment is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// What the papers have.
+    Full,
+    /// What takes about a minute.
+    Quick,
+}
 
 /// An experiment with everything a report says of it.
 #[derive(Debug, Clone)]
@@ -41,7 +48,7 @@ pub(crate) struct Reproduction {
     pub(crate) names: BTreeMap<String, String>,
     /// The panels, in the order of the report.
     pub(crate) panels: Vec<Panel>,
-    /// Panels that cannot be run for want of data, in the order of the report.
+    /// Panels that are not run: those that a quick check leaves out, then those whose data are awaited.
     pub(crate) awaiting: Vec<Panel>,
     /// How its log is read, if it has one.
     pub(crate) log: Option<HowToRead>,
@@ -107,6 +114,10 @@ pub(crate) struct Panel {
     pub(crate) choices: Vec<String>,
     /// Regrets, or stopping times, that the paper prints, at most one for each series.
     pub(crate) printed: Vec<PrintedValue>,
+    /// Whether a quick check simulates something else, not only less often.
+    pub(crate) differs: bool,
+    /// Why a quick check leaves it to the full run, if it does.
+    pub(crate) left: Option<String>,
 }
 
 /// One simulation of a panel.
@@ -120,8 +131,8 @@ pub(crate) struct Variant {
     pub(crate) size: Option<f64>,
     /// What is simulated; it is named after the panel, and the variant if it has a name.
     pub(crate) experiment: Experiment,
-    /// What a quick check changes.
-    pub(crate) quick: Overrides,
+    /// At which extent.
+    pub(crate) extent: Extent,
 }
 
 /// A regret at the horizon, or a stopping time, as a paper prints it.
@@ -213,15 +224,13 @@ impl Variant {
         self.name.as_ref().map_or_else(|| panel.to_owned(), |name| format!("{panel}/{name}"))
     }
 
-    /// It as it is and as a quick check has it, with what they are called.
-    fn at_both_scales(&self, field: &Field<'_>) -> Result<[(Experiment, String); 2], Error> {
-        let mut changed = self.experiment.clone();
-        changed.apply(self.quick).map_err(|error| field.error(error.to_string()))?;
-        let (full, quick) = match &self.name {
-            None => ("panel".to_owned(), "quick panel".to_owned()),
-            Some(name) => (format!("variant {name:?}"), format!("quick variant {name:?}")),
-        };
-        Ok([(self.experiment.clone(), full), (changed, quick)])
+    /// What a message calls it.
+    fn described(&self) -> String {
+        let quick = if self.extent == Extent::Quick { "quick " } else { "" };
+        match &self.name {
+            None => format!("{quick}panel"),
+            Some(name) => format!("{quick}variant {name:?}"),
+        }
     }
 }
 
@@ -230,36 +239,62 @@ impl Reproduction {
     ///
     /// # Errors
     ///
-    /// The first thing wrong with either.
+    /// The first thing wrong with either, at this extent or the other.
     pub(crate) fn read(
         directory: &Path,
         queries: Option<&Queries>,
         matrix: Option<&Arc<MatrixFile>>,
+        extent: Extent,
     ) -> Result<Self, Error> {
         let experiment = Source::read(&directory.join("experiment.toml"))?;
         let claims = Source::read(&directory.join("claims.toml"))?;
-        Self::from_sources(&experiment, &claims, queries, matrix)
+        Self::from_sources(&experiment, &claims, queries, matrix, extent)
     }
 
     /// What the texts of the two files say.
     ///
     /// # Errors
     ///
-    /// The first thing wrong with either.
-    /// Panels whose instances are `data` are run on the `queries`, and where the experiment says how its log is read those that share
-    /// instances, and then only they: the others stand in for them. Without queries those whose instances are `data` wait, and
-    /// what is claimed of them cannot be tested.
+    /// The first thing wrong with either, at this extent or the other.
     pub(crate) fn from_sources(
         experiment: &Source,
         claims: &Source,
         queries: Option<&Queries>,
         matrix: Option<&Arc<MatrixFile>>,
+        extent: Extent,
+    ) -> Result<Self, Error> {
+        let [full, quick] = Self::at_both(experiment, claims, queries, matrix)?;
+        Ok(if extent == Extent::Full { full } else { quick })
+    }
+
+    /// What they say at full extent and in a quick check.
+    fn at_both(
+        experiment: &Source,
+        claims: &Source,
+        queries: Option<&Queries>,
+        matrix: Option<&Arc<MatrixFile>>,
+    ) -> Result<[Self; 2], Error> {
+        let at = |extent| Self::at(experiment, claims, queries, matrix, extent);
+        Ok([at(Extent::Full)?, at(Extent::Quick)?])
+    }
+
+    /// What they say at one extent.
+    ///
+    /// Panels whose instances are `data` are run on the `queries`, and where the experiment says how its log is read those that share
+    /// instances, and then only they: the others stand in for them. Without queries those whose instances are `data` wait, and
+    /// what is claimed of them cannot be tested.
+    fn at(
+        experiment: &Source,
+        claims: &Source,
+        queries: Option<&Queries>,
+        matrix: Option<&Arc<MatrixFile>>,
+        extent: Extent,
     ) -> Result<Self, Error> {
         let document = experiment.parse()?;
         let replace_shared = queries.is_some() && document.root().field("log").is_some();
         let given = Given { queries: queries.map_or(Data::Awaited, Data::Given), replace_shared, matrix };
-        let mut reproduction = read_experiment(&document.root(), given)?;
-        reproduction.claims = claims::read(&claims.parse()?.root(), &reproduction)?;
+        let mut reproduction = read_experiment(&document.root(), given, extent)?;
+        reproduction.claims = claims::read(&claims.parse()?.root(), &reproduction, extent)?;
         if let Some(matrix) = matrix {
             reproduction.judge_by(&document, matrix)?;
         }
@@ -271,7 +306,10 @@ impl Reproduction {
                     claim.test = Test::NotTestable { reason: "the data are not public".to_owned() };
                 }
             }
-            (reproduction.panels, reproduction.awaiting) = (without, with_data);
+            let (left, run): (Vec<Panel>, Vec<Panel>) =
+                without.into_iter().partition(|panel| panel.left.is_some());
+            reproduction.panels = run;
+            reproduction.awaiting = [left, with_data].concat();
             return Ok(reproduction);
         };
         if with_data.is_empty() {
@@ -352,7 +390,11 @@ impl Reproduction {
     ///
     /// There is no such panel.
     pub(crate) fn keep_only(&mut self, panel: &str) -> anyhow::Result<()> {
-        if self.awaiting.iter().any(|other| other.name == panel) {
+        let awaited = self.awaiting.iter().find(|other| other.name == panel);
+        if awaited.is_some_and(|panel| panel.left.is_some()) {
+            anyhow::bail!("a quick check leaves the panel out: leave out --quick");
+        }
+        if awaited.is_some() {
             anyhow::bail!("the panel is run on measured queries: give them with --data FILE");
         }
         if self.panel(panel).is_none() {
@@ -376,7 +418,7 @@ impl Reproduction {
     }
 }
 
-fn read_experiment(root: &Table<'_>, given: Given<'_>) -> Result<Reproduction, Error> {
+fn read_experiment(root: &Table<'_>, given: Given<'_>, extent: Extent) -> Result<Reproduction, Error> {
     let name = root.required("name")?;
     let title = root.required("title")?;
     let summary = root.optional("summary")?.unwrap_or_default();
@@ -385,8 +427,8 @@ fn read_experiment(root: &Table<'_>, given: Given<'_>) -> Result<Reproduction, E
     let log = root.optional::<Table<'_>>("log")?.map(|table| log::read(&table)).transpose()?;
     let printed: Option<Table<'_>> = root.optional("printed")?;
     let names: Option<Table<'_>> = root.optional("names")?;
-    let panels = panels::read(root, &papers, given)?;
-    let names = names.map(|table| read_names(&table, &panels)).transpose()?.unwrap_or_default();
+    let panels = panels::read(root, &papers, given, extent)?;
+    let names = names.map(|table| read_names(&table, &panels, extent)).transpose()?.unwrap_or_default();
     let first = &panels[0].variants[0].experiment;
     let known = (!given.replace_shared).then(|| first.instances.tables());
     let printed = printed.map(|table| read_printed(&table, known.as_deref())).transpose()?;
@@ -445,8 +487,12 @@ fn optional_link(table: &Table<'_>) -> Result<Option<String>, Error> {
         .error(format!("{} is no web address: expected one that begins with https://", field.describe())))
 }
 
-/// Names for readers: of policies that some panel has, no two the same.
-fn read_names(table: &Table<'_>, panels: &[Panel]) -> Result<BTreeMap<String, String>, Error> {
+/// Names for readers: of policies that some panel has, no two the same. A quick check need not have them all.
+fn read_names(
+    table: &Table<'_>,
+    panels: &[Panel],
+    extent: Extent,
+) -> Result<BTreeMap<String, String>, Error> {
     let policies: BTreeSet<String> =
         panels.iter().flat_map(Panel::series).map(|series| series.policy).collect();
     let mut names = BTreeMap::new();
@@ -461,7 +507,9 @@ fn read_names(table: &Table<'_>, panels: &[Panel]) -> Result<BTreeMap<String, St
         }
         names.insert(label, name);
     }
-    table.finish()?;
+    if extent == Extent::Full {
+        table.finish()?;
+    }
     Ok(names)
 }
 

@@ -65,6 +65,8 @@ pub(crate) struct Report<'a> {
     pub(crate) reproduction: &'a Reproduction,
     /// Whether at a smaller scale than the papers'.
     pub(crate) quick: bool,
+    /// Whether of all panels, with their own runs and seeds.
+    pub(crate) is_whole: bool,
     /// One for each panel, in the same order.
     pub(crate) panels: Vec<PanelReport>,
     /// One for each claim, in the same order.
@@ -87,7 +89,12 @@ impl Report<'_> {
         }
         let count =
             |wanted: Agreement| self.claims.iter().filter(|judged| judged.agreement == wanted).count();
-        match (count(Agreement::Contradicts), count(Agreement::Undecided)) {
+        let open = if self.leaves_too_much_open() {
+            format!(", and {} of {} claims are open: MORE THAN A TENTH", self.open(), self.testable())
+        } else {
+            String::new()
+        };
+        let compared = match (count(Agreement::Contradicts), count(Agreement::Undecided)) {
             (0, 0) => match count(Agreement::New) {
                 0 => "every verdict is as known".to_owned(),
                 1 => "nothing contradicts what is known, 1 decided that was open".to_owned(),
@@ -96,7 +103,24 @@ impl Report<'_> {
             (0, undecided) => format!("nothing contradicts what is known, {undecided} undecided"),
             (against, 0) => format!("{against} NOT as known"),
             (against, undecided) => format!("{against} NOT as known, {undecided} undecided"),
-        }
+        };
+        format!("{compared}{open}")
+    }
+
+    /// How many claims can be tested here at all.
+    fn testable(&self) -> usize {
+        self.claims.iter().filter(|judged| judged.finding.verdict != Verdict::NotTestable).count()
+    }
+
+    /// How many of them were not decided, whatever is known of them.
+    fn open(&self) -> usize {
+        let open = [Verdict::Undecided, Verdict::Left];
+        self.claims.iter().filter(|judged| open.contains(&judged.finding.verdict)).count()
+    }
+
+    /// Whether it is a quick check of all claims that leaves more than a tenth of them open: what it is for is to decide them.
+    pub(crate) fn leaves_too_much_open(&self) -> bool {
+        self.is_whole && self.quick && 10 * self.open() > self.testable()
     }
 }
 
@@ -110,7 +134,7 @@ pub(crate) fn page(report: &Report<'_>) -> String {
     }
     if report.quick {
         html.open("div", "card warning").open("p", "");
-        html.raw("<strong>A quick check</strong> with fewer runs than the papers. At their scale: ");
+        html.raw("<strong>A quick check</strong> with fewer runs than the papers, and smaller instances where a claim says so. At their scale: ");
         html.raw("<code>")
             .text(&format!("cargo xtask reproduce {}{}", reproduction.name, reproduction.option))
             .raw("</code>.");
@@ -137,10 +161,10 @@ fn write_overview(html: &mut Html, report: &Report<'_>) {
     html.open("section", "").element("h2", "", "Claims");
     let count =
         |verdict: Verdict| report.claims.iter().filter(|judged| judged.finding.verdict == verdict).count();
-    let counts: Vec<String> = Verdict::NAMES
+    let counts: Vec<String> = Verdict::ALL
         .iter()
-        .filter(|(_, verdict)| count(*verdict) > 0)
-        .map(|(_, verdict)| format!("{} {}", count(*verdict), verdict.words()))
+        .filter(|verdict| count(**verdict) > 0)
+        .map(|verdict| format!("{} {}", count(*verdict), verdict.words()))
         .collect();
     let outcome = report.outcome();
     let compared = match report.reproduction.measured {
@@ -221,12 +245,18 @@ fn write_awaiting(html: &mut Html, report: &Report<'_>, panel: &Panel) {
     html.open("div", "columns").open("div", "");
     html.open("div", "card says").open("p", "small muted").text("What the paper says").close("p");
     html.paragraph("", &panel.statement).close("div");
-    html.open("div", "card warning")
-        .open("p", "")
-        .raw("<strong>Not run:</strong> the data are not public. Who has them: ");
-    html.raw("<code>")
-        .text(&format!("cargo xtask reproduce {} --data FILE", reproduction.name))
-        .raw("</code>.");
+    html.open("div", "card warning").open("p", "").raw("<strong>Not run:</strong> ");
+    let name = &reproduction.name;
+    let (why, command) = match &panel.left {
+        Some(reason) => {
+            (format!("{reason}. It is left to the full run: "), format!("cargo xtask reproduce {name}"))
+        }
+        None => (
+            "the data are not public. Who has them: ".to_owned(),
+            format!("cargo xtask reproduce {name} --data FILE"),
+        ),
+    };
+    html.text(&why).raw("<code>").text(&command).raw("</code>.");
     html.close("p").close("div").close("div").open("div", "");
     for judged in claims_of(report, Some(&panel.name)) {
         write_claim(html, judged);
@@ -280,10 +310,9 @@ fn write_files(html: &mut Html, panel: &Panel, found: &PanelReport) {
 fn ran(panel: &Panel, found: &PanelReport) -> String {
     let of = |found: &VariantReport| {
         let result = &found.result;
-        let runs = if result.runs == 1 { "run" } else { "runs" };
         format!(
-            "{} {runs} of {} rounds, seed {}",
-            number::grouped(result.runs),
+            "{} of {}, seed {}",
+            number::counted(result.runs, "run"),
             length_in_words(result),
             result.seed
         )
@@ -311,8 +340,8 @@ fn ran(panel: &Panel, found: &PanelReport) -> String {
 /// How many rounds a run has.
 fn length_in_words(result: &ResultFile) -> String {
     match (result.horizon, result.max_steps) {
-        (None, Some(most)) => format!("at most {}", number::grouped(most)),
-        (horizon, _) => number::grouped(horizon.unwrap_or(0)),
+        (None, Some(most)) => format!("at most {}", number::counted(most, "round")),
+        (horizon, _) => number::counted(horizon.unwrap_or(0), "round"),
     }
 }
 
@@ -594,7 +623,10 @@ fn write_method(html: &mut Html, report: &Report<'_>) {
     html.raw(badge(Verdict::Contradicted).markup()).text(" if any is significant the other way round, and ");
     html.raw(badge(Verdict::Undecided).markup()).text(" otherwise. “Ahead from t” is the first checkpoint from which on the difference is significant at every later one. ");
     html.text("That two slopes are the same is shown within a margin, that a ratio or an exponent is as stated between two limits: \
-         both directions have to be significantly inside; outside is judged at half the level, there being two ways to be. ");
+         both directions have to be significantly inside, one is enough outside. A claim of several comparisons is contradicted at the \
+         level divided by their number, two directions being two, so that chance does it no more often than the level; to be \
+         reproduced it needs all of them. Of a mean of fewer runs than could show anything by their signs alone (2⁻ⁿ above the level) \
+         nothing is said. ");
     if report.reproduction.measured.is_none() {
         html.text(
             "“Known” is what a larger run with another seed found; this check fails if it finds the opposite.",
@@ -687,7 +719,7 @@ fn sign(verdict: Verdict) -> &'static str {
         Verdict::Reproduced => "✓",
         Verdict::Contradicted => "✗",
         Verdict::Undecided => "?",
-        Verdict::NotTestable => "–",
+        Verdict::NotTestable | Verdict::Left => "–",
     }
 }
 

@@ -147,7 +147,7 @@ fn the_last_line_says_what_is_open() {
     assert!(page(&arguments, -9.0).contains("every verdict is as known"));
     assert!(page(&arguments, 9.0).contains("1 NOT as known."));
     arguments.quick = true;
-    assert!(page(&arguments, 0.5).contains("nothing contradicts what is known, 1 undecided."));
+    assert!(page(&arguments, 0.5).contains("nothing contradicts what is known, 1 undecided"));
 }
 
 #[test]
@@ -165,13 +165,41 @@ fn the_answer_is_whether_the_verdict_is_the_known_one() {
         let (_top, arguments) = prepared(known);
         assert_eq!(run(&arguments, simulate(difference)).unwrap(), expected, "{difference} {known}");
     }
-    // A quick check may find nothing, but not the opposite.
+    // A quick check of all claims fails on the opposite, and if it leaves too many of them open.
     let quick = |difference, known| {
         let (_top, mut arguments) = prepared(known);
         arguments.quick = true;
         run(&arguments, simulate(difference)).unwrap()
     };
-    assert!(quick(0.5, "reproduced") && !quick(9.0, "reproduced"));
+    assert!(quick(-9.0, "reproduced") && !quick(9.0, "reproduced"));
+}
+
+/// A quick check is there to decide: at least nine of ten claims.
+#[test]
+fn a_quick_check_leaves_at_most_a_tenth_open() {
+    let ok = |n_claims: usize, open: usize, change: fn(&mut Arguments)| {
+        let (top, mut arguments) = prepared("reproduced");
+        arguments.quick = true;
+        change(&mut arguments);
+        let claim = |number: usize| {
+            // At this level ten runs decide nothing.
+            let level = if number < open { "level = 1e-12\n[claims.test]" } else { "[claims.test]" };
+            claims("reproduced")
+                .replace("ts-leads", &format!("claim-{number}"))
+                .replace("[claims.test]", level)
+        };
+        fs::write(top.path().join("claims.toml"), (0..n_claims).map(claim).collect::<String>()).unwrap();
+        let ok = run(&arguments, simulate(-9.0)).unwrap();
+        let page = fs::read_to_string(arguments.out.join("index.html")).unwrap();
+        let told = format!("{open} of {n_claims} claims are open: MORE THAN A TENTH");
+        assert_eq!(page.contains(&told), !ok, "{open} of {n_claims}");
+        ok
+    };
+    assert!(ok(10, 0, |_| {}) && ok(10, 1, |_| {}));
+    assert!(!ok(10, 2, |_| {}) && !ok(9, 1, |_| {}));
+    // Of one panel, or with other runs, no more is asked than that nothing contradicts what is known.
+    assert!(ok(9, 1, |arguments| arguments.panel = Some("first".to_owned())));
+    assert!(ok(9, 1, |arguments| arguments.runs = Some(10)));
 }
 
 #[test]
@@ -199,7 +227,7 @@ fn one_run_has_no_error() {
     arguments.runs = Some(1);
     assert!(!run(&arguments, simulate(-9.0)).unwrap());
     let page = fs::read_to_string(arguments.out.join("index.html")).unwrap();
-    assert!(page.contains("One run has no standard error") && page.contains("−9.000"));
+    assert!(page.contains("1 run decides nothing: at least 10 are needed.") && page.contains("−9.000"));
     assert!(!page.contains('±') && !page.contains("shaded"));
     assert!(page.contains("href=\"first/regret.svg\">Open this figure"));
 }

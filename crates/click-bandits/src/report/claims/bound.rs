@@ -2,7 +2,9 @@
 
 use anyhow::Result;
 
-use super::{Comparison, Evidence, Finding, Sign, bound_at, finding, freedom_of, mean_and_error, number};
+use super::{
+    Comparison, Evidence, Finding, Levels, Sign, bound_at, finding, freedom_of, mean_and_error, number,
+};
 use crate::report::series::Series;
 
 pub(super) fn judge(
@@ -10,7 +12,7 @@ pub(super) fn judge(
     series: &[Series],
     t: Option<u64>,
     label: Option<&str>,
-    level: f64,
+    levels: Levels,
 ) -> Result<Finding> {
     let mut comparisons = Vec::new();
     let mut least_freedom = u64::MAX;
@@ -22,7 +24,7 @@ pub(super) fn judge(
         let above: Vec<f64> = runs.regret(t)?.iter().map(|regret| regret - value).collect();
         let freedom = freedom_of(&above);
         let (mean, se) = mean_and_error(&above);
-        let sign = Sign::of(mean, se, freedom, level);
+        let sign = Sign::of(mean, se, freedom, levels);
         least_freedom = least_freedom.min(freedom);
         comparisons.push(Comparison {
             what: format!("{one} − bound"),
@@ -36,5 +38,5 @@ pub(super) fn judge(
             measured: number::estimate(mean, se, above.len() as u64),
         });
     }
-    Ok(finding("regret above the bound", comparisons, level, least_freedom))
+    Ok(finding("regret above the bound", comparisons, levels, least_freedom))
 }

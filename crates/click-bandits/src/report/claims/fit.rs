@@ -6,11 +6,13 @@
 
 use anyhow::{Context, Result, bail};
 
-use super::{Comparison, Evidence, Finding, FitClaim, Sign, freedom_of, mean_and_error, number, verdict_of};
+use super::{
+    Comparison, Evidence, Finding, FitClaim, Levels, Sign, freedom_of, mean_and_error, number, verdict_of,
+};
 use crate::report::fit::Fit;
 use crate::report::series::Series;
 
-pub(super) fn judge(evidence: &Evidence<'_>, claim: &FitClaim, level: f64) -> Result<Finding> {
+pub(super) fn judge(evidence: &Evidence<'_>, claim: &FitClaim, levels: Levels) -> Result<Finding> {
     let mut sizes = Vec::new();
     let mut samples = Vec::new();
     for variant in evidence.variants {
@@ -47,7 +49,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, claim: &FitClaim, level: f64) -> Re
         .collect();
     let freedom = freedom_of(&missing);
     let (mean, se) = mean_and_error(&missing);
-    let sign = Sign::of(mean, se, freedom, level);
+    let sign = Sign::of(mean, se, freedom, levels);
     let explained = Comparison {
         what: format!("R^2 of {}", claim.policy),
         readers: "R²".to_owned(),
@@ -59,7 +61,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, claim: &FitClaim, level: f64) -> Re
         leads_from: None,
         measured: number::estimate(whole.r_squared, se, count as u64),
     };
-    let sign = Sign::of(-whole.slope, whole.slope_se, whole.freedom, level);
+    let sign = Sign::of(-whole.slope, whole.slope_se, whole.freedom, levels);
     let grows = Comparison {
         what: format!("slope of {}", claim.policy),
         readers: "slope".to_owned(),

@@ -12,10 +12,10 @@
 
 use anyhow::{Result, bail};
 
-use super::{Comparison, Evidence, Finding, Growth, mean_and_error, number, within};
+use super::{Comparison, Evidence, Finding, Growth, Levels, mean_and_error, number, within};
 use confidence::math::ln;
 
-pub(super) fn judge(evidence: &Evidence<'_>, growth: &Growth, level: f64) -> Result<Finding> {
+pub(super) fn judge(evidence: &Evidence<'_>, growth: &Growth, levels: Levels) -> Result<Finding> {
     let mut regrets = Vec::new();
     for one in &growth.series {
         let runs = evidence.runs(one)?;
@@ -36,7 +36,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, growth: &Growth, level: f64) -> Res
         readers: format!("{} to {}", name(first), name(last)),
         t: growth.t,
         measured: number::estimate(exponent, se, n_runs as u64),
-        ..within::judge(&beyond, freedom, level)
+        ..within::judge(&beyond, freedom, levels)
     };
     let finding = within::finding("exponent", vec![comparison], &growth.limits.words());
     Ok(within::with_intervals(

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use super::{Comparison, Evidence, Finding, Sign, finding, number};
+use super::{Comparison, Evidence, Finding, Levels, Sign, finding, number};
 use crate::report::series::Series;
 
 pub(super) fn judge(
@@ -10,7 +10,7 @@ pub(super) fn judge(
     policies: &[Series],
     share: f64,
     t: Option<u64>,
-    level: f64,
+    levels: Levels,
 ) -> Result<Finding> {
     let mut comparisons = Vec::new();
     let mut least_freedom = u64::MAX;
@@ -35,7 +35,7 @@ pub(super) fn judge(
         let lost = regret.0 / optimum.0;
         let se = regret.1 / optimum.0 + lost.abs() * optimum.1 / optimum.0;
         let excess = lost - (1.0 - share);
-        let sign = Sign::of(excess, se, freedom, level);
+        let sign = Sign::of(excess, se, freedom, levels);
         comparisons.push(Comparison {
             what: series.to_string(),
             readers: (evidence.reader_name)(series),
@@ -48,5 +48,5 @@ pub(super) fn judge(
             measured: format!("{} %", number::estimate(100.0 * (1.0 - lost), 100.0 * se, result.runs)),
         });
     }
-    Ok(finding("expected clicks, share of the optimum", comparisons, level, least_freedom))
+    Ok(finding("expected clicks, share of the optimum", comparisons, levels, least_freedom))
 }

@@ -3,7 +3,8 @@
 use anyhow::{Result, bail};
 
 use super::{
-    At, Comparison, Evidence, Finding, Runs, Sign, Verdict, finding, freedom_of, mean_and_error, number,
+    At, Comparison, Evidence, Finding, Levels, Runs, Sign, Verdict, finding, freedom_of, mean_and_error,
+    number,
 };
 use crate::report::series::Series;
 use crate::result::EndValue;
@@ -14,7 +15,7 @@ pub(super) fn judge(
     upper: &[Series],
     at: At,
     factor: f64,
-    level: f64,
+    levels: Levels,
 ) -> Result<Finding> {
     let mut comparisons = Vec::new();
     let mut freedom = 0;
@@ -27,7 +28,7 @@ pub(super) fn judge(
             comparisons.push(Comparison {
                 what: format!("{low} − {times}{high}"),
                 readers: format!("{} − {times}{}", name(low), name(high)),
-                ..compare(&runs, at, factor, level)?
+                ..compare(&runs, at, factor, levels)?
             });
         }
     }
@@ -37,11 +38,11 @@ pub(super) fn judge(
         (At::Round(_), EndValue::Accuracy) => "difference of accuracies",
         (At::Slope(..), _) => "difference of slopes, for each unit of ln t",
     };
-    Ok(finding(quantity, comparisons, level, freedom))
+    Ok(finding(quantity, comparisons, levels, freedom))
 }
 
 /// Whether the first of two has less than the second, times the factor, run by run.
-fn compare([low, high]: &[Runs<'_>; 2], at: At, factor: f64, level: f64) -> Result<Comparison> {
+fn compare([low, high]: &[Runs<'_>; 2], at: At, factor: f64, levels: Levels) -> Result<Comparison> {
     let less = |low: Vec<f64>, high: Vec<f64>| -> Result<Vec<f64>> {
         if low.len() != high.len() {
             bail!("the two have different numbers of runs, {} and {}", low.len(), high.len());
@@ -58,7 +59,7 @@ fn compare([low, high]: &[Runs<'_>; 2], at: At, factor: f64, level: f64) -> Resu
     let freedom = freedom_of(&sample);
     let judged = |sample: &[f64]| {
         let (mean, se) = mean_and_error(sample);
-        (mean, se, Sign::of(mean, se, freedom, level))
+        (mean, se, Sign::of(mean, se, freedom, levels))
     };
     let (mean, se, sign) = judged(&sample);
     let mut leads_from = None;

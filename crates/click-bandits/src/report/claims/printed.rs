@@ -5,7 +5,7 @@
 
 use anyhow::Result;
 
-use super::{Comparison, Evidence, Finding, Limits, freedom_of, mean_and_error, within};
+use super::{Comparison, Evidence, Finding, Levels, Limits, freedom_of, mean_and_error, within};
 use crate::report::number;
 use crate::report::series::Series;
 use crate::result::EndValue;
@@ -14,7 +14,7 @@ pub(super) fn judge(
     evidence: &Evidence<'_>,
     printed: &[(Series, f64)],
     limits: Limits,
-    level: f64,
+    levels: Levels,
 ) -> Result<Finding> {
     let (mut comparisons, mut intervals) = (Vec::new(), Vec::new());
     for (series, value) in printed {
@@ -31,7 +31,7 @@ pub(super) fn judge(
             readers: format!("{} / printed", (evidence.reader_name)(series)),
             t: Some(t),
             measured: number::estimate(mean, se, ratios.len() as u64),
-            ..within::judge(&beyond, freedom_of(&ratios), level)
+            ..within::judge(&beyond, freedom_of(&ratios), levels)
         });
     }
     let quantity = match evidence.value {

@@ -6,12 +6,12 @@
 
 use anyhow::{Result, bail};
 
-use super::{Comparison, Evidence, Finding, Limits, Ratio, freedom_of, mean_and_error, within};
+use super::{Comparison, Evidence, Finding, Levels, Limits, Ratio, freedom_of, mean_and_error, within};
 use crate::report::number;
 use crate::report::sample::ratio_of_means;
 use crate::result::EndValue;
 
-pub(super) fn judge(evidence: &Evidence<'_>, ratio: &Ratio, level: f64) -> Result<Finding> {
+pub(super) fn judge(evidence: &Evidence<'_>, ratio: &Ratio, levels: Levels) -> Result<Finding> {
     let name = evidence.reader_name;
     let (mut comparisons, mut intervals) = (Vec::new(), Vec::new());
     for (series, by) in ratio.series.iter().zip(&ratio.by) {
@@ -35,7 +35,7 @@ pub(super) fn judge(evidence: &Evidence<'_>, ratio: &Ratio, level: f64) -> Resul
             readers,
             t: Some(t),
             measured: number::estimate(value, se, above.len() as u64),
-            ..inside(&above, &below, ratio.limits, level)
+            ..inside(&above, &below, ratio.limits, levels)
         });
     }
     let quantity = match evidence.value {
@@ -47,11 +47,11 @@ pub(super) fn judge(evidence: &Evidence<'_>, ratio: &Ratio, level: f64) -> Resul
 }
 
 /// Whether the mean of the one is inside the limits times the mean of the other.
-fn inside(above: &[f64], below: &[f64], limits: Limits, level: f64) -> Comparison {
+fn inside(above: &[f64], below: &[f64], limits: Limits, levels: Levels) -> Comparison {
     let beyond = limits.beyond(|sign, limit| {
         let beyond: Vec<f64> =
             above.iter().zip(below).map(|(above, below)| sign * (above - limit * below)).collect();
         mean_and_error(&beyond)
     });
-    within::judge(&beyond, freedom_of(above), level)
+    within::judge(&beyond, freedom_of(above), levels)
 }

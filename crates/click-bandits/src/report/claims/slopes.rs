@@ -6,7 +6,7 @@
 
 use anyhow::{Result, bail};
 
-use super::{Comparison, Evidence, Finding, bound_at, freedom_of, mean_and_error, number, within};
+use super::{Comparison, Evidence, Finding, Levels, bound_at, freedom_of, mean_and_error, number, within};
 use crate::report::sample::ratio_of_means;
 use crate::report::series::Series;
 use confidence::math::ln;
@@ -18,7 +18,7 @@ pub(super) fn parallel(
     slope: (u64, u64),
     margin: f64,
     label: Option<&str>,
-    level: f64,
+    levels: Levels,
 ) -> Result<Finding> {
     let (from, to) = slope;
     let mut comparisons = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn parallel(
             readers: format!("{} / bound", (evidence.reader_name)(one)),
             t: Some(to),
             measured: number::estimate(ratio, se, slopes.len() as u64),
-            ..judge(&differences, &scales, margin, level)
+            ..judge(&differences, &scales, margin, levels)
         });
     }
     let allowed = format!("{} to {} of the bound's slope", percent(1.0 - margin), percent(1.0 + margin));
@@ -52,7 +52,7 @@ pub(super) fn same(
     series: &[Series],
     slope: (u64, u64),
     margin: f64,
-    level: f64,
+    levels: Levels,
 ) -> Result<Finding> {
     let mut slopes = Vec::new();
     for one in series {
@@ -74,7 +74,7 @@ pub(super) fn same(
                 readers: format!("{} − {}", name(&series[first]), name(&series[second])),
                 t: Some(slope.1),
                 measured: format!("{} %", number::estimate(100.0 * ratio, 100.0 * se, a.len() as u64)),
-                ..judge(&differences, &means, margin, level)
+                ..judge(&differences, &means, margin, levels)
             });
         }
     }
@@ -83,7 +83,7 @@ pub(super) fn same(
 }
 
 /// Whether a difference is, in both directions, below the margin times a scale of the same runs.
-fn judge(differences: &[f64], scales: &[f64], margin: f64, level: f64) -> Comparison {
+fn judge(differences: &[f64], scales: &[f64], margin: f64, levels: Levels) -> Comparison {
     let beyond = [1.0, -1.0].map(|sign: f64| {
         let beyond: Vec<f64> = differences
             .iter()
@@ -92,7 +92,7 @@ fn judge(differences: &[f64], scales: &[f64], margin: f64, level: f64) -> Compar
             .collect();
         mean_and_error(&beyond)
     });
-    within::judge(&beyond, freedom_of(differences), level)
+    within::judge(&beyond, freedom_of(differences), levels)
 }
 
 fn percent(share: f64) -> String {

@@ -1,9 +1,9 @@
-mod answers;
-
 use super::*;
 use crate::result::MeanSe;
 
+mod answers;
 mod growth;
+mod levels;
 mod ratio;
 
 /// Rounds of the synthetic results.
@@ -140,7 +140,7 @@ fn one_run_and_no_variation_prove_what_they_can() {
     let test = || ordered(&["good"], &["bad"], None);
     let one = judged(test(), 0.001, &alone(runs(1, [10.0; 4], 0.0))).unwrap();
     assert_eq!(one.verdict, Verdict::Undecided);
-    assert_eq!(one.summary, "One run has no standard error: nothing is significant.");
+    assert_eq!(one.summary, "1 run decides nothing: at least 10 are needed.");
     assert_eq!((&*one.comparisons[0].measured, one.comparisons[0].se), ("−10.00", None));
     assert_eq!(verdict(test(), runs(200, [10.0; 4], 0.0)), Verdict::Reproduced);
     // Two runs that happen to be alike are two tosses of a coin; ten of them are one chance in 1024.

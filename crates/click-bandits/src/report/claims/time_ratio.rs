@@ -9,7 +9,7 @@
 use anyhow::{Context, Result, bail};
 use confidence::math::ln;
 
-use super::{Evidence, Finding, Limits, freedom_of, mean_and_error, within};
+use super::{Evidence, Finding, Levels, Limits, freedom_of, mean_and_error, within};
 use crate::report::claims::Comparison;
 use crate::report::number;
 use crate::report::series::Series;
@@ -20,7 +20,7 @@ pub(super) fn judge(
     evidence: &Evidence<'_>,
     policies: &[String; 2],
     limits: Limits,
-    level: f64,
+    levels: Levels,
 ) -> Result<Finding> {
     let mut horizons: Vec<(f64, [Vec<f64>; 2])> = Vec::new();
     for variant in evidence.variants {
@@ -54,7 +54,7 @@ pub(super) fn judge(
         what: format!("{} / {}", policies[0], policies[1]),
         readers: format!("{} / {}", name(&policies[0]), name(&policies[1])),
         measured: number::estimate(ratio, ratio * se, n_runs as u64),
-        ..within::judge(&beyond, freedom_of(&sample), level)
+        ..within::judge(&beyond, freedom_of(&sample), levels)
     };
     let finding = within::finding("ratio of times", vec![comparison], &limits.words());
     Ok(within::with_intervals(
@@ -93,7 +93,7 @@ mod tests {
         let variants = variants(horizons);
         let reader_name = |series: &Series| series.policy.clone();
         let evidence = Evidence { variants: &variants, value: EndValue::Accuracy, reader_name: &reader_name };
-        judge(&evidence, &["a".to_owned(), "b".to_owned()], limits, 1e-3).unwrap()
+        judge(&evidence, &["a".to_owned(), "b".to_owned()], limits, Levels::of(1e-3, limits.count())).unwrap()
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! Whether an estimate is inside its limits.
 //!
-//! By how much it is beyond each limit has to be below zero, significantly: at the claim's level for every limit. That it *is*
-//! beyond one is asked at the level by the number of limits, there being as many ways to be outside.
+//! By how much it is beyond each limit has to be below zero, significantly, for every limit; that it *is* beyond one contradicts.
 
-use super::{Comparison, Finding, ONE_RUN, Sign, Verdict, number, student, verdict_of};
+use super::{Comparison, Finding, Levels, Sign, Verdict, number, student, verdict_of};
 
 /// How far an estimate may go.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,6 +26,11 @@ impl Limits {
         }
     }
 
+    /// How many there are.
+    pub(super) fn count(self) -> usize {
+        self.beyond(|_, _| ()).len()
+    }
+
     /// After "within" and "outside".
     pub(super) fn words(self) -> String {
         match self {
@@ -39,9 +43,8 @@ impl Limits {
 
 /// What the amounts beyond the limits, each with its standard error, say together. Reported is the limit that is nearest, or
 /// furthest behind.
-pub(super) fn judge(beyond: &[(f64, f64)], freedom: u64, level: f64) -> Comparison {
-    let sign =
-        |&(mean, se): &(f64, f64)| Sign::with_levels(mean, se, freedom, level, level / beyond.len() as f64);
+pub(super) fn judge(beyond: &[(f64, f64)], freedom: u64, levels: Levels) -> Comparison {
+    let sign = |&(mean, se): &(f64, f64)| Sign::of(mean, se, freedom, levels);
     let signs: Vec<Sign> = beyond.iter().map(sign).collect();
     let any = |verdict: Verdict| signs.iter().any(|sign| sign.says == verdict);
     let says = match (any(Verdict::Contradicted), any(Verdict::Undecided)) {
@@ -101,7 +104,8 @@ pub(super) fn finding(quantity: &'static str, comparisons: Vec<Comparison>, allo
             let (measured, which) = (&one.measured, &one.readers);
             format!("{word} {allowed}: {which} is {measured}, |z| = {z} from its edge.")
         }
-        _ => ONE_RUN.to_owned(),
+        // Of one run, which decides nothing.
+        _ => String::new(),
     };
     Finding { verdict, summary, quantity, comparisons }
 }

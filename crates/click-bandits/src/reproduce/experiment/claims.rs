@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use confidence::Probability;
 
 use super::panels::{read_fitted, read_label, read_power, read_quantity};
-use super::{Panel, Reproduction, Variant, choice, one_of, tables};
-use crate::config::{Experiment, Task};
+use super::{Extent, Panel, Reproduction, Variant, choice, one_of, tables};
+use crate::config::Task;
 use crate::report::claims::{At, Claim, Column, FitClaim, Growth, Limits, Ratio, ShareLimit, Test, Verdict};
+use crate::report::number;
 use crate::report::series::Series;
 use crate::result::{EndValue, Quantity};
 use crate::toml_reader::{Error, Field, Table};
@@ -33,12 +34,16 @@ const KINDS: [&str; 14] = [
     "not-testable",
 ];
 
-pub(super) fn read(root: &Table<'_>, reproduction: &Reproduction) -> Result<Vec<Claim>, Error> {
+pub(super) fn read(
+    root: &Table<'_>,
+    reproduction: &Reproduction,
+    extent: Extent,
+) -> Result<Vec<Claim>, Error> {
     let level = read_level(root)?.unwrap_or(LEVEL);
     let mut claims = Vec::new();
     let mut names = BTreeSet::new();
     for table in tables(root, "claims")? {
-        let claim = read_claim(&table, level, reproduction)?;
+        let claim = read_claim(&table, level, reproduction, extent)?;
         if !names.insert(claim.name.clone()) {
             let name: Field<'_> = table.required("name")?;
             return Err(
@@ -60,32 +65,79 @@ fn read_level(table: &Table<'_>) -> Result<Option<f64>, Error> {
     Err(field.error(format!("{} is no level: expected a number above 0 and below 0.5", field.describe())))
 }
 
-fn read_claim(table: &Table<'_>, level: f64, reproduction: &Reproduction) -> Result<Claim, Error> {
+fn read_claim(
+    table: &Table<'_>,
+    level: f64,
+    reproduction: &Reproduction,
+    extent: Extent,
+) -> Result<Claim, Error> {
     let name = table.required("name")?;
-    let says = table.required("says")?;
+    let says: String = table.required("says")?;
     let place = table.required("place")?;
     let level = read_level(table)?.unwrap_or(level);
     let panels: Vec<&str> = reproduction.panels.iter().map(|panel| panel.name.as_str()).collect();
-    let panel = match table.field("panel") {
+    let mut panel_name = match table.field("panel") {
         Some(field) => Some(one_of(&field, &panels, "panel")?),
         None => None,
     };
-    let test: Table<'_> = table.required("test")?;
-    let value = read_value(&test, panel.as_deref().and_then(|name| reproduction.panel(name)))?;
-    let test = read_test(table, &test, panel.as_deref(), value, reproduction)?;
-    let known: Table<'_> = table.required("known")?;
-    let verdict = choice(&known.required("verdict")?, &Verdict::NAMES, "verdict")?;
-    let field: Field<'_> = known.required("evidence")?;
+    let remark = table.optional("remark")?;
+    let quick = table.optional::<Table<'_>>("quick")?.filter(|_| extent == Extent::Quick);
+    if let Some(field) = quick.as_ref().and_then(|quick| quick.field("panel")) {
+        panel_name = Some(one_of(&field, &panels, "panel")?);
+    }
+    let panel = panel_name.as_deref().and_then(|name| reproduction.panel(name));
+    let (own_test, own_known): (Table<'_>, Table<'_>) = (table.required("test")?, table.required("known")?);
+    table.finish()?;
+    let claim = |test, value, says, (known, evidence)| Claim {
+        name,
+        panel: panel_name.clone(),
+        says,
+        place,
+        level,
+        test,
+        value,
+        known,
+        evidence,
+        remark,
+    };
+    let left = match &quick {
+        Some(quick) => quick.optional("left")?,
+        None => panel.and_then(|panel| panel.left.clone()),
+    };
+    if let Some(reason) = left {
+        quick.map_or(Ok(()), |quick| quick.finish())?;
+        return Ok(claim(Test::Left { reason }, EndValue::Regret, says, read_known(&own_known)?));
+    }
+    if quick.is_none() && panel.is_some_and(|panel| panel.differs) {
+        return Err(table.missing(
+            "quick",
+            "what is known of it in a quick check, which simulates something else than the full one, or why it is left out",
+        ));
+    }
+    let test = match &quick {
+        Some(quick) => quick.optional("test")?.unwrap_or(own_test),
+        None => own_test,
+    };
+    let value = read_value(&test, panel)?;
+    let read = read_test(table, &test, panel_name.as_deref(), value, reproduction)?;
+    let Some(quick) = quick else { return Ok(claim(read, value, says, read_known(&own_known)?)) };
+    let (known, instead): (Table<'_>, String) = (quick.required("known")?, quick.required("instead")?);
+    quick.finish()?;
+    Ok(claim(read, value, format!("{says} Quick check: {instead}."), read_known(&known)?))
+}
+
+/// What is known of a claim, and why.
+fn read_known(table: &Table<'_>) -> Result<(Verdict, String), Error> {
+    let verdict = choice(&table.required("verdict")?, &Verdict::NAMES, "verdict")?;
+    let field: Field<'_> = table.required("evidence")?;
     let evidence: String = field.get()?;
     if evidence.trim().is_empty() {
         return Err(
             field.error("no evidence given: expected the run, or the reason, that the verdict rests on")
         );
     }
-    known.finish()?;
-    let remark = table.optional("remark")?;
     table.finish()?;
-    Ok(Claim { name, panel, says, place, level, test, value, known: verdict, evidence, remark })
+    Ok((verdict, evidence))
 }
 
 /// What of the runs is judged: what the panel's task is about, unless another quantity is named.
@@ -334,6 +386,9 @@ fn read_limits(table: &Table<'_>) -> Result<Limits, Error> {
     }
 }
 
+/// What `below` is.
+const BELOW: &str = "the share of runs that these have to be enough to see";
+
 fn read_share(table: &Table<'_>, kind: &Field<'_>, panel: &Panel, value: EndValue) -> Result<Test, Error> {
     if !matches!(value, EndValue::Answer(Quantity::Wrong | Quantity::Capped)) {
         let place = table.field("quantity");
@@ -350,7 +405,21 @@ fn read_share(table: &Table<'_>, kind: &Field<'_>, panel: &Panel, value: EndValu
         }
         Err(field.error(format!("{} is no share that could be missed", field.describe())))
     };
-    let limit = match (share("most")?, share("least")?) {
+    let (most, below) = (share("most")?, table.field("below"));
+    if let (Some(field), false) = (&below, most == Some(0.0)) {
+        return Err(field.error("`below` belongs to `most = 0`: leave it out"));
+    }
+    let limit = match (most, share("least")?) {
+        (Some(0.0), None) => {
+            let field = below.ok_or_else(|| table.missing("below", BELOW))?;
+            let below = field.get::<Probability>()?.get();
+            if below == 0.0 || below == 1.0 {
+                return Err(
+                    field.error(format!("{} is none or all of them: expected {BELOW}", field.describe()))
+                );
+            }
+            ShareLimit::Never { below }
+        }
         (Some(most), None) => ShareLimit::Most(most),
         (None, Some(least)) => ShareLimit::Least(least),
         (Some(_), Some(_)) => {
@@ -412,28 +481,26 @@ fn variants_of<'a>(panel: &'a Panel, series: &[Series]) -> Vec<&'a Variant> {
 
 /// Refuses series whose runs are not the same users: of variants with another number of runs or another seed.
 fn check_paired(field: &Field<'_>, panel: &Panel, series: &[Series]) -> Result<(), Error> {
-    let mut first: Option<[(Experiment, String); 2]> = None;
-    for variant in variants_of(panel, series) {
-        let scales = variant.at_both_scales(field)?;
-        let Some(first) = &first else {
-            first = Some(scales);
-            continue;
-        };
-        for ((one, its_name), (other, name)) in first.iter().zip(&scales) {
-            if (one.runs, one.seed) != (other.runs, other.seed) {
-                return Err(field.error(format!(
-                    "the {its_name} has {} runs with seed {}, the {name} {} with seed {}: expected the same, since they \
-                     are compared run by run",
-                    one.runs, one.seed, other.runs, other.seed
-                )));
-            }
+    let variants = variants_of(panel, series);
+    for pair in variants.windows(2) {
+        let [one, other] = [&pair[0].experiment, &pair[1].experiment];
+        if (one.runs, one.seed) != (other.runs, other.seed) {
+            return Err(field.error(format!(
+                "the {} has {} runs with seed {}, the {} {} with seed {}: expected the same, since they \
+                 are compared run by run",
+                pair[0].described(),
+                one.runs,
+                one.seed,
+                pair[1].described(),
+                other.runs,
+                other.seed
+            )));
         }
     }
     Ok(())
 }
 
-/// A checkpoint of every variant that some series belong to, of its quick form too; the last one when it is not given, if
-/// that is the same for all.
+/// A checkpoint of every variant that some series belong to; the last one when it is not given, if that is the same for all.
 fn read_round(table: &Table<'_>, panel: &Panel, series: &[Series]) -> Result<Option<u64>, Error> {
     if panel.task() != Task::Regret {
         return match table.field("t") {
@@ -447,27 +514,21 @@ fn read_round(table: &Table<'_>, panel: &Panel, series: &[Series]) -> Result<Opt
         check_round(&field, round, &variants)?;
         return Ok(Some(round));
     }
-    let field: Field<'_> = table.required("kind")?;
-    let mut last = [None, None];
-    for variant in variants {
-        for (last, (experiment, _)) in last.iter_mut().zip(variant.at_both_scales(&field)?) {
-            if last.is_some_and(|last| last != experiment.horizon) {
-                return Err(table.missing("t", "a checkpoint, since the variants have different horizons"));
-            }
-            *last = Some(experiment.horizon);
-        }
+    if variants.windows(2).any(|pair| pair[0].experiment.horizon != pair[1].experiment.horizon) {
+        return Err(table.missing("t", "a checkpoint, since the variants have different horizons"));
     }
     Ok(None)
 }
 
 fn check_round(field: &Field<'_>, round: u64, variants: &[&Variant]) -> Result<(), Error> {
     for variant in variants {
-        for (experiment, name) in variant.at_both_scales(field)? {
-            if !experiment.checkpoints.contains(&round) {
-                let nearest = experiment.checkpoints.iter().min_by_key(|t| t.abs_diff(round)).copied();
-                let hint = nearest.map_or_else(String::new, |t| format!(": the nearest one is {t}"));
-                return Err(field.error(format!("round {round} is no checkpoint of the {name}{hint}")));
-            }
+        let checkpoints = &variant.experiment.checkpoints;
+        if !checkpoints.contains(&round) {
+            let nearest = checkpoints.iter().min_by_key(|t| t.abs_diff(round)).copied();
+            let hint = nearest.map_or_else(String::new, |t| format!(": the nearest one is {t}"));
+            return Err(
+                field.error(format!("round {round} is no checkpoint of the {}{hint}", variant.described()))
+            );
         }
     }
     Ok(())
@@ -477,7 +538,9 @@ fn check_round(field: &Field<'_>, round: u64, variants: &[&Variant]) -> Result<(
 fn read_slope(field: &Field<'_>, panel: &Panel, series: &[Series]) -> Result<(u64, u64), Error> {
     let ends: Vec<Field<'_>> = field.get()?;
     let [first, second] = ends.as_slice() else {
-        return Err(field.error(format!("{} rounds: expected two, [t1, t2]", ends.len())));
+        return Err(
+            field.error(format!("{}: expected two, [t1, t2]", number::counted(ends.len() as u64, "round")))
+        );
     };
     let (from, to): (u64, u64) = (first.get()?, second.get()?);
     if from >= to {

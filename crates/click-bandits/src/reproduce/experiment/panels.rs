@@ -1,6 +1,6 @@
 //! Panels of an experiment: what each simulates, once or in several variants, and what is drawn of it.
 
-use super::{Panel, Paper, PrintedValue, Variant, choice, one_of, tables};
+use super::{Extent, Panel, Paper, PrintedValue, Variant, choice, one_of, tables};
 use crate::config::{Experiment, Given, InstanceTable, Overrides, Task, for_readers};
 use crate::preferences::subset_shares;
 use crate::report::axis::Scale;
@@ -13,10 +13,15 @@ use crate::toml_reader::{Error, Field, Table};
 /// The longest title of a variant in characters: it stands in legends and under axes.
 const MAX_TITLE: usize = 40;
 
-pub(super) fn read(root: &Table<'_>, papers: &[Paper], given: Given<'_>) -> Result<Vec<Panel>, Error> {
+pub(super) fn read(
+    root: &Table<'_>,
+    papers: &[Paper],
+    given: Given<'_>,
+    extent: Extent,
+) -> Result<Vec<Panel>, Error> {
     let mut panels: Vec<Panel> = Vec::new();
     for table in tables(root, "panels")? {
-        let panel = read_panel(&table, root, papers, given)?;
+        let panel = read_panel(&table, root, papers, given, extent)?;
         if panels.iter().any(|other| other.name == panel.name) {
             let name: Field<'_> = table.required("name")?;
             return Err(
@@ -33,8 +38,10 @@ fn read_panel(
     root: &Table<'_>,
     papers: &[Paper],
     given: Given<'_>,
+    extent: Extent,
 ) -> Result<Panel, Error> {
-    let variants = read_variants(table, root, given)?;
+    let quick = Quick::of(table, extent)?;
+    let Variants { run: variants, left_out, others } = read_variants(table, root, given, &quick)?;
     let field: Field<'_> = table.required("name")?;
     let name: String = field.get()?;
     if [PAGE, CLAIMS].iter().any(|file| name.eq_ignore_ascii_case(file)) {
@@ -43,7 +50,11 @@ fn read_panel(
             field.describe()
         )));
     }
-    let title = table.required("title")?;
+    let own_title = table.required("title")?;
+    let title = match &quick.table {
+        Some(quick) => quick.optional("title")?.unwrap_or(own_title),
+        None => own_title,
+    };
     let keys: Vec<&str> = papers.iter().map(|paper| paper.key.as_str()).collect();
     let paper = one_of(&table.required("paper")?, &keys, "paper")?;
     let paper = papers.iter().position(|other| other.key == paper).unwrap_or(0);
@@ -60,39 +71,79 @@ fn read_panel(
         figures: Vec::new(),
         choices,
         printed: Vec::new(),
+        differs: quick.differs || !others.is_empty(),
+        left: quick.left.clone(),
     };
     panel.figures = match table.optional::<Vec<Table<'_>>>("figures")? {
-        Some(list) => list.iter().map(|figure| read_figure(figure, &panel)).collect::<Result<_, _>>()?,
+        Some(list) => {
+            // One of a variant that a quick check leaves out shows nothing.
+            let of = |figure: &Table<'_>, name: &String| {
+                figure.field("variant").and_then(|field| field.get::<String>().ok()).as_ref() == Some(name)
+            };
+            let shown = list.iter().filter(|figure| !left_out.iter().any(|name| of(figure, name)));
+            shown.map(|figure| read_figure(figure, &panel)).collect::<Result<_, _>>()?
+        }
         None if panel.has_variants() => Figure::defaults_of_variants(panel.task()),
         None => Figure::defaults(panel.task(), panel.has_duels()),
     };
-    if let Some(list) = table.optional::<Vec<Table<'_>>>("printed")? {
-        panel.printed = read_printed(&list, &panel)?;
+    if quick.has_others() || !others.is_empty() {
+        // They speak of the instances at full scale.
+        panel.figures.iter_mut().for_each(|figure| figure.title = None);
     }
+    if let Some(list) = table.optional::<Vec<Table<'_>>>("printed")? {
+        // What is printed is not of other instances than the paper's.
+        let of_others = |table: &&Table<'_>| {
+            let name = table.field("variant").and_then(|field| field.get::<String>().ok());
+            quick.has_others() || name.is_some_and(|name| left_out.contains(&name) || others.contains(&name))
+        };
+        let printed: Vec<&Table<'_>> = list.iter().filter(|table| !of_others(table)).collect();
+        panel.printed = read_printed(&printed, &panel)?;
+    }
+    quick.finish()?;
     table.finish()?;
     Ok(panel)
 }
 
+/// The variants of a panel, at one scale.
+#[derive(Default)]
+struct Variants {
+    /// Those that are run.
+    run: Vec<Variant>,
+    /// The names of those that are left out.
+    left_out: Vec<String>,
+    /// The names of those that are something else than at full scale.
+    others: Vec<String>,
+}
+
 /// The variants of a panel; of a panel without, the panel itself.
-fn read_variants(panel: &Table<'_>, root: &Table<'_>, given: Given<'_>) -> Result<Vec<Variant>, Error> {
+fn read_variants(
+    panel: &Table<'_>,
+    root: &Table<'_>,
+    given: Given<'_>,
+    quick: &Quick<'_>,
+) -> Result<Variants, Error> {
+    let extent = quick.extent;
     let Some(list) = panel.field("variants") else {
-        let experiment = Experiment::from_panel(panel, root, given)?;
-        let quick = read_quick(&[panel], &experiment)?;
-        return Ok(vec![Variant { name: None, title: String::new(), size: None, experiment, quick }]);
+        let over: Vec<&Table<'_>> = quick.table.iter().collect();
+        let mut experiment = Experiment::from_panel(&over, panel, root, given)?;
+        quick.apply(&[], &mut experiment)?;
+        let run = vec![Variant { name: None, title: String::new(), size: None, experiment, extent }];
+        return Ok(Variants { run, ..Variants::default() });
     };
-    let mut variants: Vec<Variant> = Vec::new();
+    let (mut all, mut names) = (Variants::default(), Vec::<String>::new());
     for table in list.get::<Vec<Table<'_>>>()? {
-        let experiment = Experiment::from_variant(&table, panel, root, given)?;
-        let quick = read_quick(&[&table, panel], &experiment)?;
+        let own = Quick::of(&table, extent)?;
+        let over: Vec<&Table<'_>> = own.table.iter().chain(&quick.table).collect();
+        let mut experiment = Experiment::from_variant(&over, &table, panel, root, given)?;
+        quick.apply(&own.table.iter().collect::<Vec<_>>(), &mut experiment)?;
         let field: Field<'_> = table.required("name")?;
         let name: String = field.get()?;
         // Folders that differ in case alone are the same on some systems.
-        let same =
-            |other: &Variant| other.name.as_ref().is_some_and(|other| other.eq_ignore_ascii_case(&name));
-        if variants.iter().any(same) {
+        if names.iter().any(|other| other.eq_ignore_ascii_case(&name)) {
             let message = format!("variant {} is already given: expected another name", field.describe());
             return Err(field.error(message));
         }
+        names.push(name.clone());
         if name.to_ascii_lowercase().ends_with(".svg") {
             let message = format!(
                 "{} is a name for a figure of the panel, and a variant has a folder beside it: expected another name",
@@ -100,14 +151,27 @@ fn read_variants(panel: &Table<'_>, root: &Table<'_>, given: Given<'_>) -> Resul
             );
             return Err(field.error(message));
         }
-        let title = match table.field("title") {
-            Some(field) => read_title(&field, &variants)?,
+        let quick_title = own.table.as_ref().and_then(|quick| quick.field("title"));
+        let title = match quick_title.or_else(|| table.field("title")) {
+            Some(field) => read_title(&field, &all.run)?,
             None => name.clone(),
         };
-        let size = read_size(&table, &variants)?;
+        let quick_size = own.table.as_ref().filter(|quick| quick.field("size").is_some());
+        let size = read_size(quick_size.unwrap_or(&table), &all.run)?;
+        table.know(&["title", "size"]);
+        own.finish()?;
         table.finish()?;
-        variants.push(Variant { name: Some(name), title, size, experiment, quick });
+        if own.has_others() {
+            all.others.push(name.clone());
+        }
+        if quick.has_variant(&name) {
+            all.run.push(Variant { name: Some(name), title, size, experiment, extent });
+        } else {
+            all.left_out.push(name);
+        }
     }
+    quick.check_variants(&names)?;
+    let variants = &all.run;
     if let Some(other) = variants.iter().find(|other| other.experiment.task != variants[0].experiment.task) {
         return Err(list.error(format!(
             "variant {:?} has another task than the first: expected the same for all",
@@ -117,7 +181,7 @@ fn read_variants(panel: &Table<'_>, root: &Table<'_>, given: Given<'_>) -> Resul
     if variants.is_empty() {
         return Err(list.error("none given: expected at least one table, [[panels.variants]]"));
     }
-    Ok(variants)
+    Ok(all)
 }
 
 /// What readers call a variant, in little room.
@@ -184,20 +248,80 @@ pub(super) fn read_label(table: &Table<'_>, key: &str, panel: &Panel) -> Result<
     }
 }
 
-/// What a quick check changes: each key from the first of the tables whose `quick` has it.
-fn read_quick(tables: &[&Table<'_>], experiment: &Experiment) -> Result<Overrides, Error> {
-    let mut all = Overrides::default();
-    for table in tables {
-        if let Some(quick) = table.optional::<Table<'_>>("quick")? {
-            let Overrides { seed, runs, horizon, max_steps, subsets } = read_overrides(&quick, experiment)?;
+/// What a quick check changes of a panel, or of one of its variants; at full scale nothing.
+struct Quick<'doc> {
+    extent: Extent,
+    /// The table `quick`, if there is one to heed.
+    table: Option<Table<'doc>>,
+    /// The only variants that are run; all of them when absent.
+    variants: Option<Field<'doc>>,
+    /// Why it is not run at all.
+    left: Option<String>,
+    /// Whether something else is simulated, not only less often.
+    differs: bool,
+}
+
+impl<'doc> Quick<'doc> {
+    /// The keys of it that a variant or a panel reads by itself.
+    const OWN: [&'static str; 2] = ["title", "size"];
+    /// The keys that make it another simulation than the one at full scale.
+    const DIFFERENT: [&'static str; 5] = ["horizon", "max_steps", "instances", "policies", "variants"];
+
+    fn of(table: &Table<'doc>, extent: Extent) -> Result<Self, Error> {
+        let quick: Option<Table<'doc>> = table.optional("quick")?;
+        let table = quick.filter(|_| extent == Extent::Quick);
+        let mut all = Self { extent, variants: None, left: None, differs: false, table };
+        if let Some(table) = &all.table {
+            table.know(&[&Self::OWN[..], &Experiment::OVER].concat());
+            all.variants = table.field("variants");
+            all.left = table.optional("left")?;
+            all.differs = Self::DIFFERENT.iter().any(|key| table.field(key).is_some());
+        }
+        Ok(all)
+    }
+
+    /// Changes how long and how often an experiment is run; the tables `nearer` go before this one.
+    fn apply(&self, nearer: &[&Table<'_>], experiment: &mut Experiment) -> Result<(), Error> {
+        let mut all = Overrides::default();
+        for table in nearer.iter().copied().chain(&self.table) {
+            let Overrides { seed, runs, horizon, max_steps, subsets } = read_overrides(table, experiment)?;
             all.seed = all.seed.or(seed);
             all.runs = all.runs.or(runs);
             all.horizon = all.horizon.or(horizon);
             all.max_steps = all.max_steps.or(max_steps);
             all.subsets = all.subsets.or(subsets);
         }
+        match (experiment.apply(all), nearer.first().copied().or(self.table.as_ref())) {
+            (Err(error), Some(table)) => Err(table.error(error.to_string())),
+            _ => Ok(()),
+        }
     }
-    Ok(all)
+
+    /// Whether it has other instances than those at full scale, or plays them for another time.
+    fn has_others(&self) -> bool {
+        let has = |table: &Table<'_>| ["horizon", "instances"].iter().any(|key| table.field(key).is_some());
+        self.table.as_ref().is_some_and(has)
+    }
+
+    fn has_variant(&self, name: &str) -> bool {
+        let named =
+            |list: &Field<'_>| list.get::<Vec<String>>().is_ok_and(|list| list.iter().any(|one| one == name));
+        self.variants.as_ref().is_none_or(named)
+    }
+
+    /// Refuses variants that the panel does not have.
+    fn check_variants(&self, names: &[String]) -> Result<(), Error> {
+        let Some(list) = &self.variants else { return Ok(()) };
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        for field in list.get::<Vec<Field<'_>>>()? {
+            one_of(&field, &known, "variant")?;
+        }
+        Ok(())
+    }
+
+    fn finish(&self) -> Result<(), Error> {
+        self.table.as_ref().map_or(Ok(()), Table::finish)
+    }
 }
 
 fn read_overrides(table: &Table<'_>, experiment: &Experiment) -> Result<Overrides, Error> {
@@ -211,15 +335,13 @@ fn read_overrides(table: &Table<'_>, experiment: &Experiment) -> Result<Override
         })?;
         Ok(Some(value))
     };
-    let quick = Overrides {
+    Ok(Overrides {
         seed: number("seed", |seed| Overrides { seed: Some(seed), ..Overrides::default() })?,
         runs: number("runs", |runs| Overrides { runs: Some(runs), ..Overrides::default() })?,
         horizon: number("horizon", |horizon| Overrides { horizon: Some(horizon), ..Overrides::default() })?,
         max_steps: number("max_steps", |steps| Overrides { max_steps: Some(steps), ..Overrides::default() })?,
         subsets: number("subsets", |subsets| Overrides { subsets: Some(subsets), ..Overrides::default() })?,
-    };
-    table.finish()?;
-    Ok(quick)
+    })
 }
 
 fn read_figure(table: &Table<'_>, panel: &Panel) -> Result<Figure, Error> {
@@ -388,13 +510,12 @@ fn read_band(field: &Field<'_>, kind: Kind) -> Result<Band, Error> {
 fn read_from(field: &Field<'_>, panel: &Panel) -> Result<u64, Error> {
     let from = field.integer_in(&(1..=u64::MAX))?;
     for variant in &panel.variants {
-        for (experiment, name) in variant.at_both_scales(field)? {
-            if from > experiment.horizon {
-                return Err(field.error(format!(
-                    "there is nothing to show from round {from} on: expected at most the horizon of the {name}, {}",
-                    experiment.horizon
-                )));
-            }
+        if from > variant.experiment.horizon {
+            return Err(field.error(format!(
+                "there is nothing to show from round {from} on: expected at most the horizon of the {}, {}",
+                variant.described(),
+                variant.experiment.horizon
+            )));
         }
     }
     Ok(from)
@@ -412,7 +533,7 @@ fn read_reference(field: &Field<'_>, panel: &Panel) -> Result<String, Error> {
     one_of(field, &known, "policy")
 }
 
-fn read_printed(list: &[Table<'_>], panel: &Panel) -> Result<Vec<PrintedValue>, Error> {
+fn read_printed(list: &[&Table<'_>], panel: &Panel) -> Result<Vec<PrintedValue>, Error> {
     let mut printed: Vec<PrintedValue> = Vec::new();
     for table in list {
         let variant = if panel.has_variants() {

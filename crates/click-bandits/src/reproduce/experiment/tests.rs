@@ -1,4 +1,5 @@
 mod answers;
+mod quick;
 
 use super::*;
 use crate::report::axis::Scale;
@@ -57,6 +58,9 @@ t = 10
 [claims.known]
 verdict = "reproduced"
 evidence = "seen"
+[claims.quick]
+instead = "100 rounds"
+known = { verdict = "undecided", evidence = "100 rounds with seed 7" }
 
 [[claims]]
 name = "sizes"
@@ -73,7 +77,15 @@ evidence = "exact"
 
 fn read(experiment: &str, claims: &str) -> Result<Reproduction, Error> {
     let experiment = Source::from_text("experiment.toml", experiment)?;
-    Reproduction::from_sources(&experiment, &Source::from_text("claims.toml", claims)?, None, None)
+    let claims = Source::from_text("claims.toml", claims)?;
+    Reproduction::from_sources(&experiment, &claims, None, None, Extent::Full)
+}
+
+/// The same for a quick check.
+fn read_quick(experiment: &str, claims: &str) -> Result<Reproduction, Error> {
+    let experiment = Source::from_text("experiment.toml", experiment)?;
+    let claims = Source::from_text("claims.toml", claims)?;
+    Reproduction::from_sources(&experiment, &claims, None, None, Extent::Quick)
 }
 
 #[test]
@@ -83,7 +95,9 @@ fn everything_is_read() {
     let panel = &reproduction.panels[0];
     let [variant] = panel.variants.as_slice() else { panic!("{:?}", panel.variants) };
     assert_eq!((variant.experiment.horizon, variant.experiment.runs), (1000, 100));
-    assert_eq!((variant.quick.runs, variant.quick.horizon, variant.quick.seed), (Some(10), Some(100), None));
+    let quick = read_quick(EXPERIMENT, CLAIMS).unwrap();
+    let changed = &quick.panels[0].variants[0].experiment;
+    assert_eq!((changed.runs, changed.horizon, changed.seed), (10, 100, 1));
     assert_eq!((panel.figures[0].band, panel.figures[0].scale), (Band::Deciles, Scale::Linear));
     let claim = &reproduction.claims[0];
     assert_eq!((claim.level, claim.known), (0.01, Verdict::Reproduced));
@@ -268,12 +282,12 @@ fn faults_of_the_claims_have_their_place() {
         (
             "\"n_items\"",
             "\"max_theta\"",
-            "claims.toml:24:12: claims[1].test.columns[0]: the printed row of \"one\" has no \"max_theta\"",
+            "claims.toml:27:12: claims[1].test.columns[0]: the printed row of \"one\" has no \"max_theta\"",
         ),
         (
             "name = \"sizes\"",
             "name = \"ts-leads\"",
-            "claims.toml:19:8: claims[1].name: claim \"ts-leads\" is already given",
+            "claims.toml:22:8: claims[1].name: claim \"ts-leads\" is already given",
         ),
     ];
     for (from, to, expected) in in_claims {
@@ -407,7 +421,8 @@ fn a_variant_has_the_keys_of_its_panel_and_of_the_top_unless_it_has_its_own() {
     assert_eq!((&*a.title, &*b.title, &*a.folder("sweep")), ("kappa 1, .5", "b", "sweep/a"));
     assert_eq!((&*a.experiment.name, &*b.experiment.name), ("sweep.a", "sweep.b"));
     assert_eq!((a.experiment.runs, a.experiment.horizon, b.experiment.horizon), (50, 1000, 2000));
-    assert_eq!((a.quick.runs, a.quick.seed, b.quick.runs), (Some(10), Some(1), Some(10)));
+    let quick = read_quick(&experiment, &claims).unwrap();
+    assert!(quick.panels[1].variants.iter().all(|variant| variant.experiment.runs == 10));
     assert_eq!(a.experiment.checkpoints, [1, 32, 100, 1000]);
     let kappa = |variant: &Variant| variant.experiment.instances.tables()[0].parameters[1].1.numbers()[1];
     assert_eq!((kappa(a), kappa(b)), (0.5, 0.1));
@@ -441,7 +456,7 @@ fn a_figure_of_parameters_has_the_numbers_of_every_instance() {
 #[test]
 fn a_figure_of_parameters_shows_what_was_calibrated_and_waits_for_data() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/experiments/yandex");
-    let reproduction = Reproduction::read(&folder, None, None).unwrap();
+    let reproduction = Reproduction::read(&folder, None, None, Extent::Full).unwrap();
     let figures = |panels: &[Panel], name: &str| {
         let panel = panels.iter().find(|panel| panel.name == name).unwrap();
         panel.figures.iter().filter(|figure| figure.kind == Kind::Parameters).cloned().collect::<Vec<_>>()
@@ -568,7 +583,7 @@ fn faults_of_claims_about_variants_have_their_place() {
         (
             "slope = [100, 1000]\nmargin",
             "slope = [100]\nmargin",
-            "claims[2].test.slope: 1 rounds: expected two",
+            "claims[2].test.slope: 1 round: expected two",
         ),
         ("margin = 0.2", "margin = 20", "claims[2].test.margin: 20 is no margin"),
         ("margin = 0.2\n", "", "claims[2].test.margin: missing key"),
@@ -653,6 +668,7 @@ mod kdd2012 {
             &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/experiments/kdd2012"),
             None,
             None,
+            Extent::Full,
         )
         .unwrap()
     }
@@ -720,9 +736,11 @@ fn the_projects_experiments_are_right() {
         if !path.is_dir() {
             continue;
         }
-        let reproduction = Reproduction::read(&path, None, None).unwrap_or_else(|error| panic!("{error}"));
+        let source = |name: &str| Source::read(&path.join(name)).unwrap();
+        let both = Reproduction::at_both(&source("experiment.toml"), &source("claims.toml"), None, None);
+        let [reproduction, quick] = both.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(Some(reproduction.name.as_str()), path.file_name().and_then(|name| name.to_str()));
-        for claim in &reproduction.claims {
+        for claim in reproduction.claims.iter().chain(&quick.claims) {
             assert!(claim.evidence.len() > 30, "{}: {}", reproduction.name, claim.name);
         }
         assert!(path.join("README.md").is_file());

@@ -46,7 +46,7 @@ pub(super) fn write(html: &mut Html, looks: &Looks, panel: &Panel, found: &Panel
         found.variants.iter().map(|variant| variant.result.horizon).collect();
     horizons.dedup();
     let title = match horizons.as_slice() {
-        [Some(one)] => format!("After {} rounds", number::grouped(*one)),
+        [Some(one)] => format!("After {}", number::counted(*one, "round")),
         [None] => "When they stopped".to_owned(),
         _ => "At the end".to_owned(),
     };

@@ -56,15 +56,32 @@ fn wrong_answers_and_none_are_told_apart() {
         let test = Test::Share { series: series(&["a"]), limit };
         judged_as(EndValue::Answer(quantity), test, &alone(measured.clone()))
     };
-    let never = share(Quantity::Wrong, ShareLimit::Most(0.0));
+    let never = share(Quantity::Wrong, ShareLimit::Never { below: 0.1 });
     assert_eq!(
         (never.verdict, &*never.summary),
-        (Verdict::Contradicted, "Wrong answers at most 0 %: 3 of 50 (A).")
+        (Verdict::Contradicted, "Wrong answers, none stated: 3 of 50 (A).")
     );
     assert_eq!(share(Quantity::Wrong, ShareLimit::Most(0.1)).verdict, Verdict::Undecided);
     assert_eq!(share(Quantity::Wrong, ShareLimit::Most(0.5)).verdict, Verdict::Reproduced);
     assert_eq!(share(Quantity::Capped, ShareLimit::Least(0.1)).verdict, Verdict::Reproduced);
     assert_eq!(share(Quantity::Capped, ShareLimit::Least(0.9)).verdict, Verdict::Contradicted);
+}
+
+/// One run that is right does not show that none is wrong.
+#[test]
+fn never_wrong_needs_the_runs_that_could_contradict_it() {
+    let never = |n: usize, wrong: usize| {
+        let measured = Measured::of_answers("identify", 100, &[("a", runs(&vec![100; n], wrong, 0))]);
+        let test = Test::Share { series: series(&["a"]), limit: ShareLimit::Never { below: 0.1 } };
+        let finding = judged_as(EndValue::Answer(Quantity::Wrong), test, &alone(measured));
+        (finding.verdict, finding.summary)
+    };
+    let few = "Wrong answers, none stated: 0 of 1 (A). So few runs can miss a share of 10.0 %.";
+    assert_eq!(never(1, 0), (Verdict::Undecided, few.to_owned()));
+    assert_eq!(never(20, 0).0, Verdict::Undecided);
+    let many = "Wrong answers, none stated: 0 of 66 (A). So many runs would have seen a share of 10.0 %.";
+    assert_eq!(never(66, 0), (Verdict::Reproduced, many.to_owned()));
+    assert_eq!(never(1, 1).0, Verdict::Contradicted);
 }
 
 /// With a budget every run answers; policies are compared by the share of wrong answers.

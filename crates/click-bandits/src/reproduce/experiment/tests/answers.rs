@@ -80,14 +80,16 @@ says = "Faster."
 place = "section 1"
 test = { kind = "order", lower = ["batrac"], upper = ["cascade-bai"], quantity = "observations" }
 known = { verdict = "undecided", evidence = "open" }
+quick = { instead = "100 steps", known = { verdict = "undecided", evidence = "open" } }
 
 [[claims]]
 name = "right"
 panel = "alone"
 says = "Right."
 place = "section 1"
-test = { kind = "share", series = ["cascade-bai"], quantity = "wrong", most = 0 }
+test = { kind = "share", series = ["cascade-bai"], quantity = "wrong", most = 0, below = 0.1 }
 known = { verdict = "undecided", evidence = "open" }
+quick = { instead = "100 steps", known = { verdict = "undecided", evidence = "open" } }
 
 [[claims]]
 name = "more-is-better"
@@ -121,7 +123,7 @@ fn what_is_compared_is_what_the_task_is_about() {
     let reproduction = read(EXPERIMENT, CLAIMS).unwrap();
     let [alone, budgets, sizes] = reproduction.panels.as_slice() else { panic!("three panels") };
     assert_eq!((alone.task(), budgets.task()), (Task::Identify, Task::Budget));
-    assert_eq!(alone.variants[0].quick.max_steps, Some(100));
+    assert_eq!(read_quick(EXPERIMENT, CLAIMS).unwrap().panels[0].variants[0].experiment.horizon, 100);
     let kinds = |panel: &Panel| panel.figures.iter().map(|figure| figure.kind).collect::<Vec<_>>();
     assert_eq!((kinds(alone), kinds(budgets)), (vec![Kind::Final], vec![Kind::Final]));
     assert_eq!(budgets.printed[0].value, 0.1);
@@ -186,10 +188,13 @@ const FAULTS: &[(&str, &str, &str)] = &[
         "claims[0].test.kind: \"near-optimum\" judges regret",
     ),
     ("quantity = \"wrong\", most", "most", "claims[1].test.kind: a share is one of runs with a wrong answer"),
-    ("quantity = \"wrong\", most = 0", "quantity = \"wrong\"", "claims[1].test.most: missing key"),
-    ("most = 0", "most = 1", "claims[1].test.most: 1 is no share that could be missed"),
-    ("most = 0", "least = 0", "claims[1].test.least: 0 is no share that could be missed"),
-    ("most = 0", "most = 0, least = 0.1", "claims[1].test.least: expected `most` or `least`, not both"),
+    (", most = 0, below = 0.1", "", "claims[1].test.most: missing key"),
+    ("most = 0, below = 0.1", "most = 1", "claims[1].test.most: 1 is no share that could be missed"),
+    ("most = 0, below = 0.1", "least = 0", "claims[1].test.least: 0 is no share that could be missed"),
+    ("below = 0.1", "below = 0.1, least = 0.1", "claims[1].test.least: expected `most` or `least`, not both"),
+    ("most = 0, below = 0.1", "most = 0", "claims[1].test.below: missing key: expected the share of runs"),
+    ("below = 0.1", "below = 0", "claims[1].test.below: 0 is none or all of them"),
+    ("most = 0, below", "most = 0.2, below", "claims[1].test.below: `below` belongs to `most = 0`"),
     ("size = 3", "size = 2", "panels[2].variants[2].size: 2 is the size of another variant already"),
     ("size = 3", "size = 0", "panels[2].variants[2].size: 0 is no size: expected a number above 0"),
     (

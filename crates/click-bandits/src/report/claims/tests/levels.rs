@@ -1,0 +1,121 @@
+//! How often a claim is decided wrongly: however many comparisons it has, and however few runs.
+
+use super::*;
+
+/// Policies `low0` to `low{m - 1}` whose regrets have these means over 30 runs, and `high` with a mean of zero, all with normal noise.
+fn noisy(means: &[f64], normal: &mut impl FnMut() -> f64) -> Measured {
+    let labels: Vec<String> = (0..means.len()).map(|number| format!("low{number}")).collect();
+    let mut policies: Vec<(&str, Vec<Vec<f64>>)> = vec![("high", vec![vec![0.0; 4]; 30])];
+    for (label, mean) in labels.iter().zip(means) {
+        policies.push((label, (0..30).map(|_| vec![mean + normal(); 4]).collect()));
+    }
+    Measured::synthetic(&T, &policies)
+}
+
+/// What is found of "each of the policies is below `high`", at the level 0.05.
+fn below_high(measured: Measured, policies: usize) -> Verdict {
+    let labels: Vec<String> = (0..policies).map(|number| format!("low{number}")).collect();
+    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+    judged(ordered(&labels, &["high"], None), 0.05, &alone(measured)).unwrap().verdict
+}
+
+/// A claim that is true, if only just, is contradicted with at most the level's probability, of however many comparisons.
+///
+/// 1,000 claims at level 0.05 of 30 comparisons each, all at the very edge. 50 expected at most, standard deviation 6.9, at most 86
+/// with probability 1 - 1e-6. Without a correction a claim is contradicted with probability 1 - .95^30 = .79.
+#[test]
+fn a_claim_of_many_comparisons_is_rarely_contradicted_though_true() {
+    let mut normal = normals();
+    let mut contradicted = 0;
+    for _ in 0..1000 {
+        let verdict = below_high(noisy(&[0.0; 30], &mut normal), 30);
+        contradicted += u32::from(verdict == Verdict::Contradicted);
+    }
+    // Not idle either: of independent comparisons the correction is nearly exact.
+    assert!((20..=86).contains(&contradicted), "{contradicted}");
+}
+
+/// Nor is a claim reproduced more often than at the level, if a single one of its comparisons is not as stated; and it needs no correction:
+/// 28 of 30 that hold by far do not make the others harder. The numbers are those above.
+#[test]
+fn a_claim_with_one_comparison_at_the_edge_is_reproduced_at_the_level() {
+    let mut normal = normals();
+    let mut reproduced = 0;
+    for _ in 0..1000 {
+        let mut means = [-5.0; 30];
+        means[7] = 0.0;
+        reproduced += u32::from(below_high(noisy(&means, &mut normal), 30) == Verdict::Reproduced);
+    }
+    assert!((20..=86).contains(&reproduced), "{reproduced}");
+}
+
+#[test]
+fn every_kind_of_claim_counts_its_comparisons() {
+    let three = ["a", "b", "c"];
+    let limits = Limits::Between(0.9, 1.1);
+    let ratio = Ratio { series: series(&three), by: series(&three), t: None, by_t: Some(10), limits };
+    let growth = Growth { series: series(&three), sizes: vec![1.0, 2.0, 3.0], t: None, limits };
+    let printed = |limits| Test::Printed {
+        printed: series(&three).into_iter().map(|one| (one, 1.0)).collect(),
+        limits,
+    };
+    let fit = FitClaim { policy: "a".to_owned(), power: 1.0, r_squared: 0.9 };
+    for (test, tests) in [
+        (ordered(&three, &["d", "e"], None), 6),
+        (Test::NearOptimum { policies: series(&three), share: 0.9, t: None }, 3),
+        (Test::BelowBound { series: series(&three), t: None, bound: None }, 3),
+        (parallel(0.1), 2),
+        // Three pairs, two sides each.
+        (same(&three, 0.1), 6),
+        (Test::Ratio(ratio), 6),
+        (printed(limits), 6),
+        (printed(Limits::AtMost(1.0)), 3),
+        (Test::Growth(growth), 2),
+        (Test::Fit(fit), 2),
+        (Test::Share { series: series(&three), limit: ShareLimit::Most(0.1) }, 3),
+        (Test::TimeRatio { policies: ["a".to_owned(), "b".to_owned()], limits }, 2),
+    ] {
+        assert_eq!(test.tests(), tests, "{test:?}");
+        assert_eq!(Levels::of(0.001, tests), Levels { stated: 0.001, opposite: 0.001 / tests as f64 });
+    }
+}
+
+#[test]
+fn the_other_way_round_needs_more_the_more_comparisons_there_are() {
+    // 3.13 standard errors at 0.001, 3.64 at a fifth of it, with 199 degrees of freedom.
+    let measured = || runs(200, [-3.3; 4], 1.0);
+    let found = |lower: &[&str]| judged(ordered(lower, &["bad"], None), 0.001, &alone(measured())).unwrap();
+    let alone = found(&["good"]);
+    assert_eq!(alone.verdict, Verdict::Contradicted);
+    assert_eq!(alone.summary, "Significantly the other way round: |z| = 3.3, needed 3.13.");
+    let one_of_two = found(&["good", "even"]);
+    assert_eq!(one_of_two.comparisons[0].says, Verdict::Undecided, "3.3 is below 3.34");
+    assert!(one_of_two.comparisons[1].statistic.unwrap() > 3.34, "{one_of_two:?}");
+    assert_eq!(one_of_two.verdict, Verdict::Contradicted);
+    assert_eq!(
+        one_of_two.summary,
+        "1 of 2 comparisons significantly the other way round (|z| needed: 3.34), 0 as stated (needed: 3.13)."
+    );
+}
+
+/// Two runs that are close to each other have any statistic: nothing is decided before the sign test could.
+#[test]
+fn few_runs_decide_nothing_however_large_the_statistic() {
+    assert_eq!((fewest_runs(0.001), fewest_runs(0.05), fewest_runs(0.5)), (10, 5, 1));
+    let found = |n: usize, difference: f64| {
+        judged(ordered(&["good"], &["bad"], None), 0.001, &alone(runs(n, [difference; 4], 1e-3))).unwrap()
+    };
+    for difference in [10.0, -10.0] {
+        for n in [2, 4, 8] {
+            let finding = found(n, difference);
+            assert!(finding.comparisons[0].statistic.unwrap().abs() > 9_000.0);
+            assert_eq!(
+                (finding.verdict, finding.comparisons[0].says),
+                (Verdict::Undecided, Verdict::Undecided)
+            );
+            assert_eq!(finding.comparisons[0].leads_from, None);
+            assert_eq!(finding.summary, format!("{n} runs decide nothing: at least 10 are needed."));
+        }
+        assert_ne!(found(12, difference).verdict, Verdict::Undecided);
+    }
+}
