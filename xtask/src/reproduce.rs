@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 pub(crate) struct Arguments {
     /// An experiment (a folder of `xtask/experiments`), or `all`
     name: String,
-    /// Fewer runs: about a minute; claims may stay undecided
+    /// About a minute: fewer runs, and smaller instances where a claim says so; at most a tenth of the claims may stay open
     #[arg(long)]
     quick: bool,
     /// Where the report goes [default: target/reproduce/NAME, or NAME-quick; with `all`, a folder for each there]
