@@ -7,6 +7,7 @@
 use crate::counts::Counts;
 use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
+use crate::hold_out::HoldOut;
 use crate::log::{HeldOut, Log};
 use crate::names::{Id, Interner, MIX_B, lock, mix};
 use crate::report::Report;
@@ -22,21 +23,6 @@ const SHARDS: usize = 128;
 const BATCH: usize = 256;
 /// Words of a batch of sessions.
 const SESSION_WORDS: usize = 2048;
-
-/// One observation in so many is kept apart from the rest, for a comparison on what no fit has seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct HoldOut {
-    pub(crate) one_in: u64,
-    pub(crate) seed: u64,
-}
-
-impl HoldOut {
-    /// Depends on where in the log the observation stands, and on nothing else.
-    #[inline]
-    fn takes(self, at: u64) -> bool {
-        mix(at, self.seed ^ MIX_B).is_multiple_of(self.one_in)
-    }
-}
 
 #[derive(Debug)]
 pub(crate) struct Collector {
@@ -172,13 +158,23 @@ impl Sink for Batches<'_> {
         self.tally.shown(&shown);
         // Nothing shown is nothing known: no cell.
         if shown.impressions > 0 {
-            self.count(shown, self.collector.hold_out.is_some_and(|hold_out| hold_out.takes(at)));
+            match self.collector.hold_out {
+                None => self.count(shown, false),
+                Some(hold_out) => {
+                    let parts = hold_out.at(at).cut(&shown);
+                    for (part, held_out) in parts.into_iter().zip([false, true]) {
+                        if part.impressions > 0 {
+                            self.count(part, held_out);
+                        }
+                    }
+                }
+            }
         }
     }
 
     fn session(&mut self, query: Id, items: &[Id], clicks: u64, at: u64) {
         self.tally.session(items, clicks);
-        let held_out = self.collector.hold_out.is_some_and(|hold_out| hold_out.takes(at));
+        let held_out = self.collector.hold_out.is_some_and(|hold_out| hold_out.at(at).takes_one());
         for (position, &item) in (0..).zip(items) {
             let clicks = clicks >> position & 1;
             self.count(Shown { query, item, clicks, impressions: 1, position }, held_out);

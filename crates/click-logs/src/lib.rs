@@ -4,6 +4,7 @@ mod collect;
 mod counts;
 mod error;
 mod fault;
+mod hold_out;
 mod log;
 mod names;
 mod read;

@@ -1,5 +1,6 @@
 //! All integration tests of the crate in one binary: linking is what a further binary costs.
 
+mod compare;
 #[cfg(feature = "parquet")]
 mod engines;
 mod fit;

@@ -21,9 +21,10 @@ pub use self::delimited::{Columns, Delimited};
 use self::line::{LineFault, LineFormat};
 use self::progress::Progress;
 use self::source::{Block, Input, Source};
-use crate::collect::{Collector, HoldOut};
+use crate::collect::Collector;
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
+use crate::hold_out::HoldOut;
 use crate::log::Log;
 use crate::names::lock;
 use crate::report::Report;
@@ -221,7 +222,7 @@ impl Reader {
         Self { keep_sessions: true, ..self }
     }
 
-    /// Keeps one session (one line, where lines are no sessions) in `one_in` apart, drawn by its place in the log and `seed`.
+    /// Keeps one session (one impression, where lines are no sessions) in `one_in` apart, drawn by its place in the log and `seed`.
     ///
     /// # Errors
     ///
@@ -231,7 +232,7 @@ impl Reader {
             let message = format!("one in {one_in} held out leaves nothing: expected 2 or more");
             return Err(Error::of(ErrorKind::Settings, "", message));
         }
-        Ok(Self { hold_out: Some(HoldOut { one_in, seed }), ..self })
+        Ok(Self { hold_out: Some(HoldOut::new(one_in, seed)), ..self })
     }
 
     /// Reads files, one after another.
