@@ -64,8 +64,6 @@ pub enum Fault {
     NotUtf8,
     /// A quotation mark without its partner in the line.
     UnclosedQuote,
-    /// Two names that the reader cannot tell apart: one hash of 63 bits for both.
-    SameHash,
     /// Windows ends a line with two bytes, CR and LF; the format with LF.
     CarriageReturn,
     /// The three bytes that some editors put at the beginning of a file.
@@ -94,7 +92,6 @@ impl Fault {
             Self::NotAMark => "click mark other than 0 and 1",
             Self::NotUtf8 => "not UTF-8",
             Self::UnclosedQuote => "unclosed quotation mark",
-            Self::SameHash => "two names under one hash",
             Self::CarriageReturn => "line ends with CR LF",
             Self::ByteOrderMark => "byte order mark",
             Self::UnexpectedHeader => "header where the format has none",
@@ -130,7 +127,7 @@ impl fmt::Display for Fault {
                 write!(f, "the line ends with CR LF, expected LF (the reader can be told that lines end so)")
             }
             Self::UnexpectedHeader => write!(f, "a header? the format has none"),
-            Self::NotUtf8 | Self::SameHash | Self::ByteOrderMark => write!(f, "{}", self.reason()),
+            Self::NotUtf8 | Self::ByteOrderMark => write!(f, "{}", self.reason()),
         }
     }
 }

@@ -1,14 +1,16 @@
 //! What queries and items are called in a log, and the numbers they are counted under.
 //!
 //! A name that is a decimal number below 2^63, written as such numbers are (no sign, no leading zero), is that number. Any other name is
-//! text; while a log is read a text stands under a hash of it, with the highest bit set, and two texts under one hash are an error.
-//! Once the log has been read, texts are numbered from 2^63 on in their order. So identifiers order as names do: numbers first, by
-//! size, then texts, letter by letter; and nothing depends on who read which part of the log.
+//! text: while a log is read, texts are numbered from 2^63 on as they are met, by all threads, and are told apart letter by letter.
+//! Once the log has been read, they are numbered in their order. So identifiers order as names do: numbers first, by
+//! size, then texts, letter by letter; and nothing depends on which thread read which part of the log.
 
 use crate::fault::Fault;
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The highest bit tells texts from numbers.
@@ -81,24 +83,59 @@ pub(crate) fn plain_number(text: &[u8]) -> Option<u64> {
     (number < TEXT).then_some(number)
 }
 
-/// Where a text stands while a log is read.
-#[inline]
-pub(crate) fn text_id(text: &[u8]) -> Id {
-    Id(hash_bytes(text) | TEXT)
+/// A hash of texts with a key of its own, random, so that no log can be made whose names all have the same. No result depends on it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TextHash {
+    key: u64,
 }
 
-/// Where a text stands, and the text.
-type Known = (u64, Box<str>);
+impl TextHash {
+    pub(crate) fn new() -> Self {
+        Self { key: RandomState::new().build_hasher().finish() }
+    }
+
+    #[inline]
+    pub(crate) fn of(self, text: &[u8]) -> u64 {
+        let mut hash = self.key ^ text.len() as u64;
+        for chunk in text.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            hash = mix(hash ^ u64::from_le_bytes(word), self.key);
+        }
+        mix(hash, self.key)
+    }
+
+    /// What stands for the name where names are not kept. Two of a million texts stand for each other with a probability of 5e-8.
+    pub(crate) fn id(self, name: &[u8]) -> Result<Id, Fault> {
+        match plain_number(name) {
+            Some(number) => Ok(Id(number)),
+            None => check_text(name).map(|_| Id(self.of(name) | TEXT)),
+        }
+    }
+}
+
+fn check_text(name: &[u8]) -> Result<&str, Fault> {
+    let text = std::str::from_utf8(name).map_err(|_| Fault::NotUtf8)?;
+    if text.is_empty() { Err(Fault::Empty) } else { Ok(text) }
+}
 
 /// Names met so far, from all threads that read.
 #[derive(Debug)]
 pub(crate) struct Interner {
-    shards: Vec<Mutex<HashTable<Known>>>,
+    hash: TextHash,
+    shards: Vec<Mutex<Texts>>,
+}
+
+/// Texts with their hashes, as they were met, and a table that finds them.
+#[derive(Debug, Default)]
+struct Texts {
+    places: HashTable<u32>,
+    texts: Vec<(u64, Box<str>)>,
 }
 
 impl Interner {
     pub(crate) fn new() -> Self {
-        Self { shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
+        Self { hash: TextHash::new(), shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
     }
 
     /// The identifier of a name while the log is read.
@@ -110,58 +147,67 @@ impl Interner {
     }
 
     fn text(&self, name: &[u8]) -> Result<Id, Fault> {
-        let text = std::str::from_utf8(name).map_err(|_| Fault::NotUtf8)?;
-        if text.is_empty() {
-            return Err(Fault::Empty);
-        }
-        let Id(id) = text_id(name);
-        #[expect(clippy::cast_possible_truncation, reason = "the remainder of a division by 64")]
-        let mut shard = lock(&self.shards[(id % SHARDS as u64) as usize]);
-        // The lowest bits chose the shard, so that they say nothing in it.
-        match shard.find(mix(id, MIX_B), |entry| entry.0 == id) {
-            Some((_, known)) if known.as_ref() == text => {}
-            Some(_) => return Err(Fault::SameHash),
-            None => {
-                shard.insert_unique(mix(id, MIX_B), (id, text.into()), |entry| mix(entry.0, MIX_B));
+        let text = check_text(name)?;
+        let hash = self.hash.of(name);
+        // Tables use the lowest and the highest bits.
+        let number = (hash >> 32) as usize % SHARDS;
+        let mut shard = lock(&self.shards[number]);
+        let Texts { places, texts } = &mut *shard;
+        let entry = places.entry(
+            hash,
+            |&place| texts[place as usize].1.as_ref() == text,
+            |&place| texts[place as usize].0,
+        );
+        let place = match entry {
+            Entry::Occupied(place) => *place.get(),
+            Entry::Vacant(vacant) => {
+                let place = u32::try_from(texts.len()).expect("fewer than 2^32 texts, 100 GB");
+                vacant.insert(place);
+                texts.push((hash, text.into()));
+                place
             }
-        }
-        Ok(Id(id))
+        };
+        Ok(Id(TEXT + u64::from(place) * SHARDS as u64 + number as u64))
     }
 
     /// All names in order, and what the identifiers handed out while reading are from now on.
     pub(crate) fn finish(self) -> (Names, Renaming) {
-        let mut texts: Vec<Known> = Vec::new();
-        for shard in self.shards {
-            texts.extend(shard.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let mut texts = Vec::new();
+        let mut renaming = Vec::with_capacity(SHARDS);
+        for (number, shard) in self.shards.into_iter().enumerate() {
+            let of_shard = shard.into_inner().unwrap_or_else(PoisonError::into_inner).texts;
+            renaming.push(vec![0; of_shard.len()]);
+            texts.extend(of_shard.into_iter().enumerate().map(|(place, (_, text))| (text, number, place)));
         }
-        texts.sort_unstable_by(|a, b| a.1.cmp(&b.1));
-        let mut renaming = HashTable::with_capacity(texts.len());
-        for (place, &(id, _)) in texts.iter().enumerate() {
-            renaming.insert_unique(mix(id, MIX_B), (id, TEXT + place as u64), |entry| mix(entry.0, MIX_B));
+        texts.sort_unstable();
+        for (id, &(_, number, place)) in (TEXT..).zip(&texts) {
+            renaming[number][place] = id;
         }
-        (Names { texts: texts.into_iter().map(|entry| entry.1).collect() }, Renaming(renaming))
+        (Names { texts: texts.into_iter().map(|entry| entry.0).collect() }, Renaming(renaming))
     }
 }
 
-/// From hashes to places in the order.
+/// From the number of a text to its number in the order of all; texts were dealt to several lists in turn.
 #[derive(Debug)]
-pub(crate) struct Renaming(HashTable<(u64, u64)>);
+pub(crate) struct Renaming(Vec<Vec<u64>>);
 
 impl Renaming {
     /// Everything keeps its name.
     pub(crate) fn none() -> Self {
-        Self(HashTable::new())
+        Self(Vec::new())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.iter().all(Vec::is_empty)
     }
 
     pub(crate) fn apply(&self, id: u64) -> u64 {
-        if id < TEXT {
+        if id < TEXT || self.is_empty() {
             return id;
         }
-        self.0.find(mix(id, MIX_B), |entry| entry.0 == id).map_or(id, |entry| entry.1)
+        let [number, n_lists] =
+            [id - TEXT, self.0.len() as u64].map(|number| usize::try_from(number).unwrap_or(usize::MAX));
+        self.0[number % n_lists][number / n_lists]
     }
 }
 
@@ -172,15 +218,8 @@ pub(crate) fn merge(a: &Names, b: &Names) -> (Names, [Renaming; 2]) {
     for (place, entry) in places.values_mut().enumerate() {
         *entry = place as u64;
     }
-    let renaming = |names: &Names| {
-        let mut table = HashTable::with_capacity(names.texts.len());
-        for (old, text) in (TEXT..).zip(&names.texts) {
-            table.insert_unique(mix(old, MIX_B), (old, TEXT + places[text.as_ref()]), |entry| {
-                mix(entry.0, MIX_B)
-            });
-        }
-        Renaming(table)
-    };
+    let renaming =
+        |names: &Names| Renaming(vec![names.texts.iter().map(|text| TEXT + places[text.as_ref()]).collect()]);
     let renamings = [renaming(a), renaming(b)];
     (Names { texts: places.into_keys().map(Into::into).collect() }, renamings)
 }
@@ -203,18 +242,6 @@ pub(crate) fn mix(a: u64, b: u64) -> u64 {
     low ^ high
 }
 
-/// A hash of a text that is the same on every machine.
-fn hash_bytes(bytes: &[u8]) -> u64 {
-    let mut hash = bytes.len() as u64;
-    for chunk in bytes.chunks(8) {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        // Not with MIX_B: together with its own rotation it leaves 32 bits of difference, too few to tell names by.
-        hash = mix(hash ^ u64::from_le_bytes(word), MIX_A);
-    }
-    mix(hash, MIX_A)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,8 +249,10 @@ mod tests {
     /// Of a million names two share one of 2^63 hashes with a probability of 5e-8.
     #[test]
     fn names_do_not_share_hashes() {
+        let hash = TextHash { key: 1 };
         for form in ["/1", "/213 ", " red shoes", "abcdefg/12"] {
-            let mut ids: Vec<Id> = (0..1_000_000).map(|n| text_id(format!("{n}{form}").as_bytes())).collect();
+            let mut ids: Vec<Id> =
+                (0..1_000_000).map(|n| hash.id(format!("{n}{form}").as_bytes()).unwrap()).collect();
             ids.sort_unstable();
             ids.dedup();
             assert_eq!(ids.len(), 1_000_000, "{form}");

@@ -1,7 +1,7 @@
 //! Where a parser puts what lines say: to be counted, or only to be added up.
 
 use crate::fault::Fault;
-use crate::names::{self, Id};
+use crate::names::{Id, TextHash};
 use crate::table::Shown;
 
 /// What a parser tells of a line.
@@ -39,28 +39,29 @@ impl Tally {
     }
 }
 
-/// A tally is a place for observations, too: for those who only look through.
-impl Sink for Tally {
+/// For those who only look through: adds up, and keeps no names.
+#[derive(Debug)]
+pub(crate) struct LookThrough {
+    pub(crate) names: TextHash,
+    pub(crate) tally: Tally,
+}
+
+impl Sink for LookThrough {
     #[inline]
     fn id(&mut self, name: &[u8]) -> Result<Id, Fault> {
-        match names::plain_number(name) {
-            Some(number) => Ok(Id(number)),
-            None if name.is_empty() => Err(Fault::Empty),
-            None if std::str::from_utf8(name).is_err() => Err(Fault::NotUtf8),
-            None => Ok(names::text_id(name)),
-        }
+        self.names.id(name)
     }
 
     #[inline]
     fn shown(&mut self, shown: Shown, _: u64) {
-        self.shown(&shown);
+        self.tally.shown(&shown);
     }
 
     fn session(&mut self, _: Id, items: &[Id], clicks: u64, _: u64) {
-        self.session(items, clicks);
+        self.tally.session(items, clicks);
     }
 
     fn clicks_outside(&mut self, clicks: u64) {
-        self.clicks_outside = self.clicks_outside.saturating_add(clicks);
+        self.tally.clicks_outside = self.tally.clicks_outside.saturating_add(clicks);
     }
 }

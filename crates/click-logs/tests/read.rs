@@ -35,6 +35,7 @@ const OBD: &str = "\
 0,2019-11-24 00:00:34.762830+00:00,14,3,0,0.0125,81ce
 1,2019-11-24 00:00:53.965051+00:00,14,3,1,0.0125,03a5
 ";
+const COUNTS: &str = "query,item,position,clicks,impressions\n";
 const TABLE: &str = "\
 who;what;rank;clicks;shown;note
 red shoes;\"a;b\";1;3;10;x
@@ -84,7 +85,7 @@ fn csv(counts: &Counts) -> String {
     let mut csv = Vec::new();
     counts.write_csv(&mut csv).unwrap();
     let csv = String::from_utf8(csv).unwrap();
-    csv.strip_prefix("query,item,position,clicks,impressions\n").unwrap().into()
+    csv.strip_prefix(COUNTS).unwrap().into()
 }
 
 /// Query, list, and (bits, sessions) of its patterns.
@@ -227,6 +228,20 @@ fn numbers_and_texts_are_not_mixed_up() {
     let format = Format::delimited("item=item,position=position,click=click").unwrap();
     let counts = read(&format, log).unwrap().counts;
     assert_eq!(csv(&counts), "all,7,1,1,2\nall,-7,1,0,1\nall,007,1,1,1\nall,7 ,1,0,1\n");
+}
+
+/// Both have the same hash under the constants that names were once hashed with.
+#[test]
+fn names_are_told_apart_letter_by_letter() {
+    let [one, other] = ["shoe-redlv2hx6hb", "shoesztai3jx6100"];
+    let log =
+        format!("{}q,{one},1,3,10\nq,{other},1,5,10\n{one},{other},1,1,1\n{other},{other},1,0,2\n", COUNTS);
+    let read_back = csv(&read(&Format::counts(), &log).unwrap().counts);
+    assert_eq!(format!("{COUNTS}{read_back}"), log);
+    let sessions =
+        format!("query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\nq\t1\t{one},{other}\t10\t0\n");
+    let log = read(&Format::Sessions, sessions).unwrap();
+    assert_eq!(patterns(&log), [("q/1".into(), format!("{one} {other}"), vec![(1, 1)])]);
 }
 
 #[test]

@@ -26,9 +26,9 @@ use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
 use crate::hold_out::HoldOut;
 use crate::log::Log;
-use crate::names::lock;
+use crate::names::{TextHash, lock};
 use crate::report::Report;
-use crate::sink::{Sink, Tally};
+use crate::sink::{LookThrough, Sink, Tally};
 use std::io::Read;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -155,17 +155,17 @@ impl Keep for Collector {
 }
 
 /// Keeps nothing.
-struct Nothing;
+struct Nothing(TextHash);
 
 impl Keep for Nothing {
-    type Sink<'a> = Tally;
+    type Sink<'a> = LookThrough;
 
-    fn sink(&self) -> Tally {
-        Tally::default()
+    fn sink(&self) -> LookThrough {
+        LookThrough { names: self.0, tally: Tally::default() }
     }
 
-    fn done(sink: Tally) -> Tally {
-        sink
+    fn done(sink: LookThrough) -> Tally {
+        sink.tally
     }
 }
 
@@ -277,7 +277,7 @@ impl Reader {
     /// As [`read_files`](Self::read_files).
     pub fn scan_files<P: AsRef<Path>>(&self, files: &[P]) -> Result<Report, Error> {
         let inputs = files.iter().map(|path| Input::file(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
-        self.dispatch(inputs, &Nothing)
+        self.dispatch(inputs, &Nothing(TextHash::new()))
     }
 
     fn counted(&self, inputs: Vec<Input<'_>>) -> Result<Log, Error> {
