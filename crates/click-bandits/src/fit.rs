@@ -1,7 +1,7 @@
 //! `fit`: from a click log to click models with intervals, a comparison on what no fit has seen, and a simulation of the log's users.
 //!
-//! The log is read twice: whole, for the parameters that are written; and without one session in so many, drawn by its place in the log,
-//! for the comparison, which is made on those. A file of counts is read once, and its impressions are drawn instead. Everything that is
+//! The log is read twice: whole, for the parameters that are written; and without what is held out for the comparison, one session in
+//! `--held-out`, drawn by its place in the log, or one impression where lines are no sessions. A file of counts is read once. Everything that is
 //! written is the same for any number of threads.
 
 mod arguments;
@@ -18,14 +18,14 @@ pub(crate) use self::arguments::{Arguments, FormatName, HowToRead};
 pub(crate) use self::measured::queries_of_log;
 
 use self::overview::Overview;
-use self::records::{Comparison, Parameters};
+use self::records::{ComparisonRecord, Parameters};
 use self::simulation::Simulable;
 use self::source::{Apart, Source, Whole};
 use crate::manifest::{Manifest, Moment, sha256};
 use crate::output::OutputDir;
 use crate::stdout::say;
 use anyhow::{Context as _, Result};
-use click_logs::fit::{Fit, Model, Options, Score, compare, fit};
+use click_logs::fit::{Choice, Comparison, Fit, Model, Options, fit};
 use std::io::Write as _;
 
 /// Files that every fit writes; the figures and the spec only where a model has what they show.
@@ -49,8 +49,10 @@ pub(crate) struct Outcome {
     source: Source,
     whole: Whole,
     fits: Vec<Fit>,
-    /// The best first.
-    scores: Vec<Score>,
+    /// None where nothing was held out.
+    comparison: Option<Comparison>,
+    /// Whose users are simulated.
+    users: Option<Choice>,
     /// SHA-256 of the file of parameters, in hexadecimal.
     parameters: String,
 }
@@ -63,9 +65,10 @@ pub(crate) struct Outcome {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let outcome = fit_and_write(arguments, |_| Ok(()))?;
     if !arguments.quiet {
-        let Outcome { source, whole, fits, scores, .. } = &outcome;
-        let simulable = Simulable::best(fits, scores);
-        let overview = Overview { arguments, source, whole, fits, scores, simulable };
+        let Outcome { source, whole, fits, comparison, users, .. } = &outcome;
+        let (comparison, users) = (comparison.as_ref(), users.as_ref());
+        let simulable = Simulable::chosen(fits, users);
+        let overview = Overview { arguments, source, whole, fits, comparison, users, simulable };
         say(&overview)?;
     }
     Ok(())
@@ -99,14 +102,14 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
         fits.push(fitted(model, &whole, &options)?);
     }
     tell("comparing on what is held out");
-    let scores = match source.apart(&whole)? {
-        Some(apart) => scores(source.models(), &apart, &options)?,
-        None => Vec::new(),
-    };
+    let apart = source.apart(&whole)?;
+    let comparison = apart.map(|apart| compared(source.models(), &apart, &options)).transpose()?;
 
-    let simulable = Simulable::best(&fits, &scores);
-    let shown = simulable.map_or_else(|| first_or_best(&fits, &scores), Simulable::fit);
-    let comparison = Comparison::new(arguments, &scores);
+    let users =
+        comparison.as_ref().and_then(|comparison| comparison.choice(|model| Simulable::can_be(&fits, model)));
+    let simulable = Simulable::chosen(&fits, users.as_ref());
+    let shown = simulable.map_or_else(|| first_or_best(&fits, comparison.as_ref()), Simulable::fit);
+    let compared = ComparisonRecord::new(arguments, comparison.as_ref(), users.as_ref());
     let parameters = records::to_json(&Parameters::new(&whole, &fits, &options))?;
     let sha256_of_parameters = sha256(&parameters);
     may_write(&sha256_of_parameters)?;
@@ -114,8 +117,8 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
         (PARAMETERS_JSON, parameters),
         (PARAMETERS_CSV, tables::parameters(&whole.counts, &fits)?),
         (COUNTS, tables::counts(&whole.counts)?),
-        (COMPARISON_JSON, records::to_json(&comparison)?),
-        (COMPARISON_CSV, tables::comparison(&scores)?),
+        (COMPARISON_JSON, records::to_json(&compared)?),
+        (COMPARISON_CSV, tables::comparison(comparison.as_ref())?),
     ];
     let spec = simulable.map(|simulable| simulable.spec(arguments, &whole)).transpose()?;
     files.extend(spec.map(|spec| (SPEC, spec.into_bytes())));
@@ -126,28 +129,23 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, content)| (*name, content.as_slice())).collect();
     let manifest = Manifest::of(identity, settings, started, source.threads(), &files);
     output.write_all(&manifest.to_json(), &files)?;
-    Ok(Outcome { source, whole, fits, scores, parameters: sha256_of_parameters })
+    Ok(Outcome { source, whole, fits, comparison, users, parameters: sha256_of_parameters })
 }
 
 fn fitted(model: Model, whole: &Whole, options: &Options) -> Result<Fit> {
     fit(model, &whole.counts, &whole.sessions, options).with_context(|| format!("fitting {model}"))
 }
 
-/// How well each model, fitted to the rest, foretells what is held out; the best first.
-fn scores(models: &[Model], apart: &Apart, options: &Options) -> Result<Vec<Score>> {
-    let score = |&model: &Model| {
-        let fit = fit(model, &apart.counts, &apart.sessions, options)?;
-        compare(&fit, &apart.held_out)
-    };
-    let compared: Result<Vec<Score>, _> = models.iter().chain(&BASELINES).map(score).collect();
-    let mut scores = compared.context("comparing the models")?;
-    scores.sort_by(|a, b| b.log_likelihood.total_cmp(&a.log_likelihood));
-    Ok(scores)
+/// How well each model, fitted to the rest, foretells what is held out.
+fn compared(models: &[Model], apart: &Apart, options: &Options) -> Result<Comparison> {
+    let fits =
+        models.iter().chain(&BASELINES).map(|&model| fit(model, &apart.counts, &apart.sessions, options));
+    Comparison::new(&apart.held_out, fits).context("comparing the models")
 }
 
 /// The fit that was the best on what is held out; without a comparison the first.
-fn first_or_best<'a>(fits: &'a [Fit], scores: &[Score]) -> &'a Fit {
-    let of_score = |score: &Score| fits.iter().find(|fit| fit.model() == score.model);
+fn first_or_best<'a>(fits: &'a [Fit], comparison: Option<&Comparison>) -> &'a Fit {
+    let mut best_first = comparison.into_iter().flat_map(Comparison::scores);
     // There is a model whatever was asked for.
-    scores.iter().find_map(of_score).unwrap_or(&fits[0])
+    best_first.find_map(|score| fits.iter().find(|fit| fit.model() == score.model)).unwrap_or(&fits[0])
 }

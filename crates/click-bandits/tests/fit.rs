@@ -76,6 +76,42 @@ fn dcm_log(dir: &Path) -> PathBuf {
     path
 }
 
+/// Users who look at everything: a position-based model and a dependent click model are both right, and chance decides which of them
+/// foretells better. The simpler one is taken unless they are told apart, and what is said and written says so.
+#[test]
+fn of_models_that_are_not_told_apart_the_simpler_is_simulated() {
+    let top = tempdir().unwrap();
+    let attraction: Vec<f64> = (0..12).map(|item| 0.4 / f64::from(item + 1)).collect();
+    let users = PositionBased::from_values(&attraction, &[1.0; 10]).unwrap();
+    let mut log = Vec::new();
+    let traffic = [Traffic { query: 9, items: (1..=12).collect(), weight: 1.0, users }];
+    yandex(&traffic, 10_000, 5, &mut log).unwrap();
+    let path = top.path().join("sessions.txt");
+    fs::write(&path, log).unwrap();
+    let mut simpler = 0;
+    for seed in 1..=6 {
+        let out = top.path().join(seed.to_string());
+        let seed = seed.to_string();
+        let arguments = [text(&path), "--format", "yandex", "--model", "pbm,dcm", "--seed", &seed];
+        let said = works("fit", &[&arguments[..], &["--out", text(&out)]].concat());
+        let json: serde_json::Value =
+            serde_json::from_slice(&fs::read(out.join("comparison.json")).unwrap()).unwrap();
+        assert!(json["clusters"]["by"] == "session" && json["clusters"]["number"].as_u64() > Some(800));
+        let users = &json["users"];
+        let spec = fs::read_to_string(out.join("spec.toml")).unwrap();
+        assert!(spec.contains(&format!("\nmodel = {}\n", users["model"])));
+        assert_eq!(
+            said.contains("Users are those of pbm: dcm foretold better"),
+            users["best"] != users["model"]
+        );
+        let told_apart = users["alike"].as_array().unwrap().len() == 1;
+        assert_eq!(users["model"] == "pbm", !told_apart || users["best"] == "pbm");
+        simpler += u32::from(users["model"] != users["best"]);
+    }
+    // Without the rule the users of the better model, whichever it is.
+    assert!(simpler > 0);
+}
+
 /// The rows of a table, by column.
 fn table(path: &Path) -> Vec<BTreeMap<String, String>> {
     let mut table = csv::Reader::from_path(path).unwrap();
@@ -183,6 +219,20 @@ fn all_models_are_compared_and_the_best_is_simulated() {
     assert_eq!(models.len(), 8, "{models:?}");
     let place = |name: &str| models.iter().position(|model| *model == name).unwrap();
     assert!(["pbm", "cascade", "ctr-rank", "ctr-global"].iter().all(|other| place("dcm") < place(other)));
+
+    // The best first, so that no difference from it is positive; the pbm is far behind it.
+    let differences: BTreeMap<&str, [f64; 2]> = scores
+        .iter()
+        .filter(|row| row["rank"] == "all")
+        .map(|row| {
+            (
+                row["model"].as_str(),
+                ["difference", "difference_se"].map(|column| row[column].parse().unwrap()),
+            )
+        })
+        .collect();
+    assert!(differences[models[0]] == [0.0, 0.0] && differences.values().all(|[mean, _]| *mean <= 0.0));
+    assert!(differences["pbm"][0] < -5.0 * differences["pbm"][1] && differences["pbm"][1] > 0.0);
 
     // What is not known of an item is written, too: others can foretell with the file what the comparison foretold.
     let json: serde_json::Value =

@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
     /// Lines end with CR LF
     #[arg(long)]
     pub(super) crlf: bool,
-    /// The models are compared on one session in so many, which no compared fit has seen
+    /// The models are compared on one session in N (one impression where lines are no sessions), which no compared fit has seen
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..))]
     pub(super) held_out: u64,
     /// Which ones

@@ -5,7 +5,7 @@ use super::records::FEW;
 use super::simulation::Simulable;
 use super::source::{Source, Whole};
 use crate::report::number::{fixed, grouped};
-use click_logs::fit::{Fit, Score, identifiability};
+use click_logs::fit::{Choice, Comparison, Difference, Fit, Model, identifiability};
 use click_logs::{ListSessions, QuerySessions};
 use std::fmt;
 
@@ -14,8 +14,9 @@ pub(super) struct Overview<'a> {
     pub(super) source: &'a Source,
     pub(super) whole: &'a Whole,
     pub(super) fits: &'a [Fit],
-    /// The best first.
-    pub(super) scores: &'a [Score],
+    pub(super) comparison: Option<&'a Comparison>,
+    /// Whose users are simulated.
+    pub(super) users: Option<&'a Choice>,
     pub(super) simulable: Option<Simulable<'a>>,
 }
 
@@ -39,6 +40,13 @@ impl fmt::Display for Overview<'_> {
         self.warnings(f)?;
         let out = self.arguments.out.display();
         writeln!(f, "Results: {out}")?;
+        if let Some(users) = self.users.filter(|users| users.model != users.best) {
+            writeln!(
+                f,
+                "Users are those of {}: {} foretold better, but is not told apart from it, and {} is simpler.",
+                users.model, users.best, users.model
+            )?;
+        }
         match self.simulable {
             Some(simulable) => {
                 writeln!(
@@ -55,6 +63,16 @@ impl fmt::Display for Overview<'_> {
     }
 }
 
+/// A difference and its standard error in brackets.
+fn with_error(difference: Difference) -> String {
+    let error = difference.standard_error.map_or("?".to_owned(), |error| fixed(error, 5));
+    format!("{} ({error})", fixed(difference.mean, 5))
+}
+
+fn names(models: &[Model]) -> String {
+    models.iter().map(|model| model.name()).collect::<Vec<_>>().join(", ")
+}
+
 /// Items shown in all sessions of a query.
 fn impressions(query: QuerySessions<'_>) -> u64 {
     let of_list = |list: ListSessions<'_>| {
@@ -65,38 +83,57 @@ fn impressions(query: QuerySessions<'_>) -> u64 {
 
 impl Overview<'_> {
     fn comparison(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(score) = self.scores.first() else {
+        let comparison =
+            self.comparison.and_then(|comparison| Some((comparison, comparison.scores().first()?)));
+        let Some((comparison, best)) = comparison else {
             return writeln!(f, "Nothing was held out to compare models on: the log is too short.\n");
         };
-        let held_out = self.arguments.held_out;
         writeln!(
             f,
-            "On {} impressions held out (one in {held_out}), best first:\n",
-            grouped(score.impressions)
+            "On {} impressions held out (one in {}), best first; behind the best: in nats an impression, with the standard error of the \
+             difference on the same {} {}:\n",
+            grouped(best.impressions),
+            self.arguments.held_out,
+            grouped(comparison.n_clusters()),
+            if comparison.is_by_session() { "sessions" } else { "cells" },
         )?;
         writeln!(
             f,
-            "{:<13} {:>15} {:>11} {:>23}",
-            "model", "log-likelihood", "perplexity", "conditional perplexity"
+            "{:<13} {:>15} {:>21} {:>11} {:>23}",
+            "model", "log-likelihood", "behind the best", "perplexity", "conditional perplexity"
         )?;
-        for score in self.scores {
+        for (place, score) in comparison.scores().iter().enumerate() {
+            let behind = comparison.difference(0, place);
             writeln!(
                 f,
-                "{:<13} {:>15} {:>11} {:>23}",
+                "{:<13} {:>15} {:>21} {:>11} {:>23}",
                 score.model.name(),
                 fixed(score.log_likelihood, 5),
+                if place > 0 { with_error(behind) } else { String::new() },
                 fixed(score.perplexity, 4),
                 fixed(score.conditional_perplexity, 4)
             )?;
         }
-        writeln!(f)
+        let errors = Difference::TOLD_APART_AT;
+        match comparison.choice(|_| true) {
+            Some(choice) if choice.alike.len() > 1 => writeln!(
+                f,
+                "\nNot told apart (the best is ahead by {errors} standard errors at most): {}. The simplest of them: {}.\n",
+                names(&choice.alike),
+                choice.model
+            ),
+            _ => writeln!(
+                f,
+                "\n{} is ahead of every other model by more than {errors} standard errors.\n",
+                best.model
+            ),
+        }
     }
 
     fn warnings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut warn = |text: String| writeln!(f, "Note: {text}");
         if !self.source.left_out().is_empty() {
-            let names: Vec<_> = self.source.left_out().iter().map(|model| model.name()).collect();
-            let all = names.join(", ");
+            let all = names(self.source.left_out());
             let remedy = if self.arguments.positions.is_some() {
                 "They need whole sessions, which --positions cuts short."
             } else {

@@ -6,8 +6,8 @@ use super::arguments::Arguments;
 use super::source::Whole;
 use anyhow::Result;
 use click_logs::fit::{
-    Convergence, Estimate, Fit, Identifiability, Model, Options, QueryFit, Scope, Score, identifiability,
-    rank_one_svd,
+    Choice, Comparison, Convergence, Difference, Estimate, Fit, Identifiability, Model, Options, QueryFit,
+    Scope, Score, identifiability, rank_one_svd,
 };
 use click_logs::{Id, Names};
 use serde::Serialize;
@@ -191,13 +191,40 @@ struct RankOneRecord {
 
 /// `comparison.json`.
 #[derive(Debug, Serialize)]
-pub(super) struct Comparison {
+pub(super) struct ComparisonRecord {
     schema: u32,
-    /// One session in so many was held out; one line where lines are no sessions, one impression of a file of counts.
+    /// One session in `held_out` was held out; one impression where lines are no sessions.
     held_out: u64,
     seed: u64,
+    /// Standard errors are clustered by `session`, or by `cell` where there are no sessions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clusters: Option<ClustersRecord>,
+    /// Differences of more standard errors are taken for real.
+    told_apart_at: f64,
+    /// Of all models.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choice: Option<ChoiceRecord>,
+    /// Of those whose users can be simulated: the model of `spec.toml`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    users: Option<ChoiceRecord>,
     /// The best first; none at all where nothing was held out.
     models: Vec<ScoreRecord>,
+}
+
+#[derive(Debug, Serialize)]
+struct ClustersRecord {
+    by: &'static str,
+    number: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct ChoiceRecord {
+    /// The simplest of those alike.
+    model: &'static str,
+    /// The one that foretold best.
+    best: &'static str,
+    /// Not told apart from the best, itself among them; the simplest first.
+    alike: Vec<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -205,6 +232,10 @@ struct ScoreRecord {
     model: &'static str,
     impressions: u64,
     log_likelihood: f64,
+    /// The log-likelihood less that of the best model.
+    difference: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference_se: Option<f64>,
     perplexity: f64,
     conditional_perplexity: f64,
     perplexity_by_rank: Vec<f64>,
@@ -359,22 +390,57 @@ impl IdentifiabilityRecord {
     }
 }
 
-impl Comparison {
-    pub(super) fn new(arguments: &Arguments, scores: &[Score]) -> Self {
-        let record = |score: &Score| ScoreRecord {
-            model: score.model.name(),
-            impressions: score.impressions,
-            log_likelihood: score.log_likelihood,
-            perplexity: score.perplexity,
-            conditional_perplexity: score.conditional_perplexity,
-            perplexity_by_rank: score.perplexity_by_rank.clone(),
-            conditional_by_rank: score.conditional_by_rank.clone(),
-        };
+impl ComparisonRecord {
+    pub(super) fn new(
+        arguments: &Arguments,
+        comparison: Option<&Comparison>,
+        users: Option<&Choice>,
+    ) -> Self {
+        let models = comparison.into_iter().flat_map(|comparison| {
+            let record = |(place, score)| ScoreRecord::new(score, comparison.difference(place, 0));
+            comparison.scores().iter().enumerate().map(record)
+        });
         Self {
             schema: 1,
             held_out: arguments.held_out,
             seed: arguments.seed,
-            models: scores.iter().map(record).collect(),
+            clusters: comparison.map(|comparison| ClustersRecord {
+                by: if comparison.is_by_session() { "session" } else { "cell" },
+                number: comparison.n_clusters(),
+            }),
+            told_apart_at: Difference::TOLD_APART_AT,
+            choice: comparison
+                .and_then(|comparison| comparison.choice(|_| true))
+                .as_ref()
+                .map(ChoiceRecord::new),
+            users: users.map(ChoiceRecord::new),
+            models: models.collect(),
+        }
+    }
+}
+
+impl ScoreRecord {
+    fn new(score: &Score, from_best: Difference) -> Self {
+        Self {
+            model: score.model.name(),
+            impressions: score.impressions,
+            log_likelihood: score.log_likelihood,
+            difference: from_best.mean,
+            difference_se: from_best.standard_error,
+            perplexity: score.perplexity,
+            conditional_perplexity: score.conditional_perplexity,
+            perplexity_by_rank: score.perplexity_by_rank.clone(),
+            conditional_by_rank: score.conditional_by_rank.clone(),
+        }
+    }
+}
+
+impl ChoiceRecord {
+    fn new(choice: &Choice) -> Self {
+        Self {
+            model: choice.model.name(),
+            best: choice.best.name(),
+            alike: choice.alike.iter().map(|model| model.name()).collect(),
         }
     }
 }

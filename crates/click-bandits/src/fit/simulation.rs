@@ -5,7 +5,7 @@ use super::source::Whole;
 use crate::config::{Experiment, MAX_TITLE, is_invisible};
 use crate::toml_reader::Source;
 use anyhow::{Context as _, Result};
-use click_logs::fit::{Fit, Model, QueryFit, Score, Users};
+use click_logs::fit::{Choice, Fit, Model, QueryFit, Users};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -22,11 +22,15 @@ pub(super) struct Simulable<'a> {
 }
 
 impl<'a> Simulable<'a> {
-    /// The best of the fits whose users can be simulated, on what was held out; without a comparison the first of them.
-    pub(super) fn best(fits: &'a [Fit], scores: &[Score]) -> Option<Self> {
-        let of = |model: Model| fits.iter().find(|fit| fit.model() == model).and_then(Self::new);
-        let best = scores.iter().find_map(|score| of(score.model));
-        best.or_else(|| fits.iter().find_map(Self::new))
+    /// Whether the model was fitted and its users can be simulated.
+    pub(super) fn can_be(fits: &'a [Fit], model: Model) -> bool {
+        fits.iter().any(|fit| fit.model() == model && Self::new(fit).is_some())
+    }
+
+    /// The fit that was chosen for its users; without a comparison the first that has some.
+    pub(super) fn chosen(fits: &'a [Fit], users: Option<&Choice>) -> Option<Self> {
+        let chosen = users.and_then(|users| fits.iter().find(|fit| fit.model() == users.model));
+        chosen.and_then(Self::new).or_else(|| fits.iter().find_map(Self::new))
     }
 
     fn new(fit: &'a Fit) -> Option<Self> {

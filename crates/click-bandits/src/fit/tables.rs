@@ -2,7 +2,7 @@
 
 use super::records::places;
 use anyhow::Result;
-use click_logs::fit::{Estimate, Fit, Model, Score};
+use click_logs::fit::{Comparison, Estimate, Fit, Model};
 use click_logs::{Counts, QueryCounts};
 
 type Table = csv::Writer<Vec<u8>>;
@@ -106,12 +106,12 @@ fn row(
     Ok(table.write_record(words.into_iter().chain(numbers.iter().chain(&seen).map(String::as_str)))?)
 }
 
-/// `comparison.csv`: a row a model, and a row a model and rank.
+/// `comparison.csv`: a row a model, and a row a model and rank. Differences are those from the first model, the best one.
 ///
 /// # Errors
 ///
 /// Never in memory, but the writer could.
-pub(super) fn comparison(scores: &[Score]) -> Result<Vec<u8>> {
+pub(super) fn comparison(comparison: Option<&Comparison>) -> Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_record([
         "model",
@@ -120,8 +120,14 @@ pub(super) fn comparison(scores: &[Score]) -> Result<Vec<u8>> {
         "log_likelihood",
         "perplexity",
         "conditional_perplexity",
+        "difference",
+        "difference_se",
     ])?;
-    for score in scores {
+    let scores = comparison.into_iter().flat_map(|comparison| {
+        let with_difference = |(place, score)| (score, comparison.difference(place, 0));
+        comparison.scores().iter().enumerate().map(with_difference)
+    });
+    for (score, difference) in scores {
         table.write_record([
             score.model.name(),
             "all",
@@ -129,6 +135,8 @@ pub(super) fn comparison(scores: &[Score]) -> Result<Vec<u8>> {
             &score.log_likelihood.to_string(),
             &score.perplexity.to_string(),
             &score.conditional_perplexity.to_string(),
+            &difference.mean.to_string(),
+            &difference.standard_error.map(|error| error.to_string()).unwrap_or_default(),
         ])?;
         let by_rank = score.perplexity_by_rank.iter().zip(&score.conditional_by_rank);
         for (rank, (perplexity, conditional)) in (1..).zip(by_rank).filter(|(_, (rank, _))| !rank.is_nan()) {
@@ -140,6 +148,8 @@ pub(super) fn comparison(scores: &[Score]) -> Result<Vec<u8>> {
                 "",
                 &perplexity.to_string(),
                 &conditional.to_string(),
+                "",
+                "",
             ])?;
         }
     }

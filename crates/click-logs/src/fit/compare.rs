@@ -15,9 +15,11 @@
 //!
 //! Numerics: probabilities are within 1e-6 and 1 - 1e-6. Complexity: that of the predictions.
 
+use super::difference::Cluster;
 use super::predict::Prediction;
 use super::{Fit, FitError, Model};
 use crate::log::HeldOut;
+use crate::session::ListSessions;
 use confidence::math::ln;
 
 /// How well a model foretold what no fit has seen.
@@ -51,15 +53,18 @@ struct Rank {
 struct Sums(Vec<Rank>);
 
 impl Sums {
-    fn add(&mut self, position: usize, clicked: bool, times: u64, [conditional, marginal]: [f64; 2]) {
+    /// Adds impressions, and returns their log-likelihood given the clicks above.
+    fn add(&mut self, position: usize, clicked: bool, times: u64, [conditional, marginal]: [f64; 2]) -> f64 {
         if self.0.len() <= position {
             self.0.resize(position + 1, Rank::default());
         }
         let of = |p: f64| times as f64 * ln(if clicked { p } else { 1.0 - p });
         let rank = &mut self.0[position];
         rank.impressions += times;
-        rank.conditional += of(conditional);
+        let log_likelihood = of(conditional);
+        rank.conditional += log_likelihood;
         rank.marginal += of(marginal);
+        log_likelihood
     }
 
     fn score(&self, model: Model) -> Result<Score, FitError> {
@@ -94,15 +99,22 @@ impl Sums {
 ///
 /// [`FitError::NothingHeldOut`]; [`FitError::NoSessions`] where there are none and the model needs them.
 pub fn compare(fit: &Fit, held_out: &HeldOut) -> Result<Score, FitError> {
+    Ok(scored(fit, held_out)?.0)
+}
+
+/// The score, and the log-likelihood of every cluster, in the order of [`clusters`]: given the clicks above, of one session, or of a whole
+/// cell.
+pub(super) fn scored(fit: &Fit, held_out: &HeldOut) -> Result<(Score, Vec<f64>), FitError> {
     let mut sums = Sums::default();
+    let mut by_cluster = Vec::new();
     if held_out.sessions.is_empty() {
         for query in held_out.counts.queries() {
             for cell in query.cells() {
                 let p = fit.click_probability(query.id(), cell.item, cell.position);
                 let p = p.ok_or(FitError::NoSessions(fit.model()))?;
-                for (clicked, times) in [(true, cell.clicks), (false, cell.impressions - cell.clicks)] {
-                    sums.add(cell.position, clicked, times, [p, p]);
-                }
+                let parts = [(true, cell.clicks), (false, cell.impressions - cell.clicks)];
+                let of_cell = parts.map(|(clicked, times)| sums.add(cell.position, clicked, times, [p, p]));
+                by_cluster.push(of_cell.iter().sum());
             }
         }
     } else {
@@ -111,13 +123,30 @@ pub fn compare(fit: &Fit, held_out: &HeldOut) -> Result<Score, FitError> {
             for list in query.lists() {
                 for pattern in list.patterns() {
                     fit.predict(query.id(), list.items(), pattern.clicks, &mut prediction);
-                    for position in 0..list.items().len() {
+                    let at = |position: usize| {
                         let p = [prediction.conditional[position], prediction.marginal[position]];
-                        sums.add(position, pattern.clicks.get(position), pattern.sessions, p);
-                    }
+                        sums.add(position, pattern.clicks.get(position), pattern.sessions, p)
+                    };
+                    let of_all: f64 = (0..list.items().len()).map(at).sum();
+                    by_cluster.push(of_all / pattern.sessions as f64);
                 }
             }
         }
     }
-    sums.score(fit.model())
+    Ok((sums.score(fit.model())?, by_cluster))
+}
+
+/// What belongs together in what is held out: the impressions of a session; those of a cell where there are no sessions.
+pub(super) fn clusters(held_out: &HeldOut) -> Vec<Cluster> {
+    if held_out.sessions.is_empty() {
+        let cells = held_out.counts.queries().flat_map(|query| query.cells());
+        return cells.map(|cell| Cluster { times: 1, impressions: cell.impressions }).collect();
+    }
+    let lists = held_out.sessions.queries().flat_map(|query| query.lists());
+    let of_list = |list: ListSessions<'_>| {
+        let impressions = list.items().len() as u64;
+        let patterns = list.patterns().iter();
+        patterns.map(|pattern| Cluster { times: pattern.sessions, impressions }).collect::<Vec<_>>()
+    };
+    lists.flat_map(of_list).collect()
 }

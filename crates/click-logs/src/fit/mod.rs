@@ -46,6 +46,8 @@
 
 mod click_through;
 mod compare;
+mod comparison;
+mod difference;
 mod estimate;
 mod identify;
 mod in_order;
@@ -62,6 +64,8 @@ mod users;
 mod usual;
 
 pub use compare::{Score, compare};
+pub use comparison::{Choice, Comparison};
+pub use difference::Difference;
 pub use estimate::Estimate;
 pub use identify::{Component, Identifiability, identifiability};
 pub use options::{EmOptions, Exit, Method, Options, Scope};
@@ -109,6 +113,19 @@ impl Model {
         Self::CtrGlobal,
         Self::CtrRank,
         Self::CtrDocument,
+    ];
+
+    /// From the simplest on, by what is estimated: one rate; one a position; one an item, and beside it nothing, a number a position
+    /// (of the two that have it, the one that needs no order of clicks first), a number for each two positions, a second number an item.
+    pub const SIMPLEST_FIRST: [Self; 8] = [
+        Self::CtrGlobal,
+        Self::CtrRank,
+        Self::CtrDocument,
+        Self::Cascade,
+        Self::Pbm,
+        Self::Dcm,
+        Self::Ubm,
+        Self::Sdbn,
     ];
 
     /// What it is called on the command line and in results.
