@@ -6,6 +6,7 @@
 
 mod arguments;
 mod figures;
+mod inputs;
 mod measured;
 mod overview;
 mod parquet;
@@ -17,6 +18,7 @@ mod tables;
 pub(crate) use self::arguments::{Arguments, FormatName, HowToRead};
 pub(crate) use self::measured::queries_of_log;
 
+use self::inputs::Inputs;
 use self::overview::Overview;
 use self::records::{ComparisonRecord, Parameters};
 use self::simulation::Simulable;
@@ -79,22 +81,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// # Errors
 ///
 /// What is asked for cannot be; the log cannot be read; nothing passes the filter; an unusable directory, which is found out before the
-/// log is read.
+/// log is parsed.
 fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<()>) -> Result<Outcome> {
     let started = Moment::now();
     let source = Source::new(arguments)?;
-    let settings = arguments.settings();
-    let identity = sha256(settings.to_string().as_bytes());
-    let name = settings["name"].as_str().unwrap_or_default();
-    let output = OutputDir::claim(&arguments.out, &identity, name, &FILES)?;
     let tell = |what: &str| {
         if !arguments.quiet {
             let _ = writeln!(std::io::stderr(), "{what}");
         }
     };
+    let inputs = Inputs::open(arguments.files(), arguments.quiet, tell)?;
+    let settings = arguments.settings(&inputs);
+    let identity = sha256(settings.to_string().as_bytes());
+    let name = settings["name"].as_str().unwrap_or_default();
+    let output = OutputDir::claim(&arguments.out, &identity, name, &FILES)?;
 
     tell(&format!("reading {}", arguments.named()));
-    let whole = source.whole()?;
+    let whole = source.whole(&inputs)?;
     let options = arguments.options();
     let mut fits = Vec::new();
     for &model in source.models() {
@@ -102,7 +105,8 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
         fits.push(fitted(model, &whole, &options)?);
     }
     tell("comparing on what is held out");
-    let apart = source.apart(&whole)?;
+    let apart = source.apart(&whole, &inputs)?;
+    inputs.check_unchanged()?;
     let comparison = apart.map(|apart| compared(source.models(), &apart, &options)).transpose()?;
 
     let users =

@@ -240,7 +240,7 @@ impl OutputDir {
             return Ok(());
         }
         let name = if owner.name == self.name {
-            format!("{:?}, too, but with other settings", owner.name)
+            format!("{:?}, too, but with other settings or other data", owner.name)
         } else {
             format!("{:?}", owner.name)
         };

@@ -559,30 +559,78 @@ fn a_full_disk_or_a_killed_process_leaves_no_half_written_result() {
     assert!(n_failed >= 4);
 }
 
-/// A pipe has nothing for the second reading; counts are read once.
+/// What comes through a pipe is copied, into a place that is said, and read twice like a file.
 #[cfg(target_os = "linux")]
 #[test]
-fn pipes_are_refused_before_they_are_read() {
+fn standard_input_is_as_good_as_a_file() {
     let top = tempdir().unwrap();
-    let out = top.path().join("out");
-    let piped = |arguments: &[&str], input: &str| {
+    let log = pbm_log(top.path());
+    let content = fs::read(&log).unwrap();
+    let piped = |arguments: &[&str], input: &[u8]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits"));
-        command.arg("fit").args(arguments).args(["--quiet", "--out", text(&out)]);
-        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        command.arg("fit").args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         // One that refuses does not read.
-        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let _ = child.stdin.take().unwrap().write_all(input);
         child.wait_with_output().unwrap()
     };
+    let [whole, out] = ["whole", "out"].map(|name| top.path().join(name));
+    works("fit", &[text(&log), "--format", "kdd2012", "--out", text(&whole), "--quiet"]);
     for name in ["/dev/stdin", "-"] {
-        let output = piped(&[name, "--format", "kdd2012"], "");
+        let out = top.path().join(name.trim_matches('/').replace('/', "-"));
+        let output = piped(&[name, "--format", "kdd2012", "--out", text(&out)], &content);
         let said = String::from_utf8(output.stderr).unwrap();
+        let megabytes = content.len().div_ceil(1_000_000);
         assert!(
-            !output.status.success() && said.contains("the log is read twice") && !out.exists(),
+            output.status.success() && said.contains(&format!(": {megabytes} MB, copied into ")),
             "{said}"
         );
+        assert!(contents(&out)["parameters.json"] == contents(&whole)["parameters.json"]);
+        let digest = |out: &Path| -> serde_json::Value {
+            let manifest: serde_json::Value =
+                serde_json::from_slice(&fs::read(out.join("manifest.json")).unwrap()).unwrap();
+            manifest["experiment"]["logs"][0]["sha256"].clone()
+        };
+        assert!(digest(&out) == digest(&whole) && digest(&out).as_str().unwrap().len() == 64);
     }
     let cells = "query,item,position,clicks,impressions\n1,a,1,100,1000\n1,a,2,50,1000\n1,b,1,200,1000\n1,b,2,100,1000\n";
-    assert!(piped(&["--counts", "/dev/stdin"], cells).status.success() && out.join("spec.toml").exists());
+    let output = piped(&["--counts", "-", "--out", text(&out)], cells.as_bytes());
+    assert!(output.status.success() && out.join("spec.toml").exists());
+}
+
+/// A result stands for the log that it was made of.
+#[test]
+fn the_result_of_another_log_is_not_replaced() {
+    let top = tempdir().unwrap();
+    let log = pbm_log(top.path());
+    let out = top.path().join("out");
+    let arguments = [text(&log), "--format", "kdd2012", "--model", "pbm", "--quiet", "--out", text(&out)];
+    works("fit", &arguments);
+    let before = contents(&out);
+    let mut content = fs::read_to_string(&log).unwrap();
+    content.push_str(&content.lines().next().unwrap().to_owned());
+    fs::write(&log, content).unwrap();
+    let output = run("fit", &arguments);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && said.contains("other settings or other data"), "{said}");
+    assert!(contents(&out) == before);
+}
+
+/// Everything in a file that is named twice would be counted twice.
+#[test]
+fn a_file_named_twice_is_refused_and_a_copy_is_told() {
+    let top = tempdir().unwrap();
+    let log = pbm_log(top.path());
+    let roundabout = top.path().join(".").join("training.txt");
+    let said = refused(&[text(&log), text(&roundabout), "--format", "kdd2012"]);
+    assert!(said.contains("the same file twice"), "{said}");
+    let copy = top.path().join("copy.txt");
+    fs::copy(&log, &copy).unwrap();
+    let out = top.path().join("out");
+    let arguments = [text(&log), text(&copy), "--format", "kdd2012", "--model", "pbm", "--out", text(&out)];
+    let output = run("fit", &arguments);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && said.contains("have the same content"), "{said}");
 }
 
 /// The library that decodes Parquet panics at some damages; the user gets one line, and nobody's backtrace.

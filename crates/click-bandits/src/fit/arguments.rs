@@ -1,5 +1,6 @@
 //! What `fit` is told on the command line.
 
+use super::inputs::Inputs;
 use clap::{Args, ValueEnum};
 use click_logs::Filter;
 use click_logs::fit::{Model, Options, Scope};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// What is fitted, from what, and where it goes.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Click logs, read one after another; plain or compressed with gzip
+    /// Click logs, read one after another; plain or compressed with gzip; - is standard input
     #[arg(value_name = "LOG", required_unless_present = "counts", conflicts_with = "counts")]
     pub(super) logs: Vec<PathBuf>,
     /// How the logs are written
@@ -227,13 +228,12 @@ impl Arguments {
         name(self.format).unwrap_or_else(|| "counts".to_owned())
     }
 
-    /// All that the results depend on, but for the content of the log.
-    pub(super) fn settings(&self) -> Value {
-        let files: Vec<String> = self.files().iter().map(|path| path.display().to_string()).collect();
+    /// All that the results depend on.
+    pub(super) fn settings(&self, inputs: &Inputs) -> Value {
         let models: Vec<_> = self.model.iter().map(|&model| name(Some(model))).collect();
         json!({
             "name": format!("fit of {}", self.named()),
-            "logs": files,
+            "logs": inputs.settings(),
             "format": self.format_name(),
             "columns": self.columns,
             "models": models,

@@ -1,6 +1,7 @@
 //! The log: which models it can be asked about, what is fitted, and what is held out.
 
 use super::arguments::{Arguments, FormatName, ToldBy};
+use super::inputs::Inputs;
 use super::parquet;
 use crate::progress::Progress;
 use anyhow::{Result, anyhow, bail};
@@ -9,13 +10,12 @@ use click_logs::{Counts, ErrorKind, Fault, Filter, Format, HeldOut, Log, Reader,
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Where counts and sessions come from.
 #[derive(Debug)]
 pub(super) struct Source {
-    files: Vec<PathBuf>,
     reader: Reader,
     is_parquet: bool,
     /// Whether the files are counts already, a cell a line.
@@ -65,9 +65,6 @@ impl Source {
     pub(super) fn new(arguments: &Arguments) -> Result<Self> {
         let format = format(arguments)?;
         let counted = !arguments.counts.is_empty();
-        if !counted {
-            arguments.logs.iter().try_for_each(|log| readable_twice(log))?;
-        }
         let no_order = match arguments.format {
             None => Some("counts do not tell"),
             Some(_) if !format.has_sessions() => Some(
@@ -107,7 +104,6 @@ impl Source {
             reader = reader.keep_sessions();
         }
         Ok(Self {
-            files: arguments.files(),
             reader,
             is_parquet,
             counted,
@@ -123,10 +119,9 @@ impl Source {
     }
 
     /// Reads the files, and shows how far it is.
-    fn read(&self, reader: &Reader, what: &str) -> Result<Log> {
+    fn read(&self, reader: &Reader, inputs: &Inputs, what: &str) -> Result<Log> {
         const MEGABYTE: u64 = 1_000_000;
-        let bytes: u64 = self.files.iter().filter_map(|path| Some(fs::metadata(path).ok()?.len())).sum();
-        let progress = Progress::start(what, bytes.div_ceil(MEGABYTE), "MB", self.quiet);
+        let progress = Progress::start(what, inputs.bytes().div_ceil(MEGABYTE), "MB", self.quiet);
         let done = AtomicU64::new(0);
         let watch = |more: u64| {
             let before = done.fetch_add(more, Ordering::Relaxed);
@@ -135,7 +130,8 @@ impl Source {
                 megabytes => progress.add(megabytes),
             }
         };
-        let read = || reader.read_files_watched(&self.files, &watch).map_err(|error| self.told(&error));
+        let inputs = inputs.read(&watch)?;
+        let read = || reader.read_inputs(inputs).map_err(|error| self.told(&error));
         if self.is_parquet { without_panic_messages(read) } else { read() }
     }
 
@@ -159,8 +155,8 @@ impl Source {
     /// # Errors
     ///
     /// The log cannot be read, or nothing passes the filter.
-    pub(super) fn whole(&self) -> Result<Whole> {
-        let log = self.read(&self.reader, "reading")?;
+    pub(super) fn whole(&self, inputs: &Inputs) -> Result<Whole> {
+        let log = self.read(&self.reader, inputs, "reading")?;
         let n_queries = log.counts.n_queries();
         if n_queries == 0 {
             bail!("nothing to fit: nothing was shown in all of the log: {}", log.report);
@@ -188,7 +184,7 @@ impl Source {
     /// # Errors
     ///
     /// The log cannot be read.
-    pub(super) fn apart(&self, whole: &Whole) -> Result<Option<Apart>> {
+    pub(super) fn apart(&self, whole: &Whole, inputs: &Inputs) -> Result<Option<Apart>> {
         let apart = if self.counted {
             let [counts, held_out] = split(&whole.counts, self.held_out, self.seed)?;
             let held_out = HeldOut { counts: held_out, sessions: Sessions::default() };
@@ -196,7 +192,7 @@ impl Source {
         } else {
             let reader =
                 self.reader.clone().hold_out(self.held_out, self.seed).map_err(|error| self.told(&error))?;
-            let log = self.read(&reader, "reading again")?;
+            let log = self.read(&reader, inputs, "reading again")?;
             // Names are numbered in the order of those that were met: the two readings would not speak of the same.
             if log.report != whole.report {
                 bail!("the log changed between two readings: fit a copy of it");
@@ -304,17 +300,4 @@ fn is_parquet(path: &Path) -> bool {
         && File::open(path).and_then(|mut file| file.read_exact(&mut beginning)).is_ok()
         && beginning == *b"PAR1";
     of_content || path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"))
-}
-
-/// Refuses a pipe, whose second reading would find nothing, or wait for ever.
-fn readable_twice(path: &Path) -> Result<()> {
-    if path == Path::new("-") && !path.exists() {
-        bail!("-: the log is read twice, which standard input cannot be: give a file");
-    }
-    // What is not there is told when it is read.
-    let is_pipe = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
-    if is_pipe {
-        bail!("{}: the log is read twice, which a pipe or a device cannot be: give a file", path.display());
-    }
-    Ok(())
 }

@@ -17,10 +17,11 @@ mod source;
 mod yandex;
 
 pub use self::delimited::{Columns, Delimited};
+pub use self::source::Input;
 
 use self::line::{LineFault, LineFormat};
 use self::progress::Progress;
-use self::source::{Block, Input, Source};
+use self::source::{Block, Source};
 use crate::collect::Collector;
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
@@ -243,22 +244,18 @@ impl Reader {
     /// not skip.
     pub fn read_files<P: AsRef<Path>>(&self, files: &[P]) -> Result<Log, Error> {
         let inputs = files.iter().map(|path| Input::file(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
-        self.counted(inputs)
+        self.read_inputs(inputs)
     }
 
-    /// Reads files as [`read_files`](Self::read_files) does, and tells `watch`, from any thread, how many more bytes of them were read, as
-    /// they stand on the disk.
+    /// Reads files and streams, one after another.
     ///
     /// # Errors
     ///
     /// As [`read_files`](Self::read_files).
-    pub fn read_files_watched<P: AsRef<Path>>(
-        &self,
-        files: &[P],
-        watch: &(dyn Fn(u64) + Sync),
-    ) -> Result<Log, Error> {
-        let watched = |path: &P| Ok(Input::file(path.as_ref())?.watched(watch));
-        self.counted(files.iter().map(watched).collect::<Result<_, Error>>()?)
+    pub fn read_inputs(&self, inputs: Vec<Input<'_>>) -> Result<Log, Error> {
+        let collector = Collector::new(self.keep_sessions, self.hold_out);
+        let report = self.dispatch(inputs, &collector)?;
+        collector.finish(self.threads, report)
     }
 
     /// Reads one stream; `name` is what errors call it.
@@ -267,7 +264,7 @@ impl Reader {
     ///
     /// As [`read_files`](Self::read_files).
     pub fn read<'a>(&self, name: &str, stream: impl Read + Send + 'a) -> Result<Log, Error> {
-        self.counted(vec![Input::stream(name, Box::new(stream))])
+        self.read_inputs(vec![Input::stream(name, stream)])
     }
 
     /// Looks through files as [`read_files`](Self::read_files) does, and keeps nothing but the report.
@@ -278,12 +275,6 @@ impl Reader {
     pub fn scan_files<P: AsRef<Path>>(&self, files: &[P]) -> Result<Report, Error> {
         let inputs = files.iter().map(|path| Input::file(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
         self.dispatch(inputs, &Nothing(TextHash::new()))
-    }
-
-    fn counted(&self, inputs: Vec<Input<'_>>) -> Result<Log, Error> {
-        let collector = Collector::new(self.keep_sessions, self.hold_out);
-        let report = self.dispatch(inputs, &collector)?;
-        collector.finish(self.threads, report)
     }
 
     fn dispatch<K: Keep>(&self, inputs: Vec<Input<'_>>, keep: &K) -> Result<Report, Error> {

@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
 use flate2::bufread::GzDecoder;
 use std::collections::VecDeque;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
@@ -27,21 +28,27 @@ const OTHERS: [(&[u8], &str); 7] = [
 
 type Stream<'a> = Box<dyn Read + Send + 'a>;
 
-/// Something to read, and what errors call it.
-pub(crate) struct Input<'a> {
+/// A file or a stream to read, under the name that errors and reports give it.
+pub struct Input<'a> {
     name: Arc<str>,
     /// A file is opened when its turn comes.
     stream: Option<Stream<'a>>,
-    /// Who is told how many bytes of a file were read.
+    /// Is told how many bytes were read.
     watch: Option<Watch<'a>>,
+}
+
+impl fmt::Debug for Input<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Input").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 pub(crate) type Watch<'a> = &'a (dyn Fn(u64) + Sync);
 
-/// A file that tells how much of it is read.
-struct Watched<'a>(File, Watch<'a>);
+/// Tells how much of it is read.
+struct Watched<'a, R>(R, Watch<'a>);
 
-impl Read for Watched<'_> {
+impl<R: Read> Read for Watched<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let len = self.0.read(buffer)?;
         (self.1)(len as u64);
@@ -80,8 +87,12 @@ impl<R: BufRead> Read for Members<R> {
 }
 
 impl<'a> Input<'a> {
-    /// A file, which has to be there.
-    pub(crate) fn file(path: &Path) -> Result<Self, Error> {
+    /// A file, which has to be there; it is opened when its turn comes.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Read`]: there is no such file, it is a directory, or its name is not UTF-8.
+    pub fn file(path: &Path) -> Result<Self, Error> {
         // Errors and reports name a file; a name that is not UTF-8 could not be opened under what they say.
         let Some(name) = path.to_str() else {
             return Err(Error::of(ErrorKind::Read, &path.to_string_lossy(), "the file's name is not UTF-8"));
@@ -95,13 +106,15 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// With someone who is told how much of the file was read.
-    pub(crate) fn watched(self, watch: Watch<'a>) -> Self {
+    /// The same, where `watch` is told, from any thread, how many more bytes were read, as they stand on the disk.
+    #[must_use]
+    pub fn watched(self, watch: Watch<'a>) -> Self {
         Self { watch: Some(watch), ..self }
     }
 
-    pub(crate) fn stream(name: &str, stream: Stream<'a>) -> Self {
-        Self { name: name.into(), stream: Some(stream), watch: None }
+    /// A stream, from where it stands.
+    pub fn stream(name: &str, stream: impl Read + Send + 'a) -> Self {
+        Self { name: name.into(), stream: Some(Box::new(stream)), watch: None }
     }
 
     /// The name, the stream if it is no file, and who is told how much was read.
@@ -239,14 +252,13 @@ impl<'a, F: LineFormat> Source<'a, F> {
         self.totals.files += 1;
         let Input { name, stream, watch } = input;
         let in_file = |error| Error::io(&name, error, false);
-        let mut stream: Stream<'a> = if let Some(stream) = stream {
-            stream
-        } else {
-            let file = File::open(name.as_ref()).map_err(in_file)?;
-            match watch {
-                None => Box::new(file),
-                Some(watch) => Box::new(Watched(file, watch)),
-            }
+        let stream = match stream {
+            Some(stream) => stream,
+            None => Box::new(File::open(name.as_ref()).map_err(in_file)?),
+        };
+        let mut stream: Stream<'a> = match watch {
+            None => stream,
+            Some(watch) => Box::new(Watched(stream, watch)),
         };
         let mut head = Vec::new();
         stream.by_ref().take(2).read_to_end(&mut head).map_err(in_file)?;

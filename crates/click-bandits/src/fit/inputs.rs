@@ -1,0 +1,186 @@
+//! The files that are fitted: each once, with its SHA-256, and with a copy of what can be read only once.
+//!
+//! The digests are part of the fit's identity, so that the result of a log is not taken for that of a changed one. A file is hashed before it
+//! is read, and its size and time of change are compared when all was read. Standard input and pipes are copied into a temporary file without a
+//! name, which goes with the process however it ends, and are hashed on the way.
+
+use crate::config::hexadecimal;
+use crate::progress::Progress;
+use anyhow::{Context as _, Result, bail};
+use click_logs::Input;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use std::fs::{self, File};
+use std::io::{Read, Seek as _, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// All files, in their order.
+#[derive(Debug)]
+pub(super) struct Inputs(Vec<InputFile>);
+
+#[derive(Debug)]
+struct InputFile {
+    path: PathBuf,
+    /// Of what can be read only once.
+    copy: Option<File>,
+    bytes: u64,
+    /// In hexadecimal.
+    sha256: String,
+    /// When the file was hashed.
+    modified: Option<SystemTime>,
+}
+
+/// Bytes that are hashed in one go.
+const BLOCK: usize = 1 << 18;
+const MEGABYTE: u64 = 1_000_000;
+
+impl Inputs {
+    /// Hashes files, and copies those that can be read only once; `tell` is told of copies.
+    ///
+    /// # Errors
+    ///
+    /// A file that is named twice, or cannot be read; a copy that cannot be kept.
+    pub(super) fn open(paths: Vec<PathBuf>, quiet: bool, tell: impl Fn(&str)) -> Result<Self> {
+        let mut canonical: Vec<(PathBuf, &Path)> = Vec::new();
+        for path in &paths {
+            // A pipe has no path, and what is not there is told when it is opened.
+            let of_path = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+            if let Some((_, first)) = canonical.iter().find(|(other, _)| *other == of_path) {
+                let (first, path) = (first.display(), path.display());
+                bail!("{first} and {path}: the same file twice, of which everything would be counted twice");
+            }
+            canonical.push((of_path, path));
+        }
+        let size = |path: &PathBuf| fs::metadata(path).map_or(0, |metadata| metadata.len());
+        let bytes: u64 = paths.iter().map(size).sum();
+        let progress = Progress::start("hashing", bytes.div_ceil(MEGABYTE), "MB", quiet);
+        let open = |path| InputFile::open(path, &progress, &tell);
+        let files = paths.into_iter().map(open).collect::<Result<Vec<_>>>()?;
+        for (place, file) in files.iter().enumerate().filter(|(_, file)| file.bytes > 0) {
+            if let Some(same) = files[..place].iter().find(|other| other.sha256 == file.sha256) {
+                let (same, file) = (same.path.display(), file.path.display());
+                tell(&format!(
+                    "Note: {same} and {file} have the same content: everything in it is counted twice"
+                ));
+            }
+        }
+        Ok(Self(files))
+    }
+
+    /// For a reader, from the beginning; `watch` is told how many more bytes were read.
+    ///
+    /// # Errors
+    ///
+    /// A file that is no longer there.
+    pub(super) fn read<'a>(&'a self, watch: &'a (dyn Fn(u64) + Sync)) -> Result<Vec<Input<'a>>> {
+        let input = |file: &'a InputFile| {
+            let input = match &file.copy {
+                None => Input::file(&file.path).map_err(|error| anyhow::anyhow!(error.to_string()))?,
+                Some(copy) => {
+                    let mut copy = copy;
+                    copy.rewind().with_context(|| name(&file.path))?;
+                    Input::stream(&name(&file.path), copy)
+                }
+            };
+            Ok(input.watched(watch))
+        };
+        self.0.iter().map(input).collect()
+    }
+
+    /// Bytes of all files.
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.iter().map(|file| file.bytes).sum()
+    }
+
+    /// Name, size and digest of each file.
+    pub(super) fn settings(&self) -> Value {
+        let of_file = |file: &InputFile| json!({ "name": file.path.display().to_string(), "bytes": file.bytes, "sha256": file.sha256 });
+        self.0.iter().map(of_file).collect()
+    }
+
+    /// Refuses what was read if a file is no longer the one that was hashed.
+    ///
+    /// # Errors
+    ///
+    /// A file changed.
+    pub(super) fn check_unchanged(&self) -> Result<()> {
+        for file in self.0.iter().filter(|file| file.copy.is_none()) {
+            let unchanged = fs::metadata(&file.path)
+                .is_ok_and(|now| now.len() == file.bytes && now.modified().ok() == file.modified);
+            if !unchanged {
+                bail!("{}: changed while it was read: fit a copy of it", file.path.display());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl InputFile {
+    fn open(path: PathBuf, progress: &Progress, tell: impl Fn(&str)) -> Result<Self> {
+        if is_standard_input(&path) {
+            return Self::copied(path, std::io::stdin().lock(), tell);
+        }
+        let mut file = File::open(&path).with_context(|| name(&path))?;
+        let metadata = file.metadata().with_context(|| name(&path))?;
+        if metadata.is_dir() {
+            bail!("{}: a directory: name the files in it", path.display());
+        }
+        if !metadata.is_file() {
+            return Self::copied(path, file, tell);
+        }
+        let mut done = 0;
+        let (sha256, bytes) = hash(&mut file, |block| {
+            let before = done / MEGABYTE;
+            done += block.len() as u64;
+            progress.add(done / MEGABYTE - before);
+            Ok(())
+        })
+        .with_context(|| name(&path))?;
+        Ok(Self { path, copy: None, bytes, sha256, modified: metadata.modified().ok() })
+    }
+
+    fn copied(path: PathBuf, mut from: impl Read, tell: impl Fn(&str)) -> Result<Self> {
+        let place = std::env::temp_dir();
+        let keep = || format!("{}: a copy cannot be kept in {}", name(&path), place.display());
+        let mut copy = tempfile::tempfile_in(&place).with_context(keep)?;
+        let (sha256, bytes) = hash(&mut from, |block| copy.write_all(block)).with_context(keep)?;
+        tell(&format!(
+            "{}: {} MB, copied into {} until the fit is done",
+            name(&path),
+            bytes.div_ceil(MEGABYTE),
+            place.display()
+        ));
+        Ok(Self { path, copy: Some(copy), bytes, sha256, modified: None })
+    }
+}
+
+/// The SHA-256 in hexadecimal, and the number of bytes, which `also` gets, too.
+fn hash(
+    from: &mut impl Read,
+    mut also: impl FnMut(&[u8]) -> std::io::Result<()>,
+) -> std::io::Result<(String, u64)> {
+    let (mut hash, mut bytes) = (Sha256::new(), 0);
+    let mut block = vec![0; BLOCK];
+    loop {
+        let len = match from.read(&mut block) {
+            Ok(0) => return Ok((hexadecimal(&hash.finalize()), bytes)),
+            Ok(len) => len,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        hash.update(&block[..len]);
+        also(&block[..len])?;
+        bytes += len as u64;
+    }
+}
+
+/// `-`, unless a file is called so.
+fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-") && !path.exists()
+}
+
+/// What messages call a file.
+fn name(path: &Path) -> String {
+    if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() }
+}
