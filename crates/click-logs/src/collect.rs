@@ -190,6 +190,10 @@ impl Sink for Batches<'_> {
         }
     }
 
+    fn session_at_fault(&mut self) {
+        self.tally.sessions_at_fault += 1;
+    }
+
     fn clicks_outside(&mut self, clicks: u64) {
         self.tally.clicks_outside = self.tally.clicks_outside.saturating_add(clicks);
     }

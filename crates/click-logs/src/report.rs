@@ -16,6 +16,8 @@ pub struct Report {
     pub bytes: u64,
     /// Sessions, where the format has them.
     pub sessions: u64,
+    /// Those of which a lenient reader skipped lines: the list ends above the first of them.
+    pub sessions_at_fault: u64,
     /// Items shown, in all lines.
     pub impressions: u64,
     /// Clicks on them.
@@ -35,6 +37,10 @@ pub struct Report {
 pub struct Skipped {
     /// How many.
     pub lines: u64,
+    /// Clicks that they have, as far as these can be read.
+    pub clicks: u64,
+    /// Impressions that they have, as far as these can be read.
+    pub impressions: u64,
     /// The first of them.
     pub first: Place,
 }
@@ -51,6 +57,9 @@ impl fmt::Display for Report {
         write!(f, "{}, ", some(self.lines, "line"))?;
         if self.sessions > 0 {
             write!(f, "{}, ", some(self.sessions, "session"))?;
+            if self.sessions_at_fault > 0 {
+                write!(f, "({} of them cut short by skipped lines), ", self.sessions_at_fault)?;
+            }
         }
         write!(f, "{}, {}", some(self.impressions, "impression"), some(self.clicks, "click"))?;
         if self.clicks_outside > 0 {
@@ -66,7 +75,13 @@ impl fmt::Display for Report {
             write!(f, "; skipped {}", some(self.n_skipped(), "line"))?;
         }
         for (reason, skipped) in &self.skipped {
-            write!(f, "\n  {reason}: {}, the first at {}", some(skipped.lines, "line"), skipped.first)?;
+            write!(f, "\n  {reason}: {}", some(skipped.lines, "line"))?;
+            if skipped.clicks > 0 || skipped.impressions > skipped.lines {
+                let [impressions, clicks] =
+                    [some(skipped.impressions, "impression"), some(skipped.clicks, "click")];
+                write!(f, " ({impressions}, {clicks})")?;
+            }
+            write!(f, ", the first at {}", skipped.first)?;
         }
         Ok(())
     }

@@ -12,6 +12,8 @@ pub(crate) trait Sink {
     fn shown(&mut self, shown: Shown, at: u64);
     /// A list was shown, 64 items at most; bit `l` of `clicks` is position `l`.
     fn session(&mut self, query: Id, items: &[Id], clicks: u64, at: u64);
+    /// Of the session that was told last, lines are skipped.
+    fn session_at_fault(&mut self);
     /// Clicks on what is on no list.
     fn clicks_outside(&mut self, clicks: u64);
 }
@@ -20,6 +22,7 @@ pub(crate) trait Sink {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Tally {
     pub(crate) sessions: u64,
+    pub(crate) sessions_at_fault: u64,
     pub(crate) impressions: u64,
     pub(crate) clicks: u64,
     pub(crate) clicks_outside: u64,
@@ -59,6 +62,10 @@ impl Sink for LookThrough {
 
     fn session(&mut self, _: Id, items: &[Id], clicks: u64, _: u64) {
         self.tally.session(items, clicks);
+    }
+
+    fn session_at_fault(&mut self) {
+        self.tally.sessions_at_fault += 1;
     }
 
     fn clicks_outside(&mut self, clicks: u64) {

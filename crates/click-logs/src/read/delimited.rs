@@ -3,8 +3,8 @@
 //! The delimiter is the first of tab, comma, semicolon and vertical bar under which the header has the columns that are named. A column in quotation marks may hold the delimiter,
 //! and a quotation mark written twice; not the end of a line. Columns that are not named are not looked at. Positions count from 1.
 //!
-//! Where a column names sessions, lines that stand together with the same session and query are one list, from its first position down. What
-//! sessions are called is compared from line to line, and neither kept nor shown.
+//! Where a column names sessions, lines that stand together with the same session and query are one list, from its first position down. Where a line of
+//! a list is skipped, the list ends above it, and such lists are counted. What sessions are called is compared from line to line, and neither kept nor shown.
 
 use super::fields::{MAX_POSITIONS, count, position};
 use super::line::{LineFault, LineFormat, MAX_TEXT, after_last_line, cut_between};
@@ -143,6 +143,8 @@ pub(crate) struct OpenList {
     at: u64,
     items: Vec<Id>,
     clicks: u64,
+    /// Whether a line of it was skipped.
+    at_fault: bool,
 }
 
 impl OpenList {
@@ -169,13 +171,21 @@ impl OpenList {
         Ok(())
     }
 
+    /// A line of the list is skipped.
+    pub(crate) fn skip(&mut self) {
+        self.at_fault = true;
+    }
+
     /// The list is over.
     pub(crate) fn close<S: Sink>(&mut self, sink: &mut S) {
         if let Some(query) = self.query.take() {
             sink.session(query, &self.items, self.clicks, self.at);
+            if self.at_fault {
+                sink.session_at_fault();
+            }
         }
         self.items.clear();
-        self.clicks = 0;
+        (self.clicks, self.at_fault) = (0, false);
     }
 }
 
@@ -286,9 +296,10 @@ impl LineFormat for Delimited {
         sink: &mut S,
     ) -> Result<(), LineFault> {
         if memchr::memchr(b'"', line).is_some() {
-            let fields = split(line, layout.delimiter).map_err(|fault| LineFault::new(fault, 0, b"\""))?;
+            let fields = split(line, layout.delimiter).map_err(|fault| LineFault::new(fault, 0, b"\""));
+            let fields = fields.inspect_err(|_| list.skip())?;
             let fields_of = layout.columns.map(|column| fields.get(column?).map(AsRef::as_ref));
-            return shown(layout, fields.len(), fields_of, at, list, sink);
+            return shown(layout, fields.len(), fields_of, at, list, sink).inspect_err(|_| list.skip());
         }
         let mut fields: [Option<&[u8]>; ROLES] = [None; ROLES];
         let mut found = 0;
@@ -302,7 +313,7 @@ impl LineFormat for Delimited {
             found += 1;
             start = end + 1;
         }
-        shown(layout, found, fields, at, list, sink)
+        shown(layout, found, fields, at, list, sink).inspect_err(|_| list.skip())
     }
 
     fn end<S: Sink>(&self, (list, _): &mut (OpenList, Vec<u8>), sink: &mut S) {
@@ -352,15 +363,19 @@ fn shown<S: Sink>(
         return Err(LineFault::new(fault, 0, &text[..text.len().min(MAX_TEXT)]));
     }
     let field = |role: usize| fields[role].unwrap_or_default();
+    let impressions = || fields[IMPRESSIONS].map_or(Ok(1), count);
     let in_role = |role: usize| {
-        move |fault| LineFault::new(fault, layout.columns[role].map_or(0, |column| column + 1), field(role))
+        move |fault| {
+            let column = layout.columns[role].map_or(0, |column| column + 1);
+            LineFault::new(fault, column, field(role)).of(count(field(CLICK)), impressions())
+        }
     };
     let query = fields[QUERY].unwrap_or(ONE_QUERY);
     let query = sink.id(query).map_err(in_role(QUERY))?;
     let item = sink.id(field(ITEM)).map_err(in_role(ITEM))?;
     let position = position(field(POSITION), MAX_POSITIONS).map_err(in_role(POSITION))?;
     let clicks = count(field(CLICK)).map_err(in_role(CLICK))?;
-    let impressions = fields[IMPRESSIONS].map_or(Ok(1), |text| count(text).map_err(in_role(IMPRESSIONS)))?;
+    let impressions = impressions().map_err(in_role(IMPRESSIONS))?;
     if clicks > impressions {
         return Err(in_role(CLICK)(Fault::ClicksAboveImpressions { impressions }));
     }

@@ -70,7 +70,12 @@ impl LineFormat for Kdd2012 {
         let range = |column: usize| (ends[column - 1] + usize::from(column > 1), ends[column]);
         let text = |column: usize| &line[range(column).0..range(column).1];
         let number = |column: usize| number_in(line, range(column).0, range(column).1);
-        let in_column = |column: usize| move |fault| LineFault::new(fault, column, text(column));
+        let in_column = |column: usize| {
+            move |fault| {
+                let [clicks, impressions] = [1, 2].map(|column| number(column).and_then(check_count));
+                LineFault::new(fault, column, text(column)).of(clicks, impressions)
+            }
+        };
         let clicks = number(1).and_then(check_count).map_err(in_column(1))?;
         let impressions = number(2).and_then(check_count).map_err(in_column(2))?;
         if clicks > impressions {

@@ -10,13 +10,36 @@ pub(crate) struct LineFault {
     /// 1-based; 0 for the line as a whole.
     pub(super) column: usize,
     pub(super) text: Box<[u8]>,
+    /// Clicks and impressions that the line has, as far as they can be read.
+    pub(super) lost: Lost,
+}
+
+/// Clicks and impressions of lines that are skipped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Lost {
+    pub(crate) clicks: u64,
+    pub(crate) impressions: u64,
+}
+
+impl Lost {
+    pub(crate) fn add(&mut self, more: Self) {
+        self.clicks = self.clicks.saturating_add(more.clicks);
+        self.impressions = self.impressions.saturating_add(more.impressions);
+    }
 }
 
 impl LineFault {
     #[cold]
     pub(super) fn new(fault: Fault, column: usize, text: &[u8]) -> Self {
         // Cut here: a line may be as long as a file.
-        Self { fault, column, text: text[..text.len().min(MAX_TEXT)].into() }
+        Self { fault, column, text: text[..text.len().min(MAX_TEXT)].into(), lost: Lost::default() }
+    }
+
+    /// Of a line with these numbers of clicks and impressions, where they are such.
+    #[cold]
+    pub(super) fn of(mut self, clicks: Result<u64, Fault>, impressions: Result<u64, Fault>) -> Self {
+        self.lost = Lost { clicks: clicks.unwrap_or(0), impressions: impressions.unwrap_or(0) };
+        self
     }
 }
 

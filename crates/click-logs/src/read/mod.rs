@@ -184,7 +184,8 @@ impl Reader {
         }
     }
 
-    /// Skips lines at fault and counts them by reason; an error if more than this share of all lines was skipped. Damaged
+    /// Skips lines at fault and counts them by reason; an error if more than this share of all lines was skipped, or of their impressions or
+    /// clicks, as far as these can be read of a line at fault. Damaged
     /// compression, an empty log and a wrong header stay errors, and so does what cannot be read. A byte order mark is
     /// taken off, and counted.
     ///
@@ -389,7 +390,7 @@ impl Reader {
                     progress.fail((block.file, number), Error::at(ErrorKind::Line(fault.fault), place));
                     return false;
                 }
-                progress.skip(fault.fault, (block.file, number), place);
+                progress.skip(fault.fault, fault.lost, (block.file, number), place);
             }
             number += 1;
         }

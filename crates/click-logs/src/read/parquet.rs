@@ -11,7 +11,7 @@ use super::delimited::{
     CLICK, Columns, IMPRESSIONS, ITEM, ONE_QUERY, OpenList, POSITION, QUERY, ROLES, SESSION,
 };
 use super::fields::{MAX_POSITIONS, check_count, check_position, number};
-use super::line::MAX_TEXT;
+use super::line::{Lost, MAX_TEXT};
 use super::progress::Progress;
 use super::source::{Input, Totals, Watch};
 use crate::error::{Error, ErrorKind, Place};
@@ -290,7 +290,11 @@ impl<S: Sink> Rows<'_, S> {
             message: fault.to_string(),
         };
         if self.lenient {
-            self.progress.skip(fault, (self.number, row), place);
+            self.list.skip();
+            let number = |role: usize| values[role].and_then(|value| value.number().ok());
+            let impressions = if values[IMPRESSIONS].is_some() { number(IMPRESSIONS) } else { Some(1) };
+            let [clicks, impressions] = [number(CLICK), impressions].map(|count| count.unwrap_or(0));
+            self.progress.skip(fault, Lost { clicks, impressions }, (self.number, row), place);
         } else {
             self.progress.fail((self.number, row), Error::at(ErrorKind::Line(fault), place));
         }

@@ -1,5 +1,6 @@
 //! What threads report while they read, and the report or the error that all of it is.
 
+use super::line::Lost;
 use super::source::Totals;
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
@@ -12,8 +13,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Progress {
     pub(crate) lines: u64,
     tally: Tally,
-    /// Lines, where the first of them stands, and what it is.
-    skipped: BTreeMap<&'static str, (u64, (usize, u64), Place)>,
+    /// What is skipped, and where the first of it stands.
+    skipped: BTreeMap<&'static str, (Skipped, (usize, u64))>,
     /// The first in the order of (file, line).
     failure: Option<((usize, u64), Error)>,
 }
@@ -30,20 +31,23 @@ impl Progress {
         self.failure.is_some()
     }
 
-    pub(crate) fn skip(&mut self, fault: Fault, at: (usize, u64), place: Place) {
-        self.add_skipped(fault.reason(), 1, at, place);
+    pub(crate) fn skip(&mut self, fault: Fault, lost: Lost, at: (usize, u64), first: Place) {
+        let Lost { clicks, impressions } = lost;
+        self.add_skipped(fault.reason(), Skipped { lines: 1, clicks, impressions, first }, at);
     }
 
-    fn add_skipped(&mut self, reason: &'static str, lines: u64, at: (usize, u64), place: Place) {
+    fn add_skipped(&mut self, reason: &'static str, more: Skipped, at: (usize, u64)) {
         match self.skipped.entry(reason) {
             std::collections::btree_map::Entry::Vacant(vacant) => {
-                vacant.insert((lines, at, place));
+                vacant.insert((more, at));
             }
             std::collections::btree_map::Entry::Occupied(mut known) => {
-                let known = known.get_mut();
-                known.0 += lines;
-                if at < known.1 {
-                    (known.1, known.2) = (at, place);
+                let (known, first_at) = known.get_mut();
+                known.lines += more.lines;
+                known.clicks = known.clicks.saturating_add(more.clicks);
+                known.impressions = known.impressions.saturating_add(more.impressions);
+                if at < *first_at {
+                    (*first_at, known.first) = (at, more.first);
                 }
             }
         }
@@ -52,6 +56,7 @@ impl Progress {
     pub(crate) fn absorb(&mut self, other: Self, tally: &Tally) {
         self.lines += other.lines;
         self.tally.sessions += tally.sessions;
+        self.tally.sessions_at_fault += tally.sessions_at_fault;
         for (mine, more) in [
             (&mut self.tally.impressions, tally.impressions),
             (&mut self.tally.clicks, tally.clicks),
@@ -59,8 +64,8 @@ impl Progress {
         ] {
             *mine = mine.saturating_add(more);
         }
-        for (reason, (lines, at, place)) in other.skipped {
-            self.add_skipped(reason, lines, at, place);
+        for (reason, (skipped, at)) in other.skipped {
+            self.add_skipped(reason, skipped, at);
         }
         if let Some((at, error)) = other.failure {
             self.fail(at, error);
@@ -72,31 +77,43 @@ impl Progress {
         if let Some((_, error)) = self.failure {
             return Err(error);
         }
-        let Tally { sessions, impressions, clicks, clicks_outside } = self.tally;
+        let Tally { sessions, sessions_at_fault, impressions, clicks, clicks_outside } = self.tally;
         let skipped = self.skipped.into_iter();
         let report = Report {
             files: totals.files,
             lines: self.lines,
             bytes: totals.bytes,
             sessions,
+            sessions_at_fault,
             impressions,
             clicks,
             clicks_outside,
             empty_files: totals.empty_files,
             byte_order_marks: totals.byte_order_marks,
-            skipped: skipped.map(|(reason, (lines, _, first))| (reason, Skipped { lines, first })).collect(),
+            skipped: skipped.map(|(reason, (skipped, _))| (reason, skipped)).collect(),
         };
         if report.lines == 0 {
             return Err(Error::of(ErrorKind::Empty, "", "no line to read in any file"));
         }
-        let share = report.n_skipped() as f64 / report.lines as f64;
-        if share > max_skipped.unwrap_or(0.0) {
-            let message = format!(
-                "{:.2} % of the lines would have to be skipped, more than {:.2} %: {report}",
-                100.0 * share,
-                100.0 * max_skipped.unwrap_or(0.0),
-            );
-            return Err(Error::of(ErrorKind::TooManySkipped, "", message));
+        let mut lost = Lost::default();
+        for &Skipped { clicks, impressions, .. } in report.skipped.values() {
+            lost.add(Lost { clicks, impressions });
+        }
+        let max_share = max_skipped.unwrap_or(0.0);
+        for (what, lost, kept) in [
+            ("lines", report.n_skipped(), report.lines - report.n_skipped()),
+            ("impressions", lost.impressions, report.impressions),
+            ("clicks", lost.clicks, report.clicks),
+        ] {
+            let share = lost as f64 / (lost as f64 + kept as f64);
+            if share > max_share {
+                let message = format!(
+                    "{:.2} % of the {what} would have to be skipped, more than {:.2} %: {report}",
+                    100.0 * share,
+                    100.0 * max_share,
+                );
+                return Err(Error::of(ErrorKind::TooManySkipped, "", message));
+            }
         }
         Ok(report)
     }

@@ -58,8 +58,13 @@ impl LineFormat for SessionLines {
         if found < expected {
             return Err(LineFault::new(Fault::TooFewColumns { found, expected }, 0, line));
         }
-        let in_column = |number: usize| move |fault| LineFault::new(fault, number, columns[number - 1]);
         let [query, region, urls, marks, outside] = columns;
+        let in_column = |number: usize| {
+            move |fault| {
+                let clicks = marks.iter().filter(|&&mark| mark == b'1').count();
+                LineFault::new(fault, number, columns[number - 1]).of(Ok(clicks as u64), Ok(marks.len() as u64))
+            }
+        };
         for number in 1..=2 {
             if columns[number - 1].is_empty() {
                 return Err(in_column(number)(Fault::Empty));
