@@ -119,6 +119,16 @@ impl Batches<'_> {
         }
     }
 
+    /// Out of the way of lines that are counted whole, of which there are far more.
+    #[inline(never)]
+    fn count_cut(&mut self, hold_out: HoldOut, shown: &Shown, at: u64) {
+        for (part, held_out) in hold_out.at(at).cut(shown).into_iter().zip([false, true]) {
+            if part.impressions > 0 {
+                self.count(part, held_out);
+            }
+        }
+    }
+
     fn count_sessions(&mut self, shard: usize) {
         let mut tables = lock(&self.collector.shards[shard]);
         let mut words = self.sessions[shard].as_slice();
@@ -160,14 +170,7 @@ impl Sink for Batches<'_> {
         if shown.impressions > 0 {
             match self.collector.hold_out {
                 None => self.count(shown, false),
-                Some(hold_out) => {
-                    let parts = hold_out.at(at).cut(&shown);
-                    for (part, held_out) in parts.into_iter().zip([false, true]) {
-                        if part.impressions > 0 {
-                            self.count(part, held_out);
-                        }
-                    }
-                }
+                Some(hold_out) => self.count_cut(hold_out, &shown, at),
             }
         }
     }
