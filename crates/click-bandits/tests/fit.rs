@@ -179,6 +179,12 @@ fn parameters_come_back_and_the_spec_runs() {
         assert!(fs::read_to_string(out.join(figure)).unwrap().ends_with("</svg>\n"));
     }
 
+    // The hint at the end is a line for a shell.
+    let odd = top.path().join("it's here");
+    let said = works("fit", &[text(&log), "--format", "kdd2012", "--model", "pbm", "--out", text(&odd)]);
+    let quoted = format!("simulate '{}'", text(&odd.join("spec.toml")).replace('\'', "'\\''"));
+    assert!(said.contains(&quoted), "{said}");
+
     let (spec, results) = (out.join("spec.toml"), top.path().join("results"));
     let short = ["--horizon", "50", "--runs", "4"];
     let said = works("simulate", &[&[text(&spec), "--out", text(&results)], &short[..]].concat());
@@ -292,8 +298,8 @@ fn what_cannot_be_is_refused_with_a_clear_message() {
     let missing = top.path().join("missing.txt");
     let parquet = top.path().join("counts.parquet");
     fs::write(&parquet, "query,item").unwrap();
-    let [crlf, nothing] = ["crlf.txt", "nothing.txt"].map(|name| top.path().join(name));
-    fs::write(&crlf, "0\t1\t17\t901\t4\t2\t1\t55\t6\t7\t8\t9\r\n").unwrap();
+    let [table, nothing] = ["table.txt", "nothing.txt"].map(|name| top.path().join(name));
+    fs::write(&table, "query,item,position,click\nq,a,1,0\n").unwrap();
     fs::write(&nothing, "0\t0\t17\t901\t4\t2\t1\t55\t6\t7\t8\t9\n").unwrap();
     let nothing_passes = ["--min-impressions", "1000000", "--min-items", "5", "--positions", "3"];
     for (arguments, message) in [
@@ -317,7 +323,7 @@ fn what_cannot_be_is_refused_with_a_clear_message() {
         (&["--counts", log], "training.txt:1: "),
         (&[log, "--format", "parquet", "--columns", "item=a,position=b,click=c"], "training.txt: "),
         (&["--counts", text(&parquet)], "counts.parquet: "),
-        (&[text(&crlf), "--format", "kdd2012"], ": give --crlf"),
+        (&[text(&table), "--format", "kdd2012"], ": give --format delimited --columns "),
         (
             &[text(&nothing), "--format", "kdd2012"],
             "nothing was shown in all of the log: 1 line, 0 impressions",

@@ -64,10 +64,6 @@ pub enum Fault {
     NotUtf8,
     /// A quotation mark without its partner in the line.
     UnclosedQuote,
-    /// Windows ends a line with two bytes, CR and LF; the format with LF.
-    CarriageReturn,
-    /// The three bytes that some editors put at the beginning of a file.
-    ByteOrderMark,
     /// Names of columns where the format has none.
     UnexpectedHeader,
 }
@@ -92,8 +88,6 @@ impl Fault {
             Self::NotAMark => "click mark other than 0 and 1",
             Self::NotUtf8 => "not UTF-8",
             Self::UnclosedQuote => "unclosed quotation mark",
-            Self::CarriageReturn => "line ends with CR LF",
-            Self::ByteOrderMark => "byte order mark",
             Self::UnexpectedHeader => "header where the format has none",
         }
     }
@@ -123,11 +117,10 @@ impl fmt::Display for Fault {
             Self::ListLength { found, expected } => write!(f, "{found} entries, expected {expected}"),
             Self::NotAMark => write!(f, "expected a 0 or a 1 for each item"),
             Self::UnclosedQuote => write!(f, "a quotation mark without its partner in the line"),
-            Self::CarriageReturn => {
-                write!(f, "the line ends with CR LF, expected LF (the reader can be told that lines end so)")
+            Self::UnexpectedHeader => {
+                write!(f, "a header? the format has none: a table with a header is of format delimited")
             }
-            Self::UnexpectedHeader => write!(f, "a header? the format has none"),
-            Self::NotUtf8 | Self::ByteOrderMark => write!(f, "{}", self.reason()),
+            Self::NotUtf8 => write!(f, "{}", self.reason()),
         }
     }
 }

@@ -26,7 +26,7 @@ pub struct Report {
     pub clicks_outside: u64,
     /// Files without a line, which a lenient reader passes over.
     pub empty_files: u64,
-    /// Byte order marks that a lenient reader took off.
+    /// Byte order marks that were taken off.
     pub byte_order_marks: u64,
     /// Lines that a lenient reader skipped, by [`Fault::reason`](crate::Fault::reason).
     pub skipped: BTreeMap<&'static str, Skipped>,
@@ -56,10 +56,11 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, ", some(self.lines, "line"))?;
         if self.sessions > 0 {
-            write!(f, "{}, ", some(self.sessions, "session"))?;
+            write!(f, "{}", some(self.sessions, "session"))?;
             if self.sessions_at_fault > 0 {
-                write!(f, "({} of them cut short by skipped lines), ", self.sessions_at_fault)?;
+                write!(f, " ({} of them cut short by skipped lines)", self.sessions_at_fault)?;
             }
+            write!(f, ", ")?;
         }
         write!(f, "{}, {}", some(self.impressions, "impression"), some(self.clicks, "click"))?;
         if self.clicks_outside > 0 {

@@ -384,7 +384,12 @@ fn headers_are_not_data_and_data_no_headers() {
     let header = "Click\tImpression\tDisplayURL\tAdID\tAdvertiserID\tDepth\tPosition\tQueryID\tKeywordID\tTitleID\tDescriptionID\tUserID\n";
     let error = read(&Format::Kdd2012, format!("{header}{KDD}")).unwrap_err();
     assert_eq!(*error.kind(), ErrorKind::Line(Fault::UnexpectedHeader));
-    assert!(error.to_string().starts_with("log:1: a header? the format has none, found `Click"), "{error}");
+    assert!(
+        error.to_string().starts_with(
+            "log:1: a header? the format has none: a table with a header is of format delimited, found `Click"
+        ),
+        "{error}"
+    );
     let skipped = skip(&Format::Kdd2012, format!("{header}{KDD}")).unwrap();
     assert_eq!(skipped.counts, read(&Format::Kdd2012, KDD).unwrap().counts);
 
@@ -395,12 +400,12 @@ fn headers_are_not_data_and_data_no_headers() {
     let error = read(&table(), TABLE.replace("rank", "place")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "log:1: no column `rank` in the header, found `who;what;place;clicks;shown;note`"
+        "log:1: no column `rank` in the header, with semicolons between columns, found `who;what;place;clicks;shown;note`"
     );
     // Where nothing is called as in a header, the line may be data and name a user.
     let rest = TABLE.split_once('\n').unwrap().1;
     let error = read(&table(), rest).unwrap_err();
-    let none = "log:1: no header: none of the 6 columns is called `who`, `what`, `rank`, `clicks`, `shown`, found `..`";
+    let none = "log:1: no header: none of the 6 columns, with semicolons between them, is called `who`, `what`, `rank`, `clicks`, `shown`, found `..`";
     assert_eq!((error.kind(), error.to_string().as_str()), (&ErrorKind::Header, none));
     let error = read(&Format::Sessions, without).unwrap_err();
     assert!(error.to_string().ends_with("n_clicks_outside_top10`, found `..`"), "{error}");
@@ -440,7 +445,7 @@ fn yandex_refuses() {
 fn a_faulty_line_ends_a_session() {
     let lines: Vec<&str> = YANDEX.split_inclusive('\n').collect();
     let (query, click) = (lines[0], lines[1]);
-    for fault in ["11\n", "11\t0\tC\t1\r\n", "x\t0\tC\t1\n", &query.replacen("10\t", "11\t11\t", 1)] {
+    for fault in ["11\n", "x\t0\tC\t1\n", &query.replacen("10\t", "11\t11\t", 1)] {
         let log = format!("{query}{fault}{click}");
         for bytes in [1, 1 << 20] {
             let reader = Reader::new(Format::Yandex).block_bytes(NonZeroUsize::new(bytes).unwrap());
@@ -527,20 +532,70 @@ fn tables_refuse() {
 fn ends_of_lines_and_marks_at_the_beginning() {
     for (name, format, log) in all() {
         let plain = read(&format, log).unwrap();
-        let crlf = log.replace('\n', "\r\n");
-        let error = read(&format, &crlf).unwrap_err();
-        assert_eq!(*error.kind(), ErrorKind::Line(Fault::CarriageReturn), "{name}");
-        assert_eq!(*skip(&format, &crlf).unwrap_err().kind(), ErrorKind::TooManySkipped, "{name}");
-        let told = Reader::new(format.clone()).crlf();
-        assert_eq!(told.read("log", crlf.as_bytes()).unwrap().counts, plain.counts, "{name}");
-
-        let mark = format!("\u{feff}{log}");
-        let error = read(&format, &mark).unwrap_err();
-        assert_eq!(*error.kind(), ErrorKind::Line(Fault::ByteOrderMark), "{name}");
-        assert_eq!(error.to_string(), "log:1: byte order mark, found `\\u{feff}`", "{name}");
-        let lenient = skip(&format, &mark).unwrap();
-        assert_eq!((lenient.counts, lenient.report.byte_order_marks), (plain.counts, 1), "{name}");
+        let crlf = read(&format, log.replace('\n', "\r\n")).unwrap();
+        assert_eq!((&crlf.counts, &crlf.sessions), (&plain.counts, &plain.sessions), "{name}");
+        let marked = read(&format, format!("\u{feff}{log}")).unwrap();
+        assert_eq!((&marked.counts, &marked.sessions), (&plain.counts, &plain.sessions), "{name}");
+        assert_eq!(marked.report.byte_order_marks, 1, "{name}");
     }
+}
+
+/// Quotation marks around everything, truth values, numbers with a fraction of zeros; and a table as a spreadsheet in German saves it: a byte order
+/// mark, semicolons, decimal commas, CR LF.
+#[test]
+fn tables_are_read_as_other_programs_write_them() {
+    let format = Format::delimited("query=query,item=item,position=rank,click=click").unwrap();
+    let quoted = "\"query\",\"item\",\"rank\",\"click\"\n\"red, or so\",\"a\",\"1\",\"True\"\n\"red, or so\",\"b\",\"2.0\",\"False\"\n";
+    let log = read(&format, quoted).unwrap();
+    assert_eq!(csv(&log.counts), "\"red, or so\",a,1,1,1\n\"red, or so\",b,2,0,1\n");
+    let german = "\u{feff}query;item;position;clicks;impressions\r\nrot;a;1;3,0;10,00\r\nrot;b;2,0;1;9\r\n";
+    let log = read(&Format::counts(), german).unwrap();
+    assert_eq!(csv(&log.counts), "rot,a,1,3,10\nrot,b,2,1,9\n");
+    // Three thousand, or three?
+    let doubtful = german.replace("10,00", "10,000");
+    let error = read(&Format::counts(), doubtful).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::Line(Fault::NotANumber));
+}
+
+/// Few lines may have many clicks.
+#[test]
+fn a_share_to_skip_is_one_of_impressions_and_clicks_too() {
+    let mut log = String::from(COUNTS);
+    (0..99).for_each(|item| log += &format!("q,{item},1,1,10\n"));
+    log += "q,x,0,30,40\n";
+    let lenient = |share| Reader::new(Format::counts()).lenient(share).unwrap().read("log", log.as_bytes());
+    for (share, message) in [
+        (0.005, "1.00 % of the lines would have to be skipped, more than 0.50 %"),
+        (0.02, "3.88 % of the impressions would have to be skipped, more than 2.00 %"),
+        (0.05, "23.26 % of the clicks would have to be skipped, more than 5.00 %"),
+    ] {
+        let error = lenient(share).unwrap_err();
+        assert!(error.to_string().starts_with(message), "{error}");
+    }
+    let report = lenient(0.25).unwrap().report;
+    let skipped = &report.skipped["position 0"];
+    assert_eq!((skipped.lines, skipped.impressions, skipped.clicks), (1, 40, 30));
+    assert!(
+        report.to_string().contains("position 0: 1 line (40 impressions, 30 clicks), the first at"),
+        "{report}"
+    );
+}
+
+/// The list ends above the line, and that is counted.
+#[test]
+fn lists_that_a_fault_cuts_short_are_counted() {
+    let log = "page,rank,item,click\nv1,1,a,0\nv1,x,b,1\nv1,3,c,1\nv2,1,a,1\nv2,2,b,0\nv3,0,a,1\nv4,1,a,0\n";
+    let format = Format::delimited("item=item,position=rank,click=click,session=page").unwrap();
+    let log = Reader::new(format).keep_sessions().lenient(0.9).unwrap().read("log", log.as_bytes()).unwrap();
+    let all = |items: &str, of_list| ("all".into(), items.into(), of_list);
+    assert_eq!(patterns(&log), [all("a", vec![(0, 2)]), all("a b", vec![(1, 1)])]);
+    // Of the third nothing is left.
+    assert_eq!((log.report.sessions, log.report.sessions_at_fault), (3, 1));
+    assert!(
+        log.report.to_string().contains("3 sessions (1 of them cut short by skipped lines), "),
+        "{}",
+        log.report
+    );
 }
 
 /// What is no text of the kind that is read is named, strict or lenient, since no line of it makes sense.
@@ -644,7 +699,7 @@ fn a_lenient_reader_counts_what_it_skips_and_has_a_limit() {
     assert_eq!(report.skipped["position 0"].first.line, 12);
     assert_eq!(
         report.to_string(),
-        "18 lines, 37 impressions, 10 clicks; skipped 3 lines\n  position 0: 1 line, the first at log:12: column 7 (Position): \
+        "18 lines, 37 impressions, 10 clicks; skipped 3 lines\n  position 0: 1 line (3 impressions, 2 clicks), the first at log:12: column 7 (Position): \
          positions count from 1, found `0`\n  too few columns: 2 lines, the first at log:5: 1 column, expected 12, found ``"
     );
     let error = lenient(0.1).unwrap_err();

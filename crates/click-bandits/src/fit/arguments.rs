@@ -51,12 +51,9 @@ pub(crate) struct Arguments {
     /// Skip lines at fault and count them by reason, instead of stopping at the first
     #[arg(long)]
     pub(super) lenient: bool,
-    /// Share of lines that may be skipped [default: 0.01]
+    /// Share of lines, of impressions and of clicks that may be skipped [default: 0.01]
     #[arg(long, value_name = "SHARE", requires = "lenient", allow_negative_numbers = true)]
     pub(super) max_skipped: Option<f64>,
-    /// Lines end with CR LF
-    #[arg(long)]
-    pub(super) crlf: bool,
     /// The models are compared on one session in N (one impression where lines are no sessions), which no compared fit has seen
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..))]
     pub(super) held_out: u64,
@@ -183,7 +180,6 @@ impl Arguments {
             prior: how.prior,
             lenient: false,
             max_skipped: None,
-            crlf: false,
             held_out: 10,
             seed: 1,
             threads: None,
@@ -244,7 +240,6 @@ impl Arguments {
             "scope": name(Some(self.scope)),
             "prior": self.prior,
             "max_skipped": self.lenient.then(|| self.share_to_skip()),
-            "crlf": self.crlf,
             "held_out": self.held_out,
             "seed": self.seed,
         })

@@ -1,5 +1,6 @@
 //! What `fit` says when it is done: what was read, which model foretells best, what the log cannot tell, where the results are.
 
+use super::SPEC;
 use super::arguments::Arguments;
 use super::records::FEW;
 use super::simulation::Simulable;
@@ -38,8 +39,7 @@ impl fmt::Display for Overview<'_> {
         )?;
         self.comparison(f)?;
         self.warnings(f)?;
-        let out = self.arguments.out.display();
-        writeln!(f, "Results: {out}")?;
+        writeln!(f, "Results: {}", self.arguments.out.display())?;
         if let Some(users) = self.users.filter(|users| users.model != users.best) {
             writeln!(
                 f,
@@ -51,8 +51,9 @@ impl fmt::Display for Overview<'_> {
             Some(simulable) => {
                 writeln!(
                     f,
-                    "Users ({}): click-bandits simulate {out}/spec.toml --out RESULTS",
-                    simulable.fit().model()
+                    "Users ({}): click-bandits simulate {} --out RESULTS",
+                    simulable.fit().model(),
+                    for_a_shell(&self.arguments.out.join(SPEC).display().to_string())
                 )
             }
             None => writeln!(
@@ -67,6 +68,12 @@ impl fmt::Display for Overview<'_> {
 fn with_error(difference: Difference) -> String {
     let error = difference.standard_error.map_or("?".to_owned(), |error| fixed(error, 5));
     format!("{} ({error})", fixed(difference.mean, 5))
+}
+
+/// A word for a shell: in quotation marks where it is not one as it stands.
+fn for_a_shell(word: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "/._-+=:,@%".contains(letter);
+    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 fn names(models: &[Model]) -> String {

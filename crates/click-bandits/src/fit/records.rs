@@ -38,6 +38,9 @@ struct LogRecord {
     bytes: u64,
     #[serde(skip_serializing_if = "is_zero")]
     sessions: u64,
+    /// Those that lost lines.
+    #[serde(skip_serializing_if = "is_zero")]
+    sessions_at_fault: u64,
     impressions: u64,
     clicks: u64,
     #[serde(skip_serializing_if = "is_zero")]
@@ -50,6 +53,9 @@ struct LogRecord {
 struct SkippedRecord {
     reason: &'static str,
     lines: u64,
+    /// As far as they can be read.
+    impressions: u64,
+    clicks: u64,
     first: String,
 }
 
@@ -254,6 +260,8 @@ impl Parameters {
         let skipped = |(&reason, skipped): (&&'static str, &click_logs::Skipped)| SkippedRecord {
             reason,
             lines: skipped.lines,
+            impressions: skipped.impressions,
+            clicks: skipped.clicks,
             first: skipped.first.to_string(),
         };
         Self {
@@ -263,6 +271,7 @@ impl Parameters {
                 lines: report.lines,
                 bytes: report.bytes,
                 sessions: report.sessions,
+                sessions_at_fault: report.sessions_at_fault,
                 impressions: report.impressions,
                 clicks: report.clicks,
                 clicks_outside: report.clicks_outside,

@@ -97,9 +97,6 @@ impl Source {
                 .lenient(arguments.share_to_skip())
                 .map_err(|error| anyhow!("--max-skipped: {error}"))?;
         }
-        if arguments.crlf {
-            reader = reader.crlf();
-        }
         if models.iter().any(|model| model.needs_sessions()) {
             reader = reader.keep_sessions();
         }
@@ -223,9 +220,8 @@ impl Source {
     /// The library's message is the whole of it: it has what the system said, too.
     fn told(&self, error: &click_logs::Error) -> anyhow::Error {
         match (self.told_by, error.kind()) {
-            (ToldBy::CommandLine, ErrorKind::Line(Fault::CarriageReturn)) => anyhow!("{error}: give --crlf"),
-            (ToldBy::CommandLine, ErrorKind::Line(Fault::ByteOrderMark)) => {
-                anyhow!("{error}: --lenient takes it off")
+            (ToldBy::CommandLine, ErrorKind::Line(Fault::UnexpectedHeader)) => {
+                anyhow!("{error}: give --format delimited --columns query=..,item=..,position=..,click=..")
             }
             _ => anyhow!(error.to_string()),
         }

@@ -6,7 +6,7 @@
 //! Where a column names sessions, lines that stand together with the same session and query are one list, from its first position down. Where a line of
 //! a list is skipped, the list ends above it, and such lists are counted. What sessions are called is compared from line to line, and neither kept nor shown.
 
-use super::fields::{MAX_POSITIONS, count, position};
+use super::fields::{MAX_POSITIONS, check_count, check_position, table_clicks, table_number};
 use super::line::{LineFault, LineFormat, MAX_TEXT, after_last_line, cut_between};
 use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
@@ -201,6 +201,17 @@ pub(crate) struct Layout {
 /// What may stand between columns, in the order in which it is tried.
 const DELIMITERS: [u8; 4] = [b'\t', b',', b';', b'|'];
 
+/// What stands between columns, in words.
+fn called(delimiter: u8) -> Cow<'static, str> {
+    match delimiter {
+        b'\t' => "tabs".into(),
+        b',' => "commas".into(),
+        b';' => "semicolons".into(),
+        b'|' => "vertical bars".into(),
+        other => format!("`{}`", char::from(other).escape_debug()).into(),
+    }
+}
+
 impl Layout {
     /// Where the header has the columns, if this stands between them.
     fn new(named: &Columns, header: &[u8], delimiter: u8) -> Result<Self, String> {
@@ -213,7 +224,10 @@ impl Layout {
             let mut places = (0..names.len()).filter(|&place| names[place] == name);
             *column = places.next();
             if column.is_none() {
-                return Err(format!("no column `{name}` in the header"));
+                return Err(format!(
+                    "no column `{name}` in the header, with {} between columns",
+                    called(delimiter)
+                ));
             }
             if places.next().is_some() {
                 return Err(format!("two columns `{name}` in the header"));
@@ -257,7 +271,10 @@ impl LineFormat for Delimited {
         {
             let names: Vec<&str> = self.columns.by_role().into_iter().flatten().collect();
             let (names, n_columns) = (names.join("`, `"), columns.len());
-            return Err(format!("no header: none of the {n_columns} columns is called `{names}`"));
+            let between = called(delimiter);
+            return Err(format!(
+                "no header: none of the {n_columns} columns, with {between} between them, is called `{names}`"
+            ));
         }
         Err(wrong.unwrap_or_else(|| {
             let name = self.columns.query.as_ref().unwrap_or(&self.columns.item);
@@ -363,18 +380,20 @@ fn shown<S: Sink>(
         return Err(LineFault::new(fault, 0, &text[..text.len().min(MAX_TEXT)]));
     }
     let field = |role: usize| fields[role].unwrap_or_default();
-    let impressions = || fields[IMPRESSIONS].map_or(Ok(1), count);
+    let clicks = || table_clicks(field(CLICK)).and_then(check_count);
+    let impressions = || fields[IMPRESSIONS].map_or(Ok(1), |text| table_number(text).and_then(check_count));
     let in_role = |role: usize| {
         move |fault| {
             let column = layout.columns[role].map_or(0, |column| column + 1);
-            LineFault::new(fault, column, field(role)).of(count(field(CLICK)), impressions())
+            LineFault::new(fault, column, field(role)).of(clicks(), impressions())
         }
     };
     let query = fields[QUERY].unwrap_or(ONE_QUERY);
     let query = sink.id(query).map_err(in_role(QUERY))?;
     let item = sink.id(field(ITEM)).map_err(in_role(ITEM))?;
-    let position = position(field(POSITION), MAX_POSITIONS).map_err(in_role(POSITION))?;
-    let clicks = count(field(CLICK)).map_err(in_role(CLICK))?;
+    let position = table_number(field(POSITION)).and_then(|position| check_position(position, MAX_POSITIONS));
+    let position = position.map_err(in_role(POSITION))?;
+    let clicks = clicks().map_err(in_role(CLICK))?;
     let impressions = impressions().map_err(in_role(IMPRESSIONS))?;
     if clicks > impressions {
         return Err(in_role(CLICK)(Fault::ClicksAboveImpressions { impressions }));

@@ -113,6 +113,33 @@ fn not_a_number(text: &[u8]) -> Fault {
     }
 }
 
+/// A number as tables have it: a fraction of zeros may follow (`3.0`, or `3,0` as a spreadsheet in German writes it), but not three of
+/// them, since `3.000` is three thousand to some.
+#[inline]
+pub(crate) fn table_number(text: &[u8]) -> Result<u64, Fault> {
+    number(text).or_else(|fault| with_fraction(text).unwrap_or(Err(fault)))
+}
+
+#[cold]
+fn with_fraction(text: &[u8]) -> Option<Result<u64, Fault>> {
+    let point = text.iter().position(|byte| matches!(byte, b'.' | b','))?;
+    let zeros = &text[point + 1..];
+    let whole = !zeros.is_empty() && zeros.len() != 3 && zeros.iter().all(|&byte| byte == b'0');
+    (whole && point > 0).then(|| number(&text[..point]))
+}
+
+/// Clicks as tables have them: a number, or a truth value.
+#[inline]
+pub(crate) fn table_clicks(text: &[u8]) -> Result<u64, Fault> {
+    table_number(text).or_else(|fault| truth(text).ok_or(fault))
+}
+
+#[cold]
+fn truth(text: &[u8]) -> Option<u64> {
+    let is = |word: &[u8]| text.eq_ignore_ascii_case(word);
+    if is(b"true") { Some(1) } else { is(b"false").then_some(0) }
+}
+
 /// A number of clicks or impressions.
 #[inline]
 pub(crate) fn count(text: &[u8]) -> Result<u64, Fault> {
@@ -123,12 +150,6 @@ pub(crate) fn count(text: &[u8]) -> Result<u64, Fault> {
 #[inline]
 pub(crate) fn check_count(count: u64) -> Result<u64, Fault> {
     if count > MAX_COUNT { Err(Fault::TooLarge { max: MAX_COUNT }) } else { Ok(count) }
-}
-
-/// A 1-based position, as a 0-based one.
-#[inline]
-pub(crate) fn position(text: &[u8], depth: u64) -> Result<u8, Fault> {
-    number(text).and_then(|position| check_position(position, depth))
 }
 
 /// A 1-based position, as a 0-based one, if it is one of a list of this length.
@@ -187,6 +208,26 @@ mod tests {
             assert_eq!(number(text.as_bytes()), expected, "{text}");
             assert_eq!(number_in(format!("{text}\t00000000").as_bytes(), 0, text.len()), expected, "{text}");
         }
+        for (text, expected) in [
+            ("3.0", Ok(3)),
+            ("3,00", Ok(3)),
+            ("0.0000", Ok(0)),
+            ("7", Ok(7)),
+            ("3.000", Err(Fault::NotANumber)),
+            ("3.5", Err(Fault::NotANumber)),
+            ("3.", Err(Fault::NotANumber)),
+            (".0", Err(Fault::NotANumber)),
+            ("1.0.0", Err(Fault::NotANumber)),
+            ("-3.0", Err(Fault::Negative)),
+            ("", Err(Fault::Empty)),
+        ] {
+            assert_eq!(table_number(text.as_bytes()), expected, "{text}");
+        }
+        assert_eq!(
+            ["True", "false", "TRUE"].map(|text| table_clicks(text.as_bytes())),
+            [Ok(1), Ok(0), Ok(1)]
+        );
+        assert_eq!(table_clicks(b"yes"), Err(Fault::NotANumber));
         assert_eq!(count(b"1099511627775"), Ok(MAX_COUNT));
         assert_eq!(count(b"1099511627776"), Err(Fault::TooLarge { max: MAX_COUNT }));
     }

@@ -1,7 +1,7 @@
 //! Reading logs: files in order, in blocks of whole lines, by as many threads as there are cores.
 //!
 //! A block is read (and decompressed) by one thread at a time and parsed by the one that read it, so that what is held in memory does not
-//! grow with the file. Compressed files (gzip, several members too) are told by their first bytes. What is counted, what is reported and
+//! grow with the file. Lines end with LF or CR LF, and a byte order mark at the beginning of a file is taken off. Compressed files (gzip, several members too) are told by their first bytes. What is counted, what is reported and
 //! which error comes first do not depend on the number of threads.
 
 mod delimited;
@@ -129,7 +129,6 @@ pub struct Reader {
     max_skipped: Option<f64>,
     threads: NonZeroUsize,
     block_bytes: usize,
-    crlf: bool,
     keep_sessions: bool,
     hold_out: Option<HoldOut>,
 }
@@ -178,7 +177,6 @@ impl Reader {
             max_skipped: None,
             threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             block_bytes: 1 << 18,
-            crlf: false,
             keep_sessions: false,
             hold_out: None,
         }
@@ -186,8 +184,7 @@ impl Reader {
 
     /// Skips lines at fault and counts them by reason; an error if more than this share of all lines was skipped, or of their impressions or
     /// clicks, as far as these can be read of a line at fault. Damaged
-    /// compression, an empty log and a wrong header stay errors, and so does what cannot be read. A byte order mark is
-    /// taken off, and counted.
+    /// compression, an empty log and a wrong header stay errors, and so does what cannot be read.
     ///
     /// # Errors
     ///
@@ -210,12 +207,6 @@ impl Reader {
     #[must_use]
     pub fn block_bytes(self, block_bytes: NonZeroUsize) -> Self {
         Self { block_bytes: block_bytes.get().min(source::MAX_BLOCK), ..self }
-    }
-
-    /// Lines end with CR LF. They may end with LF alone, too.
-    #[must_use]
-    pub fn crlf(self) -> Self {
-        Self { crlf: true, ..self }
     }
 
     /// Also keeps the sessions, in memory: the lists that were shown and their clicks.
@@ -367,21 +358,12 @@ impl Reader {
         while start < bytes.len() {
             // The last line of a file may end with the file.
             let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |len| start + len);
-            let mut line = &bytes[start..end];
+            let line = &bytes[start..end];
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
             let at = block.at(start);
             start = end + 1;
             format.enter(&block.layout, line, &mut memory, sink);
-            let result = if line.last() == Some(&b'\r') {
-                line = &line[..line.len() - 1];
-                if self.crlf {
-                    format.line(&block.layout, line, at, &mut memory, sink)
-                } else {
-                    Err(LineFault::new(Fault::CarriageReturn, 0, b"\r\n"))
-                }
-            } else {
-                format.line(&block.layout, line, at, &mut memory, sink)
-            };
-            if let Err(mut fault) = result {
+            if let Err(mut fault) = format.line(&block.layout, line, at, &mut memory, sink) {
                 if number == 1 && !F::HEADER && looks_like_a_header(line) {
                     fault = LineFault::new(Fault::UnexpectedHeader, 0, line);
                 }

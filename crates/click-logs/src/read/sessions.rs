@@ -62,7 +62,8 @@ impl LineFormat for SessionLines {
         let in_column = |number: usize| {
             move |fault| {
                 let clicks = marks.iter().filter(|&&mark| mark == b'1').count();
-                LineFault::new(fault, number, columns[number - 1]).of(Ok(clicks as u64), Ok(marks.len() as u64))
+                LineFault::new(fault, number, columns[number - 1])
+                    .of(Ok(clicks as u64), Ok(marks.len() as u64))
             }
         };
         for number in 1..=2 {

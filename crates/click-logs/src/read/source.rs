@@ -2,7 +2,6 @@
 
 use super::line::{LineFormat, MAX_TEXT};
 use crate::error::{Error, ErrorKind, Place};
-use crate::fault::Fault;
 use flate2::bufread::GzDecoder;
 use std::collections::VecDeque;
 use std::fmt;
@@ -279,12 +278,6 @@ impl<'a, F: LineFormat> Source<'a, F> {
         }
         if start.starts_with(&BYTE_ORDER_MARK) {
             self.totals.byte_order_marks += 1;
-            if !self.lenient {
-                let text = "\\u{feff}".into();
-                let message = Fault::ByteOrderMark.to_string();
-                let place = Place { file: name.to_string(), line: 1, column: None, text, message };
-                return Err(Error::at(ErrorKind::Line(Fault::ByteOrderMark), place));
-            }
             start.drain(..BYTE_ORDER_MARK.len());
         }
         let header = match first_line(&start) {
@@ -296,7 +289,6 @@ impl<'a, F: LineFormat> Source<'a, F> {
             return self.empty(name).map(|()| None);
         }
         let line = start[..header].strip_suffix(b"\n").unwrap_or(&start[..header]);
-        // Whether lines may end so is asked of the lines; a header means the same either way.
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let layout = self.format.layout(line).map_err(|message| {
             let shown = if self.format.is_header(line) { &line[..line.len().min(MAX_TEXT)] } else { b".." };
