@@ -18,6 +18,7 @@ mod tables;
 pub(crate) use self::arguments::{Arguments, FormatName, HowToRead};
 pub(crate) use self::measured::queries_of_log;
 
+use self::arguments::ToldBy;
 use self::inputs::Inputs;
 use self::overview::Overview;
 use self::records::{ComparisonRecord, Parameters};
@@ -94,7 +95,9 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let settings = arguments.settings(&inputs);
     let identity = sha256(settings.to_string().as_bytes());
     let name = settings["name"].as_str().unwrap_or_default();
-    let output = OutputDir::claim(&arguments.out, &identity, name, &FILES)?;
+    let claim = || OutputDir::claim(&arguments.out, &identity, name, &FILES);
+    // An experiment's report knows itself whose the directory is, as soon as it knows the parameters.
+    let claimed = (arguments.told_by == ToldBy::CommandLine).then(claim).transpose()?;
 
     tell(&format!("reading {}", arguments.named()));
     let whole = source.whole(&inputs)?;
@@ -117,6 +120,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let parameters = records::to_json(&Parameters::new(&whole, &fits, &options))?;
     let sha256_of_parameters = sha256(&parameters);
     may_write(&sha256_of_parameters)?;
+    let output = claimed.map_or_else(claim, Ok)?;
     let mut files: Vec<(&str, Vec<u8>)> = vec![
         (PARAMETERS_JSON, parameters),
         (PARAMETERS_CSV, tables::parameters(&whole.counts, &fits)?),
