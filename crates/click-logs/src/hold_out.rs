@@ -247,7 +247,8 @@ mod tests {
         ] {
             let mut counts = [0_u32; 6];
             for place in 0..draws {
-                counts[HoldOut::new(one_in, 8).at(place).binomial(5) as usize] += 1;
+                let held_out = HoldOut::new(one_in, 8).at(place).binomial(5);
+                counts[usize::try_from(held_out).unwrap()] += 1;
             }
             for (count, mass) in counts.into_iter().zip(masses) {
                 let n = draws as f64;

@@ -235,7 +235,7 @@ fn numbers_and_texts_are_not_mixed_up() {
 fn names_are_told_apart_letter_by_letter() {
     let [one, other] = ["shoe-redlv2hx6hb", "shoesztai3jx6100"];
     let log =
-        format!("{}q,{one},1,3,10\nq,{other},1,5,10\n{one},{other},1,1,1\n{other},{other},1,0,2\n", COUNTS);
+        format!("{COUNTS}q,{one},1,3,10\nq,{other},1,5,10\n{one},{other},1,1,1\n{other},{other},1,0,2\n");
     let read_back = csv(&read(&Format::counts(), &log).unwrap().counts);
     assert_eq!(format!("{COUNTS}{read_back}"), log);
     let sessions =
@@ -560,9 +560,8 @@ fn tables_are_read_as_other_programs_write_them() {
 /// Few lines may have many clicks.
 #[test]
 fn a_share_to_skip_is_one_of_impressions_and_clicks_too() {
-    let mut log = String::from(COUNTS);
-    (0..99).for_each(|item| log += &format!("q,{item},1,1,10\n"));
-    log += "q,x,0,30,40\n";
+    let lines: Vec<String> = (0..99).map(|item| format!("q,{item},1,1,10\n")).collect();
+    let log = format!("{COUNTS}{}q,x,0,30,40\n", lines.concat());
     let lenient = |share| Reader::new(Format::counts()).lenient(share).unwrap().read("log", log.as_bytes());
     for (share, message) in [
         (0.005, "1.00 % of the lines would have to be skipped, more than 0.50 %"),
