@@ -118,15 +118,15 @@ impl Report {
                 [least.min(gap), most.max(gap)]
             })
         });
-        // What takes seconds with hundreds of items.
+        // With hundreds of items that takes seconds, most of them the lottery: while nothing is done, no time is foreseen.
         let display = Progress::start("preferences", 4, "parts of the report", quiet);
+        let von_neumann = matrix.von_neumann_winner();
+        display.add(1);
         let Shares { condorcet, ordered } = shares(matrix)?;
         display.add(1);
         let n_three_cycles = matrix.three_cycles().count();
         display.add(1);
         let strongly_transitive = matrix.is_strongly_transitive();
-        display.add(1);
-        let von_neumann = matrix.von_neumann_winner();
         drop(display);
         Ok(Self {
             source: file.label(),
@@ -169,7 +169,7 @@ impl Report {
             ),
         ));
         // What is not told apart goes into the rest as it was estimated.
-        let caveat = if self.sampling.is_some() { "in the estimate, without an error: " } else { "" };
+        let caveat = if self.sampling.is_some() { "of the estimate, error unknown: " } else { "" };
         lines.extend(self.structure().into_iter().map(|(what, value)| (what, format!("{caveat}{value}"))));
         lines
     }
