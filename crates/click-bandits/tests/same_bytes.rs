@@ -257,7 +257,7 @@ fn the_mask_reaches_the_platform() {
     }
     let logarithms = |environment: &[(&str, &str)]| {
         let output = Command::new(env::current_exe().expect("this program"))
-            .args(["--exact", "platform_logarithms", "--nocapture"])
+            .args(["--exact", "same_bytes::platform_logarithms", "--nocapture"])
             .envs(environment.iter().copied())
             .output()
             .expect("this program starts");

@@ -197,6 +197,13 @@ impl Overview<'_> {
                 sum(|report| report.few_clicks.len()),
                 format!("positions have fewer than {FEW} clicks: see the intervals of examination"),
             ),
+            (
+                sum(|report| report.few_comparisons.len()),
+                format!(
+                    "positions are compared with the first one by fewer than {FEW} clicks on items shown at both: their examination \
+                     is what it is only if lists are in random order"
+                ),
+            ),
         ] {
             if count > 0 {
                 warn(format!("{} {what}.", grouped(count as u64)))?;

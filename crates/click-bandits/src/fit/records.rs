@@ -79,11 +79,9 @@ struct ModelRecord {
 #[derive(Debug, Serialize)]
 struct SiteRecord {
     typical: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    typical_examination: Option<f64>,
-    /// Where examination is g, an item that no one has seen is taken for `typical (g / typical_examination)^slope`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    slope: Option<f64>,
+    /// By position: an item that no one has seen is taken for `typical` times this.
+    #[serde(skip_serializing_if = "<[f64]>::is_empty")]
+    lift: Vec<f64>,
     /// Pseudo-impressions of every item's prior.
     prior: f64,
     /// Simplified DBN: satisfaction of an item that no one has seen.
@@ -102,8 +100,6 @@ struct SiteRecord {
 struct QueryRecord {
     query: String,
     typical: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    typical_examination: Option<f64>,
     items: Vec<ItemRecord>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     positions: Vec<PositionRecord>,
@@ -159,6 +155,7 @@ struct IdentifiabilityRecord {
     always_clicked: Vec<Pair>,
     few_impressions: Vec<Pair>,
     few_clicks: Vec<PositionClicks>,
+    few_comparisons: Vec<PositionComparisons>,
     few: u64,
 }
 
@@ -175,6 +172,13 @@ struct Pair {
     item: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     impressions: Option<u64>,
+}
+
+/// How many clicks compare the examination of a position with that of the first.
+#[derive(Debug, Serialize)]
+struct PositionComparisons {
+    position: usize,
+    clicks: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -248,11 +252,6 @@ struct ScoreRecord {
     conditional_by_rank: Vec<f64>,
 }
 
-/// A number that only products of attraction and examination have.
-fn of_products(fit: &Fit, number: f64) -> Option<f64> {
-    matches!(fit.model(), Model::Pbm | Model::Ubm).then_some(number)
-}
-
 impl Parameters {
     pub(super) fn new(whole: &Whole, fits: &[Fit], options: &Options) -> Self {
         let Whole { report, counts, .. } = whole;
@@ -319,8 +318,7 @@ impl ModelRecord {
             model: fit.model().name(),
             site: SiteRecord {
                 typical: fit.site().typical,
-                typical_examination: of_products(fit, fit.site().typical_examination),
-                slope: of_products(fit, fit.site().slope),
+                lift: fit.site().lift.clone(),
                 prior: fit.site().prior_strength,
                 typical_satisfaction: leave_of(Model::Sdbn),
                 below_first_click: leave_of(Model::Cascade),
@@ -344,7 +342,6 @@ impl QueryRecord {
         Self {
             query: name(names, query.id),
             typical: query.typical,
-            typical_examination: of_products(fit, query.typical_examination),
             items: query.items.iter().enumerate().map(item).collect(),
             positions: positions(fit, &query.positions),
             convergence: query.convergence.as_ref().map(convergence),
@@ -393,6 +390,11 @@ impl IdentifiabilityRecord {
                 .few_clicks
                 .iter()
                 .map(|&(position, clicks)| PositionClicks { position: position + 1, clicks })
+                .collect(),
+            few_comparisons: report
+                .few_comparisons
+                .iter()
+                .map(|&(position, clicks)| PositionComparisons { position: position + 1, clicks })
                 .collect(),
             few: report.few,
         }

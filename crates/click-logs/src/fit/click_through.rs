@@ -15,7 +15,7 @@
 
 use super::estimate::{Estimate, normal_quantile};
 use super::options::{Options, Scope};
-use super::usual::{Item, Seen, Usual};
+use super::usual::{Item, SAMPLE, Seen, Trials, Usual};
 use super::{Fit, ItemFit, Model, QueryFit, Site};
 use crate::counts::Counts;
 
@@ -48,19 +48,22 @@ pub(super) fn fit(model: Model, counts: &Counts, options: &Options) -> Fit {
     let mut queries = Vec::new();
     let mut usual = None;
     if model == Model::CtrDocument {
-        let mut seen = Seen::default();
+        let mut seen = Seen::new(counts.n_cells().div_ceil(SAMPLE).max(1));
         for query in counts.queries() {
             let cells: Vec<_> = query.cells().collect();
-            seen.push_query(
-                0.0,
+            let totals = || {
                 cells.chunk_by(|a, b| a.item == b.item).map(|cells| {
                     let clicks: u64 = cells.iter().map(|cell| cell.clicks).sum();
                     let impressions: u64 = cells.iter().map(|cell| cell.impressions).sum();
-                    Item { clicks: clicks as f64, impressions: impressions as f64, placement: 0.0 }
-                }),
+                    (clicks as f64, impressions as f64)
+                })
+            };
+            seen.push_query(
+                totals().map(|(clicks, impressions)| Item { clicks, exposure: impressions, lift: 1.0 }),
+                totals().map(|(clicks, impressions)| Trials::new([(impressions - clicks, 1.0)].into_iter())),
             );
         }
-        let found = Usual::new(&seen, options.prior_strength);
+        let found = Usual::new(&seen, options.prior_strength, None);
         strength = found.strength;
         usual = Some(found);
     }
@@ -80,15 +83,13 @@ pub(super) fn fit(model: Model, counts: &Counts, options: &Options) -> Fit {
             satisfaction,
             positions,
             typical: usual,
-            typical_examination: 1.0,
             convergence: None,
         });
     }
     let site = Site {
         positions,
         typical,
-        typical_examination: 1.0,
-        slope: 0.0,
+        lift: Vec::new(),
         typical_leave: 0.0,
         prior_strength: strength,
         convergence: None,

@@ -13,11 +13,15 @@
 //! Reference, deviations: none. Numerics: integers. Complexity: linear in the cells, and cubic in the positions.
 
 use super::Scope;
+use super::linear::Cholesky;
 use super::rank_one::Parts;
-use crate::counts::Counts;
+use crate::counts::{Cell, Counts};
 use crate::names::Id;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+
+/// Clicks that compare positions where there are none.
+const NEXT_TO_NOTHING: f64 = 1e-6;
 
 /// Items and positions that impressions connect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +35,7 @@ pub struct Component {
 }
 
 /// What rests on little, or on nothing but the prior.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Identifiability {
     /// The query; none for all queries with one examination.
     pub query: Option<Id>,
@@ -45,6 +49,11 @@ pub struct Identifiability {
     pub few_impressions: Vec<(Id, Id, u64)>,
     /// Positions with few clicks, and how many: what examination rests on.
     pub few_clicks: Vec<(usize, u64)>,
+    /// Positions whose examination, relative to the first, few clicks tell whatever the order of the lists; and how many do. An item that
+    /// was shown at several positions compares them, with as many clicks as it has: the reciprocal of the variance of the logarithm of
+    /// examination that these clicks leave. Without them examination is told only if lists are in random order: a better item at a
+    /// position looks like more examination.
+    pub few_comparisons: Vec<(usize, f64)>,
     /// Whether the log bounds what examination of any two positions compares to, from both sides. Not if a position has no click.
     pub scales_are_bounded: bool,
     /// What counts as few.
@@ -84,10 +93,12 @@ pub fn identifiability(counts: &Counts, scope: Scope, few: u64) -> Vec<Identifia
     let mut reports = Vec::new();
     // Once: it looks at all cells.
     let n_positions = counts.n_positions();
+    let rates = click_through(n_positions, counts.queries().flat_map(|query| query.cells()));
     let mut open = Open::new(n_positions);
     for query in counts.queries() {
         let cells: Vec<_> = query.cells().collect();
         for item in cells.chunk_by(|a, b| a.item == b.item) {
+            open.compare(item, &rates);
             open.items.push((query.id(), item[0].item, item[0].position));
             let (mut clicks, mut impressions) = (0, 0);
             let clicked = item.iter().find(|cell| cell.clicks > 0).map(|cell| cell.position);
@@ -118,6 +129,16 @@ pub fn identifiability(counts: &Counts, scope: Scope, few: u64) -> Vec<Identifia
     reports
 }
 
+/// Rates of positions: how examination compares, roughly.
+fn click_through(n_positions: usize, cells: impl Iterator<Item = Cell>) -> Vec<f64> {
+    let mut totals = vec![(0.5, 1.0); n_positions];
+    for cell in cells {
+        totals[cell.position].0 += cell.clicks as f64;
+        totals[cell.position].1 += cell.impressions as f64;
+    }
+    totals.into_iter().map(|(clicks, impressions)| clicks / impressions).collect()
+}
+
 /// What has been seen so far.
 struct Open {
     parts: Parts,
@@ -130,6 +151,8 @@ struct Open {
     /// Query, item, and a position where it was shown.
     items: Vec<(Id, Id, usize)>,
     counts: Vec<(u64, u64)>,
+    /// What clicks on the same items tell of logarithms of examination, a row a position.
+    compared: Vec<f64>,
 }
 
 impl Open {
@@ -142,7 +165,40 @@ impl Open {
             positions: vec![(0, 0); n_positions],
             items,
             counts,
+            compared: vec![0.0; n_positions * n_positions],
         }
+    }
+
+    /// The clicks of an item fall on its positions in proportion to impressions and examination, whatever its attraction.
+    fn compare(&mut self, item: &[Cell], rates: &[f64]) {
+        let n = self.positions.len();
+        let clicks: u64 = item.iter().map(|cell| cell.clicks).sum();
+        if clicks == 0 || item.len() < 2 {
+            return;
+        }
+        let expected = |cell: &Cell| cell.impressions as f64 * rates[cell.position];
+        let all: f64 = item.iter().map(expected).sum();
+        for a in item {
+            let share = expected(a) / all;
+            self.compared[a.position * n + a.position] += clicks as f64 * share;
+            for b in item {
+                self.compared[a.position * n + b.position] -= clicks as f64 * share * expected(b) / all;
+            }
+        }
+    }
+
+    /// Clicks that compare each position with the first one shown.
+    fn comparisons(&self, shown: &[usize]) -> Vec<(usize, f64)> {
+        let n = self.positions.len();
+        let Some((_, rest)) = shown.split_first() else { return Vec::new() };
+        let entry = |a: usize, b: usize| {
+            // Next to nothing compares all positions, so that there is an inverse.
+            self.compared[a * n + b] + if a == b { NEXT_TO_NOTHING } else { 0.0 }
+        };
+        let matrix = rest.iter().flat_map(|&a| rest.iter().map(move |&b| entry(a, b))).collect();
+        let variances = Cholesky::new(rest.len(), matrix).map(|factor| factor.inverse_diagonal());
+        let clicks = |place: usize| variances.as_ref().map_or(0.0, |variances| 1.0 / variances[place]);
+        rest.iter().enumerate().map(|(place, &position)| (position, clicks(place))).collect()
     }
 
     /// Whether every part that clicks connect leads to every other, along items that were skipped there.
@@ -189,6 +245,9 @@ impl Open {
             }
         }
         let scales_are_bounded = self.scales_are_bounded();
+        let shown: Vec<usize> = (0..self.positions.len()).filter(|&l| self.positions[l].1 > 0).collect();
+        let comparisons = self.comparisons(&shown).into_iter();
+        let few_comparisons = comparisons.filter(|&(_, clicks)| clicks < few as f64).collect();
         let shown = self.positions.iter().enumerate().filter(|(_, counts)| counts.1 > 0);
         let items =
             || self.items.iter().zip(&self.counts).map(|(&(query, item, _), &counts)| (query, item, counts));
@@ -197,6 +256,7 @@ impl Open {
         };
         Identifiability {
             query,
+            few_comparisons,
             scales_are_bounded,
             components: components.into_values().collect(),
             never_clicked: pairs(|(clicks, _)| clicks == 0),
@@ -242,6 +302,16 @@ impl fmt::Display for Identifiability {
             writeln!(
                 f,
                 "skips in one direction only compare some positions: the prior bounds their examination"
+            )?;
+        }
+        if !self.few_comparisons.is_empty() {
+            let positions: Vec<usize> = self.few_comparisons.iter().map(|of| of.0).collect();
+            writeln!(
+                f,
+                "positions {}: fewer than {} clicks compare their examination with the first one's, which the log tells only if its \
+                 lists are in random order",
+                list(&positions),
+                self.few
             )?;
         }
         writeln!(f, "items never clicked: {}", self.never_clicked.len())?;

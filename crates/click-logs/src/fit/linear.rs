@@ -3,7 +3,7 @@
 //! Numerics: backward stable without pivoting. A pivot below 1e-12 of its diagonal element counts as zero, and then there is
 //! no factor. Complexity: O(n^3) to factorise, O(n^2) to solve.
 
-use confidence::math::sqrt;
+use confidence::math::{ln, sqrt};
 
 /// The lower factor of a symmetric positive definite matrix, row by row.
 #[derive(Debug, Clone)]
@@ -42,6 +42,11 @@ impl Cholesky {
             let below: f64 = (row + 1..self.n).map(|k| self.lower[k * self.n + row] * right[k]).sum();
             right[row] = (right[row] - below) / self.lower[row * self.n + row];
         }
+    }
+
+    /// Half of the logarithm of the determinant of the matrix.
+    pub(crate) fn half_ln_determinant(&self) -> f64 {
+        (0..self.n).map(|row| ln(self.lower[row * self.n + row])).sum()
     }
 
     /// Multiplies by the inverse of the factor.
@@ -83,6 +88,7 @@ mod tests {
         assert!((right[0] - 1.0).abs() < 1e-15 && (right[1] - 2.0).abs() < 1e-15);
         let diagonal = factor.inverse_diagonal();
         assert!((diagonal[0] - 5.0 / 16.0).abs() < 1e-15 && (diagonal[1] - 0.25).abs() < 1e-15);
+        assert!((factor.half_ln_determinant() - ln(4.0)).abs() < 1e-15);
         // (5 - 4 + 4) / 16
         assert!((factor.form(&mut [1.0, 1.0]) - 5.0 / 16.0).abs() < 1e-15);
         assert!(Cholesky::new(2, vec![1.0, 0.0, 1.0, 1.0]).is_none(), "singular");

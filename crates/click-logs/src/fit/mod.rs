@@ -20,7 +20,7 @@
 //! | `attraction` | one an item and query; on the scale on which the first position is always examined |
 //! | `positions` | PBM: examination, 1 at the first position; DCM: probability to leave after a click; UBM: see [`Fit::browsing`] |
 //! | `typical` | what an item of the query is taken for as long as nothing is known of it |
-//! | `slope` | where examination is `g`, `typical (g / typical_examination)^slope`: rankers show better items where they are seen |
+//! | `lift` | the same at a position, over that at the first: rankers show better items where they are seen |
 //!
 //! Numerics: results are the same bits on every machine and do not depend on the order of the log. Complexity: see the
 //! modules of the estimators; all are linear in the counts for each step.
@@ -47,6 +47,7 @@
 mod click_through;
 mod compare;
 mod comparison;
+mod credibility;
 mod difference;
 mod estimate;
 mod identify;
@@ -207,10 +208,8 @@ pub struct QueryFit {
     pub satisfaction: Vec<Estimate>,
     /// Parameters of positions where the query has its own, else empty: see [`Fit::positions`].
     pub positions: Vec<Estimate>,
-    /// The attraction of an item of which nothing is known.
+    /// The attraction of an item of which nothing is known, at the first position; see [`Site::lift`].
     pub typical: f64,
-    /// PBM and UBM: where examination is this, the geometric mean over the query's impressions; see [`Site::slope`]. Else 1.
-    pub typical_examination: f64,
     /// How the fit ended where the query was fitted alone.
     pub convergence: Option<Convergence>,
 }
@@ -233,13 +232,11 @@ pub struct ItemFit {
 pub struct Site {
     /// Parameters of positions of all queries together; see [`Fit::positions`].
     pub positions: Vec<Estimate>,
-    /// Attraction of an item of which nothing is known, in a query of which nothing is known.
+    /// Attraction of an item of which nothing is known, in a query of which nothing is known, at the first position.
     pub typical: f64,
-    /// PBM and UBM: where examination is this. Else 1.
-    pub typical_examination: f64,
-    /// Where examination is `g`, an item of which nothing is known has the attraction `typical (g / typical_examination)^slope`; PBM
-    /// and UBM, else 0.
-    pub slope: f64,
+    /// How much more attractive items are that the log shows at a position than those at the first one: an item of which nothing is known
+    /// has the attraction `typical` times this. Empty for click-through rates.
+    pub lift: Vec<f64>,
     /// Satisfaction of such an item (simplified DBN); for the DCM how probably a click is the last, at any position; for the
     /// cascade the click-through rate below the first click, where the model has none.
     pub typical_leave: f64,

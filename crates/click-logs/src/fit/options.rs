@@ -13,7 +13,8 @@ pub enum Scope {
     Site,
 }
 
-/// How the likelihood of a position-based model is maximised. The maximum is the same.
+/// How the likelihood of a position-based model is maximised, without priors or query by query. The maximum is the same. Examination of
+/// all queries with priors is always found by Newton's method.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Method {
     /// Newton's method, in logarithms of the parameters, where the likelihood is concave; EM where the maximum is on the edge.

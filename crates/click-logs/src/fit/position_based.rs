@@ -6,8 +6,8 @@
 //! Priors are pseudo-impressions. Every item is shown so many times more at the first position, and clicked at the rate that is usual in
 //! the query ([`super::usual`]): that is a Beta prior on its attraction where the first position is examined. A typical item is shown at
 //! every position as often as it takes for so many clicks at the first, and clicked as on the site: so examination is drawn to that of
-//! the site where there are few clicks, and positions without a click in a query do not get examination 0. What is usual comes from a
-//! first fit of all queries together, with one examination for all. How many pseudo-clicks a query has, where the log says, are those
+//! the site where there are few clicks, and positions without a click in a query do not get examination 0. Examination of the site, and
+//! what is usual, are found with the attraction of items summed out ([`super::credibility`]). How many pseudo-clicks a query has, where the log says, are those
 //! under which queries' clicks at their positions are the most probable, at most the clicks of the other queries.
 //!
 //! Reference: see [`super`]. Deviations: priors are ours. Examination may exceed 1 below the first position, if it is larger
@@ -18,13 +18,18 @@
 //! | `means` | rate at which pseudo-impressions of a query's items are clicked |
 //! | `rates` | rate at which those of the typical item are clicked, by column |
 //!
-//! Numerics and complexity: those of [`super::rank_one`], two fits of everything, or one and one of every query.
+//! Numerics and complexity: without priors those of [`super::rank_one`], with priors those of [`super::credibility`]; and those of
+//! [`super::rank_one`] for every query with examination of its own.
 
+use super::credibility::{
+    Count, Credibility, Found, MANY_COLUMNS, Source, attraction, items, merged, n_items,
+};
 use super::estimate::{Estimate, normal_quantile};
 use super::in_order::in_order;
 use super::options::{Method, Options, Scope};
 use super::rank_one::{Cells, RankOne};
-use super::usual::{Item, SAMPLE, Seen, Usual, most_probable};
+use super::squarem::Convergence;
+use super::usual::{SAMPLE, Usual, most_probable};
 use super::{Fit, ItemFit, Model, QueryFit, Site};
 use crate::counts::{Counts, QueryCounts};
 use crate::names::Id;
@@ -34,12 +39,8 @@ use libm::{lgamma, log1p};
 use std::iter::repeat;
 use std::ops::Range;
 
-/// More columns are left to EM: Newton's method would take their number cubed.
-const MANY_COLUMNS: usize = 256;
 /// Among which the log chooses how much the site's examination counts for in a query.
 const EXAMINATIONS: [f64; 6] = [10.0, 20.0, 40.0, 80.0, 160.0, 400.0];
-/// Pseudo-impressions that keep attraction inside (0, 1), and say nothing.
-const NEXT_TO_NOTHING: f64 = 0.1;
 /// Largest rate of pseudo-impressions: below 1, that the prior has a density everywhere.
 const LARGEST_RATE: f64 = 0.99;
 const SMALLEST_RATE: f64 = 1e-6;
@@ -56,36 +57,29 @@ pub(super) fn browsing_column(position: usize, last_click: Option<usize>) -> Opt
     }
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Count {
-    item: Id,
-    column: usize,
-    clicks: u64,
-    impressions: u64,
-}
-
 /// Where counts come from: cells of every query, by item, then column.
-enum Source<'a> {
+enum Impressions<'a> {
     Positions(Vec<QueryCounts<'a>>),
     Browsing(Vec<(Id, Vec<Count>)>),
 }
 
-impl Source<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Positions(queries) => queries.len(),
-            Self::Browsing(queries) => queries.len(),
-        }
-    }
-
+impl Impressions<'_> {
     fn id(&self, query: usize) -> Id {
         match self {
             Self::Positions(queries) => queries[query].id(),
             Self::Browsing(queries) => queries[query].0,
         }
     }
+}
 
-    /// By item, then column.
+impl Source for Impressions<'_> {
+    fn n_queries(&self) -> usize {
+        match self {
+            Self::Positions(queries) => queries.len(),
+            Self::Browsing(queries) => queries.len(),
+        }
+    }
+
     fn counts(&self, query: usize, out: &mut Vec<Count>) {
         out.clear();
         match self {
@@ -93,7 +87,7 @@ impl Source<'_> {
                 item: cell.item,
                 column: cell.position,
                 clicks: cell.clicks,
-                impressions: cell.impressions,
+                impressions: cell.impressions as f64,
             })),
             Self::Browsing(queries) => out.extend_from_slice(&queries[query].1),
         }
@@ -101,16 +95,18 @@ impl Source<'_> {
 }
 
 pub(super) fn pbm(counts: &Counts, options: &Options) -> Fit {
-    let source = Source::Positions(counts.queries().collect());
-    let fitting = Fitting::new(&source, counts.n_positions(), options);
+    let source = Impressions::Positions(counts.queries().collect());
+    let fitting = Fitting::new(&source, (0..counts.n_positions()).collect(), options);
     fitting.fit(Model::Pbm, options.scope)
 }
 
 pub(super) fn ubm(sessions: &Sessions, options: &Options) -> Fit {
     let longest = sessions.queries().flat_map(|query| query.lists()).map(|list| list.items().len()).max();
     let longest = longest.unwrap_or(0);
-    let source = Source::Browsing(sessions.queries().map(|query| (query.id(), browsing(&query))).collect());
-    Fitting::new(&source, longest * (longest + 1) / 2, options).fit(Model::Ubm, Scope::Site)
+    let source =
+        Impressions::Browsing(sessions.queries().map(|query| (query.id(), browsing(&query))).collect());
+    let positions = (0..longest).flat_map(|position| std::iter::repeat_n(position, position + 1)).collect();
+    Fitting::new(&source, positions, options).fit(Model::Ubm, Scope::Site)
 }
 
 /// Counts of one query by item and browsing column.
@@ -123,7 +119,7 @@ fn browsing(query: &QuerySessions<'_>) -> Vec<Count> {
                 let clicked = pattern.clicks.get(position);
                 if let Some(column) = browsing_column(position, last_click) {
                     let clicks = if clicked { pattern.sessions } else { 0 };
-                    counts.push(Count { item, column, clicks, impressions: pattern.sessions });
+                    counts.push(Count { item, column, clicks, impressions: pattern.sessions as f64 });
                 }
                 if clicked {
                     last_click = Some(position);
@@ -131,120 +127,200 @@ fn browsing(query: &QuerySessions<'_>) -> Vec<Count> {
             }
         }
     }
-    counts.sort_unstable_by_key(|count| (count.item, count.column));
-    counts.dedup_by(|next, kept| {
-        let same = (next.item, next.column) == (kept.item, kept.column);
-        if same {
-            kept.clicks += next.clicks;
-            kept.impressions += next.impressions;
-        }
-        same
-    });
-    counts
+    merged(counts)
 }
 
-/// Pseudo-impressions of an item, and pseudo-clicks of the typical one at the first position.
-#[derive(Debug, Clone, Copy)]
+/// Pseudo-impressions of an item, pseudo-clicks of the typical one at the first position, and the rates at which it is clicked, by column.
+#[derive(Debug, Clone)]
 struct Prior {
     items: f64,
     examination: f64,
+    rates: Vec<f64>,
 }
 
 struct Fitting<'a> {
-    source: &'a Source<'a>,
+    source: &'a Impressions<'a>,
     options: &'a Options,
     method: Method,
     z: f64,
+    /// The position of every column.
+    places: Vec<usize>,
     /// Clicks and impressions of columns.
     columns: Vec<(f64, f64)>,
 }
 
+/// What all queries together say, of which each is a part.
+struct OfSite {
+    /// Of columns.
+    examination: Vec<f64>,
+    found: Found,
+    usual: Usual,
+}
+
 impl<'a> Fitting<'a> {
-    fn new(source: &'a Source<'a>, n_columns: usize, options: &'a Options) -> Self {
+    fn new(source: &'a Impressions<'a>, places: Vec<usize>, options: &'a Options) -> Self {
+        let n_columns = places.len();
         let mut columns = vec![(0.0, 0.0); n_columns];
         let mut counts = Vec::new();
-        for query in 0..source.len() {
+        for query in 0..source.n_queries() {
             source.counts(query, &mut counts);
             for count in &counts {
                 columns[count.column].0 += count.clicks as f64;
-                columns[count.column].1 += count.impressions as f64;
+                columns[count.column].1 += count.impressions;
             }
         }
         let method = if n_columns > MANY_COLUMNS { Method::Em } else { options.method };
-        Self { source, options, method, z: normal_quantile(options.level), columns }
+        Self { source, options, method, z: normal_quantile(options.level), places, columns }
+    }
+
+    fn credibility(&self) -> Credibility<'_, Impressions<'a>> {
+        Credibility {
+            source: self.source,
+            positions: &self.places,
+            columns: &self.columns,
+            examines: true,
+            lifts: self.options.prior_strength.is_none(),
+            trust: 1.0,
+        }
     }
 
     fn fit(&self, model: Model, scope: Scope) -> Fit {
-        let all = 0..self.source.len();
-        let rate = |&(clicks, impressions): &(f64, f64)| (clicks + 0.5) / (impressions + 1.0);
-        let rates: Vec<f64> = self.columns.iter().map(rate).collect();
-        let given = self.options.given_strength();
-        let chosen_by_log = self.options.prior_strength.is_none();
-        // Where the log says what is usual, it is asked by examination that no prior of items has bent.
-        let items = if chosen_by_log { NEXT_TO_NOTHING } else { given };
-        let first = Prior { items, examination: given };
-        let mut site = self.maximise(all.clone(), repeat(bounded(rates[0])), &rates, first);
-        let seen = self.seen(&site.columns);
-        let usual = Usual::new(&seen, self.options.prior_strength);
-        let mut columns = site.columns.clone();
-        let prior = Prior { items: usual.strength, ..first };
-        if (scope == Scope::Site || chosen_by_log) && self.options.has_priors() {
-            let rates: Vec<f64> = columns.iter().map(|g| bounded(usual.mean * g)).collect();
-            site = self.maximise(all.clone(), usual.items.iter().copied(), &rates, prior);
-            if chosen_by_log {
-                columns.clone_from(&site.columns);
-            }
+        if self.options.has_priors() {
+            self.with_priors(model, scope)
+        } else {
+            self.most_likely(model, scope)
         }
+    }
+
+    fn with_priors(&self, model: Model, scope: Scope) -> Fit {
+        let credibility = self.credibility();
+        let (found, usual, convergence) = credibility.fit(self.options.prior_strength, self.options.trace);
+        let covariances = credibility.covariances(&found, &usual);
+        let n = self.columns.len();
+        let examination = found.examination();
+        let of_column = |column: usize| {
+            let variance = covariances.as_ref().map(|covariances| covariances[column * n + column]);
+            Estimate::ratio(examination[column], variance, self.z)
+        };
+        let positions = (0..n).map(of_column).collect();
+        let site = OfSite { examination, found, usual };
+        let all = (0..self.source.n_queries()).collect();
         let queries = match scope {
-            Scope::Site => {
-                let mut row = 0;
-                let of_query = |query| QueryFit {
-                    typical_examination: seen.examination(query),
-                    ..self.query(query, &site, &mut row, usual.means[query])
-                };
-                all.map(of_query).collect()
-            }
+            Scope::Site => in_order(all, |query| self.of_site(query, &site, covariances.as_deref())),
             Scope::Query => {
-                let examination =
-                    self.options.prior_strength.unwrap_or_else(|| self.examination(&site, &seen));
-                let of_query = |query| {
-                    let examination = self.at_most_of_others(query, examination);
-                    let means = (usual.means[query], &usual.items[seen.items_of(query)]);
-                    let prior = Prior { examination, ..prior };
-                    QueryFit {
-                        typical_examination: seen.examination(query),
-                        ..self.alone(query, means, &columns, prior)
-                    }
-                };
-                in_order(all.collect(), of_query)
+                let examination = self.options.prior_strength.unwrap_or_else(|| self.examination(&site));
+                in_order(all, |query| self.alone(query, &site, self.at_most_of_others(query, examination)))
             }
         };
         let site = Site {
-            positions: self.positions(&site, &columns, &self.columns),
-            typical: usual.mean,
-            typical_examination: seen.examination_of_site(),
-            slope: usual.slope,
+            positions,
+            lift: site.found.lift(),
+            typical: site.usual.mean,
             typical_leave: 0.0,
-            prior_strength: usual.strength,
-            convergence: Some(site.convergence),
+            prior_strength: site.usual.strength,
+            convergence: Some(convergence),
         };
         Fit { model, scope, queries, site }
     }
 
-    /// A query with examination of its own; its mean and those of its items.
-    fn alone(&self, query: usize, (mean, of_items): (f64, &[f64]), site: &[f64], prior: Prior) -> QueryFit {
-        let rates: Vec<f64> = site.iter().map(|g| bounded(mean * g)).collect();
-        let found = self.maximise(query..query + 1, of_items.iter().copied(), &rates, prior);
+    /// Maximum likelihood, without priors.
+    fn most_likely(&self, model: Model, scope: Scope) -> Fit {
+        let all = 0..self.source.n_queries();
+        let found = self.maximise(all.clone(), repeat(0.0), None);
+        let examination = found.columns.clone();
+        let credibility = Credibility { lifts: false, ..self.credibility() };
+        let known = Found::known(&examination, credibility.n_positions());
+        let usual = credibility.usual(&known, Some(0.0));
+        let site = OfSite { examination, found: known, usual };
+        let queries = match scope {
+            Scope::Site => {
+                let mut row = 0;
+                all.map(|query| self.query(query, &found, &mut row, site.usual.means[query])).collect()
+            }
+            Scope::Query => in_order(all.collect(), |query| self.alone(query, &site, 0.0)),
+        };
+        let site = Site {
+            positions: self.positions(&found, &site.examination, &self.columns),
+            lift: site.found.lift(),
+            typical: site.usual.mean,
+            typical_leave: 0.0,
+            prior_strength: 0.0,
+            convergence: Some(found.convergence),
+        };
+        Fit { model, scope, queries, site }
+    }
+
+    /// The attraction of a query's items under the examination of the site.
+    fn attractions(&self, query: usize, site: &OfSite) -> Vec<(f64, f64)> {
+        let credibility = self.credibility();
+        let strength = site.usual.strength;
         let mut counts = Vec::new();
         self.source.counts(query, &mut counts);
-        let mut columns = vec![(0.0, 0.0); site.len()];
+        let of_item = |of_item: &[Count]| {
+            let mean =
+                site.usual.of_item(query, credibility.placed(of_item, &site.examination, &site.found).1);
+            let skips = of_item
+                .iter()
+                .map(|count| (count.impressions - count.clicks as f64, site.examination[count.column]));
+            let cells: Vec<(f64, f64)> =
+                std::iter::once((strength * (1.0 - mean), 1.0)).chain(skips).collect();
+            let clicks = of_item.iter().map(|count| count.clicks as f64).sum::<f64>();
+            attraction(clicks + strength * mean, &cells)
+        };
+        items(&counts).map(of_item).collect()
+    }
+
+    /// A query with the examination of the site.
+    fn of_site(&self, query: usize, site: &OfSite, covariances: Option<&[f64]>) -> QueryFit {
+        let n = self.columns.len();
+        let mut counts = Vec::new();
+        self.source.counts(query, &mut counts);
+        let (mut rows, mut variances) = (Vec::new(), Vec::new());
+        for ((value, variance), of_item) in self.attractions(query, site).into_iter().zip(items(&counts)) {
+            // How much attraction falls where examination rises.
+            let shares: Vec<(usize, f64)> = of_item
+                .iter()
+                .map(|count| {
+                    let p = value * site.examination[count.column];
+                    let skips = count.impressions - count.clicks as f64;
+                    (count.column, variance * skips * p / ((1.0 - p) * (1.0 - p)))
+                })
+                .collect();
+            let of_pair = |&(a, of_a): &(usize, f64)| -> f64 {
+                let covariance = |b: usize| covariances.map_or(0.0, |covariances| covariances[a * n + b]);
+                shares.iter().map(|&(b, of_b)| of_a * of_b * covariance(b)).sum()
+            };
+            rows.push(value);
+            variances.push(variance + shares.iter().map(of_pair).sum::<f64>());
+        }
+        let convergence = Convergence::closed_form(0.0);
+        let found =
+            RankOne { rows, columns: Vec::new(), variances: Some([variances, Vec::new()]), convergence };
+        self.query(query, &found, &mut 0, site.usual.means[query])
+    }
+
+    /// A query with examination of its own, drawn to that of the site by so many clicks at the first position.
+    fn alone(&self, query: usize, site: &OfSite, pseudo_clicks: f64) -> QueryFit {
+        let mean = site.usual.means[query];
+        let prior = self.options.has_priors().then(|| Prior {
+            items: site.usual.strength,
+            examination: pseudo_clicks,
+            rates: site.examination.iter().map(|g| bounded(mean * g)).collect(),
+        });
+        let mut counts = Vec::new();
+        self.source.counts(query, &mut counts);
+        let credibility = self.credibility();
+        let lift = |of_item| credibility.placed(of_item, &site.examination, &site.found).1;
+        let means = items(&counts).map(|of_item| site.usual.of_item(query, lift(of_item)));
+        let found = self.maximise(query..query + 1, means, prior.as_ref());
+        let mut columns = vec![(0.0, 0.0); self.columns.len()];
         for count in &counts {
             columns[count.column].0 += count.clicks as f64;
-            columns[count.column].1 += count.impressions as f64;
+            columns[count.column].1 += count.impressions;
         }
         let shown = columns.iter().rposition(|column| column.1 > 0.0).map_or(0, |last| last + 1);
         let mut fit = self.query(query, &found, &mut 0, mean);
-        fit.positions = self.positions(&found, site, &columns);
+        fit.positions = self.positions(&found, &site.examination, &columns);
         fit.positions.truncate(shown);
         fit.convergence = Some(found.convergence);
         fit
@@ -267,51 +343,33 @@ impl<'a> Fitting<'a> {
     fn query(&self, query: usize, found: &RankOne, row: &mut usize, typical: f64) -> QueryFit {
         let mut counts = Vec::new();
         self.source.counts(query, &mut counts);
-        let of_items = || counts.chunk_by(|a, b| a.item == b.item);
-        let mut items = Vec::with_capacity(of_items().count());
-        for item in of_items() {
+        let mut fits = Vec::with_capacity(items(&counts).count());
+        for item in items(&counts) {
             let variance = found.variances.as_ref().map(|variances| variances[0][*row]);
-            items.push(ItemFit {
+            let impressions: f64 = item.iter().map(|count| count.impressions).sum();
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a sum of whole numbers"
+            )]
+            let impressions = impressions as u64;
+            fits.push(ItemFit {
                 item: item[0].item,
                 attraction: Estimate::probability(found.rows[*row], variance, self.z),
                 clicks: item.iter().map(|count| count.clicks).sum(),
-                impressions: item.iter().map(|count| count.impressions).sum(),
+                impressions,
             });
             *row += 1;
         }
         let id = self.source.id(query);
         QueryFit {
             id,
-            items,
+            items: fits,
             satisfaction: Vec::new(),
             positions: Vec::new(),
             typical,
-            typical_examination: 1.0,
             convergence: None,
         }
-    }
-
-    /// What was seen of all items.
-    fn seen(&self, examination: &[f64]) -> Seen {
-        let logarithms: Vec<f64> = examination.iter().map(|&g| ln(g.max(SMALLEST_RATE))).collect();
-        let mut counts = Vec::new();
-        let mut seen = Seen::default();
-        for query in 0..self.source.len() {
-            self.source.counts(query, &mut counts);
-            let sum = |of: &[Count], value: &[f64]| -> f64 {
-                of.iter().map(|count| count.impressions as f64 * value[count.column]).sum()
-            };
-            let impressions =
-                |of: &[Count]| of.iter().map(|count| count.impressions as f64).sum::<f64>().max(1.0);
-            let of_query = sum(&counts, &logarithms) / impressions(&counts);
-            let items = counts.chunk_by(|a, b| a.item == b.item).map(|item| Item {
-                clicks: item.iter().map(|count| count.clicks as f64).sum(),
-                impressions: sum(item, examination),
-                placement: sum(item, &logarithms) / impressions(item) - of_query,
-            });
-            seen.push_query(of_query, items);
-        }
-        seen
     }
 
     /// The site's examination counts for no more than the clicks of other queries at the first position: a query is not drawn to itself.
@@ -324,22 +382,21 @@ impl<'a> Fitting<'a> {
 
     /// The pseudo-clicks under which the clicks of queries at their positions are the most probable: a query's examination is that of
     /// the site times a Gamma variable of mean 1, so that its clicks are negative binomial.
-    fn examination(&self, site: &RankOne, seen: &Seen) -> f64 {
-        let stride = site.rows.len().div_ceil(SAMPLE).max(1);
+    fn examination(&self, site: &OfSite) -> f64 {
+        let stride = n_items(self.source).div_ceil(SAMPLE).max(1);
         let mut evidence = [0.0; EXAMINATIONS.len()];
         let mut counts = Vec::new();
-        for query in (0..self.source.len()).step_by(stride) {
+        for query in (0..self.source.n_queries()).step_by(stride) {
             self.source.counts(query, &mut counts);
             // Clicks, and how many there would be with the site's examination.
             let mut columns = vec![(0.0, 0.0); self.columns.len()];
-            let attractions = &site.rows[seen.items_of(query)];
-            for (item, attraction) in counts.chunk_by(|a, b| a.item == b.item).zip(attractions) {
+            for (item, (attraction, _)) in items(&counts).zip(self.attractions(query, site)) {
                 for &Count { column, clicks, impressions, .. } in item {
                     columns[column].0 += clicks as f64;
-                    columns[column].1 += impressions as f64 * attraction * site.columns[column];
+                    columns[column].1 += impressions * attraction * site.examination[column];
                 }
             }
-            for (&(clicks, expected), &g) in columns.iter().zip(&site.columns).skip(1) {
+            for (&(clicks, expected), &g) in columns.iter().zip(&site.examination).skip(1) {
                 for (sum, pseudo_clicks) in evidence.iter_mut().zip(EXAMINATIONS).filter(|_| expected > 0.0) {
                     *sum += negative_binomial(clicks, expected, pseudo_clicks * g);
                 }
@@ -353,33 +410,32 @@ impl<'a> Fitting<'a> {
         &self,
         queries: Range<usize>,
         mut means: impl Iterator<Item = f64>,
-        rates: &[f64],
-        prior: Prior,
+        prior: Option<&Prior>,
     ) -> RankOne {
-        let strength = prior.items;
+        let strength = prior.map_or(0.0, |prior| prior.items);
         let mut cells = Cells::new(self.columns.len());
         let mut counts = Vec::new();
         for query in queries {
             self.source.counts(query, &mut counts);
-            for (mut item, mean) in counts.chunk_by(|a, b| a.item == b.item).zip(means.by_ref()) {
+            for (mut item, mean) in items(&counts).zip(means.by_ref()) {
                 if strength > 0.0 {
                     let mut at_first = (strength * mean, strength);
                     if let [first, rest @ ..] = item
                         && first.column == 0
                     {
-                        at_first = (at_first.0 + first.clicks as f64, at_first.1 + first.impressions as f64);
+                        at_first = (at_first.0 + first.clicks as f64, at_first.1 + first.impressions);
                         item = rest;
                     }
                     cells.push(0, at_first.0, at_first.1);
                 }
                 for count in item {
-                    cells.push(count.column, count.clicks as f64, count.impressions as f64);
+                    cells.push(count.column, count.clicks as f64, count.impressions);
                 }
                 cells.end_row();
             }
         }
-        if prior.examination > 0.0 {
-            let shown = (prior.examination / rates[0]).min(prior.examination / SMALLEST_TYPICAL);
+        if let Some(Prior { examination, rates, .. }) = prior {
+            let shown = (examination / rates[0]).min(examination / SMALLEST_TYPICAL);
             for (column, rate) in rates.iter().enumerate() {
                 cells.push(column, shown * rate, shown);
             }

@@ -46,24 +46,18 @@ fn at(estimates: &[Estimate], position: usize) -> f64 {
 }
 
 impl Fit {
-    /// The probability of a click on an item where examination is this, PBM and UBM.
-    fn examined(&self, query: Option<&QueryFit>, item: Id, examination: f64) -> f64 {
-        let (attraction, place) = self.attraction(query, item);
-        let slope = self.site().slope;
-        if place.is_some() || slope == 0.0 {
-            return attraction * examination;
-        }
-        let usual = query.map_or(self.site().typical_examination, |query| query.typical_examination);
-        (attraction * libm::pow(examination / usual, slope)).min(1.0) * examination
-    }
-
-    /// Attraction of an item, and its place in the query; what is typical if it is not known.
-    fn attraction(&self, query: Option<&QueryFit>, item: Id) -> (f64, Option<usize>) {
-        let Some(query) = query else { return (self.site().typical, None) };
-        match query.items.binary_search_by_key(&item, |known| known.item) {
-            Ok(place) => (query.items[place].attraction.value, Some(place)),
-            Err(_) => (query.typical, None),
-        }
+    /// Attraction of an item, and its place in the query; what is typical at the position if it is not known.
+    fn attraction(&self, query: Option<&QueryFit>, item: Id, position: usize) -> (f64, Option<usize>) {
+        let place = query.and_then(|query| {
+            let place = query.items.binary_search_by_key(&item, |known| known.item).ok()?;
+            Some((query.items[place].attraction.value, Some(place)))
+        });
+        place.unwrap_or_else(|| {
+            let lifts = &self.site().lift;
+            let lift = lifts.get(position).or(lifts.last()).copied().unwrap_or(1.0);
+            let typical = query.map_or(self.site().typical, |query| query.typical);
+            ((typical * lift).min(1.0), None)
+        })
     }
 
     /// The probability of a click on an item at a position, where that does not depend on the rest of the list.
@@ -71,10 +65,10 @@ impl Fit {
         let known = self.query(query);
         let positions = known.map_or(self.site().positions.as_slice(), |query| self.positions(query));
         match self.model() {
-            Model::Pbm => Some(self.examined(known, item, at(positions, position))),
+            Model::Pbm => Some(self.attraction(known, item, position).0 * at(positions, position)),
             Model::CtrGlobal => Some(self.site().typical),
             Model::CtrRank => Some(at(positions, position)),
-            Model::CtrDocument => Some(self.attraction(known, item).0),
+            Model::CtrDocument => Some(self.attraction(known, item, position).0),
             _ => None,
         }
         .map(inside)
@@ -99,7 +93,7 @@ impl Fit {
                 let below = self.site().typical_leave;
                 let (mut there, mut clicked) = (1.0, false);
                 for (position, &item) in items.iter().enumerate() {
-                    let attraction = self.attraction(known, item).0;
+                    let attraction = self.attraction(known, item, position).0;
                     out.conditional.push(inside(if clicked { below } else { attraction }));
                     out.marginal.push(inside(there * attraction + (1.0 - there) * below));
                     there *= 1.0 - attraction;
@@ -110,7 +104,7 @@ impl Fit {
                 // Given the clicks above, and without them.
                 let (mut there, mut on_average) = (1.0, 1.0);
                 for (position, &item) in items.iter().enumerate() {
-                    let (attraction, place) = self.attraction(known, item);
+                    let (attraction, place) = self.attraction(known, item, position);
                     let leave = match (self.model(), known.zip(place)) {
                         (Model::Dcm, _) => at(positions, position),
                         (_, Some((query, place))) => query.satisfaction[place].value,
@@ -139,8 +133,8 @@ impl Fit {
                 // Probability that the last click is there, or nowhere.
                 let mut last_clicks = vec![(None, 1.0)];
                 for (position, &item) in items.iter().enumerate() {
-                    let click =
-                        |last_click| inside(self.examined(known, item, examination(position, last_click)));
+                    let attraction = self.attraction(known, item, position).0;
+                    let click = |last_click| inside(attraction * examination(position, last_click));
                     out.conditional.push(click(last_click));
                     let mut here = 0.0;
                     for (last_click, probability) in &mut last_clicks {

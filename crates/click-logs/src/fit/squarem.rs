@@ -65,6 +65,14 @@ impl Convergence {
         let last = Progress { iterations: 0, log_likelihood, change: 0.0 };
         Self { converged: true, last, trace: Vec::new() }
     }
+
+    /// Of a maximisation that went on in another one.
+    pub(crate) fn then(mut self, next: Self) -> Self {
+        let before = self.last.iterations;
+        let later = |progress: Progress| Progress { iterations: before + progress.iterations, ..progress };
+        self.trace.extend(next.trace.into_iter().map(later));
+        Self { converged: next.converged, last: later(next.last), trace: self.trace }
+    }
 }
 
 /// Climbs from `at` until one EM step changes no parameter by more than the tolerance.
@@ -102,7 +110,7 @@ impl Climb<'_> {
                 problem.step(at, &mut next);
                 0.0
             };
-            let change = at.iter().zip(&next).map(|(from, to)| (to - from).abs()).fold(0.0, f64::max);
+            let change = at.iter().zip(&next).map(|(from, to)| (to - from).abs()).fold(0.0, larger);
             if self.keep_trace {
                 self.trace.push(Progress { iterations: self.iterations, log_likelihood, change });
             }
@@ -111,7 +119,7 @@ impl Climb<'_> {
             if change <= self.options.tolerance {
                 return (true, change);
             }
-            if self.iterations >= self.options.max_iterations {
+            if change.is_nan() || self.iterations >= self.options.max_iterations {
                 return (false, change);
             }
         }
@@ -138,7 +146,8 @@ impl Climb<'_> {
             if self.keep_trace {
                 self.trace.push(Progress { iterations: self.iterations - 2, log_likelihood, change });
             }
-            if change <= self.options.tolerance || self.iterations >= self.options.max_iterations {
+            let is_over = change.is_nan() || self.iterations >= self.options.max_iterations;
+            if change <= self.options.tolerance || is_over {
                 std::mem::swap(at, &mut second);
                 return (change <= self.options.tolerance, change);
             }
@@ -159,6 +168,11 @@ impl Climb<'_> {
 /// So many parameters are one task for a thread.
 const TASK: usize = 1 << 15;
 
+/// NaN, if one of them is: `f64::max` takes it for no number at all.
+fn larger(a: f64, b: f64) -> f64 {
+    if b > a || b.is_nan() { b } else { a }
+}
+
 /// Squared lengths of `r` and `v`, and the largest change of the first step.
 fn distances(at: &[f64], first: &[f64], second: &[f64]) -> (f64, f64, f64) {
     let tasks = at.chunks(TASK).zip(first.chunks(TASK)).zip(second.chunks(TASK)).collect();
@@ -168,11 +182,13 @@ fn distances(at: &[f64], first: &[f64], second: &[f64]) -> (f64, f64, f64) {
             let (r, v) = (x1 - x0, x2 - 2.0 * x1 + x0);
             r2 += r * r;
             v2 += v * v;
-            change = change.max(r.abs());
+            change = larger(change, r.abs());
         }
         (r2, v2, change)
     });
-    parts.into_iter().fold((0.0, 0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1, part.2.max(sum.2)))
+    parts
+        .into_iter()
+        .fold((0.0, 0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1, larger(sum.2, part.2)))
 }
 
 /// Leaves the extrapolated parameters where the first ones are.
@@ -185,4 +201,30 @@ fn extrapolate(alpha: f64, at: &mut [f64], first: &[f64], second: &[f64]) {
             *x = if far > 0.0 && far < 1.0 { far } else { *x2 };
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct NoNumber;
+
+    impl Em for NoNumber {
+        fn step(&self, _: &[f64], to: &mut [f64]) {
+            to.fill(f64::NAN);
+        }
+
+        fn log_likelihood(&self, _: &[f64]) -> f64 {
+            f64::NAN
+        }
+    }
+
+    #[test]
+    fn steps_that_are_no_numbers_do_not_converge() {
+        for accelerate in [false, true] {
+            let options = EmOptions { accelerate, ..EmOptions::default() };
+            let end = maximise(&NoNumber, &mut vec![0.5; 3], &options, false);
+            assert!(!end.converged && end.last.change.is_nan() && end.last.iterations < 5, "{end:?}");
+        }
+    }
 }

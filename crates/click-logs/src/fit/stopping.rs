@@ -14,7 +14,7 @@
 //!
 //! Reference: Guo, Liu, Wang, WSDM 2009 (DCM); Chapelle, Zhang, WWW 2009 (SDBN, appendix); Kveton et al., *Cascading
 //! bandits*, ICML 2015. Deviations: the papers' closed forms are the option, maximum likelihood the default; priors:
-//! attraction as in the query (10 impressions of the site added), leaving by item as on the site, leaving by position as on
+//! attraction as in the query at the positions where the item was shown ([`super::credibility`]), leaving by item as on the site, leaving by position as on
 //! the site in the model with one parameter for all, or as the position on the site where queries have their own.
 //!
 //! | here | meaning |
@@ -28,18 +28,25 @@
 //! parameters of a query it is not computed. Complexity: an EM step is linear in the lists' tails; errors take O(items^3) a
 //! query.
 
+use super::credibility::{Count, Credibility, Source, items, merged};
 use super::estimate::{Estimate, binomial_log_likelihood, normal_quantile};
 use super::in_order::in_order;
 use super::linear::Cholesky;
 use super::options::{Exit, Options, Scope};
 use super::squarem::{self, Convergence, Em};
-use super::usual::{Item, Seen, Usual};
+use super::usual::Usual;
 use super::{Fit, ItemFit, Model, QueryFit, Site};
 use crate::names::Id;
 use crate::session::{QuerySessions, Sessions};
 use confidence::math::ln;
 use std::ops::Range;
 
+/// What the prior of leaving has for its mean at least, and 1 less this at most: a prior that is all on one side has its maximum at the
+/// edge, and a position of which the log says nothing would be certain.
+const SMALLEST_LEAVE_MEAN: f64 = 0.1;
+/// So many times attraction's prior and leaving are found in turn at most, and where they are done.
+const TURNS: usize = 10;
+const TOLERANCE_OF_TURNS: f64 = 0.01;
 const LARGEST_BLOCK: usize = 800;
 
 /// What the probability to leave depends on.
@@ -152,6 +159,20 @@ impl Rows {
     }
 }
 
+/// Of every query, by item, then position.
+struct Examined(Vec<Vec<Count>>);
+
+impl Source for Examined {
+    fn n_queries(&self) -> usize {
+        self.0.len()
+    }
+
+    fn counts(&self, query: usize, out: &mut Vec<Count>) {
+        out.clear();
+        out.extend_from_slice(&self.0[query]);
+    }
+}
+
 /// What sessions say, before anything is fitted: one part a query.
 struct Fitting<'a> {
     model: Model,
@@ -162,6 +183,9 @@ struct Fitting<'a> {
     /// Clicks and examined impressions of every row.
     certain: Vec<(u64, u64)>,
     usual: Usual,
+    /// The prior mean of attraction of every row.
+    means: Vec<f64>,
+    lift: Vec<f64>,
 }
 
 pub(super) fn fit(model: Model, sessions: &Sessions, options: &Options) -> Fit {
@@ -179,29 +203,111 @@ impl<'a> Fitting<'a> {
         let queries: Vec<_> = sessions.queries().collect();
         let lists = queries.iter().flat_map(QuerySessions::lists);
         let n_positions = lists.map(|list| list.items().len()).max().unwrap_or(0);
-        let certain = vec![(0, 0); rows.items.len()];
-        let usual = Usual::default();
-        let mut fitting = Self { model, options, rows, queries, n_positions, certain, usual };
-        let mut certain = std::mem::take(&mut fitting.certain);
-        let mut seen = Seen::default();
-        for query in 0..fitting.queries.len() {
-            fitting.scan(query, |row, clicked, sessions| {
-                certain[row].0 += if clicked { sessions } else { 0 };
-                certain[row].1 += sessions;
-            });
-            let of_query = &certain[fitting.rows.queries[query].clone()];
-            seen.push_query(
-                0.0,
-                of_query.iter().map(|&(clicks, impressions)| Item {
-                    clicks: clicks as f64,
-                    impressions: impressions as f64,
-                    placement: 0.0,
-                }),
-            );
+        let mut fitting = Self {
+            model,
+            options,
+            rows,
+            queries,
+            n_positions,
+            certain: Vec::new(),
+            usual: Usual::default(),
+            means: Vec::new(),
+            lift: Vec::new(),
+        };
+        fitting.count_certain();
+        fitting.find_usual(None);
+        if model != Model::Cascade && options.exit == Exit::Hidden && options.prior_strength.is_none() {
+            fitting.find_usual_of_hidden();
         }
-        fitting.certain = certain;
-        fitting.usual = Usual::new(&seen, options.prior_strength);
         fitting
+    }
+
+    /// Clicks and impressions that were examined for sure.
+    fn count_certain(&mut self) {
+        let mut certain = vec![(0, 0); self.rows.items.len()];
+        for query in 0..self.queries.len() {
+            for list in self.queries[query].lists() {
+                let rows: Vec<usize> = list.items().iter().map(|&item| self.row(query, item)).collect();
+                for pattern in list.patterns() {
+                    let examined = self.last_certain(pattern.clicks).map_or(rows.len(), |last| last + 1);
+                    for (position, &row) in rows[..examined].iter().enumerate() {
+                        certain[row].0 += if pattern.clicks.get(position) { pattern.sessions } else { 0 };
+                        certain[row].1 += pattern.sessions;
+                    }
+                }
+            }
+        }
+        self.certain = certain;
+    }
+
+    /// The prior with impressions below the last click as far as they were examined; what is certain alone has every click below, and
+    /// leaves out skips. Which ones were examined depends on the prior.
+    fn find_usual_of_hidden(&mut self) {
+        let mut before = 1.0;
+        for _ in 0..TURNS {
+            let (at, _) = self.maximise(&self.problem(0..self.queries.len(), Leaving::One, &[0.5]));
+            let (attraction, leave) = at.split_at(self.rows.items.len());
+            self.find_usual(Some((attraction, leave[0])));
+            if (leave[0] - before).abs() < TOLERANCE_OF_TURNS {
+                break;
+            }
+            before = leave[0];
+        }
+    }
+
+    /// The prior of attraction, from impressions that were examined for sure, or probably: given attraction of rows, and leaving.
+    fn find_usual(&mut self, hidden: Option<(&[f64], f64)>) {
+        let all = in_order((0..self.queries.len()).collect(), |query| self.examined(query, hidden));
+        let mut columns = vec![(0.0, 0.0); self.n_positions];
+        for count in all.iter().flatten() {
+            columns[count.column].0 += count.clicks as f64;
+            columns[count.column].1 += count.impressions;
+        }
+        let positions: Vec<usize> = (0..self.n_positions).collect();
+        let examined = Examined(all);
+        let credibility = Credibility {
+            source: &examined,
+            positions: &positions,
+            columns: &columns,
+            examines: false,
+            lifts: self.options.prior_strength.is_none(),
+            trust: 1.0,
+        };
+        let (found, usual, _) = credibility.fit(self.options.prior_strength, false);
+        let everywhere = vec![1.0; self.n_positions];
+        self.means = vec![usual.mean; self.rows.items.len()];
+        for (query, counts) in examined.0.iter().enumerate() {
+            for of_item in items(counts) {
+                let row = self.row(query, of_item[0].item);
+                self.means[row] = usual.of_item(query, credibility.placed(of_item, &everywhere, &found).1);
+            }
+        }
+        self.lift = found.lift();
+        self.usual = usual;
+    }
+
+    /// Of a query, impressions that were examined, by item, then position.
+    fn examined(&self, query: usize, hidden: Option<(&[f64], f64)>) -> Vec<Count> {
+        let mut counts = Vec::new();
+        for list in self.queries[query].lists() {
+            for pattern in list.patterns() {
+                let examined = self.last_certain(pattern.clicks).map_or(list.items().len(), |last| last + 1);
+                let below = hidden.map_or(0.0, |(attraction, leave)| {
+                    let rows = list.items()[examined..].iter().map(|&item| self.row(query, item));
+                    let passed = (1.0 - leave) * rows.map(|row| 1.0 - attraction[row]).product::<f64>();
+                    passed / (leave + passed)
+                });
+                for (column, &item) in list.items().iter().enumerate() {
+                    // Below, where it says at least where rankers place the item.
+                    let share = if column < examined { 1.0 } else { below };
+                    let impressions = share * pattern.sessions as f64;
+                    let clicks =
+                        if column < examined && pattern.clicks.get(column) { pattern.sessions } else { 0 };
+                    counts.push(Count { item, column, clicks, impressions });
+                }
+            }
+        }
+        merged(counts)
     }
 
     /// The row of an item.
@@ -222,19 +328,6 @@ impl<'a> Fitting<'a> {
         (bits != 0).then_some(place as usize)
     }
 
-    /// Every impression that was examined for sure: its row, whether it was clicked, in how many sessions.
-    fn scan(&self, query: usize, mut tell: impl FnMut(usize, bool, u64)) {
-        for list in self.queries[query].lists() {
-            let rows: Vec<usize> = list.items().iter().map(|&item| self.row(query, item)).collect();
-            for pattern in list.patterns() {
-                let examined = self.last_certain(pattern.clicks).map_or(rows.len(), |last| last + 1);
-                for (position, &row) in rows[..examined].iter().enumerate() {
-                    tell(row, pattern.clicks.get(position), pattern.sessions);
-                }
-            }
-        }
-    }
-
     /// The problem of some queries. Leaving starts from a prior of these means.
     fn problem(&self, queries: Range<usize>, leaving: Leaving, leave_means: &[f64]) -> Problem {
         let strength = self.options.given_strength();
@@ -245,7 +338,9 @@ impl<'a> Fitting<'a> {
             Leaving::Position => self.n_positions,
             Leaving::Item => last_row - first_row,
         };
-        let mean = |of: usize| leave_means[of.min(leave_means.len() - 1)];
+        let mean = |of: usize| {
+            leave_means[of.min(leave_means.len() - 1)].clamp(SMALLEST_LEAVE_MEAN, 1.0 - SMALLEST_LEAVE_MEAN)
+        };
         let mut problem = Problem {
             clicks: self.certain[first_row..last_row].iter().map(|row| row.0 as f64).collect(),
             skips: self.certain[first_row..last_row].iter().map(|row| (row.1 - row.0) as f64).collect(),
@@ -256,8 +351,9 @@ impl<'a> Fitting<'a> {
         for query in queries {
             let rows = self.rows.queries[query].start - first_row..self.rows.queries[query].end - first_row;
             for row in rows.clone() {
-                problem.clicks[row] += self.usual.strength * self.usual.means[query];
-                problem.skips[row] += self.usual.strength * (1.0 - self.usual.means[query]);
+                let mean = self.means[first_row + row];
+                problem.clicks[row] += self.usual.strength * mean;
+                problem.skips[row] += self.usual.strength * (1.0 - mean);
             }
             let first_tail = problem.tails.len();
             for list in self.queries[query].lists() {
@@ -336,7 +432,6 @@ impl<'a> Fitting<'a> {
             satisfaction: Vec::new(),
             positions: Vec::new(),
             typical: self.usual.means[query],
-            typical_examination: 1.0,
             convergence: None,
         }
     }
@@ -346,8 +441,7 @@ impl<'a> Fitting<'a> {
         Site {
             positions,
             typical: self.usual.mean,
-            typical_examination: 1.0,
-            slope: 0.0,
+            lift: self.lift.clone(),
             typical_leave,
             prior_strength: self.usual.strength,
             convergence,
@@ -371,9 +465,9 @@ impl<'a> Fitting<'a> {
                 let rows = self.rows.queries[query].clone();
                 let mut fit =
                     self.query(query, rows.start, &vec![0.0; rows.len()], &vec![0.0; rows.len()], z);
-                for item in &mut fit.items {
+                for (item, mean) in fit.items.iter_mut().zip(&self.means[rows]) {
                     let shown = item.impressions as f64 + strength;
-                    let clicks = item.clicks as f64 + strength * self.usual.means[query];
+                    let clicks = item.clicks as f64 + strength * mean;
                     item.attraction = Estimate::share(clicks, shown, z);
                 }
                 fit

@@ -1,0 +1,148 @@
+use super::*;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+const POSITIONS: [usize; 4] = [0, 1, 2, 3];
+
+struct Queries(Vec<Vec<Count>>);
+
+impl Source for Queries {
+    fn n_queries(&self) -> usize {
+        self.0.len()
+    }
+
+    fn counts(&self, query: usize, out: &mut Vec<Count>) {
+        out.clone_from(&self.0[query]);
+    }
+}
+
+/// Items at one to four positions, and the totals of these.
+fn queries(seed: u64) -> (Queries, Vec<(f64, f64)>) {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut columns = vec![(0.0, 0.0); POSITIONS.len()];
+    let mut of_query = || {
+        let mut counts = Vec::new();
+        for item in 0..rng.random_range(1..6) {
+            for (column, total) in columns.iter_mut().enumerate() {
+                if rng.random::<f64>() < 0.4 {
+                    continue;
+                }
+                let impressions: u32 = rng.random_range(1..20);
+                let clicks = u64::from(rng.random_range(0..=impressions / 3));
+                total.0 += clicks as f64;
+                total.1 += f64::from(impressions);
+                let impressions = f64::from(impressions);
+                counts.push(Count { item: Id(item), column, clicks, impressions });
+            }
+        }
+        counts
+    };
+    let all = (0..30).map(|_| of_query()).collect();
+    (Queries(all), columns)
+}
+
+#[test]
+fn derivatives_by_finite_differences() {
+    let (source, columns) = queries(1);
+    for examines in [true, false] {
+        let credibility = Credibility {
+            source: &source,
+            positions: &POSITIONS,
+            columns: &columns,
+            examines,
+            lifts: true,
+            trust: 1.0,
+        };
+        let found = Found {
+            examination: vec![0.1, -0.4, -0.7, -1.1],
+            lift: vec![0.0, -0.1, -0.3, 0.2],
+            ..credibility.start()
+        };
+        let usual = credibility.usual(&found, Some(3.0));
+        let sums = |steps: &[(usize, f64)]| {
+            let mut at = found.clone();
+            let mut step = vec![0.0; credibility.n_parameters()];
+            for &(of, by) in steps {
+                step[of] += by;
+            }
+            credibility.go(&mut at, &step, 1.0);
+            credibility.sums(&at, &found, &usual, 1)
+        };
+        let n = credibility.n_parameters();
+        assert_eq!(n, if examines { 7 } else { 4 });
+        let (here, e) = (sums(&[]), 1e-5);
+        for a in 0..n {
+            let [up, down] = [sums(&[(a, e)]), sums(&[(a, -e)])];
+            let slope = (up.value - down.value) / (2.0 * e);
+            assert!((slope - here.gradient[a]).abs() < 1e-5 * slope.abs().max(1.0), "{a} {slope}");
+            for b in 0..n {
+                let second = (down.gradient[b] - up.gradient[b]) / (2.0 * e);
+                let ours = here.information[a * n + b];
+                assert!((second - ours).abs() < 1e-5 * second.abs().max(1.0), "{a} {b} {second} {ours}");
+            }
+        }
+        let mut at = found.clone();
+        let convergence = credibility.maximise(&mut at, &usual, true);
+        assert!(convergence.converged && convergence.trace.len() < 20, "{convergence:?}");
+        assert!(
+            convergence.trace.windows(2).all(|two| two[1].log_likelihood >= two[0].log_likelihood - 1e-9)
+        );
+    }
+}
+
+/// Newton's method, and the steps of EM that many columns have.
+#[test]
+fn many_columns_have_the_same_maximum() {
+    let (source, columns) = queries(2);
+    let of = |n_columns: usize| {
+        let mut columns = columns.clone();
+        columns.resize(n_columns, (0.0, 0.0));
+        let positions: Vec<usize> = (0..n_columns).map(|column| column.min(3)).collect();
+        let credibility = Credibility {
+            source: &source,
+            positions: &positions,
+            columns: &columns,
+            examines: true,
+            lifts: false,
+            trust: 1.0,
+        };
+        let mut found = credibility.start();
+        let usual = credibility.usual(&found, Some(3.0));
+        let convergence = credibility.maximise(&mut found, &usual, false);
+        assert!(convergence.converged, "{convergence:?}");
+        found.examination[..4].to_vec()
+    };
+    for (newton, em) in of(4).iter().zip(of(MANY_COLUMNS + 1)) {
+        assert!((newton - em).abs() < 1e-7, "{newton} {em}");
+    }
+}
+
+#[test]
+fn attraction_is_where_the_derivative_is_zero() {
+    // A share of impressions, all examined.
+    let (a, variance) = attraction(3.0, &[(4.0, 1.0), (3.0, 1.0)]);
+    assert!((a - 0.3).abs() < 1e-14 && (variance - 0.7 / 3.0).abs() < 1e-12);
+    // Examination of more than 1 leaves no room above its reciprocal.
+    for (clicks, cells) in
+        [(1.2, vec![(4.0, 1.0), (1.0, 0.1)]), (30.0, vec![(0.5, 1.0), (2.0, 1.8)]), (1e-3, vec![(5.0, 1.0)])]
+    {
+        let (a, _) = attraction(clicks, &cells);
+        let slope: f64 = cells.iter().map(|(skips, g)| skips * a * g / (1.0 - a * g)).sum();
+        assert!((slope / clicks - 1.0).abs() < 1e-9, "{a}");
+    }
+}
+
+#[test]
+fn trials_have_the_moments_of_examined_skips() {
+    // A single skip: 0 or 1, exactly.
+    let one = Trials::new([(1.0, 0.3)].into_iter());
+    assert!((one.moment(1) - 0.3).abs() < 1e-14 && (one.moment(7) - 0.3).abs() < 1e-13);
+    // Two of probability .2 and three of .7, by their cumulants.
+    let many = Trials::new([(2.0, 0.2), (3.0, 0.7)].into_iter());
+    let (mean, variance, third) = (2.5, 0.95, 2.0 * 0.16 * 0.6 - 3.0 * 0.21 * 0.4);
+    assert!((many.moment(1) - mean).abs() < 1e-13);
+    assert!((many.moment(2) - mean * mean - variance).abs() < 1e-12);
+    let cube = third + 3.0 * mean * variance + mean * mean * mean;
+    assert!((many.moment(3) - cube).abs() < 1e-12);
+    assert_eq!(Trials::new([(4.0, 1.0)].into_iter()).moment(1), 4.0);
+}
