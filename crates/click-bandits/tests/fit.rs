@@ -613,9 +613,9 @@ fn the_result_of_another_log_is_not_replaced() {
     let arguments = [text(&log), "--format", "kdd2012", "--model", "pbm", "--quiet", "--out", text(&out)];
     works("fit", &arguments);
     let before = contents(&out);
-    let mut content = fs::read_to_string(&log).unwrap();
-    content.push_str(&content.lines().next().unwrap().to_owned());
-    fs::write(&log, content).unwrap();
+    let content = fs::read_to_string(&log).unwrap();
+    let first = content.lines().next().unwrap();
+    fs::write(&log, format!("{content}{first}")).unwrap();
     let output = run("fit", &arguments);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && said.contains("other settings or other data"), "{said}");
