@@ -3,7 +3,7 @@
 //! A contender's round loop is compiled for its policy and its users. There are hundreds of such pairs, and they are the greatest part of
 //! what an experiment has to compile. This crate compiles them once for all who run experiments.
 //!
-//! A policy plays the users whose answers it can read ([`PolicySpec::speaks`]), or others if the entrant says as what it reads them.
+//! A policy plays the users whose answers it can read ([`PolicySpec::speaks`](policies::spec::PolicySpec::speaks)), or others if the entrant says as what it reads them.
 //!
 //! ```
 //! use click_models::CascadeModel;
