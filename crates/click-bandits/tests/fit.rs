@@ -18,6 +18,9 @@ use tempfile::{TempDir, tempdir};
 const EXAMINATION: [f64; 3] = [1.0, 0.55, 0.3];
 const ATTRACTION: [[f64; 4]; 2] = [[0.4, 0.3, 0.2, 0.1], [0.6, 0.1, 0.25, 0.05]];
 
+/// Of small tables.
+const COLUMNS: &str = "query=query,item=item,position=position,click=click";
+
 fn run(command: &str, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_click-bandits")).arg(command).args(arguments).output().unwrap()
 }
@@ -298,7 +301,10 @@ fn what_cannot_be_is_refused_with_a_clear_message() {
     let missing = top.path().join("missing.txt");
     let parquet = top.path().join("counts.parquet");
     fs::write(&parquet, "query,item").unwrap();
-    let [table, nothing] = ["table.txt", "nothing.txt"].map(|name| top.path().join(name));
+    let [table, nothing, from_zero, above] =
+        ["table.txt", "nothing.txt", "from_zero.txt", "above.txt"].map(|name| top.path().join(name));
+    fs::write(&from_zero, "query,item,position,click\nq,a,0,0\n").unwrap();
+    fs::write(&above, "query,item,position,click\nq,a,1,2\n").unwrap();
     fs::write(&table, "query,item,position,click\nq,a,1,0\n").unwrap();
     fs::write(&nothing, "0\t0\t17\t901\t4\t2\t1\t55\t6\t7\t8\t9\n").unwrap();
     let nothing_passes = ["--min-impressions", "1000000", "--min-items", "5", "--positions", "3"];
@@ -323,6 +329,18 @@ fn what_cannot_be_is_refused_with_a_clear_message() {
         (&["--counts", log], "training.txt:1: "),
         (&[log, "--format", "parquet", "--columns", "item=a,position=b,click=c"], "training.txt: "),
         (&["--counts", text(&parquet)], "counts.parquet: "),
+        (
+            &[log, "--format", "kdd2012", "--first-position", "0"],
+            "--first-position: only for --format delimited and parquet",
+        ),
+        (
+            &[text(&from_zero), "--format", "delimited", "--columns", COLUMNS],
+            "positions count from 1, found `0`; if they count from 0, give --first-position 0",
+        ),
+        (
+            &[text(&above), "--format", "delimited", "--columns", COLUMNS],
+            "more clicks than the 1 impressions, found `2`; give --clip-clicks to count as many clicks",
+        ),
         (&[text(&table), "--format", "kdd2012"], ": give --format delimited --columns "),
         (
             &[text(&nothing), "--format", "kdd2012"],
@@ -623,6 +641,36 @@ fn the_result_of_another_log_is_not_replaced() {
 }
 
 /// Everything in a file that is named twice would be counted twice.
+/// Positions from 0 and clicks above impressions: the same parameters as of the table that needs no options.
+#[test]
+fn a_table_that_counts_otherwise_is_read_with_options() {
+    let top = tempdir().unwrap();
+    let mut tables = [0, 1].map(|_| String::from("query,item,position,click,impressions\n"));
+    for item in 0..6 {
+        for position in 0..3 {
+            let clicks = 40 * (6 - item) / (position + 1);
+            writeln!(tables[0], "q,{item},{position},{},{clicks}", clicks + 3).unwrap();
+            writeln!(tables[1], "q,{item},{},{clicks},{clicks}", position + 1).unwrap();
+            writeln!(tables[0], "q,{item},{position},0,400").unwrap();
+            writeln!(tables[1], "q,{item},{},0,400", position + 1).unwrap();
+        }
+    }
+    let columns = "query=query,item=item,position=position,click=click,impressions=impressions";
+    let fitted = [0, 1].map(|number| {
+        let (log, out) = (top.path().join(format!("{number}.csv")), top.path().join(format!("out-{number}")));
+        fs::write(&log, &tables[number]).unwrap();
+        let mut arguments = vec![text(&log), "--format", "delimited", "--columns", columns, "--out", text(&out)];
+        arguments.extend(["--min-total-impressions", "1000"]);
+        if number == 0 {
+            arguments.extend(["--first-position", "0", "--clip-clicks"]);
+        }
+        (works("fit", &arguments), fs::read_to_string(out.join("parameters.csv")).unwrap())
+    });
+    assert_eq!(fitted[0].1, fitted[1].1);
+    let clipped = "(without 54 clicks above the impressions of 18 lines)";
+    assert!(fitted[0].0.contains(clipped), "{}", fitted[0].0);
+}
+
 #[test]
 fn a_file_named_twice_is_refused_and_a_copy_is_told() {
     let top = tempdir().unwrap();

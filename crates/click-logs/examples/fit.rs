@@ -46,7 +46,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let [min_impressions, min_items, top] = filter {
         let (min_impressions, min_items) = (min_impressions.parse()?, min_items.parse()?);
         let (n_positions, top_queries) = (Some(3), Some(top.parse()?));
-        log.counts = log.counts.filtered(&Filter { min_impressions, min_items, n_positions, top_queries });
+        log.counts = log.counts.filtered(&Filter {
+            min_impressions,
+            min_items,
+            n_positions,
+            top_queries,
+            ..Filter::default()
+        });
     }
     let held_out = if let Some(held_out) = log.held_out {
         held_out

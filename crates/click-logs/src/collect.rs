@@ -77,8 +77,8 @@ impl Collector {
             if let Some((query, cell)) = part.counts.overflown() {
                 let message = format!(
                     "query {}, item {}, position {}: more impressions than can be counted, {}",
-                    names.name(query),
-                    names.name(cell.item),
+                    names.name(query).escape_debug(),
+                    names.name(cell.item).escape_debug(),
                     cell.position + 1,
                     MAX_COUNT - 1,
                 );
@@ -199,5 +199,9 @@ impl Sink for Batches<'_> {
 
     fn clicks_outside(&mut self, clicks: u64) {
         self.tally.clicks_outside = self.tally.clicks_outside.saturating_add(clicks);
+    }
+
+    fn clicks_clipped(&mut self, clicks: u64) {
+        self.tally.clicks_clipped(clicks);
     }
 }

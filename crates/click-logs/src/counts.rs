@@ -111,12 +111,14 @@ fn unpack(cell: &PackedCell) -> Cell {
 /// ```
 /// use click_logs::Filter;
 ///
-/// let papers = Filter { min_impressions: 1000, min_items: 5, n_positions: Some(3), top_queries: Some(8) };
+/// let papers = Filter { min_impressions: 1000, min_items: 5, n_positions: Some(3), top_queries: Some(8), ..Filter::default() };
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Filter {
     /// An item is kept if it has so many impressions at every position.
     pub min_impressions: u64,
+    /// An item is kept if it has so many impressions in all, at the positions meant.
+    pub min_total_impressions: u64,
     /// A query is kept if so many of its items are.
     pub min_items: usize,
     /// The positions meant, from the top: cells below are dropped. Without it: down to the last position of the log.
@@ -186,7 +188,8 @@ impl Counts {
                 let item = &item[..upper];
                 let enough = |cell: &&PackedCell| cell.impressions.get() >= filter.min_impressions;
                 let full = filter.min_impressions == 0 || item.iter().filter(enough).count() == n_positions;
-                if full && !item.is_empty() {
+                let total: u64 = item.iter().map(|cell| cell.impressions.get()).sum();
+                if full && total >= filter.min_total_impressions && !item.is_empty() {
                     n_items += 1;
                     cells.extend_from_slice(item);
                 }

@@ -35,16 +35,16 @@ pub enum Fault {
         /// Impressions of the line.
         impressions: u64,
     },
-    /// Positions count from 1.
+    /// Position 0, where positions count from 1.
     PositionZero,
     /// A position below the end of the list.
     PositionBeyondDepth {
-        /// Length of the list, or the largest that is read.
-        depth: u64,
+        /// The last position of the list, or the last that is read.
+        last: u64,
     },
     /// The lines of a list do not go from its first position down, one by one.
     OutOfOrder {
-        /// The position that comes next, from 1.
+        /// The position that comes next, as the log counts.
         next: u64,
     },
     /// A list of no item or of more than 64.
@@ -107,10 +107,10 @@ impl fmt::Display for Fault {
                 write!(f, "more clicks than the {impressions} impressions")
             }
             Self::PositionZero => write!(f, "positions count from 1"),
-            Self::PositionBeyondDepth { depth } => write!(f, "a position below the last, {depth}"),
+            Self::PositionBeyondDepth { last } => write!(f, "a position below the last, {last}"),
             Self::OutOfOrder { next } => write!(
                 f,
-                "expected position {next} of this session: its lines stand together and go from position 1 down, one list a session"
+                "expected position {next} of this session: its lines stand together and go from the first position down, one list a session"
             ),
             Self::BadDepth => write!(f, "a list shows from 1 to 64 items"),
             Self::UnknownKind => write!(f, "expected a line of kind Q (query) or C (click)"),

@@ -18,12 +18,18 @@ pub struct Report {
     pub sessions: u64,
     /// Those of which a lenient reader skipped lines: the list ends above the first of them.
     pub sessions_at_fault: u64,
+    /// Those whose list shows an item more than once: every place counts.
+    pub sessions_with_repeats: u64,
     /// Items shown, in all lines.
     pub impressions: u64,
     /// Clicks on them.
     pub clicks: u64,
     /// Clicks on what was on no list; not counted elsewhere.
     pub clicks_outside: u64,
+    /// Lines with more clicks than impressions, where these are clipped.
+    pub lines_clipped: u64,
+    /// The clicks that those lines have above their impressions; not counted elsewhere.
+    pub clicks_clipped: u64,
     /// Files without a line, which a lenient reader passes over.
     pub empty_files: u64,
     /// Byte order marks that were taken off.
@@ -60,11 +66,22 @@ impl fmt::Display for Report {
             if self.sessions_at_fault > 0 {
                 write!(f, " ({} of them cut short by skipped lines)", self.sessions_at_fault)?;
             }
+            if self.sessions_with_repeats > 0 {
+                write!(
+                    f,
+                    " ({} of them with an item more than once in the list)",
+                    self.sessions_with_repeats
+                )?;
+            }
             write!(f, ", ")?;
         }
         write!(f, "{}, {}", some(self.impressions, "impression"), some(self.clicks, "click"))?;
         if self.clicks_outside > 0 {
             write!(f, " (and {} outside the lists)", self.clicks_outside)?;
+        }
+        if self.lines_clipped > 0 {
+            let (clicks, lines) = (some(self.clicks_clipped, "click"), some(self.lines_clipped, "line"));
+            write!(f, " (without {clicks} above the impressions of {lines})")?;
         }
         if self.empty_files > 0 {
             write!(f, "; {}", some(self.empty_files, "empty file"))?;

@@ -16,6 +16,8 @@ pub(crate) trait Sink {
     fn session_at_fault(&mut self);
     /// Clicks on what is on no list.
     fn clicks_outside(&mut self, clicks: u64);
+    /// A line had so many clicks more than impressions; they are not counted.
+    fn clicks_clipped(&mut self, clicks: u64);
 }
 
 /// What one thread adds up while it reads.
@@ -23,9 +25,12 @@ pub(crate) trait Sink {
 pub(crate) struct Tally {
     pub(crate) sessions: u64,
     pub(crate) sessions_at_fault: u64,
+    pub(crate) sessions_with_repeats: u64,
     pub(crate) impressions: u64,
     pub(crate) clicks: u64,
     pub(crate) clicks_outside: u64,
+    pub(crate) lines_clipped: u64,
+    pub(crate) clicks_clipped: u64,
 }
 
 impl Tally {
@@ -37,8 +42,32 @@ impl Tally {
 
     pub(crate) fn session(&mut self, items: &[Id], clicks: u64) {
         self.sessions += 1;
+        // Lists are short, 64 items at most.
+        let repeated = |place: usize| items[..place].contains(&items[place]);
+        self.sessions_with_repeats += u64::from((1..items.len()).any(repeated));
         self.impressions = self.impressions.saturating_add(items.len() as u64);
         self.clicks = self.clicks.saturating_add(clicks.count_ones().into());
+    }
+
+    pub(crate) fn clicks_clipped(&mut self, clicks: u64) {
+        self.lines_clipped += 1;
+        self.clicks_clipped = self.clicks_clipped.saturating_add(clicks);
+    }
+
+    /// What another thread added up.
+    pub(crate) fn absorb(&mut self, other: &Self) {
+        self.sessions += other.sessions;
+        self.sessions_at_fault += other.sessions_at_fault;
+        self.sessions_with_repeats += other.sessions_with_repeats;
+        self.lines_clipped += other.lines_clipped;
+        for (mine, more) in [
+            (&mut self.impressions, other.impressions),
+            (&mut self.clicks, other.clicks),
+            (&mut self.clicks_outside, other.clicks_outside),
+            (&mut self.clicks_clipped, other.clicks_clipped),
+        ] {
+            *mine = mine.saturating_add(more);
+        }
     }
 }
 
@@ -70,5 +99,9 @@ impl Sink for LookThrough {
 
     fn clicks_outside(&mut self, clicks: u64) {
         self.tally.clicks_outside = self.tally.clicks_outside.saturating_add(clicks);
+    }
+
+    fn clicks_clipped(&mut self, clicks: u64) {
+        self.tally.clicks_clipped(clicks);
     }
 }

@@ -5,6 +5,7 @@ mod compare;
 mod engines;
 mod fit;
 mod generate;
+mod meaning;
 mod read;
 #[cfg(feature = "parquet")]
 mod read_parquet;

@@ -186,8 +186,8 @@ fn lines_of_a_table_make_sessions() {
 
     let out_of_order = |log: &str, next, line, found| {
         let message = format!(
-            "log:{line}: column 4 (rank): expected position {next} of this session: its lines stand together and go from position 1 \
-             down, one list a session, found `{found}`"
+            "log:{line}: column 4 (rank): expected position {next} of this session: its lines stand together and go from the first \
+             position down, one list a session, found `{found}`"
         );
         let error = read(&table_of_sessions(), log).unwrap_err();
         assert_eq!(
@@ -342,7 +342,7 @@ fn kdd2012_refuses() {
         (
             7,
             "3",
-            Fault::PositionBeyondDepth { depth: 2 },
+            Fault::PositionBeyondDepth { last: 2 },
             "log:2: column 7 (Position): a position below the last, 2, found `3`",
         ),
         (8, "abc", Fault::NotANumber, "log:2: column 8 (QueryID): expected a whole number, found `abc`"),
@@ -488,7 +488,7 @@ fn tables_refuse() {
     refused(format, &with("2;1;9", "2;10;9"), above, message);
     let message = "log:3: column 3 (rank): positions count from 1, found `0`";
     refused(format, &with("c;2;1", "c;0;1"), Fault::PositionZero, message);
-    let beyond = Fault::PositionBeyondDepth { depth: 64 };
+    let beyond = Fault::PositionBeyondDepth { last: 64 };
     let message = "log:3: column 3 (rank): a position below the last, 64, found `65`";
     refused(format, &with("c;2;1", "c;65;1"), beyond, message);
     let message = "log:3: column 2 (what): nothing there, found ``";
@@ -799,7 +799,7 @@ fn the_papers_filter() {
         }
     }
     let counts = read(&Format::counts(), &log).unwrap().counts;
-    let filter = Filter { min_impressions: 10, min_items: 2, n_positions: Some(3), top_queries: None };
+    let filter = Filter { min_impressions: 10, min_items: 2, n_positions: Some(3), ..Filter::default() };
     let kept = |filter: &Filter| {
         let counts = counts.filtered(filter);
         let queries = counts.queries().map(|query| {

@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, required_unless_present = "counts", conflicts_with = "counts")]
     pub(super) format: Option<FormatName>,
     /// Which column is what, for `delimited` and `parquet`: query=..,item=..,position=..,click=.. and, where a line is more than one impression,
-    /// impressions=..; or session=.., whose lines are one list, stand together and go from position 1 down, for models that need
+    /// impressions=..; or session=.., whose lines are one list, stand together and go from the first position down, for models that need
     /// sessions. `query` may be missing
     #[arg(long, value_name = "KEY=COLUMN,..", conflicts_with = "counts")]
     pub(super) columns: Option<String>,
@@ -30,9 +30,18 @@ pub(crate) struct Arguments {
     /// Directory for the parameters, the comparison, the figures and the spec
     #[arg(long, value_name = "DIR")]
     pub(super) out: PathBuf,
+    /// Positions count from 0 or from 1, in tables (delimited, parquet, --counts)
+    #[arg(long, value_name = "P", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub(super) first_position: u8,
+    /// Count as many clicks as impressions where a line has more clicks, and say how many are dropped
+    #[arg(long)]
+    pub(super) clip_clicks: bool,
     /// Only items with so many impressions at every position
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) min_impressions: u64,
+    /// Only items with so many impressions in all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) min_total_impressions: u64,
     /// Only queries with so many such items
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) min_items: u32,
@@ -78,7 +87,7 @@ pub(crate) enum FormatName {
     Kdd2012,
     /// Yandex Relevance Prediction
     Yandex,
-    /// A session a line
+    /// A session a line: query, urls, clicked_mask
     Sessions,
     /// Open Bandit Dataset
     Obd,
@@ -172,7 +181,10 @@ impl Arguments {
             counts: Vec::new(),
             model: vec![ModelName::Pbm],
             out,
+            first_position: 1,
+            clip_clicks: false,
             min_impressions: how.min_impressions,
+            min_total_impressions: 0,
             min_items: how.min_items,
             top_queries: how.top_queries,
             positions: Some(how.positions),
@@ -193,6 +205,7 @@ impl Arguments {
         let size = |size: u32| usize::try_from(size).unwrap_or(usize::MAX);
         Filter {
             min_impressions: self.min_impressions,
+            min_total_impressions: self.min_total_impressions,
             min_items: size(self.min_items),
             n_positions: self.positions.map(usize::from),
             top_queries: self.top_queries.map(size),
@@ -233,7 +246,10 @@ impl Arguments {
             "format": self.format_name(),
             "columns": self.columns,
             "models": models,
+            "first_position": self.first_position,
+            "clip_clicks": self.clip_clicks,
             "min_impressions": self.min_impressions,
+            "min_total_impressions": self.min_total_impressions,
             "min_items": self.min_items,
             "top_queries": self.top_queries,
             "positions": self.positions,

@@ -41,10 +41,16 @@ struct LogRecord {
     /// Those that lost lines.
     #[serde(skip_serializing_if = "is_zero")]
     sessions_at_fault: u64,
+    /// Those whose list shows an item more than once.
+    #[serde(skip_serializing_if = "is_zero")]
+    sessions_with_repeats: u64,
     impressions: u64,
     clicks: u64,
     #[serde(skip_serializing_if = "is_zero")]
     clicks_outside: u64,
+    /// Clicks above the impressions of their line, which are not counted.
+    #[serde(skip_serializing_if = "is_zero")]
+    clicks_clipped: u64,
     queries: usize,
     skipped: Vec<SkippedRecord>,
 }
@@ -271,9 +277,11 @@ impl Parameters {
                 bytes: report.bytes,
                 sessions: report.sessions,
                 sessions_at_fault: report.sessions_at_fault,
+                sessions_with_repeats: report.sessions_with_repeats,
                 impressions: report.impressions,
                 clicks: report.clicks,
                 clicks_outside: report.clicks_outside,
+                clicks_clipped: report.clicks_clipped,
                 queries: whole.n_queries,
                 skipped: report.skipped.iter().map(skipped).collect(),
             },

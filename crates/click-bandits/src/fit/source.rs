@@ -97,6 +97,17 @@ impl Source {
                 .lenient(arguments.share_to_skip())
                 .map_err(|error| anyhow!("--max-skipped: {error}"))?;
         }
+        if arguments.clip_clicks {
+            reader = reader.clip_clicks();
+        }
+        if arguments.first_position == 0 {
+            if arguments.format.is_some_and(|format| !format.needs_columns()) {
+                bail!(
+                    "--first-position: only for --format delimited and parquet and for --counts, the other formats say from where positions count"
+                );
+            }
+            reader = reader.positions_from_zero();
+        }
         if models.iter().any(|model| model.needs_sessions()) {
             reader = reader.keep_sessions();
         }
@@ -161,11 +172,17 @@ impl Source {
         let counts = log.counts.filtered(&self.filter);
         if counts.n_queries() == 0 {
             let options = match self.told_by {
-                ToldBy::CommandLine => ": lower --min-items, --min-impressions or --positions",
+                ToldBy::CommandLine => {
+                    ": lower --min-items, --min-impressions, --min-total-impressions or --positions"
+                }
                 ToldBy::Experiment => ", as the experiment asks (`[log]`)",
             };
+            let in_all = match self.filter.min_total_impressions {
+                0 => String::new(),
+                total => format!(" and {total} in all"),
+            };
             bail!(
-                "nothing to fit: none of {n_queries} queries has {} items with {} impressions at every one of {} positions{options}",
+                "nothing to fit: none of {n_queries} queries has {} items with {} impressions at every one of {} positions{in_all}{options}",
                 self.filter.min_items,
                 self.filter.min_impressions,
                 self.filter.n_positions.unwrap_or_else(|| log.counts.n_positions()),
@@ -222,6 +239,12 @@ impl Source {
         match (self.told_by, error.kind()) {
             (ToldBy::CommandLine, ErrorKind::Line(Fault::UnexpectedHeader)) => {
                 anyhow!("{error}: give --format delimited --columns query=..,item=..,position=..,click=..")
+            }
+            (ToldBy::CommandLine, ErrorKind::Line(Fault::PositionZero)) => {
+                anyhow!("{error}; if they count from 0, give --first-position 0")
+            }
+            (ToldBy::CommandLine, ErrorKind::Line(Fault::ClicksAboveImpressions { .. })) => {
+                anyhow!("{error}; give --clip-clicks to count as many clicks as impressions")
             }
             _ => anyhow!(error.to_string()),
         }

@@ -1,13 +1,14 @@
 //! Any table with a header, one (query, item, position) a line, columns named by the user.
 //!
 //! The delimiter is the first of tab, comma, semicolon and vertical bar under which the header has the columns that are named. A column in quotation marks may hold the delimiter,
-//! and a quotation mark written twice; not the end of a line. Columns that are not named are not looked at. Positions count from 1.
+//! and a quotation mark written twice; not the end of a line. Columns that are not named are not looked at. Positions count from 1, or from 0 where the reader is told so.
 //!
 //! Where a column names sessions, lines that stand together with the same session and query are one list, from its first position down. Where a line of
 //! a list is skipped, the list ends above it, and such lists are counted. What sessions are called is compared from line to line, and neither kept nor shown.
 
-use super::fields::{MAX_POSITIONS, check_count, check_position, table_clicks, table_number};
+use super::fields::{MAX_POSITIONS, check_count, table_clicks, table_number};
 use super::line::{LineFault, LineFormat, MAX_TEXT, after_last_line, cut_between};
+use super::meaning::Meaning;
 use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
 use crate::names::Id;
@@ -22,7 +23,7 @@ pub struct Columns {
     pub query: Option<String>,
     /// The item.
     pub item: String,
-    /// Its position, from 1 to 64.
+    /// Its position, from 1 to 64 (0 to 63 where the reader is told so).
     pub position: String,
     /// Clicks on it.
     pub click: String,
@@ -158,10 +159,10 @@ impl OpenList {
     }
 
     /// The next item of the list; `at` is its line's place in the log.
-    pub(crate) fn push(&mut self, shown: &Shown, at: u64) -> Result<(), Fault> {
+    pub(crate) fn push(&mut self, shown: &Shown, meaning: Meaning, at: u64) -> Result<(), Fault> {
         let next = self.items.len();
         if usize::from(shown.position) != next {
-            return Err(Fault::OutOfOrder { next: next as u64 + 1 });
+            return Err(Fault::OutOfOrder { next: meaning.named(next) });
         }
         if next == 0 {
             (self.query, self.at) = (Some(shown.query), at);
@@ -250,16 +251,22 @@ impl Layout {
     }
 }
 
-impl LineFormat for Delimited {
+/// A table, and what its numbers mean.
+pub(crate) struct TableLines<'a> {
+    pub(crate) table: &'a Delimited,
+    pub(crate) meaning: Meaning,
+}
+
+impl LineFormat for TableLines<'_> {
     type Layout = Layout;
     type Memory = (OpenList, Vec<u8>);
     const HEADER: bool = true;
 
     fn layout(&self, header: &[u8]) -> Result<Layout, String> {
-        let delimiters = self.delimiter.as_ref().map_or(&DELIMITERS[..], std::slice::from_ref);
+        let delimiters = self.table.delimiter.as_ref().map_or(&DELIMITERS[..], std::slice::from_ref);
         let mut wrong = None;
         for &delimiter in delimiters {
-            match Layout::new(&self.columns, header, delimiter) {
+            match Layout::new(&self.table.columns, header, delimiter) {
                 Ok(layout) => return Ok(layout),
                 Err(message) if header.contains(&delimiter) => wrong = wrong.or(Some(message)),
                 Err(_) => {}
@@ -269,7 +276,7 @@ impl LineFormat for Delimited {
             && let Ok(columns) = split(header, delimiter)
             && !self.is_header(header)
         {
-            let names: Vec<&str> = self.columns.by_role().into_iter().flatten().collect();
+            let names: Vec<&str> = self.table.columns.by_role().into_iter().flatten().collect();
             let (names, n_columns) = (names.join("`, `"), columns.len());
             let between = called(delimiter);
             return Err(format!(
@@ -277,14 +284,14 @@ impl LineFormat for Delimited {
             ));
         }
         Err(wrong.unwrap_or_else(|| {
-            let name = self.columns.query.as_ref().unwrap_or(&self.columns.item);
+            let name = self.table.columns.query.as_ref().unwrap_or(&self.table.columns.item);
             format!("no column `{name}` in the header, with a tab, comma, semicolon or vertical bar between columns")
         }))
     }
 
     fn is_header(&self, line: &[u8]) -> bool {
-        let delimiters = self.delimiter.as_ref().map_or(&DELIMITERS[..], std::slice::from_ref);
-        let named = self.columns.by_role();
+        let delimiters = self.table.delimiter.as_ref().map_or(&DELIMITERS[..], std::slice::from_ref);
+        let named = self.table.columns.by_role();
         delimiters.iter().any(|&delimiter| {
             let columns = split(line, delimiter).unwrap_or_default();
             columns.iter().any(|column| named.contains(&Some(String::from_utf8_lossy(column).trim())))
@@ -316,7 +323,7 @@ impl LineFormat for Delimited {
             let fields = split(line, layout.delimiter).map_err(|fault| LineFault::new(fault, 0, b"\""));
             let fields = fields.inspect_err(|_| list.skip())?;
             let fields_of = layout.columns.map(|column| fields.get(column?).map(AsRef::as_ref));
-            return shown(layout, fields.len(), fields_of, at, list, sink).inspect_err(|_| list.skip());
+            return self.shown(layout, fields.len(), fields_of, at, list, sink).inspect_err(|_| list.skip());
         }
         let mut fields: [Option<&[u8]>; ROLES] = [None; ROLES];
         let mut found = 0;
@@ -330,7 +337,7 @@ impl LineFormat for Delimited {
             found += 1;
             start = end + 1;
         }
-        shown(layout, found, fields, at, list, sink).inspect_err(|_| list.skip())
+        self.shown(layout, found, fields, at, list, sink).inspect_err(|_| list.skip())
     }
 
     fn end<S: Sink>(&self, (list, _): &mut (OpenList, Vec<u8>), sink: &mut S) {
@@ -354,57 +361,60 @@ impl LineFormat for Delimited {
     }
 }
 
-/// What a line says; `found` is its number of columns, `fields` are those of each role.
-fn shown<S: Sink>(
-    layout: &Layout,
-    found: usize,
-    fields: [Option<&[u8]>; ROLES],
-    at: u64,
-    list: &mut OpenList,
-    sink: &mut S,
-) -> Result<(), LineFault> {
-    let expected = layout.n_columns;
-    if found != expected {
-        // Nobody knows which column is which, and one that was not asked for, or the session's, may name users.
-        let named = layout.columns.iter().flatten().count();
-        let text = if named == expected && layout.columns[SESSION].is_none() {
-            fields.map(Option::unwrap_or_default).join(&b' ')
-        } else {
-            b"..".into()
-        };
-        let fault = if found < expected {
-            Fault::TooFewColumns { found, expected }
-        } else {
-            Fault::TooManyColumns { expected }
-        };
-        return Err(LineFault::new(fault, 0, &text[..text.len().min(MAX_TEXT)]));
-    }
-    let field = |role: usize| fields[role].unwrap_or_default();
-    let clicks = || table_clicks(field(CLICK)).and_then(check_count);
-    let impressions = || fields[IMPRESSIONS].map_or(Ok(1), |text| table_number(text).and_then(check_count));
-    let in_role = |role: usize| {
-        move |fault| {
-            let column = layout.columns[role].map_or(0, |column| column + 1);
-            LineFault::new(fault, column, field(role)).of(clicks(), impressions())
+impl TableLines<'_> {
+    /// What a line says; `found` is its number of columns, `fields` are those of each role.
+    fn shown<S: Sink>(
+        &self,
+        layout: &Layout,
+        found: usize,
+        fields: [Option<&[u8]>; ROLES],
+        at: u64,
+        list: &mut OpenList,
+        sink: &mut S,
+    ) -> Result<(), LineFault> {
+        let expected = layout.n_columns;
+        if found != expected {
+            // Nobody knows which column is which, and one that was not asked for, or the session's, may name users.
+            let named = layout.columns.iter().flatten().count();
+            let text = if named == expected && layout.columns[SESSION].is_none() {
+                fields.map(Option::unwrap_or_default).join(&b' ')
+            } else {
+                b"..".into()
+            };
+            let fault = if found < expected {
+                Fault::TooFewColumns { found, expected }
+            } else {
+                Fault::TooManyColumns { expected }
+            };
+            return Err(LineFault::new(fault, 0, &text[..text.len().min(MAX_TEXT)]));
         }
-    };
-    let query = fields[QUERY].unwrap_or(ONE_QUERY);
-    let query = sink.id(query).map_err(in_role(QUERY))?;
-    let item = sink.id(field(ITEM)).map_err(in_role(ITEM))?;
-    let position = table_number(field(POSITION)).and_then(|position| check_position(position, MAX_POSITIONS));
-    let position = position.map_err(in_role(POSITION))?;
-    let clicks = clicks().map_err(in_role(CLICK))?;
-    let impressions = impressions().map_err(in_role(IMPRESSIONS))?;
-    if clicks > impressions {
-        return Err(in_role(CLICK)(Fault::ClicksAboveImpressions { impressions }));
+        let field = |role: usize| fields[role].unwrap_or_default();
+        let clicks = || table_clicks(field(CLICK)).and_then(check_count);
+        let impressions =
+            || fields[IMPRESSIONS].map_or(Ok(1), |text| table_number(text).and_then(check_count));
+        let in_role = |role: usize| {
+            move |fault| {
+                let column = layout.columns[role].map_or(0, |column| column + 1);
+                LineFault::new(fault, column, field(role)).of(clicks(), impressions())
+            }
+        };
+        let query = fields[QUERY].unwrap_or(ONE_QUERY);
+        let query = sink.id(query).map_err(in_role(QUERY))?;
+        let item = sink.id(field(ITEM)).map_err(in_role(ITEM))?;
+        let position =
+            table_number(field(POSITION)).and_then(|position| self.meaning.position(position, MAX_POSITIONS));
+        let position = position.map_err(in_role(POSITION))?;
+        let clicks = clicks().map_err(in_role(CLICK))?;
+        let impressions = impressions().map_err(in_role(IMPRESSIONS))?;
+        let clicks = self.meaning.clicks(clicks, impressions, sink).map_err(in_role(CLICK))?;
+        let shown = Shown { query, item, clicks, impressions, position };
+        match fields[SESSION] {
+            None => sink.shown(shown, at),
+            Some(b"") => return Err(in_role(SESSION)(Fault::Empty)),
+            Some(_) => list.push(&shown, self.meaning, at).map_err(in_role(POSITION))?,
+        }
+        Ok(())
     }
-    let shown = Shown { query, item, clicks, impressions, position };
-    match fields[SESSION] {
-        None => sink.shown(shown, at),
-        Some(b"") => return Err(in_role(SESSION)(Fault::Empty)),
-        Some(_) => list.push(&shown, at).map_err(in_role(POSITION))?,
-    }
-    Ok(())
 }
 
 /// The columns of a line that has quotation marks.

@@ -152,19 +152,6 @@ pub(crate) fn check_count(count: u64) -> Result<u64, Fault> {
     if count > MAX_COUNT { Err(Fault::TooLarge { max: MAX_COUNT }) } else { Ok(count) }
 }
 
-/// A 1-based position, as a 0-based one, if it is one of a list of this length.
-#[inline]
-pub(crate) fn check_position(position: u64, depth: u64) -> Result<u8, Fault> {
-    if position == 0 {
-        return Err(Fault::PositionZero);
-    }
-    if position > depth.min(MAX_POSITIONS) {
-        return Err(Fault::PositionBeyondDepth { depth: depth.min(MAX_POSITIONS) });
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
-    Ok((position - 1) as u8)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,8 +7,9 @@
 //! Columns that are not counted are not looked at; the user's is never shown either, and of a line with another number of
 //! columns, where it could be any, no more than what stands before the last one and before the twelfth.
 
-use super::fields::{MAX_POSITIONS, check_count, check_position, number_in, tabs_of_64};
+use super::fields::{MAX_POSITIONS, check_count, number_in, tabs_of_64};
 use super::line::{LineFault, LineFormat};
+use super::meaning::Meaning;
 use crate::fault::Fault;
 use crate::names::Id;
 use crate::sink::Sink;
@@ -33,7 +34,9 @@ const N_TABS: usize = COLUMNS.len() - 1;
 /// The last column that is counted, `QueryID`, from 1.
 const LAST_COUNTED: usize = 8;
 
-pub(crate) struct Kdd2012;
+pub(crate) struct Kdd2012 {
+    pub(crate) meaning: Meaning,
+}
 
 impl LineFormat for Kdd2012 {
     type Layout = ();
@@ -78,15 +81,14 @@ impl LineFormat for Kdd2012 {
         };
         let clicks = number(1).and_then(check_count).map_err(in_column(1))?;
         let impressions = number(2).and_then(check_count).map_err(in_column(2))?;
-        if clicks > impressions {
-            return Err(in_column(1)(Fault::ClicksAboveImpressions { impressions }));
-        }
+        let clicks = self.meaning.clicks(clicks, impressions, sink).map_err(in_column(1))?;
         let item = number(4).and_then(|number| id(number, text(4), sink)).map_err(in_column(4))?;
         let depth = number(6).map_err(in_column(6))?;
         if depth == 0 || depth > MAX_POSITIONS {
             return Err(in_column(6)(Fault::BadDepth));
         }
-        let position = number(7).and_then(|place| check_position(place, depth)).map_err(in_column(7))?;
+        let position =
+            number(7).and_then(|place| self.meaning.position(place, depth)).map_err(in_column(7))?;
         let query = number(8).and_then(|number| id(number, text(8), sink)).map_err(in_column(8))?;
         sink.shown(Shown { query, item, clicks, impressions, position }, at);
         Ok(())

@@ -8,6 +8,7 @@ mod delimited;
 mod fields;
 mod kdd2012;
 mod line;
+mod meaning;
 mod obd;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -19,7 +20,9 @@ mod yandex;
 pub use self::delimited::{Columns, Delimited};
 pub use self::source::Input;
 
+use self::delimited::TableLines;
 use self::line::{LineFault, LineFormat};
+use self::meaning::Meaning;
 use self::progress::Progress;
 use self::source::{Block, Source};
 use crate::collect::Collector;
@@ -48,8 +51,8 @@ pub enum Format {
     /// `SessionID TimePassed C URL` for a click. A click belongs to the last list of its session that shows the URL. A query
     /// is called `QueryID/RegionID`.
     Yandex,
-    /// One session a line, with tabs and the header `query region urls clicked_mask n_clicks_outside_top10`: URLs with commas
-    /// between them, a 0 or a 1 for each. A query is called `query/region`.
+    /// One session a line, with tabs and a header: `query`, `urls` with commas between them, `clicked_mask` with a 0 or a 1 for each, and perhaps
+    /// `region` and `n_clicks_outside_top10`. A query of a region is called `query/region`.
     Sessions,
     /// Open Bandit Dataset: CSV with, among others, the columns `item_id`, `position` and `click`. It has no queries; all is one,
     /// called `all`.
@@ -125,6 +128,7 @@ impl Format {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reader {
     format: Format,
+    meaning: Meaning,
     /// The largest share of lines that may be skipped; strict without it.
     max_skipped: Option<f64>,
     threads: NonZeroUsize,
@@ -174,6 +178,7 @@ impl Reader {
     pub fn new(format: Format) -> Self {
         Self {
             format,
+            meaning: Meaning::USUAL,
             max_skipped: None,
             threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             block_bytes: 1 << 18,
@@ -195,6 +200,19 @@ impl Reader {
             return Err(Error::of(ErrorKind::Settings, "", message));
         }
         Ok(Self { max_skipped: Some(max_share), ..self })
+    }
+
+    /// Counts as many clicks as impressions where a line has more clicks, instead of taking it for a fault; the report says how many lines and clicks
+    /// that were.
+    #[must_use]
+    pub fn clip_clicks(self) -> Self {
+        Self { meaning: Meaning { clip_clicks: true, ..self.meaning }, ..self }
+    }
+
+    /// Positions of a table ([`Format::Delimited`] or Parquet) count from 0. The other formats say what they count from, and are read as before.
+    #[must_use]
+    pub fn positions_from_zero(self) -> Self {
+        Self { meaning: Meaning { first_position: 0, ..self.meaning }, ..self }
     }
 
     /// With so many threads. The result is the same.
@@ -270,12 +288,13 @@ impl Reader {
     }
 
     fn dispatch<K: Keep>(&self, inputs: Vec<Input<'_>>, keep: &K) -> Result<Report, Error> {
+        let of_format = Meaning { first_position: 1, ..self.meaning };
         match &self.format {
-            Format::Kdd2012 => self.run(&kdd2012::Kdd2012, inputs, keep),
+            Format::Kdd2012 => self.run(&kdd2012::Kdd2012 { meaning: of_format }, inputs, keep),
             Format::Yandex => self.run(&yandex::Yandex, inputs, keep),
             Format::Sessions => self.run(&sessions::SessionLines, inputs, keep),
-            Format::Obd => self.run(&obd::columns(), inputs, keep),
-            Format::Delimited(format) => self.run(format, inputs, keep),
+            Format::Obd => self.run(&TableLines { table: &obd::columns(), meaning: of_format }, inputs, keep),
+            Format::Delimited(table) => self.run(&TableLines { table, meaning: self.meaning }, inputs, keep),
             #[cfg(feature = "parquet")]
             Format::Parquet(columns) => {
                 let (mut sink, mut progress) = (keep.sink(), Progress::default());
@@ -283,7 +302,7 @@ impl Reader {
                     return Err(no_file());
                 }
                 let lenient = self.max_skipped.is_some();
-                let totals = parquet::read(columns, inputs, lenient, &mut sink, &mut progress);
+                let totals = parquet::read(columns, self.meaning, inputs, lenient, &mut sink, &mut progress);
                 progress.absorb(Progress::default(), &K::done(sink));
                 progress.finish(totals, self.max_skipped)
             }

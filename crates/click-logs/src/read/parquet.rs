@@ -10,8 +10,9 @@
 use super::delimited::{
     CLICK, Columns, IMPRESSIONS, ITEM, ONE_QUERY, OpenList, POSITION, QUERY, ROLES, SESSION,
 };
-use super::fields::{MAX_POSITIONS, check_count, check_position, number};
+use super::fields::{MAX_POSITIONS, check_count, number};
 use super::line::{Lost, MAX_TEXT};
+use super::meaning::Meaning;
 use super::progress::Progress;
 use super::source::{Input, Totals, Watch};
 use crate::error::{Error, ErrorKind, Place};
@@ -115,6 +116,7 @@ impl Value {
 /// Reads all inputs, up to the first fault if the reader is strict.
 pub(crate) fn read<S: Sink>(
     columns: &Columns,
+    meaning: Meaning,
     inputs: Vec<Input<'_>>,
     lenient: bool,
     sink: &mut S,
@@ -125,7 +127,8 @@ pub(crate) fn read<S: Sink>(
         totals.files += 1;
         let (name, stream, watch) = input.into_parts();
         let (list, key) = (OpenList::default(), Vec::new());
-        let mut rows = Rows { columns, name: &name, number, lenient, watch, list, key, sink, progress };
+        let mut rows =
+            Rows { columns, meaning, name: &name, number, lenient, watch, list, key, sink, progress };
         let in_file = |error| Error::io(&name, error, false);
         let result = catch_unwind(AssertUnwindSafe(|| match stream {
             None => rows.read(File::open(name.as_ref()).map_err(in_file)?),
@@ -153,6 +156,7 @@ pub(crate) fn read<S: Sink>(
 
 struct Rows<'a, S> {
     columns: &'a Columns,
+    meaning: Meaning,
     name: &'a str,
     number: usize,
     lenient: bool,
@@ -269,14 +273,14 @@ impl<S: Sink> Rows<'_, S> {
         }
         // As in a file of lines: where the row stands in the log.
         let at = row ^ (self.number as u64).rotate_right(16);
-        let counted = shown(values, self.sink).and_then(|shown| match values[SESSION] {
+        let counted = shown(values, self.meaning, self.sink).and_then(|shown| match values[SESSION] {
             None => {
                 self.sink.shown(shown, at);
                 Ok(())
             }
             Some(Value::Missing) => Err((SESSION, Fault::Empty)),
             Some(Value::Text(text)) if text.is_empty() => Err((SESSION, Fault::Empty)),
-            Some(_) => self.list.push(&shown, at).map_err(|fault| (POSITION, fault)),
+            Some(_) => self.list.push(&shown, self.meaning, at).map_err(|fault| (POSITION, fault)),
         });
         let Err((role, fault)) = counted else {
             return true;
@@ -303,7 +307,11 @@ impl<S: Sink> Rows<'_, S> {
 }
 
 /// What a row says, or which role is at fault.
-fn shown<S: Sink>(values: [Option<&Value>; ROLES], sink: &mut S) -> Result<Shown, (usize, Fault)> {
+fn shown<S: Sink>(
+    values: [Option<&Value>; ROLES],
+    meaning: Meaning,
+    sink: &mut S,
+) -> Result<Shown, (usize, Fault)> {
     let of_role = |role: usize| move |fault| (role, fault);
     let value = |role: usize| values[role].unwrap_or(&Value::Missing);
     let query = match values[QUERY] {
@@ -313,13 +321,11 @@ fn shown<S: Sink>(values: [Option<&Value>; ROLES], sink: &mut S) -> Result<Shown
     let query = query.map_err(of_role(QUERY))?;
     let item = value(ITEM).id(sink).map_err(of_role(ITEM))?;
     let number = |role: usize| value(role).number().map_err(of_role(role));
-    let position = check_position(number(POSITION)?, MAX_POSITIONS).map_err(of_role(POSITION))?;
+    let position = meaning.position(number(POSITION)?, MAX_POSITIONS).map_err(of_role(POSITION))?;
     let clicks = check_count(number(CLICK)?).map_err(of_role(CLICK))?;
     let impressions = if values[IMPRESSIONS].is_some() { number(IMPRESSIONS)? } else { 1 };
     let impressions = check_count(impressions).map_err(of_role(IMPRESSIONS))?;
-    if clicks > impressions {
-        return Err((CLICK, Fault::ClicksAboveImpressions { impressions }));
-    }
+    let clicks = meaning.clicks(clicks, impressions, sink).map_err(of_role(CLICK))?;
     Ok(Shown { query, item, clicks, impressions, position })
 }
 

@@ -55,15 +55,7 @@ impl Progress {
 
     pub(crate) fn absorb(&mut self, other: Self, tally: &Tally) {
         self.lines += other.lines;
-        self.tally.sessions += tally.sessions;
-        self.tally.sessions_at_fault += tally.sessions_at_fault;
-        for (mine, more) in [
-            (&mut self.tally.impressions, tally.impressions),
-            (&mut self.tally.clicks, tally.clicks),
-            (&mut self.tally.clicks_outside, tally.clicks_outside),
-        ] {
-            *mine = mine.saturating_add(more);
-        }
+        self.tally.absorb(tally);
         for (reason, (skipped, at)) in other.skipped {
             self.add_skipped(reason, skipped, at);
         }
@@ -77,17 +69,20 @@ impl Progress {
         if let Some((_, error)) = self.failure {
             return Err(error);
         }
-        let Tally { sessions, sessions_at_fault, impressions, clicks, clicks_outside } = self.tally;
+        let Tally { impressions, clicks, .. } = self.tally;
         let skipped = self.skipped.into_iter();
         let report = Report {
             files: totals.files,
             lines: self.lines,
             bytes: totals.bytes,
-            sessions,
-            sessions_at_fault,
+            sessions: self.tally.sessions,
+            sessions_at_fault: self.tally.sessions_at_fault,
+            sessions_with_repeats: self.tally.sessions_with_repeats,
             impressions,
             clicks,
-            clicks_outside,
+            clicks_outside: self.tally.clicks_outside,
+            lines_clipped: self.tally.lines_clipped,
+            clicks_clipped: self.tally.clicks_clipped,
             empty_files: totals.empty_files,
             byte_order_marks: totals.byte_order_marks,
             skipped: skipped.map(|(reason, (skipped, _))| (reason, skipped)).collect(),

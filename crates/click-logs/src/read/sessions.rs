@@ -1,7 +1,7 @@
 //! One session a line: what was shown and what of it was clicked.
 //!
-//! Tabs, and the header `query region urls clicked_mask n_clicks_outside_top10`; `urls` have commas between them, from 1 to 64 of them, and
-//! `clicked_mask` has a 0 or a 1 for each. A query is one of a region: it is called `query/region`.
+//! Tabs, and a header with the columns `query`, `urls` and `clicked_mask`, in any order, and perhaps `region` and `n_clicks_outside_top10`. `urls`
+//! have commas between them, from 1 to 64 of them, and `clicked_mask` has a 0 or a 1 for each. A query of a region is called `query/region`.
 
 use super::fields::{MAX_POSITIONS, count};
 use super::line::{LineFault, LineFormat};
@@ -10,9 +10,28 @@ use crate::fault::Fault;
 use crate::names::Id;
 use crate::sink::Sink;
 
-const COLUMNS: [&str; 5] = ["query", "region", "urls", "clicked_mask", "n_clicks_outside_top10"];
+const COLUMNS: [&str; 5] = ["query", "urls", "clicked_mask", "region", "n_clicks_outside_top10"];
+/// Those that every log has; they come first.
+const NEEDED: usize = 3;
+const QUERY: usize = 0;
+const URLS: usize = 1;
+const MARKS: usize = 2;
+const REGION: usize = 3;
+const OUTSIDE: usize = 4;
 
 pub(crate) struct SessionLines;
+
+/// What each column of a file is, as a place in [`COLUMNS`].
+pub(crate) struct Layout {
+    roles: Vec<usize>,
+}
+
+impl Layout {
+    /// The 1-based column of a role.
+    fn column(&self, role: usize) -> Option<usize> {
+        self.roles.iter().position(|&other| other == role).map(|place| place + 1)
+    }
+}
 
 #[derive(Default)]
 pub(crate) struct Scratch {
@@ -21,16 +40,26 @@ pub(crate) struct Scratch {
 }
 
 impl LineFormat for SessionLines {
-    type Layout = ();
+    type Layout = Layout;
     type Memory = Scratch;
     const HEADER: bool = true;
 
-    fn layout(&self, header: &[u8]) -> Result<(), String> {
-        let expected = COLUMNS.join("\t");
-        if header == expected.as_bytes() {
-            return Ok(());
-        }
-        Err(format!("expected the header `{}`", expected.escape_debug()))
+    fn layout(&self, header: &[u8]) -> Result<Layout, String> {
+        let role = |name: &[u8]| COLUMNS.iter().position(|known| known.as_bytes() == name);
+        let roles: Option<Vec<usize>> = header.split(|&byte| byte == b'\t').map(role).collect();
+        let once = |role: usize, roles: &[usize]| roles.iter().filter(|&&other| other == role).count();
+        let fits = |roles: &Vec<usize>| {
+            (0..NEEDED).all(|role| once(role, roles) == 1)
+                && (NEEDED..COLUMNS.len()).all(|role| once(role, roles) <= 1)
+        };
+        roles.filter(fits).map(|roles| Layout { roles }).ok_or_else(|| {
+            let (needed, others) = COLUMNS.split_at(NEEDED);
+            format!(
+                "expected a header with the columns `{}`, with tabs between them, and perhaps `{}`",
+                needed.join("`, `"),
+                others.join("`, `"),
+            )
+        })
     }
 
     fn is_header(&self, line: &[u8]) -> bool {
@@ -39,65 +68,71 @@ impl LineFormat for SessionLines {
 
     fn line<S: Sink>(
         &self,
-        (): &(),
+        layout: &Layout,
         line: &[u8],
         at: u64,
         scratch: &mut Scratch,
         sink: &mut S,
     ) -> Result<(), LineFault> {
-        let expected = COLUMNS.len();
-        let mut columns: [&[u8]; COLUMNS.len()] = [b""; COLUMNS.len()];
+        let expected = layout.roles.len();
+        let mut columns: [Option<&[u8]>; COLUMNS.len()] = [None; COLUMNS.len()];
         let mut found = 0;
         for column in line.split(|&byte| byte == b'\t') {
-            let Some(place) = columns.get_mut(found) else {
+            let Some(&role) = layout.roles.get(found) else {
                 return Err(LineFault::new(Fault::TooManyColumns { expected }, 0, line));
             };
-            *place = column;
+            columns[role] = Some(column);
             found += 1;
         }
         if found < expected {
             return Err(LineFault::new(Fault::TooFewColumns { found, expected }, 0, line));
         }
-        let [query, region, urls, marks, outside] = columns;
-        let in_column = |number: usize| {
+        let text = |role: usize| columns[role].unwrap_or_default();
+        let (query, marks) = (text(QUERY), text(MARKS));
+        let in_role = |role: usize| {
             move |fault| {
                 let clicks = memchr::memchr_iter(b'1', marks).count();
-                LineFault::new(fault, number, columns[number - 1])
+                LineFault::new(fault, layout.column(role).unwrap_or(0), text(role))
                     .of(Ok(clicks as u64), Ok(marks.len() as u64))
             }
         };
-        for number in 1..=2 {
-            if columns[number - 1].is_empty() {
-                return Err(in_column(number)(Fault::Empty));
+        for role in [QUERY, REGION] {
+            if columns[role].is_some_and(<[u8]>::is_empty) {
+                return Err(in_role(role)(Fault::Empty));
             }
         }
         scratch.items.clear();
-        for url in urls.split(|&byte| byte == b',') {
+        for url in text(URLS).split(|&byte| byte == b',') {
             if scratch.items.len() as u64 == MAX_POSITIONS {
-                return Err(in_column(3)(Fault::BadDepth));
+                return Err(in_role(URLS)(Fault::BadDepth));
             }
-            scratch.items.push(sink.id(url).map_err(in_column(3))?);
+            scratch.items.push(sink.id(url).map_err(in_role(URLS))?);
         }
         let expected = scratch.items.len();
         if marks.len() != expected {
-            return Err(in_column(4)(Fault::ListLength { found: marks.len(), expected }));
+            return Err(in_role(MARKS)(Fault::ListLength { found: marks.len(), expected }));
         }
         let mut clicks = 0;
         for (position, mark) in marks.iter().enumerate() {
             match mark {
                 b'0' => {}
                 b'1' => clicks |= 1 << position,
-                _ => return Err(in_column(4)(Fault::NotAMark)),
+                _ => return Err(in_role(MARKS)(Fault::NotAMark)),
             }
         }
-        let outside = count(outside).map_err(in_column(5))?;
-        let query = query_of_region(query, region, &mut scratch.name, sink).map_err(in_column(1))?;
+        let outside = columns[OUTSIDE].map_or(Ok(0), count).map_err(in_role(OUTSIDE))?;
+        let query = match columns[REGION] {
+            Some(region) => query_of_region(query, region, &mut scratch.name, sink),
+            None => sink.id(query),
+        };
+        let query = query.map_err(in_role(QUERY))?;
         sink.session(query, &scratch.items, clicks, at);
         sink.clicks_outside(outside);
         Ok(())
     }
 
-    fn column_name(&self, (): &(), column: usize) -> String {
-        COLUMNS.get(column.wrapping_sub(1)).copied().unwrap_or_default().into()
+    fn column_name(&self, layout: &Layout, column: usize) -> String {
+        let role = column.checked_sub(1).and_then(|place| layout.roles.get(place));
+        role.map_or_else(String::new, |&role| COLUMNS[role].into())
     }
 }
