@@ -70,7 +70,7 @@ use self::memory::{Kept, Size};
 use crate::toml_reader::{Document, Error, Field, Location, Table, push_known};
 use confidence::Probability;
 use contenders::Entrant;
-use policies::spec::PolicySpec;
+use policies::catalogue::PolicySpec;
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 use sim::Assignment;

@@ -659,7 +659,8 @@ fn a_table_that_counts_otherwise_is_read_with_options() {
     let fitted = [0, 1].map(|number| {
         let (log, out) = (top.path().join(format!("{number}.csv")), top.path().join(format!("out-{number}")));
         fs::write(&log, &tables[number]).unwrap();
-        let mut arguments = vec![text(&log), "--format", "delimited", "--columns", columns, "--out", text(&out)];
+        let mut arguments =
+            vec![text(&log), "--format", "delimited", "--columns", columns, "--out", text(&out)];
         arguments.extend(["--min-total-impressions", "1000"]);
         if number == 0 {
             arguments.extend(["--first-position", "0", "--clip-clicks"]);

@@ -1,9 +1,9 @@
 //! Policies that choose a row and a column. The eliminations are simulated by whole sweeps, which is equal in law.
 
 use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
-use click_models::RankOneModel;
-use policies::spec::PolicySpec;
-use policies::{CellKlUcb, Rank1Elim, Rank1Gibbs, Ucb1, Ucb1Elim, UniformCell, Uts};
+use click_models::{RankOne, RankOneModel, TableShape};
+use policies::catalogue::{PolicySpec, WithCells};
+use policies::{Error, Policy, Rank1Elim, Ucb1Elim};
 use sim::{Contender, Entry, Oracle, StageEntry};
 
 impl Play for RankOneModel {
@@ -24,14 +24,26 @@ fn enter(entrant: &Entrant, horizon: u64) -> Entered<RankOneModel> {
         PolicySpec::Ucb1Elim {} => {
             Some(Box::new(StageEntry::new(label, move |shape| Ucb1Elim::new(shape, horizon))))
         }
-        PolicySpec::Ucb1 {} => Some(Box::new(Entry::new(label, Ucb1::new))),
-        PolicySpec::KlUcb { level } => {
-            Some(Box::new(Entry::new(label, move |shape| CellKlUcb::new(shape, level.into()))))
-        }
-        PolicySpec::Uts {} => Some(Box::new(Entry::new(label, Uts::new))),
-        PolicySpec::Rank1Gibbs {} => Some(Box::new(Entry::new(label, Rank1Gibbs::new))),
-        PolicySpec::Uniform {} => Some(Box::new(Entry::new(label, UniformCell::new))),
         PolicySpec::Oracle {} => Some(Box::new(Oracle::new(label))),
-        _ => None,
+        spec => spec.with_cells(Enter { label, horizon }),
+    }
+}
+
+/// Enters a policy under its own type.
+struct Enter {
+    label: String,
+    horizon: u64,
+}
+
+impl WithCells for Enter {
+    type Output = Box<dyn Contender<RankOneModel>>;
+
+    fn with<P, F>(self, build: F) -> Self::Output
+    where
+        P: Policy<RankOne>,
+        F: Fn(TableShape, u64) -> Result<P, Error> + Send + Sync + 'static,
+    {
+        let Self { label, horizon } = self;
+        Box::new(Entry::new(label, move |shape| build(shape, horizon).expect("a policy for any table")))
     }
 }

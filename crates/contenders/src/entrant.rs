@@ -1,7 +1,7 @@
 //! A policy of the catalogue that takes part in an experiment.
 
 use confidence::Probability;
-use policies::spec::{PolicySpec, Protocol};
+use policies::catalogue::{PolicySpec, Protocol};
 
 /// A policy of the catalogue that takes part in an experiment.
 #[derive(Debug, Clone)]

@@ -1,54 +1,82 @@
 //! Policies that look for the best items of cascading users.
 
 use crate::{CannotPlay, Entrant};
-use click_models::CascadeModel;
-use policies::spec::PolicySpec;
-use policies::{CascadeBai, CascadeKl, KlLucb, Pulls, SuccessiveRejects};
+use click_models::{Cascade, CascadeModel, ItemId, ListShape, Ranking, SemiBandit};
+use confidence::NonNegative;
+use policies::catalogue::{PolicySpec, WithBudgeted, WithStopping};
+use policies::{Error, Policy, Pulls, Recommend, Stop};
 use sim::{Contender, Entry, FullFeedbackEntry, UntilStopped, WithBudget};
+use std::marker::PhantomData;
 
-/// Enters a policy that looks for the best items of cascading users and stops, for any task. A macro, since every task is another
-/// type of contender.
+/// Enters a policy under its own type, for the task `T`.
+struct Enter<'a, T> {
+    entrant: &'a Entrant,
+    horizon: u64,
+    task: PhantomData<fn() -> T>,
+}
+
+impl<'a, T> Enter<'a, T> {
+    fn new(entrant: &'a Entrant, horizon: u64) -> Self {
+        Self { entrant, horizon, task: PhantomData }
+    }
+
+    fn entry<P>(
+        self,
+        build: impl Fn(ListShape, u64) -> Result<P, Error> + Send + Sync + 'static,
+    ) -> Entry<impl Fn(ListShape) -> P + Send + Sync + 'static> {
+        let horizon = self.horizon;
+        let build = move |shape| build(shape, horizon).expect("a policy for any list");
+        Entry::new(self.entrant.label.clone(), build)
+    }
+}
+
+/// The same, on users who look at every item shown.
+struct EnterWithFullFeedback<'a, T>(Enter<'a, T>);
+
+/// For both tasks, since each is another type of contender.
 macro_rules! stopping {
-    ($task:ty, $entrant:expr) => {{
-        let (entrant, label) = ($entrant, $entrant.label.clone());
-        let allowed = entrant.spec.epsilon_of_answer();
-        let entered: Option<Box<dyn Contender<CascadeModel, $task>>> = match entrant.spec {
-            PolicySpec::CascadeBai { delta, epsilon, radius_scale, order } => {
-                let build = Entry::new(label, move |shape| {
-                    CascadeBai::new(shape, delta)
-                        .with_epsilon(epsilon)
-                        .with_radius_scale(radius_scale)
-                        .with_order(order)
-                });
-                Some(Box::new(build.within(allowed)))
+    ($($task:ty),*) => {$(
+        impl WithStopping for Enter<'_, $task> {
+            type Output = Box<dyn Contender<CascadeModel, $task>>;
+
+            fn with<P, F>(self, build: F, tolerance: NonNegative) -> Self::Output
+            where
+                P: Policy<Cascade> + Recommend<Ranking> + Stop<Answer: AsRef<[ItemId]>>,
+                F: Fn(ListShape, u64) -> Result<P, Error> + Send + Sync + 'static,
+            {
+                Box::new(self.entry(build).within(tolerance.get()))
             }
-            PolicySpec::Batrac { delta, epsilon, radius_scale, order, pulls } => {
-                let build = Entry::new(label, move |shape| {
-                    CascadeBai::bat_rac(shape, pulls, delta)
-                        .with_epsilon(epsilon)
-                        .with_radius_scale(radius_scale)
-                        .with_order(order)
-                });
-                let n_shown = match pulls {
-                    Pulls::List => usize::MAX,
-                    Pulls::One => 1,
+        }
+
+        impl WithStopping for EnterWithFullFeedback<'_, $task> {
+            type Output = Box<dyn Contender<CascadeModel, $task>>;
+
+            fn with<P, F>(self, build: F, tolerance: NonNegative) -> Self::Output
+            where
+                P: Policy<SemiBandit> + Recommend<Ranking> + Stop<Answer: AsRef<[ItemId]>>,
+                F: Fn(ListShape, u64) -> Result<P, Error> + Send + Sync + 'static,
+            {
+                let n_shown = match self.0.entrant.spec {
+                    PolicySpec::Batrac { pulls: Pulls::One, .. } => 1,
+                    _ => usize::MAX,
                 };
-                Some(Box::new(FullFeedbackEntry::new(build.within(allowed), n_shown)))
+                Box::new(FullFeedbackEntry::new(self.0.entry(build).within(tolerance.get()), n_shown))
             }
-            PolicySpec::CascadeKl { delta, epsilon, test, order } => {
-                let build = Entry::new(label, move |shape| {
-                    CascadeKl::new(shape, delta).with_epsilon(epsilon).with_test(test).with_order(order)
-                });
-                Some(Box::new(build.within(allowed)))
-            }
-            PolicySpec::KlLucb { delta, epsilon } => {
-                let build = Entry::new(label, move |shape| KlLucb::new(shape, delta).with_epsilon(epsilon));
-                Some(Box::new(build.within(allowed)))
-            }
-            _ => None,
-        };
-        entered.ok_or_else(|| CannotPlay::identification(entrant))
-    }};
+        }
+    )*};
+}
+stopping!(UntilStopped, WithBudget);
+
+impl WithBudgeted for Enter<'_, WithBudget> {
+    type Output = Box<dyn Contender<CascadeModel, WithBudget>>;
+
+    fn with<P, F>(self, build: F) -> Self::Output
+    where
+        P: Policy<Cascade> + Recommend<Ranking>,
+        F: Fn(ListShape, u64) -> Result<P, Error> + Send + Sync + 'static,
+    {
+        Box::new(self.entry(build))
+    }
 }
 
 /// Contenders that are played until they stop.
@@ -59,7 +87,14 @@ macro_rules! stopping {
 pub fn stopping_contenders(
     entrants: &[Entrant],
 ) -> Result<Vec<Box<dyn Contender<CascadeModel, UntilStopped>>>, CannotPlay> {
-    entrants.iter().map(|entrant| stopping!(UntilStopped, entrant)).collect()
+    let enter = |entrant: &Entrant| {
+        let visitor = || Enter::<UntilStopped>::new(entrant, 0);
+        let spec = &entrant.spec;
+        let entered = spec.with_stopping(visitor());
+        let entered = entered.or_else(|| spec.with_full_feedback(EnterWithFullFeedback(visitor())));
+        entered.ok_or_else(|| CannotPlay::identification(entrant))
+    };
+    entrants.iter().map(enter).collect()
 }
 
 /// Contenders that are asked for the best items at the end.
@@ -72,14 +107,12 @@ pub fn recommending_contenders(
     horizon: u64,
 ) -> Result<Vec<Box<dyn Contender<CascadeModel, WithBudget>>>, CannotPlay> {
     let enter = |entrant: &Entrant| {
-        if let PolicySpec::SuccessiveRejects {} = entrant.spec {
-            let build = move |shape| SuccessiveRejects::new(shape, horizon);
-            let entered: Box<dyn Contender<CascadeModel, WithBudget>> =
-                Box::new(Entry::new(entrant.label.clone(), build));
-            Ok(entered)
-        } else {
-            stopping!(WithBudget, entrant)
-        }
+        let visitor = || Enter::<WithBudget>::new(entrant, horizon);
+        let spec = &entrant.spec;
+        let entered = spec.with_stopping(visitor());
+        let entered = entered.or_else(|| spec.with_full_feedback(EnterWithFullFeedback(visitor())));
+        let entered = entered.or_else(|| spec.with_budgeted(visitor()));
+        entered.ok_or_else(|| CannotPlay::identification(entrant))
     };
     entrants.iter().map(enter).collect()
 }

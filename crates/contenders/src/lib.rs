@@ -3,12 +3,12 @@
 //! A contender's round loop is compiled for its policy and its users. There are hundreds of such pairs, and they are the greatest part of
 //! what an experiment has to compile. This crate compiles them once for all who run experiments.
 //!
-//! A policy plays the users whose answers it can read ([`PolicySpec::speaks`](policies::spec::PolicySpec::speaks)), or others if the entrant says as what it reads them.
+//! A policy plays the users whose answers it can read ([`PolicySpec::speaks`](policies::catalogue::PolicySpec::speaks)), or others if the entrant says as what it reads them.
 //!
 //! ```
 //! use click_models::CascadeModel;
 //! use contenders::{Entrant, Play};
-//! use policies::spec::PolicySpec;
+//! use policies::catalogue::PolicySpec;
 //!
 //! let entrant = Entrant::new("cascade-ts", PolicySpec::CascadeTs {});
 //! assert_eq!(CascadeModel::contenders(&[entrant], 1_000).unwrap()[0].label(), "cascade-ts");

@@ -1,18 +1,20 @@
 //! Policies that show ranked lists.
+//!
+//! A policy that reads its users' own answers is entered as its own type, so that its round loop is compiled for both. One that reads them as something
+//! else is chosen at run time: every pair of models would be compiled with every policy otherwise, and few are ever played.
 
 use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
 use click_models::{
-    Cascade, CascadeModel, ClickModel, Dcm, DependentClick, Feedback, ListFeedback, ListProtocol, Pbm,
-    PbmKnown, PositionBased, RandomSemiBandit, SemiBandit,
+    Cascade, CascadeModel, ClickModel, Dcm, DependentClick, Feedback, ListFeedback, ListProtocol, ListShape,
+    Pbm, PbmKnown, PositionBased, RandomSemiBandit, SemiBandit,
 };
-use confidence::{Probability, Rate};
-use policies::spec::{PbmPiePosition, PolicySpec, Protocol};
-use policies::{
-    BatchRank, BcMpTs, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV,
-    RbaKlUcb, ReadAs, TopRank, TsCascade, Uniform,
+use confidence::Probability;
+use policies::catalogue::{
+    Catalogued, Chosen, PolicySpec, Protocol, WithAnyList, WithPositionBased, WithPrefix,
 };
+use policies::{Error, Policy, PrefixKnown, ReadAs};
 use sim::{Contender, Entry, Oracle};
-use std::convert::identity;
+use std::marker::PhantomData;
 
 /// What policies may know of the users of a model.
 type Known<'a, M> = <M as ClickModel>::Known<'a>;
@@ -33,130 +35,135 @@ trait ListModel: ClickModel<Interaction: ListProtocol> + 'static {
         Self: Sized;
 }
 
+/// Experiments with other policies are refused where they are read.
+const GOES_WITH_USERS: &str = "a policy that goes with its users";
+
 /// The policy as a contender on users of the model `M`.
 fn enter<M>(entrant: &Entrant, horizon: u64) -> Entered<M>
 where
     M: ListModel,
     Feedback<M>: ListFeedback,
+    for<'a> Enter<'a, M>: WithAnyList<Output = Box<dyn Contender<M>>>,
 {
-    on_any_list(entrant, horizon).or_else(|| match entrant.read_as {
+    if let PolicySpec::Oracle {} = entrant.spec {
+        return Some(Box::new(Oracle::new(entrant.label.clone())));
+    }
+    let on_any_list = entrant.spec.with_any_list(Enter::<M>::new(entrant, horizon));
+    on_any_list.or_else(|| match entrant.read_as {
         None => M::enter(entrant, horizon),
-        Some(Protocol::PositionBased) => position_based!(M, entrant, horizon, ReadAs::<Pbm, _>::new),
-        Some(Protocol::SemiBandit) => prefix!(M, entrant, ReadAs::<SemiBandit, _>::new),
-        Some(Protocol::Cascade) => prefix!(M, entrant, ReadAs::<Cascade, _>::new),
-        Some(Protocol::Dcm) => prefix!(M, entrant, ReadAs::<Dcm, _>::new),
+        Some(Protocol::PositionBased) => read_as::<M, Pbm>(entrant, horizon),
+        Some(Protocol::SemiBandit) => read_as::<M, SemiBandit>(entrant, horizon),
+        Some(Protocol::Cascade) => read_as::<M, Cascade>(entrant, horizon),
+        Some(Protocol::Dcm) => read_as::<M, Dcm>(entrant, horizon),
         // A cell is no list, and neither is a pair.
         Some(Protocol::RankOne | Protocol::Dueling) => None,
     })
 }
 
-/// Policies that every list model's users can be shown.
-fn on_any_list<M>(entrant: &Entrant, horizon: u64) -> Entered<M>
+/// Enters a policy under its own type.
+struct Enter<'a, M> {
+    entrant: &'a Entrant,
+    horizon: u64,
+    users: PhantomData<fn() -> M>,
+}
+
+impl<'a, M> Enter<'a, M> {
+    fn new(entrant: &'a Entrant, horizon: u64) -> Self {
+        Self { entrant, horizon, users: PhantomData }
+    }
+}
+
+/// For the models of a family: the visitor that enters its policies. Not generic, so that the round loops are compiled in this crate.
+macro_rules! enter {
+    ($($Visitor:ident($Known:ty): $($model:ty),+ => |$known:ident| $told:expr;)*) => {$($(
+        impl $Visitor for Enter<'_, $model> {
+            type Output = Box<dyn Contender<$model>>;
+
+            fn with<P, F>(self, build: F) -> Self::Output
+            where
+                P: Policy<<$model as ClickModel>::Interaction>,
+                F: Fn($Known, u64) -> Result<P, Error> + Send + Sync + 'static,
+            {
+                let (label, horizon) = (self.entrant.label.clone(), self.horizon);
+                Box::new(Entry::new(label, move |$known: Known<'_, $model>| {
+                    build($told, horizon).expect(GOES_WITH_USERS)
+                }))
+            }
+        }
+    )+)*};
+}
+
+enter! {
+    WithAnyList(ListShape): PositionBased => |known| known.shape;
+    WithAnyList(ListShape): RandomSemiBandit, CascadeModel => |known| known;
+    WithAnyList(ListShape): DependentClick => |known| known.shape;
+    WithPrefix(PrefixKnown<'_>): RandomSemiBandit, CascadeModel, DependentClick => |known| known.into();
+}
+
+impl WithPositionBased for Enter<'_, PositionBased> {
+    type Output = Box<dyn Contender<PositionBased>>;
+
+    /// The policy is told the examination probabilities that the experiment gives it, or else those that the users have.
+    fn with<P, F>(self, build: F) -> Self::Output
+    where
+        P: Policy<Pbm>,
+        F: Fn(PbmKnown<'_>, u64) -> Result<P, Error> + Send + Sync + 'static,
+    {
+        let Self { entrant, horizon, .. } = self;
+        let told = entrant.examination.clone();
+        Box::new(Entry::new(entrant.label.clone(), move |known: PbmKnown<'_>| {
+            let examination = told.as_deref().unwrap_or(known.examination);
+            build(PbmKnown { shape: known.shape, examination }, horizon).expect(GOES_WITH_USERS)
+        }))
+    }
+}
+
+/// A protocol as which the answers of other users are read.
+trait Reading: Catalogued + ListProtocol {
+    /// What a policy is told: of what `M` lets it know, and the examination probabilities that the experiment gives it.
+    fn known<'t, 'a: 't, M: ListModel>(
+        known: &Known<'a, M>,
+        told: Option<&'t [Probability]>,
+    ) -> Self::Known<'t>;
+}
+
+impl Reading for Pbm {
+    fn known<'t, 'a: 't, M: ListModel>(
+        known: &Known<'a, M>,
+        told: Option<&'t [Probability]>,
+    ) -> PbmKnown<'t> {
+        let examination = told.unwrap_or_else(|| M::examination(known));
+        PbmKnown { shape: M::prefix(known).shape(), examination }
+    }
+}
+
+macro_rules! reading_a_prefix {
+    ($($protocol:ty),*) => {$(
+        impl Reading for $protocol {
+            fn known<'t, 'a: 't, M: ListModel>(known: &Known<'a, M>, _told: Option<&'t [Probability]>) -> PrefixKnown<'t> {
+                M::prefix(known)
+            }
+        }
+    )*};
+}
+reading_a_prefix!(SemiBandit, Cascade, Dcm);
+
+/// The policy as a contender that reads the answers of users of the model `M` as those of the protocol `To`.
+fn read_as<M, To>(entrant: &Entrant, horizon: u64) -> Entered<M>
 where
     M: ListModel,
     Feedback<M>: ListFeedback,
+    To: Reading,
 {
-    let label = entrant.label.clone();
-    Some(match entrant.spec {
-        PolicySpec::RbaKlUcb {} => {
-            Box::new(Entry::new(label, |known: Known<'_, M>| RbaKlUcb::new(M::prefix(&known).shape())))
-        }
-        PolicySpec::TopRank {} => Box::new(Entry::new(label, move |known: Known<'_, M>| {
-            TopRank::new(M::prefix(&known).shape(), horizon)
-        })),
-        PolicySpec::BatchRank {} => Box::new(Entry::new(label, move |known: Known<'_, M>| {
-            BatchRank::new(M::prefix(&known).shape(), horizon)
-        })),
-        PolicySpec::Uniform {} => {
-            Box::new(Entry::new(label, |known: Known<'_, M>| Uniform::new(M::prefix(&known).shape())))
-        }
-        PolicySpec::Oracle {} => Box::new(Oracle::new(label)),
-        _ => return None,
-    })
+    let (spec, told) = (entrant.spec, entrant.examination.clone());
+    if !spec.speaks(To::PROTOCOL) {
+        return None;
+    }
+    Some(Box::new(Entry::new(entrant.label.clone(), move |known: Known<'_, M>| {
+        let known = To::known::<M>(&known, told.as_deref());
+        ReadAs::<To, _>::new(Chosen::<To>::build(spec, known, horizon).expect(GOES_WITH_USERS))
+    })))
 }
-
-/// Enters a policy that learns from an observed prefix, each made what it has to be by `$wrap`: the policy itself, or one that
-/// reads these users' answers as something else. A macro, since every policy is another type.
-macro_rules! prefix {
-    ($model:ty, $entrant:expr, $wrap:expr) => {{
-        let label = $entrant.label.clone();
-        let entered: Entered<$model> = match $entrant.spec {
-            PolicySpec::RsfUcb {} => Some(Box::new(Entry::new(label, |known: Known<'_, $model>| {
-                $wrap(PrefixUcb::rsf(<$model as ListModel>::prefix(&known)))
-            }))),
-            PolicySpec::CascadeUcb1 {} => Some(Box::new(Entry::new(label, |known: Known<'_, $model>| {
-                $wrap(PrefixUcb::cascade(<$model as ListModel>::prefix(&known)))
-            }))),
-            PolicySpec::CascadeUcbV { zeta } => {
-                Some(Box::new(Entry::new(label, move |known: Known<'_, $model>| {
-                    $wrap(PrefixUcbV::new(<$model as ListModel>::prefix(&known)).with_zeta(zeta))
-                })))
-            }
-            PolicySpec::RsfKlUcb { level }
-            | PolicySpec::KlUcb { level }
-            | PolicySpec::CascadeKlUcb { level }
-            | PolicySpec::DcmKlUcb { level } => {
-                Some(Box::new(Entry::new(label, move |known: Known<'_, $model>| {
-                    $wrap(PrefixKlUcb::new(<$model as ListModel>::prefix(&known), level.into()))
-                })))
-            }
-            PolicySpec::RsfTs {} | PolicySpec::CascadeTs {} | PolicySpec::DcmTs {} => {
-                Some(Box::new(Entry::new(label, |known: Known<'_, $model>| {
-                    $wrap(PrefixTs::new(<$model as ListModel>::prefix(&known)))
-                })))
-            }
-            PolicySpec::TsCascade {} => Some(Box::new(Entry::new(label, |known: Known<'_, $model>| {
-                $wrap(TsCascade::new(<$model as ListModel>::prefix(&known)))
-            }))),
-            PolicySpec::Pie { position, level } => {
-                Some(Box::new(Entry::new(label, move |known: Known<'_, $model>| {
-                    let known = <$model as ListModel>::prefix(&known);
-                    $wrap(match position {
-                        None => Pie::last(known, level.into()),
-                        // Experiments with a position beyond one of their lists have been refused by their reader.
-                        Some(position) => {
-                            Pie::at(known, position, level.into()).expect("the position is on the list")
-                        }
-                    })
-                })))
-            }
-            _ => None,
-        };
-        entered
-    }};
-}
-use prefix;
-
-/// Enters a policy for the position-based model in the same way. It is told the examination probabilities that the experiment
-/// gives it, or else those that the users have.
-macro_rules! position_based {
-    ($model:ty, $entrant:expr, $horizon:expr, $wrap:expr) => {{
-        let label = $entrant.label.clone();
-        let told = $entrant.examination.clone();
-        macro_rules! entered {
-            ($build:expr) => {
-                Some(Box::new(Entry::new(label, move |known: Known<'_, $model>| {
-                    let shape = <$model as ListModel>::prefix(&known).shape();
-                    let examination =
-                        told.as_deref().unwrap_or_else(|| <$model as ListModel>::examination(&known));
-                    $wrap($build(PbmKnown { shape, examination }))
-                })))
-            };
-        }
-        let entered: Entered<$model> = match $entrant.spec {
-            PolicySpec::PbmUcb { epsilon } => entered!(|known| PbmUcb::new(known, Rate::scaled_log(epsilon))),
-            PolicySpec::PbmPie { epsilon, level, position: PbmPiePosition::Last } => {
-                let rate = level.rate(epsilon, $horizon);
-                entered!(|known| PbmPie::new(known, rate))
-            }
-            PolicySpec::PbmTs {} => entered!(PbmTs::new),
-            PolicySpec::BcMpTs {} => entered!(BcMpTs::new),
-            _ => None,
-        };
-        entered
-    }};
-}
-use position_based;
 
 /// [`Play`] for a list model: not generic, so that the round loops are compiled in this crate.
 macro_rules! play {
@@ -183,36 +190,22 @@ impl ListModel for PositionBased {
     }
 
     fn enter(entrant: &Entrant, horizon: u64) -> Entered<Self> {
-        position_based!(Self, entrant, horizon, identity)
+        entrant.spec.with_position_based(Enter::<Self>::new(entrant, horizon))
     }
 }
 
-impl ListModel for RandomSemiBandit {
-    fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a> {
-        (*known).into()
-    }
+/// Models that show a prefix.
+macro_rules! prefix_models {
+    ($($model:ty),*) => {$(
+        impl ListModel for $model {
+            fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a> {
+                (*known).into()
+            }
 
-    fn enter(entrant: &Entrant, _horizon: u64) -> Entered<Self> {
-        prefix!(Self, entrant, identity)
-    }
+            fn enter(entrant: &Entrant, horizon: u64) -> Entered<Self> {
+                entrant.spec.with_prefix(Enter::<Self>::new(entrant, horizon))
+            }
+        }
+    )*};
 }
-
-impl ListModel for CascadeModel {
-    fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a> {
-        (*known).into()
-    }
-
-    fn enter(entrant: &Entrant, _horizon: u64) -> Entered<Self> {
-        prefix!(Self, entrant, identity)
-    }
-}
-
-impl ListModel for DependentClick {
-    fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a> {
-        (*known).into()
-    }
-
-    fn enter(entrant: &Entrant, _horizon: u64) -> Entered<Self> {
-        prefix!(Self, entrant, identity)
-    }
-}
+prefix_models!(RandomSemiBandit, CascadeModel, DependentClick);

@@ -9,15 +9,16 @@ mod naive;
 mod policy;
 mod read_as;
 mod sampling;
+mod sizes;
 mod top_l;
 
+pub mod catalogue;
 pub mod dueling;
 pub mod generic;
 pub mod identify;
 pub mod pbm;
 pub mod rank_one;
 pub mod ranking;
-pub mod spec;
 
 pub use dueling::{
     BeatTheMean, CondorcetSavage, DoubleTs, InterleavedFilter, MeanRadius, MergeDts, Rmed1, Rucb,

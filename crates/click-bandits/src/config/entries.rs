@@ -5,7 +5,7 @@ use crate::toml_reader::{Error, Field, Location, Table};
 use click_models::ListShape;
 use confidence::Probability;
 use contenders::Entrant;
-use policies::spec::{PolicySpec, Protocol};
+use policies::catalogue::{Limit, PolicySpec, Protocol};
 
 /// The policies of an experiment on these users.
 pub(super) fn read_policies(
@@ -27,7 +27,7 @@ pub(super) fn read_policies(
         }
         let examination = read_examination(table, told.as_ref(), &name, &spec, instances)?;
         check_position(table, &spec, instances)?;
-        check_pairs(&name, &spec, instances)?;
+        check_limit(&name, &spec, instances)?;
         let told_gamma =
             constant.map(|field| read_told(table, &field, &spec, instances)).transpose()?.is_some();
         let location = label.as_ref().unwrap_or(&name).location();
@@ -176,33 +176,26 @@ fn read_told(
     Ok(())
 }
 
-/// The most cells for a policy that keeps tables of them: some hundred bytes a cell on each thread.
-const MAX_CELLS: usize = 1 << 22;
-/// The most items for a policy that keeps two numbers for every pair of them: a quarter of a gibibyte on each thread.
-const MAX_ITEMS_IN_PAIRS: usize = 4096;
-
-/// Refuses a policy whose memory grows with the square of the catalogue, or with the cells of a table, on a large one.
-fn check_pairs(name: &Field<'_>, spec: &PolicySpec, instances: &Instances) -> Result<(), Error> {
-    if let Instances::RankOne(list) = instances
-        && spec.keeps_cells()
-    {
-        let cells = list.iter().map(|instance| instance.model.shape().n_cells()).max().unwrap_or(0);
-        if cells > MAX_CELLS {
-            return Err(name.error(format!(
-                "{} keeps numbers for every cell, of which there are {cells}: at most {MAX_CELLS} are supported",
-                name.describe()
-            )));
+/// Refuses a policy for which there is no memory with so many items or cells.
+fn check_limit(name: &Field<'_>, spec: &PolicySpec, instances: &Instances) -> Result<(), Error> {
+    let (of, found, most) = match (spec.row().limit, instances) {
+        (Limit::Cells(most), Instances::RankOne(list)) => {
+            let cells = list.iter().map(|instance| instance.model.shape().n_cells()).max();
+            ("cell", cells.unwrap_or(0), most)
         }
+        (Limit::Items(most), _) => {
+            let items = instances.shapes().into_iter().map(ListShape::n_items).max();
+            ("pair of items", items.unwrap_or(0), most)
+        }
+        _ => return Ok(()),
+    };
+    if found <= most {
+        return Ok(());
     }
-    let largest = instances.shapes().into_iter().map(ListShape::n_items).max().unwrap_or(0);
-    if matches!(spec, PolicySpec::TopRank {}) && largest > MAX_ITEMS_IN_PAIRS {
-        return Err(name.error(format!(
-            "{} keeps two numbers for every pair of items, of which there are {largest}: at most {MAX_ITEMS_IN_PAIRS} are \
-             supported",
-            name.describe()
-        )));
-    }
-    Ok(())
+    Err(name.error(format!(
+        "{} keeps numbers for every {of}, of which there are {found}: at most {most} are supported",
+        name.describe()
+    )))
 }
 
 /// Refuses an exploring position beyond a list.

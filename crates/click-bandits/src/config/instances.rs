@@ -11,7 +11,7 @@ use click_models::{
     RandomSemiBandit, RankOneModel, TableShape,
 };
 use confidence::Probability;
-use policies::spec::Protocol;
+use policies::catalogue::Protocol;
 use serde::{Serialize, Serializer};
 use std::ops::RangeInclusive;
 use std::sync::Arc;

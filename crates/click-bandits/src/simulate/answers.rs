@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use click_models::CascadeModel;
 use click_models::bounds::cascade_bai_lower_bound;
 use contenders::Entrant;
-use policies::spec::PolicySpec;
+use policies::catalogue::PolicySpec;
 use sim::{Identification, Outcome, mean_and_error};
 
 /// What the files say.

@@ -9,7 +9,7 @@ use anyhow::Result;
 use click_models::DuelingModel;
 use click_models::bounds::{rucb_expected_bound, rucb_high_probability_bound};
 use confidence::math::ln;
-use policies::spec::PolicySpec;
+use policies::catalogue::PolicySpec;
 use sim::{Curve, Outcome, Summary};
 
 /// What the files say.

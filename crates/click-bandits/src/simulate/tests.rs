@@ -6,7 +6,7 @@ use click_models::{
     CascadeModel, DependentClick, DuelingModel, PositionBased, RandomSemiBandit, RankOneModel,
 };
 use contenders::{Play, recommending_contenders, stopping_contenders};
-use policies::spec::PolicySpec;
+use policies::catalogue::PolicySpec;
 
 const MODELS: [(&str, &str); 6] = [
     ("pbm", "theta = [0.5, 0.4]\nkappa = [0.9]"),

@@ -120,7 +120,7 @@ impl<'de> VariantAccess<'de> for AskFields<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use policies::spec::PolicySpec;
+    use policies::catalogue::PolicySpec;
 
     #[test]
     fn finds_the_names_of_policies_and_parameters() {

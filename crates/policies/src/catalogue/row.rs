@@ -1,7 +1,7 @@
 //! What the catalogue says of a policy.
 
-use super::{Kind, PolicySpec};
-use serde_json::{Map, Value};
+use super::Kind;
+use std::fmt::{self, Display, Formatter};
 
 /// A policy of the catalogue.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +24,6 @@ pub struct Row {
     pub guarantee: &'static str,
     /// Where it comes from.
     pub source: &'static str,
-    pub(super) with_defaults: fn() -> PolicySpec,
 }
 
 /// A parameter of a policy.
@@ -110,9 +109,28 @@ pub enum Task {
 }
 
 /// Cells for which there is memory.
-pub(super) const CELLS: Limit = Limit::Cells(1 << 22);
+pub(crate) const CELLS: Limit = Limit::Cells(1 << 22);
 /// Items for which there is memory: two numbers for every pair are a quarter of a gibibyte.
-pub(super) const ITEMS: Limit = Limit::Items(4096);
+pub(crate) const ITEMS: Limit = Limit::Items(4096);
+
+impl Protocol {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::PositionBased, Self::SemiBandit, Self::Cascade, Self::Dcm, Self::RankOne, Self::Dueling];
+}
+
+impl Display for Protocol {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::PositionBased => "position-based",
+            Self::SemiBandit => "random semi-bandit",
+            Self::Cascade => "cascade",
+            Self::Dcm => "dependent-click",
+            Self::RankOne => "rank-one",
+            Self::Dueling => "dueling",
+        })
+    }
+}
 
 impl Family {
     /// Whose users its policies can be played on.
@@ -154,26 +172,21 @@ impl Family {
 impl Row {
     /// Whether it can be played on users of this protocol.
     pub fn speaks(&self, protocol: Protocol) -> bool {
-        self.families.iter().any(|family| family.protocols().contains(&protocol))
+        self.family_on(protocol).is_some()
+    }
+
+    /// As what it is played on users of this protocol.
+    pub fn family_on(&self, protocol: Protocol) -> Option<Family> {
+        self.families.iter().copied().find(|family| family.protocols().contains(&protocol))
+    }
+
+    /// Whose users it can be played on.
+    pub fn protocols(&self) -> impl Iterator<Item = Protocol> {
+        Protocol::ALL.into_iter().filter(|&protocol| self.speaks(protocol))
     }
 
     /// What it is asked for.
     pub fn task(&self) -> Task {
         self.families.first().map_or(Task::Regret, |family| family.task())
-    }
-
-    /// The policy with all defaults.
-    pub fn spec(&self) -> PolicySpec {
-        (self.with_defaults)()
-    }
-
-    /// Its parameters and their defaults, as files have them; absent ones are null.
-    pub fn defaults(&self) -> Map<String, Value> {
-        let given = super::text::parameters(&self.spec());
-        let default = |parameter: &ParameterRow| {
-            let value = given.get(parameter.name).cloned().unwrap_or(Value::Null);
-            (parameter.name.to_owned(), value)
-        };
-        self.parameters.iter().map(default).collect()
     }
 }

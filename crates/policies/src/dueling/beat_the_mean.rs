@@ -67,6 +67,7 @@
 use super::left::{check_left, remove};
 use crate::error::check_counts;
 use crate::exact::float;
+use crate::sizes::Sizes;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -267,6 +268,12 @@ impl TryFrom<Saved> for BeatTheMean {
             return Err(Error::SavedStage);
         }
         Ok(Self::assemble(saved))
+    }
+}
+
+impl Sizes for BeatTheMean {
+    fn sizes(&self) -> [usize; 2] {
+        [self.shape.n_items(), 2]
     }
 }
 

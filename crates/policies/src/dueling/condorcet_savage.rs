@@ -57,6 +57,7 @@
 use super::counts::DuelCounts;
 use super::left::{check_left, most_beating, remove};
 use crate::exact::float;
+use crate::sizes::Sizes;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -137,6 +138,12 @@ impl TryFrom<Saved> for CondorcetSavage {
             return Err(Error::SavedStage);
         }
         Ok(Self::assemble(saved))
+    }
+}
+
+impl Sizes for CondorcetSavage {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
     }
 }
 

@@ -33,6 +33,11 @@ impl DuelCounts {
         self.shape
     }
 
+    /// Items, two of which are compared.
+    pub(super) fn sizes(&self) -> [usize; 2] {
+        [self.shape.n_items(), 2]
+    }
+
     /// Counts a new round and gives its 1-based number.
     #[inline]
     pub(super) fn next_round(&mut self) -> u64 {

@@ -73,6 +73,7 @@
 use super::counts::DuelCounts;
 use super::posterior::{Coins, Upsets};
 use crate::exact::float;
+use crate::sizes::Sizes;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -286,6 +287,12 @@ impl From<Saved> for DoubleTs {
             counts,
             alpha,
         }
+    }
+}
+
+impl Sizes for DoubleTs {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
     }
 }
 

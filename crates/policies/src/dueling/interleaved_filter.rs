@@ -58,6 +58,7 @@
 
 use crate::error::check_counts;
 use crate::exact::float;
+use crate::sizes::Sizes;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -210,6 +211,12 @@ impl TryFrom<Saved> for InterleavedFilter {
             return Err(Error::SavedStage);
         }
         Ok(Self::assemble(saved))
+    }
+}
+
+impl Sizes for InterleavedFilter {
+    fn sizes(&self) -> [usize; 2] {
+        [self.shape.n_items(), 2]
     }
 }
 

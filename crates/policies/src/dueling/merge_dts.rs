@@ -75,6 +75,7 @@ use super::posterior::{Coins, sample};
 use crate::error::MAX_COUNT;
 use crate::exact::float;
 use crate::sampling::Sampler;
+use crate::sizes::Sizes;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -330,6 +331,12 @@ impl TryFrom<Saved> for MergeDts {
             return Err(Error::SavedStage);
         }
         Ok(Self::assemble(saved))
+    }
+}
+
+impl Sizes for MergeDts {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
     }
 }
 

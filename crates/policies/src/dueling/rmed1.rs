@@ -67,6 +67,7 @@
 
 use super::counts::DuelCounts;
 use crate::exact::float;
+use crate::sizes::Sizes;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -306,6 +307,12 @@ impl TryFrom<Saved> for Rmed1 {
             return Err(Error::SavedLeft);
         }
         Ok(Self::assemble(saved))
+    }
+}
+
+impl Sizes for Rmed1 {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
     }
 }
 

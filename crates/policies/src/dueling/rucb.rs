@@ -76,6 +76,7 @@ mod pool;
 use super::counts::DuelCounts;
 use crate::coin::place;
 use crate::exact::float;
+use crate::sizes::Sizes;
 use crate::{Decision, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
 use confidence::{NonNegative, Rate};
@@ -165,6 +166,12 @@ impl From<Rucb> for Saved {
     fn from(policy: Rucb) -> Self {
         let Rucb { alpha, unseen, horizon, counts, .. } = policy;
         Self { alpha, unseen, horizon, counts }
+    }
+}
+
+impl Sizes for Rucb {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
     }
 }
 

@@ -20,6 +20,7 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
+use crate::sizes::Sizes;
 use crate::{Decision, Recommend, Select, Update};
 use click_models::{Cell, DuelShape, ItemId, ListShape, Pair, Ranking, TableShape};
 use rand::{Rng, RngExt};
@@ -35,6 +36,12 @@ impl Uniform {
     /// A uniform policy for lists of this shape.
     pub fn new(shape: ListShape) -> Self {
         Self { shape }
+    }
+}
+
+impl Sizes for Uniform {
+    fn sizes(&self) -> [usize; 2] {
+        [self.shape.n_items(), self.shape.n_positions()]
     }
 }
 
@@ -72,6 +79,12 @@ impl UniformCell {
     }
 }
 
+impl Sizes for UniformCell {
+    fn sizes(&self) -> [usize; 2] {
+        [self.shape.n_rows(), self.shape.n_columns()]
+    }
+}
+
 impl Select<Cell> for UniformCell {
     type Note = ();
 
@@ -100,6 +113,12 @@ impl UniformPair {
 
     fn item<R: Rng + ?Sized>(&self, rng: &mut R) -> ItemId {
         ItemId::from_index(rng.random_range(0..self.shape.n_items()))
+    }
+}
+
+impl Sizes for UniformPair {
+    fn sizes(&self) -> [usize; 2] {
+        [self.shape.n_items(), 2]
     }
 }
 

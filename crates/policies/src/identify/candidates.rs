@@ -71,6 +71,11 @@ impl Candidates {
         self.observations.len()
     }
 
+    /// Items, and how many are looked for.
+    pub(super) fn sizes(&self) -> [usize; 2] {
+        [self.n_items(), self.n_best]
+    }
+
     pub(super) fn n_best(&self) -> usize {
         self.n_best
     }

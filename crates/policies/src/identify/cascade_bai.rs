@@ -98,6 +98,7 @@ mod sorted;
 use super::candidates::fill;
 use crate::error::check_counts;
 use crate::exact::float;
+use crate::sizes::Sizes;
 use crate::{Decision, Delta, Error, Recommend, Select, Stop, Update};
 use click_models::{CascadeFeedback, Clicks, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
 use confidence::NonNegative;
@@ -928,6 +929,12 @@ impl TryFrom<Saved> for CascadeBai {
             return Err(Error::SavedItems);
         }
         Ok(Self::assemble(saved))
+    }
+}
+
+impl Sizes for CascadeBai {
+    fn sizes(&self) -> [usize; 2] {
+        [self.items.len(), self.settings.n_best]
     }
 }
 

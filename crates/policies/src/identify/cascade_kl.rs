@@ -90,6 +90,7 @@ mod tests;
 use super::Delta;
 use super::candidates::{Candidates, Verdict};
 use crate::exact::float;
+use crate::sizes::Sizes;
 use crate::{Decision, Recommend, Select, Stop, Update};
 use click_models::{CascadeFeedback, Clicks, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
 use confidence::{NonNegative, kl_ucb_entropy};
@@ -470,6 +471,12 @@ impl From<Saved> for CascadeKl {
 impl From<CascadeKl> for Saved {
     fn from(CascadeKl { settings, candidates, .. }: CascadeKl) -> Self {
         Self { settings, candidates }
+    }
+}
+
+impl Sizes for CascadeKl {
+    fn sizes(&self) -> [usize; 2] {
+        self.candidates.sizes()
     }
 }
 

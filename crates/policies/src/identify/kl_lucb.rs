@@ -64,6 +64,7 @@ use super::Delta;
 use super::candidates::{Candidates, Verdict};
 use crate::error::check_counts;
 use crate::exact::float;
+use crate::sizes::Sizes;
 use crate::{Decision, Error, Recommend, Select, Stop, Update};
 use click_models::{CascadeFeedback, Clicks, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
 use confidence::math::ln;
@@ -239,6 +240,12 @@ impl TryFrom<Saved> for KlLucb {
             return Err(Error::SavedItems);
         }
         Ok(Self::assemble(saved))
+    }
+}
+
+impl Sizes for KlLucb {
+    fn sizes(&self) -> [usize; 2] {
+        self.candidates.sizes()
     }
 }
 

@@ -59,6 +59,7 @@
 use super::candidates::{Candidates, Verdict};
 use crate::error::check_counts;
 use crate::exact::float;
+use crate::sizes::Sizes;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{CascadeFeedback, Clicks, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
 use rand::Rng;
@@ -173,6 +174,12 @@ impl TryFrom<Saved> for SuccessiveRejects {
     fn try_from(saved: Saved) -> Result<Self, Error> {
         check_counts(saved.rounds, &[], &[])?;
         Ok(Self::assemble(saved))
+    }
+}
+
+impl Sizes for SuccessiveRejects {
+    fn sizes(&self) -> [usize; 2] {
+        self.candidates.sizes()
     }
 }
 

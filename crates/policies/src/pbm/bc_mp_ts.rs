@@ -51,6 +51,7 @@
 
 use super::counts::{PbmCounts, place};
 use crate::sampling::{BetaShape, Sampler};
+use crate::sizes::Sizes;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
 use click_models::{PbmKnown, Ranking, RenderedClicks};
@@ -96,6 +97,12 @@ impl From<Saved> for BcMpTs {
 fn posterior(counts: &PbmCounts, item: usize) -> BetaShape {
     let clicks = counts.total_clicks(item);
     BetaShape::after(clicks, (counts.weighted_shows(item) - clicks).max(0.0))
+}
+
+impl Sizes for BcMpTs {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
+    }
 }
 
 impl Select<Ranking> for BcMpTs {

@@ -72,6 +72,11 @@ impl PbmCounts {
         self.shows.len() / self.n_positions()
     }
 
+    /// Items and positions.
+    pub(crate) fn sizes(&self) -> [usize; 2] {
+        [self.n_items(), self.n_positions()]
+    }
+
     /// Positions from the most to the least examined: where the best, the second best, ... item goes.
     pub(crate) fn order(&self) -> &[usize] {
         &self.order

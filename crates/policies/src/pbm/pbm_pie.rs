@@ -64,6 +64,7 @@
 
 use super::counts::{PbmCounts, place};
 use crate::coin::{heads, pick};
+use crate::sizes::Sizes;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
 use click_models::{ItemId, PbmKnown, Ranking, RenderedClicks};
@@ -200,6 +201,12 @@ impl PbmPie {
         threshold.includes(evidence.entropy, evidence.clicks, failures, level)
             || multi_position_upper(counts.clicks(item), counts.shows(item), counts.examination(), level)
                 >= last_leader
+    }
+}
+
+impl Sizes for PbmPie {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
     }
 }
 

@@ -77,6 +77,7 @@
 use super::counts::{PbmCounts, place};
 use crate::exact::float;
 use crate::sampling::{BetaShape, Sampler};
+use crate::sizes::Sizes;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
 use click_models::{PbmKnown, Ranking, RenderedClicks};
@@ -497,6 +498,12 @@ fn narrowest_possible(
         }
     }
     best
+}
+
+impl Sizes for PbmTs {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
+    }
 }
 
 impl Select<Ranking> for PbmTs {

@@ -58,6 +58,7 @@
 //! ```
 
 use super::counts::{PbmCounts, place};
+use crate::sizes::Sizes;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
 use click_models::{PbmKnown, Ranking, RenderedClicks};
@@ -113,6 +114,12 @@ fn estimate_and_width(counts: &PbmCounts, item: usize) -> (f64, f64) {
         (counts.total_clicks(item) * per_show, (0.5 * counts.total_shows(item)).sqrt() * per_show)
     } else {
         (f64::INFINITY, 0.0)
+    }
+}
+
+impl Sizes for PbmUcb {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
     }
 }
 

@@ -41,6 +41,7 @@
 
 use crate::error::check_counts;
 use crate::kl_arms::KlTop;
+use crate::sizes::Sizes;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
 use click_models::{ItemId, ListFeedback, ListShape, Ranking};
@@ -97,6 +98,12 @@ impl TryFrom<Saved> for RbaKlUcb {
         }
         check_counts(saved.rounds, &saved.pulls, &saved.clicks)?;
         Ok(Self::assemble(saved))
+    }
+}
+
+impl Sizes for RbaKlUcb {
+    fn sizes(&self) -> [usize; 2] {
+        [self.shape.n_items(), self.shape.n_positions()]
     }
 }
 

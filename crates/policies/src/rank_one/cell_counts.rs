@@ -34,6 +34,11 @@ impl CellCounts {
         self.shape
     }
 
+    /// Rows and columns.
+    pub(super) fn sizes(&self) -> [usize; 2] {
+        [self.shape.n_rows(), self.shape.n_columns()]
+    }
+
     /// Counts a new round and gives its 1-based number.
     #[inline]
     pub(super) fn next_round(&mut self) -> u64 {

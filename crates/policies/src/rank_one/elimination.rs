@@ -56,6 +56,7 @@
 
 use crate::error::{MAX_COUNT, check_counts};
 use crate::exact::float;
+use crate::sizes::Sizes;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
@@ -393,6 +394,12 @@ impl TryFrom<Saved> for Rank1Elim {
             return Err(Error::SavedStage);
         }
         Ok(Self::assemble(saved))
+    }
+}
+
+impl Sizes for Rank1Elim {
+    fn sizes(&self) -> [usize; 2] {
+        [self.rows.stand_in.len(), self.columns.stand_in.len()]
     }
 }
 

@@ -47,6 +47,7 @@
 use crate::error::check_counts;
 use crate::exact::float;
 use crate::sampling::{GammaShape, Sampler};
+use crate::sizes::Sizes;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
 use rand::Rng;
@@ -193,6 +194,12 @@ impl TryFrom<Saved> for Rank1Gibbs {
             return Err(Error::SavedColumns);
         }
         Ok(policy)
+    }
+}
+
+impl Sizes for Rank1Gibbs {
+    fn sizes(&self) -> [usize; 2] {
+        [self.shape.n_rows(), self.shape.n_columns()]
     }
 }
 

@@ -41,6 +41,7 @@
 
 use super::cell_counts::CellCounts;
 use crate::kl_arms::KlTop;
+use crate::sizes::Sizes;
 use crate::top_l::Ties;
 use crate::{Decision, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
@@ -74,6 +75,12 @@ impl CellKlUcb {
 impl From<Saved> for CellKlUcb {
     fn from(Saved { rate, counts }: Saved) -> Self {
         Self { rate, arms: KlTop::new(counts.all(), 1), counts }
+    }
+}
+
+impl Sizes for CellKlUcb {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
     }
 }
 

@@ -47,6 +47,7 @@
 use super::cell_counts::CellCounts;
 use crate::coin::place;
 use crate::exact::float;
+use crate::sizes::Sizes;
 use crate::{Decision, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
 use confidence::Rate;
@@ -78,6 +79,12 @@ impl From<Saved> for Ucb1 {
     fn from(Saved { counts }: Saved) -> Self {
         let arms = counts.all().map(|(plays, clicks)| Arm::new(plays, clicks)).collect();
         Self { arms: Arms::new(arms), counts }
+    }
+}
+
+impl Sizes for Ucb1 {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
     }
 }
 

@@ -42,6 +42,7 @@
 
 use crate::error::check_counts;
 use crate::exact::float;
+use crate::sizes::Sizes;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
 use confidence::math::ln;
@@ -220,6 +221,12 @@ impl TryFrom<Saved> for Ucb1Elim {
             return Err(Error::SavedStage);
         }
         Ok(Self::assemble(saved))
+    }
+}
+
+impl Sizes for Ucb1Elim {
+    fn sizes(&self) -> [usize; 2] {
+        [self.shape.n_rows(), self.shape.n_columns()]
     }
 }
 

@@ -50,6 +50,7 @@ use super::cell_counts::CellCounts;
 use crate::error::{MAX_COUNT, check_counts};
 use crate::exact::float;
 use crate::sampling::{BetaShape, Sampler};
+use crate::sizes::Sizes;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
@@ -136,6 +137,12 @@ impl TryFrom<Saved> for Uts {
         check_counts(saved.lead_every, &saved.leads, &saved.leads)?;
         let saved = Saved { lead_every: saved.lead_every.max(1), ..saved };
         Ok(Self::assemble(saved))
+    }
+}
+
+impl Sizes for Uts {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
     }
 }
 

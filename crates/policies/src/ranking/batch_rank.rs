@@ -64,6 +64,7 @@
 use crate::coin::draw_in_order;
 use crate::error::check_counts;
 use crate::exact::float;
+use crate::sizes::Sizes;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Clicks, ListFeedback, ListShape, Ranking};
 use confidence::math::ln;
@@ -296,6 +297,12 @@ impl TryFrom<Saved> for BatchRank {
             policy.arrange(number);
             policy
         }))
+    }
+}
+
+impl Sizes for BatchRank {
+    fn sizes(&self) -> [usize; 2] {
+        [self.shows.len(), self.n_positions]
     }
 }
 

@@ -46,6 +46,11 @@ impl PrefixCounts {
         self.shows.len()
     }
 
+    /// Items and positions.
+    pub(crate) fn sizes(&self) -> [usize; 2] {
+        [self.n_items(), self.n_positions()]
+    }
+
     /// Counts a new round and gives its 1-based number.
     #[inline]
     pub(crate) fn next_round(&mut self) -> u64 {

@@ -61,6 +61,7 @@
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::kl_arms::KlTop;
+use crate::sizes::Sizes;
 use crate::top_l::Ties;
 use crate::{Decision, Select, Update};
 use click_models::{ObservedPrefix, Ranking};
@@ -95,6 +96,12 @@ impl From<Saved> for PrefixKlUcb {
     fn from(Saved { rate, counts }: Saved) -> Self {
         let items = (0..counts.n_items()).map(|item| (counts.shows(item), counts.clicks(item)));
         Self { rate, arms: KlTop::new(items, counts.n_positions()), counts }
+    }
+}
+
+impl Sizes for PrefixKlUcb {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
     }
 }
 

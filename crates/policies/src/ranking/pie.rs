@@ -62,6 +62,7 @@ use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::coin::{heads, pick};
 use crate::kl_arms::KlArm;
+use crate::sizes::Sizes;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Select, Update};
 use click_models::{ItemId, ObservedPrefix, Ranking};
@@ -142,6 +143,12 @@ impl TryFrom<Saved> for Pie {
 #[inline]
 fn leadership(arm: &KlArm) -> f64 {
     if arm.is_fresh() { f64::INFINITY } else { arm.mean() }
+}
+
+impl Sizes for Pie {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
+    }
 }
 
 impl Select<Ranking> for Pie {

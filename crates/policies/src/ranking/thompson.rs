@@ -49,6 +49,7 @@
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::sampling::{BetaShape, Sampler};
+use crate::sizes::Sizes;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
 use click_models::{ObservedPrefix, Ranking};
@@ -89,6 +90,12 @@ impl From<Saved> for PrefixTs {
 fn posterior(counts: &PrefixCounts, item: usize) -> BetaShape {
     let (shows, clicks) = (counts.shows(item), counts.clicks(item));
     BetaShape::after(clicks as f64, (shows - clicks) as f64)
+}
+
+impl Sizes for PrefixTs {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
+    }
 }
 
 impl Select<Ranking> for PrefixTs {

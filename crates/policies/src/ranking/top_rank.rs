@@ -60,6 +60,7 @@
 use crate::coin::draw_in_order;
 use crate::error::check_counts;
 use crate::exact::float;
+use crate::sizes::Sizes;
 use crate::{Decision, Error, Select, Update};
 use click_models::{ListFeedback, ListShape, Ranking};
 use confidence::math::ln;
@@ -188,6 +189,12 @@ impl TryFrom<Saved> for TopRank {
         }
         check_counts(saved.epoch, &saved.wins, &saved.wins)?;
         Ok(Self::assemble(saved))
+    }
+}
+
+impl Sizes for TopRank {
+    fn sizes(&self) -> [usize; 2] {
+        [self.shape.n_items(), self.shape.n_positions()]
     }
 }
 

@@ -46,6 +46,7 @@
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::sampling::Sampler;
+use crate::sizes::Sizes;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
 use click_models::{ObservedPrefix, Ranking};
@@ -97,6 +98,12 @@ impl From<Saved> for TsCascade {
     fn from(Saved { counts }: Saved) -> Self {
         let arms = (0..counts.n_items()).map(|item| Arm::new(counts.shows(item), counts.clicks(item)));
         Self { arms: arms.collect(), top: TopL::new(counts.n_positions()), counts }
+    }
+}
+
+impl Sizes for TsCascade {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
     }
 }
 

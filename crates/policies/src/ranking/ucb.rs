@@ -55,6 +55,7 @@
 
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
+use crate::sizes::Sizes;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
 use click_models::{ObservedPrefix, Ranking};
@@ -118,6 +119,12 @@ fn mean_and_width(counts: &PrefixCounts, scale: NonNegative, item: usize) -> (f6
     }
     let shows = counts.shows(item) as f64;
     (counts.clicks(item) as f64 / shows, (scale.get() / shows).sqrt())
+}
+
+impl Sizes for PrefixUcb {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
+    }
 }
 
 impl Select<Ranking> for PrefixUcb {

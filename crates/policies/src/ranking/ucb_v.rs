@@ -58,6 +58,7 @@
 
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
+use crate::sizes::Sizes;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
 use click_models::{ObservedPrefix, Ranking};
@@ -125,6 +126,12 @@ impl From<Saved> for PrefixUcbV {
     fn from(Saved { zeta, counts }: Saved) -> Self {
         let arms = (0..counts.n_items()).map(|item| Arm::new(counts.shows(item), counts.clicks(item)));
         Self { arms: arms.collect(), top: TopL::new(counts.n_positions()), zeta, counts }
+    }
+}
+
+impl Sizes for PrefixUcbV {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
     }
 }
 

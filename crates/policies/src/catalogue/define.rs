@@ -1,0 +1,151 @@
+//! From the rows of the table: the policies by name, what the catalogue says of each, and how each is built.
+
+/// Makes everything that is said of policies one by one from the table's rows.
+macro_rules! catalogue {
+    ($(
+        $(#[doc = $sentence:literal])+
+        $Variant:ident = $name:literal {
+            $($(#[doc = $meaning:literal])+ #[serde($($serde:tt)*)] $field:ident: $type:ty,)*
+        }
+        plays { $($family:ident($($play:tt)*))+ }
+        horizon: $horizon:expr, answers: $answers:ident, limit: $limit:expr,
+        cost: $cost:literal,
+        guarantee: $guarantee:literal,
+        source: $source:literal;
+    )*) => {
+        /// A policy and its parameters.
+        ///
+        /// Reads and writes as `{ "pbm-ucb": { "epsilon": 0.0 } }`, and as text, `pbm-ucb(epsilon=0.1)`.
+        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+        pub enum PolicySpec {
+            $(
+                $(#[doc = $sentence])+
+                #[serde(rename = $name)]
+                $Variant {
+                    $($(#[doc = $meaning])+ #[serde($($serde)*)] $field: $type,)*
+                },
+            )*
+        }
+
+        static ROWS: &[Row] = &[$(
+            Row {
+                name: $name,
+                sentence: concat!($($sentence),+).trim_ascii(),
+                parameters: &[$(
+                    ParameterRow {
+                        name: stringify!($field),
+                        kind: <$type as Parameter>::KIND,
+                        meaning: concat!($($meaning),+).trim_ascii(),
+                    },
+                )*],
+                families: &[$(Family::$family),+],
+                answers: Answers::$answers,
+                limit: $limit,
+                cost: $cost,
+                guarantee: $guarantee,
+                source: $source,
+            },
+        )*];
+
+        impl PolicySpec {
+            /// The name that it has in files.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$Variant { .. } => $name,)*
+                }
+            }
+        }
+
+        impl PolicySpec {
+            /// What the catalogue says of it.
+            pub fn row(&self) -> &'static Row {
+                &ROWS[self.index()]
+            }
+
+            fn index(&self) -> usize {
+                let mut names = ROWS.iter().map(|row| row.name);
+                // Every variant is made from a row.
+                names.position(|name| name == self.name()).unwrap_or(0)
+            }
+
+            /// Whether it has to be told how many rounds there will be.
+            #[allow(unused_variables, reason = "most parameters do not matter here")]
+            pub fn needs_horizon(&self) -> bool {
+                match *self {
+                    $(Self::$Variant { $($field),* } => $horizon,)*
+                }
+            }
+        }
+
+        builders!({$(($Variant { $($field),* } $($family($($play)*))+))*});
+    };
+}
+pub(super) use catalogue;
+
+/// How policies are built, family by family.
+macro_rules! builders {
+    ($rows:tt) => {
+        impl PolicySpec {
+            with_family!(with_position_based WithPositionBased PositionBased $rows);
+            with_family!(with_prefix WithPrefix Prefix $rows);
+            with_family!(with_any_list WithAnyList AnyList $rows);
+            with_family!(with_stopping WithStopping Stopping $rows);
+            with_family!(with_full_feedback WithStopping FullFeedback $rows);
+            with_family!(with_budgeted WithBudgeted Budgeted $rows);
+            with_family!(with_cells WithCells Cells $rows);
+            with_family!(with_pairs WithPairs Pairs $rows);
+        }
+    };
+}
+pub(super) use builders;
+
+/// A function that hands the builder of a policy to a visitor, if the policy is of the family.
+macro_rules! with_family {
+    ($function:ident $Visitor:ident $Family:ident
+        {$(($Variant:ident { $($field:ident),* } $($plays:tt)+))*}) => {
+        #[doc = concat!("Hands the builder of this policy to `visitor`, if it is one of [`Family::", stringify!($Family), "`].")]
+        #[allow(unused_variables, reason = "not every family is told every parameter")]
+        pub fn $function<V: $Visitor>(&self, visitor: V) -> Option<V::Output> {
+            match *self {
+                $(Self::$Variant { $($field),* } => arm!($Family visitor; $($plays)+),)*
+            }
+        }
+    };
+}
+pub(super) use with_family;
+
+/// The builder of one family among those of a row, handed to the visitor.
+macro_rules! arm {
+    (PositionBased $visitor:ident; PositionBased($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        Some($visitor.with(move |$known: PbmKnown<'_>, $horizon: u64| Ok($build)))
+    };
+    (Prefix $visitor:ident; Prefix($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        Some($visitor.with(move |$known: PrefixKnown<'_>, $horizon: u64| Ok($build)))
+    };
+    (AnyList $visitor:ident; AnyList($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        Some($visitor.with(move |$known: ListShape, $horizon: u64| Ok($build)))
+    };
+    (Stopping $visitor:ident; Stopping($known:ident within $tolerance:ident => $build:expr) $($rest:tt)*) => {
+        Some($visitor.with(move |$known: ListShape, _: u64| Ok($build), $tolerance))
+    };
+    (FullFeedback $visitor:ident; FullFeedback($known:ident within $tolerance:ident => $build:expr) $($rest:tt)*) => {
+        Some($visitor.with(move |$known: ListShape, _: u64| Ok($build), $tolerance))
+    };
+    (Budgeted $visitor:ident; Budgeted($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        Some($visitor.with(move |$known: ListShape, $horizon: u64| Ok($build)))
+    };
+    (Cells $visitor:ident; Cells($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        Some($visitor.with(move |$known: TableShape, $horizon: u64| Ok($build)))
+    };
+    (Pairs $visitor:ident; Pairs($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        Some($visitor.with(move |$known: PairKnown, $horizon: u64| Ok($build)))
+    };
+    ($Family:ident $visitor:ident; $Other:ident($($play:tt)*) $($rest:tt)*) => {
+        arm!($Family $visitor; $($rest)*)
+    };
+    ($Family:ident $visitor:ident;) => {
+        None
+    };
+}
+pub(super) use arm;

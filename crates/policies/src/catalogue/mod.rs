@@ -1,0 +1,96 @@
+//! The policies by name: what there is, what each needs, and how it is built.
+//!
+//! [`rows`] is the table, a row a policy. A policy with its parameters is a [`PolicySpec`], which reads and writes as text (`pbm-pie(level=log-horizon)`) and
+//! with serde (`{ "pbm-pie": { "level": "log-horizon" } }`, every parameter optional). [`Chosen::build`] makes of it a policy for the users of a protocol;
+//! visitors ([`WithPrefix`] and its like) get the policy's own type, for round loops that are compiled for it.
+//!
+//! # Examples
+//!
+//! ```
+//! use policies::catalogue::{PolicySpec, Protocol, find, rows};
+//!
+//! // What reads the answers of cascading users, and is told their number and nothing else?
+//! let names: Vec<_> = rows().iter().filter(|row| row.speaks(Protocol::Cascade)).map(|row| row.name).collect();
+//! assert!(names.contains(&"cascade-ts") && !names.contains(&"pbm-ts"));
+//!
+//! let row = find("pbm-pie").unwrap();
+//! assert_eq!(row.parameters[1].name, "level");
+//! assert_eq!(row.parameters[1].kind.to_string(), "`log-t`, `log-horizon`");
+//!
+//! let spec: PolicySpec = "pbm-pie(level=log-horizon)".parse()?;
+//! assert_eq!(spec, serde_json::from_str(r#"{ "pbm-pie": { "level": "log-horizon" } }"#)?);
+//! assert_eq!(spec.to_string(), "pbm-pie(level=log-horizon)");
+//! assert!(spec.needs_horizon() && !row.spec().needs_horizon());
+//!
+//! let error = "pbm-ts(epsilon=0.1)".parse::<PolicySpec>().unwrap_err();
+//! assert_eq!(error.to_string(), "`pbm-ts`: unknown parameter `epsilon`: it has none");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod chosen;
+mod define;
+mod families;
+mod parameters;
+mod row;
+mod rows;
+mod text;
+mod visit;
+
+pub use chosen::{BuildError, Catalogued, Chosen, Told};
+pub use families::{
+    AnyListPolicy, CellPolicy, IdentifyPolicy, Note, OneOf, PairPolicy, PositionBasedPolicy, PrefixPolicy,
+};
+pub use parameters::{Kind, Level, PbmPieLevel, PbmPiePosition};
+pub use row::{Answers, Family, Limit, ParameterRow, Protocol, Row, Task};
+pub use rows::{PolicySpec, rows};
+pub use text::SpecError;
+pub use visit::{
+    PairKnown, WithAnyList, WithBudgeted, WithCells, WithPairs, WithPositionBased, WithPrefix, WithStopping,
+};
+
+/// The policy of this name.
+pub fn find(name: &str) -> Option<&'static Row> {
+    rows().iter().find(|row| row.name == name)
+}
+
+impl PolicySpec {
+    /// Whether the policy can read what users of this protocol show.
+    ///
+    /// ```
+    /// use policies::catalogue::{PolicySpec, Protocol};
+    ///
+    /// assert!(PolicySpec::PbmTs {}.speaks(Protocol::PositionBased));
+    /// assert!(!PolicySpec::PbmTs {}.speaks(Protocol::Cascade));
+    /// // One rule for every answer that reveals a prefix, under three names.
+    /// assert!(PolicySpec::RsfTs {}.speaks(Protocol::Cascade) && PolicySpec::CascadeTs {}.speaks(Protocol::Dcm));
+    /// assert!(PolicySpec::Uts {}.speaks(Protocol::RankOne) && !PolicySpec::TopRank {}.speaks(Protocol::RankOne));
+    /// assert!(PolicySpec::Rmed1 {}.speaks(Protocol::Dueling) && !PolicySpec::RsfTs {}.speaks(Protocol::Dueling));
+    /// ```
+    pub fn speaks(&self, protocol: Protocol) -> bool {
+        self.row().speaks(protocol)
+    }
+
+    /// Whether the policy looks for the best items and stops when it is sure of them.
+    pub fn stops(&self) -> bool {
+        self.row().task() == Task::Stopping
+    }
+
+    /// Whether the policy can be asked at any time which items it would take for the best.
+    pub fn recommends(&self) -> bool {
+        self.row().task() != Task::Regret
+    }
+
+    /// How much less attractive than the last of the best an item of its answer may be.
+    pub fn epsilon_of_answer(&self) -> f64 {
+        struct Tolerance;
+        impl WithStopping for Tolerance {
+            type Output = f64;
+
+            fn with<P, F>(self, _build: F, tolerance: confidence::NonNegative) -> f64 {
+                tolerance.get()
+            }
+        }
+        let stopping = self.with_stopping(Tolerance);
+        stopping.or_else(|| self.with_full_feedback(Tolerance)).unwrap_or(0.0)
+    }
+}

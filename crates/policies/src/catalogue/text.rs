@@ -1,0 +1,174 @@
+//! A policy as text: `pbm-pie(level=log-horizon)`, its name and the parameters that are not the default ones.
+
+use super::{Kind, PolicySpec, Row, find, rows};
+use serde_json::{Map, Value};
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
+
+/// Text that names no policy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpecError {
+    /// There is no policy of this name.
+    #[error("unknown policy `{name}`: expected one of {known}")]
+    UnknownPolicy {
+        /// The name.
+        name: String,
+        /// Those that there are, with commas between them.
+        known: String,
+    },
+    /// The text is not of the form `name` or `name(parameter=value,..)`.
+    #[error("`{text}` is no policy: expected `name` or `name(parameter=value,..)`")]
+    Form {
+        /// The text.
+        text: String,
+    },
+    /// The policy has no such parameter, or has it once.
+    #[error("`{policy}`: {fault} parameter `{parameter}`: {expected}")]
+    Parameter {
+        /// The policy's name.
+        policy: &'static str,
+        /// `unknown` or `twice the`.
+        fault: &'static str,
+        /// The parameter's name.
+        parameter: String,
+        /// What would have been right.
+        expected: String,
+    },
+    /// The parameter cannot have this value.
+    #[error("`{policy}`: {parameter} = {value}: expected {expected}")]
+    Value {
+        /// The policy's name.
+        policy: &'static str,
+        /// The parameter's name.
+        parameter: String,
+        /// The value.
+        value: String,
+        /// What would have been right.
+        expected: String,
+    },
+}
+
+impl Display for Kind {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(which) => write!(f, "a number {which}"),
+            Self::Integer(which) => write!(f, "an integer {which}"),
+            Self::Choice(names) => write!(f, "`{}`", names.join("`, `")),
+        }
+    }
+}
+
+impl PolicySpec {
+    /// The policy of this name with these parameters, and the default ones for those that are not given.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError`]: an unknown name, an unknown parameter, or a value that it cannot have.
+    pub fn from_parameters(name: &str, parameters: Map<String, Value>) -> Result<Self, SpecError> {
+        let row = find(name).ok_or_else(|| {
+            let known: Vec<&str> = rows().iter().map(|row| row.name).collect();
+            SpecError::UnknownPolicy { name: name.to_owned(), known: known.join(", ") }
+        })?;
+        let read = |parameters: Map<String, Value>| -> Result<Self, serde_json::Error> {
+            serde_json::from_value(Value::from_iter([(name, Value::Object(parameters))]))
+        };
+        for (key, value) in &parameters {
+            let Some(parameter) = row.parameters.iter().find(|parameter| parameter.name == key) else {
+                return Err(SpecError::Parameter {
+                    policy: row.name,
+                    fault: "unknown",
+                    parameter: key.clone(),
+                    expected: known_parameters(row),
+                });
+            };
+            if read(Map::from_iter([(key.clone(), value.clone())])).is_err() {
+                return Err(SpecError::Value {
+                    policy: row.name,
+                    parameter: key.clone(),
+                    value: value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+                    expected: parameter.kind.to_string(),
+                });
+            }
+        }
+        // Every parameter is of a type of its own: what is right one by one is right together.
+        read(parameters).map_err(|error| SpecError::Form { text: error.to_string() })
+    }
+
+    /// Its parameters, as files have them; those without a value are absent.
+    pub fn parameters(&self) -> Map<String, Value> {
+        // What serde writes of an enum's variant is a map from its name to a map.
+        let Ok(Value::Object(spec)) = serde_json::to_value(self) else { return Map::new() };
+        match spec.into_iter().next() {
+            Some((_, Value::Object(parameters))) => parameters,
+            _ => Map::new(),
+        }
+    }
+}
+
+impl Row {
+    /// The policy with all defaults.
+    ///
+    /// # Panics
+    ///
+    /// Never: every parameter has a default.
+    pub fn spec(&self) -> PolicySpec {
+        PolicySpec::from_parameters(self.name, Map::new()).expect("every parameter has a default")
+    }
+}
+
+/// What parameters there are, for a message.
+fn known_parameters(row: &Row) -> String {
+    let known: Vec<&str> = row.parameters.iter().map(|parameter| parameter.name).collect();
+    if known.is_empty() { "it has none".to_owned() } else { format!("expected one of {}", known.join(", ")) }
+}
+
+impl Display for PolicySpec {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let defaults = self.row().spec().parameters();
+        let mut open = "(";
+        write!(f, "{}", self.name())?;
+        for (key, value) in self.parameters() {
+            if defaults.get(&key) != Some(&value) {
+                match value.as_str() {
+                    Some(word) => write!(f, "{open}{key}={word}")?,
+                    None => write!(f, "{open}{key}={value}")?,
+                }
+                open = ",";
+            }
+        }
+        if open == "," { write!(f, ")") } else { Ok(()) }
+    }
+}
+
+impl FromStr for PolicySpec {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        let text = text.trim();
+        let form = || SpecError::Form { text: text.to_owned() };
+        let (name, given) = match text.split_once('(') {
+            None => (text, ""),
+            Some((name, rest)) => (name.trim_end(), rest.strip_suffix(')').ok_or_else(form)?),
+        };
+        let mut parameters = Map::new();
+        for part in given.split(',').filter(|_| !given.trim().is_empty()) {
+            let (key, value) = part.split_once('=').ok_or_else(form)?;
+            let (key, value) = (key.trim(), value.trim());
+            // Numbers are numbers, all else is a name.
+            let value =
+                serde_json::from_str(value).ok().filter(Value::is_number).unwrap_or_else(|| value.into());
+            if parameters.insert(key.to_owned(), value).is_some() {
+                let policy = find(name).map_or("policy", |row| row.name);
+                let expected = "expected it once".to_owned();
+                return Err(SpecError::Parameter {
+                    policy,
+                    fault: "twice the",
+                    parameter: key.to_owned(),
+                    expected,
+                });
+            }
+        }
+        Self::from_parameters(name, parameters)
+    }
+}

@@ -1,0 +1,79 @@
+//! What can be done with a policy whose type only the catalogue knows: a visitor a family.
+//!
+//! A visitor is handed how the policy is built, and compiled for it: so the simulator's round loops are compiled for every policy of the catalogue, and
+//! nobody but the catalogue lists them.
+
+use super::families::{
+    AnyListPolicy, CellPolicy, IdentifyPolicy, PairPolicy, PositionBasedPolicy, PrefixPolicy,
+};
+use crate::{Error, Policy, PrefixKnown, Recommend, Stop};
+use click_models::{
+    Cascade, Dcm, DuelShape, Dueling, ItemId, ListShape, Pbm, PbmKnown, RankOne, Ranking, SemiBandit,
+    TableShape,
+};
+use confidence::NonNegative;
+use serde::de::DeserializeOwned;
+
+/// What a policy that compares two items is told.
+#[derive(Debug, Clone, Copy)]
+pub struct PairKnown {
+    /// How many items there are.
+    pub shape: DuelShape,
+    /// The constant of relaxed stochastic transitivity that the users need, for policies that ask for it; their parameter without.
+    pub gamma: Option<NonNegative>,
+}
+
+impl From<DuelShape> for PairKnown {
+    fn from(shape: DuelShape) -> Self {
+        Self { shape, gamma: None }
+    }
+}
+
+macro_rules! visitors {
+    ($($(#[$doc:meta])* $Visitor:ident($Known:ty) for [$($Bound:tt)+];)*) => {$(
+        $(#[$doc])*
+        pub trait $Visitor {
+            /// What the visitor makes of a policy.
+            type Output;
+
+            /// `build` makes a fresh policy of what it may know and the horizon.
+            fn with<P, F>(self, build: F) -> Self::Output
+            where
+                P: $($Bound)+ + DeserializeOwned,
+                F: Fn($Known, u64) -> Result<P, Error> + Send + Sync + 'static;
+        }
+    )*};
+}
+
+visitors! {
+    /// Visits policies of [`Family::PositionBased`](super::Family::PositionBased).
+    WithPositionBased(PbmKnown<'_>) for [Policy<Pbm> + Into<PositionBasedPolicy>];
+    /// Visits policies of [`Family::Prefix`](super::Family::Prefix).
+    WithPrefix(PrefixKnown<'_>) for [Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm> + Into<PrefixPolicy>];
+    /// Visits policies of [`Family::AnyList`](super::Family::AnyList).
+    WithAnyList(ListShape) for [Policy<Pbm> + Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm> + Into<AnyListPolicy>];
+    /// Visits policies of [`Family::Budgeted`](super::Family::Budgeted).
+    WithBudgeted(ListShape) for [Policy<Cascade> + Recommend<Ranking> + Into<IdentifyPolicy>];
+    /// Visits policies of [`Family::Cells`](super::Family::Cells).
+    WithCells(TableShape) for [Policy<RankOne> + Into<CellPolicy>];
+    /// Visits policies of [`Family::Pairs`](super::Family::Pairs).
+    WithPairs(PairKnown) for [Policy<Dueling> + Recommend<ItemId> + Into<PairPolicy>];
+}
+
+/// Visits policies of [`Family::Stopping`](super::Family::Stopping) and [`Family::FullFeedback`](super::Family::FullFeedback).
+pub trait WithStopping {
+    /// What the visitor makes of a policy.
+    type Output;
+
+    /// `build` makes a fresh policy of what it may know and the horizon; items of its answer are at most `tolerance` less attractive than the last of the
+    /// best.
+    fn with<P, F>(self, build: F, tolerance: NonNegative) -> Self::Output
+    where
+        P: Policy<Cascade>
+            + Policy<SemiBandit>
+            + Recommend<Ranking>
+            + Stop<Answer: AsRef<[ItemId]>>
+            + Into<IdentifyPolicy>
+            + DeserializeOwned,
+        F: Fn(ListShape, u64) -> Result<P, Error> + Send + Sync + 'static;
+}
