@@ -12,9 +12,9 @@ mod reproduce;
 mod result;
 mod simulate;
 mod spreads;
-mod stdout;
 mod tables;
 mod temporary;
+mod terminal;
 mod timing;
 mod toml_reader;
 
@@ -25,7 +25,6 @@ use crate::simulate::Options;
 use crate::toml_reader::Source;
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -89,7 +88,7 @@ pub fn main() -> ExitCode {
     };
     outcome.unwrap_or_else(|error| {
         // With nowhere to say what is wrong, the exit status still says that something is.
-        let _ = writeln!(std::io::stderr(), "error: {error:#}");
+        terminal::tell(&format_args!("error: {error:#}"));
         ExitCode::FAILURE
     })
 }
@@ -113,7 +112,7 @@ fn simulate(arguments: &Simulate) -> Result<()> {
     let figures = Figure::defaults(experiment.task, experiment.has_duels());
     let simulation = simulate::simulate(&experiment, &arguments.out, &figures, &looks, options)?;
     if !arguments.quiet {
-        stdout::say(&Overview { simulation: &simulation, out: &arguments.out })?;
+        terminal::say(&Overview { simulation: &simulation, out: &arguments.out })?;
     }
     Ok(())
 }

@@ -5,3 +5,5 @@ mod fit;
 mod preferences;
 mod reproduce_log;
 mod same_bytes;
+mod terminal;
+mod valgrind;

@@ -8,6 +8,7 @@ use crate::report::axis::{Axis, Scale};
 use crate::report::html::Html;
 use crate::report::number;
 use crate::report::svg::{self, Chart, Curve, Look};
+use crate::terminal;
 use anyhow::{Context as _, Result};
 use click_models::{ItemId, PreferenceMatrix};
 use interleaving::Preferences;
@@ -327,7 +328,7 @@ const NOTES_OF_ESTIMATES: &str = "A feature has the number of its file: feature 
 
 impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(formatter, "{}\n", self.source)?;
+        writeln!(formatter, "{}\n", terminal::in_line(&self.source))?;
         let lines = self.lines();
         let width = lines.iter().map(|(what, _)| what.chars().count()).max().unwrap_or(0);
         for (what, value) in &lines {

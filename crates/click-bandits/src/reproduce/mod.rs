@@ -43,7 +43,7 @@ use crate::report::figure::{self, Figure, Looks};
 use crate::report::number;
 use crate::report::series::{Series, Simulated};
 use crate::result::Measured;
-use crate::stdout::say;
+use crate::terminal::{self, say};
 use experiment::{Extent, Panel, Reproduction, Variant};
 use page::{Judged, PanelReport, Picture, Report, VariantReport};
 use report_dir::Owner;
@@ -436,21 +436,22 @@ fn verdicts(report: &Report<'_>, ok: bool, out: &Path) -> String {
     }
     rows[0][0].insert_str(0, "  ");
     // A name of any length is printed whole, but does not push the others aside: formatting has a limit, too.
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).min(60);
+    let width =
+        |column: usize| rows.iter().map(|row| terminal::width(&row[column])).max().unwrap_or(0).min(60);
     let widths = [0, 1, 2].map(width);
     let mut text = String::new();
     for row in &rows {
         for (cell, width) in row.iter().zip(widths) {
-            let _ = write!(text, "{cell:width$}  ");
+            let _ = write!(text, "{}  ", terminal::left(cell, width));
         }
-        let _ = writeln!(text, "{}", row[3]);
+        let _ = writeln!(text, "{}", terminal::in_line(&row[3]));
     }
     let scale = if report.quick { " (quick)" } else { "" };
     let mark = if ok { "" } else { " (marked with !)" };
     let _ = writeln!(
         text,
         "{}{scale}: {}{mark}. Report: {}",
-        report.reproduction.name,
+        terminal::in_line(&report.reproduction.name),
         report.outcome(),
         out.join("index.html").display()
     );
