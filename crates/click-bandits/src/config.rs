@@ -635,7 +635,7 @@ fn read_title(field: &Field<'_>) -> Result<String, Error> {
         "the text is empty"
     } else if title.trim() != title {
         "the text begins or ends with a space"
-    } else if title.chars().any(is_invisible) {
+    } else if has_invisible(&title) {
         "the text has a line break, a control character or one that cannot be seen"
     } else if title.chars().count() > MAX_TITLE {
         "the text is longer than 100 characters"
@@ -645,13 +645,25 @@ fn read_title(field: &Field<'_>) -> Result<String, Error> {
     Err(field.error(format!("{fault}: expected one line of text")))
 }
 
-/// Whether a character is a control character, breaks the line, has no width or turns the direction of the text.
-pub(crate) fn is_invisible(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
-        )
+/// Whether a text has a character that is a control character, breaks the line, has no width or turns the direction of the text. What joins
+/// letters of a script, or emoji, is seen in what it joins.
+pub(crate) fn has_invisible(text: &str) -> bool {
+    let mut before = ' ';
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        let is_joiner = matches!(character, '\u{200c}' | '\u{200d}');
+        let joins = || !before.is_ascii() && rest.clone().next().is_some_and(|after| !after.is_ascii());
+        let is_invisible = character.is_control()
+            || matches!(
+                character,
+                '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
+            );
+        if is_invisible && !(is_joiner && joins()) {
+            return true;
+        }
+        before = character;
+    }
+    false
 }
 
 /// Refuses a name that was given before.

@@ -200,6 +200,13 @@ fn overrides_recompute_the_checkpoints() {
 }
 
 #[test]
+fn a_label_may_join_emoji_and_letters_of_a_script() {
+    for label in ["👩\u{200d}🔬", "می\u{200c}خواهم"] {
+        assert_eq!(read(&GOOD.replace("PBM-PIE (log T)", label)).unwrap().policies[1].label, label);
+    }
+}
+
+#[test]
 fn what_is_written_reads_back_as_the_same_experiment() {
     let odd = GOOD
         .replace("seed = 1", "seed = 18446744073709551615")

@@ -19,6 +19,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontStyle, FontTransform, IntoFont, RGBColor, ShapeStyle, TextStyle};
 
 use super::axis::Axis;
+use super::text::{drawable, n_columns, wrapped};
 
 /// What is drawn.
 #[derive(Debug, Clone)]
@@ -189,7 +190,7 @@ pub(crate) fn render(chart: &Chart) -> Result<String> {
 
 /// The left edge of the frame, so that the longest label beside it has room.
 fn left_of(chart: &Chart) -> f64 {
-    let longest = chart.y.ticks(8).iter().map(|tick| tick.label.chars().count()).max().unwrap_or(0);
+    let longest = chart.y.ticks(8).iter().map(|tick| n_columns(&tick.label)).max().unwrap_or(0);
     LEFT + longest as f64 * LETTER * TICK_FONT
 }
 
@@ -234,7 +235,7 @@ impl Legend {
             })
             .collect();
         entries.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
-        let widest = entries.iter().flat_map(|entry| &entry.1).map(|line| line.chars().count()).max();
+        let widest = entries.iter().flat_map(|entry| &entry.1).map(|line| n_columns(line)).max();
         let width = widest.unwrap_or(0) as f64 * LETTER * LEGEND_FONT + 16.0;
         Self { width: width.clamp(MIN_LEGEND, MAX_LEGEND + 16.0), entries }
     }
@@ -265,14 +266,14 @@ impl Names {
         let columns = (width / names.len().max(1) as f64 / (LETTER * TICK_FONT)) as usize;
         let lines: Vec<Vec<String>> = names.iter().map(|name| wrapped(name, columns.max(2))).collect();
         let whole = |(lines, name): (&Vec<String>, &String)| {
-            lines.iter().map(|line| line.chars().count()).sum::<usize>() + 1 >= name.chars().count()
+            lines.iter().map(|line| n_columns(line)).sum::<usize>() + 1 >= n_columns(name)
                 && !lines.iter().any(|line| line.ends_with('…'))
-                && lines.iter().all(|line| line.chars().count() < columns)
+                && lines.iter().all(|line| n_columns(line) < columns)
         };
         if lines.iter().zip(names).all(whole) {
             return Self::Level(lines);
         }
-        let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        let longest = names.iter().map(|name| n_columns(name)).max().unwrap_or(0);
         Self::Upright(names.to_vec(), longest)
     }
 
@@ -291,7 +292,7 @@ impl Names {
 fn draw_titles(area: &Area<'_>, chart: &Chart, frame: &Frame) -> Result<()> {
     let left = Pos::new(HPos::Left, VPos::Top);
     // Bold letters are wider; a long title is set smaller rather than cut.
-    let room = (WIDTH - frame.left - 8.0) / (1.15 * LETTER * chart.title.chars().count().max(1) as f64);
+    let room = (WIDTH - frame.left - 8.0) / (1.15 * LETTER * n_columns(&chart.title).max(1) as f64);
     text(area, &chart.title, (frame.left, 14.0), &font(room.clamp(9.0, 17.0), TEXT, left).style_bold())?;
     text(area, &chart.subtitle, (frame.left, 38.0), &font(12.5, MUTED, left))
 }
@@ -618,27 +619,6 @@ fn dashes(points: &[Place], (dash, gap): (f64, f64)) -> Vec<Vec<Place>> {
     out
 }
 
-/// A label in at most two lines of at most `columns` letters, cut where it is longer still.
-fn wrapped(label: &str, columns: usize) -> Vec<String> {
-    let letters: Vec<char> = label.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if letters.len() <= columns {
-        return vec![letters.into_iter().collect()];
-    }
-    // Break after the last space, hyphen, comma or closing bracket that fits.
-    let at = (columns / 2..columns)
-        .rev()
-        .find(|&index| matches!(letters[index], ' ' | '-' | ',' | ')' | '/'))
-        .map_or(columns, |index| index + 1);
-    let first = letters[..at].iter().collect::<String>().trim_end().to_owned();
-    let rest: Vec<char> = letters[at..].iter().copied().skip_while(|c| *c == ' ').collect();
-    let second = if rest.len() <= columns {
-        rest.into_iter().collect()
-    } else {
-        rest[..columns - 1].iter().chain(['…'].iter()).collect()
-    };
-    vec![first, second]
-}
-
 fn rgb(look: Look) -> RGBColor {
     match look {
         Look::Policy(number) | Look::Variant(number, _) | Look::ReferenceOf(number, _) => {
@@ -675,8 +655,7 @@ fn text(area: &Area<'_>, words: &str, at: Place, style: &TextStyle<'_>) -> Resul
     if words.is_empty() {
         return Ok(());
     }
-    let words: String = words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    area.draw(&Text::new(words, place(at), style.clone())).context("cannot write text")
+    area.draw(&Text::new(drawable(words), place(at), style.clone())).context("cannot write text")
 }
 
 fn font(size: f64, colour: RGBColor, anchor: Pos) -> TextStyle<'static> {
@@ -789,12 +768,5 @@ mod tests {
         let cut = dashes(&[(0.0, 0.0), (10.0, 0.0), (20.0, 0.0)], (8.0, 4.0));
         assert_eq!(cut, [vec![(0.0, 0.0), (8.0, 0.0)], vec![(12.0, 0.0), (20.0, 0.0)]]);
         assert!(dashes(&[], (8.0, 4.0)).is_empty());
-    }
-
-    #[test]
-    fn long_labels_break_into_two_lines() {
-        assert_eq!(wrapped("short", 10), ["short"]);
-        assert_eq!(wrapped("lower bound of the paper", 14), ["lower bound", "of the paper"]);
-        assert_eq!(wrapped("abcdefghijklmnopqrstuvwxyz", 10), ["abcdefghij", "klmnopqrs…"]);
     }
 }
