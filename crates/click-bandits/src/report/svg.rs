@@ -98,12 +98,16 @@ const UNIT: f64 = 10.0;
 const WIDTH: f64 = 800.0;
 const HEIGHT: f64 = 460.0;
 const MAX_HEIGHT: f64 = 1200.0;
+/// Beside and below a legend below the picture.
+const EDGE: f64 = 16.0;
+/// Columns of a legend below the picture.
+const COLUMNS: usize = 3;
 /// Left of the frame, without the labels of the ticks.
 const LEFT: f64 = 52.0;
 const TICK_FONT: f64 = 13.0;
 const TOP: f64 = 66.0;
 const BOTTOM: f64 = 58.0;
-/// Between the frame and the labels of the curves.
+/// Between the frame and the labels of the curves, or the edge.
 const LEADER: f64 = 48.0;
 /// The piece of a curve beside its label.
 const SWATCH: f64 = 25.0;
@@ -158,12 +162,16 @@ pub(crate) fn colour(look: Look) -> String {
 /// If the drawing library fails, which it has no reason to: nothing is read or written.
 pub(crate) fn render(chart: &Chart) -> Result<String> {
     let legend = Legend::of(chart);
-    let (left, right) = (left_of(chart), WIDTH - LEADER - legend.width);
+    // Many labels make the picture higher, up to where they would fill a screen; more stand below it.
+    let is_below = TOP + legend.height() + BOTTOM > MAX_HEIGHT;
+    let aside = if is_below { 0.0 } else { legend.width };
+    let (left, right) = (left_of(chart), WIDTH - LEADER - aside);
     let names = Names::of(&chart.categories, right - left);
     let below = BOTTOM + names.room();
-    // Many labels make the picture higher, up to where they would fill a screen.
-    let height = (TOP + legend.height() + below).clamp(HEIGHT + names.room(), MAX_HEIGHT);
-    let frame = Frame { left, right, top: TOP, bottom: height - below, height };
+    let beside = if is_below { 0.0 } else { legend.height() };
+    let plot = (TOP + beside + below).max(HEIGHT + names.room());
+    let height = if is_below { plot + legend.height_in_columns() + EDGE } else { plot };
+    let frame = Frame { left, right, top: TOP, bottom: plot - below, height: plot };
     let mut svg = String::new();
     {
         let area =
@@ -182,7 +190,11 @@ pub(crate) fn render(chart: &Chart) -> Result<String> {
         for (index, curve) in chart.curves.iter().enumerate() {
             draw_curve(&area, chart, curve, index, &frame)?;
         }
-        draw_legend(&area, chart, &legend, &frame)?;
+        if is_below {
+            draw_legend_below(&area, chart, &legend, plot)?;
+        } else {
+            draw_legend(&area, chart, &legend, &frame)?;
+        }
         area.present().context("cannot finish the picture")?;
     }
     Ok(with_head(&svg, &chart.title, height))
@@ -200,7 +212,7 @@ struct Frame {
     right: f64,
     top: f64,
     bottom: f64,
-    /// Of the whole picture.
+    /// Of the picture without what stands below its horizontal axis' label.
     height: f64,
 }
 
@@ -243,6 +255,18 @@ impl Legend {
     /// Room for all of them below each other.
     fn height(&self) -> f64 {
         self.entries.iter().map(|(_, lines, _)| height_of(lines)).sum()
+    }
+
+    /// The same in columns beside each other, each as long as the others.
+    fn columns(&self) -> impl Iterator<Item = &[(usize, Vec<String>, f64)]> {
+        self.entries.chunks(self.entries.len().div_ceil(COLUMNS).max(1))
+    }
+
+    /// Room for the highest of these columns.
+    fn height_in_columns(&self) -> f64 {
+        let height =
+            |column: &[(usize, Vec<String>, f64)]| column.iter().map(|(_, lines, _)| height_of(lines)).sum();
+        self.columns().map(height).fold(0.0, f64::max)
     }
 }
 
@@ -440,27 +464,49 @@ fn draw_legend(area: &Area<'_>, chart: &Chart, legend: &Legend, frame: &Frame) -
     let left = frame.right + LEADER;
     for (((index, lines, _), from), centre) in legend.entries.iter().zip(&wanted).zip(&centres) {
         let look = chart.curves[*index].look;
-        let colour = rgb(look);
         let right = left - 6.0;
         let leader = [(frame.right + 3.0, *from), (right - SWATCH - 2.0, *centre), (right - SWATCH, *centre)];
-        line(area, &leader, colour.mix(0.6).stroke_width(stroke(0.9)))?;
-        let swatch = [(right - SWATCH, *centre), (right, *centre)];
-        match look.pattern() {
-            None => {
-                line(area, &swatch, colour.stroke_width(stroke(2.0)))?;
-                marker(area, look, (right - SWATCH / 2.0, *centre))?;
-            }
-            Some(pattern) => {
-                for dash in dashes(&swatch, pattern) {
-                    line(area, &dash, colour.stroke_width(stroke(1.6)))?;
-                }
+        line(area, &leader, rgb(look).mix(0.6).stroke_width(stroke(0.9)))?;
+        draw_entry(area, look, lines, (left, *centre))?;
+    }
+    Ok(())
+}
+
+/// The labels in columns below the picture, which ends at `top`.
+fn draw_legend_below(area: &Area<'_>, chart: &Chart, legend: &Legend, top: f64) -> Result<()> {
+    let width = (WIDTH - 2.0 * EDGE) / COLUMNS as f64;
+    for (number, column) in legend.columns().enumerate() {
+        let left = EDGE + number as f64 * width + SWATCH + 6.0;
+        let mut edge = top;
+        for (index, lines, _) in column {
+            let centre = edge + height_of(lines) / 2.0;
+            draw_entry(area, chart.curves[*index].look, lines, (left, centre))?;
+            edge += height_of(lines);
+        }
+    }
+    Ok(())
+}
+
+/// A piece of a curve, and at its right its label.
+fn draw_entry(area: &Area<'_>, look: Look, lines: &[String], (left, centre): Place) -> Result<()> {
+    let colour = rgb(look);
+    let right = left - 6.0;
+    let swatch = [(right - SWATCH, centre), (right, centre)];
+    match look.pattern() {
+        None => {
+            line(area, &swatch, colour.stroke_width(stroke(2.0)))?;
+            marker(area, look, (right - SWATCH / 2.0, centre))?;
+        }
+        Some(pattern) => {
+            for dash in dashes(&swatch, pattern) {
+                line(area, &dash, colour.stroke_width(stroke(1.6)))?;
             }
         }
-        let style = font(LEGEND_FONT, TEXT, Pos::new(HPos::Left, VPos::Center));
-        for (number, words) in lines.iter().enumerate() {
-            let offset = (number as f64 - (lines.len() as f64 - 1.0) / 2.0) * LEGEND_LINE;
-            text(area, words, (left, centre + offset), &style)?;
-        }
+    }
+    let style = font(LEGEND_FONT, TEXT, Pos::new(HPos::Left, VPos::Center));
+    for (number, words) in lines.iter().enumerate() {
+        let offset = (number as f64 - (lines.len() as f64 - 1.0) / 2.0) * LEGEND_LINE;
+        text(area, words, (left, centre + offset), &style)?;
     }
     Ok(())
 }
@@ -742,6 +788,48 @@ mod tests {
         for chart in [empty, no_points, one_point, forty, control, outside] {
             let svg = render(&chart).unwrap();
             assert!(!svg.contains("NaN") && !svg.contains('\u{0}'));
+        }
+    }
+
+    /// No browser shows a picture with a character that XML does not have.
+    #[test]
+    fn what_xml_does_not_have_is_nowhere() {
+        let mut chart = chart(vec![curve("a\u{fffe}b", Look::Policy(0), vec![(0.0, 1.0)])]);
+        chart.title = "title\u{ffff}".to_owned();
+        chart.subtitle = "subtitle\u{fffe}\u{1}".to_owned();
+        chart.categories = vec!["name\u{ffff}".to_owned()];
+        let svg = render(&chart).unwrap();
+        assert!(svg.chars().all(crate::report::text::is_in_xml), "{svg}");
+        assert!(svg.contains("a\u{fffd}b") && svg.contains("name\u{fffd}"));
+    }
+
+    #[test]
+    fn many_labels_have_each_a_place_in_the_picture() {
+        // Beside the picture, or in columns below it.
+        for n_labels in [30, 60, 200] {
+            let policy = |number: usize| {
+                curve(&format!("policy {number:03}"), Look::Policy(number), vec![(1.0, 0.0), (9.0, 1.0)])
+            };
+            let svg = render(&chart((0..n_labels).map(policy).collect())).unwrap();
+            let attribute = |element: &str, name: &str| -> f64 {
+                let value = element.split_once(&format!(" {name}=\"")).unwrap().1.split_once('"').unwrap().0;
+                value.parse().unwrap()
+            };
+            let labels = svg.split("<text").filter(|element| element.contains("policy "));
+            let places: Vec<Place> =
+                labels.map(|text| (attribute(text, "x") / UNIT, attribute(text, "y") / UNIT)).collect();
+            assert_eq!(places.len(), n_labels);
+            let height = attribute(&svg, "height");
+            assert!(
+                places.iter().all(|(x, y)| *x < WIDTH - 60.0 && *y > TOP && *y < height - 8.0),
+                "{places:?}"
+            );
+            assert!(height < if n_labels <= 60 { MAX_HEIGHT } else { 2000.0 }, "{height}");
+            for (number, one) in places.iter().enumerate() {
+                let apart =
+                    |other: &Place| (one.0 - other.0).abs() > 200.0 || (one.1 - other.1).abs() >= LEGEND_LINE;
+                assert!(places[..number].iter().all(apart), "{n_labels}: {one:?}");
+            }
         }
     }
 
