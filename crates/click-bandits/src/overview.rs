@@ -77,7 +77,7 @@ impl fmt::Display for Overview<'_> {
         }
         for bound in &result.bounds {
             let Some(&last) = bound.value.last() else { continue };
-            writeln!(formatter, "\n  {}: {}", bound.label, number::significant(last, 4))?;
+            writeln!(formatter, "\n  {}: {}", bound.reader_name(), number::significant(last, 4))?;
         }
         writeln!(formatter, "\nFigures and all numbers: {}", self.out.display())
     }

@@ -448,7 +448,7 @@ fn references(figure: &Figure, variants: &[Shown<'_>], one_policy: bool) -> Vec<
             return Vec::new();
         }
         if figure.kind == Kind::Regret {
-            let bound = |bound: &Bound| (bound.label.clone(), bound.t.clone(), bound.value.clone());
+            let bound = |bound: &Bound| (bound.reader_name(), bound.t.clone(), bound.value.clone());
             return result.bounds.iter().map(bound).collect();
         }
         let (t, clicks) = (&result.optimum.t, &result.optimum.clicks.mean);
@@ -496,10 +496,14 @@ fn subtitle(figure: &Figure, variants: &[Shown<'_>], curves: &[Curve]) -> String
         Band::Range if shaded => "; shaded: least to most of the runs",
         _ => "",
     };
-    let dashed = match (figure.kind, curves.iter().any(|curve| curve.look.is_dashed())) {
-        (_, false) => "",
-        (Kind::Regret, true) => "; dashed: lower bound",
-        (_, true) => "; dashed: always playing a best list",
+    let dashed: Vec<&Curve> = curves.iter().filter(|curve| curve.look.is_dashed()).collect();
+    let dashed = match figure.kind {
+        _ if dashed.is_empty() => "",
+        Kind::Regret if dashed.iter().all(|curve| curve.label.starts_with("asymptotic lower bound")) => {
+            "; dashed: asymptotic lower bound"
+        }
+        Kind::Regret => "; dashed: bounds",
+        _ => "; dashed: always playing a best list",
     };
     format!("{runs}{band}{dashed}")
 }

@@ -52,7 +52,7 @@ fn regret_has_its_bound_and_bands() {
     let (x, low, high) = chart.curves[1].band[2];
     assert!(x == 100.0 && (low - 80.38).abs() < 0.01 && (high - 119.62).abs() < 0.01);
     assert!(chart.y.to() >= 200.0 + 39.2);
-    assert_eq!(chart.subtitle, "mean of 1,500 runs; shaded: 95 % confidence interval; dashed: lower bound");
+    assert_eq!(chart.subtitle, "mean of 1,500 runs; shaded: 95 % confidence interval; dashed: bounds");
 
     figure.band = Band::Deciles;
     assert_eq!(drawn(&figure, &result).curves[1].band[2], (100.0, 50.0, 200.0));
