@@ -22,8 +22,9 @@ use crate::config::{Experiment, Overrides};
 use crate::overview::Overview;
 use crate::report::figure::{Figure, Looks};
 use crate::simulate::Options;
-use crate::toml_reader::Source;
+use crate::toml_reader::{Source, with_short_numbers};
 use anyhow::Result;
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -91,6 +92,17 @@ pub fn main() -> ExitCode {
         terminal::tell(&format_args!("error: {error:#}"));
         ExitCode::FAILURE
     })
+}
+
+/// A fault of the command line in which a value does nothing to the terminal, and is not hundreds of digits long.
+fn plain(mut error: clap::Error) -> clap::Error {
+    for kind in [ContextKind::InvalidValue, ContextKind::InvalidArg, ContextKind::InvalidSubcommand] {
+        if let Some(ContextValue::String(value)) = error.get(kind) {
+            let value = terminal::in_line(&with_short_numbers(value)).into_owned();
+            error.insert(kind, ContextValue::String(value));
+        }
+    }
+    error
 }
 
 /// A number of the command line.

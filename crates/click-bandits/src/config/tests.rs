@@ -549,7 +549,8 @@ fn a_matrix_is_read_from_the_folder_of_the_spec() {
         let message = read_file().unwrap_err().to_string();
         message.strip_prefix(&folder.path().display().to_string()).unwrap_or(&message).to_owned()
     };
-    assert_eq!(message(), "/m.csv: cannot be read: no such file or directory");
+    let spec = format!("/spec.toml:8:8: instances[0].file: {}", folder.path().join("m.csv").display());
+    assert_eq!(message(), format!("{spec}: cannot be read: no such file or directory"));
     std::fs::write(folder.path().join("m.csv"), "0.5,0.6\n0.4,0.5x\n").unwrap();
     assert!(message().starts_with("/m.csv:2:5: "), "{}", message());
     std::fs::write(folder.path().join("m.csv"), b"0.5,0.6\n0.4,\xff\n").unwrap();
