@@ -67,6 +67,7 @@ pub(crate) use queries::{Data, FittedQuery, Given, Queries};
 use self::entries::read_policies;
 use self::instances::{CanonicalInstance, read_instances};
 use self::memory::{Kept, Size};
+use crate::report::number::noun;
 use crate::toml_reader::{Document, Error, Field, Location, Table, push_known};
 use confidence::Probability;
 use contenders::Entrant;
@@ -404,8 +405,8 @@ impl Experiment {
     fn too_large(&self) -> Option<String> {
         let Self { runs, horizon, .. } = self;
         if runs.checked_mul(*horizon).is_none_or(|rounds| rounds > MAX_ROUNDS) {
-            let plural = if *runs == 1 { "" } else { "s" };
-            return Some(format!("{runs} run{plural} of {horizon} rounds are more than {MAX_ROUNDS} rounds"));
+            let noun = noun(*runs, "run");
+            return Some(format!("{runs} {noun} of {horizon} rounds are more than {MAX_ROUNDS} rounds"));
         }
         self.size().too_large(false)
     }

@@ -130,7 +130,8 @@ struct Status {
 impl fmt::Display for Status {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { done, total, unit, elapsed } = *self;
-        write!(formatter, "{} of {} {unit}", grouped(done), grouped(total))?;
+        let of_all = if total == 1 { unit.strip_suffix('s').unwrap_or(unit) } else { unit };
+        write!(formatter, "{} of {} {of_all}", grouped(done), grouped(total))?;
         let percent = u128::from(done) * 100 / u128::from(total.max(1));
         write!(formatter, ", {percent} %")?;
         let rate = done as f64 / elapsed.as_secs_f64();
@@ -182,7 +183,7 @@ mod tests {
             "1 of 18,446,744,073,709,551,615 runs, 0 %, 0.00 runs/s, more than 100 d left"
         );
         assert_eq!(status(0, 0, 0.0), "0 of 0 runs, 0 %");
-        assert_eq!(status(1, 1, 0.0), "1 of 1 runs, 100 %");
+        assert_eq!(status(1, 1, 0.0), "1 of 1 run, 100 %");
     }
 
     #[test]

@@ -92,6 +92,11 @@ struct Borda {
     score: f64,
 }
 
+/// All items but one.
+pub(super) fn all_others(count: usize) -> String {
+    if count == 1 { "the other one".to_owned() } else { format!("all {count} others") }
+}
+
 fn numbers(items: &[ItemId]) -> Vec<usize> {
     items.iter().map(|item| item.index()).collect()
 }
@@ -181,7 +186,7 @@ impl Report {
         let Self { numbering, sampling, .. } = self;
         let condorcet = match (sampling, self.condorcet_winner) {
             (Some(sampling), _) => sampling.condorcet(*numbering, others),
-            (None, Some(winner)) => format!("{}, which beats all {others} others", numbering.name(winner)),
+            (None, Some(winner)) => format!("{}, which beats {}", numbering.name(winner), all_others(others)),
             (None, None) => "none: no item beats all others".to_owned(),
         };
         let copeland = format!(
