@@ -179,6 +179,23 @@ pub(crate) struct Overrides {
     pub(crate) subsets: Option<u64>,
 }
 
+impl Overrides {
+    /// Whether every value is one that some experiment may have.
+    fn check(&self) -> Result<(), OverrideError> {
+        let check = |option, value: Option<u64>, range: RangeInclusive<u64>| match value {
+            Some(value) if !range.contains(&value) => {
+                let fault = format!("expected an integer from {} to {}", range.start(), range.end());
+                Err(OverrideError { option, value, fault })
+            }
+            _ => Ok(()),
+        };
+        check("--runs", self.runs, RUNS)?;
+        check("--horizon", self.horizon, HORIZONS)?;
+        check("--max-steps", self.max_steps, HORIZONS)?;
+        check("--subsets", self.subsets, 1..=1 << 16)
+    }
+}
+
 /// A value of the command line that makes no experiment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{option} {value}: {fault}")]
@@ -198,6 +215,21 @@ impl Experiment {
         let root = document.root();
         let experiment = Self::read(&Scope { over: &[], own: &root, shared: &[], given: Given::default() })?;
         root.finish()?;
+        Ok(experiment)
+    }
+
+    /// The same with what the command line says, in the place of what the file says of it: that may be missing, or at fault.
+    ///
+    /// # Errors
+    ///
+    /// The first thing wrong with the file or the command line.
+    pub(crate) fn overridden(document: &Document<'_>, overrides: Overrides) -> anyhow::Result<Self> {
+        overrides.check()?;
+        let root = document.root();
+        let given = Given { overrides, ..Given::default() };
+        let mut experiment = Self::read(&Scope { over: &[], own: &root, shared: &[], given })?;
+        root.finish()?;
+        experiment.apply(overrides)?;
         Ok(experiment)
     }
 
@@ -264,12 +296,28 @@ impl Experiment {
                 return Err(field.error(fault));
             }
         }
-        let horizon = scope.required(task.length_key(), "an integer of at least 1")?.integer_in(&HORIZONS)?;
-        let runs_field = scope.required("runs", "an integer of at least 1")?;
-        let (runs, assignment) = read_runs(&runs_field)?;
-        let seed = scope.required("seed", "an integer of at least 0")?.get()?;
+        let Overrides { seed, runs, horizon, max_steps, .. } = scope.given.overrides;
+        let (length_key, length) =
+            (task.length_key(), if task == Task::Identify { max_steps } else { horizon });
+        let horizon = match length {
+            Some(length) => length,
+            None => scope.required(length_key, "an integer of at least 1")?.integer_in(&HORIZONS)?,
+        };
+        let runs_field = scope.optional("runs");
+        let (runs, assignment) = match (&runs_field, runs) {
+            (Some(field), Some(runs)) => (runs, assignment_of(field)),
+            (None, Some(runs)) => (runs, Assignment::Drawn),
+            _ => read_runs(&scope.required("runs", "an integer of at least 1")?)?,
+        };
+        let seed = match seed {
+            Some(seed) => seed,
+            None => scope.required("seed", "an integer of at least 0")?.get()?,
+        };
         let schedule = match scope.optional("checkpoints") {
-            Some(field) if task == Task::Regret => Schedule::read(&field, horizon)?,
+            // A list is cut at the horizon of the command line.
+            Some(field) if task == Task::Regret => {
+                Schedule::read(&field, if length.is_some() { *HORIZONS.end() } else { horizon })?
+            }
             _ => Schedule::default(),
         };
         let common = scope.common_model().map(|field| Model::read(&field)).transpose()?;
@@ -306,9 +354,11 @@ impl Experiment {
             schedule,
         };
         experiment.runs = experiment.all_runs(runs);
-        match experiment.too_large() {
-            Some(fault) => Err(runs_field.error(fault)),
-            None => Ok(experiment),
+        // What the command line makes too large is its own fault.
+        let is_overridden = scope.given.overrides.runs.is_some() || length.is_some();
+        match (runs_field, experiment.too_large()) {
+            (Some(field), Some(fault)) if !is_overridden => Err(field.error(fault)),
+            _ => Ok(experiment),
         }
     }
 
@@ -319,17 +369,7 @@ impl Experiment {
     ///
     /// A value out of its range; the experiment is unchanged then.
     pub(crate) fn apply(&mut self, overrides: Overrides) -> Result<(), OverrideError> {
-        let check = |option, value: Option<u64>, range: RangeInclusive<u64>| match value {
-            Some(value) if !range.contains(&value) => {
-                let fault = format!("expected an integer from {} to {}", range.start(), range.end());
-                Err(OverrideError { option, value, fault })
-            }
-            _ => Ok(()),
-        };
-        check("--runs", overrides.runs, RUNS)?;
-        check("--horizon", overrides.horizon, HORIZONS)?;
-        check("--max-steps", overrides.max_steps, HORIZONS)?;
-        check("--subsets", overrides.subsets, 1..=1 << 16)?;
+        overrides.check()?;
         for (option, key, value) in
             [("--horizon", "horizon", overrides.horizon), ("--max-steps", "max_steps", overrides.max_steps)]
         {
@@ -589,17 +629,22 @@ fn read_name(field: &Field<'_>) -> Result<String, Error> {
     )))
 }
 
+/// Whether runs are counted in all or `{ per-instance = n }`.
+fn assignment_of(runs: &Field<'_>) -> Assignment {
+    if runs.is_table() { Assignment::InTurn } else { Assignment::Drawn }
+}
+
 /// How many runs, in all or `{ per-instance = n }`.
 fn read_runs(field: &Field<'_>) -> Result<(u64, Assignment), Error> {
     if !field.is_table() {
-        return Ok((field.integer_in(&RUNS)?, Assignment::Drawn));
+        return Ok((field.integer_in(&RUNS)?, assignment_of(field)));
     }
     let table: Table<'_> = field.get()?;
     let each = table
         .field("per-instance")
         .ok_or_else(|| table.missing("per-instance", "the number of runs of each instance"))?;
     table.finish()?;
-    Ok((each.integer_in(&RUNS)?, Assignment::InTurn))
+    Ok((each.integer_in(&RUNS)?, assignment_of(field)))
 }
 
 fn read_task(field: &Field<'_>) -> Result<Task, Error> {

@@ -112,9 +112,9 @@ fn whole_number(text: &str) -> Result<u64, String> {
 
 fn simulate(arguments: &Simulate) -> Result<()> {
     let source = Source::read(&arguments.spec)?;
-    let mut experiment = Experiment::from_document(&source.parse()?)?;
     let Simulate { seed, runs, horizon, max_steps, .. } = *arguments;
-    experiment.apply(Overrides { seed, runs, horizon, max_steps, subsets: None })?;
+    let overrides = Overrides { seed, runs, horizon, max_steps, subsets: None };
+    let experiment = Experiment::overridden(&source.parse()?, overrides)?;
     let options = Options {
         threads: arguments.threads.map(usize::from),
         quiet: arguments.quiet,

@@ -36,6 +36,8 @@ pub(crate) struct Given<'a> {
     pub(crate) replace_shared: bool,
     /// What stands for every preference matrix from a file.
     pub(crate) matrix: Option<&'a Arc<MatrixFile>>,
+    /// What the command line says in the place of the file, whose value is not looked at then.
+    pub(crate) overrides: Overrides,
 }
 
 /// What `instances = "data"` stands for.

@@ -199,6 +199,56 @@ fn overrides_recompute_the_checkpoints() {
     assert_eq!(listed.canonical_json(), before);
 }
 
+/// What the command line says stands in the place of what the file says, which is not looked at then.
+#[test]
+fn overrides_go_before_what_the_file_says() {
+    let overridden = |from: &str, to: &str, overrides: Overrides| {
+        assert!(GOOD.contains(from), "{from:?}");
+        let source = Source::from_text("spec.toml", GOOD.replacen(from, to, 1)).unwrap();
+        Experiment::overridden(&source.parse().unwrap(), overrides).map_err(|error| error.to_string())
+    };
+    let runs = Overrides { runs: Some(3), ..Overrides::default() };
+    let horizon = Overrides { horizon: Some(2000), ..Overrides::default() };
+    let seed = Overrides { seed: Some(5), ..Overrides::default() };
+    for faulty in ["runs = 0", "runs = 9999999999", "runs = \"many\"", "runs = 4_294_967_295", ""] {
+        assert_eq!(overridden("runs = 1000", faulty, runs).unwrap().runs, 3, "{faulty:?}");
+    }
+    for faulty in ["horizon = 0", "horizon = -1", "horizon = 9007199254740992", "horizon = 900", ""] {
+        let experiment = overridden("horizon = 100_000", faulty, horizon).unwrap();
+        assert_eq!((experiment.horizon, experiment.checkpoints), (2000, vec![1000, 2000]), "{faulty:?}");
+    }
+    assert_eq!(overridden("seed = 1", "seed = -1", seed).unwrap().seed, 5);
+    let per_instance = overridden("runs = 1000", "runs = { per-instance = 0 }", runs).unwrap();
+    assert_eq!((per_instance.runs, per_instance.runs_per_instance()), (3, Some(3)));
+    // The same experiment as of a file without fault, whichever way it is made.
+    let mut applied = read(GOOD).unwrap();
+    applied.apply(Overrides { horizon: Some(2000), seed: Some(5), ..runs }).unwrap();
+    let at_once =
+        overridden("seed = 1", "seed = 1", Overrides { horizon: Some(2000), seed: Some(5), ..runs });
+    assert_eq!(at_once.unwrap().identity(), applied.identity());
+    // What is at fault is what was given last.
+    for (from, to, overrides, fault) in [
+        ("runs = 1000", "runs = 0", horizon, "spec.toml:5:8: runs: 0 is too small: "),
+        (
+            "runs = 1000",
+            "runs = 0",
+            Overrides { runs: Some(0), ..runs },
+            "--runs 0: expected an integer from 1 to ",
+        ),
+        ("runs = 1000", "runs = 1000", Overrides { runs: Some(1 << 31), ..runs }, "--runs 2147483648: "),
+        ("runs = 1000", "runs = 1000", Overrides { horizon: Some(1 << 53), ..runs }, "--runs 3: "),
+        (
+            "seed = 1",
+            "seed = 1",
+            Overrides { max_steps: Some(9), ..seed },
+            "--max-steps 9: task \"regret\" plays ",
+        ),
+    ] {
+        let found = overridden(from, to, overrides).unwrap_err();
+        assert!(found.starts_with(fault), "{found:?} instead of {fault:?}");
+    }
+}
+
 #[test]
 fn a_label_may_join_emoji_and_letters_of_a_script() {
     for label in ["👩\u{200d}🔬", "می\u{200c}خواهم"] {

@@ -182,11 +182,17 @@ fn read(
     matrix: Option<&Arc<MatrixFile>>,
 ) -> Result<Reproduction> {
     let extent = if arguments.quick { Extent::Quick } else { Extent::Full };
-    let mut reproduction = Reproduction::read(&arguments.experiment, queries, matrix, extent)?;
+    let mut reproduction =
+        Reproduction::read(&arguments.experiment, queries, matrix, overrides(arguments), extent)?;
     if let Some(panel) = &arguments.panel {
         reproduction.keep_only(panel).with_context(|| format!("--panel {panel}"))?;
     }
     Ok(reproduction)
+}
+
+/// What the command line says in the place of the experiment.
+fn overrides(arguments: &Arguments) -> Overrides {
+    Overrides { seed: arguments.seed, runs: arguments.runs, ..Overrides::default() }
 }
 
 /// Whose the report is, but for what was given to the experiment.
@@ -209,7 +215,8 @@ fn given_queries(arguments: &Arguments) -> Result<Option<Queries>> {
     if file.extension().is_some_and(|end| end.eq_ignore_ascii_case("json")) {
         return Queries::read(file).map(Some).context("--data");
     }
-    let reproduction = Reproduction::read(&arguments.experiment, None, None, Extent::Full)?;
+    let reproduction =
+        Reproduction::read(&arguments.experiment, None, None, overrides(arguments), Extent::Full)?;
     let Some(how) = &reproduction.log else {
         bail!(
             "--data: {}: {} does not say how its log is read (`[log]`): expected measured queries, in a file that ends in .json",
@@ -319,7 +326,7 @@ fn judge_panel<'a>(
 fn experiments(reproduction: &Reproduction, arguments: &Arguments) -> Result<Vec<Vec<Experiment>>> {
     let as_run = |variant: &Variant| -> Result<Experiment> {
         let mut experiment = variant.experiment.clone();
-        experiment.apply(Overrides { seed: arguments.seed, runs: arguments.runs, ..Overrides::default() })?;
+        experiment.apply(overrides(arguments))?;
         Ok(experiment)
     };
     reproduction.panels.iter().map(|panel| panel.variants.iter().map(as_run).collect()).collect()
