@@ -14,7 +14,7 @@
 //! take turns (an advisory lock on the directory, where the file system has them).
 
 use crate::manifest::Owner;
-use crate::temporary::{Part, try_to_create_in};
+use crate::temporary::{Part, remove_left_overs, try_to_create_in};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,8 +29,6 @@ pub(crate) const RUNS: &str = "runs.csv";
 const USUAL: [&str; 3] = [RESULT, "curves.csv", "timing.json"];
 /// Files that an experiment writes when it is asked to.
 const OPTIONAL: [&str; 1] = [RUNS];
-/// End of the temporary names, which begin with a point.
-const TEMPORARY: &str = ".click-bandits-part";
 
 /// An output directory that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -130,7 +128,7 @@ impl OutputDir {
         // Without locks on this file system two runs at once are the user's affair.
         let locked = lock.as_ref().is_some_and(|dir| dir.lock().is_ok());
         if locked {
-            self.remove_left_overs();
+            remove_left_overs(&self.dir);
         }
         let names: Vec<&str> = files.iter().map(|&(name, _)| name).collect();
         self.check_owner(&names)?;
@@ -141,7 +139,7 @@ impl OutputDir {
         let mut parts = Vec::new();
         for &(name, content) in std::iter::once(&(MANIFEST, manifest)).chain(ordered) {
             let path = self.dir.join(name);
-            let part = Part::write(&path, TEMPORARY, content).map_err(system(&path, "cannot be written"))?;
+            let part = Part::write(&path, content).map_err(system(&path, "cannot be written"))?;
             parts.push((path, part));
         }
         created.keep();
@@ -183,7 +181,7 @@ impl OutputDir {
     /// It cannot be written.
     pub(crate) fn write_progress(&self, name: &str, content: &[u8]) -> Result<(), OutputError> {
         let path = self.dir.join(name);
-        let part = Part::write(&path, TEMPORARY, content).map_err(system(&path, "cannot be written"))?;
+        let part = Part::write(&path, content).map_err(system(&path, "cannot be written"))?;
         part.rename().map_err(system(&path, "cannot be put in place"))
     }
 
@@ -252,17 +250,6 @@ impl OutputDir {
     fn try_to_create(&self) -> Result<(), OutputError> {
         let place = existing_ancestor(&self.dir);
         try_to_create_in(&place).map_err(system(&place, "cannot be written"))
-    }
-
-    /// Removes temporary files of runs that were killed; only while the directory is locked.
-    fn remove_left_overs(&self) {
-        let Ok(entries) = fs::read_dir(&self.dir) else { return };
-        for entry in entries.flatten() {
-            let name = entry.file_name();
-            if name.to_string_lossy().starts_with('.') && name.to_string_lossy().ends_with(TEMPORARY) {
-                let _ = fs::remove_file(entry.path());
-            }
-        }
     }
 }
 

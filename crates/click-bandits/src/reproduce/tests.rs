@@ -132,7 +132,7 @@ fn a_report_has_its_files_and_stands_alone() {
     assert_eq!(page.matches("http").count(), page.matches("http://www.w3.org/2000/svg").count());
     assert!(fs::read_dir(&arguments.out).unwrap().all(|entry| {
         let name = entry.unwrap().file_name();
-        !name.to_string_lossy().ends_with(".part")
+        !name.to_string_lossy().ends_with("-part")
     }));
 }
 
