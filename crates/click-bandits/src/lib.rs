@@ -2,6 +2,7 @@
 
 mod config;
 mod fit;
+mod interrupt;
 mod manifest;
 mod output;
 mod overview;
@@ -81,7 +82,9 @@ struct Simulate {
 
 /// Runs the command with the arguments of this process.
 pub fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let cli = Cli::try_parse().unwrap_or_else(|error| plain(error).exit());
+    interrupt::watch();
+    let outcome = match cli.command {
         Command::Simulate(arguments) => simulate(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Preferences(arguments) => preferences::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Fit(arguments) => fit::run(&arguments).map(|()| ExitCode::SUCCESS),

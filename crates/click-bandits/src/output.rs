@@ -13,6 +13,7 @@
 //! created by [`OutputDir::write_all`], and removed again when that fails. Two runs that finish at once in one directory
 //! take turns (an advisory lock on the directory, where the file system has them).
 
+use crate::interrupt;
 use crate::manifest::Owner;
 use crate::temporary::{Part, remove_left_overs, try_to_create_in};
 use std::fs::{self, File, TryLockError};
@@ -127,6 +128,7 @@ impl OutputDir {
         let lock = File::open(&self.dir).ok();
         // Without locks on this file system two runs at once are the user's affair.
         let locked = lock.as_ref().is_some_and(|dir| dir.lock().is_ok());
+        let mut kept = interrupt::hold();
         if locked {
             remove_left_overs(&self.dir);
         }
@@ -155,6 +157,7 @@ impl OutputDir {
         if let Some(dir) = lock {
             let _ = dir.sync_all();
         }
+        kept.complete(&self.dir);
         Ok(())
     }
 
@@ -174,15 +177,23 @@ impl OutputDir {
         }
     }
 
-    /// Writes what a run has done so far, for the next one to go on from.
+    /// Writes what a run has done so far, for the next one to go on from, and says it if it is interrupted.
     ///
     /// # Errors
     ///
     /// It cannot be written.
-    pub(crate) fn write_progress(&self, name: &str, content: &[u8]) -> Result<(), OutputError> {
+    pub(crate) fn write_progress(
+        &self,
+        name: &str,
+        content: &[u8],
+        kept_so_far: String,
+    ) -> Result<(), OutputError> {
+        let mut kept = interrupt::hold();
         let path = self.dir.join(name);
         let part = Part::write(&path, content).map_err(system(&path, "cannot be written"))?;
-        part.rename().map_err(system(&path, "cannot be put in place"))
+        part.rename().map_err(system(&path, "cannot be put in place"))?;
+        kept.begun(kept_so_far);
+        Ok(())
     }
 
     /// Refuses a directory of another experiment, and one in which the manifest and `names` would replace a directory or

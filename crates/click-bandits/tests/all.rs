@@ -2,6 +2,8 @@
 
 mod bad_spec;
 mod fit;
+#[cfg(unix)]
+mod interrupt;
 mod preferences;
 mod reproduce_log;
 mod same_bytes;

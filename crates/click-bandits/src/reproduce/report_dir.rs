@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
+use crate::interrupt;
 use crate::temporary::{Part, remove_left_overs, try_to_create_in};
 
 /// The page.
@@ -135,6 +136,7 @@ pub(crate) fn write(dir: &Path, claims: &str, page: &str, figures: &[(&str, &str
     fs::create_dir_all(dir).with_context(|| format!("{}: cannot be created", dir.display()))?;
     // Without locks on this file system two runs at once are the user's affair.
     let lock = File::open(dir).ok().filter(|dir| dir.lock().is_ok());
+    let mut kept = interrupt::hold();
     let mut parts = Vec::new();
     let mut cleaned: Vec<PathBuf> = Vec::new();
     for (name, content) in files {
@@ -155,6 +157,7 @@ pub(crate) fn write(dir: &Path, claims: &str, page: &str, figures: &[(&str, &str
     if let Some(opened) = lock {
         let _ = opened.sync_all();
     }
+    kept.complete(dir);
     Ok(())
 }
 
