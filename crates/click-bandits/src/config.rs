@@ -67,6 +67,7 @@ pub(crate) use queries::{Data, FittedQuery, Given, Queries};
 use self::entries::read_policies;
 use self::instances::{CanonicalInstance, read_instances};
 use self::memory::{Kept, Size};
+use crate::report::number::noun;
 use crate::toml_reader::{Document, Error, Field, Location, Table, push_known};
 use confidence::Probability;
 use contenders::Entrant;
@@ -178,6 +179,23 @@ pub(crate) struct Overrides {
     pub(crate) subsets: Option<u64>,
 }
 
+impl Overrides {
+    /// Whether every value is one that some experiment may have.
+    fn check(&self) -> Result<(), OverrideError> {
+        let check = |option, value: Option<u64>, range: RangeInclusive<u64>| match value {
+            Some(value) if !range.contains(&value) => {
+                let fault = format!("expected an integer from {} to {}", range.start(), range.end());
+                Err(OverrideError { option, value, fault })
+            }
+            _ => Ok(()),
+        };
+        check("--runs", self.runs, RUNS)?;
+        check("--horizon", self.horizon, HORIZONS)?;
+        check("--max-steps", self.max_steps, HORIZONS)?;
+        check("--subsets", self.subsets, 1..=1 << 16)
+    }
+}
+
 /// A value of the command line that makes no experiment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{option} {value}: {fault}")]
@@ -197,6 +215,21 @@ impl Experiment {
         let root = document.root();
         let experiment = Self::read(&Scope { over: &[], own: &root, shared: &[], given: Given::default() })?;
         root.finish()?;
+        Ok(experiment)
+    }
+
+    /// The same with what the command line says, in the place of what the file says of it: that may be missing, or at fault.
+    ///
+    /// # Errors
+    ///
+    /// The first thing wrong with the file or the command line.
+    pub(crate) fn overridden(document: &Document<'_>, overrides: Overrides) -> anyhow::Result<Self> {
+        overrides.check()?;
+        let root = document.root();
+        let given = Given { overrides, ..Given::default() };
+        let mut experiment = Self::read(&Scope { over: &[], own: &root, shared: &[], given })?;
+        root.finish()?;
+        experiment.apply(overrides)?;
         Ok(experiment)
     }
 
@@ -263,12 +296,28 @@ impl Experiment {
                 return Err(field.error(fault));
             }
         }
-        let horizon = scope.required(task.length_key(), "an integer of at least 1")?.integer_in(&HORIZONS)?;
-        let runs_field = scope.required("runs", "an integer of at least 1")?;
-        let (runs, assignment) = read_runs(&runs_field)?;
-        let seed = scope.required("seed", "an integer of at least 0")?.get()?;
+        let Overrides { seed, runs, horizon, max_steps, .. } = scope.given.overrides;
+        let (length_key, length) =
+            (task.length_key(), if task == Task::Identify { max_steps } else { horizon });
+        let horizon = match length {
+            Some(length) => length,
+            None => scope.required(length_key, "an integer of at least 1")?.integer_in(&HORIZONS)?,
+        };
+        let runs_field = scope.optional("runs");
+        let (runs, assignment) = match (&runs_field, runs) {
+            (Some(field), Some(runs)) => (runs, assignment_of(field)),
+            (None, Some(runs)) => (runs, Assignment::Drawn),
+            _ => read_runs(&scope.required("runs", "an integer of at least 1")?)?,
+        };
+        let seed = match seed {
+            Some(seed) => seed,
+            None => scope.required("seed", "an integer of at least 0")?.get()?,
+        };
         let schedule = match scope.optional("checkpoints") {
-            Some(field) if task == Task::Regret => Schedule::read(&field, horizon)?,
+            // A list is cut at the horizon of the command line.
+            Some(field) if task == Task::Regret => {
+                Schedule::read(&field, if length.is_some() { *HORIZONS.end() } else { horizon })?
+            }
             _ => Schedule::default(),
         };
         let common = scope.common_model().map(|field| Model::read(&field)).transpose()?;
@@ -305,9 +354,11 @@ impl Experiment {
             schedule,
         };
         experiment.runs = experiment.all_runs(runs);
-        match experiment.too_large() {
-            Some(fault) => Err(runs_field.error(fault)),
-            None => Ok(experiment),
+        // What the command line makes too large is its own fault.
+        let is_overridden = scope.given.overrides.runs.is_some() || length.is_some();
+        match (runs_field, experiment.too_large()) {
+            (Some(field), Some(fault)) if !is_overridden => Err(field.error(fault)),
+            _ => Ok(experiment),
         }
     }
 
@@ -318,17 +369,7 @@ impl Experiment {
     ///
     /// A value out of its range; the experiment is unchanged then.
     pub(crate) fn apply(&mut self, overrides: Overrides) -> Result<(), OverrideError> {
-        let check = |option, value: Option<u64>, range: RangeInclusive<u64>| match value {
-            Some(value) if !range.contains(&value) => {
-                let fault = format!("expected an integer from {} to {}", range.start(), range.end());
-                Err(OverrideError { option, value, fault })
-            }
-            _ => Ok(()),
-        };
-        check("--runs", overrides.runs, RUNS)?;
-        check("--horizon", overrides.horizon, HORIZONS)?;
-        check("--max-steps", overrides.max_steps, HORIZONS)?;
-        check("--subsets", overrides.subsets, 1..=1 << 16)?;
+        overrides.check()?;
         for (option, key, value) in
             [("--horizon", "horizon", overrides.horizon), ("--max-steps", "max_steps", overrides.max_steps)]
         {
@@ -404,8 +445,8 @@ impl Experiment {
     fn too_large(&self) -> Option<String> {
         let Self { runs, horizon, .. } = self;
         if runs.checked_mul(*horizon).is_none_or(|rounds| rounds > MAX_ROUNDS) {
-            let plural = if *runs == 1 { "" } else { "s" };
-            return Some(format!("{runs} run{plural} of {horizon} rounds are more than {MAX_ROUNDS} rounds"));
+            let noun = noun(*runs, "run");
+            return Some(format!("{runs} {noun} of {horizon} rounds are more than {MAX_ROUNDS} rounds"));
         }
         self.size().too_large(false)
     }
@@ -588,17 +629,22 @@ fn read_name(field: &Field<'_>) -> Result<String, Error> {
     )))
 }
 
+/// Whether runs are counted in all or `{ per-instance = n }`.
+fn assignment_of(runs: &Field<'_>) -> Assignment {
+    if runs.is_table() { Assignment::InTurn } else { Assignment::Drawn }
+}
+
 /// How many runs, in all or `{ per-instance = n }`.
 fn read_runs(field: &Field<'_>) -> Result<(u64, Assignment), Error> {
     if !field.is_table() {
-        return Ok((field.integer_in(&RUNS)?, Assignment::Drawn));
+        return Ok((field.integer_in(&RUNS)?, assignment_of(field)));
     }
     let table: Table<'_> = field.get()?;
     let each = table
         .field("per-instance")
         .ok_or_else(|| table.missing("per-instance", "the number of runs of each instance"))?;
     table.finish()?;
-    Ok((each.integer_in(&RUNS)?, Assignment::InTurn))
+    Ok((each.integer_in(&RUNS)?, assignment_of(field)))
 }
 
 fn read_task(field: &Field<'_>) -> Result<Task, Error> {
@@ -635,7 +681,7 @@ fn read_title(field: &Field<'_>) -> Result<String, Error> {
         "the text is empty"
     } else if title.trim() != title {
         "the text begins or ends with a space"
-    } else if title.chars().any(is_invisible) {
+    } else if has_invisible(&title) {
         "the text has a line break, a control character or one that cannot be seen"
     } else if title.chars().count() > MAX_TITLE {
         "the text is longer than 100 characters"
@@ -645,13 +691,25 @@ fn read_title(field: &Field<'_>) -> Result<String, Error> {
     Err(field.error(format!("{fault}: expected one line of text")))
 }
 
-/// Whether a character is a control character, breaks the line, has no width or turns the direction of the text.
-pub(crate) fn is_invisible(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
-        )
+/// Whether a text has a character that is a control character, breaks the line, has no width or turns the direction of the text. What joins
+/// letters of a script, or emoji, is seen in what it joins.
+pub(crate) fn has_invisible(text: &str) -> bool {
+    let mut before = ' ';
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        let is_joiner = matches!(character, '\u{200c}' | '\u{200d}');
+        let joins = || !before.is_ascii() && rest.clone().next().is_some_and(|after| !after.is_ascii());
+        let is_invisible = character.is_control()
+            || matches!(
+                character,
+                '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
+            );
+        if is_invisible && !(is_joiner && joins()) {
+            return true;
+        }
+        before = character;
+    }
+    false
 }
 
 /// Refuses a name that was given before.

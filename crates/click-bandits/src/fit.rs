@@ -26,10 +26,9 @@ use self::simulation::Simulable;
 use self::source::{Apart, Source, Whole};
 use crate::manifest::{Manifest, Moment, sha256};
 use crate::output::OutputDir;
-use crate::stdout::say;
+use crate::terminal::{self, say};
 use anyhow::{Context as _, Result};
 use click_logs::fit::{Choice, Comparison, Fit, Model, Options, fit};
-use std::io::Write as _;
 
 /// Files that every fit writes; the figures and the spec only where a model has what they show.
 const FILES: [&str; 8] =
@@ -88,7 +87,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let source = Source::new(arguments)?;
     let tell = |what: &str| {
         if !arguments.quiet {
-            let _ = writeln!(std::io::stderr(), "{what}");
+            terminal::tell(&what);
         }
     };
     let inputs = Inputs::open(arguments.files(), arguments.quiet, tell)?;

@@ -2,6 +2,7 @@
 
 mod config;
 mod fit;
+mod interrupt;
 mod manifest;
 mod output;
 mod overview;
@@ -12,9 +13,9 @@ mod reproduce;
 mod result;
 mod simulate;
 mod spreads;
-mod stdout;
 mod tables;
 mod temporary;
+mod terminal;
 mod timing;
 mod toml_reader;
 
@@ -22,10 +23,10 @@ use crate::config::{Experiment, Overrides};
 use crate::overview::Overview;
 use crate::report::figure::{Figure, Looks};
 use crate::simulate::Options;
-use crate::toml_reader::Source;
+use crate::toml_reader::{Source, with_short_numbers};
 use anyhow::Result;
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand};
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -81,7 +82,9 @@ struct Simulate {
 
 /// Runs the command with the arguments of this process.
 pub fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let cli = Cli::try_parse().unwrap_or_else(|error| plain(error).exit());
+    interrupt::watch();
+    let outcome = match cli.command {
         Command::Simulate(arguments) => simulate(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Preferences(arguments) => preferences::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Fit(arguments) => fit::run(&arguments).map(|()| ExitCode::SUCCESS),
@@ -89,9 +92,20 @@ pub fn main() -> ExitCode {
     };
     outcome.unwrap_or_else(|error| {
         // With nowhere to say what is wrong, the exit status still says that something is.
-        let _ = writeln!(std::io::stderr(), "error: {error:#}");
+        terminal::tell(&format_args!("error: {error:#}"));
         ExitCode::FAILURE
     })
+}
+
+/// A fault of the command line in which a value does nothing to the terminal, and is not hundreds of digits long.
+fn plain(mut error: clap::Error) -> clap::Error {
+    for kind in [ContextKind::InvalidValue, ContextKind::InvalidArg, ContextKind::InvalidSubcommand] {
+        if let Some(ContextValue::String(value)) = error.get(kind) {
+            let value = terminal::in_line(&with_short_numbers(value)).into_owned();
+            error.insert(kind, ContextValue::String(value));
+        }
+    }
+    error
 }
 
 /// A number of the command line.
@@ -101,9 +115,9 @@ fn whole_number(text: &str) -> Result<u64, String> {
 
 fn simulate(arguments: &Simulate) -> Result<()> {
     let source = Source::read(&arguments.spec)?;
-    let mut experiment = Experiment::from_document(&source.parse()?)?;
     let Simulate { seed, runs, horizon, max_steps, .. } = *arguments;
-    experiment.apply(Overrides { seed, runs, horizon, max_steps, subsets: None })?;
+    let overrides = Overrides { seed, runs, horizon, max_steps, subsets: None };
+    let experiment = Experiment::overridden(&source.parse()?, overrides)?;
     let options = Options {
         threads: arguments.threads.map(usize::from),
         quiet: arguments.quiet,
@@ -113,7 +127,7 @@ fn simulate(arguments: &Simulate) -> Result<()> {
     let figures = Figure::defaults(experiment.task, experiment.has_duels());
     let simulation = simulate::simulate(&experiment, &arguments.out, &figures, &looks, options)?;
     if !arguments.quiet {
-        stdout::say(&Overview { simulation: &simulation, out: &arguments.out })?;
+        terminal::say(&Overview { simulation: &simulation, out: &arguments.out })?;
     }
     Ok(())
 }

@@ -13,8 +13,9 @@
 //! created by [`OutputDir::write_all`], and removed again when that fails. Two runs that finish at once in one directory
 //! take turns (an advisory lock on the directory, where the file system has them).
 
+use crate::interrupt;
 use crate::manifest::Owner;
-use crate::temporary::{Part, try_to_create_in};
+use crate::temporary::{Part, remove_left_overs, try_to_create_in};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,8 +30,6 @@ pub(crate) const RUNS: &str = "runs.csv";
 const USUAL: [&str; 3] = [RESULT, "curves.csv", "timing.json"];
 /// Files that an experiment writes when it is asked to.
 const OPTIONAL: [&str; 1] = [RUNS];
-/// End of the temporary names, which begin with a point.
-const TEMPORARY: &str = ".click-bandits-part";
 
 /// An output directory that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -129,8 +128,9 @@ impl OutputDir {
         let lock = File::open(&self.dir).ok();
         // Without locks on this file system two runs at once are the user's affair.
         let locked = lock.as_ref().is_some_and(|dir| dir.lock().is_ok());
+        let mut kept = interrupt::hold();
         if locked {
-            self.remove_left_overs();
+            remove_left_overs(&self.dir);
         }
         let names: Vec<&str> = files.iter().map(|&(name, _)| name).collect();
         self.check_owner(&names)?;
@@ -141,7 +141,7 @@ impl OutputDir {
         let mut parts = Vec::new();
         for &(name, content) in std::iter::once(&(MANIFEST, manifest)).chain(ordered) {
             let path = self.dir.join(name);
-            let part = Part::write(&path, TEMPORARY, content).map_err(system(&path, "cannot be written"))?;
+            let part = Part::write(&path, content).map_err(system(&path, "cannot be written"))?;
             parts.push((path, part));
         }
         created.keep();
@@ -157,6 +157,7 @@ impl OutputDir {
         if let Some(dir) = lock {
             let _ = dir.sync_all();
         }
+        kept.complete(&self.dir);
         Ok(())
     }
 
@@ -176,15 +177,23 @@ impl OutputDir {
         }
     }
 
-    /// Writes what a run has done so far, for the next one to go on from.
+    /// Writes what a run has done so far, for the next one to go on from, and says it if it is interrupted.
     ///
     /// # Errors
     ///
     /// It cannot be written.
-    pub(crate) fn write_progress(&self, name: &str, content: &[u8]) -> Result<(), OutputError> {
+    pub(crate) fn write_progress(
+        &self,
+        name: &str,
+        content: &[u8],
+        kept_so_far: String,
+    ) -> Result<(), OutputError> {
+        let mut kept = interrupt::hold();
         let path = self.dir.join(name);
-        let part = Part::write(&path, TEMPORARY, content).map_err(system(&path, "cannot be written"))?;
-        part.rename().map_err(system(&path, "cannot be put in place"))
+        let part = Part::write(&path, content).map_err(system(&path, "cannot be written"))?;
+        part.rename().map_err(system(&path, "cannot be put in place"))?;
+        kept.begun(kept_so_far);
+        Ok(())
     }
 
     /// Refuses a directory of another experiment, and one in which the manifest and `names` would replace a directory or
@@ -252,17 +261,6 @@ impl OutputDir {
     fn try_to_create(&self) -> Result<(), OutputError> {
         let place = existing_ancestor(&self.dir);
         try_to_create_in(&place).map_err(system(&place, "cannot be written"))
-    }
-
-    /// Removes temporary files of runs that were killed; only while the directory is locked.
-    fn remove_left_overs(&self) {
-        let Ok(entries) = fs::read_dir(&self.dir) else { return };
-        for entry in entries.flatten() {
-            let name = entry.file_name();
-            if name.to_string_lossy().starts_with('.') && name.to_string_lossy().ends_with(TEMPORARY) {
-                let _ = fs::remove_file(entry.path());
-            }
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::report::number;
 use crate::simulate::Simulation;
+use crate::terminal;
 use std::fmt;
 use std::path::Path;
 
@@ -18,7 +19,7 @@ impl fmt::Display for Overview<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Simulation { measured, timing } = self.simulation;
         let result = &measured.result;
-        let labels = result.policies.iter().map(|policy| policy.label.chars().count());
+        let labels = result.policies.iter().map(|policy| terminal::width(&policy.label));
         let width = labels.max().unwrap_or(0).max("policy".len());
         let (runs, many) = (number::grouped(result.runs), result.runs > 1);
         let what =
@@ -64,7 +65,7 @@ impl fmt::Display for Overview<'_> {
         let widths: Vec<usize> =
             heads.iter().map(|head| if is_share(head) { 8 } else { head.len().max(20) }).collect();
         let mut line = |name: &str, cells: &[&str]| {
-            write!(formatter, "  {name:width$}")?;
+            write!(formatter, "  {}", terminal::left(name, width))?;
             for (cell, width) in cells.iter().zip(&widths) {
                 write!(formatter, "  {cell:>width$}")?;
             }
@@ -76,7 +77,7 @@ impl fmt::Display for Overview<'_> {
         }
         for bound in &result.bounds {
             let Some(&last) = bound.value.last() else { continue };
-            writeln!(formatter, "\n  {}: {}", bound.label, number::significant(last, 4))?;
+            writeln!(formatter, "\n  {}: {}", bound.reader_name(), number::significant(last, 4))?;
         }
         writeln!(formatter, "\nFigures and all numbers: {}", self.out.display())
     }
@@ -96,19 +97,30 @@ mod tests {
     use crate::toml_reader::Source;
 
     fn overview(runs: u64) -> String {
-        let label = "é".repeat(100);
+        overview_of(runs, &[&"é".repeat(100)])
+    }
+
+    fn overview_of(runs: u64, labels: &[&str]) -> String {
+        let policy = |label: &&str| format!("[[policies]]\npolicy = \"uniform\"\nlabel = \"{label}\"\n");
+        let policies: String = labels.iter().map(policy).collect();
         let text = format!(
             "name = \"x\"\ntask = \"regret\"\nhorizon = 10\nruns = {runs}\nseed = 1\n\
-             [[instances]]\nmodel = \"pbm\"\ntheta = [0.5, 0.4]\nkappa = [0.9]\n\
-             [[policies]]\npolicy = \"uniform\"\nlabel = \"{label}\"\n"
+             [[instances]]\nmodel = \"pbm\"\ntheta = [0.5, 0.4]\nkappa = [0.9]\n{policies}"
         );
         let source = Source::from_text("spec.toml", text).unwrap();
         let experiment = Experiment::from_document(&source.parse().unwrap()).unwrap();
         let out = tempfile::tempdir().unwrap();
         let options = Options { threads: Some(1), quiet: true, keep_runs: false };
-        let looks = Looks::of([label.as_str()]);
+        let looks = Looks::of(labels.iter().copied());
         let simulation = simulate(&experiment, out.path(), &[], &looks, options).unwrap();
         Overview { simulation: &simulation, out: out.path() }.to_string()
+    }
+
+    #[test]
+    fn labels_in_any_script_stand_in_line() {
+        let text = overview_of(3, &["ab", "日本語", "e\u{301}", "👍🏽"]);
+        let ends: Vec<usize> = text.lines().skip(2).take(5).map(terminal::width).collect();
+        assert!(ends.windows(2).all(|pair| pair[0] == pair[1]), "{ends:?}\n{text}");
     }
 
     #[test]

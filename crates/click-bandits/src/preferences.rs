@@ -20,7 +20,7 @@ pub(crate) use subsets::shares as subset_shares;
 use crate::config::MatrixFile;
 use crate::manifest::{Manifest, Moment, sha256};
 use crate::output::OutputDir;
-use crate::stdout::say;
+use crate::terminal::say;
 use anyhow::{Context as _, Result, bail};
 use report::Report;
 use serde_json::{Value, json};

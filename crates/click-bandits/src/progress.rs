@@ -3,9 +3,10 @@
 //! All of it goes to standard error. The unit is a run of one policy or whatever else is counted; any thread may report one.
 
 use crate::report::number::grouped;
+use crate::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -73,7 +74,7 @@ fn bar(name: &str, total: u64, unit: &'static str) -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template("{prefix} [{wide_bar}] {numbers}") {
         bar.set_style(style.with_key("numbers", numbers).progress_chars("=> "));
     }
-    bar.set_prefix(name.to_owned());
+    bar.set_prefix(terminal::in_line(name).into_owned());
     bar.enable_steady_tick(BETWEEN_TICKS);
     bar
 }
@@ -101,8 +102,7 @@ impl Lines {
             while stopped.recv_timeout(between) == Err(RecvTimeoutError::Timeout) {
                 let done = count.load(Ordering::Relaxed);
                 let status = Status { done, total, unit, elapsed: start.elapsed() };
-                // A closed standard error is no reason to stop simulating.
-                let _ = writeln!(std::io::stderr(), "{name}: {status}");
+                terminal::tell(&format_args!("{name}: {status}"));
             }
         });
         Self { done, stop: Some(stop), thread: Some(thread) }
@@ -130,7 +130,8 @@ struct Status {
 impl fmt::Display for Status {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { done, total, unit, elapsed } = *self;
-        write!(formatter, "{} of {} {unit}", grouped(done), grouped(total))?;
+        let of_all = if total == 1 { unit.strip_suffix('s').unwrap_or(unit) } else { unit };
+        write!(formatter, "{} of {} {of_all}", grouped(done), grouped(total))?;
         let percent = u128::from(done) * 100 / u128::from(total.max(1));
         write!(formatter, ", {percent} %")?;
         let rate = done as f64 / elapsed.as_secs_f64();
@@ -182,7 +183,7 @@ mod tests {
             "1 of 18,446,744,073,709,551,615 runs, 0 %, 0.00 runs/s, more than 100 d left"
         );
         assert_eq!(status(0, 0, 0.0), "0 of 0 runs, 0 %");
-        assert_eq!(status(1, 1, 0.0), "1 of 1 runs, 100 %");
+        assert_eq!(status(1, 1, 0.0), "1 of 1 run, 100 %");
     }
 
     #[test]

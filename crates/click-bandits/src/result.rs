@@ -251,6 +251,16 @@ pub(crate) struct Bound {
     pub(crate) value: Vec<f64>,
 }
 
+impl Bound {
+    /// What readers call it: the lower bounds on regret are what regret grows like in the end, and it may be less after any number of rounds.
+    pub(crate) fn reader_name(&self) -> String {
+        let is_of_regret = !self.t.is_empty();
+        let asymptotic =
+            if is_of_regret && self.label.starts_with("lower bound") { "asymptotic " } else { "" };
+        format!("{asymptotic}{}", self.label)
+    }
+}
+
 /// Cumulative expected clicks of a best list over the runs' instances.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Optimum {

@@ -21,7 +21,7 @@ mod names;
 mod suggest;
 mod syntax;
 
-pub(crate) use error::{Error, Location};
+pub(crate) use error::{Error, Location, with_short_numbers};
 pub(crate) use suggest::closest;
 
 #[cfg(test)]
@@ -244,30 +244,54 @@ impl<'doc> Table<'doc> {
         self.know(names::fields::<T>(&variant));
         self.finish()?;
 
-        let mut fields = DeTable::new();
-        for (key, value) in self.entries {
-            if key.get_ref() != tag && !others.contains(&**key.get_ref()) {
-                fields.insert(key.clone(), value.clone());
+        let tagged = |replaced: Option<&str>| {
+            let mut fields = DeTable::new();
+            for (key, value) in self.entries {
+                if key.get_ref() != tag && !others.contains(&**key.get_ref()) {
+                    let is_replaced = replaced == Some(&**key.get_ref());
+                    let value = if is_replaced {
+                        Spanned::new(value.span(), DeValue::String("".into()))
+                    } else {
+                        value.clone()
+                    };
+                    fields.insert(key.clone(), value);
+                }
             }
-        }
-        let mut tagged = DeTable::new();
-        let fields = Spanned::new(self.span.clone(), DeValue::Table(fields));
-        tagged.insert(Spanned::new(name.value.span(), variant.into()), fields);
-        let tagged = Spanned::new(self.span.clone(), DeValue::Table(tagged));
-        T::deserialize(ValueDeserializer::from(tagged)).map_err(|error| self.of_serde(&name, &error))
+            let mut tagged = DeTable::new();
+            let fields = Spanned::new(self.span.clone(), DeValue::Table(fields));
+            tagged.insert(Spanned::new(name.value.span(), variant.clone().into()), fields);
+            Spanned::new(self.span.clone(), DeValue::Table(tagged))
+        };
+        let read = |replaced| T::deserialize(ValueDeserializer::from(tagged(replaced)));
+        read(None).map_err(|error| {
+            let key = error.span().and_then(|span| self.key_at(&span));
+            // Where a name is expected and something else found, serde lists the names only for one that is none of them.
+            let field = key.and_then(|key| self.field(key)).filter(|field| !field.value.get_ref().is_str());
+            let names = key.and_then(|key| suggest::known_names(read(Some(key)).err()?.message()));
+            match field.zip(names) {
+                Some((field, names)) => field.wrong_type(&names),
+                None => self.of_serde(&name, &error),
+            }
+        })
     }
 
     /// A serde error in a value of this table.
     fn of_serde(&self, tag: &Field<'doc>, error: &toml::de::Error) -> Error {
         let message = suggest::plain_serde_message(error.message());
         let Some(span) = error.span() else { return tag.error(message) };
+        match self.key_at(&span) {
+            Some(key) => self.source.location(&span, &self.path_of(key)).error(message),
+            None => tag.error(message),
+        }
+    }
+
+    /// The key with the value that a place is in.
+    fn key_at(&self, span: &Range<usize>) -> Option<&'doc str> {
         let covers = |(key, value): &(&Spanned<_>, &Spanned<DeValue<'_>>)| {
             key.span().start <= span.start && span.start < value.span().end.max(value.span().start + 1)
         };
-        match self.entries.iter().filter(covers).max_by_key(|(key, _)| key.span().start) {
-            Some((key, _)) => self.source.location(&span, &self.path_of(key.get_ref())).error(message),
-            None => tag.error(message),
-        }
+        let (key, _) = self.entries.iter().filter(covers).max_by_key(|(key, _)| key.span().start)?;
+        Some(&**key.get_ref())
     }
 
     /// An error about the table as a whole.

@@ -2,6 +2,10 @@
 
 mod bad_spec;
 mod fit;
+#[cfg(unix)]
+mod interrupt;
 mod preferences;
 mod reproduce_log;
 mod same_bytes;
+mod terminal;
+mod valgrind;

@@ -147,7 +147,7 @@ fn what_does_not_fit_in_memory_is_refused_before_it_begins() {
     let bench = Bench::new(small());
     let end = "GiB of memory, more than 8 GiB: reduce runs, policies or checkpoints";
     let message = bench.refusal("spec.toml", &["--runs", "2000000000", "--horizon", "1"]);
-    let begin = "error: --runs 2000000000: 2000000000 runs of 2 policies at 1 checkpoints take about ";
+    let begin = "error: --runs 2000000000: 2000000000 runs of 2 policies at 1 checkpoint take about ";
     assert!(message.starts_with(begin) && message.ends_with(end), "{message}");
     let message = bench.refusal("spec.toml", &["--runs", "9000000", "--keep-runs"]);
     let begin = "error: --keep-runs: 9000000 runs of 2 policies at 3 checkpoints and all of them in runs.csv take about ";

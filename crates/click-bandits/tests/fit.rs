@@ -195,6 +195,38 @@ fn parameters_come_back_and_the_spec_runs() {
 }
 
 /// What the first fit counted, another begins with: the same parameters.
+/// What a stranger may have typed: nothing of it works in a spreadsheet or on a terminal, and nothing is lost.
+#[test]
+fn names_that_are_formulas_are_text_where_they_are_shown_and_themselves_where_they_are_read() {
+    let top = tempdir().unwrap();
+    let items = ["=cmd|' /C calc'!A0", "-1", "@SUM(A1)", "a\u{1b}[2Jb", "'quoted", "\"+1+1\", tab\there"];
+    let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+    let mut log = "query,item,position,clicks,impressions\n".to_owned();
+    for (place, item) in items.iter().enumerate() {
+        for position in 1..=3 {
+            let clicks = 10 * (place + 1) / position;
+            writeln!(log, "+query,{},{position},{clicks},100", quoted(item)).unwrap();
+        }
+    }
+    let given = top.path().join("given.csv");
+    fs::write(&given, log).unwrap();
+    let [first, second] = ["first", "second"].map(|name| top.path().join(name));
+    works("fit", &["--counts", text(&given), "--out", text(&first)]);
+    works("fit", &["--counts", text(&first.join("counts.csv")), "--out", text(&second)]);
+    let read = |out: &Path, file: &str| fs::read_to_string(out.join(file)).unwrap();
+    for file in ["counts.csv", "parameters.csv"] {
+        assert_eq!(read(&first, file), read(&second, file), "{file}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&read(&second, "parameters.json")).unwrap();
+    let json = json.to_string();
+    assert!(items.iter().all(|item| json.contains(&serde_json::Value::from(*item).to_string())), "{json}");
+    let shown = read(&second, "parameters.csv");
+    assert!(!shown.contains('\u{1b}') && shown.contains("a\\u{1b}[2Jb"), "{shown}");
+    let formulas = |name: &str| shown.lines().filter(|line| line.contains(&format!(",{name},"))).count();
+    assert_eq!(["'=cmd|' /C calc'!A0", "-1", "'@SUM(A1)", "'quoted"].map(formulas), [1; 4], "{shown}");
+    assert_eq!((formulas("'+query"), formulas("+query")), (9, 0), "{shown}");
+}
+
 #[test]
 fn counts_are_as_good_as_the_log() {
     let top = tempdir().unwrap();

@@ -153,7 +153,7 @@ fn a_given_matrix_has_no_error() {
     fs::write(&file, "0.5 0.501\n0.499 0.5\n").expect("written");
     let output = preferences(&["--matrix", path(&file)]);
     let text = String::from_utf8(output.stdout).expect("text");
-    assert!(text.contains("Condorcet winner                0, which beats all 1 others\n"), "{text}");
+    assert!(text.contains("Condorcet winner                0, which beats the other one\n"), "{text}");
     assert!(text.contains("Sampling error                  none is known of"), "{text}");
 }
 
@@ -261,7 +261,7 @@ fn a_packed_matrix_is_read() {
     let output = preferences(&["--matrix", path(&file)]);
     let text = String::from_utf8(output.stdout).expect("text");
     assert!(
-        text.contains("0, which beats all 1 others"),
+        text.contains("0, which beats the other one"),
         "{text}{}",
         String::from_utf8_lossy(&output.stderr)
     );

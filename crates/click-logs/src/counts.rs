@@ -263,7 +263,7 @@ impl Counts {
     }
 
     /// Writes all cells as CSV that [`Format::counts`](crate::Format::counts) reads: a header, then `query,item,position,clicks,impressions`,
-    /// positions from 1.
+    /// positions from 1. Names are as they are in the log, whatever a spreadsheet or a terminal makes of them.
     ///
     /// # Errors
     ///

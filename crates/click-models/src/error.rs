@@ -26,7 +26,10 @@ pub enum Error {
     #[error("no positions: a list has at least one")]
     NoPositions,
     /// A list cannot be longer than the catalogue it is drawn from.
-    #[error("{n_positions} positions but only {n_items} items: a list shows every item at most once")]
+    #[error(
+        "{n_positions} positions but only {n_items} item{s}: a list shows every item at most once",
+        s = if *n_items == 1 { "" } else { "s" }
+    )]
     MorePositionsThanItems {
         /// Positions asked for.
         n_positions: usize,

@@ -304,7 +304,11 @@ fn read_group(table: &Table<'_>, given: Option<&Arc<MatrixFile>>) -> Result<Grou
                 Arc::clone(file)
             } else {
                 let name: String = field.get()?;
-                Arc::new(MatrixFile::read(&field.folder().join(name))?)
+                // What is wrong in the file has a place there; a file that is not to be had, the place that asks for it.
+                let file = MatrixFile::read(&field.folder().join(name));
+                Arc::new(file.map_err(|error| {
+                    if error.is_about_whole_file() { field.error(error.to_string()) } else { error }
+                })?)
             };
             (Arc::clone(&file.matrix), Some(file), field)
         }

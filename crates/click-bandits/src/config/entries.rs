@@ -1,6 +1,7 @@
 //! The policies of an experiment: what the file says of each, and whether it can play these users.
 
 use super::{Instances, Model, Task, read_tables, read_title, unique};
+use crate::report::number::counted;
 use crate::toml_reader::{Error, Field, Location, Table};
 use click_models::ListShape;
 use confidence::Probability;
@@ -142,9 +143,9 @@ fn read_examination(
     for (index, shape) in instances.shapes().into_iter().enumerate() {
         if examination.len() != shape.n_positions() {
             return Err(field.error(format!(
-                "{} probabilities, but the lists of instances[{index}] have {} positions: expected one for each",
-                examination.len(),
-                shape.n_positions()
+                "{}, but the lists of instances[{index}] have {}: expected one for each",
+                counted(examination.len() as u64, "probability"),
+                counted(shape.n_positions() as u64, "position")
             )));
         }
     }
@@ -204,9 +205,8 @@ fn check_position(table: &Table<'_>, spec: &PolicySpec, instances: &Instances) -
     for (index, shape) in instances.shapes().into_iter().enumerate() {
         if *position >= shape.n_positions() {
             let message = format!(
-                "position {position} is not in the list of instances[{index}], which has {} positions: expected an \
-                 integer from 0 to {}",
-                shape.n_positions(),
+                "position {position} is not in the list of instances[{index}], which has {}: expected an integer from 0 to {}",
+                counted(shape.n_positions() as u64, "position"),
                 shape.n_positions() - 1
             );
             let location = table.field("position").map_or_else(|| table.location(), |field| field.location());

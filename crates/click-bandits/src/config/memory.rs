@@ -16,6 +16,7 @@
 //! length, because it grows by doubling. What a policy itself needs while it plays is not counted: it is there once a thread, not
 //! once a run.
 
+use crate::report::number::noun;
 use sim::{Curve, Identification};
 
 /// The most that an experiment may take: 8 GiB.
@@ -61,7 +62,9 @@ impl Size {
         let gibibytes = (total / GIBIBYTE).ceil();
         let table = if all_runs { " and all of them in runs.csv" } else { "" };
         let (at, or_checkpoints) = match kept {
-            Kept::Curves { checkpoints } => (format!(" at {checkpoints} checkpoints"), true),
+            Kept::Curves { checkpoints } => {
+                (format!(" at {checkpoints} {}", noun(checkpoints, "checkpoint")), true)
+            }
             Kept::Answers => (String::new(), false),
         };
         let remedy = match (all_runs, in_runs > in_summaries, or_checkpoints) {
@@ -73,7 +76,9 @@ impl Size {
             (_, false, false) => "reduce policies",
         };
         Some(format!(
-            "{runs} runs of {policies} policies{at}{table} take about {gibibytes} GiB of memory, more than 8 GiB: {remedy}"
+            "{runs} {} of {policies} {}{at}{table} take about {gibibytes} GiB of memory, more than 8 GiB: {remedy}",
+            noun(runs, "run"),
+            noun(policies, "policy"),
         ))
     }
 
@@ -150,7 +155,7 @@ mod tests {
         assert_eq!(size(fits, 1, 1).too_large(false), None);
         assert_eq!(
             size(fits + 1, 1, 1).too_large(false).unwrap(),
-            "31580626 runs of 1 policies at 1 checkpoints take about 9 GiB of memory, more than 8 GiB: reduce runs, \
+            "31580626 runs of 1 policy at 1 checkpoint take about 9 GiB of memory, more than 8 GiB: reduce runs, \
              policies or checkpoints"
         );
         assert!(size(fits, 1, 1).too_large(true).unwrap().contains("leave out --keep-runs"));

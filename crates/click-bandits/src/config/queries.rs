@@ -18,7 +18,7 @@ use self::json::Json;
 use super::duels::MatrixFile;
 use super::instance::Instance;
 use super::instances::{Instances, Model};
-use super::{MAX_TITLE, hexadecimal, is_invisible};
+use super::{MAX_TITLE, Overrides, has_invisible, hexadecimal};
 use crate::toml_reader::{Error, Field, Location, read_file};
 use click_models::{PositionBased, RandomSemiBandit, RankOneModel};
 use confidence::Probability;
@@ -36,6 +36,8 @@ pub(crate) struct Given<'a> {
     pub(crate) replace_shared: bool,
     /// What stands for every preference matrix from a file.
     pub(crate) matrix: Option<&'a Arc<MatrixFile>>,
+    /// What the command line says in the place of the file, whose value is not looked at then.
+    pub(crate) overrides: Overrides,
 }
 
 /// What `instances = "data"` stands for.
@@ -283,7 +285,7 @@ impl Reader<'_> {
     fn name(self, path: &str, name: &str) -> Result<String, Error> {
         let fault = if name.trim().is_empty() || name.trim() != name {
             "the name is empty, or begins or ends with a space"
-        } else if name.chars().any(is_invisible) {
+        } else if has_invisible(name) {
             "the name has a line break, a control character or one that cannot be seen"
         } else if name.chars().count() > MAX_TITLE {
             "the name is longer than 100 characters"

@@ -199,6 +199,63 @@ fn overrides_recompute_the_checkpoints() {
     assert_eq!(listed.canonical_json(), before);
 }
 
+/// What the command line says stands in the place of what the file says, which is not looked at then.
+#[test]
+fn overrides_go_before_what_the_file_says() {
+    let overridden = |from: &str, to: &str, overrides: Overrides| {
+        assert!(GOOD.contains(from), "{from:?}");
+        let source = Source::from_text("spec.toml", GOOD.replacen(from, to, 1)).unwrap();
+        Experiment::overridden(&source.parse().unwrap(), overrides).map_err(|error| error.to_string())
+    };
+    let runs = Overrides { runs: Some(3), ..Overrides::default() };
+    let horizon = Overrides { horizon: Some(2000), ..Overrides::default() };
+    let seed = Overrides { seed: Some(5), ..Overrides::default() };
+    for faulty in ["runs = 0", "runs = 9999999999", "runs = \"many\"", "runs = 4_294_967_295", ""] {
+        assert_eq!(overridden("runs = 1000", faulty, runs).unwrap().runs, 3, "{faulty:?}");
+    }
+    for faulty in ["horizon = 0", "horizon = -1", "horizon = 9007199254740992", "horizon = 900", ""] {
+        let experiment = overridden("horizon = 100_000", faulty, horizon).unwrap();
+        assert_eq!((experiment.horizon, experiment.checkpoints), (2000, vec![1000, 2000]), "{faulty:?}");
+    }
+    assert_eq!(overridden("seed = 1", "seed = -1", seed).unwrap().seed, 5);
+    let per_instance = overridden("runs = 1000", "runs = { per-instance = 0 }", runs).unwrap();
+    assert_eq!((per_instance.runs, per_instance.runs_per_instance()), (3, Some(3)));
+    // The same experiment as of a file without fault, whichever way it is made.
+    let mut applied = read(GOOD).unwrap();
+    applied.apply(Overrides { horizon: Some(2000), seed: Some(5), ..runs }).unwrap();
+    let at_once =
+        overridden("seed = 1", "seed = 1", Overrides { horizon: Some(2000), seed: Some(5), ..runs });
+    assert_eq!(at_once.unwrap().identity(), applied.identity());
+    // What is at fault is what was given last.
+    for (from, to, overrides, fault) in [
+        ("runs = 1000", "runs = 0", horizon, "spec.toml:5:8: runs: 0 is too small: "),
+        (
+            "runs = 1000",
+            "runs = 0",
+            Overrides { runs: Some(0), ..runs },
+            "--runs 0: expected an integer from 1 to ",
+        ),
+        ("runs = 1000", "runs = 1000", Overrides { runs: Some(1 << 31), ..runs }, "--runs 2147483648: "),
+        ("runs = 1000", "runs = 1000", Overrides { horizon: Some(1 << 53), ..runs }, "--runs 3: "),
+        (
+            "seed = 1",
+            "seed = 1",
+            Overrides { max_steps: Some(9), ..seed },
+            "--max-steps 9: task \"regret\" plays ",
+        ),
+    ] {
+        let found = overridden(from, to, overrides).unwrap_err();
+        assert!(found.starts_with(fault), "{found:?} instead of {fault:?}");
+    }
+}
+
+#[test]
+fn a_label_may_join_emoji_and_letters_of_a_script() {
+    for label in ["👩\u{200d}🔬", "می\u{200c}خواهم"] {
+        assert_eq!(read(&GOOD.replace("PBM-PIE (log T)", label)).unwrap().policies[1].label, label);
+    }
+}
+
 #[test]
 fn what_is_written_reads_back_as_the_same_experiment() {
     let odd = GOOD
@@ -542,7 +599,8 @@ fn a_matrix_is_read_from_the_folder_of_the_spec() {
         let message = read_file().unwrap_err().to_string();
         message.strip_prefix(&folder.path().display().to_string()).unwrap_or(&message).to_owned()
     };
-    assert_eq!(message(), "/m.csv: cannot be read: no such file or directory");
+    let spec = format!("/spec.toml:8:8: instances[0].file: {}", folder.path().join("m.csv").display());
+    assert_eq!(message(), format!("{spec}: cannot be read: no such file or directory"));
     std::fs::write(folder.path().join("m.csv"), "0.5,0.6\n0.4,0.5x\n").unwrap();
     assert!(message().starts_with("/m.csv:2:5: "), "{}", message());
     std::fs::write(folder.path().join("m.csv"), b"0.5,0.6\n0.4,\xff\n").unwrap();

@@ -1,10 +1,11 @@
 //! What a fit says, as pictures: examination by position and attraction of items, with intervals.
 
 use super::source::Whole;
-use crate::config::is_invisible;
+use crate::config::has_invisible;
 use crate::report::axis::{Axis, Scale};
 use crate::report::number;
 use crate::report::svg::{Chart, Curve, Look, render};
+use crate::report::text::letters;
 use anyhow::Result;
 use click_logs::Id;
 use click_logs::fit::{Estimate, Fit, ItemFit, QueryFit, Scope};
@@ -14,7 +15,7 @@ const QUERIES: usize = 8;
 /// Queries and items that a picture of items has room for.
 const QUERIES_OF_ITEMS: usize = 4;
 const ITEMS: usize = 10;
-/// Characters of a name in a picture, and how many of them are those that it begins with, where it is longer.
+/// Letters of a name in a picture, and how many of them are those that it begins with, where it is longer.
 const LONGEST_NAME: usize = 24;
 const BEGINNING: usize = 7;
 /// Between the bars of two curves, where a position or an item is 1.
@@ -158,11 +159,11 @@ fn of_queries(shown: usize, all: usize) -> String {
 /// A name as pictures have room for it. Names of one log often begin alike, as addresses do: the end of a long one is kept.
 fn short(whole: &Whole, id: Id) -> String {
     let name = whole.counts.names().name(id);
-    let name: Vec<char> =
-        name.chars().map(|character| if is_invisible(character) { '?' } else { character }).collect();
-    if name.len() <= LONGEST_NAME {
-        return name.into_iter().collect();
+    let seen = |letter| if has_invisible(letter) { "?" } else { letter };
+    let letters: Vec<&str> = letters(&name).into_iter().map(seen).collect();
+    if letters.len() <= LONGEST_NAME {
+        return letters.concat();
     }
-    let (beginning, end) = (&name[..BEGINNING], &name[name.len() - (LONGEST_NAME - BEGINNING - 1)..]);
-    beginning.iter().chain(&['…']).chain(end).collect()
+    let end = &letters[letters.len() - (LONGEST_NAME - BEGINNING - 1)..];
+    format!("{}…{}", letters[..BEGINNING].concat(), end.concat())
 }

@@ -5,7 +5,7 @@ use super::arguments::Arguments;
 use super::records::FEW;
 use super::simulation::Simulable;
 use super::source::{Source, Whole};
-use crate::report::number::{fixed, grouped};
+use crate::report::number::{counted, fixed, grouped};
 use click_logs::fit::{Choice, Comparison, Difference, Fit, Model, identifiability};
 use click_logs::{ListSessions, QuerySessions};
 use std::fmt;
@@ -29,12 +29,12 @@ impl fmt::Display for Overview<'_> {
         writeln!(f, "{}: {report}", self.arguments.named())?;
         writeln!(
             f,
-            "Fitted: {} of {} queries, {} cells, {} impressions, {} clicks; priors, in pseudo-impressions an item: {}\n",
+            "Fitted: {} of {}, {}, {}, {}; priors, in pseudo-impressions an item: {}\n",
             grouped(counts.n_queries() as u64),
-            grouped(*n_queries as u64),
-            grouped(counts.n_cells() as u64),
-            grouped(counts.impressions()),
-            grouped(counts.clicks()),
+            counted(*n_queries as u64, "query"),
+            counted(counts.n_cells() as u64, "cell"),
+            counted(counts.impressions(), "impression"),
+            counted(counts.clicks(), "click"),
             priors.join(", "),
         )?;
         self.comparison(f)?;
@@ -97,9 +97,9 @@ impl Overview<'_> {
         };
         writeln!(
             f,
-            "On {} impressions held out (one in {}), best first; behind the best: in nats an impression, with the standard error of the \
+            "On {} held out (one in {}), best first; behind the best: in nats an impression, with the standard error of the \
              difference on the same {} {}:\n",
-            grouped(best.impressions),
+            counted(best.impressions, "impression"),
             self.arguments.held_out,
             grouped(comparison.n_clusters()),
             if comparison.is_by_session() { "sessions" } else { "cells" },
@@ -162,8 +162,9 @@ impl Overview<'_> {
             let n_stuck = ends.filter(|end| !end.converged).count();
             if n_stuck > 0 {
                 warn(format!(
-                    "{}: {n_stuck} maximisations ended before they met their criterion.",
-                    fit.model()
+                    "{}: {} ended before they met their criterion.",
+                    fit.model(),
+                    counted(n_stuck as u64, "maximisation")
                 ))?;
             }
         }
@@ -183,30 +184,30 @@ impl Overview<'_> {
         for (count, what) in [
             (
                 sum(|report| report.never_clicked.len()),
-                "items were never clicked: their attraction rests on the prior".to_owned(),
+                "items that were never clicked, whose attraction rests on the prior".to_owned(),
             ),
             (
                 sum(|report| report.always_clicked.len()),
-                "items were clicked whenever shown: their attraction rests on the prior".to_owned(),
+                "items that were clicked whenever shown, whose attraction rests on the prior".to_owned(),
             ),
             (
                 sum(|report| report.few_impressions.len()),
-                format!("items have fewer than {FEW} impressions: see their intervals"),
+                format!("items with fewer than {FEW} impressions, see their intervals"),
             ),
             (
                 sum(|report| report.few_clicks.len()),
-                format!("positions have fewer than {FEW} clicks: see the intervals of examination"),
+                format!("positions with fewer than {FEW} clicks, see the intervals of examination"),
             ),
             (
                 sum(|report| report.few_comparisons.len()),
                 format!(
-                    "positions are compared with the first one by fewer than {FEW} clicks on items shown at both: their examination \
-                     is what it is only if lists are in random order"
+                    "positions that fewer than {FEW} clicks on items shown at both compare with the first one, whose examination is \
+                     what it is only if lists are in random order"
                 ),
             ),
         ] {
             if count > 0 {
-                warn(format!("{} {what}.", grouped(count as u64)))?;
+                warn(format!("{what}: {}.", grouped(count as u64)))?;
             }
         }
         Ok(())

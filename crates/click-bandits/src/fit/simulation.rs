@@ -2,7 +2,7 @@
 
 use super::arguments::Arguments;
 use super::source::Whole;
-use crate::config::{Experiment, MAX_TITLE, is_invisible};
+use crate::config::{Experiment, MAX_TITLE, has_invisible};
 use crate::toml_reader::Source;
 use anyhow::{Context as _, Result};
 use click_logs::fit::{Choice, Fit, Model, QueryFit, Users};
@@ -129,10 +129,7 @@ impl<'a> Simulable<'a> {
 
 /// Whether `simulate` takes this as an instance's name.
 fn is_title(name: &str) -> bool {
-    !name.is_empty()
-        && name.trim() == name
-        && !name.chars().any(is_invisible)
-        && name.chars().count() <= MAX_TITLE
+    !name.is_empty() && name.trim() == name && !has_invisible(name) && name.chars().count() <= MAX_TITLE
 }
 
 /// Text between quotes, on one line.

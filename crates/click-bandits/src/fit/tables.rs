@@ -1,6 +1,11 @@
 //! What a fit says, as tables for other programs: `parameters.csv`, `comparison.csv`, `counts.csv`.
+//!
+//! Names come from a log, which strangers may have written into. `parameters.csv` is to be looked at: what steers a terminal is escaped in
+//! its names, as `\u{1b}`, and what a spreadsheet would work out as a formula has an apostrophe before it, as a spreadsheet writes text. The
+//! names as they are stand in `parameters.json`, and in `counts.csv`, which is to be read back.
 
 use super::records::places;
+use crate::terminal;
 use anyhow::Result;
 use click_logs::fit::{Comparison, Estimate, Fit, Model};
 use click_logs::{Counts, QueryCounts};
@@ -36,10 +41,10 @@ pub(super) fn parameters(counts: &Counts, fits: &[Fit]) -> Result<Vec<u8>> {
     for fit in fits {
         positions(&mut table, fit, "", &fit.site().positions, &by_position)?;
         for query in fit.queries() {
-            let name = names.name(query.id);
+            let name = shown(&names.name(query.id));
             for (place, item) in query.items.iter().enumerate() {
                 let seen = Some((item.clicks, item.impressions));
-                let of = names.name(item.item);
+                let of = shown(&names.name(item.item));
                 row(&mut table, fit.model(), &name, "attraction", [&of, "", ""], &item.attraction, seen)?;
                 if let Some(satisfaction) = query.satisfaction.get(place) {
                     row(&mut table, fit.model(), &name, "satisfaction", [&of, "", ""], satisfaction, seen)?;
@@ -55,6 +60,18 @@ pub(super) fn parameters(counts: &Counts, fits: &[Fit]) -> Result<Vec<u8>> {
         }
     }
     Ok(table.into_inner()?)
+}
+
+/// A name as it may be shown.
+fn shown(name: &str) -> String {
+    let name = terminal::in_line(name);
+    let apostrophe = if is_formula(&name) { "'" } else { "" };
+    format!("{apostrophe}{name}")
+}
+
+/// Whether a spreadsheet would take a text for a formula: by its beginning, unless it is just a number.
+fn is_formula(text: &str) -> bool {
+    text.starts_with(['=', '@']) || (text.starts_with(['+', '-']) && text.parse::<f64>().is_err())
 }
 
 fn add(by_position: &mut [(u64, u64)], cell: click_logs::Cell) {
@@ -165,4 +182,31 @@ pub(super) fn counts(counts: &Counts) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     counts.write_csv(&mut text)?;
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_no_formulas_and_steer_nothing() {
+        for (name, expected) in [
+            ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
+            ("+1+cmd", "'+1+cmd"),
+            ("-2+3", "'-2+3"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1", "\\t=1"),
+            ("\r=1", "\\r=1"),
+            ("a\u{1b}[2Jb", "a\\u{1b}[2Jb"),
+            // A number is no formula, and other names stay as they are.
+            ("-5", "-5"),
+            ("+4.5e3", "+4.5e3"),
+            ("'quoted", "'quoted"),
+            ("shoes, red", "shoes, red"),
+            ("日本", "日本"),
+            ("", ""),
+        ] {
+            assert_eq!(shown(name), expected);
+        }
+    }
 }

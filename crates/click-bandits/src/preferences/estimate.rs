@@ -15,9 +15,11 @@
 
 use super::sampling::pairs;
 use crate::config::{MatrixFile, hexadecimal};
+use crate::interrupt;
 use crate::manifest::Moment;
 use crate::output::OutputDir;
 use crate::progress::Progress as Display;
+use crate::report::number;
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
 use interleaving::{
@@ -137,12 +139,21 @@ impl Estimate {
 
         let lock = output.lock()?;
         let mut progress = resumed(&estimation, out)?;
+        let all = progress.n_pairs();
+        let kept = |left: usize| {
+            let (done, all) = (number::grouped((all - left) as u64), number::counted(all as u64, "pair"));
+            let file = out.join(PROGRESS);
+            format!("{done} of {all} are kept in {}: the same command goes on from there", file.display())
+        };
         let mut left = progress.remaining();
+        if left < all {
+            interrupt::hold().begun(kept(left));
+        }
         let display = Display::start("preferences", left as u64, "pairs", quiet);
         while left > 0 {
             let remaining = pool.install(|| estimation.advance(&mut progress, PAIRS_AT_ONCE))?;
             let state = serde_json::to_vec(&progress).context("the progress cannot be written")?;
-            output.write_progress(PROGRESS, &state)?;
+            output.write_progress(PROGRESS, &state, kept(remaining))?;
             display.add((left - remaining) as u64);
             left = remaining;
         }

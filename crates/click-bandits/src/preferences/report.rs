@@ -8,6 +8,7 @@ use crate::report::axis::{Axis, Scale};
 use crate::report::html::Html;
 use crate::report::number;
 use crate::report::svg::{self, Chart, Curve, Look};
+use crate::terminal;
 use anyhow::{Context as _, Result};
 use click_models::{ItemId, PreferenceMatrix};
 use interleaving::Preferences;
@@ -89,6 +90,11 @@ struct Borda {
     winners: Vec<usize>,
     /// With which probability a winner is preferred to another item drawn at random.
     score: f64,
+}
+
+/// All items but one.
+pub(super) fn all_others(count: usize) -> String {
+    if count == 1 { "the other one".to_owned() } else { format!("all {count} others") }
 }
 
 fn numbers(items: &[ItemId]) -> Vec<usize> {
@@ -180,7 +186,7 @@ impl Report {
         let Self { numbering, sampling, .. } = self;
         let condorcet = match (sampling, self.condorcet_winner) {
             (Some(sampling), _) => sampling.condorcet(*numbering, others),
-            (None, Some(winner)) => format!("{}, which beats all {others} others", numbering.name(winner)),
+            (None, Some(winner)) => format!("{}, which beats {}", numbering.name(winner), all_others(others)),
             (None, None) => "none: no item beats all others".to_owned(),
         };
         let copeland = format!(
@@ -327,7 +333,7 @@ const NOTES_OF_ESTIMATES: &str = "A feature has the number of its file: feature 
 
 impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(formatter, "{}\n", self.source)?;
+        writeln!(formatter, "{}\n", terminal::in_line(&self.source))?;
         let lines = self.lines();
         let width = lines.iter().map(|(what, _)| what.chars().count()).max().unwrap_or(0);
         for (what, value) in &lines {

@@ -2,7 +2,7 @@
 //!
 //! Reference: [`interleaving::certainty`].
 
-use super::report::Numbering;
+use super::report::{Numbering, all_others};
 use crate::report::html::Html;
 use crate::report::number;
 use anyhow::Result;
@@ -100,22 +100,21 @@ impl Sampling {
 
     /// What is said of the Condorcet winner.
     pub(super) fn condorcet(&self, numbering: Numbering, n_others: usize) -> String {
-        let comparisons = number::grouped(self.comparisons_per_pair);
+        let (comparisons, others) =
+            (number::counted(self.comparisons_per_pair, "comparison"), all_others(n_others));
         match (self.leader, self.condorcet_miss) {
             (Some(leader), Some(miss)) => format!(
-                "{}, which beats all {n_others} others; so clearly a wrong one is named with probability {} at most",
+                "{}, which beats {others}; so clearly a wrong one is named with probability {} at most",
                 numbering.name(leader.item),
                 probability(miss)
             ),
             (Some(leader), None) => format!(
-                "not told by {comparisons} comparisons a pair: {} beats all {n_others} others in the estimate, {} of them clearly",
+                "not told by {comparisons} a pair: {} beats {others} in the estimate, {} of them clearly",
                 numbering.name(leader.item),
                 leader.n_told
             ),
             (None, _) => {
-                format!(
-                    "not told by {comparisons} comparisons a pair: no item beats all others in the estimate"
-                )
+                format!("not told by {comparisons} a pair: no item beats all others in the estimate")
             }
         }
     }
@@ -134,12 +133,12 @@ impl Sampling {
     pub(super) fn error(&self) -> String {
         let widest = self.pairs.iter().map(|pair| pair.upper - pair.lower).fold(0.0, f64::max);
         format!(
-            "{} of {} pairs are told apart by {} comparisons; every preference lies in its interval, all of them at once with \
+            "{} of {} are told apart by {}; every preference lies in its interval, all of them at once with \
              probability {} (the widest is {} wide). It is about who wins comparisons: with probabilistic and balanced interleaving \
              that need not be even between rankers that users cannot tell apart; with team draft it is",
             number::grouped(self.n_told_apart as u64),
-            number::grouped(self.pairs.len() as u64),
-            number::grouped(self.comparisons_per_pair),
+            number::counted(self.pairs.len() as u64, "pair"),
+            number::counted(self.comparisons_per_pair, "comparison"),
             1.0 - self.miss,
             number::significant(widest, 2)
         )

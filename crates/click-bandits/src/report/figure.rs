@@ -29,8 +29,8 @@ pub(crate) struct Figure {
     pub(crate) band: Band,
     /// How rounds, or ranks, are spread along the horizontal axis; of final values, regrets along the vertical one.
     pub(crate) scale: Scale,
-    /// How regrets are spread along the vertical axis.
-    pub(crate) y_scale: Scale,
+    /// How regrets are spread along the vertical axis; when absent, so that they can be told apart ([`told_apart`]).
+    pub(crate) y_scale: Option<Scale>,
     /// First round shown.
     pub(crate) from: u64,
     /// Whether bounds and the optimum are drawn.
@@ -128,7 +128,7 @@ impl Figure {
             } else {
                 Scale::Log
             },
-            y_scale: Scale::Linear,
+            y_scale: None,
             from: 1,
             references: true,
             relative_to: None,
@@ -195,6 +195,9 @@ impl Looks {
         Look::Policy(self.numbers.get(label).copied().unwrap_or(self.numbers.len()))
     }
 }
+
+/// Regrets that are closer to zero are zero: they are summed up with rounding errors far smaller.
+const NOTHING: f64 = 1e-9;
 
 /// Names of the files of figures: the kind's name, numbered from the second of a kind on.
 pub(crate) fn file_names(figures: &[Figure]) -> Vec<String> {
@@ -315,8 +318,9 @@ fn chart(figure: &Figure, variants: &[Shown<'_>], looks: &Looks) -> Chart {
         Scale::Log => first,
     };
     let unit = unit_of(variants.iter().map(|shown| shown.result));
+    let y_scale = figure.y_scale.unwrap_or_else(|| told_apart(&policies));
     let (y, y_label) = match figure.kind {
-        Kind::Regret if figure.y_scale == Scale::Log => {
+        Kind::Regret if y_scale == Scale::Log => {
             (logarithmic(&mut curves), format!("cumulative expected regret ({unit}, log scale)"))
         }
         Kind::Regret => {
@@ -331,6 +335,14 @@ fn chart(figure: &Figure, variants: &[Shown<'_>], looks: &Looks) -> Chart {
         Kind::Accuracy => (Axis::rounded(0.0, 1.0), EndValue::Accuracy.words().to_owned()),
         _ => (Axis::rounded(lowest(&curves), highest(&curves)), "clicks per round, rounds 1 to t".to_owned()),
     };
+    let without: Vec<&str> = policies
+        .iter()
+        .filter(|policy| !policy.points.is_empty())
+        .filter(|policy| curves.iter().any(|curve| curve.label == policy.label && curve.points.is_empty()))
+        .map(|policy| policy.label.as_str())
+        .collect();
+    let left_out =
+        if without.is_empty() { String::new() } else { format!("; without regret: {}", without.join(", ")) };
     for curve in &mut curves {
         if curve.points.last().is_some_and(|point| point.1 > y.to()) {
             curve.label.push_str(" (above the frame)");
@@ -342,7 +354,7 @@ fn chart(figure: &Figure, variants: &[Shown<'_>], looks: &Looks) -> Chart {
             Kind::Accuracy => "Accuracy of what is recommended".to_owned(),
             _ => "Click-through rate".to_owned(),
         }),
-        subtitle: subtitle(figure, variants, &curves),
+        subtitle: subtitle(figure, variants, &curves) + &left_out,
         x: Axis::new(figure.scale, first, last),
         x_label: match figure.scale {
             Scale::Log => "round t (log scale)".to_owned(),
@@ -355,10 +367,20 @@ fn chart(figure: &Figure, variants: &[Shown<'_>], looks: &Looks) -> Chart {
     }
 }
 
-/// A logarithmic axis for all curves, without what is not above 0; a band that reaches far below all curves is cut.
+/// The scale on which regrets can be told apart: the logarithmic one where more than half of the policies with regret end below a tenth of
+/// the largest, and would lie on each other at the bottom of a linear axis.
+fn told_apart(policies: &[Curve]) -> Scale {
+    let ends = policies.iter().filter_map(|curve| Some(curve.points.last()?.1));
+    let ends: Vec<f64> = ends.filter(|end| *end > NOTHING).collect();
+    let largest = ends.iter().copied().fold(0.0, f64::max);
+    let n_low = ends.iter().filter(|end| **end < largest / 10.0).count();
+    if 2 * n_low > ends.len() { Scale::Log } else { Scale::Linear }
+}
+
+/// A logarithmic axis for all curves, without what is not above 0 but for rounding; a band that reaches far below all curves is cut.
 fn logarithmic(curves: &mut [Curve]) -> Axis {
     for curve in curves.iter_mut() {
-        curve.points.retain(|point| point.1 > 0.0);
+        curve.points.retain(|point| point.1 > NOTHING);
     }
     let lowest =
         curves.iter().flat_map(|curve| &curve.points).map(|point| point.1).fold(f64::INFINITY, f64::min);
@@ -448,7 +470,7 @@ fn references(figure: &Figure, variants: &[Shown<'_>], one_policy: bool) -> Vec<
             return Vec::new();
         }
         if figure.kind == Kind::Regret {
-            let bound = |bound: &Bound| (bound.label.clone(), bound.t.clone(), bound.value.clone());
+            let bound = |bound: &Bound| (bound.reader_name(), bound.t.clone(), bound.value.clone());
             return result.bounds.iter().map(bound).collect();
         }
         let (t, clicks) = (&result.optimum.t, &result.optimum.clicks.mean);
@@ -496,10 +518,14 @@ fn subtitle(figure: &Figure, variants: &[Shown<'_>], curves: &[Curve]) -> String
         Band::Range if shaded => "; shaded: least to most of the runs",
         _ => "",
     };
-    let dashed = match (figure.kind, curves.iter().any(|curve| curve.look.is_dashed())) {
-        (_, false) => "",
-        (Kind::Regret, true) => "; dashed: lower bound",
-        (_, true) => "; dashed: always playing a best list",
+    let dashed: Vec<&Curve> = curves.iter().filter(|curve| curve.look.is_dashed()).collect();
+    let dashed = match figure.kind {
+        _ if dashed.is_empty() => "",
+        Kind::Regret if dashed.iter().all(|curve| curve.label.starts_with("asymptotic lower bound")) => {
+            "; dashed: asymptotic lower bound"
+        }
+        Kind::Regret => "; dashed: bounds",
+        _ => "; dashed: always playing a best list",
     };
     format!("{runs}{band}{dashed}")
 }

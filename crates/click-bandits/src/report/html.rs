@@ -3,6 +3,8 @@
 //! Text goes into a page through [`Html::text`] or [`escaped`] only; [`Html::raw`] is for markup written in this program and
 //! for figures it drew.
 
+use super::text::is_in_xml;
+
 /// A page or a part of it, being written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Html {
@@ -133,8 +135,9 @@ pub(crate) fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // Not allowed in XML even when escaped.
-            other if other.is_control() && other != '\n' && other != '\t' => out.push('\u{fffd}'),
+            '\n' | '\t' => out.push(character),
+            // XML does not have it even when escaped, or nobody sees it.
+            other if other.is_control() || !is_in_xml(other) => out.push(char::REPLACEMENT_CHARACTER),
             other => out.push(other),
         }
     }
@@ -148,8 +151,8 @@ mod tests {
     #[test]
     fn text_never_becomes_markup() {
         assert_eq!(
-            escaped("<b a='1' c=\"2\">&amp;\u{7}"),
-            "&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;amp;\u{fffd}"
+            escaped("<b a='1' c=\"2\">&amp;\u{7}\u{ffff}"),
+            "&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;amp;\u{fffd}\u{fffd}"
         );
         let nasty = "\"><script>alert(1)</script>";
         let mut html = Html::new();

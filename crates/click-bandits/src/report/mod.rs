@@ -10,3 +10,4 @@ pub(crate) mod sample;
 pub(crate) mod series;
 pub(crate) mod student;
 pub(crate) mod svg;
+pub(crate) mod text;

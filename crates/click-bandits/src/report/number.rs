@@ -5,10 +5,18 @@ pub(crate) fn grouped(count: u64) -> String {
     group_digits(&count.to_string())
 }
 
-/// A count and what is counted, in the plural unless it is one: `1 run`, `1,000 runs`.
+/// A count and what is counted, in the plural unless it is one: `1 run`, `1,000 queries`.
 pub(crate) fn counted(count: u64, one: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {one}{plural}", grouped(count))
+    format!("{} {}", grouped(count), noun(count, one))
+}
+
+/// What is counted, in the plural unless it is one.
+pub(crate) fn noun(count: u64, one: &str) -> String {
+    match one.strip_suffix('y') {
+        _ if count == 1 => one.to_owned(),
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{one}s"),
+    }
 }
 
 /// A number with a fixed count of decimals, its digits grouped, and a true minus sign.
@@ -91,6 +99,12 @@ mod tests {
         assert_eq!(grouped(1_000), "1,000");
         assert_eq!(grouped(1_228_004), "1,228,004");
         assert_eq!(grouped(u64::MAX), "18,446,744,073,709,551,615");
+    }
+
+    #[test]
+    fn what_is_counted_is_one_or_several() {
+        let said = [(0, "run"), (1, "run"), (1, "query"), (1000, "query")].map(|(n, one)| counted(n, one));
+        assert_eq!(said, ["0 runs", "1 run", "1 query", "1,000 queries"]);
     }
 
     #[test]

@@ -19,6 +19,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontStyle, FontTransform, IntoFont, RGBColor, ShapeStyle, TextStyle};
 
 use super::axis::Axis;
+use super::text::{drawable, n_columns, wrapped};
 
 /// What is drawn.
 #[derive(Debug, Clone)]
@@ -97,12 +98,16 @@ const UNIT: f64 = 10.0;
 const WIDTH: f64 = 800.0;
 const HEIGHT: f64 = 460.0;
 const MAX_HEIGHT: f64 = 1200.0;
+/// Beside and below a legend below the picture.
+const EDGE: f64 = 16.0;
+/// Columns of a legend below the picture.
+const COLUMNS: usize = 3;
 /// Left of the frame, without the labels of the ticks.
 const LEFT: f64 = 52.0;
 const TICK_FONT: f64 = 13.0;
 const TOP: f64 = 66.0;
 const BOTTOM: f64 = 58.0;
-/// Between the frame and the labels of the curves.
+/// Between the frame and the labels of the curves, or the edge.
 const LEADER: f64 = 48.0;
 /// The piece of a curve beside its label.
 const SWATCH: f64 = 25.0;
@@ -157,12 +162,16 @@ pub(crate) fn colour(look: Look) -> String {
 /// If the drawing library fails, which it has no reason to: nothing is read or written.
 pub(crate) fn render(chart: &Chart) -> Result<String> {
     let legend = Legend::of(chart);
-    let (left, right) = (left_of(chart), WIDTH - LEADER - legend.width);
+    // Many labels make the picture higher, up to where they would fill a screen; more stand below it.
+    let is_below = TOP + legend.height() + BOTTOM > MAX_HEIGHT;
+    let aside = if is_below { 0.0 } else { legend.width };
+    let (left, right) = (left_of(chart), WIDTH - LEADER - aside);
     let names = Names::of(&chart.categories, right - left);
     let below = BOTTOM + names.room();
-    // Many labels make the picture higher, up to where they would fill a screen.
-    let height = (TOP + legend.height() + below).clamp(HEIGHT + names.room(), MAX_HEIGHT);
-    let frame = Frame { left, right, top: TOP, bottom: height - below, height };
+    let beside = if is_below { 0.0 } else { legend.height() };
+    let plot = (TOP + beside + below).max(HEIGHT + names.room());
+    let height = if is_below { plot + legend.height_in_columns() + EDGE } else { plot };
+    let frame = Frame { left, right, top: TOP, bottom: plot - below, height: plot };
     let mut svg = String::new();
     {
         let area =
@@ -181,7 +190,11 @@ pub(crate) fn render(chart: &Chart) -> Result<String> {
         for (index, curve) in chart.curves.iter().enumerate() {
             draw_curve(&area, chart, curve, index, &frame)?;
         }
-        draw_legend(&area, chart, &legend, &frame)?;
+        if is_below {
+            draw_legend_below(&area, chart, &legend, plot)?;
+        } else {
+            draw_legend(&area, chart, &legend, &frame)?;
+        }
         area.present().context("cannot finish the picture")?;
     }
     Ok(with_head(&svg, &chart.title, height))
@@ -189,7 +202,7 @@ pub(crate) fn render(chart: &Chart) -> Result<String> {
 
 /// The left edge of the frame, so that the longest label beside it has room.
 fn left_of(chart: &Chart) -> f64 {
-    let longest = chart.y.ticks(8).iter().map(|tick| tick.label.chars().count()).max().unwrap_or(0);
+    let longest = chart.y.ticks(8).iter().map(|tick| n_columns(&tick.label)).max().unwrap_or(0);
     LEFT + longest as f64 * LETTER * TICK_FONT
 }
 
@@ -199,7 +212,7 @@ struct Frame {
     right: f64,
     top: f64,
     bottom: f64,
-    /// Of the whole picture.
+    /// Of the picture without what stands below its horizontal axis' label.
     height: f64,
 }
 
@@ -234,7 +247,7 @@ impl Legend {
             })
             .collect();
         entries.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
-        let widest = entries.iter().flat_map(|entry| &entry.1).map(|line| line.chars().count()).max();
+        let widest = entries.iter().flat_map(|entry| &entry.1).map(|line| n_columns(line)).max();
         let width = widest.unwrap_or(0) as f64 * LETTER * LEGEND_FONT + 16.0;
         Self { width: width.clamp(MIN_LEGEND, MAX_LEGEND + 16.0), entries }
     }
@@ -242,6 +255,18 @@ impl Legend {
     /// Room for all of them below each other.
     fn height(&self) -> f64 {
         self.entries.iter().map(|(_, lines, _)| height_of(lines)).sum()
+    }
+
+    /// The same in columns beside each other, each as long as the others.
+    fn columns(&self) -> impl Iterator<Item = &[(usize, Vec<String>, f64)]> {
+        self.entries.chunks(self.entries.len().div_ceil(COLUMNS).max(1))
+    }
+
+    /// Room for the highest of these columns.
+    fn height_in_columns(&self) -> f64 {
+        let height =
+            |column: &[(usize, Vec<String>, f64)]| column.iter().map(|(_, lines, _)| height_of(lines)).sum();
+        self.columns().map(height).fold(0.0, f64::max)
     }
 }
 
@@ -265,14 +290,14 @@ impl Names {
         let columns = (width / names.len().max(1) as f64 / (LETTER * TICK_FONT)) as usize;
         let lines: Vec<Vec<String>> = names.iter().map(|name| wrapped(name, columns.max(2))).collect();
         let whole = |(lines, name): (&Vec<String>, &String)| {
-            lines.iter().map(|line| line.chars().count()).sum::<usize>() + 1 >= name.chars().count()
+            lines.iter().map(|line| n_columns(line)).sum::<usize>() + 1 >= n_columns(name)
                 && !lines.iter().any(|line| line.ends_with('…'))
-                && lines.iter().all(|line| line.chars().count() < columns)
+                && lines.iter().all(|line| n_columns(line) < columns)
         };
         if lines.iter().zip(names).all(whole) {
             return Self::Level(lines);
         }
-        let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        let longest = names.iter().map(|name| n_columns(name)).max().unwrap_or(0);
         Self::Upright(names.to_vec(), longest)
     }
 
@@ -291,7 +316,7 @@ impl Names {
 fn draw_titles(area: &Area<'_>, chart: &Chart, frame: &Frame) -> Result<()> {
     let left = Pos::new(HPos::Left, VPos::Top);
     // Bold letters are wider; a long title is set smaller rather than cut.
-    let room = (WIDTH - frame.left - 8.0) / (1.15 * LETTER * chart.title.chars().count().max(1) as f64);
+    let room = (WIDTH - frame.left - 8.0) / (1.15 * LETTER * n_columns(&chart.title).max(1) as f64);
     text(area, &chart.title, (frame.left, 14.0), &font(room.clamp(9.0, 17.0), TEXT, left).style_bold())?;
     text(area, &chart.subtitle, (frame.left, 38.0), &font(12.5, MUTED, left))
 }
@@ -439,27 +464,49 @@ fn draw_legend(area: &Area<'_>, chart: &Chart, legend: &Legend, frame: &Frame) -
     let left = frame.right + LEADER;
     for (((index, lines, _), from), centre) in legend.entries.iter().zip(&wanted).zip(&centres) {
         let look = chart.curves[*index].look;
-        let colour = rgb(look);
         let right = left - 6.0;
         let leader = [(frame.right + 3.0, *from), (right - SWATCH - 2.0, *centre), (right - SWATCH, *centre)];
-        line(area, &leader, colour.mix(0.6).stroke_width(stroke(0.9)))?;
-        let swatch = [(right - SWATCH, *centre), (right, *centre)];
-        match look.pattern() {
-            None => {
-                line(area, &swatch, colour.stroke_width(stroke(2.0)))?;
-                marker(area, look, (right - SWATCH / 2.0, *centre))?;
-            }
-            Some(pattern) => {
-                for dash in dashes(&swatch, pattern) {
-                    line(area, &dash, colour.stroke_width(stroke(1.6)))?;
-                }
+        line(area, &leader, rgb(look).mix(0.6).stroke_width(stroke(0.9)))?;
+        draw_entry(area, look, lines, (left, *centre))?;
+    }
+    Ok(())
+}
+
+/// The labels in columns below the picture, which ends at `top`.
+fn draw_legend_below(area: &Area<'_>, chart: &Chart, legend: &Legend, top: f64) -> Result<()> {
+    let width = (WIDTH - 2.0 * EDGE) / COLUMNS as f64;
+    for (number, column) in legend.columns().enumerate() {
+        let left = EDGE + number as f64 * width + SWATCH + 6.0;
+        let mut edge = top;
+        for (index, lines, _) in column {
+            let centre = edge + height_of(lines) / 2.0;
+            draw_entry(area, chart.curves[*index].look, lines, (left, centre))?;
+            edge += height_of(lines);
+        }
+    }
+    Ok(())
+}
+
+/// A piece of a curve, and at its right its label.
+fn draw_entry(area: &Area<'_>, look: Look, lines: &[String], (left, centre): Place) -> Result<()> {
+    let colour = rgb(look);
+    let right = left - 6.0;
+    let swatch = [(right - SWATCH, centre), (right, centre)];
+    match look.pattern() {
+        None => {
+            line(area, &swatch, colour.stroke_width(stroke(2.0)))?;
+            marker(area, look, (right - SWATCH / 2.0, centre))?;
+        }
+        Some(pattern) => {
+            for dash in dashes(&swatch, pattern) {
+                line(area, &dash, colour.stroke_width(stroke(1.6)))?;
             }
         }
-        let style = font(LEGEND_FONT, TEXT, Pos::new(HPos::Left, VPos::Center));
-        for (number, words) in lines.iter().enumerate() {
-            let offset = (number as f64 - (lines.len() as f64 - 1.0) / 2.0) * LEGEND_LINE;
-            text(area, words, (left, centre + offset), &style)?;
-        }
+    }
+    let style = font(LEGEND_FONT, TEXT, Pos::new(HPos::Left, VPos::Center));
+    for (number, words) in lines.iter().enumerate() {
+        let offset = (number as f64 - (lines.len() as f64 - 1.0) / 2.0) * LEGEND_LINE;
+        text(area, words, (left, centre + offset), &style)?;
     }
     Ok(())
 }
@@ -618,27 +665,6 @@ fn dashes(points: &[Place], (dash, gap): (f64, f64)) -> Vec<Vec<Place>> {
     out
 }
 
-/// A label in at most two lines of at most `columns` letters, cut where it is longer still.
-fn wrapped(label: &str, columns: usize) -> Vec<String> {
-    let letters: Vec<char> = label.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if letters.len() <= columns {
-        return vec![letters.into_iter().collect()];
-    }
-    // Break after the last space, hyphen, comma or closing bracket that fits.
-    let at = (columns / 2..columns)
-        .rev()
-        .find(|&index| matches!(letters[index], ' ' | '-' | ',' | ')' | '/'))
-        .map_or(columns, |index| index + 1);
-    let first = letters[..at].iter().collect::<String>().trim_end().to_owned();
-    let rest: Vec<char> = letters[at..].iter().copied().skip_while(|c| *c == ' ').collect();
-    let second = if rest.len() <= columns {
-        rest.into_iter().collect()
-    } else {
-        rest[..columns - 1].iter().chain(['…'].iter()).collect()
-    };
-    vec![first, second]
-}
-
 fn rgb(look: Look) -> RGBColor {
     match look {
         Look::Policy(number) | Look::Variant(number, _) | Look::ReferenceOf(number, _) => {
@@ -675,8 +701,7 @@ fn text(area: &Area<'_>, words: &str, at: Place, style: &TextStyle<'_>) -> Resul
     if words.is_empty() {
         return Ok(());
     }
-    let words: String = words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    area.draw(&Text::new(words, place(at), style.clone())).context("cannot write text")
+    area.draw(&Text::new(drawable(words), place(at), style.clone())).context("cannot write text")
 }
 
 fn font(size: f64, colour: RGBColor, anchor: Pos) -> TextStyle<'static> {
@@ -766,6 +791,48 @@ mod tests {
         }
     }
 
+    /// No browser shows a picture with a character that XML does not have.
+    #[test]
+    fn what_xml_does_not_have_is_nowhere() {
+        let mut chart = chart(vec![curve("a\u{fffe}b", Look::Policy(0), vec![(0.0, 1.0)])]);
+        chart.title = "title\u{ffff}".to_owned();
+        chart.subtitle = "subtitle\u{fffe}\u{1}".to_owned();
+        chart.categories = vec!["name\u{ffff}".to_owned()];
+        let svg = render(&chart).unwrap();
+        assert!(svg.chars().all(crate::report::text::is_in_xml), "{svg}");
+        assert!(svg.contains("a\u{fffd}b") && svg.contains("name\u{fffd}"));
+    }
+
+    #[test]
+    fn many_labels_have_each_a_place_in_the_picture() {
+        // Beside the picture, or in columns below it.
+        for n_labels in [30, 60, 200] {
+            let policy = |number: usize| {
+                curve(&format!("policy {number:03}"), Look::Policy(number), vec![(1.0, 0.0), (9.0, 1.0)])
+            };
+            let svg = render(&chart((0..n_labels).map(policy).collect())).unwrap();
+            let attribute = |element: &str, name: &str| -> f64 {
+                let value = element.split_once(&format!(" {name}=\"")).unwrap().1.split_once('"').unwrap().0;
+                value.parse().unwrap()
+            };
+            let labels = svg.split("<text").filter(|element| element.contains("policy "));
+            let places: Vec<Place> =
+                labels.map(|text| (attribute(text, "x") / UNIT, attribute(text, "y") / UNIT)).collect();
+            assert_eq!(places.len(), n_labels);
+            let height = attribute(&svg, "height");
+            assert!(
+                places.iter().all(|(x, y)| *x < WIDTH - 60.0 && *y > TOP && *y < height - 8.0),
+                "{places:?}"
+            );
+            assert!(height < if n_labels <= 60 { MAX_HEIGHT } else { 2000.0 }, "{height}");
+            for (number, one) in places.iter().enumerate() {
+                let apart =
+                    |other: &Place| (one.0 - other.0).abs() > 200.0 || (one.1 - other.1).abs() >= LEGEND_LINE;
+                assert!(places[..number].iter().all(apart), "{n_labels}: {one:?}");
+            }
+        }
+    }
+
     #[test]
     fn colour_and_marker_together_tell_24_policies_apart() {
         let looks: std::collections::BTreeSet<(usize, usize)> =
@@ -789,12 +856,5 @@ mod tests {
         let cut = dashes(&[(0.0, 0.0), (10.0, 0.0), (20.0, 0.0)], (8.0, 4.0));
         assert_eq!(cut, [vec![(0.0, 0.0), (8.0, 0.0)], vec![(12.0, 0.0), (20.0, 0.0)]]);
         assert!(dashes(&[], (8.0, 4.0)).is_empty());
-    }
-
-    #[test]
-    fn long_labels_break_into_two_lines() {
-        assert_eq!(wrapped("short", 10), ["short"]);
-        assert_eq!(wrapped("lower bound of the paper", 14), ["lower bound", "of the paper"]);
-        assert_eq!(wrapped("abcdefghijklmnopqrstuvwxyz", 10), ["abcdefghij", "klmnopqrs…"]);
     }
 }

@@ -12,7 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::config::{Data, Experiment, FittedQuery, Given, InstanceTable, MatrixFile, Queries, Task};
+use crate::config::{
+    Data, Experiment, FittedQuery, Given, InstanceTable, MatrixFile, Overrides, Queries, Task,
+};
 use crate::fit::HowToRead;
 use crate::report::claims::{Claim, Row, Test, Verdict};
 use crate::report::figure::{Figure, Looks};
@@ -244,11 +246,12 @@ impl Reproduction {
         directory: &Path,
         queries: Option<&Queries>,
         matrix: Option<&Arc<MatrixFile>>,
+        overrides: Overrides,
         extent: Extent,
     ) -> Result<Self, Error> {
         let experiment = Source::read(&directory.join("experiment.toml"))?;
         let claims = Source::read(&directory.join("claims.toml"))?;
-        Self::from_sources(&experiment, &claims, queries, matrix, extent)
+        Self::from_sources(&experiment, &claims, queries, matrix, overrides, extent)
     }
 
     /// What the texts of the two files say.
@@ -261,9 +264,10 @@ impl Reproduction {
         claims: &Source,
         queries: Option<&Queries>,
         matrix: Option<&Arc<MatrixFile>>,
+        overrides: Overrides,
         extent: Extent,
     ) -> Result<Self, Error> {
-        let [full, quick] = Self::at_both(experiment, claims, queries, matrix)?;
+        let [full, quick] = Self::at_both(experiment, claims, queries, matrix, overrides)?;
         Ok(if extent == Extent::Full { full } else { quick })
     }
 
@@ -273,8 +277,9 @@ impl Reproduction {
         claims: &Source,
         queries: Option<&Queries>,
         matrix: Option<&Arc<MatrixFile>>,
+        overrides: Overrides,
     ) -> Result<[Self; 2], Error> {
-        let at = |extent| Self::at(experiment, claims, queries, matrix, extent);
+        let at = |extent| Self::at(experiment, claims, queries, matrix, overrides, extent);
         Ok([at(Extent::Full)?, at(Extent::Quick)?])
     }
 
@@ -288,11 +293,13 @@ impl Reproduction {
         claims: &Source,
         queries: Option<&Queries>,
         matrix: Option<&Arc<MatrixFile>>,
+        overrides: Overrides,
         extent: Extent,
     ) -> Result<Self, Error> {
         let document = experiment.parse()?;
         let replace_shared = queries.is_some() && document.root().field("log").is_some();
-        let given = Given { queries: queries.map_or(Data::Awaited, Data::Given), replace_shared, matrix };
+        let queries_or_none = queries.map_or(Data::Awaited, Data::Given);
+        let given = Given { queries: queries_or_none, replace_shared, matrix, overrides };
         let mut reproduction = read_experiment(&document.root(), given, extent)?;
         reproduction.claims = claims::read(&claims.parse()?.root(), &reproduction, extent)?;
         if let Some(matrix) = matrix {

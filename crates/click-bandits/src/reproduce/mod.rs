@@ -43,7 +43,7 @@ use crate::report::figure::{self, Figure, Looks};
 use crate::report::number;
 use crate::report::series::{Series, Simulated};
 use crate::result::Measured;
-use crate::stdout::say;
+use crate::terminal::{self, say};
 use experiment::{Extent, Panel, Reproduction, Variant};
 use page::{Judged, PanelReport, Picture, Report, VariantReport};
 use report_dir::Owner;
@@ -182,11 +182,17 @@ fn read(
     matrix: Option<&Arc<MatrixFile>>,
 ) -> Result<Reproduction> {
     let extent = if arguments.quick { Extent::Quick } else { Extent::Full };
-    let mut reproduction = Reproduction::read(&arguments.experiment, queries, matrix, extent)?;
+    let mut reproduction =
+        Reproduction::read(&arguments.experiment, queries, matrix, overrides(arguments), extent)?;
     if let Some(panel) = &arguments.panel {
         reproduction.keep_only(panel).with_context(|| format!("--panel {panel}"))?;
     }
     Ok(reproduction)
+}
+
+/// What the command line says in the place of the experiment.
+fn overrides(arguments: &Arguments) -> Overrides {
+    Overrides { seed: arguments.seed, runs: arguments.runs, ..Overrides::default() }
 }
 
 /// Whose the report is, but for what was given to the experiment.
@@ -209,7 +215,8 @@ fn given_queries(arguments: &Arguments) -> Result<Option<Queries>> {
     if file.extension().is_some_and(|end| end.eq_ignore_ascii_case("json")) {
         return Queries::read(file).map(Some).context("--data");
     }
-    let reproduction = Reproduction::read(&arguments.experiment, None, None, Extent::Full)?;
+    let reproduction =
+        Reproduction::read(&arguments.experiment, None, None, overrides(arguments), Extent::Full)?;
     let Some(how) = &reproduction.log else {
         bail!(
             "--data: {}: {} does not say how its log is read (`[log]`): expected measured queries, in a file that ends in .json",
@@ -319,7 +326,7 @@ fn judge_panel<'a>(
 fn experiments(reproduction: &Reproduction, arguments: &Arguments) -> Result<Vec<Vec<Experiment>>> {
     let as_run = |variant: &Variant| -> Result<Experiment> {
         let mut experiment = variant.experiment.clone();
-        experiment.apply(Overrides { seed: arguments.seed, runs: arguments.runs, ..Overrides::default() })?;
+        experiment.apply(overrides(arguments))?;
         Ok(experiment)
     };
     reproduction.panels.iter().map(|panel| panel.variants.iter().map(as_run).collect()).collect()
@@ -436,21 +443,22 @@ fn verdicts(report: &Report<'_>, ok: bool, out: &Path) -> String {
     }
     rows[0][0].insert_str(0, "  ");
     // A name of any length is printed whole, but does not push the others aside: formatting has a limit, too.
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).min(60);
+    let width =
+        |column: usize| rows.iter().map(|row| terminal::width(&row[column])).max().unwrap_or(0).min(60);
     let widths = [0, 1, 2].map(width);
     let mut text = String::new();
     for row in &rows {
         for (cell, width) in row.iter().zip(widths) {
-            let _ = write!(text, "{cell:width$}  ");
+            let _ = write!(text, "{}  ", terminal::left(cell, width));
         }
-        let _ = writeln!(text, "{}", row[3]);
+        let _ = writeln!(text, "{}", terminal::in_line(&row[3]));
     }
     let scale = if report.quick { " (quick)" } else { "" };
     let mark = if ok { "" } else { " (marked with !)" };
     let _ = writeln!(
         text,
         "{}{scale}: {}{mark}. Report: {}",
-        report.reproduction.name,
+        terminal::in_line(&report.reproduction.name),
         report.outcome(),
         out.join("index.html").display()
     );

@@ -90,7 +90,9 @@ impl Report<'_> {
         let count =
             |wanted: Agreement| self.claims.iter().filter(|judged| judged.agreement == wanted).count();
         let open = if self.leaves_too_much_open() {
-            format!(", and {} of {} claims are open: MORE THAN A TENTH", self.open(), self.testable())
+            let all = number::counted(self.testable() as u64, "claim");
+            let are = if self.open() == 1 { "is" } else { "are" };
+            format!(", and {} of {all} {are} open: MORE THAN A TENTH", self.open())
         } else {
             String::new()
         };
@@ -174,7 +176,11 @@ fn write_overview(html: &mut Html, report: &Report<'_>) {
     html.element(
         "p",
         "muted",
-        &format!("Of {} claims: {}. {compared}.", report.claims.len(), counts.join(", ")),
+        &format!(
+            "Of {}: {}. {compared}.",
+            number::counted(report.claims.len() as u64, "claim"),
+            counts.join(", ")
+        ),
     );
     let rows: Vec<Vec<Html>> = report
         .claims
@@ -294,7 +300,12 @@ fn write_files(html: &mut Html, panel: &Panel, found: &PanelReport) {
         html.close("p");
     }
     html.open("details", "small");
-    html.element("summary", "", &format!("Files of the {} variants", found.variants.len())).open("ul", "");
+    html.element(
+        "summary",
+        "",
+        &format!("Files of {}", number::counted(found.variants.len() as u64, "variant")),
+    )
+    .open("ul", "");
     for (variant, found) in panel.variants.iter().zip(&found.variants) {
         html.open("li", "").text(&format!("{}: ", variant.title));
         for (index, file) in found.files.iter().enumerate() {
@@ -323,17 +334,19 @@ fn ran(panel: &Panel, found: &PanelReport) -> String {
             Assignment::Drawn => of(found),
             Assignment::InTurn => {
                 let each = found.result.runs / queries.max(1) as u64;
-                let what = if variant.experiment.has_duels() { "sets of items" } else { "queries" };
-                format!("{}, {} on each of {queries} {what}", of(found), number::grouped(each))
+                let one = if variant.experiment.has_duels() { "subset" } else { "query" };
+                let all = number::counted(queries as u64, one);
+                format!("{}, {} on each of {all}", of(found), number::grouped(each))
             }
         }
     };
     let mut each: Vec<String> = panel.variants.iter().zip(&found.variants).map(of).collect();
     each.dedup();
+    let variants = number::counted(found.variants.len() as u64, "variant");
     match (panel.has_variants(), each.as_slice()) {
         (false, _) => each.join(", "),
-        (true, [same]) => format!("{} variants, each {same}", found.variants.len()),
-        (true, _) => format!("{} variants: {}", found.variants.len(), each.join("; ")),
+        (true, [same]) => format!("{variants}, each {same}"),
+        (true, _) => format!("{variants}: {}", each.join("; ")),
     }
 }
 

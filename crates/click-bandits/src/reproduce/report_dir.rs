@@ -9,14 +9,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use crate::temporary::{Part, try_to_create_in};
+use crate::interrupt;
+use crate::temporary::{Part, remove_left_overs, try_to_create_in};
 
 /// The page.
 pub(crate) const PAGE: &str = "index.html";
 /// Every claim with what was found, and whose the directory is.
 pub(crate) const CLAIMS: &str = "claims.json";
-/// End of the temporary names, which begin with a point.
-const TEMPORARY: &str = ".part";
 /// Version of the format of `claims.json`.
 pub(crate) const SCHEMA: u32 = 1;
 
@@ -134,21 +133,31 @@ fn check_owner(dir: &Path, owner: &Owner) -> Result<()> {
 /// One cannot be written; what was begun is removed.
 pub(crate) fn write(dir: &Path, claims: &str, page: &str, figures: &[(&str, &str)]) -> Result<()> {
     let files = std::iter::once((CLAIMS, claims)).chain(figures.iter().copied()).chain([(PAGE, page)]);
+    fs::create_dir_all(dir).with_context(|| format!("{}: cannot be created", dir.display()))?;
+    // Without locks on this file system two runs at once are the user's affair.
+    let lock = File::open(dir).ok().filter(|dir| dir.lock().is_ok());
+    let mut kept = interrupt::hold();
     let mut parts = Vec::new();
+    let mut cleaned: Vec<PathBuf> = Vec::new();
     for (name, content) in files {
         let path = dir.join(name);
         let folder = path.parent().unwrap_or(dir);
         fs::create_dir_all(folder).with_context(|| format!("{}: cannot be created", folder.display()))?;
-        let part = Part::write(&path, TEMPORARY, content.as_bytes());
+        if lock.is_some() && !cleaned.iter().any(|other| other == folder) {
+            remove_left_overs(folder);
+            cleaned.push(folder.to_owned());
+        }
+        let part = Part::write(&path, content.as_bytes());
         parts.push((part.with_context(|| format!("{}: cannot be written", path.display()))?, path));
     }
     for (part, path) in parts {
         part.rename().with_context(|| format!("{}: cannot be put in place", path.display()))?;
     }
     // The renames themselves reach the disk with the directory, where the system lets one be opened.
-    if let Ok(dir) = File::open(dir) {
-        let _ = dir.sync_all();
+    if let Some(opened) = lock {
+        let _ = opened.sync_all();
     }
+    kept.complete(dir);
     Ok(())
 }
 
@@ -229,6 +238,19 @@ mod tests {
         for text in ["", "no JSON", "{}", "[]", "{\"experiment\": \"small\", \"quick\": false}", &newer] {
             refused(&|dir| fs::write(dir.join(CLAIMS), text).unwrap(), CLAIMS);
         }
+    }
+
+    #[test]
+    fn left_overs_of_a_killed_run_are_cleaned_up() {
+        let dir = tempdir().unwrap();
+        fs::create_dir(dir.path().join("panel")).unwrap();
+        for name in [".index.html.1.click-bandits-part", "panel/.final.svg.1.click-bandits-part"] {
+            fs::write(dir.path().join(name), "half").unwrap();
+        }
+        fs::write(dir.path().join(".mine.part"), "mine").unwrap();
+        write(dir.path(), "claims", "page", &[("panel/final.svg", "picture")]).unwrap();
+        assert_eq!(names(dir.path()), [".mine.part", "claims.json", "index.html", "panel"]);
+        assert_eq!(names(&dir.path().join("panel")), ["final.svg"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What is wrong with a file, and where.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// One thing wrong with a file, reading `FILE:LINE:COLUMN: FIELD: what is wrong`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +14,13 @@ impl Error {
     pub(crate) fn whole_file(file: &str, message: impl Into<String>) -> Self {
         let location = Location { file: file.to_owned(), line: 0, column: 0, field: String::new() };
         Self { location, message: message.into() }
+    }
+}
+
+impl Error {
+    /// Whether it has no line to point at.
+    pub(crate) fn is_about_whole_file(&self) -> bool {
+        self.location.line == 0
     }
 }
 
@@ -104,7 +111,10 @@ impl Location {
 
     /// An error here.
     pub(crate) fn error(&self, message: impl Into<String>) -> Error {
-        Error { location: self.clone(), message: shortened(&message.into(), MAX_MESSAGE) }
+        Error {
+            location: self.clone(),
+            message: shortened(&with_short_numbers(&message.into()), MAX_MESSAGE),
+        }
     }
 }
 
@@ -113,10 +123,46 @@ const MAX_FIELD: usize = 200;
 /// Characters of a message that are shown.
 const MAX_MESSAGE: usize = 1000;
 
+/// The most digits in a row that are shown.
+const MAX_DIGITS: usize = 40;
+
+/// A text in which a number of hundreds of digits has its first ones, and how many they are.
+pub(crate) fn with_short_numbers(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(|letter: char| letter.is_ascii_digit()) {
+        let end =
+            rest[start..].find(|letter: char| !letter.is_ascii_digit()).map_or(rest.len(), |len| start + len);
+        let digits = &rest[start..end];
+        out.push_str(&rest[..start]);
+        if digits.len() > MAX_DIGITS {
+            let _ = write!(out, "{}... ({} digits)", &digits[..MAX_DIGITS / 2], digits.len());
+        } else {
+            out.push_str(digits);
+        }
+        rest = &rest[end..];
+    }
+    out + rest
+}
+
 /// At most `length` characters of a text, for files that quote a megabyte.
 fn shortened(text: &str, length: usize) -> String {
     match text.char_indices().nth(length) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_many_digits_is_cut() {
+        let text = |number: &str| format!("horizon: {number} is too large: at most 2, {number}");
+        assert_eq!(with_short_numbers(&text(&"7".repeat(40))), text(&"7".repeat(40)));
+        let cut = format!("-1.{}... (300 digits)", "7".repeat(20));
+        assert_eq!(with_short_numbers(&text(&format!("-1.{}", "7".repeat(300)))), text(&cut));
+        assert_eq!(with_short_numbers(""), "");
     }
 }

@@ -91,6 +91,13 @@ pub(crate) fn plain_serde_message(message: &str) -> String {
     plain
 }
 
+/// What serde's message about an unknown name says that there are: `"a" or "b"`.
+pub(crate) fn known_names(message: &str) -> Option<String> {
+    let (_, known) = unknown_and_known(message)?;
+    let quoted: Vec<String> = known.iter().map(|name| format!("{name:?}")).collect();
+    Some(quoted.join(" or "))
+}
+
 /// The names in serde's "unknown variant `x`, expected one of `a`, `b`".
 fn unknown_and_known(message: &str) -> Option<(&str, Vec<&str>)> {
     let names = message.strip_prefix("unknown variant ")?;

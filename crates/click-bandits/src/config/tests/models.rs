@@ -126,7 +126,7 @@ fn a_policy_says_how_it_reads_other_users() {
         (
             CASCADE,
             "policy = \"pbm-ts\"\nread-as = \"pbm\"\nkappa = [1.0]",
-            "1 probabilities, but the lists of instances[0] have 2 positions",
+            "1 probability, but the lists of instances[0] have 2 positions",
         ),
         (
             CASCADE,
@@ -304,7 +304,7 @@ fn two_values_are_as_many_numbers() {
         ),
         (
             "two-values = { items = 1, best = 0.5, others = 0.25 }\npositions = 2",
-            "spec.toml:9:13: instances[0].positions: 2 positions but only 1 items",
+            "spec.toml:9:13: instances[0].positions: 2 positions but only 1 item",
         ),
         (
             "two-values = { items = 4_000_000_000, best = 0.5, others = 0.25 }\npositions = 2",

@@ -41,6 +41,7 @@ pub(super) fn judge(rows: &[Row], columns: &[Column], decimals: u32) -> Result<F
     let differing: Vec<String> =
         comparisons.iter().map(|one| format!("{} is {}", one.what, one.measured)).collect();
     let summary = match differing.len() {
+        0 if entries == 1 => "The entry is as printed.".to_owned(),
         0 => format!("All {entries} entries are as printed."),
         1..=3 => format!(
             "{} of {entries} entries as printed; {}.",

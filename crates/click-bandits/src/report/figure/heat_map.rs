@@ -11,6 +11,7 @@ use crate::report::axis::{Axis, Scale};
 use crate::report::html::escaped;
 use crate::report::number;
 use crate::report::series::{Simulated, labels};
+use crate::report::text::n_columns;
 use crate::result::EndValue;
 
 const WIDTH: f64 = 1000.0;
@@ -50,7 +51,7 @@ pub(super) fn render(figure: &Figure, variants: &[Simulated], looks: &Looks) -> 
         rows.iter().map(|label| variants.iter().map(|one| value(label, one)).collect()).collect();
     let scale = scale_of(&values);
 
-    let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let longest = names.iter().map(|name| n_columns(name)).max().unwrap_or(0);
     let left = EDGE + longest as f64 * LETTER * NAME_FONT + 10.0;
     let column = ((WIDTH - left - EDGE) / variants.len().max(1) as f64).min(WIDEST_COLUMN);
     let heads = Heads::of(variants, column);
@@ -150,8 +151,7 @@ fn write_cell(svg: &mut String, spot: &Spot, cell: Option<(f64, f64)>, scale: &A
     let (mean, error) = (number::significant(value, 3), format!("± {}", number::significant(se, 2)));
     let _ =
         writeln!(svg, "<g><title>{}: {mean} {error}</title>{}", escaped(what), place(&hexadecimal(colour)));
-    let fit =
-        |words: &str, most: f64| (0.92 * width / (LETTER * words.chars().count().max(1) as f64)).min(most);
+    let fit = |words: &str, most: f64| (0.92 * width / (LETTER * n_columns(words).max(1) as f64)).min(most);
     let middle = x + width / 2.0;
     let style = Style { anchor: "middle", fill: letters, size: fit(&mean, 14.0) };
     text(svg, (middle, y + 16.5), &style, &mean);
@@ -226,13 +226,12 @@ impl Heads {
         let letters = (column / (LETTER * NAME_FONT)) as usize;
         let titles: Vec<String> = variants.iter().map(|variant| variant.title.clone()).collect();
         let lines: Vec<Vec<String>> = titles.iter().map(|title| in_lines(title, letters)).collect();
-        let fits = |lines: &Vec<String>| {
-            lines.len() <= 3 && lines.iter().all(|line| line.chars().count() <= letters)
-        };
+        let fits =
+            |lines: &Vec<String>| lines.len() <= 3 && lines.iter().all(|line| n_columns(line) <= letters);
         if lines.iter().all(fits) {
             return Self::Level(lines);
         }
-        let longest = titles.iter().map(|title| title.chars().count()).max().unwrap_or(0);
+        let longest = titles.iter().map(|title| n_columns(title)).max().unwrap_or(0);
         Self::Upright(titles, longest)
     }
 
@@ -271,7 +270,7 @@ fn in_lines(text: &str, letters: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= letters => {
+            Some(line) if n_columns(line) + 1 + n_columns(word) <= letters => {
                 line.push(' ');
                 line.push_str(word);
             }

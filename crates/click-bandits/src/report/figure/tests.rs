@@ -52,7 +52,7 @@ fn regret_has_its_bound_and_bands() {
     let (x, low, high) = chart.curves[1].band[2];
     assert!(x == 100.0 && (low - 80.38).abs() < 0.01 && (high - 119.62).abs() < 0.01);
     assert!(chart.y.to() >= 200.0 + 39.2);
-    assert_eq!(chart.subtitle, "mean of 1,500 runs; shaded: 95 % confidence interval; dashed: lower bound");
+    assert_eq!(chart.subtitle, "mean of 1,500 runs; shaded: 95 % confidence interval; dashed: bounds");
 
     figure.band = Band::Deciles;
     assert_eq!(drawn(&figure, &result).curves[1].band[2], (100.0, 50.0, 200.0));
@@ -61,6 +61,40 @@ fn regret_has_its_bound_and_bands() {
     let plain = drawn(&figure, &result);
     assert!(plain.curves.len() == 2 && plain.curves.iter().all(|curve| curve.band.is_empty()));
     assert_eq!(plain.subtitle, "mean of 1,500 runs");
+}
+
+/// After any number of rounds regret may be below it.
+#[test]
+fn a_lower_bound_on_regret_is_called_asymptotic() {
+    let mut result = result(&[("a", 1.0)], &[1, 10, 100], 0.5);
+    result.bounds[0].label = "lower bound (theorem 1)".to_owned();
+    let chart = drawn(&Figure::of(Kind::Regret), &result);
+    assert_eq!(chart.curves[0].label, "asymptotic lower bound (theorem 1)");
+    assert!(chart.subtitle.ends_with("; dashed: asymptotic lower bound"), "{}", chart.subtitle);
+    // One on stopping times holds as it stands.
+    result.bounds[0].t.clear();
+    assert_eq!(result.bounds[0].reader_name(), "lower bound (theorem 1)");
+}
+
+#[test]
+fn regrets_that_would_lie_on_each_other_are_spread_by_a_logarithmic_axis() {
+    let y_label = |factors: &[f64], y_scale: Option<Scale>| {
+        let labels: Vec<String> = (0..factors.len()).map(|number| format!("p{number}")).collect();
+        let policies: Vec<(&str, f64)> =
+            labels.iter().map(String::as_str).zip(factors.iter().copied()).collect();
+        let chart =
+            drawn(&Figure { y_scale, ..Figure::of(Kind::Regret) }, &result(&policies, &[1, 10, 100], 0.5));
+        (chart.y_label.contains("log scale"), chart.subtitle)
+    };
+    let seventeen = [[1.0; 13].as_slice(), &[50.0; 4]].concat();
+    assert!(y_label(&seventeen, None).0 && !y_label(&seventeen, Some(Scale::Linear)).0);
+    // Half of them is not more than half.
+    assert!(!y_label(&[1.0, 1.0, 50.0, 50.0], None).0 && y_label(&[1.0, 1.0, 1.0, 50.0, 50.0], None).0);
+    assert!(!y_label(&[1.0, 50.0], None).0 && !y_label(&[], None).0 && !y_label(&[0.0], None).0);
+    assert!(!y_label(&[5.0, 6.0, 7.0, 50.0], None).0 && y_label(&[5.0, 6.0, 7.0, 50.0], Some(Scale::Log)).0);
+    // What has none counts for neither, and is named.
+    let (is_log, subtitle) = y_label(&[1.0, 0.0, 1.0, 1e-12, 50.0], None);
+    assert!(is_log && subtitle.ends_with("; without regret: p1, p3"), "{subtitle}");
 }
 
 #[test]

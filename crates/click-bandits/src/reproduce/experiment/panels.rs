@@ -447,7 +447,7 @@ fn read_curves(table: &Table<'_>, panel: &Panel, figure: &mut Figure) -> Result<
         if kind != Kind::Regret {
             return Err(field.error("only regrets are shown on a scale of choice: leave it out"));
         }
-        figure.y_scale = choice(&field, &scales, "scale")?;
+        figure.y_scale = Some(choice(&field, &scales, "scale")?);
     }
     if let Some(field) = table.field("from") {
         figure.from = read_from(&field, panel)?;

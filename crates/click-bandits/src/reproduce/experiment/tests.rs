@@ -78,14 +78,14 @@ evidence = "exact"
 fn read(experiment: &str, claims: &str) -> Result<Reproduction, Error> {
     let experiment = Source::from_text("experiment.toml", experiment)?;
     let claims = Source::from_text("claims.toml", claims)?;
-    Reproduction::from_sources(&experiment, &claims, None, None, Extent::Full)
+    Reproduction::from_sources(&experiment, &claims, None, None, Overrides::default(), Extent::Full)
 }
 
 /// The same for a quick check.
 fn read_quick(experiment: &str, claims: &str) -> Result<Reproduction, Error> {
     let experiment = Source::from_text("experiment.toml", experiment)?;
     let claims = Source::from_text("claims.toml", claims)?;
-    Reproduction::from_sources(&experiment, &claims, None, None, Extent::Quick)
+    Reproduction::from_sources(&experiment, &claims, None, None, Overrides::default(), Extent::Quick)
 }
 
 #[test]
@@ -456,7 +456,7 @@ fn a_figure_of_parameters_has_the_numbers_of_every_instance() {
 #[test]
 fn a_figure_of_parameters_shows_what_was_calibrated_and_waits_for_data() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/experiments/yandex");
-    let reproduction = Reproduction::read(&folder, None, None, Extent::Full).unwrap();
+    let reproduction = Reproduction::read(&folder, None, None, Overrides::default(), Extent::Full).unwrap();
     let figures = |panels: &[Panel], name: &str| {
         let panel = panels.iter().find(|panel| panel.name == name).unwrap();
         panel.figures.iter().filter(|figure| figure.kind == Kind::Parameters).cloned().collect::<Vec<_>>()
@@ -668,6 +668,7 @@ mod kdd2012 {
             &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/experiments/kdd2012"),
             None,
             None,
+            Overrides::default(),
             Extent::Full,
         )
         .unwrap()
@@ -737,7 +738,13 @@ fn the_projects_experiments_are_right() {
             continue;
         }
         let source = |name: &str| Source::read(&path.join(name)).unwrap();
-        let both = Reproduction::at_both(&source("experiment.toml"), &source("claims.toml"), None, None);
+        let both = Reproduction::at_both(
+            &source("experiment.toml"),
+            &source("claims.toml"),
+            None,
+            None,
+            Overrides::default(),
+        );
         let [reproduction, quick] = both.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(Some(reproduction.name.as_str()), path.file_name().and_then(|name| name.to_str()));
         for claim in reproduction.claims.iter().chain(&quick.claims) {

@@ -6,7 +6,7 @@ use crate::report::html::Html;
 use crate::report::number;
 use crate::report::svg::{self, Look};
 use crate::reproduce::experiment::Panel;
-use crate::result::{EndValue, PolicyResult, Quantity};
+use crate::result::{Bound, EndValue, PolicyResult, Quantity};
 
 /// How the values are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,27 +137,27 @@ fn missing() -> Html {
     Html::of("–")
 }
 
-/// The labels of all bounds, each once.
-fn bounds(found: &PanelReport) -> Vec<&str> {
-    let mut labels: Vec<&str> = Vec::new();
-    for bound in found.variants.iter().flat_map(|variant| &variant.result.bounds) {
-        if !labels.contains(&bound.label.as_str()) {
-            labels.push(&bound.label);
+/// What readers call all bounds, each once.
+fn bounds(found: &PanelReport) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in found.variants.iter().flat_map(|variant| &variant.result.bounds).map(Bound::reader_name) {
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
-    labels
+    names
 }
 
 /// The value of a bound at the end.
-fn bound(found: &VariantReport, label: &str) -> Html {
-    let bound = found.result.bounds.iter().find(|bound| bound.label == label);
+fn bound(found: &VariantReport, name: &str) -> Html {
+    let bound = found.result.bounds.iter().find(|bound| bound.reader_name() == name);
     let value = bound.and_then(|bound| bound.value.last());
     value.map_or_else(missing, |value| Html::of(&number::significant(*value, 4)))
 }
 
 fn write_variants(html: &mut Html, panel: &Panel, found: &PanelReport) {
     let bounds = bounds(found);
-    let bound_heads: Vec<String> = bounds.iter().map(|label| format!("#{label}")).collect();
+    let bound_heads: Vec<String> = bounds.iter().map(|name| format!("#{name}")).collect();
     let mut heads = Vec::new();
     let mut rows = Vec::new();
     for (number, (variant, found)) in panel.variants.iter().zip(&found.variants).enumerate() {
@@ -165,9 +165,8 @@ fn write_variants(html: &mut Html, panel: &Panel, found: &PanelReport) {
         let mut columns: Vec<(&str, Html)> =
             columns(found, policy).into_iter().filter(|(head, _)| !head.starts_with("#clicks")).collect();
         let rate = columns.pop();
-        columns.extend(
-            bound_heads.iter().zip(&bounds).map(|(head, label)| (head.as_str(), bound(found, label))),
-        );
+        columns
+            .extend(bound_heads.iter().zip(&bounds).map(|(head, name)| (head.as_str(), bound(found, name))));
         columns.extend(rate);
         let cells: Vec<Html>;
         (heads, cells) = columns.into_iter().unzip();
@@ -204,9 +203,9 @@ fn write_matrix_of(html: &mut Html, looks: &Looks, panel: &Panel, found: &PanelR
         rows.push(std::iter::once(name).chain(found.variants.iter().map(cell)).collect());
     }
     if value == compared(found) {
-        for label in bounds(found) {
-            let cells = found.variants.iter().map(|found| bound(found, label));
-            rows.push(std::iter::once(Html::of(label)).chain(cells).collect());
+        for name in bounds(found) {
+            let cells = found.variants.iter().map(|found| bound(found, &name));
+            rows.push(std::iter::once(Html::of(&name)).chain(cells).collect());
         }
     }
     let titles: Vec<String> = panel.variants.iter().map(|variant| format!("#{}", variant.title)).collect();
@@ -280,7 +279,7 @@ fn write_references(html: &mut Html, found: &VariantReport) {
     let mut references = Vec::new();
     for bound in &found.result.bounds {
         if let Some(value) = bound.value.last() {
-            references.push(format!("{}: {}", bound.label, number::significant(*value, 4)));
+            references.push(format!("{}: {}", bound.reader_name(), number::significant(*value, 4)));
         }
     }
     let optimum = &found.result.optimum.clicks;

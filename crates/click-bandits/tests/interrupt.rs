@@ -1,0 +1,109 @@
+//! On Ctrl-C and SIGTERM one line says what is kept, no file is half-written, and the program ends by the signal.
+
+use interleaving::{Synthetic, letor};
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+fn start(arguments: &[&str], dir: &Path) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_click-bandits"))
+        .args(arguments)
+        .current_dir(dir)
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the program starts")
+}
+
+/// Sends a signal, and gives the number of the one that ended the program, and the last line that it said.
+fn interrupt(mut child: Child, signal: &str) -> (Option<i32>, String) {
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill starts");
+    assert!(sent.success());
+    let status = child.wait().expect("it ends");
+    let mut said = String::new();
+    child.stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
+    assert!(said.ends_with('\n'), "{said:?}");
+    (status.signal(), said.lines().last().unwrap_or_default().to_owned())
+}
+
+/// An experiment that takes hours; its panels after the first one, if it has several.
+fn spec(dir: &Path, horizon: u64) {
+    let text = format!(
+        "name = \"long\"\ntask = \"regret\"\nhorizon = {horizon}\nruns = 1000\nseed = 1\n\
+         [[instances]]\nmodel = \"pbm\"\ntheta = [0.5, 0.4, 0.3]\nkappa = [0.9, 0.5]\n[[policies]]\npolicy = \"pbm-ucb\"\n"
+    );
+    fs::write(dir.join("spec.toml"), text).expect("written");
+}
+
+#[test]
+fn an_interrupted_simulation_says_that_nothing_was_written() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    spec(dir.path(), 100_000_000);
+    for (signal, number) in [("-INT", 2), ("-TERM", 15)] {
+        let child = start(&["simulate", "spec.toml", "--out", "out"], dir.path());
+        sleep(Duration::from_secs(1));
+        let (ended_by, said) = interrupt(child, signal);
+        assert_eq!((ended_by, said.as_str()), (Some(number), "interrupted: nothing was written"));
+        assert!(!dir.path().join("out").exists());
+    }
+}
+
+#[test]
+fn an_interrupted_reproduction_says_which_panels_are_complete() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let panel = |name: &str, horizon: u64| {
+        format!(
+            "[[panels]]\nname = \"{name}\"\ntitle = \"T\"\npaper = \"P\"\nplace = \"p\"\nstatement = \"s\"\nmodel = \"pbm\"\n\
+             runs = 2\nhorizon = {horizon}\npolicies = [{{ policy = \"pbm-ts\" }}]\n"
+        )
+    };
+    let experiment = format!(
+        "name = \"two\"\ntitle = \"T\"\ntask = \"regret\"\nseed = 1\n[[papers]]\nkey = \"P\"\ncitation = \"c\"\n\
+         [[instances]]\ntheta = [0.5, 0.2]\nkappa = [1.0, 0.5]\n{}{}",
+        panel("short", 10),
+        panel("long", 100_000_000_000)
+    );
+    fs::write(dir.path().join("experiment.toml"), experiment).expect("written");
+    let claim = "[[claims]]\nname = \"c\"\nsays = \"s\"\nplace = \"p\"\n[claims.test]\nkind = \"not-testable\"\nreason = \"r\"\n\
+                 [claims.known]\nverdict = \"not-testable\"\nevidence = \"e\"\n";
+    fs::write(dir.path().join("claims.toml"), claim).expect("written");
+    let child = start(&["reproduce", ".", "--out", "out", "--quiet"], dir.path());
+    while !dir.path().join("out/short/result.json").exists() {
+        sleep(Duration::from_millis(50));
+    }
+    sleep(Duration::from_millis(500));
+    let (ended_by, said) = interrupt(child, "-INT");
+    assert_eq!(
+        (ended_by, said.as_str()),
+        (Some(2), "interrupted: complete and kept: out/short; nothing else was written")
+    );
+}
+
+#[test]
+fn an_interrupted_estimate_says_how_many_pairs_are_kept() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let small = Synthetic { n_queries: 8, n_documents: 12, n_features: 40, seed: 3 };
+    let mut file = File::create(dir.path().join("small.txt")).expect("created");
+    letor::write(&small.queries().expect("a small collection"), &mut file).expect("written");
+    let arguments =
+        ["preferences", "--letor", "small.txt", "--out", "out", "--comparisons", "20000", "--threads", "1"];
+    let child = start(&arguments, dir.path());
+    while !dir.path().join("out/progress.json").exists() {
+        sleep(Duration::from_millis(20));
+    }
+    let (ended_by, said) = interrupt(child, "-TERM");
+    assert_eq!(ended_by, Some(15));
+    assert!(said.starts_with("interrupted: "), "{said}");
+    assert!(
+        said.ends_with(" of 780 pairs are kept in out/progress.json: the same command goes on from there"),
+        "{said}"
+    );
+    let hidden = fs::read_dir(dir.path().join("out")).expect("there").filter(|entry| {
+        entry.as_ref().is_ok_and(|entry| entry.file_name().to_string_lossy().starts_with('.'))
+    });
+    assert_eq!(hidden.count(), 0, "half of a file");
+}
