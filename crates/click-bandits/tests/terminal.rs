@@ -85,3 +85,13 @@ evidence = "e"
     // The heads, a line a claim, two lines on the whole.
     assert_eq!(said.lines().count(), 4, "{said}");
 }
+
+#[test]
+fn values_on_the_command_line_are_shown_short_and_do_nothing() {
+    for value in ["7".repeat(300), format!("{CLEAR}5")] {
+        let output = run(&["simulate", "spec.toml", "--out", "out", "--runs", value.as_str()].map(Path::new));
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{said:?}");
+        assert!(!said.contains('\u{1b}') && said.len() < 250 && said.contains("--runs"), "{said:?}");
+    }
+}
