@@ -2,9 +2,9 @@ use super::*;
 use crate::toml_reader::Source;
 
 /// A spec without fault.
-const GOOD: &str = include_str!("../../tests/data/bad_spec/good.toml");
+const GOOD: &str = include_str!("../../../click-bandits/tests/data/bad_spec/good.toml");
 /// Faults that can be made in it; the file says how to read it.
-const FAULTS: &str = include_str!("../../tests/data/bad_spec/faults.txt");
+const FAULTS: &str = include_str!("../../../click-bandits/tests/data/bad_spec/faults.txt");
 
 fn read(text: &str) -> Result<Experiment, Error> {
     let source = Source::from_text("spec.toml", text)?;
@@ -361,7 +361,7 @@ fn pbm_pie_explores_at_the_last_position() {
 /// The example of the crate's README is an experiment, and its table of policies is complete.
 #[test]
 fn the_readme_is_right() {
-    const README: &str = include_str!("../../README.md");
+    const README: &str = include_str!("../../../click-bandits/README.md");
     let (_, rest) = README.split_once("```toml\n").unwrap();
     let (example, rest) = rest.split_once("```").unwrap();
     let experiment = read(example).unwrap();

@@ -32,7 +32,7 @@ use std::process::ExitCode;
 
 /// Bandits that learn which ranked list to show from clicks alone: experiments and reproductions.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true)]
+#[command(name = "click-bandits", version, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

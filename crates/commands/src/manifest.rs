@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
+/// The name of the program.
+const PROGRAM: &str = "click-bandits";
+
 /// The whole file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
@@ -101,7 +104,7 @@ impl Manifest {
             schema: 1,
             identity,
             program: Program {
-                name: env!("CARGO_PKG_NAME").to_owned(),
+                name: PROGRAM.to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 rustc: option_env!("CLICK_BANDITS_RUSTC").map(str::to_owned),
                 git: Git::of_the_build(),
@@ -196,7 +199,7 @@ impl Git {
 
 fn command_line() -> Vec<String> {
     let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
-    std::iter::once(env!("CARGO_PKG_NAME").to_owned()).chain(arguments).collect()
+    std::iter::once(PROGRAM.to_owned()).chain(arguments).collect()
 }
 
 /// A point in time; reads as `2026-11-20T10:22:59Z`.
@@ -244,7 +247,8 @@ mod tests {
 
     fn experiment() -> Experiment {
         let source =
-            Source::from_text("good.toml", include_str!("../tests/data/bad_spec/good.toml")).unwrap();
+            Source::from_text("good.toml", include_str!("../../click-bandits/tests/data/bad_spec/good.toml"))
+                .unwrap();
         Experiment::from_document(&source.parse().unwrap()).unwrap()
     }
 
