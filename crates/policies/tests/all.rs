@@ -2,6 +2,7 @@
 
 mod allocation;
 mod cascade_kl;
+mod catalogue;
 mod dueling;
 mod dueling_policies;
 mod identify;

@@ -48,7 +48,7 @@ impl Experiment {
                 let told: Vec<f64> = told.iter().map(|probability| probability.get()).collect();
                 let _ = writeln!(text, "kappa = {told:?}");
             }
-            let spec = serde_json::to_value(&entry.spec).unwrap_or_default();
+            let spec = serde_json::to_value(entry.spec).unwrap_or_default();
             for (key, parameter) in spec[&entry.name].as_object().into_iter().flatten() {
                 if entry.told_gamma && key == "gamma" {
                     continue;

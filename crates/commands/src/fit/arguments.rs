@@ -87,7 +87,7 @@ pub(crate) enum FormatName {
     Kdd2012,
     /// Yandex Relevance Prediction
     Yandex,
-    /// A session a line: query, urls, clicked_mask
+    /// A session a line, with a header
     Sessions,
     /// Open Bandit Dataset
     Obd,

@@ -172,7 +172,6 @@ pub trait Catalogued: Interaction + Sized {
 }
 
 /// A policy of the catalogue for the protocol `I`, chosen at run time.
-#[derive(Clone)]
 pub struct Chosen<I: Catalogued> {
     spec: PolicySpec,
     told: Told,
@@ -281,6 +280,13 @@ impl Chosen<Cascade> {
 impl Recommend<ItemId> for Chosen<Dueling> {
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut ItemId) {
         self.policy.recommend(rng, out);
+    }
+}
+
+// By hand, since a derived one would ask the protocol for it, which has no values.
+impl<I: Catalogued> Clone for Chosen<I> {
+    fn clone(&self) -> Self {
+        Self { spec: self.spec, told: self.told.clone(), policy: self.policy.clone() }
     }
 }
 
@@ -534,17 +540,67 @@ impl<I: Catalogued> Chosen<I> {
         Self::assemble(spec, told, policy)
     }
 
-    /// Refuses a state of other sizes than what was told, and what no policy is told.
+    /// Refuses a state of other sizes or settings than those of the policy that it is said to be.
     fn assemble(spec: PolicySpec, told: Told, policy: I::Chosen) -> Result<Self, String> {
         let (name, sizes) = (spec.name(), policy.sizes());
+        // Before a fresh policy is made, which takes memory for what was told.
         if sizes != told.sizes {
             return Err(format!(
                 "the saved policy `{name}` was told the sizes {:?}, but has {sizes:?}",
                 told.sizes
             ));
         }
-        Self::fresh(&spec, &told).map_err(|error| error.to_string())?;
+        let fresh = Self::fresh(&spec, &told).map_err(|error| error.to_string())?;
+        let [expected, found] = [&fresh, &policy].map(|policy| {
+            let mut settings = Vec::new();
+            collect_settings(&serde_json::to_value(policy).unwrap_or_default(), &mut settings);
+            settings
+        });
+        if let Some(((key, expected), (_, found))) =
+            expected.iter().zip(&found).find(|(one, other)| one != other)
+        {
+            return Err(format!(
+                "the state of the saved policy `{name}` has {key} = {found}, expected {expected}"
+            ));
+        }
         Ok(Self { spec, told, policy })
+    }
+}
+
+/// What saved states call settings, which do not change while a policy plays: its parameters, and what it was told.
+const SETTINGS: [&str; 22] = [
+    "alpha",
+    "batch_size",
+    "bounds",
+    "clipped",
+    "delta",
+    "epsilon",
+    "examination",
+    "gamma",
+    "head_start",
+    "horizon",
+    "lead_every",
+    "n_best",
+    "n_positions",
+    "places",
+    "position",
+    "radius",
+    "rate",
+    "scale",
+    "settings",
+    "shape",
+    "unseen",
+    "zeta",
+];
+
+/// The settings in a saved state, in its order.
+fn collect_settings(state: &Value, settings: &mut Vec<(String, Value)>) {
+    for (key, value) in state.as_object().into_iter().flatten() {
+        if SETTINGS.contains(&key.as_str()) {
+            settings.push((key.clone(), value.clone()));
+        } else {
+            collect_settings(value, settings);
+        }
     }
 }
 

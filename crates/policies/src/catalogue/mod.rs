@@ -33,6 +33,7 @@ mod families;
 mod parameters;
 mod row;
 mod rows;
+pub mod table;
 mod text;
 mod visit;
 

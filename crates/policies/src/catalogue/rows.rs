@@ -12,12 +12,13 @@ use super::row::{Answers, CELLS, Family, ITEMS, Limit, ParameterRow, Row};
 use super::visit::{
     PairKnown, WithAnyList, WithBudgeted, WithCells, WithPairs, WithPositionBased, WithPrefix, WithStopping,
 };
-use crate::dueling::*;
-use crate::generic::*;
-use crate::identify::*;
-use crate::pbm::*;
-use crate::rank_one::*;
-use crate::ranking::*;
+use crate::{
+    BatchRank, BcMpTs, BeatTheMean, CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, CellKlUcb,
+    CondorcetSavage, Delta, DoubleTs, InterleavedFilter, KlLucb, MeanRadius, MergeDts, PbmPie, PbmTs, PbmUcb,
+    Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, Pulls, Rank1Elim, Rank1Gibbs, RbaKlUcb,
+    Rmed1, Rucb, ShowOrder, SuccessiveRejects, TopRank, TsCascade, Ucb1, Ucb1Elim, Uniform, UniformCell,
+    UniformPair, Uts,
+};
 use click_models::{ListShape, PbmKnown, TableShape};
 use confidence::{NonNegative, Rate};
 use serde::{Deserialize, Serialize};

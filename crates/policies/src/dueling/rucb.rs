@@ -105,7 +105,7 @@ pub struct Rucb {
 struct Saved {
     alpha: NonNegative,
     unseen: NonNegative,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     horizon: Option<u64>,
     counts: DuelCounts,
 }

@@ -260,7 +260,7 @@ struct Saved {
     clicks: Vec<u64>,
     in_question: Vec<ItemId>,
     /// Open displays of every item; empty if there is none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     open: Vec<u64>,
     accepted: Vec<ItemId>,
     rejected: Vec<ItemId>,

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct PrefixCounts {
     n_positions: usize,
     /// Positions of the best item, of the next one, and so on; empty when lists are filled from the top down.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     places: Vec<usize>,
     /// Rounds decided so far.
     rounds: u64,

@@ -1,0 +1,131 @@
+//! The catalogue as tables for readers, in Markdown.
+
+use super::{
+    Answers, Family, PairKnown, ParameterRow, PolicySpec, WithAnyList, WithBudgeted, WithCells, WithPairs,
+    WithPositionBased, WithPrefix, WithStopping, rows,
+};
+use crate::{Error, PrefixKnown};
+use click_models::{ListShape, PbmKnown, TableShape};
+use confidence::NonNegative;
+use serde_json::{Map, Value};
+use std::any::type_name;
+
+/// The table of policies: what each plays, is told and costs, and what is proven.
+pub fn policies() -> String {
+    let mut text = String::from(
+        "| policy | type | plays | is told | answers | a round costs | guarantee | source |\n|---|---|---|---|---|---|---|---|\n",
+    );
+    for row in rows() {
+        let families: Vec<&str> = row.families.iter().map(|family| plays(*family)).collect();
+        let mut told: Vec<&str> = Vec::new();
+        for words in row.families.iter().map(|family| family.told()) {
+            if !told.contains(&words) {
+                told.push(words);
+            }
+        }
+        let mut told = told.join("; ");
+        if row.spec().needs_horizon() {
+            told += ", horizon";
+        }
+        let answers = match row.answers {
+            Answers::Late => "may be late",
+            Answers::IndependentOfClicks => "whatever the click",
+        };
+        let types: Vec<String> =
+            types(&row.spec()).iter().map(|name| format!("[`{name}`](crate::{name})")).collect();
+        let (types, families) = (types.join(", "), families.join(", "));
+        let cells = [
+            &format!("`{}`", row.name),
+            &types,
+            &families,
+            &told,
+            answers,
+            row.cost,
+            row.guarantee,
+            row.source,
+        ];
+        line(&mut text, &cells);
+    }
+    text
+}
+
+/// The table of parameters: names, defaults and what they may be.
+pub fn parameters() -> String {
+    let mut text =
+        String::from("| policy | parameter | default | may be | meaning |\n|---|---|---|---|---|\n");
+    for row in rows().iter().filter(|row| !row.parameters.is_empty()) {
+        let defaults = row.spec().parameters();
+        let mut name = format!("`{}`", row.name);
+        for parameter in row.parameters {
+            let default = default_of(&defaults, parameter);
+            let ParameterRow { name: key, kind, meaning } = parameter;
+            line(&mut text, &[&name, &format!("`{key}`"), &default, &kind.to_string(), meaning]);
+            name.clear();
+        }
+    }
+    text
+}
+
+/// Adds a line of a table.
+fn line(text: &mut String, cells: &[&str]) {
+    text.extend(["| ", &cells.join(" | "), " |\n"]);
+}
+
+fn default_of(defaults: &Map<String, Value>, parameter: &ParameterRow) -> String {
+    defaults.get(parameter.name).map_or_else(|| "absent".to_owned(), |value| format!("`{value}`"))
+}
+
+fn plays(family: Family) -> &'static str {
+    match family {
+        Family::PositionBased => "position-based",
+        Family::Prefix => "prefix",
+        Family::AnyList => "any list",
+        Family::Stopping => "cascade, until it stops",
+        Family::FullFeedback => "cascade, seeing every item, until it stops",
+        Family::Budgeted => "cascade, then names the best items",
+        Family::Cells => "rank-one",
+        Family::Pairs => "dueling",
+        Family::Reference => "all, in simulations",
+    }
+}
+
+/// The names of the types that play for a policy.
+fn types(spec: &PolicySpec) -> Vec<&'static str> {
+    let all = [
+        spec.with_position_based(TypeName),
+        spec.with_prefix(TypeName),
+        spec.with_any_list(TypeName),
+        spec.with_stopping(TypeName),
+        spec.with_full_feedback(TypeName),
+        spec.with_budgeted(TypeName),
+        spec.with_cells(TypeName),
+        spec.with_pairs(TypeName),
+    ];
+    let last = |path: &'static str| path.rsplit("::").next().unwrap_or(path);
+    all.into_iter().flatten().map(last).collect()
+}
+
+/// Asks a policy for the name of its type.
+struct TypeName;
+
+macro_rules! type_names {
+    ($($Visitor:ident($Known:ty $(, $tolerance:ty)?);)*) => {$(
+        impl $Visitor for TypeName {
+            type Output = &'static str;
+
+            fn with<P, F: Fn($Known, u64) -> Result<P, Error>>(self, _build: F $(, _: $tolerance)?) -> &'static str {
+                type_name::<P>()
+            }
+        }
+    )*};
+}
+
+type_names! {
+    WithPositionBased(PbmKnown<'_>);
+    WithPrefix(PrefixKnown<'_>);
+    WithAnyList(ListShape);
+    WithStopping(ListShape, NonNegative);
+    WithBudgeted(ListShape);
+    WithCells(TableShape);
+    WithPairs(PairKnown);
+}
