@@ -60,7 +60,7 @@ fn invalid_data_is_refused_with_its_reason() {
         ("[0.5]", "[-0.1]", "-0.1 is not a probability"),
         ("[]", "[]", "no items"),
         ("[0.5]", "[]", "no positions"),
-        ("[0.5]", "[0.5,0.5]", "2 positions but only 1 items"),
+        ("[0.5]", "[0.5,0.5]", "2 positions but only 1 item:"),
     ] {
         let (users, readers) = users(attraction, examination);
         assert!(users.contains(reason) && readers.contains(reason), "{users} / {readers}");
