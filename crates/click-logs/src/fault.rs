@@ -84,7 +84,7 @@ impl Fault {
             Self::OutOfOrder { .. } => "session out of order",
             Self::BadDepth => "bad length of the list",
             Self::UnknownKind => "unknown kind of line",
-            Self::ListLength { .. } => "wrong number of items or marks",
+            Self::ListLength { .. } => "wrong number of click marks",
             Self::NotAMark => "click mark other than 0 and 1",
             Self::NotUtf8 => "not UTF-8",
             Self::UnclosedQuote => "unclosed quotation mark",
@@ -114,7 +114,10 @@ impl fmt::Display for Fault {
             ),
             Self::BadDepth => write!(f, "a list shows from 1 to 64 items"),
             Self::UnknownKind => write!(f, "expected a line of kind Q (query) or C (click)"),
-            Self::ListLength { found, expected } => write!(f, "{found} entries, expected {expected}"),
+            Self::ListLength { found, expected } => write!(
+                f,
+                "{found} characters, expected {expected}: a 0 or a 1 for each item, with nothing between them"
+            ),
             Self::NotAMark => write!(f, "expected a 0 or a 1 for each item"),
             Self::UnclosedQuote => write!(f, "a quotation mark without its partner in the line"),
             Self::UnexpectedHeader => {

@@ -464,7 +464,7 @@ fn sessions_refuse() {
         format,
         &with("000", "00"),
         length,
-        "log:3: column 4 (clicked_mask): 2 entries, expected 3, found `00`",
+        "log:3: column 4 (clicked_mask): 2 characters, expected 3: a 0 or a 1 for each item, with nothing between them, found `00`",
     );
     let message = "log:3: column 4 (clicked_mask): expected a 0 or a 1 for each item, found `020`";
     refused(format, &with("000", "020"), Fault::NotAMark, message);

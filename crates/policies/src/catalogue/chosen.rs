@@ -85,8 +85,10 @@ pub enum BuildError {
         most: usize,
     },
     /// Examination probabilities of another number of positions.
-    #[error("{found} examination probabilities for {expected} positions: expected one for each")]
+    #[error("`{policy}`: {found} examination probabilities for {expected} positions: expected one for each")]
     Examination {
+        /// The policy's name.
+        policy: &'static str,
         /// How many were given.
         found: usize,
         /// Positions of a list.
@@ -208,7 +210,11 @@ impl<I: Catalogued> Chosen<I> {
             return Err(BuildError::NoHorizon(policy));
         }
         if I::PROTOCOL == Protocol::PositionBased && told.examination.len() != told.sizes[1] {
-            return Err(BuildError::Examination { found: told.examination.len(), expected: told.sizes[1] });
+            return Err(BuildError::Examination {
+                policy,
+                found: told.examination.len(),
+                expected: told.sizes[1],
+            });
         }
         let [first, second] = told.sizes;
         let too_large = match row.limit {
@@ -241,7 +247,9 @@ impl<I: Catalogued> Chosen<I> {
     ///
     /// Data that hold no policy, or another one.
     pub fn restore<'de, D: Deserializer<'de>>(&self, saved: D) -> Result<Self, D::Error> {
-        let restored = Self::deserialize(saved)?;
+        let name = self.spec.name();
+        let restored = Self::deserialize(saved)
+            .map_err(|error| de::Error::custom(format!("`{name}` cannot be restored: {error}")))?;
         if restored.spec != self.spec {
             let (found, expected) = (restored.spec, self.spec);
             return Err(de::Error::custom(format!("the saved policy is `{found}`, expected `{expected}`")));
