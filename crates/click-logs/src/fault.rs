@@ -51,11 +51,11 @@ pub enum Fault {
     BadDepth,
     /// A line of neither kind that the format has.
     UnknownKind,
-    /// Another number of items or of click marks than the format has.
+    /// Another number of click marks than of items.
     ListLength {
-        /// Items or marks found.
+        /// Marks found.
         found: usize,
-        /// Items or marks expected.
+        /// Marks expected.
         expected: usize,
     },
     /// A mark that is neither 0 nor 1.
