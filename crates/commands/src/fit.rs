@@ -24,11 +24,13 @@ use self::overview::Overview;
 use self::records::{ComparisonRecord, Parameters};
 use self::simulation::Simulable;
 use self::source::{Apart, Source, Whole};
-use crate::manifest::{Manifest, Moment, sha256};
-use crate::output::OutputDir;
+use crate::program::program;
 use crate::terminal::{self, say};
 use anyhow::{Context as _, Result};
 use click_logs::fit::{Choice, Comparison, Fit, Model, Options, fit};
+use experiment::Canonical;
+use experiment::manifest::{Manifest, Moment, sha256};
+use experiment::output::OutputDir;
 
 /// Files that every fit writes; the figures and the spec only where a model has what they show.
 const FILES: [&str; 8] =
@@ -92,9 +94,9 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     };
     let inputs = Inputs::open(arguments.files(), arguments.quiet, tell)?;
     let settings = arguments.settings(&inputs);
-    let identity = sha256(settings.to_string().as_bytes());
+    let canonical = Canonical::of_json(settings.to_string());
     let name = settings["name"].as_str().unwrap_or_default();
-    let claim = || OutputDir::claim(&arguments.out, &identity, name, &FILES);
+    let claim = || OutputDir::claim(&arguments.out, canonical.identity(), name, &FILES);
     // An experiment's report knows itself whose the directory is, as soon as it knows the parameters.
     let claimed = (arguments.told_by == ToldBy::CommandLine).then(claim).transpose()?;
 
@@ -134,7 +136,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     }
     files.push((ATTRACTION, figures::attraction(shown, &whole)?.into_bytes()));
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, content)| (*name, content.as_slice())).collect();
-    let manifest = Manifest::of(identity, settings, started, source.threads(), &files);
+    let manifest = Manifest::of(&canonical, started, source.threads(), &files, program());
     output.write_all(&manifest.to_json(), &files)?;
     Ok(Outcome { source, whole, fits, comparison, users, parameters: sha256_of_parameters })
 }

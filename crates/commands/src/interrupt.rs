@@ -1,64 +1,6 @@
 //! What happens on Ctrl-C, or when the system asks the program to end: one line says what is kept, and the program ends by the signal.
 //!
-//! A signal waits while files are put in place; a second one does not. Signals are the process's, and so is what they find here: the one
-//! state of the program that no function is given.
-
-use std::fmt::{self, Write as _};
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-static KEPT: Mutex<Kept> = Mutex::new(Kept { complete: Vec::new(), begun: None });
-
-/// What is kept when the program ends now.
-#[derive(Debug, Default)]
-pub(crate) struct Kept {
-    /// Directories whose files are all there.
-    complete: Vec<PathBuf>,
-    /// What goes on where it ended when it is started again.
-    begun: Option<String>,
-}
-
-impl Kept {
-    /// All files of a directory are there.
-    pub(crate) fn complete(&mut self, dir: &Path) {
-        self.complete.push(dir.to_owned());
-        self.begun = None;
-    }
-
-    /// A part is there, from which the same command goes on.
-    pub(crate) fn begun(&mut self, part: String) {
-        self.begun = Some(part);
-    }
-}
-
-/// How many directories are named.
-const NAMED: usize = 3;
-
-impl fmt::Display for Kept {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut kept = String::new();
-        for dir in self.complete.iter().take(NAMED) {
-            write!(kept, "{}{}", if kept.is_empty() { "" } else { ", " }, dir.display())?;
-        }
-        if let Some(more) = self.complete.len().checked_sub(NAMED).filter(|more| *more > 0) {
-            write!(kept, " and {more} more")?;
-        }
-        match (&self.begun, kept.as_str()) {
-            (None, "") => write!(formatter, "interrupted: nothing was written"),
-            (None, _) => {
-                write!(formatter, "interrupted: complete and kept: {kept}; nothing else was written")
-            }
-            (Some(begun), "") => write!(formatter, "interrupted: {begun}"),
-            (Some(begun), _) => write!(formatter, "interrupted: complete and kept: {kept}; {begun}"),
-        }
-    }
-}
-
-/// Keeps a signal waiting until what is given is dropped, which files are being put in place for.
-pub(crate) fn hold() -> MutexGuard<'static, Kept> {
-    // What a thread that panicked left is only said.
-    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
-}
+//! A signal waits while files are put in place ([`experiment::interrupt`]); a second one does not.
 
 /// Watches for signals from now on. Without it, where the system has no such signals or no thread for them, they end the program as ever.
 pub(crate) fn watch() {
@@ -68,8 +10,8 @@ pub(crate) fn watch() {
 
 #[cfg(unix)]
 mod unix {
-    use super::hold;
     use crate::terminal::harmless;
+    use experiment::interrupt::hold;
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
     use signal_hook::{flag, low_level};
@@ -106,27 +48,5 @@ mod unix {
         let _ = writeln!(stderr, "{clear}{}", harmless(&kept.to_string()));
         // As if nobody had watched: whoever started the program is told by which signal it ended, in a shell as 130 or 143.
         let _ = low_level::emulate_default_handler(signal);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_kept_is_said_in_one_line() {
-        let mut kept = Kept::default();
-        assert_eq!(kept.to_string(), "interrupted: nothing was written");
-        kept.begun("3 of 4 pairs are kept in m".to_owned());
-        assert_eq!(kept.to_string(), "interrupted: 3 of 4 pairs are kept in m");
-        kept.complete(Path::new("m"));
-        assert_eq!(kept.to_string(), "interrupted: complete and kept: m; nothing else was written");
-        for dir in ["a", "b", "c", "d"] {
-            kept.complete(Path::new(dir));
-        }
-        assert_eq!(
-            kept.to_string(),
-            "interrupted: complete and kept: m, a, b and 2 more; nothing else was written"
-        );
     }
 }

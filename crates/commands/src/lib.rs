@@ -1,32 +1,23 @@
 //! `click-bandits`: experiments with click-model bandits, from a TOML file to results, figures and a report.
 
-mod config;
 mod fit;
 mod interrupt;
-mod manifest;
-mod output;
 mod overview;
 mod preferences;
+mod program;
 mod progress;
-mod report;
 mod reproduce;
-mod result;
 mod simulate;
-mod spreads;
-mod tables;
-mod temporary;
 mod terminal;
-mod timing;
-mod toml_reader;
 
-use crate::config::{Experiment, Overrides};
 use crate::overview::Overview;
-use crate::report::figure::{Figure, Looks};
 use crate::simulate::Options;
-use crate::toml_reader::{Source, with_short_numbers};
 use anyhow::Result;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand};
+use experiment::toml_reader::{Source, with_short_numbers};
+use experiment::{Experiment, Overrides};
+use report::figure::{Figure, Looks};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -123,8 +114,8 @@ fn simulate(arguments: &Simulate) -> Result<()> {
         quiet: arguments.quiet,
         keep_runs: arguments.keep_runs,
     };
-    let looks = Looks::of(experiment.policies.iter().map(|entry| entry.label.as_str()));
-    let figures = Figure::defaults(experiment.task, experiment.has_duels());
+    let looks = Looks::of(experiment.policies().iter().map(|entry| entry.label.as_str()));
+    let figures = Figure::defaults(experiment.task(), experiment.has_duels());
     let simulation = simulate::simulate(&experiment, &arguments.out, &figures, &looks, options)?;
     if !arguments.quiet {
         terminal::say(&Overview { simulation: &simulation, out: &arguments.out })?;
@@ -136,7 +127,7 @@ fn reproduce(arguments: &reproduce::Arguments) -> Result<ExitCode> {
     let options =
         Options { threads: arguments.threads.map(usize::from), quiet: arguments.quiet, keep_runs: false };
     let as_known = reproduce::run(arguments, |job| {
-        Ok(simulate::simulate(job.experiment, &job.directory, job.figures, job.looks, options)?.measured)
+        simulate::simulate(job.experiment, &job.directory, job.figures, job.looks, options)
     })?;
     Ok(if as_known { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,8 +1,8 @@
 //! What `simulate` says when it is done: a line a policy, the bounds, and where the rest is.
 
-use crate::report::number;
-use crate::simulate::Simulation;
 use crate::terminal;
+use experiment::{Measured, number};
+use report::Ran;
 use std::fmt;
 use std::path::Path;
 
@@ -10,15 +10,14 @@ use std::path::Path;
 #[derive(Debug)]
 pub(crate) struct Overview<'a> {
     /// What was found.
-    pub(crate) simulation: &'a Simulation,
+    pub(crate) simulation: &'a Ran,
     /// Where the files are.
     pub(crate) out: &'a Path,
 }
 
 impl fmt::Display for Overview<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Simulation { measured, timing } = self.simulation;
-        let result = &measured.result;
+        let Measured { result, timing, .. } = &self.simulation.measured;
         let labels = result.policies.iter().map(|policy| terminal::width(&policy.label));
         let width = labels.max().unwrap_or(0).max("policy".len());
         let (runs, many) = (number::grouped(result.runs), result.runs > 1);
@@ -41,15 +40,17 @@ impl fmt::Display for Overview<'_> {
         let mut rows = Vec::new();
         for (policy, time) in result.policies.iter().zip(&timing.policies) {
             let mut columns: Vec<(&str, String)> = Vec::new();
-            if let Some(last) = policy.t.len().checked_sub(1) {
-                columns.push(("regret", value(policy.regret.mean[last], policy.regret.se[last])));
-                match policy.accuracy.get(last) {
+            if let Some(curves) = policy.curves()
+                && let Some(last) = curves.t.len().checked_sub(1)
+            {
+                columns.push(("regret", value(curves.regret.mean[last], curves.regret.se[last])));
+                match curves.accuracy.get(last) {
                     // Of two that are compared one is always preferred.
                     Some(&accuracy) => columns.push(("accuracy", share(accuracy))),
-                    None => columns.push(("clicks", value(policy.clicks.mean[last], policy.clicks.se[last]))),
+                    None => columns.push(("clicks", value(curves.clicks.mean[last], curves.clicks.se[last]))),
                 }
             }
-            if let Some(answers) = &policy.answers {
+            if let Some(answers) = policy.answers() {
                 let time = answers.stopping_time.map(|time| value(time.mean, time.se));
                 columns.extend(time.map(|time| ("stopping time", time)));
                 columns.push(("observations", value(answers.observations.mean, answers.observations.se)));
@@ -91,10 +92,10 @@ fn is_share(head: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Experiment;
-    use crate::report::figure::Looks;
     use crate::simulate::{Options, simulate};
-    use crate::toml_reader::Source;
+    use experiment::Experiment;
+    use experiment::toml_reader::Source;
+    use report::figure::Looks;
 
     fn overview(runs: u64) -> String {
         overview_of(runs, &[&"é".repeat(100)])
@@ -142,7 +143,7 @@ mod tests {
             let out = tempfile::tempdir().unwrap();
             let options = Options { threads: Some(1), quiet: true, keep_runs: false };
             let looks = Looks::of(["cascade-bai"]);
-            let figures = crate::report::figure::Figure::defaults(experiment.task, false);
+            let figures = report::figure::Figure::defaults(experiment.task(), false);
             let simulation = simulate(&experiment, out.path(), &figures, &looks, options).unwrap();
             assert!(out.path().join("final.svg").is_file());
             Overview { simulation: &simulation, out: out.path() }.to_string()

@@ -12,16 +12,16 @@
 mod estimate;
 mod report;
 mod sampling;
-mod subsets;
 
 pub(crate) use estimate::{Estimate, EstimateArguments};
-pub(crate) use subsets::shares as subset_shares;
 
-use crate::config::MatrixFile;
-use crate::manifest::{Manifest, Moment, sha256};
-use crate::output::OutputDir;
+use crate::program::program;
 use crate::terminal::say;
 use anyhow::{Context as _, Result, bail};
+use experiment::Canonical;
+use experiment::manifest::{Manifest, Moment};
+use experiment::models::MatrixFile;
+use experiment::output::OutputDir;
 use report::Report;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -104,8 +104,8 @@ fn of_estimate(arguments: &Arguments, out: &Path) -> Result<Report> {
 /// A directory for the report, and for `more` files, of what has this canonical form.
 fn claimed(out: &Path, canonical: &Value, more: &[&str]) -> Result<OutputDir> {
     let name = canonical["name"].as_str().unwrap_or_default();
-    let identity = sha256(canonical.to_string().as_bytes());
-    Ok(OutputDir::claim(out, &identity, name, &[&[REPORT, PAGE], more].concat())?)
+    let form = Canonical::of_json(canonical.to_string());
+    Ok(OutputDir::claim(out, form.identity(), name, &[&[REPORT, PAGE], more].concat())?)
 }
 
 /// Writes files with their manifest.
@@ -116,8 +116,8 @@ fn write(
     threads: usize,
     files: &[(&str, &[u8])],
 ) -> Result<()> {
-    let identity = sha256(canonical.to_string().as_bytes());
-    let manifest = Manifest::of(identity, canonical.clone(), started, threads, files);
+    let canonical = Canonical::of_json(canonical.to_string());
+    let manifest = Manifest::of(&canonical, started, threads, files, program());
     Ok(output.write_all(&manifest.to_json(), files)?)
 }
 

@@ -2,8 +2,8 @@
 //!
 //! All of it goes to standard error. The unit is a run of one policy or whatever else is counted; any thread may report one.
 
-use crate::report::number::grouped;
 use crate::terminal;
+use experiment::number::grouped;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt;
 use std::io::IsTerminal as _;

@@ -1,14 +1,14 @@
 //! What a fit says, as pictures: examination by position and attraction of items, with intervals.
 
 use super::source::Whole;
-use crate::config::has_invisible;
-use crate::report::axis::{Axis, Scale};
-use crate::report::number;
-use crate::report::svg::{Chart, Curve, Look, render};
-use crate::report::text::letters;
 use anyhow::Result;
 use click_logs::Id;
 use click_logs::fit::{Estimate, Fit, ItemFit, QueryFit, Scope};
+use experiment::number;
+use experiment::spec::has_invisible;
+use report::letters;
+use report::svg::{Chart, Curve, Look, render};
+use report::{Axis, Scale};
 
 /// Queries that a picture of positions has room for.
 const QUERIES: usize = 8;

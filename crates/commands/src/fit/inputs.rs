@@ -4,10 +4,10 @@
 //! is read, and its size and time of change are compared when all was read. Standard input and pipes are copied into a temporary file without a
 //! name, which goes with the process however it ends, and are hashed on the way.
 
-use crate::config::hexadecimal;
 use crate::progress::Progress;
 use anyhow::{Context as _, Result, bail};
 use click_logs::Input;
+use experiment::manifest::hexadecimal;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, File};

@@ -2,9 +2,9 @@
 
 use super::arguments::{Arguments, HowToRead};
 use super::{Outcome, fit_and_write};
-use crate::config::{FittedQuery, Queries};
 use anyhow::{Context as _, Result};
 use click_logs::fit::{Fit, QueryFit, rank_one_svd};
+use experiment::{FittedQuery, Queries};
 use std::path::{Path, PathBuf};
 
 /// Fits a log's queries; they are ordered by the number of items, then of impressions, as papers list them. Nothing is written if
@@ -41,5 +41,5 @@ pub(crate) fn queries_of_log(
     let queries = fits.iter().flat_map(|fit| fit.queries().iter().map(move |query| (fit, query)));
     let mut queries = queries.map(measured).collect::<Result<Vec<_>>>()?;
     queries.sort_by_key(|(found, ..)| (found.theta.len(), found.records));
-    Queries::fitted(log, parameters, queries)
+    Ok(Queries::fitted(log, parameters, queries, how.prior)?)
 }

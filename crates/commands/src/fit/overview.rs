@@ -5,9 +5,9 @@ use super::arguments::Arguments;
 use super::records::FEW;
 use super::simulation::Simulable;
 use super::source::{Source, Whole};
-use crate::report::number::{counted, fixed, grouped};
 use click_logs::fit::{Choice, Comparison, Difference, Fit, Model, identifiability};
 use click_logs::{ListSessions, QuerySessions};
+use experiment::number::{counted, fixed, grouped};
 use std::fmt;
 
 pub(super) struct Overview<'a> {

@@ -2,11 +2,11 @@
 
 use super::arguments::Arguments;
 use super::source::Whole;
-use crate::config::{Experiment, MAX_TITLE, has_invisible};
-use crate::toml_reader::Source;
 use anyhow::{Context as _, Result};
 use click_logs::fit::{Choice, Fit, Model, QueryFit, Users};
-use serde_json::Value;
+use experiment::Experiment;
+use experiment::spec::{quoted, title_fault};
+use experiment::toml_reader::Source;
 use std::fmt::Write as _;
 
 /// Queries that a spec has; more than a reader looks at, and as many as are read in a moment.
@@ -129,11 +129,5 @@ impl<'a> Simulable<'a> {
 
 /// Whether `simulate` takes this as an instance's name.
 fn is_title(name: &str) -> bool {
-    !name.is_empty() && name.trim() == name && !has_invisible(name) && name.chars().count() <= MAX_TITLE
-}
-
-/// Text between quotes, on one line.
-fn quoted(text: &str) -> String {
-    // JSON's escapes are TOML's, but for DEL, which only TOML wants escaped.
-    Value::from(text).to_string().replace('\u{7f}', "\\u007F")
+    title_fault(name).is_none()
 }

@@ -14,14 +14,15 @@
 //! under way.
 
 use super::sampling::pairs;
-use crate::config::{MatrixFile, hexadecimal};
-use crate::interrupt;
-use crate::manifest::Moment;
-use crate::output::OutputDir;
 use crate::progress::Progress as Display;
-use crate::report::number;
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
+use experiment::interrupt;
+use experiment::manifest::Moment;
+use experiment::manifest::hexadecimal;
+use experiment::models::MatrixFile;
+use experiment::number;
+use experiment::output::OutputDir;
 use interleaving::{
     Estimation, Method, Preferences, Progress, Query, RankedCollection, ScanningUser, Settings, Synthetic,
     letor,

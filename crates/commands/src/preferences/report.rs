@@ -1,17 +1,17 @@
 //! What a preference matrix is like: for a terminal, as JSON, as a page.
 
 use super::sampling::Sampling;
-use super::subsets::{Shares, shares};
-use crate::config::MatrixFile;
 use crate::progress::Progress;
-use crate::report::axis::{Axis, Scale};
-use crate::report::html::Html;
-use crate::report::number;
-use crate::report::svg::{self, Chart, Curve, Look};
 use crate::terminal;
 use anyhow::{Context as _, Result};
 use click_models::{ItemId, PreferenceMatrix};
+use experiment::models::MatrixFile;
+use experiment::number;
 use interleaving::Preferences;
+use report::html::Html;
+use report::svg::{self, Chart, Curve, Look};
+use report::{Axis, Scale};
+use report::{Shares, shares};
 use serde::Serialize;
 use std::fmt;
 

@@ -3,10 +3,10 @@
 //! Reference: [`interleaving::certainty`].
 
 use super::report::{Numbering, all_others};
-use crate::report::html::Html;
-use crate::report::number;
 use anyhow::Result;
+use experiment::number;
 use interleaving::{Certainty, Preferences};
+use report::html::Html;
 use serde::Serialize;
 
 /// The probability with which a statement may be wrong.

@@ -21,32 +21,24 @@
 //! OUT/fitted/parameters.json ...      what `fit` writes
 //! ```
 
-pub(crate) mod experiment;
-mod page;
-mod report_dir;
+mod log;
 
+use crate::fit::queries_of_log;
+use crate::preferences::{Estimate, EstimateArguments};
+use crate::terminal::{self, say};
+use anyhow::{Context, Result, bail};
+use experiment::models::MatrixFile;
+use experiment::{Experiment, Overrides, Queries, ResultDir, Runner, number};
+use report::figure::{self, Figure, Looks};
+use report::page::FITTED;
+use report::report_dir::{self, Owner};
+use report::reproduction::{Extent, Reproduction, Variant};
+use report::{Ran, Report};
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-use anyhow::{Context, Result, bail};
-use serde::Serialize;
-
-use crate::config::{Experiment, MatrixFile, Overrides, Queries};
-use crate::fit::queries_of_log;
-use crate::output::OutputDir;
-use crate::preferences::{Estimate, EstimateArguments};
-use crate::report::claims::{Agreement, Comparison, Evidence, Verdict, judge};
-use crate::report::figure::{self, Figure, Looks};
-use crate::report::number;
-use crate::report::series::{Series, Simulated};
-use crate::result::Measured;
-use crate::terminal::{self, say};
-use experiment::{Extent, Panel, Reproduction, Variant};
-use page::{Judged, PanelReport, Picture, Report, VariantReport};
-use report_dir::Owner;
 
 /// What `reproduce` is asked for.
 #[derive(Debug, Clone, clap::Args)]
@@ -106,10 +98,7 @@ pub(crate) struct Job<'a> {
 /// # Errors
 ///
 /// A file of the experiment is faulty, the output directory is another experiment's, or a simulation fails.
-pub(crate) fn run(
-    arguments: &Arguments,
-    mut simulate: impl FnMut(&Job<'_>) -> Result<Measured>,
-) -> Result<bool> {
+pub(crate) fn run(arguments: &Arguments, mut simulate: impl FnMut(&Job<'_>) -> Result<Ran>) -> Result<bool> {
     let queries = given_queries(arguments)?;
     let matrix = given_matrix(arguments)?.map(Arc::new);
     let reproduction = read(arguments, queries.as_ref(), matrix.as_ref())?;
@@ -120,59 +109,36 @@ pub(crate) fn run(
         matrix: matrix.as_ref().map(|matrix| matrix.sha256().to_owned()),
         ..owner(&reproduction, arguments)
     };
-    report_dir::check(out, &owner, &figures_of_variants(&reproduction))?;
+    report_dir::check(out, &owner, &reproduction.figures_of_variants())?;
     for (panel, experiments) in reproduction.panels.iter().zip(&experiments) {
         for (variant, experiment) in panel.variants.iter().zip(experiments) {
-            let mut files = figure::file_names(own_figures(panel));
-            files.push("spec.toml".to_owned());
-            let files: Vec<&str> = files.iter().map(String::as_str).collect();
             let folder = out.join(variant.folder(&panel.name));
-            OutputDir::claim(&folder, &experiment.identity(), &experiment.name, &files)?;
+            ResultDir::claim(
+                &Runner::new(experiment),
+                &folder,
+                &figure::file_names(panel.own_figures()),
+                false,
+            )?;
         }
     }
 
-    let labels: Vec<String> =
-        reproduction.panels.iter().flat_map(Panel::series).map(|series| series.policy).collect();
-    let looks = Looks::of(labels.iter().map(String::as_str)).named(reproduction.names.clone());
-    let mut panels = Vec::new();
-    let mut judged: Vec<Option<Judged<'_>>> = reproduction.claims.iter().map(|_| None).collect();
-    for (panel, experiments) in reproduction.panels.iter().zip(&experiments) {
-        let mut variants = Vec::new();
-        for (variant, experiment) in panel.variants.iter().zip(experiments) {
-            let directory = out.join(variant.folder(&panel.name));
-            let measured =
-                simulate(&Job { experiment, directory, figures: own_figures(panel), looks: &looks })?;
-            let (name, title) = (variant.name.clone(), variant.title.clone());
-            variants.push(Simulated { name, title, size: variant.size, measured });
-        }
-        // A panel's runs are many: they are judged and drawn before the next ones are made.
-        judge_panel(&reproduction, Some(panel), &variants, &looks, &mut judged)?;
-        panels.push(report_panel(out, panel, variants, &looks)?);
-    }
-    for panel in &reproduction.awaiting {
-        judge_panel(&reproduction, Some(panel), &[], &looks, &mut judged)?;
-    }
-    judge_panel(&reproduction, None, &[], &looks, &mut judged)?;
-
-    let claims: Vec<Judged<'_>> = judged.into_iter().flatten().collect();
     let is_whole = arguments.panel.is_none()
         && arguments.seed.is_none()
         && arguments.runs.is_none()
         && reproduction.measured.is_none();
-    let report = Report {
-        reproduction: &reproduction,
-        quick: arguments.quick,
-        is_whole,
-        panels,
-        claims,
-        looks: &looks,
-    };
-    let fails = report.claims.iter().any(|judged| judged.agreement.fails(arguments.quick));
-    let ok = !fails && !report.leaves_too_much_open();
-    let claims = claims_json(&report, &owner, ok)?;
-    report_dir::write(out, &claims, &page::page(&report), &drawn_here(&report))?;
-    say(&verdicts(&report, ok, out))?;
-    Ok(ok)
+    let mut report = Report::begin(&reproduction, arguments.quick, is_whole)?;
+    for (panel, experiments) in reproduction.panels.iter().zip(&experiments) {
+        let mut ran = Vec::new();
+        for (variant, experiment) in panel.variants.iter().zip(experiments) {
+            let directory = out.join(variant.folder(&panel.name));
+            let figures = panel.own_figures();
+            ran.push(simulate(&Job { experiment, directory, figures, looks: &report.looks })?);
+        }
+        report.add(panel, ran)?;
+    }
+    report.write(out, &owner)?;
+    say(&verdicts(&report, out))?;
+    Ok(report.is_as_known())
 }
 
 /// The experiment, or the panel of it that is asked for.
@@ -215,13 +181,11 @@ fn given_queries(arguments: &Arguments) -> Result<Option<Queries>> {
     if file.extension().is_some_and(|end| end.eq_ignore_ascii_case("json")) {
         return Queries::read(file).map(Some).context("--data");
     }
-    let reproduction =
-        Reproduction::read(&arguments.experiment, None, None, overrides(arguments), Extent::Full)?;
-    let Some(how) = &reproduction.log else {
+    let Some(how) = log::how_to_read(&arguments.experiment)? else {
         bail!(
             "--data: {}: {} does not say how its log is read (`[log]`): expected measured queries, in a file that ends in .json",
             file.display(),
-            reproduction.name
+            arguments.experiment.display()
         );
     };
     if begins_like_json(file) {
@@ -234,12 +198,12 @@ fn given_queries(arguments: &Arguments) -> Result<Option<Queries>> {
     let foreseen = read(arguments, Some(&Queries::default()), None)?;
     let may_write = |data: String| {
         let owner = Owner { data: Some(data), ..owner(&foreseen, arguments) };
-        report_dir::check(&arguments.out, &owner, &figures_of_variants(&foreseen))
+        report_dir::check(&arguments.out, &owner, &foreseen.figures_of_variants())
     };
     may_write(report_dir::data_of(&arguments.out).unwrap_or_default())?;
     let out = arguments.out.join(FITTED);
     // The models beside a report are those that it is of.
-    queries_of_log(file, how, out, arguments.threads, arguments.quiet, |data| may_write(data.to_owned()))
+    queries_of_log(file, &how, out, arguments.threads, arguments.quiet, |data| may_write(data.to_owned()))
         .map(Some)
         .context("--data")
 }
@@ -253,9 +217,6 @@ fn begins_like_json(file: &Path) -> bool {
     let text = beginning[..n].strip_prefix("\u{feff}".as_bytes()).unwrap_or(&beginning[..n]);
     matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
 }
-
-/// Where models are fitted to a log.
-pub(crate) const FITTED: &str = "fitted";
 
 /// The preferences that stand for those of every file.
 fn given_matrix(arguments: &Arguments) -> Result<Option<MatrixFile>> {
@@ -274,54 +235,6 @@ fn given_matrix(arguments: &Arguments) -> Result<Option<MatrixFile>> {
 /// Where a matrix is estimated.
 const ESTIMATED: &str = "matrix";
 
-/// The figures that a simulation of the panel draws itself: none where they compare several.
-fn own_figures(panel: &Panel) -> &[Figure] {
-    if panel.has_variants() { &[] } else { &panel.figures }
-}
-
-/// The files of the figures that compare variants, relative to the report.
-fn figures_of_variants(reproduction: &Reproduction) -> Vec<String> {
-    let panels = reproduction.panels.iter().filter(|panel| panel.has_variants());
-    let names = |panel: &Panel| {
-        let file = |file: String| format!("{}/{file}", panel.name);
-        figure::file_names(&panel.figures).into_iter().map(file).collect::<Vec<_>>()
-    };
-    panels.flat_map(names).collect()
-}
-
-/// The same with their pictures.
-fn drawn_here<'a>(report: &'a Report<'_>) -> Vec<(&'a str, &'a str)> {
-    let panels = report.reproduction.panels.iter().zip(&report.panels);
-    panels
-        .filter(|(panel, _)| panel.has_variants())
-        .flat_map(|(_, found)| &found.pictures)
-        .map(|picture| (picture.file.as_str(), picture.svg.as_str()))
-        .collect()
-}
-
-/// Judges the claims about a panel by what its variants measured; those about no panel without.
-fn judge_panel<'a>(
-    reproduction: &'a Reproduction,
-    panel: Option<&Panel>,
-    variants: &[Simulated],
-    looks: &Looks,
-    judged: &mut [Option<Judged<'a>>],
-) -> Result<()> {
-    let reader_name =
-        |series: &Series| panel.map_or_else(|| series.to_string(), |panel| panel.reader_name(series, looks));
-    let rows = reproduction.printed.as_ref().map_or(&[][..], |printed| &printed.rows);
-    for (claim, judged) in reproduction.claims.iter().zip(judged) {
-        if claim.panel.as_deref() == panel.map(|panel| panel.name.as_str()) {
-            let evidence =
-                panel.map(|_| Evidence { variants, value: claim.value, reader_name: &reader_name });
-            let finding = judge(claim, evidence.as_ref(), rows)?;
-            let agreement = Agreement::of(finding.verdict, claim.known);
-            *judged = Some(Judged { claim, finding, agreement });
-        }
-    }
-    Ok(())
-}
-
 /// The variants of every panel as they are to be run.
 fn experiments(reproduction: &Reproduction, arguments: &Arguments) -> Result<Vec<Vec<Experiment>>> {
     let as_run = |variant: &Variant| -> Result<Experiment> {
@@ -332,104 +245,8 @@ fn experiments(reproduction: &Reproduction, arguments: &Arguments) -> Result<Vec
     reproduction.panels.iter().map(|panel| panel.variants.iter().map(as_run).collect()).collect()
 }
 
-/// Gathers what the page says of a panel, and draws what compares its variants.
-///
-/// # Errors
-///
-/// A figure that a simulation drew cannot be read.
-fn report_panel(out: &Path, panel: &Panel, simulated: Vec<Simulated>, looks: &Looks) -> Result<PanelReport> {
-    let drawn = if panel.has_variants() {
-        figure::draw_variants(&panel.figures, &simulated, looks)?
-    } else {
-        let read = |file: String| {
-            let path = out.join(&panel.name).join(&file);
-            let picture =
-                fs::read_to_string(&path).with_context(|| format!("{}: cannot be read", path.display()))?;
-            Ok((file, picture))
-        };
-        figure::file_names(&panel.figures).into_iter().map(read).collect::<Result<_>>()?
-    };
-    let pictures: Vec<Picture> = drawn
-        .into_iter()
-        .zip(&panel.figures)
-        .map(|((file, svg), figure)| Picture {
-            file: format!("{}/{file}", panel.name),
-            svg,
-            kind: figure.kind,
-        })
-        .collect();
-    let variants = panel.variants.iter().zip(simulated).map(|(variant, simulated)| {
-        let folder = variant.folder(&panel.name);
-        let directory = out.join(&folder);
-        let mut files = figure::file_names(own_figures(panel));
-        files.extend(
-            ["result.json", "curves.csv", "timing.json", "manifest.json", "spec.toml"].map(str::to_owned),
-        );
-        files.retain(|file| directory.join(file).is_file());
-        VariantReport {
-            result: simulated.measured.result,
-            files: files.into_iter().map(|file| format!("{folder}/{file}")).collect(),
-            timing: read_json(&directory.join("timing.json")),
-            manifest: read_json(&directory.join("manifest.json")),
-        }
-    });
-    Ok(PanelReport { pictures, variants: variants.collect() })
-}
-
-/// A file for the report only: nothing when it is not there or not what it should be.
-fn read_json<T: serde::de::DeserializeOwned>(file: &Path) -> Option<T> {
-    serde_json::from_slice(&fs::read(file).ok()?).ok()
-}
-
-/// `claims.json`.
-fn claims_json(report: &Report<'_>, owner: &Owner, ok: bool) -> Result<String> {
-    #[derive(Serialize)]
-    struct File<'a> {
-        #[serde(flatten)]
-        owner: &'a Owner,
-        ok: bool,
-        claims: Vec<Entry<'a>>,
-    }
-    #[derive(Serialize)]
-    struct Entry<'a> {
-        name: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        panel: Option<&'a str>,
-        says: &'a str,
-        place: &'a str,
-        level: f64,
-        verdict: Verdict,
-        known: Verdict,
-        agreement: Agreement,
-        evidence: &'a str,
-        summary: &'a str,
-        comparisons: &'a [Comparison],
-    }
-    let claims = report
-        .claims
-        .iter()
-        .map(|judged| Entry {
-            name: &judged.claim.name,
-            panel: judged.claim.panel.as_deref(),
-            says: &judged.claim.says,
-            place: &judged.claim.place,
-            level: judged.claim.level,
-            verdict: judged.finding.verdict,
-            known: judged.claim.known,
-            agreement: judged.agreement,
-            evidence: &judged.claim.evidence,
-            summary: &judged.finding.summary,
-            comparisons: &judged.finding.comparisons,
-        })
-        .collect();
-    let file = File { owner, ok, claims };
-    let mut text = serde_json::to_string_pretty(&file).context("claims.json cannot be written")?;
-    text.push('\n');
-    Ok(text)
-}
-
 /// What is printed at the end.
-fn verdicts(report: &Report<'_>, ok: bool, out: &Path) -> String {
+fn verdicts(report: &Report<'_>, out: &Path) -> String {
     let heads = ["claim", "found", "known", "measured"].map(str::to_owned);
     let mut rows = vec![heads];
     for judged in &report.claims {
@@ -454,7 +271,7 @@ fn verdicts(report: &Report<'_>, ok: bool, out: &Path) -> String {
         let _ = writeln!(text, "{}", terminal::in_line(&row[3]));
     }
     let scale = if report.quick { " (quick)" } else { "" };
-    let mark = if ok { "" } else { " (marked with !)" };
+    let mark = if report.is_as_known() { "" } else { " (marked with !)" };
     let _ = writeln!(
         text,
         "{}{scale}: {}{mark}. Report: {}",

@@ -1,4 +1,6 @@
 use super::*;
+use crate::program::program;
+use experiment::Measured;
 use tempfile::tempdir;
 
 const EXPERIMENT: &str = r#"
@@ -52,34 +54,32 @@ evidence = "seen with `--seed 7`: −3"
 }
 
 /// A simulation that finds this difference of the first two policies' regrets, with standard error 1.
-fn simulate(difference: f64) -> impl FnMut(&Job<'_>) -> Result<Measured> {
+fn simulate(difference: f64) -> impl FnMut(&Job<'_>) -> Result<Ran> {
     move |job| {
         let (experiment, directory) = (job.experiment, &job.directory);
-        let t = &experiment.checkpoints;
+        let t = experiment.checkpoints();
         // Plus and minus one in turn, with the size that gives the mean a standard error of 1.
-        let size = (experiment.runs as f64 - 1.0).sqrt();
+        let size = (experiment.runs() as f64 - 1.0).sqrt();
         let noise = |run: u64| if run.is_multiple_of(2) { size } else { -size };
         let regrets = |number: usize| -> Vec<Vec<f64>> {
             let value = |run| if number == 0 { 9.0 + difference + noise(run) } else { 9.0 };
-            (0..experiment.runs).map(|run| vec![value(run); t.len()]).collect()
+            (0..experiment.runs()).map(|run| vec![value(run); t.len()]).collect()
         };
         let policies: Vec<(&str, Vec<Vec<f64>>)> = experiment
-            .policies
+            .policies()
             .iter()
             .enumerate()
             .map(|(number, entry)| (entry.label.as_str(), regrets(number)))
             .collect();
         let mut measured = Measured::synthetic(t, &policies).with_bound("lower bound", 1.0);
         let result = &mut measured.result;
-        (result.name, result.seed) = (experiment.name.clone(), experiment.seed);
-        fs::create_dir_all(directory)?;
-        fs::write(directory.join("result.json"), serde_json::to_string(&result)?)?;
-        for (name, picture) in figure::draw(job.figures, result, job.looks)? {
-            fs::write(directory.join(name), picture)?;
-        }
-        let owner = serde_json::json!({ "identity": experiment.identity(), "experiment": { "name": experiment.name } });
-        fs::write(directory.join("manifest.json"), owner.to_string())?;
-        Ok(measured)
+        (result.name, result.seed) = (experiment.name().to_owned(), experiment.seed());
+        let figures = figure::draw(job.figures, result, job.looks)?;
+        let names = figure::file_names(job.figures);
+        let claimed = ResultDir::claim(&Runner::new(experiment), directory, &names, false)?;
+        let files = figures.iter().map(|(name, drawing)| (name.clone(), drawing.clone().into_bytes()));
+        let manifest = claimed.write(&measured, files.collect(), program())?;
+        Ok(Ran { measured, figures, manifest })
     }
 }
 
@@ -211,7 +211,7 @@ fn the_scale_is_what_was_asked_for() {
         let mut seen = (0, 0);
         let mut inner = simulate(-9.0);
         run(&arguments, |job| {
-            seen = (job.experiment.runs, job.experiment.seed);
+            seen = (job.experiment.runs(), job.experiment.seed());
             inner(job)
         })
         .unwrap();
@@ -239,7 +239,7 @@ fn a_directory_is_used_again_by_the_same_experiment_only() {
     run(&arguments, simulate(-9.0)).unwrap();
     assert!(run(&arguments, simulate(-9.0)).unwrap());
     let refused = |arguments: &Arguments| {
-        let never = |_: &Job<'_>| -> Result<Measured> { panic!("simulated") };
+        let never = |_: &Job<'_>| -> Result<Ran> { panic!("simulated") };
         run(arguments, never).unwrap_err().to_string()
     };
     arguments.quick = true;
@@ -263,7 +263,7 @@ fn a_directory_is_used_again_by_the_same_experiment_only() {
 fn a_faulty_experiment_runs_nothing() {
     let (top, arguments) = prepared("reproduced");
     fs::write(top.path().join("claims.toml"), claims("maybe")).unwrap();
-    let never = |_: &Job<'_>| -> Result<Measured> { panic!("simulated") };
+    let never = |_: &Job<'_>| -> Result<Ran> { panic!("simulated") };
     let error = run(&arguments, never).unwrap_err().to_string();
     assert!(
         error.contains("claims.toml:12:11: claims[0].known.verdict: unknown verdict \"maybe\""),
@@ -320,7 +320,7 @@ fn variants_have_their_own_folders_and_shared_figures() {
     let mut seen = Vec::new();
     let mut inner = simulate(-9.0);
     let ok = run(&arguments, |job| {
-        seen.push((job.experiment.name.clone(), job.figures.len()));
+        seen.push((job.experiment.name().to_owned(), job.figures.len()));
         inner(job)
     });
     assert!(ok.unwrap());
@@ -349,7 +349,7 @@ fn variants_have_their_own_folders_and_shared_figures() {
     assert!(run(&arguments, simulate(-9.0)).unwrap());
     fs::remove_file(arguments.out.join("claims.json")).unwrap();
     fs::remove_file(arguments.out.join("index.html")).unwrap();
-    let never = |_: &Job<'_>| -> Result<Measured> { panic!("simulated") };
+    let never = |_: &Job<'_>| -> Result<Ran> { panic!("simulated") };
     let error = run(&arguments, never).unwrap_err().to_string();
     assert!(error.contains("regret.svg: is in the way"), "{error}");
 }
@@ -398,7 +398,7 @@ evidence = "nobody has the data"
 fn ran(arguments: &Arguments) -> (Vec<(String, u64)>, Vec<serde_json::Value>, bool) {
     let (mut seen, mut inner) = (Vec::new(), simulate(-9.0));
     let ok = run(arguments, |job| {
-        seen.push((job.experiment.name.clone(), job.experiment.runs));
+        seen.push((job.experiment.name().to_owned(), job.experiment.runs()));
         inner(job)
     });
     let claims = fs::read_to_string(arguments.out.join("claims.json")).unwrap();
@@ -452,7 +452,7 @@ fn data_replace_what_stands_in_for_them() {
     assert!(!page.contains("Not run:"));
     // The report is of these data, not of others, nor of none.
     let refused = |arguments: &Arguments| {
-        let never = |_: &Job<'_>| -> Result<Measured> { panic!("simulated") };
+        let never = |_: &Job<'_>| -> Result<Ran> { panic!("simulated") };
         format!("{:#}", run(arguments, never).unwrap_err())
     };
     fs::write(top.path().join("other.json"), r#"[{"name": "a", "theta": [0.5], "kappa": [1]}]"#).unwrap();

@@ -117,6 +117,23 @@ impl Protocol {
     /// All of them.
     pub const ALL: [Self; 6] =
         [Self::PositionBased, Self::SemiBandit, Self::Cascade, Self::Dcm, Self::RankOne, Self::Dueling];
+
+    /// Its name in files: that of the model whose users speak it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PositionBased => "pbm",
+            Self::SemiBandit => "semi-bandit",
+            Self::Cascade => "cascade",
+            Self::Dcm => "dcm",
+            Self::RankOne => "rank-one",
+            Self::Dueling => "dueling",
+        }
+    }
+
+    /// Whether users are shown lists.
+    pub fn has_lists(self) -> bool {
+        !matches!(self, Self::RankOne | Self::Dueling)
+    }
 }
 
 impl Display for Protocol {

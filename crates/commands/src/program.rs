@@ -1,0 +1,32 @@
+//! The program that is built, for manifests.
+
+use experiment::manifest::{Git, Program};
+
+/// This program, with its compiler and its commit as far as the build recorded them.
+pub(crate) fn program() -> Program {
+    Program {
+        name: "click-bandits".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        rustc: option_env!("CLICK_BANDITS_RUSTC").map(str::to_owned),
+        git: git(),
+    }
+}
+
+/// The checkout that this program was built from, when the build found one.
+fn git() -> Option<Git> {
+    let (commit, dirty) = (option_env!("CLICK_BANDITS_COMMIT")?, option_env!("CLICK_BANDITS_DIRTY")?);
+    Some(Git { commit: commit.to_owned(), dirty: dirty == "true" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_is_a_full_hash() {
+        // Built from an archive there is none.
+        if let Some(Git { commit, .. }) = git() {
+            assert!(commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()), "{commit}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! How the log of an experiment is read: `[log]`.
+
+use crate::fit::{FormatName, HowToRead};
+use experiment::toml_reader::{Error, Field, Source, Table, choice};
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+/// Formats that need no names of columns.
+const FORMATS: [(&str, FormatName); 4] = [
+    ("kdd2012", FormatName::Kdd2012),
+    ("yandex", FormatName::Yandex),
+    ("sessions", FormatName::Sessions),
+    ("obd", FormatName::Obd),
+];
+
+/// How the log of the experiment in a directory is read; none where it has none.
+pub(super) fn how_to_read(directory: &Path) -> Result<Option<HowToRead>, Error> {
+    let source = Source::read(&directory.join("experiment.toml"))?;
+    let document = source.parse()?;
+    document.root().optional::<Table<'_>>("log")?.map(|table| read(&table)).transpose()
+}
+
+fn read(table: &Table<'_>) -> Result<HowToRead, Error> {
+    let format = choice(&table.required("format")?, &FORMATS, "format")?;
+    let size = |key: &str, range: RangeInclusive<u64>| -> Result<Option<u64>, Error> {
+        table.field(key).map(|field: Field<'_>| field.integer_in(&range)).transpose()
+    };
+    let small = |size: u64| u32::try_from(size).unwrap_or(u32::MAX);
+    let positions = table.required::<Field<'_>>("positions")?.integer_in(&(1..=64))?;
+    let how = HowToRead {
+        format,
+        min_impressions: size("min-impressions", 0..=u64::MAX)?.unwrap_or(0),
+        min_items: size("min-items", 1..=u64::from(u32::MAX))?.map_or(1, small),
+        top_queries: size("top-queries", 1..=u64::from(u32::MAX))?.map(small),
+        positions: u8::try_from(positions).unwrap_or(u8::MAX),
+        prior: read_prior(table)?,
+    };
+    table.finish()?;
+    Ok(how)
+}
+
+fn read_prior(table: &Table<'_>) -> Result<Option<f64>, Error> {
+    let Some(field) = table.field("prior") else { return Ok(None) };
+    let prior: f64 = field.get()?;
+    if (0.0..=1e9).contains(&prior) {
+        return Ok(Some(prior));
+    }
+    Err(field
+        .error(format!("{} is no strength: expected pseudo-impressions, from 0 to 1e9", field.describe())))
+}

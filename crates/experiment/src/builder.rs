@@ -1,0 +1,220 @@
+//! An experiment built in Rust.
+
+use crate::models::Instances;
+use crate::spec::{Experiment, HORIZONS, RUNS, Schedule, Task, check, name_fault, title_fault};
+use contenders::Entrant;
+use policies::catalogue::{PolicySpec, SpecError as PolicyError};
+use sim::Assignment;
+use std::ops::RangeInclusive;
+
+/// Builds an [`Experiment`]; what is not said has a default.
+///
+/// | what | default |
+/// |---|---|
+/// | task | [`Task::Regret`] |
+/// | horizon | 10,000 rounds |
+/// | runs | 100, each on an instance drawn at random |
+/// | seed | 1 |
+/// | checkpoints | 200, evenly spread on a logarithmic scale |
+///
+/// # Examples
+///
+/// ```
+/// use click_models::PositionBased;
+/// use experiment::{Experiment, Instances};
+///
+/// let users = PositionBased::from_values(&[0.45, 0.35, 0.25], &[0.9, 0.6])?;
+/// let experiment = Experiment::builder("pbm-small", Instances::of([users]))
+///     .horizon(1_000)
+///     .policy("pbm-ts")
+///     .policy("pbm-pie(level=log-horizon)")
+///     .labelled("patient", "pbm-ucb(epsilon=0.1)")
+///     .build()?;
+/// // What is written is what is read.
+/// assert_eq!(Experiment::from_toml(&experiment.to_toml())?.identity(), experiment.identity());
+///
+/// let error = Experiment::builder("x", Instances::of([PositionBased::from_values(&[0.5, 0.4], &[0.9])?]))
+///     .policy("cascade-ts")
+///     .build()
+///     .unwrap_err();
+/// assert!(error.to_string().starts_with("policies[0].policy: \"cascade-ts\" plays \"semi-bandit\""));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Builder {
+    name: String,
+    instances: Instances,
+    task: Task,
+    horizon: u64,
+    runs: u64,
+    assignment: Assignment,
+    seed: u64,
+    schedule: Schedule,
+    policies: Vec<Result<Entrant, PolicyError>>,
+    comments: Vec<Vec<String>>,
+}
+
+impl Experiment {
+    /// Begins an experiment on these users; `name` names files: letters, digits, `-`, `_` and `.`.
+    pub fn builder(name: impl Into<String>, instances: Instances) -> Builder {
+        Builder {
+            name: name.into(),
+            instances,
+            task: Task::Regret,
+            horizon: 10_000,
+            runs: 100,
+            assignment: Assignment::Drawn,
+            seed: 1,
+            schedule: Schedule::default(),
+            policies: Vec::new(),
+            comments: Vec::new(),
+        }
+    }
+}
+
+impl Builder {
+    /// Sets what is done with the policies.
+    #[must_use]
+    pub fn task(self, task: Task) -> Self {
+        Self { task, ..self }
+    }
+
+    /// Sets the number of rounds of a run; for [`Task::Identify`] the most rounds.
+    #[must_use]
+    pub fn horizon(self, horizon: u64) -> Self {
+        Self { horizon, ..self }
+    }
+
+    /// Sets the number of runs of each policy, each on an instance drawn at random.
+    #[must_use]
+    pub fn runs(self, runs: u64) -> Self {
+        Self { runs, assignment: Assignment::Drawn, ..self }
+    }
+
+    /// Sets the number of runs of each policy on each instance.
+    #[must_use]
+    pub fn runs_per_instance(self, runs: u64) -> Self {
+        Self { runs, assignment: Assignment::InTurn, ..self }
+    }
+
+    /// Sets the master seed.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Sets the rounds after which results are recorded, 1-based; those beyond the horizon are left out, the horizon is added.
+    #[must_use]
+    pub fn checkpoints(self, rounds: impl Into<Vec<u64>>) -> Self {
+        let mut rounds = rounds.into();
+        rounds.sort_unstable();
+        rounds.dedup();
+        Self { schedule: Schedule::List(rounds), ..self }
+    }
+
+    /// Adds a policy of the catalogue by its name and parameters, as in `"pbm-pie(level=log-horizon)"`.
+    #[must_use]
+    pub fn policy(self, policy: &str) -> Self {
+        self.add(None, policy)
+    }
+
+    /// The same under another label.
+    #[must_use]
+    pub fn labelled(self, label: &str, policy: &str) -> Self {
+        self.add(Some(label), policy)
+    }
+
+    fn add(mut self, label: Option<&str>, policy: &str) -> Self {
+        let entry = policy.parse::<PolicySpec>().map(|spec| {
+            let entry = Entrant::new(spec.row().name, spec);
+            Entrant { label: label.map_or_else(|| entry.label.clone(), str::to_owned), ..entry }
+        });
+        self.policies.push(entry);
+        self
+    }
+
+    /// Adds a policy of the catalogue with everything that an experiment may say of it.
+    #[must_use]
+    pub fn entrant(mut self, entrant: Entrant) -> Self {
+        self.policies.push(Ok(entrant));
+        self
+    }
+
+    /// Adds comments to the file that [`Experiment::to_toml`] writes: lines for the top, and lines for each instance, in their order.
+    #[must_use]
+    pub fn comments(mut self, top: Vec<String>, of_instances: Vec<Vec<String>>) -> Self {
+        self.comments = std::iter::once(top).chain(of_instances).collect();
+        self
+    }
+
+    /// The experiment.
+    ///
+    /// # Errors
+    ///
+    /// A value out of its range, an unknown policy, or one that cannot play these users.
+    pub fn build(self) -> Result<Experiment, BuildError> {
+        let Self { name, instances, task, horizon, runs, assignment, seed, schedule, policies, comments } =
+            self;
+        let at = |field: &str, fault: &str| BuildError(format!("{field}: {fault}"));
+        if let Some(fault) = name_fault(&name) {
+            return Err(at("name", &fault));
+        }
+        let in_range = |field: &str, value: u64, range: RangeInclusive<u64>| {
+            let expected =
+                format!("{value} found: expected an integer from {} to {}", range.start(), range.end());
+            if range.contains(&value) { Ok(()) } else { Err(at(field, &expected)) }
+        };
+        in_range("horizon", horizon, HORIZONS)?;
+        in_range("runs", runs, RUNS)?;
+        if let Schedule::List(rounds) = &schedule
+            && rounds.first() == Some(&0)
+        {
+            return Err(at("checkpoints", "0 found: rounds count from 1"));
+        }
+        if instances.count() == 0 {
+            return Err(at("instances", "none given: expected at least one"));
+        }
+        if task != Task::Regret && !instances.model().names_best_items {
+            let (task, model) = (task.name(), instances.model().name());
+            return Err(at(
+                "task",
+                &format!("{task:?} asks for best items, which {model:?} instances do not have"),
+            ));
+        }
+        for (index, parameters) in instances.parameters().into_iter().enumerate() {
+            if let Some(fault) = parameters.name.as_deref().and_then(title_fault) {
+                return Err(at(&format!("instances[{index}].name"), &fault));
+            }
+        }
+        let mut entries: Vec<Entrant> = Vec::new();
+        for (index, entry) in policies.into_iter().enumerate() {
+            let entry = entry.map_err(|error| at(&format!("policies[{index}]"), &error.to_string()))?;
+            let label = |fault: &str| at(&format!("policies[{index}].label"), fault);
+            if let Some(fault) = title_fault(&entry.label) {
+                return Err(label(&fault));
+            }
+            if entries.iter().any(|other| other.label == entry.label) {
+                return Err(label(&format!("{:?} is already used", entry.label)));
+            }
+            check(&entry, &instances, task).map_err(|fault| BuildError(fault.of_policy(index)))?;
+            entries.push(entry);
+        }
+        Experiment::from_parts(
+            name,
+            task,
+            horizon,
+            (runs, assignment),
+            seed,
+            schedule,
+            instances,
+            entries,
+            comments,
+        )
+        .map_err(|fault| at("runs", &fault))
+    }
+}
+
+/// What is wrong with an experiment that was built in Rust: `FIELD: what is wrong`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BuildError(String);

@@ -1,0 +1,124 @@
+//! The canonical form of an experiment: everything that decides its result, and nothing else.
+//!
+//! It is JSON that is the same for the same experiment however its file is laid out: defaults filled in, keys in a fixed order, numbers as they
+//! are. Its SHA-256 is the experiment's identity.
+
+use crate::manifest::sha256;
+use crate::models::{CanonicalInstance, Model, OWN};
+use crate::spec::{Experiment, Task};
+use confidence::Probability;
+use contenders::Entrant;
+use policies::catalogue::PolicySpec;
+use serde::{Serialize, Serializer};
+
+/// The canonical form, and its hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Canonical {
+    json: String,
+    identity: String,
+}
+
+impl Canonical {
+    /// That of any JSON.
+    pub fn of_json(json: String) -> Self {
+        let identity = sha256(json.as_bytes());
+        Self { json, identity }
+    }
+
+    /// That of an experiment, in which contenders of these labels take part.
+    ///
+    /// # Panics
+    ///
+    /// Never: an experiment has nothing that JSON cannot hold.
+    pub(crate) fn of<'a>(experiment: &'a Experiment, own: impl Iterator<Item = &'a str>) -> Self {
+        let form = Form { experiment, own: own.collect() };
+        Self::of_json(serde_json::to_string(&form).expect("an experiment has only finite numbers and text"))
+    }
+
+    /// The JSON.
+    pub fn json(&self) -> &str {
+        &self.json
+    }
+
+    /// SHA-256 of the JSON, in hexadecimal.
+    pub fn identity(&self) -> &str {
+        &self.identity
+    }
+}
+
+struct Form<'a> {
+    experiment: &'a Experiment,
+    own: Vec<&'a str>,
+}
+
+impl Serialize for Form<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Fields<'a> {
+            name: &'a str,
+            task: Task,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            horizon: Option<u64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            max_steps: Option<u64>,
+            runs: u64,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            runs_per_instance: Option<u64>,
+            seed: u64,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            checkpoints: Option<&'a [u64]>,
+            model: &'static str,
+            instances: Vec<CanonicalInstance>,
+            policies: Vec<Policy<'a>>,
+        }
+
+        let experiment = self.experiment;
+        let of_catalogue = experiment.policies.iter().map(Policy::of);
+        let own = self.own.iter().map(|label| Policy::Own { label, policy: OWN });
+        Fields {
+            name: &experiment.name,
+            task: experiment.task,
+            horizon: experiment.fixed_horizon(),
+            max_steps: experiment.max_steps(),
+            runs: experiment.runs,
+            runs_per_instance: experiment.runs_per_instance(),
+            seed: experiment.seed,
+            checkpoints: (experiment.task == Task::Regret).then_some(experiment.checkpoints.as_slice()),
+            model: experiment.instances.model().name(),
+            instances: experiment.instances.parameters().into_iter().map(CanonicalInstance).collect(),
+            policies: of_catalogue.chain(own).collect(),
+        }
+        .serialize(serializer)
+    }
+}
+
+/// A policy of an experiment.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Policy<'a> {
+    /// One of the catalogue.
+    Catalogued {
+        label: &'a str,
+        policy: &'a PolicySpec,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        read_as: Option<&'static str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        told: Option<&'static str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        kappa: Option<&'a [Probability]>,
+    },
+    /// One of the program that runs the experiment.
+    Own { label: &'a str, policy: &'static str },
+}
+
+impl<'a> Policy<'a> {
+    fn of(entry: &'a Entrant) -> Self {
+        Self::Catalogued {
+            label: &entry.label,
+            policy: &entry.spec,
+            read_as: entry.read_as.map(|protocol| Model::of(protocol).name()),
+            told: entry.told_gamma.then_some("gamma"),
+            kappa: entry.examination.as_deref(),
+        }
+    }
+}

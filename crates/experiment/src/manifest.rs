@@ -1,0 +1,286 @@
+//! `manifest.json`: which experiment the files beside it are of, and how, when and where they were made.
+//!
+//! Everything that may differ between two runs of one experiment stands here or in `timing.json`, nothing of it in
+//! `result.json`. Paths appear only as they were typed.
+
+use crate::canonical::Canonical;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+/// The name of the project, for files that another program wrote with it.
+const LIBRARY: &str = "click-bandits";
+
+/// The whole file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of this layout.
+    pub schema: u32,
+    /// SHA-256 of the canonical form of the experiment.
+    pub identity: String,
+    /// Program that wrote the files.
+    pub program: Program,
+    /// Command line, the program's name in place of its path.
+    pub command: Vec<String>,
+    /// When the program started, UTC.
+    pub started: String,
+    /// When the results were complete, UTC.
+    pub finished: String,
+    /// Threads that simulated.
+    pub threads: usize,
+    /// Machine.
+    pub host: Host,
+    /// SHA-256 of every other file.
+    pub files: BTreeMap<String, String>,
+    /// Canonical form of the experiment.
+    pub experiment: serde_json::Value,
+}
+
+/// A program and where its source stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Program {
+    /// Name.
+    pub name: String,
+    /// Version.
+    pub version: String,
+    /// Compiler, when the build recorded it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rustc: Option<String>,
+    /// Commit of the source that was built, when it was a checkout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<Git>,
+}
+
+/// State of a checkout when the program was built.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Git {
+    /// Full hash.
+    pub commit: String,
+    /// Whether tracked sources of the program differed from the commit.
+    pub dirty: bool,
+}
+
+/// A machine, as far as it tells.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    /// Network name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Processor model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<String>,
+    /// Processors that this program may use.
+    pub cores: usize,
+    /// Operating system.
+    pub os: String,
+    /// Instruction set.
+    pub arch: String,
+}
+
+impl Manifest {
+    /// The manifest of files (name and content) that `program`, started at `started`, made just now. The canonical form has a `name`.
+    pub fn of(
+        canonical: &Canonical,
+        started: Moment,
+        threads: usize,
+        files: &[(&str, &[u8])],
+        program: Program,
+    ) -> Self {
+        let digest = |&(name, content): &(&str, &[u8])| (name.to_owned(), sha256(content));
+        Self {
+            schema: 1,
+            identity: canonical.identity().to_owned(),
+            command: command_line(&program.name),
+            program,
+            started: started.to_string(),
+            finished: Moment::now().to_string(),
+            threads,
+            host: Host::this(),
+            files: files.iter().map(digest).collect(),
+            experiment: serde_json::from_str(canonical.json()).unwrap_or_default(),
+        }
+    }
+
+    /// The file's content.
+    ///
+    /// # Panics
+    ///
+    /// Never: a manifest has nothing that JSON cannot hold.
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut text = serde_json::to_vec_pretty(self).expect("a manifest has only finite numbers and text");
+        text.push(b'\n');
+        text
+    }
+}
+
+/// SHA-256 of bytes, in hexadecimal.
+pub fn sha256(content: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(content))
+}
+
+/// Bytes as two lower-case hexadecimal digits each.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The experiment that a manifest, of whatever version, says it is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// SHA-256 of the canonical form.
+    pub identity: String,
+    /// Name, empty when there is none.
+    pub name: String,
+}
+
+impl Owner {
+    /// Reads a manifest; nothing when it is none.
+    pub fn read(manifest: &[u8]) -> Option<Self> {
+        let manifest: serde_json::Value = serde_json::from_slice(manifest).ok()?;
+        Some(Self {
+            identity: manifest["identity"].as_str()?.to_owned(),
+            name: manifest["experiment"]["name"].as_str().unwrap_or_default().to_owned(),
+        })
+    }
+}
+
+impl Host {
+    fn this() -> Self {
+        let system = line_of("/etc/os-release", |line| line.strip_prefix("PRETTY_NAME=").map(unquoted));
+        let kernel = line_of("/proc/sys/kernel/osrelease", |line| Some(line.to_owned()));
+        let os = match (system, kernel) {
+            (Some(system), Some(kernel)) => format!("{system}, {} {kernel}", std::env::consts::OS),
+            (Some(one), None) | (None, Some(one)) => format!("{} {one}", std::env::consts::OS),
+            (None, None) => std::env::consts::OS.to_owned(),
+        };
+        Self {
+            name: line_of("/proc/sys/kernel/hostname", |line| Some(line.to_owned()))
+                .or_else(|| std::env::var("HOSTNAME").or_else(|_| std::env::var("COMPUTERNAME")).ok()),
+            cpu: line_of("/proc/cpuinfo", |line| {
+                let (key, value) = line.split_once(':')?;
+                (key.trim() == "model name").then(|| value.trim().to_owned())
+            }),
+            cores: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            os,
+            arch: std::env::consts::ARCH.to_owned(),
+        }
+    }
+}
+
+/// What `pick` makes of the first line of a file that it takes.
+fn line_of(file: &str, pick: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let text = String::from_utf8_lossy(&std::fs::read(file).ok()?).into_owned();
+    text.lines().find_map(pick).filter(|picked| !picked.is_empty())
+}
+
+fn unquoted(text: &str) -> String {
+    text.trim_matches('"').to_owned()
+}
+
+impl Program {
+    /// This library, in a program of somebody else's.
+    pub fn library() -> Self {
+        Self {
+            name: LIBRARY.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            rustc: None,
+            git: None,
+        }
+    }
+}
+
+fn command_line(program: &str) -> Vec<String> {
+    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    std::iter::once(program.to_owned()).chain(arguments).collect()
+}
+
+/// A point in time; reads as `2026-11-20T10:22:59Z`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment {
+    /// Seconds since 1970-01-01T00:00:00Z.
+    seconds: u64,
+}
+
+impl Moment {
+    /// Now, by the clock of the machine; a clock before 1970 counts as 1970.
+    pub fn now() -> Self {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the manifest says when a run took place; no result depends on it"
+        )]
+        let now = SystemTime::now();
+        Self { seconds: now.duration_since(SystemTime::UNIX_EPOCH).as_ref().map_or(0, Duration::as_secs) }
+    }
+}
+
+impl fmt::Display for Moment {
+    /// Reference: Howard Hinnant, *chrono-Compatible Low-Level Date Algorithms*, `civil_from_days`: years begin in March,
+    /// so that the leap day is the last of its year, and 400 years are 146,097 days.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (days, second) = (self.seconds / 86_400, self.seconds % 86_400);
+        let days = days + 719_468;
+        let (era, day_of_era) = (days / 146_097, days % 146_097);
+        let year_of_era =
+            (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let month_from_march = (5 * day_of_year + 2) / 153;
+        let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+        let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+        let year = era * 400 + year_of_era + u64::from(month <= 2);
+        let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+        write!(formatter, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Experiment;
+    use crate::toml_reader::Source;
+
+    fn experiment() -> Experiment {
+        let source =
+            Source::from_text("good.toml", include_str!("../../click-bandits/tests/data/bad_spec/good.toml"))
+                .unwrap();
+        Experiment::from_document(&source.parse().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn moments_read_as_dates() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399, "2000-02-28T23:59:59Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (951_868_800, "2000-03-01T00:00:00Z"),
+            (1_709_210_096, "2024-02-29T12:34:56Z"),
+            (1_798_761_599, "2026-12-31T23:59:59Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+            (253_402_300_799, "9999-12-31T23:59:59Z"),
+        ] {
+            assert_eq!(Moment { seconds }.to_string(), text);
+        }
+        assert!(Moment::now() > Moment { seconds: 1_700_000_000 });
+    }
+
+    #[test]
+    fn a_manifest_reads_back_and_names_its_owner() {
+        let experiment = experiment();
+        let (canonical, now) = (experiment.canonical(), Moment::now());
+        let program =
+            Program { git: Some(Git { commit: "0".repeat(40), dirty: true }), ..Program::library() };
+        let manifest = Manifest::of(&canonical, now, 2, &[("result.json", b"{}")], program);
+        let json = manifest.to_json();
+        assert_eq!(serde_json::from_slice::<Manifest>(&json).unwrap(), manifest);
+        let owner = Owner::read(&json).unwrap();
+        assert_eq!(owner, Owner { identity: experiment.identity(), name: "pbm-synthetic".to_owned() });
+        // SHA-256 of "{}".
+        let digest = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a";
+        assert_eq!(manifest.files["result.json"], digest);
+        assert_eq!(sha256(canonical.json().as_bytes()), manifest.identity);
+    }
+}

@@ -1,0 +1,160 @@
+//! `cascade`: users who scan a list down to the first item that attracts them.
+
+use super::fields::{at_fault, read_each, required_list};
+use super::play::{Playing, play_answers, play_curves};
+use super::{Instance, Instances, Model, Parameter, UserModel};
+use crate::result::Bound;
+use crate::spec::Task;
+use crate::toml_reader::{Error, Field, Table};
+use crate::{Measured, RunError};
+use click_models::bounds::cascade_bai_lower_bound;
+use click_models::{CascadeModel, ListShape};
+use confidence::Probability;
+use contenders::{Entrant, recommending_contenders, stopping_contenders};
+use policies::catalogue::{PolicySpec, Protocol};
+use sim::{UntilStopped, WithBudget};
+use std::ops::RangeInclusive;
+
+pub(super) static MODEL: Model = Model {
+    protocol: Protocol::Cascade,
+    sentence: "A user scans the list from the top and clicks the first item that attracts.",
+    parameters: &[("attraction", "Attraction"), ("positions", "Positions"), ("weights", "Weights")],
+    names_best_items: true,
+    read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
+    of_queries: None,
+};
+
+impl UserModel for CascadeModel {
+    const LISTS: &'static [&'static str] = &["attraction", "weights"];
+    const LOWER_BOUND: Option<&'static str> = Some("lower bound (cascade model)");
+
+    fn model() -> &'static Model {
+        &MODEL
+    }
+
+    fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
+        let users = &instance.model;
+        let weights = users.weights().map(|weights| {
+            ("weights", Parameter::Numbers(weights.iter().map(|weight| weight.get()).collect()))
+        });
+        let mut values = vec![
+            ("attraction", Parameter::of(users.attraction())),
+            ("positions", Parameter::Count(users.shape().n_positions())),
+        ];
+        values.extend(weights);
+        values
+    }
+
+    fn n_items(&self) -> usize {
+        self.shape().n_items()
+    }
+
+    fn list_shape(&self) -> Option<ListShape> {
+        Some(self.shape())
+    }
+
+    fn unit(&self) -> &'static str {
+        if self.weights().is_some() { "reward" } else { "clicks" }
+    }
+
+    fn lower_bound(&self) -> f64 {
+        Self::lower_bound(self)
+    }
+
+    /// What no policy that reads the users' answers as they are can do without, for every risk that some policy of the experiment
+    /// takes: mean over the instances.
+    fn bounds_of_stopping(instances: &[Instance<Self>], policies: &[Entrant]) -> Vec<Bound> {
+        let mut risks: Vec<f64> = Vec::new();
+        for spec in policies.iter().map(|entry| &entry.spec) {
+            // With a tolerance fewer steps may do; who sees every item that is shown needs another bound.
+            if let PolicySpec::CascadeBai { delta, .. }
+            | PolicySpec::CascadeKl { delta, .. }
+            | PolicySpec::KlLucb { delta, .. } = spec
+                && spec.epsilon_of_answer() == 0.0
+                && !risks.contains(&delta.get())
+            {
+                risks.push(delta.get());
+            }
+        }
+        let bound = |delta: f64| {
+            let of = |users: &Self| {
+                let weights: Vec<f64> =
+                    users.attraction().iter().map(|probability| probability.get()).collect();
+                cascade_bai_lower_bound(&weights, users.shape().n_positions(), delta)
+            };
+            let mean = super::list::mean(instances, of);
+            mean.is_finite().then(|| Bound {
+                label: format!("lower bound (CascadeBAI paper, Theorem 4.8, delta = {delta})"),
+                t: Vec::new(),
+                value: vec![mean],
+            })
+        };
+        risks.into_iter().filter_map(bound).collect()
+    }
+
+    fn play(instances: &[Instance<Self>], playing: &Playing<'_>) -> Result<Measured, RunError> {
+        let (policies, horizon) = (&playing.experiment.policies, playing.experiment.horizon);
+        match playing.experiment.task {
+            Task::Regret => play_curves(instances, playing),
+            Task::Identify => {
+                let task = UntilStopped { max_steps: horizon };
+                play_answers(instances, stopping_contenders(policies)?, &task, playing)
+            }
+            Task::Budget => {
+                let task = WithBudget { horizon };
+                play_answers(instances, recommending_contenders(policies, horizon)?, &task, playing)
+            }
+        }
+    }
+}
+
+fn read(table: &Table<'_>) -> Result<CascadeModel, Error> {
+    let two_values = table.field("two-values");
+    let attraction = match &two_values {
+        None => required_list(table, "attraction", "item")?,
+        Some(two_values) => match table.field("attraction") {
+            None => two_values.clone(),
+            Some(list) => {
+                return Err(list.error("`two-values` says what attracts: expected one or the other"));
+            }
+        },
+    };
+    let positions: Field<'_> = table
+        .field("positions")
+        .ok_or_else(|| table.missing("positions", "the number of positions of a list"))?;
+    let weights = table.field("weights");
+    table.finish()?;
+    let n_positions =
+        usize::try_from(positions.integer_in(&(0..=u64::from(u32::MAX)))?).unwrap_or(usize::MAX);
+    let fault = |error: click_models::Error| at_fault(&error, &attraction, &positions);
+    let probabilities = match &two_values {
+        None => attraction.get()?,
+        Some(two_values) => {
+            let (n_items, best, others) = read_two_values(two_values)?;
+            // Before the numbers are written down: they may be millions.
+            ListShape::new(n_items, n_positions).map_err(fault)?;
+            (0..n_items).map(|item| if item < n_positions { best } else { others }).collect()
+        }
+    };
+    let users = CascadeModel::new(probabilities, n_positions).map_err(fault)?;
+    match weights {
+        None => Ok(users),
+        Some(weights) => {
+            let numbers: Vec<f64> = weights.get()?;
+            users.with_weights(&numbers).map_err(|error| at_fault(&error, &weights, &weights))
+        }
+    }
+}
+
+/// How many items may be given by two values: as many as a file could list one by one.
+const TWO_VALUED_ITEMS: RangeInclusive<u64> = 1..=1 << 24;
+
+/// The number of items, the probability of the best ones, as many as there are positions, and that of the others: a file need not list
+/// hundreds of numbers that are the same.
+fn read_two_values(field: &Field<'_>) -> Result<(usize, Probability, Probability), Error> {
+    let table: Table<'_> = field.get()?;
+    let items = table.required::<Field<'_>>("items")?.integer_in(&TWO_VALUED_ITEMS)?;
+    let (best, others) = (table.required("best")?, table.required("others")?);
+    table.finish()?;
+    Ok((usize::try_from(items).unwrap_or(usize::MAX), best, others))
+}

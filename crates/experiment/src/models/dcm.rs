@@ -1,0 +1,72 @@
+//! `dcm`: users who may leave after a click.
+
+use super::fields::{at_fault, read_each, required_list};
+use super::{Instance, Instances, Model, Parameter, UserModel};
+use crate::toml_reader::{Error, Field, Table, choice};
+use click_models::{DcmReward, DependentClick, ListShape};
+use policies::catalogue::Protocol;
+
+pub(super) static MODEL: Model = Model {
+    protocol: Protocol::Dcm,
+    sentence: "A user scans the list from the top, clicks what attracts, and may leave after a click.",
+    parameters: &[("attraction", "Attraction"), ("leave", "Leave after a click"), ("reward", "Reward")],
+    names_best_items: false,
+    read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
+    of_queries: None,
+};
+
+/// Rewards by their names in files.
+const REWARDS: [(&str, DcmReward); 2] =
+    [("satisfaction", DcmReward::Satisfaction), ("clicks", DcmReward::Clicks)];
+
+impl UserModel for DependentClick {
+    const LISTS: &'static [&'static str] = &["attraction", "leave"];
+    const LOWER_BOUND: Option<&'static str> = Some("lower bound (dependent clicks)");
+
+    fn model() -> &'static Model {
+        &MODEL
+    }
+
+    fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
+        let users = &instance.model;
+        let reward =
+            REWARDS.iter().find(|(_, reward)| *reward == users.reward()).map_or("", |(name, _)| name);
+        vec![
+            ("attraction", Parameter::of(users.attraction())),
+            ("leave", Parameter::of(users.leave())),
+            ("reward", Parameter::Name(reward.to_owned())),
+        ]
+    }
+
+    fn n_items(&self) -> usize {
+        self.shape().n_items()
+    }
+
+    fn list_shape(&self) -> Option<ListShape> {
+        Some(self.shape())
+    }
+
+    fn unit(&self) -> &'static str {
+        match self.reward() {
+            DcmReward::Clicks => "clicks",
+            DcmReward::Satisfaction => "satisfied users",
+        }
+    }
+
+    fn lower_bound(&self) -> f64 {
+        Self::lower_bound(self)
+    }
+}
+
+fn read(table: &Table<'_>) -> Result<DependentClick, Error> {
+    let attraction: Field<'_> = required_list(table, "attraction", "item")?;
+    let leave: Field<'_> = required_list(table, "leave", "position")?;
+    let reward = table.field("reward");
+    table.finish()?;
+    let reward = match reward {
+        None => DcmReward::default(),
+        Some(field) => choice(&field, &REWARDS, "reward")?,
+    };
+    DependentClick::new(attraction.get()?, leave.get()?, reward)
+        .map_err(|error| at_fault(&error, &attraction, &leave))
+}

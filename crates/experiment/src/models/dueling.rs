@@ -1,0 +1,244 @@
+//! `dueling`: users who prefer one of two items. A preference matrix from the spec or from a file, all of its items, some, or many random subsets of them.
+//!
+//! ```toml
+//! [[instances]]
+//! model = "dueling"
+//! preferences = [[0.5, 0.6], [0.4, 0.5]]     # or file = "x.csv": a line a row, in the folder of the spec
+//! arms = [0, 3, 5]                           # optional: these items only, numbered anew
+//! ```
+//!
+//! With `arms = { random = 16, subsets = 100 }` a table stands for a hundred instances. Every subset is drawn uniformly from those that have a
+//! Condorcet winner, by the experiment's seed and the number of the subset: regret as the papers define it needs a winner. (The RUCB
+//! paper draws its subsets uniformly, and says that more than 97 % of them have one.) Two subsets may be the same.
+
+mod arms;
+mod duels;
+mod matrix_file;
+
+pub use arms::Arms;
+pub use duels::{Duels, Group};
+pub use matrix_file::MatrixFile;
+
+use super::play::{Playing, play_curves};
+use super::{Instance, InstanceTable, Instances, Model, Parameter, Parameters, UserModel, Users};
+use crate::result::Bound;
+use crate::toml_reader::{Error, Table};
+use crate::{Measured, RunError};
+use arms::read_arms;
+use click_models::bounds::{dueling_lower_bound, rucb_expected_bound, rucb_high_probability_bound};
+use click_models::{DuelingModel, ItemId, ListShape, PreferenceMatrix};
+use contenders::Entrant;
+use policies::catalogue::{PolicySpec, Protocol};
+use std::any::Any;
+use std::sync::Arc;
+
+pub(super) static MODEL: Model = Model {
+    protocol: Protocol::Dueling,
+    sentence: "A user compares two items and prefers one of them.",
+    parameters: &[("preferences", "Preferences"), ("arms", "Which items")],
+    names_best_items: false,
+    read: |tables, reading| {
+        let groups =
+            tables.iter().map(|table| read_group(table, reading.matrix)).collect::<Result<_, _>>()?;
+        Ok(Instances::from_users(Duels::new(groups, reading.seed)?))
+    },
+    of_queries: None,
+};
+
+impl UserModel for DuelingModel {
+    const LISTS: &'static [&'static str] = &[];
+    const LOWER_BOUND: Option<&'static str> = Some("lower bound (dueling bandits)");
+
+    fn model() -> &'static Model {
+        &MODEL
+    }
+
+    fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
+        vec![("preferences", matrix(instance.model.preferences()))]
+    }
+
+    fn n_items(&self) -> usize {
+        self.preferences().shape().n_items()
+    }
+
+    fn list_shape(&self) -> Option<ListShape> {
+        None
+    }
+
+    fn unit(&self) -> &'static str {
+        "preferences"
+    }
+
+    fn lower_bound(&self) -> f64 {
+        dueling_lower_bound(self.preferences())
+    }
+
+    fn instances(list: Vec<Instance<Self>>) -> Instances {
+        Instances::from_users(Duels::of(list))
+    }
+}
+
+fn matrix(preferences: &PreferenceMatrix) -> Parameter {
+    Parameter::Matrix(Vec::from(preferences.clone()))
+}
+
+/// A table may stand for hundreds of instances: what is written and shown is the table.
+impl Users for Duels {
+    fn model(&self) -> &'static Model {
+        &MODEL
+    }
+
+    fn count(&self) -> usize {
+        Users::count(self.list())
+    }
+
+    fn shapes(&self) -> Vec<ListShape> {
+        Vec::new()
+    }
+
+    fn parameters(&self) -> Vec<Parameters> {
+        let of_group = |group: &Group| {
+            let mut values = vec![("preferences", matrix(&group.matrix))];
+            if group.arms != Arms::All {
+                values.push(("arms", Parameter::Arms(group.arms.clone())));
+            }
+            Parameters { name: group.name.clone(), values }
+        };
+        self.groups().iter().map(of_group).collect()
+    }
+
+    /// A matrix is summed up.
+    fn tables(&self) -> Vec<InstanceTable> {
+        let table = |(index, group): (usize, &Group)| {
+            let arms = match &group.arms {
+                Arms::All => "all".to_owned(),
+                Arms::Listed(items) => format!("{items:?}"),
+                Arms::Random { subsets: 1, .. } => "a random subset".to_owned(),
+                Arms::Random { subsets, .. } => format!("{subsets} random subsets"),
+            };
+            let values = [("preferences", group.source()), ("arms", arms)];
+            InstanceTable {
+                name: group.name.clone().unwrap_or_else(|| format!("instance {index}")),
+                n_items: group.n_items(),
+                parameters: values
+                    .map(|(key, value)| (MODEL.for_readers(key), Parameter::Name(value)))
+                    .into(),
+                lists: Vec::new(),
+            }
+        };
+        self.groups().iter().enumerate().map(table).collect()
+    }
+
+    fn unit(&self) -> &'static str {
+        Users::unit(self.list())
+    }
+
+    fn lower_bound(&self) -> Option<(&'static str, f64)> {
+        Users::lower_bound(self.list())
+    }
+
+    fn list_keys(&self) -> &'static [&'static str] {
+        DuelingModel::LISTS
+    }
+
+    /// What RUCB is proven not to exceed, for each RUCB that takes part: in the mean (Theorem 3), and with probability .95 (Theorem 2). A
+    /// bound that is nowhere below the worst pair's regret says nothing and is left out: with an alpha near 1/2, as in the RUCB paper's
+    /// experiments, both are.
+    fn bounds_of_policies(&self, policies: &[Entrant], checkpoints: &[u64]) -> Vec<Bound> {
+        let mut bounds = Vec::new();
+        let mut add = |label: String, value: &dyn Fn(u64) -> f64| {
+            let value = checkpoints.iter().map(|&t| value(t)).collect();
+            bounds.push(Bound { label, t: checkpoints.to_vec(), value });
+        };
+        let mean = |of: &dyn Fn(&DuelingModel) -> f64| super::list::mean(self.list(), of);
+        let largest_gap = mean(&|users| users.losses().iter().copied().fold(0.0, f64::max));
+        let mut seen: Vec<f64> = Vec::new();
+        for entry in policies {
+            let PolicySpec::Rucb { alpha, .. } = entry.spec else { continue };
+            let alpha = alpha.get();
+            if seen.contains(&alpha) {
+                continue;
+            }
+            seen.push(alpha);
+            let expected = |t: u64| mean(&|users| rucb_expected_bound(users.preferences(), alpha, t));
+            let probable =
+                |t: u64| mean(&|users| rucb_high_probability_bound(users.preferences(), alpha, MISS, t));
+            let says_something = |bound: &dyn Fn(u64) -> f64| {
+                checkpoints.last().is_some_and(|&t| bound(t) < largest_gap * t as f64)
+            };
+            if says_something(&expected) {
+                add(format!("RUCB in the mean, alpha = {alpha} (Theorem 3)"), &expected);
+            }
+            if says_something(&probable) {
+                add(format!("RUCB with probability .95, alpha = {alpha} (Theorem 2)"), &probable);
+            }
+        }
+        bounds
+    }
+
+    fn list(&self) -> &dyn Any {
+        self.list()
+    }
+
+    fn duels(&self) -> Option<&Duels> {
+        Some(self)
+    }
+
+    fn duels_mut(&mut self) -> Option<&mut Duels> {
+        Some(self)
+    }
+
+    fn cloned(&self) -> Instances {
+        Instances::from_users(self.clone())
+    }
+
+    fn play(&self, playing: &Playing<'_>) -> Result<Measured, RunError> {
+        play_curves(self.list(), playing)
+    }
+}
+
+/// With which probability Theorem 2 is allowed to miss.
+const MISS: f64 = 0.05;
+
+fn read_group(table: &Table<'_>, given: Option<&Arc<MatrixFile>>) -> Result<Group, Error> {
+    let name = table.optional("name")?;
+    let (inline, file, arms) = (table.field("preferences"), table.field("file"), table.field("arms"));
+    table.know(&["model"]);
+    table.finish()?;
+    let (matrix, source, place) = match (inline, file) {
+        (Some(_), Some(file)) => {
+            return Err(file.error("`preferences` says what they are: expected one or the other"));
+        }
+        (None, None) => {
+            return Err(table.missing("preferences", "rows of probabilities, [[..], ..], or `file`"));
+        }
+        (Some(field), None) => {
+            let rows: Vec<Vec<f64>> = field.get()?;
+            let matrix = PreferenceMatrix::new(&rows).map_err(|error| field.error(error.to_string()))?;
+            (Arc::new(matrix), None, field)
+        }
+        (None, Some(field)) => {
+            let file = if let Some(file) = given {
+                Arc::clone(file)
+            } else {
+                let name: String = field.get()?;
+                // What is wrong in the file has a place there; a file that is not to be had, the place that asks for it.
+                let file = MatrixFile::read(&field.folder().join(name));
+                Arc::new(file.map_err(|error| {
+                    if error.is_about_whole_file() { field.error(error.to_string()) } else { error }
+                })?)
+            };
+            (Arc::clone(&file.matrix), Some(file), field)
+        }
+    };
+    let n_items = matrix.shape().n_items();
+    let (arms, place) = match arms {
+        None => (Arms::All, place),
+        Some(field) => (read_arms(&field, n_items)?, field),
+    };
+    if let Arms::Listed(items) = &arms {
+        let items: Vec<ItemId> = items.iter().map(|&item| ItemId::from_index(item)).collect();
+        matrix.restricted_to(&items).map_err(|error| place.error(error.to_string()))?;
+    }
+    Ok(Group { name, matrix, source, arms, location: place.location() })
+}

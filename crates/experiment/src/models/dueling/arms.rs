@@ -1,0 +1,67 @@
+//! Which items of a preference matrix take part.
+
+use crate::spec::read_size;
+use crate::toml_reader::{Error, Field, Table};
+use serde::Serialize;
+
+/// The most entries of all subsets together: 16 bytes each.
+const MAX_ENTRIES: usize = 1 << 27;
+
+/// Which items of a matrix.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Arms {
+    /// All.
+    All,
+    /// These.
+    Listed(Vec<usize>),
+    /// Random subsets.
+    Random {
+        /// Items of a subset.
+        random: usize,
+        /// How many subsets.
+        subsets: usize,
+    },
+}
+
+impl Arms {
+    /// As a spec says it.
+    pub(crate) fn to_toml(&self) -> String {
+        match self {
+            Self::All => String::new(),
+            Self::Listed(items) => format!("{items:?}"),
+            Self::Random { random, subsets } => format!("{{ random = {random}, subsets = {subsets} }}"),
+        }
+    }
+}
+
+pub(super) fn read_arms(field: &Field<'_>, n_items: usize) -> Result<Arms, Error> {
+    if field.is_array() {
+        let items: Vec<Field<'_>> = field.get()?;
+        let index = |item: &Field<'_>| {
+            let index = item.integer_in(&(0..=n_items as u64 - 1))?;
+            Ok(usize::try_from(index).unwrap_or(usize::MAX))
+        };
+        return Ok(Arms::Listed(items.iter().map(index).collect::<Result<_, _>>()?));
+    }
+    if !field.is_table() {
+        return Err(field.error(format!(
+            "{} found: expected items, [0, 3], or {{ random = 16, subsets = 100 }}",
+            field.describe()
+        )));
+    }
+    let table: Table<'_> = field.get()?;
+    let (random, subsets) = (read_size(&table, "random")?, read_size(&table, "subsets")?);
+    table.finish()?;
+    if random < 2 || random > n_items {
+        return Err(table
+            .required::<Field<'_>>("random")?
+            .error(format!("{random} of {n_items} items: expected an integer from 2 to {n_items}")));
+    }
+    if random.saturating_mul(random).saturating_mul(subsets) > MAX_ENTRIES {
+        return Err(table.required::<Field<'_>>("subsets")?.error(format!(
+            "{subsets} matrices of {random} x {random} take more than 2 GiB: reduce `subsets`"
+        )));
+    }
+    Ok(Arms::Random { random, subsets })
+}

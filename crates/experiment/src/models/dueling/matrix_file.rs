@@ -1,0 +1,95 @@
+//! A preference matrix that was read from a file.
+
+use crate::manifest::sha256;
+use crate::toml_reader::{Error, Location, read_file};
+use click_models::PreferenceMatrix;
+use flate2::read::MultiGzDecoder;
+use std::borrow::Cow;
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How a file compressed with gzip begins.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// More text than a matrix of thousands of items has.
+const MAX_TEXT: u64 = 1 << 30;
+
+/// A matrix that was read from a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MatrixFile {
+    /// The file as it was given.
+    file: String,
+    /// SHA-256 of its content, in hexadecimal.
+    sha256: String,
+    pub(super) matrix: Arc<PreferenceMatrix>,
+}
+
+impl MatrixFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or is no preference matrix.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let bytes = read_file(path, "a preference matrix as text")?;
+        Self::of(path, &bytes)
+    }
+
+    /// What a file of this name holds, text that may be compressed with gzip.
+    ///
+    /// # Errors
+    ///
+    /// It is no preference matrix.
+    pub fn of(path: &Path, content: &[u8]) -> Result<Self, Error> {
+        let file = path.display().to_string();
+        let sha256 = sha256(content);
+        let bytes = unpacked(content).map_err(|error| Error::whole_file(&file, format!("gzip: {error}")))?;
+        let text = std::str::from_utf8(&bytes).map_err(|error| {
+            let byte = bytes.get(error.valid_up_to()).copied().unwrap_or_default();
+            let message = format!("byte 0x{byte:02x} is not UTF-8: save the file as UTF-8 text");
+            Location::of_bytes(&file, &bytes, error.valid_up_to()).error(message)
+        })?;
+        let matrix = PreferenceMatrix::parse(text, &file).map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            let whole = error.to_string();
+            // The place stands in front already.
+            let message = whole.strip_prefix(&format!("{file}:{line}:{column}: ")).unwrap_or(&whole);
+            Location::new(&file, line, column, "").error(message)
+        })?;
+        Ok(Self { file, sha256, matrix: Arc::new(matrix) })
+    }
+
+    /// The matrix.
+    pub fn matrix(&self) -> &PreferenceMatrix {
+        &self.matrix
+    }
+
+    /// SHA-256 of the file's content, in hexadecimal.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// The name of the file without its folder.
+    pub fn name(&self) -> String {
+        Path::new(&self.file).file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// What it is, for readers.
+    pub fn label(&self) -> String {
+        let n_items = self.matrix.shape().n_items();
+        format!("Preferences among {n_items} items, of {} (SHA-256 {}).", self.name(), self.sha256)
+    }
+}
+
+/// The text of a file.
+fn unpacked(content: &[u8]) -> io::Result<Cow<'_, [u8]>> {
+    if !content.starts_with(&GZIP) {
+        return Ok(Cow::Borrowed(content));
+    }
+    let mut text = Vec::new();
+    MultiGzDecoder::new(content).take(MAX_TEXT + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > MAX_TEXT {
+        return Err(io::Error::other("more than a gibibyte of text"));
+    }
+    Ok(Cow::Owned(text))
+}

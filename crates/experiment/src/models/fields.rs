@@ -1,0 +1,35 @@
+//! Fields that the tables of several models have.
+
+use super::Instance;
+use crate::toml_reader::{Error, Field, Table};
+
+/// The instances of tables whose `model` and `name` have been checked.
+pub(super) fn read_each<M>(
+    tables: &[Table<'_>],
+    model: impl Fn(&Table<'_>) -> Result<M, Error>,
+) -> Result<Vec<Instance<M>>, Error> {
+    let read = |table: &Table<'_>| {
+        Ok(Instance { name: table.optional("name")?, model: model(table)?, calibration: None })
+    };
+    tables.iter().map(read).collect()
+}
+
+/// An array of probabilities, one for each of something.
+pub(super) fn required_list<'doc>(table: &Table<'doc>, key: &str, each: &str) -> Result<Field<'doc>, Error> {
+    table
+        .field(key)
+        .ok_or_else(|| table.missing(key, &format!("an array of probabilities, one for each {each}")))
+}
+
+/// An instance's error where it stands: in the parameter of the items, of the positions, or in one entry of the latter.
+pub(super) fn at_fault(error: &click_models::Error, items: &Field<'_>, positions: &Field<'_>) -> Error {
+    use click_models::Error as Fault;
+    let entry = match error {
+        Fault::NoItems | Fault::TooManyItems(_) => return items.error(error.to_string()),
+        Fault::ExaminationRises { position, .. } | Fault::WeightsRise { position, .. } => Some(*position),
+        Fault::NotAWeight { index, .. } => Some(*index),
+        _ => None,
+    };
+    let entries: Vec<Field<'_>> = positions.get().unwrap_or_default();
+    entry.and_then(|index| entries.get(index)).unwrap_or(positions).error(error.to_string())
+}

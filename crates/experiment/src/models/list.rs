@@ -1,0 +1,152 @@
+//! Users of a model, one instance after the other.
+
+use super::play::{Playing, play_curves};
+use super::{Instance, InstanceTable, Instances, Model, Parameter, Parameters, Users};
+use crate::result::Bound;
+use crate::{Measured, RunError};
+use click_models::ListShape;
+use contenders::{Entrant, Play};
+use std::any::Any;
+use std::fmt::Debug;
+
+/// What an experiment has to know of a click model.
+pub trait UserModel: Play + Clone + Debug + Send + Sync + 'static {
+    /// Its row of the table.
+    #[doc(hidden)]
+    fn model() -> &'static Model;
+
+    /// The names of the parameters that are lists.
+    #[doc(hidden)]
+    const LISTS: &'static [&'static str];
+
+    /// The parameters of an instance by their names in files.
+    #[doc(hidden)]
+    fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)>;
+
+    /// Those that are lists, also where `parameters` has only what they are drawn to.
+    #[doc(hidden)]
+    fn lists(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
+        Self::parameters(instance).into_iter().filter(|(_, value)| !value.numbers().is_empty()).collect()
+    }
+
+    /// How many items, or rows, there are to choose from.
+    #[doc(hidden)]
+    fn n_items(&self) -> usize;
+
+    /// The shape of its lists, where lists are shown.
+    #[doc(hidden)]
+    fn list_shape(&self) -> Option<ListShape>;
+
+    /// How many cells its table has, where cells are shown.
+    #[doc(hidden)]
+    fn n_cells(&self) -> Option<usize> {
+        None
+    }
+
+    /// What regret is counted in.
+    #[doc(hidden)]
+    fn unit(&self) -> &'static str {
+        "clicks"
+    }
+
+    /// What readers call the lower bound; none where there is no such bound.
+    #[doc(hidden)]
+    const LOWER_BOUND: Option<&'static str>;
+
+    /// The factor of `ln t` in the lower bound.
+    #[doc(hidden)]
+    fn lower_bound(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    /// Bounds on the stopping time of policies of the experiment.
+    #[doc(hidden)]
+    fn bounds_of_stopping(_instances: &[Instance<Self>], _policies: &[Entrant]) -> Vec<Bound> {
+        Vec::new()
+    }
+
+    /// Plays what the experiment asks for.
+    #[doc(hidden)]
+    fn play(instances: &[Instance<Self>], playing: &Playing<'_>) -> Result<Measured, RunError> {
+        play_curves(instances, playing)
+    }
+
+    /// The users of an experiment.
+    #[doc(hidden)]
+    fn instances(list: Vec<Instance<Self>>) -> Instances {
+        Instances::from_users(list)
+    }
+}
+
+/// The mean of a value over instances.
+pub(super) fn mean<M>(instances: &[Instance<M>], value: impl Fn(&M) -> f64) -> f64 {
+    instances.iter().map(|instance| value(&instance.model)).sum::<f64>() / instances.len() as f64
+}
+
+impl<M: UserModel> Users for Vec<Instance<M>> {
+    fn model(&self) -> &'static Model {
+        M::model()
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn shapes(&self) -> Vec<ListShape> {
+        self.iter().filter_map(|instance| instance.model.list_shape()).collect()
+    }
+
+    fn most_cells(&self) -> Option<usize> {
+        self.iter().filter_map(|instance| instance.model.n_cells()).max()
+    }
+
+    fn parameters(&self) -> Vec<Parameters> {
+        let one = |instance: &Instance<M>| Parameters {
+            name: instance.name.clone(),
+            values: M::parameters(instance),
+        };
+        self.iter().map(one).collect()
+    }
+
+    fn tables(&self) -> Vec<InstanceTable> {
+        let readable = |(key, value)| (M::model().for_readers(key), value);
+        let table = |(index, instance): (usize, &Instance<M>)| InstanceTable {
+            name: instance.name.clone().unwrap_or_else(|| format!("instance {index}")),
+            n_items: instance.model.n_items(),
+            parameters: M::parameters(instance).into_iter().map(readable).collect(),
+            lists: M::lists(instance),
+        };
+        self.iter().enumerate().map(table).collect()
+    }
+
+    /// That of all, or "reward" where they differ.
+    fn unit(&self) -> &'static str {
+        let mut units = self.iter().map(|instance| instance.model.unit());
+        let first = units.next().unwrap_or("clicks");
+        if units.all(|unit| unit == first) { first } else { "reward" }
+    }
+
+    fn lower_bound(&self) -> Option<(&'static str, f64)> {
+        Some((M::LOWER_BOUND?, mean(self, M::lower_bound)))
+    }
+
+    fn list_keys(&self) -> &'static [&'static str] {
+        M::LISTS
+    }
+
+    fn bounds_of_stopping(&self, policies: &[Entrant]) -> Vec<Bound> {
+        M::bounds_of_stopping(self, policies)
+    }
+
+    fn list(&self) -> &dyn Any {
+        self
+    }
+
+    fn cloned(&self) -> Instances {
+        Instances::from_users(self.clone())
+    }
+
+    fn play(&self, playing: &Playing<'_>) -> Result<Measured, RunError> {
+        M::play(self, playing)
+    }
+}

@@ -1,0 +1,62 @@
+//! `pbm`: position-based users.
+
+use super::fields::{at_fault, read_each, required_list};
+use super::{Instance, Instances, Model, Parameter, UserModel};
+use crate::toml_reader::{Error, Field, Table};
+use click_models::{ListShape, PositionBased};
+use confidence::Probability;
+use policies::catalogue::Protocol;
+
+pub(super) static MODEL: Model = Model {
+    protocol: Protocol::PositionBased,
+    sentence: "A user clicks what is examined and attracts; how probably a position is examined is known.",
+    parameters: THETA_KAPPA,
+    names_best_items: false,
+    read: |tables, _| Ok(Instances::from_users(read_each(tables, |table| read(table, PositionBased::new))?)),
+    of_queries: Some(|queries| Ok(Instances::from_users(queries.each(PositionBased::new)?))),
+};
+
+/// What readers call the parameters of this model and of its sibling, semi-bandit users.
+pub(super) const THETA_KAPPA: &[(&str, &str)] =
+    &[("theta", "Attraction theta"), ("kappa", "Examination kappa")];
+
+impl UserModel for PositionBased {
+    const LISTS: &'static [&'static str] = &["theta", "kappa"];
+    const LOWER_BOUND: Option<&'static str> = Some("lower bound (PBM paper, Theorem 6)");
+
+    fn model() -> &'static Model {
+        &MODEL
+    }
+
+    fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
+        theta_kappa(instance.model.attraction(), instance.model.examination())
+    }
+
+    fn n_items(&self) -> usize {
+        self.shape().n_items()
+    }
+
+    fn list_shape(&self) -> Option<ListShape> {
+        Some(self.shape())
+    }
+
+    fn lower_bound(&self) -> f64 {
+        Self::lower_bound(self)
+    }
+}
+
+/// Attraction of items and examination of positions.
+pub(super) fn theta_kappa(theta: &[Probability], kappa: &[Probability]) -> Vec<(&'static str, Parameter)> {
+    vec![("theta", Parameter::of(theta)), ("kappa", Parameter::of(kappa))]
+}
+
+/// Users with attraction of items and examination of positions.
+pub(super) fn read<M>(
+    table: &Table<'_>,
+    build: impl Fn(Vec<Probability>, Vec<Probability>) -> Result<M, click_models::Error>,
+) -> Result<M, Error> {
+    let theta: Field<'_> = required_list(table, "theta", "item")?;
+    let kappa: Field<'_> = required_list(table, "kappa", "position")?;
+    table.finish()?;
+    build(theta.get()?, kappa.get()?).map_err(|error| at_fault(&error, &theta, &kappa))
+}

@@ -1,0 +1,102 @@
+//! `rank-one`: users who click a cell if its row and its column both succeed.
+
+use super::calibration::Calibration;
+use super::fields::required_list;
+use super::{Instance, Instances, Model, Parameter, UserModel};
+use crate::spec::read_size;
+use crate::toml_reader::{Error, Field, Table};
+use click_models::{ListShape, RankOneModel, TableShape};
+use confidence::Probability;
+use policies::catalogue::Protocol;
+
+pub(super) static MODEL: Model = Model {
+    protocol: Protocol::RankOne,
+    sentence: "A click on a cell occurs if its row and its column both succeed.",
+    parameters: &[("rows", "Rows"), ("columns", "Columns"), ("calibrated", "Calibrated, not measured")],
+    names_best_items: false,
+    read: |tables, _| {
+        let list: Vec<Instance<RankOneModel>> = tables.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Instances::from_users(list))
+    },
+    of_queries: Some(|queries| Ok(Instances::from_users(queries.each(RankOneModel::new)?))),
+};
+
+impl UserModel for RankOneModel {
+    const LISTS: &'static [&'static str] = &["rows", "columns"];
+    const LOWER_BOUND: Option<&'static str> = None;
+
+    fn model() -> &'static Model {
+        &MODEL
+    }
+
+    fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
+        match instance.calibration {
+            Some(calibration) => vec![("calibrated", Parameter::Calibration(calibration))],
+            None => Self::lists(instance),
+        }
+    }
+
+    fn lists(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
+        let users = &instance.model;
+        vec![("rows", Parameter::of(users.rows())), ("columns", Parameter::of(users.columns()))]
+    }
+
+    fn n_items(&self) -> usize {
+        self.shape().n_rows()
+    }
+
+    fn list_shape(&self) -> Option<ListShape> {
+        None
+    }
+
+    fn n_cells(&self) -> Option<usize> {
+        Some(self.shape().n_cells())
+    }
+}
+
+/// Rows and columns as they are, those of a needle in a haystack, or what they are drawn to.
+fn read(table: &Table<'_>) -> Result<Instance<RankOneModel>, Error> {
+    let name = table.optional("name")?;
+    let (needle, calibrated) = (table.field("needle"), table.field("calibrated"));
+    let (kind, field) = match (&needle, &calibrated) {
+        (Some(field), _) => ("needle", field),
+        (None, Some(field)) => ("calibrated", field),
+        (None, None) => return Ok(Instance { name, model: read_sides(table)?, calibration: None }),
+    };
+    for key in ["rows", "columns", "calibrated"] {
+        if let Some(other) = table.field(key).filter(|_| key != kind) {
+            let message = format!("`{kind}` says what the rows and columns are: expected one or the other");
+            return Err(other.error(message));
+        }
+    }
+    table.finish()?;
+    if kind == "needle" {
+        return Ok(Instance { name, model: read_needle(field)?, calibration: None });
+    }
+    let (calibration, model) = Calibration::read(field)?;
+    Ok(Instance { name, model, calibration: Some(calibration) })
+}
+
+fn read_sides(table: &Table<'_>) -> Result<RankOneModel, Error> {
+    let rows: Field<'_> = required_list(table, "rows", "row")?;
+    let columns: Field<'_> = required_list(table, "columns", "column")?;
+    table.finish()?;
+    RankOneModel::new(rows.get()?, columns.get()?).map_err(|error| {
+        let no_rows = matches!(error, click_models::Error::NoCells { n_rows: 0, .. });
+        if no_rows { &rows } else { &columns }.error(error.to_string())
+    })
+}
+
+/// The numbers of rows and columns, all of probability `base` but the first of each, which is larger by `gap`: a file need not list hundreds of
+/// numbers that are the same.
+fn read_needle(field: &Field<'_>) -> Result<RankOneModel, Error> {
+    let table: Table<'_> = field.get()?;
+    let shape = TableShape::new(read_size(&table, "rows")?, read_size(&table, "columns")?);
+    let base = table.required::<Probability>("base")?.get();
+    let gap: Field<'_> = table.required("gap")?;
+    let above = gap.get::<Probability>()?.get();
+    table.finish()?;
+    let shape = shape.map_err(|error| field.error(error.to_string()))?;
+    RankOneModel::needle(shape, (base, above), (base, above))
+        .map_err(|_| gap.error(format!("{base} + {above} is not a probability: expected at most 1 together")))
+}

@@ -1,0 +1,43 @@
+//! `semi-bandit`: users who show how far they looked.
+
+use super::fields::read_each;
+use super::pbm::{THETA_KAPPA, read, theta_kappa};
+use super::{Instance, Instances, Model, Parameter, UserModel};
+use click_models::{ListShape, RandomSemiBandit};
+use policies::catalogue::Protocol;
+
+pub(super) static MODEL: Model = Model {
+    protocol: Protocol::SemiBandit,
+    sentence: "A user looks at a random number of positions from the top, and shows of each whether it attracts.",
+    parameters: THETA_KAPPA,
+    names_best_items: false,
+    read: |tables, _| {
+        Ok(Instances::from_users(read_each(tables, |table| read(table, RandomSemiBandit::new))?))
+    },
+    of_queries: Some(|queries| Ok(Instances::from_users(queries.each(RandomSemiBandit::new)?))),
+};
+
+impl UserModel for RandomSemiBandit {
+    const LISTS: &'static [&'static str] = &["theta", "kappa"];
+    const LOWER_BOUND: Option<&'static str> = Some("lower bound (RSF paper, Theorem 4)");
+
+    fn model() -> &'static Model {
+        &MODEL
+    }
+
+    fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
+        theta_kappa(instance.model.attraction(), instance.model.examination())
+    }
+
+    fn n_items(&self) -> usize {
+        self.shape().n_items()
+    }
+
+    fn list_shape(&self) -> Option<ListShape> {
+        Some(self.shape())
+    }
+
+    fn lower_bound(&self) -> f64 {
+        Self::lower_bound(self)
+    }
+}

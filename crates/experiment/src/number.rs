@@ -1,0 +1,136 @@
+//! Numbers as a reader wants to see them: digits grouped, no more decimals than carry meaning.
+
+/// A count with its digits in groups of three: `1,228,004`.
+pub fn grouped(count: u64) -> String {
+    group_digits(&count.to_string())
+}
+
+/// A count and what is counted, in the plural unless it is one: `1 run`, `1,000 queries`.
+pub fn counted(count: u64, one: &str) -> String {
+    format!("{} {}", grouped(count), noun(count, one))
+}
+
+/// What is counted, in the plural unless it is one.
+pub fn noun(count: u64, one: &str) -> String {
+    match one.strip_suffix('y') {
+        _ if count == 1 => one.to_owned(),
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{one}s"),
+    }
+}
+
+/// A number with a fixed count of decimals, its digits grouped, and a true minus sign.
+///
+/// From 10¹⁵ on, where the digits would no longer be exact, in powers of ten.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    if !value.is_finite() {
+        return if value.is_nan() {
+            "–".to_owned()
+        } else if value > 0.0 {
+            "∞".to_owned()
+        } else {
+            "−∞".to_owned()
+        };
+    }
+    if value.abs() >= 1e15 {
+        return format!("{value:.2e}").replace('-', "−");
+    }
+    let digits = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
+    let is_zero = digits.bytes().all(|byte| byte == b'0' || byte == b'.');
+    let sign = if value < 0.0 && !is_zero { "−" } else { "" };
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{sign}{}{point}{fraction}", group_digits(whole))
+}
+
+/// A number in at least `digits` significant digits (whole digits are always kept): `1,234`, `12.3`, `0.0123`.
+pub fn significant(value: f64, digits: i32) -> String {
+    fixed(value, decimals_for(value, digits))
+}
+
+/// `mean ± se`, both with the decimals that give the standard error two significant digits.
+pub fn with_error(mean: f64, se: f64) -> String {
+    format!("{} ± {}", beside(mean, se), beside(se, se))
+}
+
+/// `mean ± se` of several runs; of one, whose error is unknown, the mean alone.
+pub fn estimate(mean: f64, se: f64, runs: u64) -> String {
+    if runs > 1 { with_error(mean, se) } else { beside(mean, 0.0) }
+}
+
+/// A number with the decimals that `with_error` gives to a mean with this standard error.
+pub fn beside(value: f64, se: f64) -> String {
+    fixed(value, if se > 0.0 && se.is_finite() { decimals_for(se, 2) } else { decimals_for(value, 4) })
+}
+
+/// Decimals that show `value` with `digits` significant digits.
+fn decimals_for(value: f64, digits: i32) -> usize {
+    if value == 0.0 || !value.is_finite() {
+        return 0;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "the exponent of an f64 is within ±324")]
+    let exponent = libm::floor(libm::log10(value.abs())) as i32;
+    let decimals = (digits - 1 - exponent).clamp(0, 12);
+    // 99.96 is 100 with three digits, which has one digit more before the point.
+    let unit = libm::exp10(f64::from(decimals));
+    let carried = libm::round(value.abs() * unit) >= libm::exp10(f64::from(exponent + 1)) * unit;
+    usize::try_from(decimals - i32::from(carried && decimals > 0)).unwrap_or(0)
+}
+
+fn group_digits(digits: &str) -> String {
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped_in_threes() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_000), "1,000");
+        assert_eq!(grouped(1_228_004), "1,228,004");
+        assert_eq!(grouped(u64::MAX), "18,446,744,073,709,551,615");
+    }
+
+    #[test]
+    fn what_is_counted_is_one_or_several() {
+        let said = [(0, "run"), (1, "run"), (1, "query"), (1000, "query")].map(|(n, one)| counted(n, one));
+        assert_eq!(said, ["0 runs", "1 run", "1 query", "1,000 queries"]);
+    }
+
+    #[test]
+    fn signs_and_zeros_read_well() {
+        assert_eq!(fixed(-1234.56, 1), "−1,234.6");
+        assert_eq!(fixed(-0.001, 1), "0.0");
+        assert_eq!(fixed(f64::NAN, 1), "–");
+        assert_eq!(fixed(f64::NEG_INFINITY, 1), "−∞");
+        assert_eq!(fixed(3e18, 0), "3.00e18");
+    }
+
+    #[test]
+    fn precision_follows_the_error() {
+        assert_eq!(with_error(123.456, 0.78), "123.46 ± 0.78");
+        assert_eq!(with_error(123.456, 7.8), "123.5 ± 7.8");
+        assert_eq!(with_error(123_456.0, 780.0), "123,456 ± 780");
+        assert_eq!(with_error(0.0, 0.0), "0 ± 0");
+        assert_eq!(significant(0.012_345, 3), "0.0123");
+        assert_eq!((significant(99.94, 3), significant(99.96, 3)), ("99.9".to_owned(), "100".to_owned()));
+        assert_eq!(
+            (significant(9.996, 3), significant(0.099_96, 3)),
+            ("10.0".to_owned(), "0.100".to_owned())
+        );
+        assert_eq!(beside(41.689, 5.6), "41.7");
+        assert_eq!(estimate(41.689, 5.6, 2), "41.7 ± 5.6");
+        assert_eq!(estimate(41.689, 0.0, 2), "41.69 ± 0");
+        assert_eq!(estimate(41.689, 0.0, 1), "41.69");
+    }
+}

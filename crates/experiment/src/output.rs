@@ -1,0 +1,495 @@
+//! The output directory: whose it is, and how results get into it.
+//!
+//! A directory belongs to the experiment whose identity stands in its `manifest.json`. Another experiment is refused
+//! before anything is simulated; files that are nobody's result are left alone.
+//!
+//! Results are written at the very end, all at once: every file first under a temporary name in the same directory and
+//! forced to disk, then renamed, `manifest.json` first and `result.json` last. So at whatever moment the program is
+//! killed, no file is half-written; a `result.json` stands beside the manifest of its own experiment; and when it is the
+//! one of an older run of that experiment, its SHA-256 is not the one that the manifest gives.
+//!
+//! [`OutputDir::claim`] leaves nothing behind, no directory either: it looks at what is there and tries to create a file
+//! where the directory will be, so that a long run does not end at a directory that cannot be written. The directory is
+//! created by [`OutputDir::write_all`], and removed again when that fails. Two runs that finish at once in one directory
+//! take turns (an advisory lock on the directory, where the file system has them).
+
+use crate::interrupt;
+use crate::manifest::Owner;
+use crate::temporary::{Part, remove_left_overs, try_to_create_in};
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The file that says whose the directory is.
+pub const MANIFEST: &str = "manifest.json";
+/// The file that a finished experiment has.
+pub const RESULT: &str = "result.json";
+/// Every run, where that is asked for.
+pub const RUNS: &str = "runs.csv";
+/// Files that every experiment writes besides its manifest.
+const USUAL: [&str; 3] = [RESULT, "curves.csv", "timing.json"];
+/// Files that an experiment writes when it is asked to.
+const OPTIONAL: [&str; 1] = [RUNS];
+
+/// An output directory that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OutputError {
+    /// There is a file of that name.
+    #[error("{}: is not a directory: give --out a directory, or a name that is not taken", .0.display())]
+    NotADirectory(PathBuf),
+    /// It holds something of another experiment.
+    #[error(
+        "{dir}: belongs to another experiment ({name}): give another --out, or delete {files} first",
+        dir = dir.display(),
+        files = files.iter().map(|file| dir.join(file).display().to_string()).collect::<Vec<_>>().join(" and ")
+    )]
+    AnotherExperiment {
+        /// The directory.
+        dir: PathBuf,
+        /// What the other experiment is called, or what differs when the names do not.
+        name: String,
+        /// What to delete, so that it is nobody's.
+        files: Vec<&'static str>,
+    },
+    /// It holds a result or a manifest without a word on whose it is.
+    #[error(
+        "{dir}: has {found}, so whose it is cannot be told: give another --out, or delete {files} first",
+        dir = dir.display(),
+        files = files.iter().map(|file| dir.join(file).display().to_string()).collect::<Vec<_>>().join(" and ")
+    )]
+    UnknownOwner {
+        /// The directory.
+        dir: PathBuf,
+        /// What is there.
+        found: String,
+        /// What to delete, so that it is nobody's.
+        files: Vec<&'static str>,
+    },
+    /// A directory has the name of a file that would be written.
+    #[error("{}: is a directory where a file will be: give another --out, or move the directory", .0.display())]
+    DirectoryInTheWay(PathBuf),
+    /// Another run is under way in it.
+    #[error("{}: another run writes here: wait until it is done, or give another --out", .0.display())]
+    InUse(PathBuf),
+    /// A file of no experiment would be replaced.
+    #[error("{}: is in the way and no result of this program: give another --out, or move the file", .0.display())]
+    InTheWay(PathBuf),
+    /// The operating system refused.
+    #[error("{}: {action}: {error}", path.display())]
+    System {
+        /// File or directory.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// What the system said.
+        error: io::Error,
+    },
+}
+
+/// A directory that this experiment may write.
+#[derive(Debug)]
+pub struct OutputDir {
+    dir: PathBuf,
+    identity: String,
+    name: String,
+}
+
+impl OutputDir {
+    /// Checks that an experiment of this identity and name may write `dir`, and changes nothing. `figures` are the files
+    /// that it will write besides the usual ones.
+    ///
+    /// # Errors
+    ///
+    /// The directory is another experiment's, or cannot be written.
+    pub fn claim(dir: &Path, identity: &str, name: &str, figures: &[&str]) -> Result<Self, OutputError> {
+        // The empty path names no directory, but files in the current one.
+        let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+        let claimed = Self { dir: dir.to_owned(), identity: identity.to_owned(), name: name.to_owned() };
+        claimed.check_owner(&[&USUAL, figures].concat())?;
+        claimed.try_to_create()?;
+        Ok(claimed)
+    }
+
+    /// Writes the manifest and the other files (name and content), all or none of them unless the system fails between two
+    /// renames.
+    ///
+    /// # Errors
+    ///
+    /// The directory became another experiment's in the meantime, or something cannot be written. What was begun is
+    /// removed.
+    pub fn write_all(&self, manifest: &[u8], files: &[(&str, &[u8])]) -> Result<(), OutputError> {
+        let created = CreatedDirs::create(&self.dir)?;
+        let lock = File::open(&self.dir).ok();
+        // Without locks on this file system two runs at once are the user's affair.
+        let locked = lock.as_ref().is_some_and(|dir| dir.lock().is_ok());
+        let mut kept = interrupt::hold();
+        if locked {
+            remove_left_overs(&self.dir);
+        }
+        let names: Vec<&str> = files.iter().map(|&(name, _)| name).collect();
+        self.check_owner(&names)?;
+
+        let result_last = |&&(name, _): &&(&str, &[u8])| name == RESULT;
+        let mut ordered: Vec<&(&str, &[u8])> = files.iter().collect();
+        ordered.sort_by_key(result_last);
+        let mut parts = Vec::new();
+        for &(name, content) in std::iter::once(&(MANIFEST, manifest)).chain(ordered) {
+            let path = self.dir.join(name);
+            let part = Part::write(&path, content).map_err(system(&path, "cannot be written"))?;
+            parts.push((path, part));
+        }
+        created.keep();
+        // What this run does not write is of an older one of the same experiment, and would stand beside other results.
+        let is_older = exists(&self.dir.join(MANIFEST));
+        for name in OPTIONAL.into_iter().filter(|name| is_older && !names.contains(name)) {
+            let _ = fs::remove_file(self.dir.join(name));
+        }
+        for (path, part) in parts {
+            part.rename().map_err(system(&path, "cannot be put in place"))?;
+        }
+        // The renames themselves reach the disk with the directory.
+        if let Some(dir) = lock {
+            let _ = dir.sync_all();
+        }
+        kept.complete(&self.dir);
+        Ok(())
+    }
+
+    /// Creates the directory and keeps other runs of the experiment out of it until what is given is dropped, which has to be before
+    /// [`OutputDir::write_all`]. Without locks on this file system two runs at once are the user's affair.
+    ///
+    /// # Errors
+    ///
+    /// Another run is under way, or the directory cannot be created.
+    pub fn lock(&self) -> Result<Option<File>, OutputError> {
+        fs::create_dir_all(&self.dir).map_err(system(&self.dir, "cannot be created"))?;
+        let Ok(dir) = File::open(&self.dir) else { return Ok(None) };
+        match dir.try_lock() {
+            Ok(()) => Ok(Some(dir)),
+            Err(TryLockError::WouldBlock) => Err(OutputError::InUse(self.dir.clone())),
+            Err(TryLockError::Error(_)) => Ok(None),
+        }
+    }
+
+    /// Writes what a run has done so far, for the next one to go on from, and says it if it is interrupted.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub fn write_progress(&self, name: &str, content: &[u8], kept_so_far: String) -> Result<(), OutputError> {
+        let mut kept = interrupt::hold();
+        let path = self.dir.join(name);
+        let part = Part::write(&path, content).map_err(system(&path, "cannot be written"))?;
+        part.rename().map_err(system(&path, "cannot be put in place"))?;
+        kept.begun(kept_so_far);
+        Ok(())
+    }
+
+    /// Refuses a directory of another experiment, and one in which the manifest and `names` would replace a directory or
+    /// a file of nobody's.
+    fn check_owner(&self, names: &[&str]) -> Result<(), OutputError> {
+        let dir = &self.dir;
+        match fs::metadata(dir) {
+            Ok(metadata) if metadata.is_dir() => {}
+            Ok(_) => return Err(OutputError::NotADirectory(dir.clone())),
+            // A link to nowhere has the name, too.
+            Err(_) if fs::symlink_metadata(dir).is_ok() => {
+                return Err(OutputError::NotADirectory(dir.clone()));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                return Err(OutputError::NotADirectory(existing_ancestor(dir)));
+            }
+            Err(error) => return Err(system(dir, "cannot be looked at")(error)),
+        }
+        let mut targets = names.iter().copied().chain([MANIFEST]).map(|name| dir.join(name));
+        // A link to a directory is replaced like a file.
+        if let Some(path) =
+            targets.find(|path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir()))
+        {
+            return Err(OutputError::DirectoryInTheWay(path));
+        }
+        let has_result = exists(&dir.join(RESULT));
+        let unknown = |found: String, files: &[&'static str]| OutputError::UnknownOwner {
+            dir: dir.clone(),
+            found,
+            files: files.to_vec(),
+        };
+        let manifest = match fs::read(dir.join(MANIFEST)) {
+            Ok(manifest) => manifest,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if has_result {
+                    return Err(unknown(format!("a {RESULT}, but no {MANIFEST}"), &[RESULT]));
+                }
+                let taken = names.iter().map(|name| dir.join(name)).find(|path| exists(path));
+                return taken.map_or(Ok(()), |path| Err(OutputError::InTheWay(path)));
+            }
+            Err(error) => return Err(system(&dir.join(MANIFEST), "cannot be read")(error)),
+        };
+        let owner = Owner::read(&manifest).ok_or_else(|| {
+            if has_result {
+                let found = format!("a {RESULT}, but its {MANIFEST} names no experiment");
+                unknown(found, &[MANIFEST, RESULT])
+            } else {
+                unknown(format!("a {MANIFEST} that names no experiment"), &[MANIFEST])
+            }
+        })?;
+        if owner.identity == self.identity {
+            return Ok(());
+        }
+        let name = if owner.name == self.name {
+            format!("{:?}, too, but with other settings or other data", owner.name)
+        } else {
+            format!("{:?}", owner.name)
+        };
+        let files = if has_result { vec![MANIFEST, RESULT] } else { vec![MANIFEST] };
+        Err(OutputError::AnotherExperiment { dir: dir.clone(), name, files })
+    }
+
+    /// Creates a file without a name in the directory, or where its first missing parent will be.
+    fn try_to_create(&self) -> Result<(), OutputError> {
+        let place = existing_ancestor(&self.dir);
+        try_to_create_in(&place).map_err(system(&place, "cannot be written"))
+    }
+}
+
+/// Directories that were created for the results; removed, while empty, unless they are kept.
+#[derive(Debug)]
+struct CreatedDirs {
+    /// Innermost first.
+    dirs: Vec<PathBuf>,
+}
+
+impl CreatedDirs {
+    fn create(dir: &Path) -> Result<Self, OutputError> {
+        let missing = dir.ancestors().take_while(|ancestor| is_missing(ancestor));
+        let created = Self { dirs: missing.map(Path::to_owned).collect() };
+        fs::create_dir_all(dir).map_err(system(dir, "cannot be created"))?;
+        Ok(created)
+    }
+
+    fn keep(mut self) {
+        self.dirs.clear();
+    }
+}
+
+impl Drop for CreatedDirs {
+    fn drop(&mut self) {
+        for dir in &self.dirs {
+            let _ = fs::remove_dir(dir);
+        }
+    }
+}
+
+/// The innermost part of the path that exists; `.` for a relative path of which nothing does.
+fn existing_ancestor(dir: &Path) -> PathBuf {
+    let existing = dir.ancestors().find(|ancestor| !is_missing(ancestor));
+    match existing {
+        Some(ancestor) if !ancestor.as_os_str().is_empty() => ancestor.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// Whether there is nothing of that name. The empty path is the current directory, which is there.
+fn is_missing(path: &Path) -> bool {
+    !path.as_os_str().is_empty() && !exists(path)
+}
+
+/// Whether there is anything of that name, a broken link included.
+fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+fn system(path: &Path, action: &'static str) -> impl Fn(io::Error) -> OutputError {
+    let path = path.to_owned();
+    move |error| OutputError::System { path: path.clone(), action, error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::{TempDir, tempdir};
+
+    fn manifest(identity: &str) -> Vec<u8> {
+        format!(r#"{{ "identity": "{identity}", "experiment": {{ "name": "other" }} }}"#).into_bytes()
+    }
+
+    /// Every file below a directory with its content.
+    fn contents(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                found.extend(contents(&path));
+            } else {
+                found.push((path.clone(), fs::read(&path).unwrap()));
+            }
+        }
+        found.sort();
+        found
+    }
+
+    fn claim(dir: &Path) -> Result<OutputDir, OutputError> {
+        OutputDir::claim(dir, "mine", "me", &["regret.svg"])
+    }
+
+    /// What a directory with these files is refused for; it is untouched then.
+    fn refusal(files: &[(&str, &[u8])]) -> String {
+        let dir = tempdir().unwrap();
+        for (name, content) in files {
+            fs::write(dir.path().join(name), content).unwrap();
+        }
+        let before = contents(dir.path());
+        let message = claim(dir.path()).unwrap_err().to_string();
+        assert_eq!(contents(dir.path()), before);
+        message.replace(&dir.path().display().to_string(), "DIR")
+    }
+
+    #[test]
+    fn claiming_changes_nothing_and_writing_creates_the_directory() {
+        let top = tempdir().unwrap();
+        let dir = top.path().join("a/b");
+        let output = claim(&dir).unwrap();
+        assert_eq!(fs::read_dir(top.path()).unwrap().count(), 0);
+        output.write_all(&manifest("mine"), &[(RESULT, b"{}"), ("curves.csv", b"t\n")]).unwrap();
+        let names: Vec<_> = contents(&dir).into_iter().map(|(path, _)| path).collect();
+        assert_eq!(names, ["curves.csv", MANIFEST, RESULT].map(|name| dir.join(name)));
+        // The same experiment may write again, and what else is there stays.
+        fs::write(dir.join("notes.txt"), "mine").unwrap();
+        claim(&dir).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{ }")]).unwrap();
+        assert_eq!(fs::read(dir.join(RESULT)).unwrap(), b"{ }");
+        assert_eq!(fs::read(dir.join("notes.txt")).unwrap(), b"mine");
+        assert_eq!(contents(&dir).len(), 4);
+    }
+
+    #[test]
+    fn another_experiment_is_refused() {
+        let other = manifest("theirs");
+        let expected = |files: &str| {
+            format!(
+                "DIR: belongs to another experiment (\"other\"): give another --out, or delete {files} first"
+            )
+        };
+        let both = "DIR/manifest.json and DIR/result.json";
+        assert_eq!(refusal(&[(MANIFEST, &other), (RESULT, b"{}")]), expected(both));
+        assert_eq!(refusal(&[(MANIFEST, &other)]), expected("DIR/manifest.json"));
+        let expected = |found: &str, files: &str| {
+            let remedy = format!("give another --out, or delete {files} first");
+            format!("DIR: has {found}, so whose it is cannot be told: {remedy}")
+        };
+        assert_eq!(
+            refusal(&[(RESULT, b"{}")]),
+            expected("a result.json, but no manifest.json", "DIR/result.json")
+        );
+        for broken in [&b""[..], b"{", b"{}", b"[]", b"\xff", br#"{ "identity": 3 }"#] {
+            let message = refusal(&[(MANIFEST, broken), (RESULT, b"{}")]);
+            let found = "a result.json, but its manifest.json names no experiment";
+            assert_eq!(message, expected(found, "DIR/manifest.json and DIR/result.json"));
+            let found = "a manifest.json that names no experiment";
+            assert_eq!(refusal(&[(MANIFEST, broken)]), expected(found, "DIR/manifest.json"));
+        }
+        for name in ["curves.csv", "regret.svg"] {
+            let end = "is in the way and no result of this program: give another --out, or move the file";
+            assert_eq!(refusal(&[(name, b"mine")]), format!("DIR/{name}: {end}"));
+        }
+    }
+
+    #[test]
+    fn a_directory_with_the_name_of_a_file_is_refused_before_anything_is_replaced() {
+        for name in [RESULT, MANIFEST, "curves.csv", "regret.svg"] {
+            let top = tempdir().unwrap();
+            let dir = top.path();
+            let files: [(&str, &[u8]); 3] =
+                [(RESULT, b"new"), ("curves.csv", b"new"), ("regret.svg", b"new")];
+            let output = claim(dir).unwrap();
+            output.write_all(&manifest("mine"), &files.map(|(name, _)| (name, &b"old"[..]))).unwrap();
+            fs::remove_file(dir.join(name)).unwrap();
+            fs::create_dir(dir.join(name)).unwrap();
+            let before = contents(dir);
+            let message = format!(
+                "{}: is a directory where a file will be: give another --out, or move the directory",
+                dir.join(name).display()
+            );
+            assert_eq!(claim(dir).unwrap_err().to_string(), message);
+            assert_eq!(output.write_all(&manifest("mine"), &files).unwrap_err().to_string(), message);
+            assert_eq!(contents(dir), before);
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_taken_is_refused() {
+        let top = tempdir().unwrap();
+        let file = top.path().join("file");
+        fs::write(&file, "text").unwrap();
+        for dir in [file.clone(), file.join("below"), file.join("far/below")] {
+            let message = claim(&dir).unwrap_err().to_string();
+            assert!(message.starts_with(&format!("{}: is not a directory: ", file.display())), "{message}");
+        }
+        assert_eq!(fs::read(&file).unwrap(), b"text");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_place_that_cannot_be_written_is_refused_before_the_run() {
+        let message = claim(Path::new("/proc/none/here")).unwrap_err().to_string();
+        assert!(message.starts_with("/proc: cannot be written: "), "{message}");
+    }
+
+    #[test]
+    fn a_relative_directory_is_looked_for_here() {
+        assert_eq!(existing_ancestor(Path::new("no-such-directory/below")), Path::new("."));
+        assert_eq!(existing_ancestor(Path::new("src/no-such-directory")), Path::new("src"));
+    }
+
+    #[test]
+    fn a_failed_write_leaves_nothing_behind() {
+        let top = tempdir().unwrap();
+        let dir = top.path().join("a/b");
+        let output = claim(&dir).unwrap();
+        // A file below a directory that does not exist cannot be written.
+        let failed = output.write_all(&manifest("mine"), &[(RESULT, b"{}"), ("no/such", b"")]);
+        assert!(matches!(failed, Err(OutputError::System { .. })));
+        assert_eq!(fs::read_dir(top.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_directory_that_changed_hands_during_the_run_is_untouched() {
+        let top = tempdir().unwrap();
+        let output = claim(top.path()).unwrap();
+        fs::write(top.path().join(MANIFEST), manifest("theirs")).unwrap();
+        let before = contents(top.path());
+        let failed = output.write_all(&manifest("mine"), &[(RESULT, b"{}")]);
+        assert!(matches!(failed, Err(OutputError::AnotherExperiment { .. })));
+        assert_eq!(contents(top.path()), before);
+    }
+
+    /// Else the runs of one day would stand beside the results of another.
+    #[test]
+    fn runs_do_not_outlive_their_experiment() {
+        let top = tempdir().unwrap();
+        let claim = || claim(top.path()).unwrap();
+        claim().write_all(&manifest("mine"), &[(RESULT, b"{}"), (RUNS, b"run,t\n")]).unwrap();
+        assert!(top.path().join(RUNS).is_file());
+        claim().write_all(&manifest("mine"), &[(RESULT, b"{ }")]).unwrap();
+        assert!(!top.path().join(RUNS).exists());
+    }
+
+    #[test]
+    fn a_runs_file_of_nobodys_stays() {
+        let top = tempdir().unwrap();
+        fs::write(top.path().join(RUNS), "mine").unwrap();
+        claim(top.path()).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{}")]).unwrap();
+        assert_eq!(fs::read(top.path().join(RUNS)).unwrap(), b"mine");
+    }
+
+    #[test]
+    fn left_overs_of_a_killed_run_are_cleaned_up() {
+        let top: TempDir = tempdir().unwrap();
+        fs::write(top.path().join(".result.json.1.click-bandits-part"), "half").unwrap();
+        fs::write(top.path().join(".hidden"), "mine").unwrap();
+        claim(top.path()).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{}")]).unwrap();
+        let names: Vec<_> = contents(top.path()).into_iter().map(|(path, _)| path).collect();
+        assert_eq!(names, [".hidden", MANIFEST, RESULT].map(|name| top.path().join(name)));
+    }
+}

@@ -1,0 +1,342 @@
+//! Measured queries, read from a JSON file or fitted to a log: what an experiment's panels with `instances = "data"` are run on, and, where the
+//! experiment says how its log is read, those that share instances.
+//!
+//! A query is a list of attractions, one an item, and one of examination probabilities, one a position. A JSON file holds a list of
+//! named queries, or a map from their names:
+//!
+//! ```json
+//! [{ "name": "7", "theta": [0.05, 0.03], "kappa": [1.0, 0.5] }]
+//! { "7": { "thetas": [0.05, 0.03], "kappas": [1.0, 0.5] } }
+//! ```
+//!
+//! Both spellings of the two keys are read in both forms. Every fault is reported as `FILE:LINE:COLUMN: what is wrong` where the
+//! text is no JSON, and as `FILE: PATH: what is wrong` where it is, with a path as in `$[3].theta[0]`.
+
+mod json;
+
+use self::json::Json;
+use crate::manifest::sha256;
+use crate::models::{Instance, Instances, MODELS, MatrixFile, Model};
+use crate::spec::{MAX_TITLE, Overrides, has_invisible};
+use crate::toml_reader::{Error, Field, Location, read_file};
+use confidence::Probability;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What an experiment is given besides its file.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Given<'a> {
+    /// What `instances = "data"` stands for.
+    pub queries: Data<'a>,
+    /// Whether the queries also stand for instances that panels share.
+    pub replace_shared: bool,
+    /// What stands for every preference matrix from a file.
+    pub matrix: Option<&'a Arc<MatrixFile>>,
+    /// What the command line says in the place of the file, whose value is not looked at then.
+    pub overrides: Overrides,
+}
+
+/// What `instances = "data"` stands for.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Data<'a> {
+    /// Nothing: a spec says itself what its users are.
+    #[default]
+    Refused,
+    /// Queries that nobody has given: what is read with them is never run.
+    Awaited,
+    /// These queries.
+    Given(&'a Queries),
+}
+
+impl Data<'_> {
+    /// The users of an experiment that says `instances = "data"` in this field; `model` is how they are read.
+    pub(crate) fn instances(self, field: &Field<'_>, model: Option<&Model>) -> Result<Instances, Error> {
+        let none = Queries::default();
+        let queries = match self {
+            Data::Refused => {
+                return Err(field.error(
+                    "data are given to `reproduce`, for a panel of an experiment: expected tables, [[instances]]",
+                ));
+            }
+            Data::Awaited => &none,
+            Data::Given(queries) => queries,
+        };
+        model.and_then(|model| model.of_queries(queries)).unwrap_or_else(|| {
+            let able = MODELS.iter().filter(|model| model.takes_queries());
+            let able: Vec<String> = able.map(|model| format!("{:?}", model.name())).collect();
+            let (last, others) = able.split_last().map_or(("", &[][..]), |(last, others)| (last, others));
+            Err(field.error(format!(
+                "data are attractions and examination: expected model = {} or {last} beside it",
+                others.join(", ")
+            )))
+        })
+    }
+}
+
+/// Queries and where they are from.
+#[derive(Debug, Clone, Default)]
+pub struct Queries {
+    /// The file as it was given.
+    file: String,
+    /// SHA-256 of its content, in hexadecimal; of a log, of the parameters that were fitted to it.
+    sha256: String,
+    list: Vec<Query>,
+    /// What was found in the log, one a query; empty without a log.
+    fitted: Vec<FittedQuery>,
+    /// The strength of the prior with which users were fitted to the log; none for what the log says.
+    prior: Option<f64>,
+}
+
+/// A query's parameters.
+#[derive(Debug, Clone)]
+struct Query {
+    name: String,
+    /// Where it stands in the file.
+    place: String,
+    attraction: Vec<Probability>,
+    examination: Vec<Probability>,
+}
+
+/// What a log has of a query, beside its users' parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FittedQuery {
+    /// Its name in the log.
+    pub name: String,
+    /// Attractions of its items, at the log's first position.
+    pub theta: Vec<f64>,
+    /// Impressions of these items that it was fitted to.
+    pub records: u64,
+    /// The first singular value of the click-through rates, by item and position, of the items that were shown at every position, as a
+    /// share of the sum of all; none without such items, or without a click at the first position.
+    pub first_singular_value: Option<f64>,
+    /// Whether users see the log's positions in another order, from the most to the least examined.
+    pub reordered: bool,
+}
+
+impl Queries {
+    /// Reads a JSON file.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or is not what the head of this module describes.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let bytes = read_file(path, "a JSON file")?;
+        Self::from_bytes(&path.display().to_string(), &bytes)
+    }
+
+    fn from_bytes(file: &str, bytes: &[u8]) -> Result<Self, Error> {
+        let sha256 = sha256(bytes);
+        // Some editors begin a file with a byte order mark.
+        let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+        let json: Json = serde_json::from_slice(text).map_err(|error| {
+            let text = error.to_string();
+            // The place stands in front already.
+            let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
+            Location::new(file, error.line().max(1), error.column().max(1), "")
+                .error(format!("{message}: expected JSON"))
+        })?;
+        let list = Reader { file }.queries(&json)?;
+        Ok(Self { file: file.to_owned(), sha256, list, ..Self::default() })
+    }
+
+    /// Queries fitted to a log, each with its users' attraction and examination, with a prior of this strength in pseudo-impressions; none
+    /// for what the log says.
+    ///
+    /// # Errors
+    ///
+    /// A parameter is no probability.
+    pub fn fitted(
+        log: &Path,
+        sha256: String,
+        queries: Vec<(FittedQuery, Vec<f64>, Vec<f64>)>,
+        prior: Option<f64>,
+    ) -> Result<Self, confidence::Error> {
+        let mut all = Self { file: log.display().to_string(), sha256, prior, ..Self::default() };
+        for (query, attraction, examination) in queries {
+            let probabilities = |values: Vec<f64>| -> Result<Vec<Probability>, _> {
+                values.into_iter().map(Probability::new).collect()
+            };
+            all.list.push(Query {
+                name: query.name.clone(),
+                place: format!("query {}", query.name),
+                attraction: probabilities(attraction)?,
+                examination: probabilities(examination)?,
+            });
+            all.fitted.push(query);
+        }
+        Ok(all)
+    }
+
+    /// SHA-256 of the file's content, in hexadecimal; of a log, of the parameters that were fitted to it.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// What was found in the log, one a query; empty without a log.
+    pub fn found_in_log(&self) -> &[FittedQuery] {
+        &self.fitted
+    }
+
+    /// The strength of the prior with which users were fitted to the log, in pseudo-impressions; none for what the log says.
+    pub fn prior(&self) -> Option<f64> {
+        self.prior
+    }
+
+    /// What they are, for readers.
+    pub fn label(&self) -> String {
+        let count = match self.list.len() {
+            1 => "1 query".to_owned(),
+            n => format!("{n} queries"),
+        };
+        let (of, parameters) =
+            if self.fitted.is_empty() { ("of", "") } else { ("fitted to", "parameters: ") };
+        format!("Measured: {count} {of} {} ({parameters}SHA-256 {}).", self.file, self.sha256)
+    }
+
+    /// A user of a model each.
+    pub(crate) fn each<M>(
+        &self,
+        build: impl Fn(Vec<Probability>, Vec<Probability>) -> Result<M, click_models::Error>,
+    ) -> Result<Vec<Instance<M>>, Error> {
+        let user = |query: &Query| {
+            let model = build(query.attraction.clone(), query.examination.clone())
+                .map_err(|error| Reader { file: &self.file }.error(&query.place, &error.to_string()))?;
+            Ok(Instance { name: Some(query.name.clone()), model, calibration: None })
+        };
+        self.list.iter().map(user).collect()
+    }
+}
+
+/// Reads queries, naming the file and the place of a fault.
+#[derive(Debug, Clone, Copy)]
+struct Reader<'a> {
+    file: &'a str,
+}
+
+/// The forms of a query, for messages.
+const FORMS: &str = "[{\"name\": .., \"theta\": [..], \"kappa\": [..]}, ..] or {NAME: {\"theta\": [..], \"kappa\": [..]}, ..}";
+
+impl Reader<'_> {
+    fn queries(self, json: &Json) -> Result<Vec<Query>, Error> {
+        let mut queries: Vec<Query> = Vec::new();
+        let mut names = BTreeSet::new();
+        let mut push = |query: Query| {
+            if !names.insert(query.name.clone()) {
+                let message = format!("query {:?} is already given: expected another name", query.name);
+                return Err(self.error(&query.place, &message));
+            }
+            queries.push(query);
+            Ok(())
+        };
+        match json {
+            Json::List(list) => {
+                for (index, entry) in list.iter().enumerate() {
+                    let path = format!("$[{index}]");
+                    push(self.query(path, entry, None)?)?;
+                }
+            }
+            Json::Map(map) => {
+                for (name, entry) in map {
+                    let path = format!("$[{name:?}]");
+                    push(self.query(path, entry, Some(name))?)?;
+                }
+            }
+            other => {
+                return Err(self.error("$", &format!("{} found: expected {FORMS}", other.describe())));
+            }
+        }
+        if queries.is_empty() {
+            Err(self.error("$", &format!("no queries: expected {FORMS}")))
+        } else {
+            Ok(queries)
+        }
+    }
+
+    /// A query; `name` is its key in a map, and otherwise it has one itself.
+    fn query(self, place: String, json: &Json, name: Option<&str>) -> Result<Query, Error> {
+        let path = place.as_str();
+        let Json::Map(entries) = json else {
+            return Err(self.error(path, &format!("{} found: expected a query, {FORMS}", json.describe())));
+        };
+        let known: &[&str] = match name {
+            Some(_) => &["theta", "thetas", "kappa", "kappas"],
+            None => &["name", "theta", "thetas", "kappa", "kappas"],
+        };
+        for (index, (key, _)) in entries.iter().enumerate() {
+            if !known.contains(&key.as_str()) {
+                return Err(self.error(path, &format!("unknown key {key:?}: known are {}", known.join(", "))));
+            }
+            let same = |other: &str| other.trim_end_matches('s') == key.trim_end_matches('s');
+            if entries[..index].iter().any(|(other, _)| same(other)) {
+                return Err(self.error(&format!("{path}.{key}"), "is already given: expected it once"));
+            }
+        }
+        let name = match name {
+            Some(name) => self.name(path, name)?,
+            None => match entries.iter().find(|(key, _)| key == "name") {
+                Some((_, Json::Text(name))) => self.name(&format!("{path}.name"), name)?,
+                Some((_, other)) => {
+                    let message = format!("{} found: expected a string", other.describe());
+                    return Err(self.error(&format!("{path}.name"), &message));
+                }
+                None => return Err(self.error(path, "no \"name\": expected what the query is called")),
+            },
+        };
+        let attraction = self.probabilities(path, entries, ["theta", "thetas"], "item")?;
+        let examination = self.probabilities(path, entries, ["kappa", "kappas"], "position")?;
+        Ok(Query { name, place, attraction, examination })
+    }
+
+    /// The name of a query, which stands in tables.
+    fn name(self, path: &str, name: &str) -> Result<String, Error> {
+        let fault = if name.trim().is_empty() || name.trim() != name {
+            "the name is empty, or begins or ends with a space"
+        } else if has_invisible(name) {
+            "the name has a line break, a control character or one that cannot be seen"
+        } else if name.chars().count() > MAX_TITLE {
+            "the name is longer than 100 characters"
+        } else {
+            return Ok(name.to_owned());
+        };
+        Err(self.error(path, &format!("{fault}: expected one line of text")))
+    }
+
+    /// The list under one of two keys.
+    fn probabilities(
+        self,
+        path: &str,
+        entries: &[(String, Json)],
+        keys: [&str; 2],
+        each: &str,
+    ) -> Result<Vec<Probability>, Error> {
+        let Some((key, list)) = entries.iter().find(|(key, _)| keys.contains(&key.as_str())) else {
+            let message = format!("no {:?}: expected a list of probabilities, one for each {each}", keys[0]);
+            return Err(self.error(path, &message));
+        };
+        let path = format!("{path}.{key}");
+        let Json::List(list) = list else {
+            let message = format!("{} found: expected a list of probabilities", list.describe());
+            return Err(self.error(&path, &message));
+        };
+        if list.is_empty() {
+            return Err(self.error(&path, &format!("no entries: expected a probability for each {each}")));
+        }
+        let entry = |(index, entry): (usize, &Json)| {
+            let value = if let Json::Number(number) = entry { *number } else { f64::NAN };
+            Probability::new(value).map_err(|_| {
+                let message =
+                    format!("{} is not a probability: expected a number from 0 to 1", entry.describe());
+                self.error(&format!("{path}[{index}]"), &message)
+            })
+        };
+        list.iter().enumerate().map(entry).collect()
+    }
+
+    fn error(self, path: &str, message: &str) -> Error {
+        Location::new(self.file, 0, 0, path).error(message)
+    }
+}
+
+#[cfg(test)]
+mod tests;

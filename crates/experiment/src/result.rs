@@ -1,0 +1,502 @@
+//! `result.json`: what an experiment found, the same bytes wherever and however it was run.
+//!
+//! What the runs of a policy leave is a sum: curves where regret is measured, answers where policies are asked for the best items. What does
+//! not apply is absent in the file.
+
+use crate::spec::Task;
+use crate::toml_reader::read_file;
+use serde::{Deserialize, Serialize};
+use sim::{Identification, Summary, mean_and_error};
+use std::path::{Path, PathBuf};
+
+/// Version of the layout of `result.json`.
+pub const SCHEMA: u32 = 1;
+
+/// The whole file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ResultFile {
+    /// Version of this layout.
+    pub schema: u32,
+    /// The experiment's name.
+    pub name: String,
+    /// What regret is counted in; not in the file, from which it is read as "reward".
+    #[serde(skip, default = "unit_of_a_file")]
+    pub unit: &'static str,
+    /// What was done.
+    pub task: Task,
+    /// Independent runs.
+    pub runs: u64,
+    /// Rounds of a run, if all have the same number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<u64>,
+    /// The most rounds of a run, if policies stop by themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<u64>,
+    /// Master seed.
+    pub seed: u64,
+    /// One entry a policy, in the order of the spec.
+    pub policies: Vec<PolicyResult>,
+    /// One entry for every pair of policies, the earlier one of the spec first.
+    pub paired: Vec<Paired>,
+    /// Theoretical bounds, mean over the instances.
+    pub bounds: Vec<Bound>,
+    /// What always playing a best list collects on the instances that the runs drew, in expected clicks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub optimum: Option<Optimum>,
+}
+
+fn unit_of_a_file() -> &'static str {
+    "reward"
+}
+
+/// A file that is no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// It cannot be read.
+    #[error("{0}")]
+    File(#[from] crate::toml_reader::Error),
+    /// It is not what [`ResultFile`] describes.
+    #[error("{}:{}:{}: {error}: expected a result.json", .path.display(), .error.line(), .error.column())]
+    NoResult {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        error: serde_json::Error,
+    },
+    /// It has another layout.
+    #[error("{}: schema: {found} found: expected {SCHEMA}", .path.display())]
+    Schema {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u64,
+    },
+    /// Its parts contradict each other.
+    #[error("{}: {field}: {fault}", .path.display())]
+    Contradiction {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        field: String,
+        /// What is wrong.
+        fault: String,
+    },
+}
+
+/// What one policy did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PolicyResult {
+    /// Name in this experiment.
+    pub label: String,
+    /// The policy's own name.
+    pub policy: String,
+    /// What its runs left.
+    #[serde(flatten)]
+    pub found: Found,
+}
+
+/// What the runs of a policy left, summed up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Found {
+    /// Regret and clicks at checkpoints.
+    Curves(Curves),
+    /// What they said of the best items.
+    Answers(Answers),
+}
+
+/// What the runs of a policy collected, at every checkpoint.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Curves {
+    /// Checkpoints, 1-based rounds.
+    pub t: Vec<u64>,
+    /// Cumulative expected regret over the runs.
+    pub regret: Spread,
+    /// Cumulative realised clicks over the runs.
+    pub clicks: MeanSe,
+    /// Share of the runs that would recommend the best item; empty where nothing is recommended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accuracy: Vec<f64>,
+}
+
+impl PolicyResult {
+    /// Its curves, where regret is measured.
+    pub fn curves(&self) -> Option<&Curves> {
+        match &self.found {
+            Found::Curves(curves) => Some(curves),
+            Found::Answers(_) => None,
+        }
+    }
+
+    /// Its answers, where policies are asked for the best items.
+    pub fn answers(&self) -> Option<&Answers> {
+        match &self.found {
+            Found::Curves(_) => None,
+            Found::Answers(answers) => Some(answers),
+        }
+    }
+}
+
+impl ResultFile {
+    /// Reads a `result.json`.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, has another layout, or whose lists are not as long as its checkpoints.
+    pub fn read(path: &Path) -> Result<Self, ReadError> {
+        #[derive(Deserialize)]
+        struct Head {
+            schema: u64,
+        }
+        let text = read_file(path, "a result.json")?;
+        let no_result = |error| ReadError::NoResult { path: path.to_owned(), error };
+        let Head { schema } = serde_json::from_slice(&text).map_err(no_result)?;
+        if schema != u64::from(SCHEMA) {
+            return Err(ReadError::Schema { path: path.to_owned(), found: schema });
+        }
+        let result: Self = serde_json::from_slice(&text).map_err(no_result)?;
+        match result.contradiction() {
+            None => Ok(result),
+            Some((field, fault)) => Err(ReadError::Contradiction { path: path.to_owned(), field, fault }),
+        }
+    }
+
+    /// The file's content.
+    ///
+    /// # Panics
+    ///
+    /// Never: a result has nothing that JSON cannot hold.
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut text = serde_json::to_vec(self).expect("a result has only numbers and text");
+        text.push(b'\n');
+        text
+    }
+
+    /// Where lists are not as long as they should be, or tasks and values do not belong together.
+    fn contradiction(&self) -> Option<(String, String)> {
+        let length = |field: String, found: usize, wanted: usize| {
+            (found != wanted).then(|| (field, format!("{found} numbers for {wanted} checkpoints")))
+        };
+        let of_policy = |(index, policy): (usize, &PolicyResult)| match (&policy.found, self.task) {
+            (Found::Curves(Curves { t, regret, clicks, accuracy }), Task::Regret) => {
+                let field = |name: &str| format!("policies[{index}].{name}");
+                let columns = [
+                    ("regret.mean", &regret.mean),
+                    ("regret.se", &regret.se),
+                    ("regret.min", &regret.min),
+                    ("regret.max", &regret.max),
+                    ("regret.q10", &regret.q10),
+                    ("regret.q90", &regret.q90),
+                    ("clicks.mean", &clicks.mean),
+                    ("clicks.se", &clicks.se),
+                ];
+                let accuracy = Some(("accuracy", accuracy)).filter(|(_, column)| !column.is_empty());
+                let mut columns = columns.into_iter().chain(accuracy);
+                columns.find_map(|(name, column)| length(field(name), column.len(), t.len()))
+            }
+            (Found::Answers(_), Task::Identify | Task::Budget) => None,
+            _ => Some((format!("policies[{index}]"), format!("not what task {:?} leaves", self.task.name()))),
+        };
+        let of_bound = |(index, bound): (usize, &Bound)| {
+            let wanted = if bound.t.is_empty() { 1 } else { bound.t.len() };
+            length(format!("bounds[{index}].value"), bound.value.len(), wanted)
+        };
+        let of_optimum = |optimum: &Optimum| {
+            length("optimum.clicks.mean".to_owned(), optimum.clicks.mean.len(), optimum.t.len())
+        };
+        let of_policies = self.policies.iter().enumerate().find_map(of_policy);
+        let of_bounds = || self.bounds.iter().enumerate().find_map(of_bound);
+        of_policies.or_else(of_bounds).or_else(|| self.optimum.as_ref().and_then(of_optimum))
+    }
+
+    /// What policies are compared by at the end of a run.
+    pub fn outcome(&self) -> EndValue {
+        EndValue::of_task(self.task)
+    }
+
+    /// The policy of a label.
+    pub fn policy(&self, label: &str) -> Option<&PolicyResult> {
+        self.policies.iter().find(|policy| policy.label == label)
+    }
+
+    /// Mean over runs and standard error of what a policy has at the end of a run; none if it has no such value.
+    pub fn at_the_end(&self, label: &str, value: EndValue) -> Option<(f64, f64)> {
+        let policy = self.policy(label)?;
+        let share = |share: f64| {
+            let spread = share * (1.0 - share) / (self.runs.max(2) - 1) as f64;
+            (share, spread.max(0.0).sqrt())
+        };
+        match (value, &policy.found) {
+            (EndValue::Regret, Found::Curves(Curves { regret, .. })) => {
+                Some((*regret.mean.last()?, *regret.se.last()?))
+            }
+            (EndValue::Accuracy, Found::Curves(Curves { accuracy, .. })) => {
+                accuracy.last().map(|accuracy| share(*accuracy))
+            }
+            (EndValue::Answer(quantity), Found::Answers(answers)) => {
+                let stopped = answers.stopped.unwrap_or(1.0);
+                match quantity {
+                    Quantity::StoppingTime => answers.stopping_time.map(|time| (time.mean, time.se)),
+                    Quantity::Observations => Some((answers.observations.mean, answers.observations.se)),
+                    Quantity::Wrong => Some(share(stopped - answers.correct)),
+                    Quantity::Capped => answers.stopped.map(|stopped| share(1.0 - stopped)),
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A value that policies are compared by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndValue {
+    /// Cumulative expected regret at the last checkpoint.
+    Regret,
+    /// Share of the runs that would recommend the best item at the last checkpoint.
+    Accuracy,
+    /// A quantity of runs that end with an answer.
+    Answer(Quantity),
+}
+
+impl EndValue {
+    /// What a task is about.
+    pub fn of_task(task: Task) -> Self {
+        match task {
+            Task::Regret => Self::Regret,
+            Task::Identify => Self::Answer(Quantity::StoppingTime),
+            Task::Budget => Self::Answer(Quantity::Wrong),
+        }
+    }
+
+    /// What readers call its mean over runs.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Regret => "regret",
+            Self::Accuracy => "accuracy, share of runs",
+            Self::Answer(quantity) => quantity.words(),
+        }
+    }
+
+    /// The same as a heading.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::Regret => "Regret at the end",
+            Self::Accuracy => "Accuracy at the end",
+            Self::Answer(Quantity::StoppingTime) => "Stopping time",
+            Self::Answer(Quantity::Observations) => "Observations",
+            Self::Answer(Quantity::Wrong) => "Wrong answers",
+            Self::Answer(Quantity::Capped) => "Runs without an answer",
+        }
+    }
+}
+
+/// What the answers of a policy's runs were.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Answers {
+    /// Rounds until it stopped, the most that were allowed where it did not; none where every run has the same number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopping_time: Option<Extent>,
+    /// Items observed in all rounds of a run.
+    pub observations: Estimate,
+    /// Share of runs whose answer is right.
+    pub correct: f64,
+    /// Share of runs that stopped; none where they are not asked to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<f64>,
+}
+
+impl Answers {
+    /// Those of these runs, none if there are no runs; `stops`: they end when the policy stops.
+    pub fn of(runs: &[Identification], stops: bool) -> Option<Self> {
+        let sample = |quantity: Quantity| -> Vec<f64> { runs.iter().map(|run| quantity.of(run)).collect() };
+        let share = |holds: fn(&Identification) -> bool| {
+            runs.iter().filter(|run| holds(run)).count() as f64 / runs.len() as f64
+        };
+        let time = Summary::of(&sample(Quantity::StoppingTime))?;
+        let (mean, se) = mean_and_error(&sample(Quantity::Observations));
+        Some(Self {
+            stopping_time: stops.then_some(Extent {
+                mean: time.mean,
+                se: time.standard_error,
+                min: time.min,
+                max: time.max,
+            }),
+            observations: Estimate { mean, se },
+            correct: share(|run| run.correct),
+            stopped: stops.then(|| share(|run| run.answered)),
+        })
+    }
+}
+
+/// Mean over runs, its standard error, smallest and largest value.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Extent {
+    /// Mean over the runs.
+    pub mean: f64,
+    /// Standard error of the mean.
+    pub se: f64,
+    /// Smallest value.
+    pub min: f64,
+    /// Largest value.
+    pub max: f64,
+}
+
+/// Mean over runs and its standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Mean over the runs.
+    pub mean: f64,
+    /// Standard error of the mean.
+    pub se: f64,
+}
+
+/// Mean, standard error of the mean, and spread over runs, at every checkpoint.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Spread {
+    /// Mean over the runs.
+    pub mean: Vec<f64>,
+    /// Standard error of the mean.
+    pub se: Vec<f64>,
+    /// Smallest value.
+    pub min: Vec<f64>,
+    /// Largest value.
+    pub max: Vec<f64>,
+    /// First decile.
+    pub q10: Vec<f64>,
+    /// Last decile.
+    pub q90: Vec<f64>,
+}
+
+/// Mean and standard error of the mean over runs, at every checkpoint.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct MeanSe {
+    /// Mean over the runs.
+    pub mean: Vec<f64>,
+    /// Standard error of the mean.
+    pub se: Vec<f64>,
+}
+
+/// Differences between two policies, `a - b`, over the same runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Paired {
+    /// Label of the one.
+    pub a: String,
+    /// Label of the other.
+    pub b: String,
+    /// Of what the runs left.
+    #[serde(flatten)]
+    pub difference: Difference,
+}
+
+/// A difference between two policies over the same runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Difference {
+    /// Of regret, at every checkpoint.
+    Curves {
+        /// Checkpoints, 1-based rounds.
+        t: Vec<u64>,
+        /// Cumulative expected regret.
+        regret: MeanSe,
+    },
+    /// Of answers.
+    Answers {
+        /// Rounds until they stopped; none where every run has the same number.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stopping_time: Option<Estimate>,
+        /// Items observed in all rounds of a run.
+        observations: Estimate,
+        /// 1 for a right answer, 0 otherwise.
+        correct: Estimate,
+    },
+}
+
+/// A bound on the cumulative regret at every checkpoint, or, without any, on the mean stopping time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bound {
+    /// What it is.
+    pub label: String,
+    /// Checkpoints, 1-based rounds; empty for a bound on the stopping time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub t: Vec<u64>,
+    /// One number a checkpoint; one for a bound on the stopping time.
+    pub value: Vec<f64>,
+}
+
+impl Bound {
+    /// What readers call it: the lower bounds on regret are what regret grows like in the end, and it may be less after any number of rounds.
+    pub fn reader_name(&self) -> String {
+        let is_of_regret = !self.t.is_empty();
+        let asymptotic =
+            if is_of_regret && self.label.starts_with("lower bound") { "asymptotic " } else { "" };
+        format!("{asymptotic}{}", self.label)
+    }
+}
+
+/// Cumulative expected clicks of a best list over the runs' instances.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Optimum {
+    /// Checkpoints, 1-based rounds.
+    pub t: Vec<u64>,
+    /// One number a checkpoint.
+    pub clicks: MeanSe,
+}
+
+/// What a run that ends with an answer is looked at for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// Rounds until the policy stopped, the most that were allowed where it did not.
+    StoppingTime,
+    /// Items observed.
+    Observations,
+    /// 1 if there was an answer and it was wrong.
+    Wrong,
+    /// 1 if there was no answer.
+    Capped,
+}
+
+impl Quantity {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::StoppingTime, Self::Observations, Self::Wrong, Self::Capped];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::StoppingTime => "stopping-time",
+            Self::Observations => "observations",
+            Self::Wrong => "wrong",
+            Self::Capped => "capped",
+        }
+    }
+
+    /// What readers call its mean over runs.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::StoppingTime => "stopping time",
+            Self::Observations => "observations",
+            Self::Wrong => "wrong answers, share of runs",
+            Self::Capped => "runs without an answer, share",
+        }
+    }
+
+    /// What readers call the difference of two means.
+    pub fn difference(self) -> &'static str {
+        match self {
+            Self::StoppingTime => "difference of stopping times",
+            Self::Observations => "difference of observations",
+            Self::Wrong => "difference of shares of wrong answers",
+            Self::Capped => "difference of shares without an answer",
+        }
+    }
+
+    /// Its value in a run.
+    pub fn of(self, run: &Identification) -> f64 {
+        match self {
+            Self::StoppingTime => run.steps as f64,
+            Self::Observations => run.observations as f64,
+            Self::Wrong => f64::from(u8::from(run.answered && !run.correct)),
+            Self::Capped => f64::from(u8::from(!run.answered)),
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Runs an experiment, and writes what it found.
+
+use crate::canonical::Canonical;
+use crate::manifest::{Manifest, Moment, Program};
+use crate::models::{OwnContender, Playing};
+use crate::observer::{Observer, Silent};
+use crate::output::{OutputDir, OutputError, RUNS};
+use crate::spec::Experiment;
+use crate::{Measured, tables};
+use click_models::ClickModel;
+use sim::{Contender, Task};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// The experiment as it was run.
+pub const SPEC: &str = "spec.toml";
+
+/// Runs an experiment: the catalogue's policies, and contenders of the caller's.
+///
+/// # Examples
+///
+/// ```
+/// use click_models::CascadeModel;
+/// use experiment::{Experiment, Instances, Runner};
+/// use policies::Fixed;
+/// use sim::{Entry, Schedule};
+///
+/// let users = CascadeModel::from_values(&[0.4, 0.2, 0.1], 2)?;
+/// let experiment = Experiment::builder("first-steps", Instances::of([users]))
+///     .horizon(100)
+///     .runs(3)
+///     .policy("cascade-ts")
+///     .build()?;
+/// // A policy of one's own: always the same list.
+/// let list = click_models::Ranking::from_indices(&[2, 1]);
+/// let own = Entry::new("fixed", move |_: click_models::ListShape| Fixed::new(list.clone()));
+/// let measured = Runner::new(&experiment).with_contender::<CascadeModel, Schedule>(own).run()?;
+/// let regret = |label| measured.result.at_the_end(label, experiment::result::EndValue::Regret).unwrap().0;
+/// assert!(regret("cascade-ts") < regret("fixed"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Runner<'a> {
+    experiment: &'a Experiment,
+    own: Vec<OwnContender>,
+    threads: Option<usize>,
+    observer: &'a dyn Observer,
+}
+
+impl<'a> Runner<'a> {
+    /// Runs an experiment on all cores.
+    pub fn new(experiment: &'a Experiment) -> Self {
+        Self { experiment, own: Vec::new(), threads: None, observer: &Silent }
+    }
+
+    /// Enters a contender beside the policies of the experiment. `M` is the type of the experiment's users; `T` is [`sim::Schedule`] where
+    /// regret is measured, [`sim::UntilStopped`] for task `identify` and [`sim::WithBudget`] for `budget`.
+    ///
+    /// Its label is part of the experiment's identity, what it does is not: one label should stand for one policy.
+    #[must_use]
+    pub fn with_contender<M: ClickModel + 'static, T: Task + 'static>(
+        mut self,
+        contender: impl Contender<M, T> + 'static,
+    ) -> Self {
+        self.own.push(OwnContender::new(contender));
+        self
+    }
+
+    /// Sets the number of threads; results do not depend on it.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Self {
+        Self { threads: Some(threads), ..self }
+    }
+
+    /// Tells `observer` of every run that is done.
+    #[must_use]
+    pub fn observer(self, observer: &'a dyn Observer) -> Self {
+        Self { observer, ..self }
+    }
+
+    /// Everything that decides the result.
+    pub fn canonical(&self) -> Canonical {
+        Canonical::of(self.experiment, self.own.iter().map(|own| own.label.as_str()))
+    }
+
+    /// Plays everything.
+    ///
+    /// # Errors
+    ///
+    /// A contender for other users, or with a label that is taken; threads that cannot be started.
+    pub fn run(&self) -> Result<Measured, RunError> {
+        let policies = self.experiment.policies.iter().map(|entry| &entry.label);
+        let labels: Vec<&String> = policies.chain(self.own.iter().map(|own| &own.label)).collect();
+        for (index, label) in labels.iter().enumerate() {
+            if labels[..index].contains(label) {
+                return Err(RunError::LabelTaken((*label).clone()));
+            }
+        }
+        if labels.is_empty() {
+            return Err(RunError::NoPolicies);
+        }
+        let Self { experiment, own, threads, observer } = self;
+        experiment.instances.play(&Playing { experiment, own, threads: *threads, observer: *observer })
+    }
+
+    /// Plays everything, and writes `result.json`, `curves.csv`, `timing.json`, `manifest.json` and `spec.toml` to `dir`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Runner::run`]; a directory of another experiment, or one that cannot be written, which is found out before the first run.
+    pub fn run_into(&self, dir: &Path) -> Result<Measured, RunError> {
+        let files = ResultDir::claim(self, dir, &[], false)?;
+        let measured = self.run()?;
+        files.write(&measured, Vec::new(), Program::library())?;
+        Ok(measured)
+    }
+}
+
+/// A directory for the files of an experiment.
+#[derive(Debug)]
+pub struct ResultDir {
+    output: OutputDir,
+    canonical: Canonical,
+    spec: String,
+    started: Moment,
+    keep_runs: bool,
+}
+
+impl ResultDir {
+    /// Claims `dir` for the result of an experiment, and changes nothing. `extra` are files that will be written besides the usual ones;
+    /// `keep_runs`: also `runs.csv`.
+    ///
+    /// # Errors
+    ///
+    /// The directory is another experiment's, or cannot be written; every run in one table is more than memory holds.
+    pub fn claim(
+        runner: &Runner<'_>,
+        dir: &Path,
+        extra: &[String],
+        keep_runs: bool,
+    ) -> Result<Self, RunError> {
+        if keep_runs && let Some(fault) = runner.experiment.too_large_for_all_runs() {
+            return Err(RunError::TooLarge(fault));
+        }
+        let canonical = runner.canonical();
+        let mut names: Vec<&str> = extra.iter().map(String::as_str).collect();
+        names.push(SPEC);
+        names.extend(keep_runs.then_some(RUNS));
+        let output = OutputDir::claim(dir, canonical.identity(), &runner.experiment.name, &names)?;
+        let mut spec = runner.experiment.to_toml();
+        for own in &runner.own {
+            // A comment: no file can say what it does.
+            let _ = write!(spec, "\n# [[policies]]\n# label = {:?}, of the program that ran it\n", own.label);
+        }
+        Ok(Self { output, canonical, spec, started: Moment::now(), keep_runs })
+    }
+
+    /// Writes what was measured, all files or none, and what else there is (name and content); gives the manifest.
+    ///
+    /// # Errors
+    ///
+    /// Something cannot be written.
+    pub fn write(
+        self,
+        measured: &Measured,
+        extra: Vec<(String, Vec<u8>)>,
+        program: Program,
+    ) -> Result<Manifest, RunError> {
+        let mut files = vec![
+            ("result.json".to_owned(), measured.result.to_json()),
+            ("curves.csv".to_owned(), tables::curves(measured)?),
+            ("timing.json".to_owned(), measured.timing.to_json()),
+            (SPEC.to_owned(), self.spec.into_bytes()),
+        ];
+        files.extend(extra);
+        if self.keep_runs {
+            files.push((RUNS.to_owned(), tables::runs(measured)?));
+        }
+        let files: Vec<(&str, &[u8])> =
+            files.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
+        let threads = measured.timing.threads;
+        let manifest = Manifest::of(&self.canonical, self.started, threads, &files, program);
+        self.output.write_all(&manifest.to_json(), &files)?;
+        Ok(manifest)
+    }
+}
+
+/// An experiment that cannot be run, or whose result cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// There is nothing to compare.
+    #[error("no policies: expected at least one")]
+    NoPolicies,
+    /// Two contenders have one label.
+    #[error("label {0:?} is already used: expected another one for each contender")]
+    LabelTaken(String),
+    /// A contender of the caller's is of other users, or another task, than the experiment.
+    #[error("contender {label:?} plays {plays}, but the experiment is of {users}")]
+    OtherUsers {
+        /// The contender.
+        label: String,
+        /// Types of its users and task.
+        plays: &'static str,
+        /// Those of the experiment.
+        users: &'static str,
+    },
+    /// A policy of the catalogue cannot be played on the users.
+    #[error(transparent)]
+    CannotPlay(#[from] contenders::CannotPlay),
+    /// The checkpoints make no schedule.
+    #[error(transparent)]
+    Schedule(#[from] sim::ScheduleError),
+    /// The threads cannot be started.
+    #[error("starting the threads: {0}")]
+    Threads(rayon::ThreadPoolBuildError),
+    /// More than memory holds.
+    #[error("{0}")]
+    TooLarge(String),
+    /// A table cannot be written.
+    #[error("writing a table: {0}")]
+    Table(#[from] csv::Error),
+    /// The directory cannot be used.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+}

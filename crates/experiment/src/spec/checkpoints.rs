@@ -1,0 +1,158 @@
+//! After which rounds results are recorded.
+
+use crate::toml_reader::{Error, Field, Table};
+use std::ops::RangeInclusive;
+
+/// How many checkpoints an experiment may have.
+const COUNTS: RangeInclusive<u64> = 1..=10_000;
+/// How many it has by default.
+const DEFAULT_COUNT: u64 = 200;
+
+/// A rule that gives the checkpoints for a horizon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Schedule {
+    /// At most `count` rounds from 1 to the horizon, each about the same factor above the one before, and rounds that are
+    /// wanted whatever the factor (strictly increasing).
+    Log {
+        /// How many.
+        count: u64,
+        /// Which others.
+        also: Vec<u64>,
+    },
+    /// These rounds, strictly increasing.
+    List(Vec<u64>),
+}
+
+impl Default for Schedule {
+    fn default() -> Self {
+        Self::Log { count: DEFAULT_COUNT, also: Vec::new() }
+    }
+}
+
+impl Schedule {
+    /// Reads `{ log = n }`, `{ log = n, also = [...] }` or a list; rounds that are listed are distinct, in any order, from
+    /// 1 to the horizon.
+    ///
+    /// # Errors
+    ///
+    /// Anything else.
+    pub fn read(field: &Field<'_>, horizon: u64) -> Result<Self, Error> {
+        if field.is_table() {
+            let table: Table<'_> = field.get()?;
+            let count =
+                table.field("log").ok_or_else(|| table.missing("log", "the number of checkpoints"))?;
+            let count = count.integer_in(&COUNTS)?;
+            let also = table.field("also").map(|field| read_rounds(&field, horizon)).transpose()?;
+            table.finish()?;
+            return Ok(Self::Log { count, also: also.unwrap_or_default() });
+        }
+        if !field.is_array() {
+            let found = field.describe();
+            return Err(field.error(format!("{found} found: expected {{ log = 200 }} or a list of rounds")));
+        }
+        Ok(Self::List(read_rounds(field, horizon)?))
+    }
+
+    /// The checkpoints of runs of `horizon` rounds: strictly increasing, the last one the horizon.
+    pub fn checkpoints(&self, horizon: u64) -> Vec<u64> {
+        let mut rounds: Vec<u64> = match self {
+            Self::Log { count, .. } => (0..*count).map(|index| log_spaced(index, *count, horizon)).collect(),
+            Self::List(_) => Vec::new(),
+        };
+        rounds.extend(self.listed(horizon));
+        rounds.push(horizon);
+        rounds.sort_unstable();
+        rounds.dedup();
+        rounds
+    }
+
+    /// The rounds that were written down, those before the horizon.
+    pub fn listed(&self, horizon: u64) -> impl Iterator<Item = u64> + '_ {
+        let (Self::Log { also: rounds, .. } | Self::List(rounds)) = self;
+        rounds.iter().copied().filter(move |&round| round < horizon)
+    }
+}
+
+/// A list of distinct rounds from 1 to the horizon, which are put in order.
+fn read_rounds(field: &Field<'_>, horizon: u64) -> Result<Vec<u64>, Error> {
+    let entries: Vec<Field<'_>> = field.get()?;
+    if entries.is_empty() || entries.len() as u64 > *COUNTS.end() {
+        let message = format!("{} checkpoints: expected from 1 to {}", entries.len(), COUNTS.end());
+        return Err(field.error(message));
+    }
+    let mut rounds: Vec<(u64, usize)> = Vec::with_capacity(entries.len());
+    for (index, entry) in entries.iter().enumerate() {
+        let round: u64 = entry.get()?;
+        if !(1..=horizon).contains(&round) {
+            let message =
+                format!("round {round} does not exist: expected an integer from 1 to the horizon, {horizon}");
+            return Err(entry.error(message));
+        }
+        rounds.push((round, index));
+    }
+    // Equal rounds keep the order of the file, so the later one is at fault.
+    rounds.sort_unstable();
+    if let Some(pair) = rounds.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        let [(round, first), (_, second)] = [pair[0], pair[1]];
+        let message = format!("round {round} is already given at place {first} (counted from 0)");
+        return Err(entries[second].error(message));
+    }
+    Ok(rounds.into_iter().map(|(round, _)| round).collect())
+}
+
+/// `horizon` to the power `index / (count - 1)`, rounded; the same on every machine.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the rounded number lies between 1 and the horizon"
+)]
+fn log_spaced(index: u64, count: u64, horizon: u64) -> u64 {
+    if index + 1 == count {
+        return horizon;
+    }
+    let share = index as f64 / (count - 1) as f64;
+    let round = libm::round(libm::exp(share * libm::log(horizon as f64))) as u64;
+    round.clamp(1, horizon)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(count: u64) -> Schedule {
+        Schedule::Log { count, also: Vec::new() }
+    }
+
+    #[test]
+    fn log_schedule_is_geometric() {
+        assert_eq!(log(6).checkpoints(100_000), [1, 10, 100, 1000, 10_000, 100_000]);
+        assert_eq!(log(1).checkpoints(7), [7]);
+        assert_eq!(log(2).checkpoints(7), [1, 7]);
+        assert_eq!(log(200).checkpoints(1), [1]);
+        assert_eq!(log(200).checkpoints(5), [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn rounds_are_added_to_a_log_schedule() {
+        let schedule = Schedule::Log { count: 3, also: vec![10, 50, 5000] };
+        assert_eq!(schedule.checkpoints(10_000), [1, 10, 50, 100, 5000, 10_000]);
+        // A shorter run has those it reaches.
+        assert_eq!(schedule.checkpoints(400), [1, 10, 20, 50, 400]);
+        assert_eq!(schedule.listed(50).collect::<Vec<_>>(), [10]);
+    }
+
+    #[test]
+    fn every_schedule_increases_strictly_to_the_horizon() {
+        let lists = [vec![1, 5, 7], vec![1_000_000]];
+        let added = Schedule::Log { count: 20, also: vec![1, 3, 1_000_000] };
+        let schedules = [1, 2, 3, 50, 200, 10_000].map(log).into_iter().chain(lists.map(Schedule::List));
+        for schedule in schedules.chain([added]) {
+            for horizon in [1, 2, 3, 7, 100, 12_345, 1 << 40, 1 << 53] {
+                let rounds = schedule.checkpoints(horizon);
+                assert!(rounds.windows(2).all(|pair| pair[0] < pair[1]), "{schedule:?} {horizon}");
+                assert_eq!(rounds.last(), Some(&horizon));
+                assert!(rounds[0] >= 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! The policies of an experiment: what the file says of each, and whether it can play these users.
+
+use super::Task;
+use super::fields::read_tables;
+use super::names::{read_title, unique};
+use crate::models::{Instances, MODELS, Model};
+use crate::number::counted;
+use crate::toml_reader::{Error, Field, Location, Table};
+use click_models::ListShape;
+use confidence::Probability;
+use contenders::Entrant;
+use policies::catalogue::{Limit, PolicySpec, Protocol};
+
+/// The policies of an experiment on these users.
+pub(super) fn read_policies(
+    field: &Field<'_>,
+    instances: &Instances,
+    task: Task,
+) -> Result<Vec<Entrant>, Error> {
+    let mut labels: Vec<(String, Location)> = Vec::new();
+    let read = |table: &Table<'_>| {
+        let (label, read_as) = (table.field("label"), table.field("read-as"));
+        let (kappa, told) = (table.field("kappa"), table.field("told"));
+        let spec: PolicySpec = table.variant("policy", "policy")?;
+        let policy: Field<'_> = table.required("policy")?;
+        let name: String = policy.get()?;
+        let mut entry = Entrant::new(name, spec);
+        // What has the policy's own name needs no label to be told by.
+        let location = label.as_ref().unwrap_or(&policy).location();
+        if let Some(label) = label {
+            entry.label = read_title(&label)?;
+        }
+        entry.read_as = read_as.map(|field| Model::read(&field)).transpose()?.map(|model| model.protocol);
+        entry.examination = kappa.map(|field| field.get::<Vec<Probability>>()).transpose()?;
+        if let Some(told) = told {
+            read_told(table, &told, &spec)?;
+            entry.told_gamma = true;
+        }
+        check(&entry, instances, task).map_err(|fault| fault.in_table(table))?;
+        unique(&mut labels, entry.label.clone(), location, "label")?;
+        Ok(entry)
+    };
+    read_tables(field)?.iter().map(read).collect()
+}
+
+/// Whether a policy is told what it needs to know of each instance.
+fn read_told(table: &Table<'_>, field: &Field<'_>, spec: &PolicySpec) -> Result<(), Error> {
+    let name: String = field.get()?;
+    if name != "gamma" {
+        return Err(field.error(format!("{} found: expected \"gamma\"", field.describe())));
+    }
+    match table.field("gamma") {
+        Some(gamma) if is_told_gamma(spec) => {
+            Err(gamma.error("it is `told` the one that each instance needs: leave it out"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What is wrong with a policy of an experiment, and with which of its keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    key: &'static str,
+    message: String,
+    is_missing: bool,
+}
+
+impl Fault {
+    fn new(key: &'static str, message: impl Into<String>) -> Self {
+        Self { key, message: message.into(), is_missing: false }
+    }
+
+    /// The same where the policy's table stands.
+    fn in_table(&self, table: &Table<'_>) -> Error {
+        match table.field(self.key) {
+            _ if self.is_missing => table.missing(self.key, &self.message),
+            Some(field) => field.error(self.message.as_str()),
+            None => table.error(self.message.as_str()),
+        }
+    }
+
+    /// The same of the policy of this number, which no file has.
+    pub(crate) fn of_policy(&self, index: usize) -> String {
+        let missing = if self.is_missing { "missing: expected " } else { "" };
+        format!("policies[{index}].{}: {missing}{}", self.key, self.message)
+    }
+}
+
+/// Refuses a policy that cannot do what the task asks for on these users.
+pub(crate) fn check(entry: &Entrant, instances: &Instances, task: Task) -> Result<(), Fault> {
+    check_task(entry, task)?;
+    match entry.read_as {
+        Some(protocol) => check_reading(entry, Model::of(protocol), instances)?,
+        None => check_protocol(entry, instances)?,
+    }
+    check_examination(entry, instances)?;
+    check_position(&entry.spec, instances)?;
+    check_limit(entry, instances)?;
+    check_told(entry, instances)
+}
+
+fn check_task(entry: &Entrant, task: Task) -> Result<(), Fault> {
+    let spec = &entry.spec;
+    let (able, fault) = match task {
+        Task::Regret => (
+            !spec.recommends(),
+            "looks for the best items and stops: expected task \"identify\" or \"budget\"",
+        ),
+        Task::Identify => (spec.stops(), "never stops: expected a policy that does, as \"cascade-bai\""),
+        Task::Budget => {
+            (spec.recommends(), "names no best items: expected a policy that does, as \"cascade-bai\"")
+        }
+    };
+    if able { Ok(()) } else { Err(Fault::new("policy", format!("{:?} {fault}", entry.name))) }
+}
+
+/// Models whose users' answers a policy can read, for a message.
+fn readable(spec: &PolicySpec) -> String {
+    let models = MODELS.iter().filter(|model| spec.speaks(model.protocol));
+    let names: Vec<String> = models.map(|model| format!("{:?}", model.name())).collect();
+    names.join(" or ")
+}
+
+/// Refuses a policy that cannot read these users' answers.
+fn check_protocol(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
+    let (spec, model) = (&entry.spec, instances.model());
+    if spec.speaks(model.protocol) {
+        return Ok(());
+    }
+    let plays =
+        format!("{:?} plays {}, but the instances are {:?}", entry.name, readable(spec), model.name());
+    // A cell is no list, nor is a pair: there is nothing to read as something else.
+    let of_lists = model.has_lists() && !spec.speaks(Protocol::RankOne) && !spec.speaks(Protocol::Dueling);
+    let remedy = ": to play them all the same, say as what it reads their answers (`read-as`)";
+    Err(Fault::new("policy", if of_lists { plays + remedy } else { plays }))
+}
+
+/// Refuses to read users' answers as those of another model where that means nothing.
+fn check_reading(entry: &Entrant, model: &Model, instances: &Instances) -> Result<(), Fault> {
+    let (spec, users) = (&entry.spec, instances.model());
+    let fault = |message: String| Err(Fault::new("read-as", message));
+    if model == users {
+        return fault(format!("the answers are those of {:?} already: leave it out", model.name()));
+    }
+    for one in [model, users] {
+        if !one.has_lists() {
+            let what = if one.protocol == Protocol::RankOne { "a cell" } else { "a pair" };
+            return fault(format!(
+                "answers on a list and on {what} cannot be read as each other: leave it out"
+            ));
+        }
+    }
+    if !spec.speaks(model.protocol) {
+        let readable = readable(spec);
+        return fault(format!(
+            "{:?} cannot read them as {:?}: expected {readable}",
+            entry.name,
+            model.name()
+        ));
+    }
+    if spec.speaks(users.protocol) && spec.speaks(Protocol::PositionBased) {
+        return fault(format!("{:?} reads any answers as they are: leave it out", entry.name));
+    }
+    Ok(())
+}
+
+/// Refuses examination probabilities that a policy has no use for, or has not for every position.
+fn check_examination(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
+    let spec = &entry.spec;
+    let needed = spec.speaks(Protocol::PositionBased) && !spec.speaks(Protocol::Cascade);
+    let Some(examination) = &entry.examination else {
+        if needed && instances.model().protocol != Protocol::PositionBased {
+            let expected = "the examination probabilities that the policy is told, one for each position: its users have none";
+            return Err(Fault { is_missing: true, ..Fault::new("kappa", expected) });
+        }
+        return Ok(());
+    };
+    if !needed {
+        let message = format!("{:?} knows nothing of examination: leave it out", entry.name);
+        return Err(Fault::new("kappa", message));
+    }
+    for (index, shape) in instances.shapes().into_iter().enumerate() {
+        if examination.len() != shape.n_positions() {
+            return Err(Fault::new(
+                "kappa",
+                format!(
+                    "{}, but the lists of instances[{index}] have {}: expected one for each",
+                    counted(examination.len() as u64, "probability"),
+                    counted(shape.n_positions() as u64, "position")
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses an exploring position beyond a list.
+fn check_position(spec: &PolicySpec, instances: &Instances) -> Result<(), Fault> {
+    let PolicySpec::Pie { position: Some(position), .. } = spec else { return Ok(()) };
+    for (index, shape) in instances.shapes().into_iter().enumerate() {
+        if *position >= shape.n_positions() {
+            let message = format!(
+                "position {position} is not in the list of instances[{index}], which has {}: expected an integer from 0 to {}",
+                counted(shape.n_positions() as u64, "position"),
+                shape.n_positions() - 1
+            );
+            return Err(Fault::new("position", message));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a policy whose memory would not hold the items or cells of an instance.
+fn check_limit(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
+    let (of, found, most) = match entry.spec.row().limit {
+        Limit::Cells(most) => ("cell", instances.most_cells().unwrap_or(0), most),
+        Limit::Items(most) => {
+            let items = instances.shapes().into_iter().map(ListShape::n_items).max();
+            ("pair of items", items.unwrap_or(0), most)
+        }
+        Limit::None => return Ok(()),
+    };
+    if found <= most {
+        return Ok(());
+    }
+    Err(Fault::new(
+        "policy",
+        format!(
+            "{:?} keeps numbers for every {of}, of which there are {found}: at most {most} are supported",
+            entry.name
+        ),
+    ))
+}
+
+/// Whether a policy may be told the `gamma` of each instance.
+fn is_told_gamma(spec: &PolicySpec) -> bool {
+    matches!(spec, PolicySpec::BeatTheMean { .. })
+}
+
+/// Refuses to tell a policy what instances do not have.
+fn check_told(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
+    if !entry.told_gamma {
+        return Ok(());
+    }
+    if !is_told_gamma(&entry.spec) {
+        return Err(Fault::new("told", "only `beat-the-mean` needs `gamma`: leave it out"));
+    }
+    let lacks_winner = |duels: &crate::models::Duels| {
+        duels.list().iter().any(|instance| instance.model.preferences().gamma().is_none())
+    };
+    if instances.duels().is_some_and(lacks_winner) {
+        let message = "an instance has no Condorcet winner, and with it no `gamma`: leave it out";
+        return Err(Fault::new("told", message));
+    }
+    Ok(())
+}

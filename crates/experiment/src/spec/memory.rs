@@ -1,0 +1,176 @@
+//! How much memory an experiment takes, so that one that fits nowhere is refused before it begins.
+//!
+//! All runs are kept until the end, then summarised. Counted, in bytes (`r` runs, `p` policies, `c` checkpoints; a
+//! block of the heap of `n` bytes takes `block(n)`, its head and rounding included):
+//!
+//! | what | bytes |
+//! |---|---|
+//! | a run of a policy: a curve of three vectors, listed twice while the runs are gathered, of which the last may be empty | `2 * 72 + 2 * block(8 c) + block(c)` |
+//! | the same where runs end with an answer: its record, listed twice, and its values as they are judged | `2 * 24 + 16` |
+//! | a run of all policies: which instance, its best reward, a sample of the runs as it is and sorted | `4 * 8` |
+//! | a policy: 18 statistics, 10 columns of the result, and both as text | `c * (28 * 8 + 28 * 2 * 24 + 6 * 128)` + 2048 |
+//! | a pair of policies: 3 columns of the result, and the same as text | `c * (3 * 8 + 3 * 2 * 24)` + 1024 |
+//! | `runs.csv`, when it is asked for: a row a run, policy and checkpoint | `2 * 192` |
+//!
+//! A run that ends with an answer has one row, as of one checkpoint. A number as text is given 24 bytes and a text twice its
+//! length, because it grows by doubling. What a policy itself needs while it plays is not counted: it is there once a thread, not
+//! once a run.
+
+use crate::number::noun;
+use sim::{Curve, Identification};
+
+/// The most that an experiment may take: 8 GiB.
+const LIMIT: f64 = 8.0 * GIBIBYTE;
+const GIBIBYTE: f64 = (1_u64 << 30) as f64;
+/// Bytes of a number as text, with what separates it from the next.
+const NUMBER: f64 = 24.0;
+/// Bytes of the label and the other words of a row of a table.
+const WORDS: f64 = 128.0;
+
+/// What an experiment's memory depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Size {
+    /// Runs of each policy.
+    pub(super) runs: u64,
+    /// Policies.
+    pub(super) policies: u64,
+    /// What is kept of a run.
+    pub(super) kept: Kept,
+}
+
+/// What is kept of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// Its regret and clicks.
+    Curves {
+        /// Rounds after which they are recorded.
+        checkpoints: u64,
+    },
+    /// Its answer at the end.
+    Answers,
+}
+
+impl Size {
+    /// Why this is too large, when it is; `all_runs`: with every run in `runs.csv`.
+    pub(super) fn too_large(self, all_runs: bool) -> Option<String> {
+        let Self { runs, policies, kept } = self;
+        let (in_runs, in_summaries) = (self.of_runs(all_runs), self.of_summaries());
+        let total = in_runs + in_summaries;
+        if total <= LIMIT {
+            return None;
+        }
+        let gibibytes = (total / GIBIBYTE).ceil();
+        let table = if all_runs { " and all of them in runs.csv" } else { "" };
+        let (at, or_checkpoints) = match kept {
+            Kept::Curves { checkpoints } => {
+                (format!(" at {checkpoints} {}", noun(checkpoints, "checkpoint")), true)
+            }
+            Kept::Answers => (String::new(), false),
+        };
+        let remedy = match (all_runs, in_runs > in_summaries, or_checkpoints) {
+            (true, true, true) => "leave out --keep-runs, or reduce runs, policies or checkpoints",
+            (true, true, false) => "leave out --keep-runs, or reduce runs or policies",
+            (false, true, true) => "reduce runs, policies or checkpoints",
+            (false, true, false) => "reduce runs or policies",
+            (_, false, true) => "reduce policies or checkpoints",
+            (_, false, false) => "reduce policies",
+        };
+        Some(format!(
+            "{runs} {} of {policies} {}{at}{table} take about {gibibytes} GiB of memory, more than 8 GiB: {remedy}",
+            noun(runs, "run"),
+            noun(policies, "policy"),
+        ))
+    }
+
+    // In floating point, in which no product is too large.
+
+    /// Bytes that grow with the runs.
+    fn of_runs(self, all_runs: bool) -> f64 {
+        let [runs, policies, checkpoints] = self.counts();
+        let record = match self.kept {
+            Kept::Curves { .. } => {
+                2.0 * size_of::<Curve>() as f64 + 2.0 * block(8.0 * checkpoints) + block(checkpoints)
+            }
+            Kept::Answers => 2.0 * size_of::<Identification>() as f64 + 16.0,
+        };
+        let rows = if all_runs { checkpoints * 2.0 * (WORDS + 2.0 * NUMBER + 16.0) } else { 0.0 };
+        runs * (4.0 * 8.0 + policies * (record + rows))
+    }
+
+    /// Bytes that do not.
+    fn of_summaries(self) -> f64 {
+        let [_, policies, checkpoints] = self.counts();
+        let policy = 2048.0 + checkpoints * (28.0 * 8.0 + 28.0 * 2.0 * NUMBER + 6.0 * WORDS);
+        let pair = 1024.0 + checkpoints * (3.0 * 8.0 + 3.0 * 2.0 * NUMBER);
+        policies * policy + policies * (policies - 1.0) / 2.0 * pair
+    }
+
+    /// Runs, policies and checkpoints.
+    fn counts(self) -> [f64; 3] {
+        let checkpoints = match self.kept {
+            Kept::Curves { checkpoints } => checkpoints,
+            Kept::Answers => 1,
+        };
+        [self.runs as f64, self.policies as f64, checkpoints as f64]
+    }
+}
+
+/// Bytes of a block on the heap: a head of 8, all in steps of 16 and at least 32.
+fn block(bytes: f64) -> f64 {
+    (((bytes + 8.0) / 16.0).ceil() * 16.0).max(32.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size(runs: u64, policies: u64, checkpoints: u64) -> Size {
+        Size { runs, policies, kept: Kept::Curves { checkpoints } }
+    }
+
+    #[test]
+    fn answers_take_less() {
+        assert_eq!(size_of::<Identification>(), 24);
+        let answers = Size { kept: Kept::Answers, ..size(10, 3, 1) };
+        assert_eq!(answers.of_runs(false), 10.0 * (32.0 + 3.0 * 64.0));
+        let fault = Size { runs: 1 << 40, ..answers }.too_large(false).unwrap();
+        assert!(fault.starts_with("1099511627776 runs of 3 policies take about"), "{fault}");
+        assert!(fault.ends_with("more than 8 GiB: reduce runs or policies"), "{fault}");
+    }
+
+    #[test]
+    fn what_one_run_keeps() {
+        assert_eq!(size_of::<Curve>(), 72);
+        // One checkpoint: two entries of the list of curves, and three blocks of the smallest size.
+        assert_eq!(size(1, 1, 1).of_runs(false), 4.0 * 8.0 + 2.0 * 72.0 + 3.0 * 32.0);
+        assert_eq!(size(10, 3, 200).of_runs(false), 10.0 * (32.0 + 3.0 * (144.0 + 2.0 * 1616.0 + 208.0)));
+    }
+
+    #[test]
+    fn the_limit_is_sharp() {
+        // 272 bytes a run besides the summaries of one policy.
+        let fits = 31_580_625;
+        let bytes = fits as f64 * 272.0 + size(1, 1, 1).of_summaries();
+        assert!(bytes <= LIMIT && bytes + 272.0 > LIMIT, "{bytes}");
+        assert_eq!(size(fits, 1, 1).too_large(false), None);
+        assert_eq!(
+            size(fits + 1, 1, 1).too_large(false).unwrap(),
+            "31580626 runs of 1 policy at 1 checkpoint take about 9 GiB of memory, more than 8 GiB: reduce runs, \
+             policies or checkpoints"
+        );
+        assert!(size(fits, 1, 1).too_large(true).unwrap().contains("leave out --keep-runs"));
+    }
+
+    #[test]
+    fn many_policies_are_too_many_pairs() {
+        let fault = size(1, 10_000, 200).too_large(false).unwrap();
+        assert!(fault.ends_with("more than 8 GiB: reduce policies or checkpoints"), "{fault}");
+        assert_eq!(size(1000, 20, 200).too_large(true), None);
+    }
+
+    #[test]
+    fn nothing_overflows() {
+        assert!(size(u64::MAX, u64::MAX, u64::MAX).too_large(true).is_some());
+        assert!(size(1, u64::MAX, 10_000).too_large(false).is_some());
+    }
+}

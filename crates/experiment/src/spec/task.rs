@@ -1,0 +1,54 @@
+//! What is done with the policies.
+
+use crate::toml_reader::{Error, Field, choice};
+use serde::{Deserialize, Serialize};
+
+/// What is done with the policies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Task {
+    /// Each plays the whole horizon, its regret is recorded.
+    Regret,
+    /// Each plays until it stops and names the best items.
+    Identify,
+    /// Each plays the whole horizon and then names the best items.
+    Budget,
+}
+
+impl Task {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Regret, Self::Identify, Self::Budget];
+
+    /// The name of the task in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Regret => "regret",
+            Self::Identify => "identify",
+            Self::Budget => "budget",
+        }
+    }
+
+    /// The key of files that says how long a run is.
+    pub(super) fn length_key(self) -> &'static str {
+        match self {
+            Self::Regret | Self::Budget => "horizon",
+            Self::Identify => "max_steps",
+        }
+    }
+
+    /// Why it has no such key, if so.
+    pub(super) fn refuses(self, key: &str) -> Option<String> {
+        let reason = match (self, key) {
+            (Self::Identify, "horizon") => "ends when the policy stops: expected `max_steps` in its place",
+            (Self::Regret | Self::Budget, "max_steps") => "plays the whole `horizon`: leave it out",
+            (Self::Identify | Self::Budget, "checkpoints") => "looks at the end of a run only: leave it out",
+            _ => return None,
+        };
+        Some(format!("task {:?} {reason}", self.name()))
+    }
+
+    /// The task that a field names.
+    pub(super) fn read(field: &Field<'_>) -> Result<Self, Error> {
+        choice(field, &Self::ALL.map(|task| (task.name(), task)), "task")
+    }
+}

@@ -1,0 +1,326 @@
+//! The models that scan the list, and policies on users of another model than theirs.
+
+use super::*;
+use click_models::RankOneModel;
+
+const HEAD: &str = "name = \"x\"\ntask = \"regret\"\nhorizon = 10\nruns = 1\nseed = 1\n";
+
+/// A spec with one instance and one policy, given by their keys.
+fn spec(instance: &str, policy: &str) -> String {
+    format!("{HEAD}[[instances]]\n{instance}\n[[policies]]\n{policy}\n")
+}
+
+const CASCADE: &str = "model = \"cascade\"\nattraction = [0.5, 0.4, 0.2]\npositions = 2";
+const DCM: &str = "model = \"dcm\"\nattraction = [0.5, 0.4, 0.2]\nleave = [0.8, 0.5]";
+const PBM: &str = "model = \"pbm\"\ntheta = [0.5, 0.4, 0.2]\nkappa = [0.8, 0.5]";
+const RANK_ONE: &str = "model = \"rank-one\"\nrows = [0.5, 0.4, 0.2]\ncolumns = [0.8, 0.5]";
+const UNIFORM: &str = "policy = \"uniform\"";
+
+fn message(text: &str) -> String {
+    match read(text) {
+        Ok(_) => panic!("accepted: {text}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn what_is_written_reads_back() {
+    let weighted = format!("{CASCADE}\nweights = [2.0, 0.5]");
+    let clicks = format!("{DCM}\nreward = \"clicks\"");
+    let told = "policy = \"pbm-ts\"\nread-as = \"pbm\"\nkappa = [1.0, 0.3]";
+    for (instance, policy) in [
+        (CASCADE, "policy = \"cascade-kl-ucb\""),
+        (&weighted, "policy = \"pie\"\nposition = 1\nread-as = \"semi-bandit\""),
+        (DCM, told),
+        (&clicks, UNIFORM),
+        (PBM, "policy = \"pbm-ucb\"\nkappa = [0.9, 0.6]"),
+        (PBM, "policy = \"dcm-ts\"\nread-as = \"dcm\""),
+        (RANK_ONE, "policy = \"rank1-elim-kl\""),
+        (RANK_ONE, "policy = \"kl-ucb\"\nlevel = \"log-t-3-log-log-t\""),
+    ] {
+        let experiment = read(&spec(instance, policy)).unwrap();
+        let again = read(&experiment.to_toml()).unwrap();
+        assert_eq!(again.canonical(), experiment.canonical());
+        for key in policy.lines().chain(instance.lines()).map(|line| line.split(' ').next().unwrap()) {
+            assert!(experiment.to_toml().contains(key), "{key}");
+        }
+    }
+    let identity = |instance: &str, policy: &str| read(&spec(instance, policy)).unwrap().identity();
+    assert_ne!(identity(DCM, UNIFORM), identity(&clicks, UNIFORM));
+    assert_ne!(identity(CASCADE, UNIFORM), identity(&weighted, UNIFORM));
+    assert_ne!(identity(DCM, told), identity(DCM, &told.replace("0.3", "0.4")));
+}
+
+#[test]
+fn faults_of_an_instance_have_their_place() {
+    for (instance, expected) in [
+        (
+            CASCADE.replace("positions = 2", "positions = 4"),
+            "9:13: instances[0].positions: 4 positions but only 3 items: a list shows every item at most once",
+        ),
+        (
+            CASCADE.replace("positions = 2", "positions = 0"),
+            "9:13: instances[0].positions: no positions: a list has at least one",
+        ),
+        (CASCADE.replace("\npositions = 2", ""), "6:1: instances[0].positions: missing key"),
+        (CASCADE.replace("[0.5, 0.4, 0.2]", "[]"), "8:14: instances[0].attraction: no items"),
+        (CASCADE.replace("0.4", "1.4"), "8:20: instances[0].attraction[1]: "),
+        (
+            format!("{CASCADE}\nweights = [1.0]"),
+            "10:11: instances[0].weights: weights: 1 given, expected one for each of the 2 positions",
+        ),
+        (
+            format!("{CASCADE}\nweights = [1.0, 2.0]"),
+            "10:17: instances[0].weights[1]: weights rise from 1 to 2",
+        ),
+        (format!("{CASCADE}\nweights = [1.0, -2.0]"), "10:17: instances[0].weights[1]: weights[1] is -2"),
+        (
+            DCM.replace("leave = [0.8, 0.5]", "leave = [0.8, 0.5, 0.3, 0.1]"),
+            "9:9: instances[0].leave: 4 positions but only 3 items",
+        ),
+        (DCM.replace("leave = [0.8, 0.5]", "leave = []"), "9:9: instances[0].leave: no positions"),
+        (DCM.replace("0.8", "-0.8"), "9:10: instances[0].leave[0]: "),
+        (format!("{DCM}\nreward = \"joy\""), "10:10: instances[0].reward: unknown reward \"joy\""),
+        (
+            RANK_ONE.replace("[0.8, 0.5]", "[]"),
+            "9:11: instances[0].columns: a table of 3 rows and 0 columns has no cell",
+        ),
+        (
+            RANK_ONE.replace("[0.5, 0.4, 0.2]", "[]"),
+            "8:8: instances[0].rows: a table of 0 rows and 2 columns has no cell",
+        ),
+        (RANK_ONE.replace("0.8", "-0.8"), "9:12: instances[0].columns[0]: "),
+        (RANK_ONE.replace("columns", "cols"), "6:1: instances[0].columns: missing key"),
+        (DCM.replace("attraction", "theta"), "6:1: instances[0].attraction: missing key"),
+        (format!("{DCM}\nkappa = [0.5]"), "10:1: instances[0].kappa: unknown key"),
+        ("model = \"cascades\"".to_owned(), "7:9: instances[0].model: unknown model \"cascades\""),
+    ] {
+        let found = message(&spec(&instance, UNIFORM));
+        let found = found.strip_prefix("spec.toml:").unwrap();
+        assert!(found.starts_with(expected), "{found:?} instead of {expected:?}");
+    }
+    let many = format!("model = \"cascade\"\nattraction = {:?}\npositions = 65", [0.5; 70]);
+    assert!(
+        message(&spec(&many, UNIFORM))
+            .ends_with("instances[0].positions: 65 positions: at most 64 are supported")
+    );
+}
+
+#[test]
+fn a_policy_says_how_it_reads_other_users() {
+    for (instance, policy, expected) in [
+        (
+            PBM,
+            "policy = \"cascade-ts\"",
+            "plays \"semi-bandit\" or \"cascade\" or \"dcm\", but the instances are \"pbm\": to play them all the same, say as what it reads their answers (`read-as`)",
+        ),
+        (
+            CASCADE,
+            "policy = \"pbm-ts\"\nkappa = [1.0, 0.5]",
+            "plays \"pbm\", but the instances are \"cascade\"",
+        ),
+        (
+            CASCADE,
+            "policy = \"pbm-ts\"\nread-as = \"pbm\"",
+            "policies[0].kappa: missing key: expected the examination probabilities",
+        ),
+        (
+            CASCADE,
+            "policy = \"pbm-ts\"\nread-as = \"pbm\"\nkappa = [1.0]",
+            "1 probability, but the lists of instances[0] have 2 positions",
+        ),
+        (
+            CASCADE,
+            "policy = \"pbm-ts\"\nread-as = \"dcm\"\nkappa = [1.0, 0.5]",
+            "cannot read them as \"dcm\": expected \"pbm\"",
+        ),
+        (
+            CASCADE,
+            "policy = \"cascade-ts\"\nread-as = \"pbm\"",
+            "cannot read them as \"pbm\": expected \"semi-bandit\" or \"cascade\" or \"dcm\"",
+        ),
+        (
+            CASCADE,
+            "policy = \"cascade-ts\"\nread-as = \"cascade\"",
+            "the answers are those of \"cascade\" already: leave it out",
+        ),
+        (
+            CASCADE,
+            "policy = \"cascade-ts\"\nkappa = [1.0, 0.5]",
+            "knows nothing of examination: leave it out",
+        ),
+        (CASCADE, "policy = \"uniform\"\nread-as = \"dcm\"", "reads any answers as they are: leave it out"),
+        (CASCADE, "policy = \"pie\"\nposition = 2", "position 2 is not in the list of instances[0]"),
+        (PBM, "policy = \"pbm-ts\"\nkappa = [1.0, 1.5]", "policies[0].kappa[1]: "),
+    ] {
+        let found = message(&spec(instance, policy));
+        assert!(found.contains(expected), "{found:?} instead of {expected:?}");
+    }
+}
+
+#[test]
+fn a_table_of_pairs_has_a_largest_size() {
+    let many = |n: usize| format!("model = \"cascade\"\nattraction = {:?}\npositions = 2", vec![0.5; n]);
+    assert!(read(&spec(&many(4096), "policy = \"top-rank\"")).is_ok());
+    assert!(read(&spec(&many(4097), "policy = \"batch-rank\"")).is_ok());
+    let found = message(&spec(&many(4097), "policy = \"top-rank\""));
+    assert!(found.ends_with("of which there are 4097: at most 4096 are supported"), "{found}");
+}
+
+#[test]
+fn a_needle_is_its_rows_and_columns() {
+    let needle = "model = \"rank-one\"\nneedle = { rows = 3, columns = 2, base = 0.25, gap = 0.5 }";
+    let listed = "model = \"rank-one\"\nrows = [0.75, 0.25, 0.25]\ncolumns = [0.75, 0.25]";
+    let uts = "policy = \"uts\"";
+    let read_as = |instance: &str| read(&spec(instance, uts)).unwrap().canonical();
+    assert_eq!(read_as(needle), read_as(listed));
+    for (from, to, expected) in [
+        (
+            "gap = 0.5",
+            "gap = 0.8",
+            "8:54: instances[0].needle.gap: 0.25 + 0.8 is not a probability: expected at most 1 together",
+        ),
+        ("gap = 0.5", "gap = -0.1", "8:54: instances[0].needle.gap: -0.1 is not a probability"),
+        (", gap = 0.5", "", "8:10: instances[0].needle.gap: missing key"),
+        ("rows = 3", "rows = 0", "8:19: instances[0].needle.rows: 0 is too small"),
+        (
+            "rows = 3, columns = 2",
+            "rows = 4_294_967_295, columns = 1",
+            "needle.rows: 4294967295 is too large: expected",
+        ),
+        ("rows = 3, columns = 2", "rows = 70_000, columns = 70_000", "8:10: instances[0].needle: "),
+        ("gap = 0.5", "gap = 0.5, top = 1", "instances[0].needle.top: unknown key"),
+        (" }", " }\nrows = [0.5]", "9:8: instances[0].rows: `needle` says what the rows and columns are"),
+    ] {
+        let found = message(&spec(&needle.replace(from, to), uts));
+        assert!(found.contains(expected), "{found:?} instead of {expected:?}");
+    }
+}
+
+#[test]
+fn a_calibrated_instance_says_that_it_is() {
+    let calibrated = "model = \"rank-one\"\ncalibrated = { items = 100, positions = 10, mu = 0.13, p_max = 0.85, seed = 1 }";
+    let uts = "policy = \"uts\"";
+    let experiment = read(&spec(calibrated, uts)).unwrap();
+    let canonical = experiment.canonical();
+    assert!(
+        canonical.json().contains(
+            "[{\"calibrated\":{\"items\":100,\"positions\":10,\"mu\":0.13,\"p_max\":0.85,\"seed\":1}}]"
+        ),
+        "{canonical:?}"
+    );
+    assert_eq!(read(&experiment.to_toml()).unwrap().canonical(), canonical);
+    let users = experiment.instances.typed::<RankOneModel>().unwrap();
+    let hardness = users[0].model.hardness();
+    assert!((hardness.mu - 0.13).abs() < 1e-12 && (hardness.gamma - 0.15).abs() < 1e-12);
+    let other = read(&spec(&calibrated.replace("seed = 1", "seed = 2"), uts)).unwrap();
+    assert_ne!(other.identity(), experiment.identity());
+    for (from, to, expected) in [
+        (
+            "mu = 0.13",
+            "mu = 0.5",
+            "8:14: instances[0].calibrated: an average of 0.5 with a maximum of 0.85 and 100 rows",
+        ),
+        ("mu = 0.13", "mu = 1.3", "instances[0].calibrated.mu: 1.3 is not a probability"),
+        ("items = 100", "items = 0", "instances[0].calibrated.items: 0 is too small"),
+        (", seed = 1", "", "instances[0].calibrated.seed: missing key"),
+        (" }", " }\nrows = [0.5]", "9:8: instances[0].rows: `calibrated` says what the rows and columns are"),
+        ("calibrated", "needle = {}\ncalibrated", "instances[0].calibrated: `needle` says what the rows"),
+    ] {
+        let found = message(&spec(&calibrated.replace(from, to), uts));
+        assert!(found.contains(expected), "{found:?} instead of {expected:?}");
+    }
+}
+
+#[test]
+fn every_instance_may_have_as_many_runs() {
+    let instance = "model = \"rank-one\"\nrows = [0.5, 0.4]\ncolumns = [0.5]";
+    let each =
+        |each: &str| spec(instance, "policy = \"uts\"").replace("runs = 1\n", &format!("runs = {each}\n"));
+    let two = format!("{}\n[[instances]]\n{instance}\n", each("{ per-instance = 5 }"));
+    let mut experiment = read(&two).unwrap();
+    assert_eq!(experiment.runs, 10);
+    assert_eq!(read(&experiment.to_toml()).unwrap().identity(), experiment.identity());
+    assert_ne!(read(&two.replace("{ per-instance = 5 }", "10")).unwrap().identity(), experiment.identity());
+    experiment.apply(Overrides { runs: Some(7), ..Overrides::default() }).unwrap();
+    assert_eq!((experiment.runs, experiment.runs_per_instance()), (14, Some(7)));
+    assert!(message(&each("{ per-instance = 0 }")).contains("runs.per-instance: 0 is too small"));
+    assert!(message(&each("{}")).contains("runs.per-instance: missing key"));
+    assert!(message(&each("{ per-instance = 5, all = 1 }")).contains("runs.all: unknown key"));
+}
+
+#[test]
+fn a_spec_takes_no_data() {
+    let text = spec("model = \"rank-one\"", "policy = \"uts\"");
+    let text = text
+        .replace("[[instances]]\nmodel = \"rank-one\"", "")
+        .replace("task =", "instances = \"data\"\ntask =");
+    let found = message(&text);
+    assert!(found.contains("instances: data are"), "{found}");
+}
+
+#[test]
+fn a_cell_is_no_list() {
+    for (instance, policy, expected) in [
+        (
+            RANK_ONE,
+            "policy = \"top-rank\"",
+            "plays \"pbm\" or \"semi-bandit\" or \"cascade\" or \"dcm\", but the instances are \"rank-one\"",
+        ),
+        (PBM, "policy = \"uts\"", "plays \"rank-one\", but the instances are \"pbm\""),
+        (
+            PBM,
+            "policy = \"uts\"\nread-as = \"rank-one\"",
+            "answers on a list and on a cell cannot be read as each other",
+        ),
+        (RANK_ONE, "policy = \"pbm-ts\"\nread-as = \"pbm\"\nkappa = [0.5]", "cannot be read as each other"),
+        (RANK_ONE, "policy = \"uts\"\nkappa = [0.5]", "knows nothing of examination"),
+    ] {
+        let message = message(&spec(instance, policy));
+        assert!(message.contains(expected), "{message}");
+    }
+    let large = format!("model = \"rank-one\"\nrows = {0:?}\ncolumns = {0:?}", vec![0.5; 2049]);
+    assert!(
+        message(&spec(&large, "policy = \"ucb1\""))
+            .contains("keeps numbers for every cell, of which there are 4198401")
+    );
+    assert!(read(&spec(&large, "policy = \"rank1-elim\"")).is_ok());
+}
+
+#[test]
+fn two_values_are_as_many_numbers() {
+    let text = |parameters: &str| {
+        format!(
+            "name = \"x\"\ntask = \"regret\"\nhorizon = 10\nruns = 1\nseed = 1\n[[instances]]\nmodel = \"cascade\"\n{parameters}\n\
+             [[policies]]\npolicy = \"uniform\"\n"
+        )
+    };
+    let short = read(&text("two-values = { items = 5, best = 0.5, others = 0.25 }\npositions = 2")).unwrap();
+    let long = read(&text("attraction = [0.5, 0.5, 0.25, 0.25, 0.25]\npositions = 2")).unwrap();
+    assert_eq!(short.identity(), long.identity());
+    for (parameters, expected) in [
+        (
+            "two-values = { items = 5, best = 0.5, others = 0.25 }\nattraction = [0.5]\npositions = 2",
+            "spec.toml:9:14: instances[0].attraction: `two-values` says what attracts",
+        ),
+        (
+            "two-values = { items = 1, best = 0.5, others = 0.25 }\npositions = 2",
+            "spec.toml:9:13: instances[0].positions: 2 positions but only 1 item",
+        ),
+        (
+            "two-values = { items = 4_000_000_000, best = 0.5, others = 0.25 }\npositions = 2",
+            "spec.toml:8:24: instances[0].two-values.items: 4000000000 is too large",
+        ),
+        (
+            "two-values = { items = 5, best = 1.5, others = 0.25 }\npositions = 2",
+            "spec.toml:8:34: instances[0].two-values.best: 1.5 is not a probability",
+        ),
+        (
+            "two-values = { items = 5, best = 0.5 }\npositions = 2",
+            "instances[0].two-values.others: missing key",
+        ),
+    ] {
+        let message = read(&text(parameters)).unwrap_err().to_string();
+        assert!(message.contains(expected), "{message:?} instead of {expected:?}");
+    }
+}

@@ -1,0 +1,123 @@
+//! An experiment as a TOML file that reads back as the same experiment.
+
+use super::{Experiment, Schedule, Task};
+use crate::models::{Model, Parameter, Parameters};
+use serde_json::Value;
+use std::fmt::Write as _;
+
+impl Experiment {
+    /// The experiment as a spec: reading it gives the same canonical form.
+    pub fn to_toml(&self) -> String {
+        let mut text = String::new();
+        let model = self.instances.model().name();
+        // Writing to a string cannot fail.
+        let mut comments = self.comments.iter().map(Vec::as_slice);
+        write_comments(&mut text, comments.next());
+        let _ = self.write_head(&mut text);
+        for Parameters { name, values } in self.instances.parameters() {
+            let _ = writeln!(text, "\n[[instances]]\nmodel = {}", quoted(model));
+            if let Some(name) = name {
+                let _ = writeln!(text, "name = {}", quoted(&name));
+            }
+            write_comments(&mut text, comments.next());
+            for (key, parameter) in values {
+                let _ = match parameter {
+                    // The shortest digits that read back as the same number, always with a point or an exponent.
+                    Parameter::Numbers(numbers) => writeln!(text, "{key} = {numbers:?}"),
+                    Parameter::Count(count) => writeln!(text, "{key} = {count}"),
+                    Parameter::Name(name) => writeln!(text, "{key} = {}", quoted(&name)),
+                    Parameter::Calibration(calibration) => {
+                        writeln!(text, "{key} = {}", calibration.to_toml())
+                    }
+                    Parameter::Matrix(rows) => {
+                        let rows: Vec<String> = rows.iter().map(|row| format!("    {row:?},\n")).collect();
+                        writeln!(text, "{key} = [\n{}]", rows.concat())
+                    }
+                    Parameter::Arms(arms) => writeln!(text, "{key} = {}", arms.to_toml()),
+                };
+            }
+        }
+        for entry in &self.policies {
+            let _ = writeln!(text, "\n[[policies]]\npolicy = {}", quoted(&entry.name));
+            if entry.label != entry.name {
+                let _ = writeln!(text, "label = {}", quoted(&entry.label));
+            }
+            if let Some(protocol) = entry.read_as {
+                let _ = writeln!(text, "read-as = {}", quoted(Model::of(protocol).name()));
+            }
+            if entry.told_gamma {
+                let _ = writeln!(text, "told = \"gamma\"");
+            }
+            if let Some(told) = &entry.examination {
+                let told: Vec<f64> = told.iter().map(|probability| probability.get()).collect();
+                let _ = writeln!(text, "kappa = {told:?}");
+            }
+            let spec = serde_json::to_value(entry.spec).unwrap_or_default();
+            for (key, parameter) in spec[&entry.name].as_object().into_iter().flatten() {
+                if entry.told_gamma && key == "gamma" {
+                    continue;
+                }
+                let _ = writeln!(text, "{key} = {}", value(parameter));
+            }
+        }
+        text
+    }
+
+    fn write_head(&self, text: &mut String) -> std::fmt::Result {
+        writeln!(text, "name = {}", quoted(&self.name))?;
+        writeln!(text, "task = {}", quoted(self.task.name()))?;
+        writeln!(text, "{} = {}", self.task.length_key(), self.horizon)?;
+        match self.runs_per_instance() {
+            None => writeln!(text, "runs = {}", self.runs)?,
+            Some(each) => writeln!(text, "runs = {{ per-instance = {each} }}")?,
+        }
+        writeln!(text, "seed = {}", self.seed)?;
+        if self.task != Task::Regret {
+            return Ok(());
+        }
+        match &self.schedule {
+            Schedule::Log { count, .. } => {
+                let also: Vec<u64> = self.schedule.listed(self.horizon).collect();
+                if also.is_empty() {
+                    writeln!(text, "checkpoints = {{ log = {count} }}")
+                } else {
+                    writeln!(text, "checkpoints = {{ log = {count}, also = {also:?} }}")
+                }
+            }
+            Schedule::List(_) => writeln!(text, "checkpoints = {:?}", self.checkpoints),
+        }
+    }
+}
+
+/// Comments, a line each.
+fn write_comments(text: &mut String, comments: Option<&[String]>) {
+    for comment in comments.unwrap_or_default() {
+        text.push_str("# ");
+        // TOML has no control characters in comments.
+        let harmless = |character: char| {
+            if character.is_control() {
+                character.escape_default().to_string()
+            } else {
+                character.to_string()
+            }
+        };
+        text.extend(comment.chars().map(harmless));
+        text.push('\n');
+    }
+}
+
+/// Text as a TOML string, on one line.
+pub fn quoted(text: &str) -> String {
+    // JSON's escapes are TOML's, but for DEL, which only TOML wants escaped.
+    Value::from(text).to_string().replace('\u{7f}', "\\u007F")
+}
+
+/// A policy's parameter.
+fn value(parameter: &Value) -> String {
+    match parameter {
+        Value::Number(number) if number.is_f64() => format!("{:?}", number.as_f64().unwrap_or_default()),
+        Value::String(text) => quoted(text),
+        Value::Array(entries) => format!("[{}]", entries.iter().map(value).collect::<Vec<_>>().join(", ")),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,83 @@
+//! Results of runs that are given, for tests of what is made of results.
+
+use crate::result::{Answers, Bound, Curves, Found, MeanSe, Optimum, PolicyResult, ResultFile, SCHEMA};
+use crate::spreads::Spreads;
+use crate::timing::Timing;
+use crate::{Measured, Runs, Task};
+use sim::{Curve, Identification, Outcome};
+use std::time::Duration;
+
+impl Measured {
+    /// What runs with these regrets (policy, run, checkpoint) measure, where a best list collects ten clicks a round.
+    #[doc(hidden)]
+    pub fn synthetic(t: &[u64], policies: &[(&str, Vec<Vec<f64>>)]) -> Self {
+        let times = |factor: f64| t.iter().map(|&t| factor * t as f64).collect::<Vec<_>>();
+        let curve =
+            |regret: &Vec<f64>| Curve { regret: regret.clone(), clicks: times(9.0), accurate: Vec::new() };
+        let curves = |(_, runs): &(&str, Vec<Vec<f64>>)| -> Vec<Curve> { runs.iter().map(curve).collect() };
+        let records: Vec<Vec<Curve>> = policies.iter().map(curves).collect();
+        let spreads: Vec<Spreads> = records.iter().map(|curves| Spreads::of(curves)).collect();
+        let policy = |((label, _), spreads): (&(&str, Vec<Vec<f64>>), &Spreads)| PolicyResult {
+            label: (*label).to_owned(),
+            policy: (*label).to_owned(),
+            found: Found::Curves(Curves {
+                t: t.to_vec(),
+                regret: spreads.regret.clone(),
+                clicks: MeanSe { mean: times(9.0), se: times(0.1) },
+                accuracy: Vec::new(),
+            }),
+        };
+        let n_runs = policies.first().map_or(1, |(_, runs)| runs.len());
+        let result = ResultFile {
+            schema: SCHEMA,
+            name: "synthetic".to_owned(),
+            unit: "clicks",
+            task: Task::Regret,
+            runs: n_runs as u64,
+            horizon: t.last().copied(),
+            max_steps: None,
+            seed: 1,
+            policies: policies.iter().zip(&spreads).map(policy).collect(),
+            paired: Vec::new(),
+            bounds: Vec::new(),
+            optimum: Some(Optimum { t: t.to_vec(), clicks: MeanSe { mean: times(10.0), se: times(0.0) } }),
+        };
+        let outcome = Outcome { drawn: vec![0; n_runs], records };
+        Self { result, runs: Runs::Curves { outcome, spreads }, timing: Timing::new(1, Duration::ZERO, &[]) }
+    }
+
+    /// What runs that end with these answers (policy, run) measure, of at most so many rounds.
+    ///
+    /// # Panics
+    ///
+    /// Without a run.
+    #[doc(hidden)]
+    pub fn of_answers(task: Task, rounds: u64, policies: &[(&str, Vec<Identification>)]) -> Self {
+        let stops = task == Task::Identify;
+        let mut measured = Self::synthetic(&[rounds], &[]);
+        measured.result.task = task;
+        measured.result.runs = policies[0].1.len() as u64;
+        measured.result.horizon = (!stops).then_some(rounds);
+        measured.result.max_steps = stops.then_some(rounds);
+        measured.result.optimum = None;
+        let policy = |(label, runs): &(&str, Vec<Identification>)| PolicyResult {
+            label: (*label).to_owned(),
+            policy: (*label).to_owned(),
+            found: Found::Answers(Answers::of(runs, stops).expect("at least one run")),
+        };
+        measured.result.policies = policies.iter().map(policy).collect();
+        let records: Vec<Vec<Identification>> = policies.iter().map(|(_, runs)| runs.clone()).collect();
+        measured.runs = Runs::Answers(Outcome { drawn: vec![0; policies[0].1.len()], records });
+        measured
+    }
+
+    /// The same with a bound that is this factor times `ln t`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_bound(mut self, label: &str, factor: f64) -> Self {
+        let t = self.result.optimum.as_ref().map_or_else(Vec::new, |optimum| optimum.t.clone());
+        let value = t.iter().map(|&t| factor * confidence::math::ln(t as f64)).collect();
+        self.result.bounds.push(Bound { label: label.to_owned(), t, value });
+        self
+    }
+}

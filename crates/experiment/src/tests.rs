@@ -1,0 +1,86 @@
+//! Every policy can be entered wherever the reader of experiments lets it.
+
+use crate::Experiment;
+use crate::toml_reader::{Source, variants};
+use click_models::{
+    CascadeModel, DependentClick, DuelingModel, PositionBased, RandomSemiBandit, RankOneModel,
+};
+use contenders::{Play, recommending_contenders, stopping_contenders};
+use policies::catalogue::{PolicySpec, Protocol};
+
+const MODELS: [(&str, &str); 6] = [
+    ("pbm", "theta = [0.5, 0.4]\nkappa = [0.9]"),
+    ("semi-bandit", "theta = [0.5, 0.4]\nkappa = [0.9]"),
+    ("cascade", "attraction = [0.5, 0.4]\npositions = 1"),
+    ("dcm", "attraction = [0.5, 0.4]\nleave = [0.5]"),
+    ("rank-one", "rows = [0.5, 0.4]\ncolumns = [0.5]"),
+    ("dueling", "preferences = [[0.5, 0.6], [0.4, 0.5]]"),
+];
+
+/// How many policies look for the best items and stop, and how many more do so with a budget only.
+const STOPPING: usize = 4;
+const WITH_BUDGET: usize = 1;
+
+/// Every policy that looks for the best items can be entered for the tasks that ask for them, and no other.
+#[test]
+fn no_stopping_policy_is_forgotten() {
+    for (task, length, n_policies) in
+        [("identify", "max_steps", STOPPING), ("budget", "horizon", STOPPING + WITH_BUDGET)]
+    {
+        let mut entered = 0;
+        for name in variants::<PolicySpec>() {
+            let text = format!(
+                "name = \"x\"\ntask = \"{task}\"\n{length} = 10\nruns = 1\nseed = 1\n[[instances]]\nmodel = \"cascade\"\n\
+                 attraction = [0.5, 0.4]\npositions = 1\n[[policies]]\npolicy = \"{name}\"\n"
+            );
+            let source = Source::from_text("spec.toml", text).unwrap();
+            let Ok(experiment) = Experiment::from_document(&source.parse().unwrap()) else { continue };
+            if task == "identify" {
+                drop(stopping_contenders(&experiment.policies).unwrap());
+            }
+            drop(recommending_contenders(&experiment.policies, 10).unwrap());
+            entered += 1;
+        }
+        assert_eq!(entered, n_policies);
+    }
+}
+
+/// How many policies can be entered, of all names on all models, with these further keys.
+fn entered(keys: impl Fn(&str) -> String) -> usize {
+    let mut entered = 0;
+    for name in variants::<PolicySpec>() {
+        for (model, parameters) in MODELS {
+            let head = "name = \"x\"\ntask = \"regret\"\nhorizon = 10\nruns = 1\nseed = 1\n";
+            let users = format!("[[instances]]\nmodel = \"{model}\"\n{parameters}\n");
+            let text = format!("{head}{users}[[policies]]\npolicy = \"{name}\"\n{}\n", keys(model));
+            let source = Source::from_text("spec.toml", text).unwrap();
+            let Ok(experiment) = Experiment::from_document(&source.parse().unwrap()) else { continue };
+            let policies = &experiment.policies;
+            match experiment.instances.model().protocol {
+                Protocol::PositionBased => drop(PositionBased::contenders(policies, 10).unwrap()),
+                Protocol::SemiBandit => drop(RandomSemiBandit::contenders(policies, 10).unwrap()),
+                Protocol::Cascade => drop(CascadeModel::contenders(policies, 10).unwrap()),
+                Protocol::Dcm => drop(DependentClick::contenders(policies, 10).unwrap()),
+                Protocol::RankOne => drop(RankOneModel::contenders(policies, 10).unwrap()),
+                Protocol::Dueling => drop(DuelingModel::contenders(policies, 10).unwrap()),
+            }
+            entered += 1;
+        }
+    }
+    entered
+}
+
+/// Every policy can be entered on every model that the reader lets it have.
+#[test]
+fn no_policy_is_forgotten() {
+    // Those that look for the best items have tasks of their own, below.
+    let names = variants::<PolicySpec>().len() - STOPPING - WITH_BUDGET;
+    // `kl-ucb` is one of those for a prefix and plays cells too; `uniform` and `oracle` play everything.
+    let (position_based, any, cells, pairs) = (4, 5, 6, 7);
+    let prefix = names - position_based - any - cells - pairs;
+    // What is shown lists of any kind, `uniform` and `oracle` among them, plays four models; those two play cells and pairs, too.
+    assert_eq!(entered(|_| String::new()), position_based + 3 * prefix + 4 * any + cells + 3 + pairs + 2);
+    // Read as another model's answers: by all but those that read any.
+    assert_eq!(entered(|_| "read-as = \"pbm\"\nkappa = [0.5]".to_owned()), 3 * position_based);
+    assert_eq!(entered(|_| "read-as = \"cascade\"".to_owned()), 3 * prefix);
+}

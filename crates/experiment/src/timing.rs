@@ -1,0 +1,174 @@
+//! `timing.json`: how long each policy took.
+//!
+//! A policy's CPU seconds are those of the threads while they played it, so rounds per CPU-second does not depend on the
+//! number of threads as long as each has a core. Its wall seconds are added up over threads, too; only the total's are
+//! the time that a user waits.
+
+use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+use std::iter::Sum;
+use std::marker::PhantomData;
+use std::ops::Add;
+use std::time::{Duration, Instant};
+
+/// The whole file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Threads that simulated.
+    pub threads: usize,
+    /// One entry a policy, in the order of the spec.
+    pub policies: Vec<PolicyTiming>,
+    /// All policies together.
+    pub total: Speed,
+}
+
+/// How long one policy took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PolicyTiming {
+    /// Name in this experiment.
+    pub label: String,
+    /// The time itself.
+    #[serde(flatten)]
+    pub speed: Speed,
+}
+
+/// Time and work.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Speed {
+    /// CPU time.
+    pub cpu_seconds: f64,
+    /// Time by the clock on the wall.
+    pub wall_seconds: f64,
+    /// Rounds played.
+    pub rounds: u64,
+    /// Rounds for each second of CPU time; absent when the clock did not move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds_per_cpu_second: Option<f64>,
+}
+
+impl Timing {
+    /// The timing of policies (label, time, rounds) that ran on `threads` threads and kept the user waiting for `wall`.
+    pub fn new(threads: usize, wall: Duration, policies: &[(&str, Elapsed, u64)]) -> Self {
+        let cpu = policies.iter().map(|(_, elapsed, _)| elapsed.cpu).sum();
+        let rounds = policies.iter().map(|(_, _, rounds)| rounds).sum();
+        let policy = |&(label, elapsed, rounds): &(&str, Elapsed, u64)| PolicyTiming {
+            label: label.to_owned(),
+            speed: Speed::new(elapsed, rounds),
+        };
+        Self {
+            threads,
+            policies: policies.iter().map(policy).collect(),
+            total: Speed::new(Elapsed { cpu, wall }, rounds),
+        }
+    }
+
+    /// The file's content.
+    ///
+    /// # Panics
+    ///
+    /// Never: a timing has nothing that JSON cannot hold.
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut text = serde_json::to_vec_pretty(self).expect("a timing has only finite numbers and text");
+        text.push(b'\n');
+        text
+    }
+}
+
+impl Speed {
+    /// The speed of `rounds` played in a time.
+    pub fn new(elapsed: Elapsed, rounds: u64) -> Self {
+        let cpu_seconds = elapsed.cpu.as_secs_f64();
+        Self {
+            cpu_seconds,
+            wall_seconds: elapsed.wall.as_secs_f64(),
+            rounds,
+            rounds_per_cpu_second: (cpu_seconds > 0.0).then(|| rounds as f64 / cpu_seconds),
+        }
+    }
+}
+
+/// A span of time, by two clocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Elapsed {
+    /// CPU time of the thread.
+    pub cpu: Duration,
+    /// Time by the clock on the wall.
+    pub wall: Duration,
+}
+
+impl Add for Elapsed {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { cpu: self.cpu + other.cpu, wall: self.wall + other.wall }
+    }
+}
+
+impl Sum for Elapsed {
+    fn sum<I: Iterator<Item = Self>>(spans: I) -> Self {
+        spans.fold(Self::default(), Add::add)
+    }
+}
+
+/// Measures the time since its start, on the thread that started it; it cannot leave that thread.
+#[derive(Debug)]
+pub struct Stopwatch {
+    cpu: Duration,
+    wall: Instant,
+    same_thread: PhantomData<*const ()>,
+}
+
+impl Stopwatch {
+    /// Starts now.
+    pub fn start() -> Self {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "timing.json says how long a run took; no result depends on it"
+        )]
+        let wall = Instant::now();
+        Self { cpu: thread_cpu_time(), wall, same_thread: PhantomData }
+    }
+
+    /// The time since the start.
+    pub fn elapsed(&self) -> Elapsed {
+        Elapsed { cpu: thread_cpu_time().saturating_sub(self.cpu), wall: self.wall.elapsed() }
+    }
+}
+
+/// CPU time that this thread has used since it began.
+fn thread_cpu_time() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stopwatch_counts_work_but_not_sleep() {
+        let watch = Stopwatch::start();
+        std::thread::sleep(Duration::from_millis(30));
+        let asleep = watch.elapsed();
+        assert!(asleep.wall >= Duration::from_millis(30) && asleep.cpu < asleep.wall);
+        let mut sum = 0_u64;
+        while watch.elapsed().cpu <= asleep.cpu + Duration::from_millis(5) {
+            sum = std::hint::black_box(sum + 1);
+        }
+        assert!(watch.elapsed().wall > asleep.wall);
+    }
+
+    #[test]
+    fn totals_add_up() {
+        let span = |cpu, wall| Elapsed { cpu: Duration::from_secs(cpu), wall: Duration::from_secs(wall) };
+        let both: Elapsed = [span(1, 2), span(3, 4)].into_iter().sum();
+        assert_eq!(both, span(4, 6));
+        let timing = Timing::new(2, Duration::from_secs(3), &[("a", span(4, 4), 800), ("b", span(0, 0), 0)]);
+        assert_eq!(timing.policies[0].speed.rounds_per_cpu_second, Some(200.0));
+        assert_eq!(timing.policies[1].speed.rounds_per_cpu_second, None);
+        assert_eq!(
+            (timing.total.cpu_seconds, timing.total.wall_seconds, timing.total.rounds),
+            (4.0, 3.0, 800)
+        );
+        assert_eq!(serde_json::from_slice::<Timing>(&timing.to_json()).unwrap(), timing);
+    }
+}

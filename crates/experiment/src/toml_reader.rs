@@ -1,0 +1,599 @@
+//! Reads TOML files of any kind with errors that say where: `FILE:LINE:COLUMN: FIELD: what is wrong`.
+//!
+//! A [`Source`] holds a file's text, a [`Document`] what the text says, and a [`Table`] is a cursor over one table of it:
+//! the caller asks for the keys it knows and ends with [`Table::finish`], which refuses the keys nobody asked for. What a
+//! key may hold is the type asked for ([`FromToml`]); [`Field`] takes anything and keeps the place for later checks.
+//!
+//! ```text
+//! let source = Source::read("spec.toml".as_ref())?;
+//! let document = source.parse()?;
+//! let root = document.root();
+//! let runs: u64 = root.required("runs")?;
+//! for panel in root.required::<Vec<Table<'_>>>("panels")? {
+//!     let title: Option<String> = panel.optional("title")?;
+//!     panel.finish()?;
+//! }
+//! root.finish()?;
+//! ```
+
+mod error;
+mod names;
+mod suggest;
+mod syntax;
+
+pub use error::{Error, Location, with_short_numbers};
+pub use suggest::closest;
+
+#[cfg(test)]
+pub(crate) use names::variants;
+
+use confidence::Probability;
+use serde::de::DeserializeOwned;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Read as _;
+use std::ops::{Range, RangeInclusive};
+use std::path::Path;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+
+/// The largest file that is read.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// A file's name and text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    file: String,
+    text: String,
+    /// Byte at which each line begins.
+    line_starts: Vec<usize>,
+}
+
+impl Source {
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, is a directory, is larger than 64 MiB, is empty, or is not UTF-8.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let bytes = read_file(path, "a TOML file")?;
+        let file = path.display().to_string();
+        match String::from_utf8(bytes) {
+            Ok(text) => Self::from_text(file, text),
+            Err(error) => {
+                let valid = error.utf8_error().valid_up_to();
+                let bytes = error.into_bytes();
+                let location = Location::of_bytes(&file, &bytes, valid);
+                Err(location
+                    .error(format!("byte 0x{:02x} is not UTF-8: save the file as UTF-8 text", bytes[valid])))
+            }
+        }
+    }
+
+    /// Text that is called `file` in errors. A byte order mark at the start is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Text with nothing in it.
+    pub fn from_text(file: impl Into<String>, text: impl Into<String>) -> Result<Self, Error> {
+        let (file, mut text) = (file.into(), text.into());
+        if text.starts_with('\u{feff}') {
+            text.drain(..'\u{feff}'.len_utf8());
+        }
+        if text.trim().is_empty() {
+            return Err(Location::of_text(&file, &text, 0, "").error("the file is empty"));
+        }
+        let after_newlines = text.match_indices('\n').map(|(newline, _)| newline + 1);
+        let line_starts = std::iter::once(0).chain(after_newlines).collect();
+        Ok(Self { file, text, line_starts })
+    }
+
+    /// What the text says.
+    ///
+    /// # Errors
+    ///
+    /// The first place where the text is not TOML.
+    pub fn parse(&self) -> Result<Document<'_>, Error> {
+        match DeTable::parse(&self.text) {
+            Ok(root) => Ok(Document { source: self, root: root.into_inner() }),
+            Err(error) => Err(syntax::explain(&self.file, &self.text, &error)),
+        }
+    }
+
+    fn location(&self, span: &Range<usize>, field: &str) -> Location {
+        let line = self.line_starts.partition_point(|&start| start <= span.start).max(1);
+        let before = self.text.get(self.line_starts[line - 1]..span.start).unwrap_or_default();
+        Location::new(&self.file, line, 1 + before.chars().count(), field)
+    }
+}
+
+/// The content of a file that should be what `expected` says.
+///
+/// # Errors
+///
+/// A file that cannot be read, is a directory, or is larger than 64 MiB.
+pub fn read_file(path: &Path, expected: &str) -> Result<Vec<u8>, Error> {
+    let file = path.display().to_string();
+    let file = if file.is_empty() { "\"\"".to_owned() } else { file };
+    let unreadable = |error: std::io::Error| {
+        Error::whole_file(&file, format!("cannot be read: {}", plain_io_message(&error)))
+    };
+    if path.is_dir() {
+        return Err(Error::whole_file(&file, format!("is a directory: expected {expected}")));
+    }
+    let mut bytes = Vec::new();
+    let opened = File::open(path).map_err(unreadable)?;
+    opened.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Error::whole_file(&file, format!("is larger than 64 MiB: expected {expected}")));
+    }
+    Ok(bytes)
+}
+
+/// An error of the operating system without its number.
+fn plain_io_message(error: &std::io::Error) -> String {
+    let message = error.to_string();
+    match message.find(" (os error") {
+        Some(end) => message[..end].to_lowercase(),
+        None => message,
+    }
+}
+
+/// A file that is TOML.
+#[derive(Debug, Clone)]
+pub struct Document<'text> {
+    source: &'text Source,
+    root: DeTable<'text>,
+}
+
+impl Document<'_> {
+    /// The keys outside any table.
+    pub fn root(&self) -> Table<'_> {
+        Table::new(self.source, &self.root, 0..0, String::new())
+    }
+}
+
+/// A cursor over one table, which remembers the keys that were asked for.
+#[derive(Debug, Clone)]
+pub struct Table<'doc> {
+    source: &'doc Source,
+    entries: &'doc DeTable<'doc>,
+    span: Range<usize>,
+    path: String,
+    asked: RefCell<BTreeSet<String>>,
+}
+
+impl<'doc> Table<'doc> {
+    fn new(source: &'doc Source, entries: &'doc DeTable<'doc>, span: Range<usize>, path: String) -> Self {
+        Self { source, entries, span, path, asked: RefCell::default() }
+    }
+
+    /// The value of a key that has to be there.
+    ///
+    /// # Errors
+    ///
+    /// The key is missing (a similar unknown key is pointed at), or its value is not a `T`.
+    pub fn required<T: FromToml<'doc>>(&self, key: &str) -> Result<T, Error> {
+        match self.optional(key)? {
+            Some(value) => Ok(value),
+            None => Err(self.missing(key, &T::expected())),
+        }
+    }
+
+    /// The value of a key that may be absent.
+    ///
+    /// # Errors
+    ///
+    /// The value is not a `T`.
+    pub fn optional<T: FromToml<'doc>>(&self, key: &str) -> Result<Option<T>, Error> {
+        self.field(key).map(|field| field.get()).transpose()
+    }
+
+    /// The value of a key that may be absent, whatever it is.
+    pub fn field(&self, key: &str) -> Option<Field<'doc>> {
+        self.know(&[key]);
+        let value = self.entries.get(key)?;
+        Some(Field { source: self.source, value, path: self.path_of(key) })
+    }
+
+    /// Marks keys as known to the caller, so that [`Table::finish`] does not refuse them.
+    pub fn know(&self, keys: &[&str]) {
+        self.asked.borrow_mut().extend(keys.iter().map(|&key| key.to_owned()));
+    }
+
+    /// Keys of the table in the order of the file, known or not.
+    pub fn keys(&self) -> Vec<&'doc str> {
+        let mut keys: Vec<_> =
+            self.entries.iter().map(|(key, _)| (key.span().start, &**key.get_ref())).collect();
+        keys.sort_unstable();
+        keys.into_iter().map(|(_, key)| key).collect()
+    }
+
+    /// Refuses the first key nobody asked for.
+    ///
+    /// # Errors
+    ///
+    /// An unknown key, with the known ones and the one that was probably meant.
+    pub fn finish(&self) -> Result<(), Error> {
+        let asked = self.asked.borrow();
+        let Some(unknown) = self.keys().into_iter().find(|&key| !asked.contains(key)) else { return Ok(()) };
+        let known: Vec<&str> = asked.iter().map(String::as_str).collect();
+        let mut message = "unknown key".to_owned();
+        push_known(&mut message, unknown, &known, "key");
+        Err(self.key_location(unknown).error(message))
+    }
+
+    /// A variant of the enum `T` by the name under `tag`, its fields being the other keys, except those already asked
+    /// for.
+    ///
+    /// # Errors
+    ///
+    /// An unknown name or field (with the known ones and the one that was probably meant), or a value that `T` refuses.
+    pub fn variant<T: DeserializeOwned>(&self, tag: &str, kind: &str) -> Result<T, Error> {
+        let others = self.asked.borrow().clone();
+        let name: Field<'doc> = self.required(tag)?;
+        let variant: String = name.get()?;
+        let variants = names::variants::<T>();
+        if !variants.contains(&variant.as_str()) {
+            let mut message = format!("unknown {kind} {variant:?}");
+            push_known(&mut message, &variant, variants, kind);
+            return Err(name.error(message));
+        }
+        self.know(names::fields::<T>(&variant));
+        self.finish()?;
+
+        let tagged = |replaced: Option<&str>| {
+            let mut fields = DeTable::new();
+            for (key, value) in self.entries {
+                if key.get_ref() != tag && !others.contains(&**key.get_ref()) {
+                    let is_replaced = replaced == Some(&**key.get_ref());
+                    let value = if is_replaced {
+                        Spanned::new(value.span(), DeValue::String("".into()))
+                    } else {
+                        value.clone()
+                    };
+                    fields.insert(key.clone(), value);
+                }
+            }
+            let mut tagged = DeTable::new();
+            let fields = Spanned::new(self.span.clone(), DeValue::Table(fields));
+            tagged.insert(Spanned::new(name.value.span(), variant.clone().into()), fields);
+            Spanned::new(self.span.clone(), DeValue::Table(tagged))
+        };
+        let read = |replaced| T::deserialize(ValueDeserializer::from(tagged(replaced)));
+        read(None).map_err(|error| {
+            let key = error.span().and_then(|span| self.key_at(&span));
+            // Where a name is expected and something else found, serde lists the names only for one that is none of them.
+            let field = key.and_then(|key| self.field(key)).filter(|field| !field.value.get_ref().is_str());
+            let names = key.and_then(|key| suggest::known_names(read(Some(key)).err()?.message()));
+            match field.zip(names) {
+                Some((field, names)) => field.wrong_type(&names),
+                None => self.of_serde(&name, &error),
+            }
+        })
+    }
+
+    /// A serde error in a value of this table.
+    fn of_serde(&self, tag: &Field<'doc>, error: &toml::de::Error) -> Error {
+        let message = suggest::plain_serde_message(error.message());
+        let Some(span) = error.span() else { return tag.error(message) };
+        match self.key_at(&span) {
+            Some(key) => self.source.location(&span, &self.path_of(key)).error(message),
+            None => tag.error(message),
+        }
+    }
+
+    /// The key with the value that a place is in.
+    fn key_at(&self, span: &Range<usize>) -> Option<&'doc str> {
+        let covers = |(key, value): &(&Spanned<_>, &Spanned<DeValue<'_>>)| {
+            key.span().start <= span.start && span.start < value.span().end.max(value.span().start + 1)
+        };
+        let (key, _) = self.entries.iter().filter(covers).max_by_key(|(key, _)| key.span().start)?;
+        Some(&**key.get_ref())
+    }
+
+    /// An error about the table as a whole.
+    pub fn error(&self, message: impl Into<String>) -> Error {
+        self.location().error(message)
+    }
+
+    /// Where the table begins.
+    pub fn location(&self) -> Location {
+        self.source.location(&self.span, &self.path)
+    }
+
+    /// An error about a key that is not there; a similar key that nobody asked for is pointed at instead.
+    pub fn missing(&self, key: &str, expected: &str) -> Error {
+        let asked = self.asked.borrow();
+        let unknown: Vec<&str> =
+            self.keys().into_iter().filter(|&present| !asked.contains(present)).collect();
+        match closest(key, &unknown) {
+            Some(similar) => self
+                .key_location(similar)
+                .error(format!("unknown key: did you mean `{key}`, which is missing?")),
+            None => self
+                .source
+                .location(&self.span, &self.path_of(key))
+                .error(format!("missing key: expected {expected}")),
+        }
+    }
+
+    fn key_location(&self, key: &str) -> Location {
+        let span = self.entries.get_key_value(key).map_or(self.span.clone(), |(name, _)| name.span());
+        self.source.location(&span, &self.path_of(key))
+    }
+
+    fn path_of(&self, key: &str) -> String {
+        let bare = !key.is_empty()
+            && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+        let key = if bare { key.to_owned() } else { format!("{key:?}") };
+        if self.path.is_empty() { key } else { format!("{}.{key}", self.path) }
+    }
+}
+
+/// A value with its place in the file.
+#[derive(Debug, Clone)]
+pub struct Field<'doc> {
+    source: &'doc Source,
+    value: &'doc Spanned<DeValue<'doc>>,
+    path: String,
+}
+
+impl<'doc> Field<'doc> {
+    /// The value as a `T`.
+    ///
+    /// # Errors
+    ///
+    /// The value is not a `T`.
+    pub fn get<T: FromToml<'doc>>(&self) -> Result<T, Error> {
+        T::from_toml(self)
+    }
+
+    /// The value as an integer of a range.
+    ///
+    /// # Errors
+    ///
+    /// The value is not an integer or out of the range.
+    pub fn integer_in(&self, range: &RangeInclusive<u64>) -> Result<u64, Error> {
+        let value: u64 = self.get()?;
+        if range.contains(&value) {
+            return Ok(value);
+        }
+        let message = match *range.end() {
+            u64::MAX => format!("{value} is too small: expected an integer of at least {}", range.start()),
+            end => {
+                let fault = if value < *range.start() { "small" } else { "large" };
+                format!("{value} is too {fault}: expected an integer from {} to {end}", range.start())
+            }
+        };
+        Err(self.error(message))
+    }
+
+    /// Whether the value is an array.
+    pub fn is_array(&self) -> bool {
+        self.value.get_ref().is_array()
+    }
+
+    /// Whether the value is a table.
+    pub fn is_table(&self) -> bool {
+        self.value.get_ref().is_table()
+    }
+
+    /// The value, for a message.
+    pub fn describe(&self) -> String {
+        match self.value.get_ref() {
+            DeValue::String(text) if text.chars().count() > 40 => {
+                format!("{:?}", format!("{}...", text.chars().take(40).collect::<String>()))
+            }
+            DeValue::String(text) => format!("{text:?}"),
+            DeValue::Integer(number) => number.to_string(),
+            DeValue::Float(number) => number.to_string(),
+            DeValue::Boolean(flag) => flag.to_string(),
+            DeValue::Datetime(moment) => moment.to_string(),
+            DeValue::Array(_) => "an array".to_owned(),
+            DeValue::Table(_) => "a table".to_owned(),
+        }
+    }
+
+    /// An error about this value.
+    pub fn error(&self, message: impl Into<String>) -> Error {
+        self.location().error(message)
+    }
+
+    /// Where the value is.
+    pub fn location(&self) -> Location {
+        self.source.location(&self.value.span(), &self.path)
+    }
+
+    /// The folder of the file, in which files that it names are looked for.
+    pub fn folder(&self) -> &'doc Path {
+        Path::new(&self.source.file).parent().unwrap_or(Path::new(""))
+    }
+
+    fn wrong_type(&self, expected: &str) -> Error {
+        self.error(format!("{} found: expected {expected}", self.describe()))
+    }
+}
+
+/// What a value of a TOML file can be read as.
+pub trait FromToml<'doc>: Sized {
+    /// What is wanted, for messages: "an integer".
+    fn expected() -> String;
+
+    /// Reads a value.
+    ///
+    /// # Errors
+    ///
+    /// The value is of another kind or out of range.
+    fn from_toml(field: &Field<'doc>) -> Result<Self, Error>;
+}
+
+impl<'doc> FromToml<'doc> for Field<'doc> {
+    fn expected() -> String {
+        "a value".to_owned()
+    }
+
+    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
+        Ok(field.clone())
+    }
+}
+
+impl<'doc> FromToml<'doc> for Table<'doc> {
+    fn expected() -> String {
+        "a table".to_owned()
+    }
+
+    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
+        let DeValue::Table(entries) = field.value.get_ref() else {
+            return Err(field.wrong_type(&Self::expected()));
+        };
+        Ok(Self::new(field.source, entries, field.value.span(), field.path.clone()))
+    }
+}
+
+impl<'doc, T: FromToml<'doc>> FromToml<'doc> for Vec<T> {
+    fn expected() -> String {
+        format!("an array, each entry {}", T::expected())
+    }
+
+    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
+        let DeValue::Array(entries) = field.value.get_ref() else {
+            return Err(field.wrong_type(&Self::expected()));
+        };
+        let entry = |(index, value): (usize, &'doc Spanned<DeValue<'doc>>)| {
+            let path = format!("{}[{index}]", field.path);
+            T::from_toml(&Field { source: field.source, value, path })
+        };
+        entries.iter().enumerate().map(entry).collect()
+    }
+}
+
+impl<'doc> FromToml<'doc> for u64 {
+    fn expected() -> String {
+        "an integer".to_owned()
+    }
+
+    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
+        match field.value.get_ref() {
+            DeValue::Integer(number) => Self::from_str_radix(number.as_str(), number.radix()).map_err(|_| {
+                let message = if number.as_str().starts_with('-') {
+                    format!("{number} is negative: expected an integer of at least 0")
+                } else {
+                    format!("{number} is too large: expected an integer of at most {}", Self::MAX)
+                };
+                field.error(message)
+            }),
+            DeValue::Float(number) => Err(field.error(format!(
+                "{number} is not an integer: expected whole digits without point or exponent, as in 100_000"
+            ))),
+            _ => Err(field.wrong_type(&Self::expected())),
+        }
+    }
+}
+
+impl<'doc> FromToml<'doc> for f64 {
+    fn expected() -> String {
+        "a number".to_owned()
+    }
+
+    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
+        let value = match field.value.get_ref() {
+            DeValue::Float(number) => number.as_str().parse().unwrap_or(f64::NAN),
+            // More digits than 128 bits hold are no number anybody means.
+            DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
+                .map_or(f64::INFINITY, |number| number as Self),
+            _ => return Err(field.wrong_type(&Self::expected())),
+        };
+        if value.is_finite() {
+            Ok(value)
+        } else {
+            Err(field.error(format!("{} is not allowed: expected a finite number", field.describe())))
+        }
+    }
+}
+
+impl<'doc> FromToml<'doc> for Probability {
+    fn expected() -> String {
+        "a number from 0 to 1".to_owned()
+    }
+
+    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
+        let refused = || {
+            let message = format!("{} is not a probability: expected {}", field.describe(), Self::expected());
+            field.error(message)
+        };
+        let value: f64 = field.get().map_err(|_| refused())?;
+        Self::new(value).map_err(|_| refused())
+    }
+}
+
+impl<'doc> FromToml<'doc> for bool {
+    fn expected() -> String {
+        "true or false".to_owned()
+    }
+
+    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
+        match field.value.get_ref() {
+            DeValue::Boolean(flag) => Ok(*flag),
+            _ => Err(field.wrong_type(&Self::expected())),
+        }
+    }
+}
+
+impl<'doc> FromToml<'doc> for String {
+    fn expected() -> String {
+        "a string".to_owned()
+    }
+
+    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
+        match field.value.get_ref() {
+            DeValue::String(text) => Ok(text.clone().into_owned()),
+            _ => Err(field.wrong_type(&Self::expected())),
+        }
+    }
+}
+
+/// A string that is one of the known ones.
+///
+/// # Errors
+///
+/// It is none of them.
+pub fn one_of(field: &Field<'_>, known: &[&str], kind: &str) -> Result<String, Error> {
+    let name: String = field.get()?;
+    if known.contains(&name.as_str()) {
+        return Ok(name);
+    }
+    let mut message = format!("unknown {kind} {name:?}");
+    push_known(&mut message, &name, known, kind);
+    Err(field.error(message))
+}
+
+/// A value by its name.
+///
+/// # Errors
+///
+/// No value has the name.
+pub fn choice<T: Copy>(field: &Field<'_>, known: &[(&str, T)], kind: &str) -> Result<T, Error> {
+    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+    let name = one_of(field, &names, kind)?;
+    let found = known.iter().find(|(other, _)| *other == name);
+    found.map(|(_, value)| *value).ok_or_else(|| field.error(format!("unknown {kind}")))
+}
+
+/// Adds "did you mean" and the list of what is known to a message about an unknown name.
+pub fn push_known(message: &mut String, unknown: &str, known: &[&str], kind: &str) {
+    if let Some(similar) = closest(unknown, known) {
+        let _ = write!(message, ": did you mean `{similar}`?");
+    }
+    let separator = if message.ends_with('?') { " " } else { ": " };
+    match known {
+        [] => {
+            let _ = write!(message, "{separator}no {kind} is known here");
+        }
+        _ => {
+            let _ = write!(message, "{separator}known: {}", known.join(", "));
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What is wrong with a file, and where.
+
+use std::fmt::{self, Write as _};
+
+/// One thing wrong with a file, reading `FILE:LINE:COLUMN: FIELD: what is wrong`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    location: Location,
+    message: String,
+}
+
+impl Error {
+    /// An error about a file that has no lines to point at.
+    pub fn whole_file(file: &str, message: impl Into<String>) -> Self {
+        let location = Location { file: file.to_owned(), line: 0, column: 0, field: String::new() };
+        Self { location, message: message.into() }
+    }
+}
+
+impl Error {
+    /// Whether it has no line to point at.
+    pub fn is_about_whole_file(&self) -> bool {
+        self.location.line == 0
+    }
+}
+
+/// The parts of the message, for programs and tests; people read all of it.
+impl Error {
+    /// The file's name, as it was given.
+    pub fn file(&self) -> &str {
+        &self.location.file
+    }
+
+    /// 1-based line, unless the error is about the file as a whole.
+    pub fn line(&self) -> Option<usize> {
+        (self.location.line > 0).then_some(self.location.line)
+    }
+
+    /// 1-based column in characters, unless the error is about the file as a whole.
+    pub fn column(&self) -> Option<usize> {
+        (self.location.line > 0).then_some(self.location.column)
+    }
+
+    /// The key at fault from the top of the file, as in `instances[0].theta[2]`; empty when it is none.
+    pub fn field(&self) -> &str {
+        &self.location.field
+    }
+
+    /// What is wrong, without the place.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Location { file, line, column, field } = &self.location;
+        write!(formatter, "{file}:")?;
+        if *line > 0 {
+            write!(formatter, "{line}:{column}:")?;
+        }
+        if !field.is_empty() {
+            write!(formatter, " {field}:")?;
+        }
+        write!(formatter, " {}", self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A place in a file: where a value is, for an error that is found later.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    file: String,
+    /// 1-based; 0 for the file as a whole.
+    line: usize,
+    /// 1-based, in characters.
+    column: usize,
+    field: String,
+}
+
+impl Location {
+    /// A 1-based line and column.
+    pub fn new(file: &str, line: usize, column: usize, field: &str) -> Self {
+        Self { file: file.to_owned(), line, column, field: shortened(field, MAX_FIELD) }
+    }
+
+    /// The character at byte `offset` of `text`.
+    pub fn of_text(file: &str, text: &str, offset: usize, field: &str) -> Self {
+        let mut offset = offset.min(text.len());
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let before = &text[..offset];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = 1 + before.matches('\n').count();
+        Self::new(file, line, 1 + before[line_start..].chars().count(), field)
+    }
+
+    /// The byte at `offset` of a file that is not text; what precedes it is.
+    pub fn of_bytes(file: &str, bytes: &[u8], offset: usize) -> Self {
+        let before = String::from_utf8_lossy(&bytes[..offset]);
+        Self::of_text(file, &before, before.len(), "")
+    }
+
+    /// 1-based line.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// An error here.
+    pub fn error(&self, message: impl Into<String>) -> Error {
+        Error {
+            location: self.clone(),
+            message: shortened(&with_short_numbers(&message.into()), MAX_MESSAGE),
+        }
+    }
+}
+
+/// Characters of a field that are shown.
+const MAX_FIELD: usize = 200;
+/// Characters of a message that are shown.
+const MAX_MESSAGE: usize = 1000;
+
+/// The most digits in a row that are shown.
+const MAX_DIGITS: usize = 40;
+
+/// A text in which a number of hundreds of digits has its first ones, and how many they are.
+pub fn with_short_numbers(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(|letter: char| letter.is_ascii_digit()) {
+        let end =
+            rest[start..].find(|letter: char| !letter.is_ascii_digit()).map_or(rest.len(), |len| start + len);
+        let digits = &rest[start..end];
+        out.push_str(&rest[..start]);
+        if digits.len() > MAX_DIGITS {
+            let _ = write!(out, "{}... ({} digits)", &digits[..MAX_DIGITS / 2], digits.len());
+        } else {
+            out.push_str(digits);
+        }
+        rest = &rest[end..];
+    }
+    out + rest
+}
+
+/// At most `length` characters of a text, for files that quote a megabyte.
+fn shortened(text: &str, length: usize) -> String {
+    match text.char_indices().nth(length) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_many_digits_is_cut() {
+        let text = |number: &str| format!("horizon: {number} is too large: at most 2, {number}");
+        assert_eq!(with_short_numbers(&text(&"7".repeat(40))), text(&"7".repeat(40)));
+        let cut = format!("-1.{}... (300 digits)", "7".repeat(20));
+        assert_eq!(with_short_numbers(&text(&format!("-1.{}", "7".repeat(300)))), text(&cut));
+        assert_eq!(with_short_numbers(""), "");
+    }
+}

@@ -1,0 +1,151 @@
+//! What was probably meant by a misspelt name.
+
+/// The candidate nearest to `word`, when it is near enough to be what was meant.
+pub fn closest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    let normal = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
+    let word = normal(word);
+    let enough = 1 + word.chars().count() / 4;
+    // The plural and the singular of a word are close however many letters differ.
+    let near = |candidate: &&'a str| {
+        let candidate = normal(candidate);
+        distance(&word, &candidate).min(1 + distance(&singular(&word), &singular(&candidate)))
+    };
+    candidates.iter().copied().min_by_key(near).filter(|candidate| near(candidate) <= enough)
+}
+
+/// A word without the ending of an English plural.
+fn singular(word: &str) -> String {
+    match word.strip_suffix("ies") {
+        Some(stem) => format!("{stem}y"),
+        None => word.strip_suffix('s').unwrap_or(word).to_owned(),
+    }
+}
+
+/// Insertions, deletions, replacements and exchanges of neighbours that turn one word into the other.
+fn distance(left: &str, right: &str) -> usize {
+    let left: Vec<char> = left.chars().take(MAX_CHARS).collect();
+    let right: Vec<char> = right.chars().take(MAX_CHARS).collect();
+    let width = right.len() + 1;
+    let mut table = vec![0; (left.len() + 1) * width];
+    for row in 0..=left.len() {
+        for column in 0..=right.len() {
+            let at = row * width + column;
+            if row == 0 || column == 0 {
+                table[at] = row + column;
+                continue;
+            }
+            let replaced = table[at - width - 1] + usize::from(left[row - 1] != right[column - 1]);
+            table[at] = replaced.min(table[at - 1] + 1).min(table[at - width] + 1);
+            let exchanged = row > 1
+                && column > 1
+                && left[row - 1] == right[column - 2]
+                && left[row - 2] == right[column - 1];
+            if exchanged {
+                table[at] = table[at].min(table[at - 2 * width - 2] + 1);
+            }
+        }
+    }
+    table[table.len() - 1]
+}
+
+/// Longer words are compared by their beginnings.
+const MAX_CHARS: usize = 64;
+
+/// A message of serde in the words of somebody who writes TOML, not Rust.
+pub(crate) fn plain_serde_message(message: &str) -> String {
+    let mut plain = message.to_owned();
+    if let Some((unknown, known)) = unknown_and_known(message) {
+        plain = format!("unknown value {unknown:?}");
+        super::push_known(&mut plain, unknown, &known, "value");
+    }
+    if message == "integer number overflowed" {
+        return "the number has too many digits for an integer".to_owned();
+    }
+    // Beyond 64 bits serde names the type in which it keeps the number.
+    for wide in [" as i128", " as u128"] {
+        if let Some((found, _)) = plain.split_once(wide) {
+            let number = found.rsplit('`').nth(1).unwrap_or(found).to_owned();
+            return if number.starts_with('-') {
+                format!("{number} is negative: expected an integer of at least 0")
+            } else {
+                format!("{number} is too large: expected an integer of at most {}", u64::MAX)
+            };
+        }
+    }
+    for kind in ["integer", "string", "floating point", "boolean"] {
+        plain = plain.replace(&format!("invalid type: {kind} "), "");
+        plain = plain.replace(&format!("invalid value: {kind} "), "");
+    }
+    plain = plain.replace("invalid type: sequence", "an array").replace("invalid type: map", "a table");
+    for (rust, words) in [
+        ("expected usize", "expected an integer of at least 0"),
+        ("expected u64", "expected an integer of at least 0"),
+        ("expected f64", "expected a number"),
+        ("expected a string", "expected a string"),
+        ("expected a boolean", "expected true or false"),
+    ] {
+        if let Some(found) = plain.strip_suffix(&format!(", {rust}")) {
+            plain = format!("{} found: {words}", found.replace('`', ""));
+        }
+    }
+    plain
+}
+
+/// What serde's message about an unknown name says that there are: `"a" or "b"`.
+pub(crate) fn known_names(message: &str) -> Option<String> {
+    let (_, known) = unknown_and_known(message)?;
+    let quoted: Vec<String> = known.iter().map(|name| format!("{name:?}")).collect();
+    Some(quoted.join(" or "))
+}
+
+/// The names in serde's "unknown variant `x`, expected one of `a`, `b`".
+fn unknown_and_known(message: &str) -> Option<(&str, Vec<&str>)> {
+    let names = message.strip_prefix("unknown variant ")?;
+    let mut quoted = names.split('`').skip(1).step_by(2);
+    Some((quoted.next()?, quoted.collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_what_was_meant() {
+        let keys = ["horizon", "runs", "seed", "checkpoints"];
+        assert_eq!(closest("horizn", &keys), Some("horizon"));
+        assert_eq!(closest("Horizon", &keys), Some("horizon"));
+        assert_eq!(closest("sede", &keys), Some("seed"));
+        assert_eq!(closest("colour", &keys), None);
+        assert_eq!(closest("", &[]), None);
+        assert_eq!(closest("policy", &["instances", "policies"]), Some("policies"));
+        assert_eq!(closest("instance", &["instances", "policies"]), Some("instances"));
+        assert_eq!(closest("pbm_ts", &["pbm-ts", "pbm-ucb"]), Some("pbm-ts"));
+    }
+
+    #[test]
+    fn counts_edits() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("ab", "ba"), 1);
+        assert_eq!(distance("", "abc"), 3);
+    }
+
+    #[test]
+    fn serde_speaks_plainly() {
+        assert_eq!(
+            plain_serde_message("unknown variant `log-t2`, expected `log-t` or `log-horizon`"),
+            "unknown value \"log-t2\": did you mean `log-t`? known: log-t, log-horizon"
+        );
+        assert_eq!(
+            plain_serde_message("invalid type: string \"x\", expected f64"),
+            "\"x\" found: expected a number"
+        );
+        assert_eq!(
+            plain_serde_message("invalid value: integer `-1`, expected usize"),
+            "-1 found: expected an integer of at least 0"
+        );
+        assert_eq!(
+            plain_serde_message("invalid type: integer `18446744073709551616` as i128, expected usize"),
+            "18446744073709551616 is too large: expected an integer of at most 18446744073709551615"
+        );
+    }
+}

@@ -1,0 +1,257 @@
+//! Axes: what range they span, where their ticks are, and how a value becomes a place along them.
+
+use experiment::number;
+
+/// How values are spread along an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal differences are equally far apart.
+    Linear,
+    /// Equal ratios are equally far apart; values are positive.
+    Log,
+}
+
+/// A range of values, never empty.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Axis {
+    scale: Scale,
+    from: f64,
+    to: f64,
+}
+
+/// Values closer to zero are zero: units are clicks and clicks per round, summed up with rounding errors far smaller.
+const NOTHING: f64 = 1e-9;
+
+/// A line across the chart at a value, with a label if it is a major one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tick {
+    /// Where.
+    pub value: f64,
+    /// What is written there; empty for a minor tick.
+    pub label: String,
+}
+
+impl Axis {
+    /// An axis over `from..=to`, widened where the two are (nearly) the same or not usable.
+    ///
+    /// What differs from zero by less than 1e-9, on a linear axis, is what rounding left of zero.
+    pub fn new(scale: Scale, from: f64, to: f64) -> Self {
+        let usable = from.is_finite() && to.is_finite() && from <= to;
+        let (from, to) = match scale {
+            _ if usable => (from, to),
+            Scale::Linear => (0.0, 1.0),
+            Scale::Log => (1.0, 10.0),
+        };
+        match scale {
+            Scale::Log => {
+                let from = from.max(f64::MIN_POSITIVE);
+                let to = to.max(from);
+                if to / from < 1.5 {
+                    Self { scale, from: from / 2.0, to: to * 2.0 }
+                } else {
+                    Self { scale, from, to }
+                }
+            }
+            Scale::Linear => {
+                let size = from.abs().max(to.abs());
+                if size < NOTHING {
+                    Self { scale, from: 0.0, to: 1.0 }
+                } else if to - from > size * 1e-9 {
+                    Self { scale, from, to }
+                } else {
+                    let half = 0.05 * size;
+                    Self { scale, from: from - half, to: to + half }
+                }
+            }
+        }
+    }
+
+    /// A linear axis over `from..=to`, widened to whole steps of its ticks.
+    pub fn rounded(from: f64, to: f64) -> Self {
+        let exact = Self::new(Scale::Linear, from, to);
+        let step = exact.step();
+        Self {
+            scale: Scale::Linear,
+            from: libm::floor(exact.from / step + 1e-9) * step,
+            to: libm::ceil(exact.to / step - 1e-9) * step,
+        }
+    }
+
+    /// The largest value on it.
+    pub fn to(&self) -> f64 {
+        self.to
+    }
+
+    /// Where along the axis a value is: 0 at its start, 1 at its end.
+    pub fn place(&self, value: f64) -> f64 {
+        match self.scale {
+            Scale::Linear => (value - self.from) / (self.to - self.from),
+            Scale::Log => {
+                libm::log(value.max(f64::MIN_POSITIVE) / self.from) / libm::log(self.to / self.from)
+            }
+        }
+    }
+
+    /// Its ticks in increasing order, labels for at most `labels` of them (at least one).
+    pub fn ticks(&self, labels: usize) -> Vec<Tick> {
+        match self.scale {
+            Scale::Linear => self.linear_ticks(),
+            Scale::Log => self.log_ticks(labels.max(1)),
+        }
+    }
+
+    /// Distance of ticks: the 1, 2 or 5 times a power of ten that gives four to nine of them.
+    fn step(&self) -> f64 {
+        let raw = (self.to - self.from) / 5.0;
+        let power = libm::pow(10.0, libm::floor(libm::log10(raw)));
+        let lead = raw / power;
+        let factor = if lead < 1.5 {
+            1.0
+        } else if lead < 3.5 {
+            2.0
+        } else if lead < 7.5 {
+            5.0
+        } else {
+            10.0
+        };
+        factor * power
+    }
+
+    fn linear_ticks(&self) -> Vec<Tick> {
+        let step = self.step();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 0..=12")]
+        let decimals = (-libm::floor(libm::log10(step) + 1e-9)).clamp(0.0, 12.0) as usize;
+        let first = libm::ceil(self.from / step - 1e-9);
+        (0..=20)
+            .map(|index| (first + f64::from(index)) * step)
+            .take_while(|value| *value <= self.to + 1e-9 * step)
+            .map(|value| Tick { value, label: number::fixed(value, decimals) })
+            .collect()
+    }
+
+    fn log_ticks(&self, labels: usize) -> Vec<Tick> {
+        let inside = |value: f64| value >= self.from * (1.0 - 1e-9) && value <= self.to * (1.0 + 1e-9);
+        #[expect(clippy::cast_possible_truncation, reason = "the exponent of an f64 is within ±324")]
+        let (lowest, highest) =
+            (libm::floor(libm::log10(self.from)) as i32, libm::ceil(libm::log10(self.to)) as i32);
+        let at = |digit: u32, exponent: i32| f64::from(digit) * libm::pow(10.0, f64::from(exponent));
+        let decades = (lowest..=highest).filter(|&exponent| inside(at(1, exponent))).count();
+        let inside_of = |digits: &[u32]| -> usize {
+            let all =
+                (lowest..=highest).flat_map(|exponent| digits.iter().map(move |&digit| at(digit, exponent)));
+            all.filter(|&value| inside(value)).count()
+        };
+        let round = inside_of(&[1, 2, 5]);
+        let all_round = round <= labels;
+        // One label alone gives no scale.
+        let all = round < 2 && inside_of(&[1, 2, 3, 4, 5, 6, 7, 8, 9]) <= labels;
+        let every = decades.div_ceil(labels).max(1);
+        let mut ticks = Vec::new();
+        for exponent in lowest..=highest {
+            for digit in 1..10 {
+                let value = at(digit, exponent);
+                if !inside(value) {
+                    continue;
+                }
+                let labelled = if all {
+                    true
+                } else if all_round || decades == 0 {
+                    matches!(digit, 1 | 2 | 5)
+                } else {
+                    digit == 1 && usize::try_from(exponent - lowest).is_ok_and(|n| n.is_multiple_of(every))
+                };
+                let decimals = usize::try_from(-exponent).unwrap_or(0);
+                let label = if labelled { number::fixed(value, decimals) } else { String::new() };
+                ticks.push(Tick { value, label });
+            }
+        }
+        ticks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(axis: &Axis, room: usize) -> Vec<String> {
+        axis.ticks(room).into_iter().map(|tick| tick.label).filter(|label| !label.is_empty()).collect()
+    }
+
+    #[test]
+    fn decades_are_labelled_in_full() {
+        let axis = Axis::new(Scale::Log, 1.0, 100_000.0);
+        assert_eq!(labels(&axis, 8), ["1", "10", "100", "1,000", "10,000", "100,000"]);
+        assert_eq!(axis.place(1.0), 0.0);
+        assert!((axis.place(1000.0) - 0.6).abs() < 1e-12);
+        assert_eq!(axis.place(100_000.0), 1.0);
+    }
+
+    #[test]
+    fn a_part_of_a_decade_is_labelled_in_full() {
+        assert_eq!(labels(&Axis::new(Scale::Log, 0.29, 0.85), 8), ["0.3", "0.4", "0.5", "0.6", "0.7", "0.8"]);
+    }
+
+    #[test]
+    fn crowded_decades_are_labelled_every_so_often() {
+        let axis = Axis::new(Scale::Log, 1.0, 1e9);
+        assert_eq!(labels(&axis, 5), ["1", "100", "10,000", "1,000,000", "100,000,000"]);
+    }
+
+    #[test]
+    fn few_decades_get_ones_twos_and_fives() {
+        let axis = Axis::new(Scale::Log, 500.0, 3000.0);
+        assert_eq!(labels(&axis, 8), ["500", "1,000", "2,000"]);
+        let axis = Axis::new(Scale::Log, 500.0, 20_000.0);
+        assert_eq!(labels(&axis, 8), ["500", "1,000", "2,000", "5,000", "10,000", "20,000"]);
+        assert_eq!(labels(&axis, 4), ["1,000", "10,000"]);
+        let axis = Axis::new(Scale::Log, 3.5, 4.5);
+        assert_eq!(labels(&axis, 4), ["2", "5"]);
+    }
+
+    #[test]
+    fn one_value_still_spans_a_range() {
+        for (scale, value) in
+            [(Scale::Log, 1.0), (Scale::Linear, 0.0), (Scale::Linear, 7.0), (Scale::Log, 0.0)]
+        {
+            let axis = Axis::new(scale, value, value);
+            assert!(axis.to > axis.from, "{scale:?} {value}");
+            assert!(axis.place(value).is_finite());
+            assert!(axis.ticks(8).iter().all(|tick| tick.value.is_finite()));
+        }
+        assert_eq!(labels(&Axis::new(Scale::Log, 1.0, 1.0), 8), ["0.5", "1", "2"]);
+    }
+
+    #[test]
+    fn values_that_are_no_numbers_do_not_break_an_axis() {
+        for (from, to) in
+            [(f64::NAN, 1.0), (0.0, f64::INFINITY), (f64::INFINITY, f64::NEG_INFINITY), (2.0, 1.0)]
+        {
+            assert_eq!(Axis::new(Scale::Linear, from, to), Axis::new(Scale::Linear, 0.0, 1.0));
+            let log = Axis::new(Scale::Log, from, to);
+            assert_eq!(labels(&log, 8), ["1", "2", "5", "10"]);
+            assert!(log.ticks(8).len() == 10);
+        }
+    }
+
+    #[test]
+    fn what_rounding_left_of_zero_is_zero() {
+        for (from, to) in [(-2e-12, 2e-12), (0.0, 1e-10), (-9e-10, 0.0)] {
+            assert_eq!(Axis::rounded(from, to), Axis::rounded(0.0, 1.0));
+        }
+        assert_eq!(Axis::rounded(-2e-12, 437.0), Axis::rounded(0.0, 437.0));
+        assert_eq!(labels(&Axis::rounded(-3.0, 8.0), 9), ["−4", "−2", "0", "2", "4", "6", "8"]);
+    }
+
+    #[test]
+    fn linear_ticks_are_round_and_cover_the_range() {
+        let axis = Axis::rounded(0.0, 437.0);
+        assert_eq!(labels(&axis, 9), ["0", "100", "200", "300", "400", "500"]);
+        let axis = Axis::rounded(0.0613, 0.0742);
+        assert_eq!(
+            labels(&axis, 9),
+            ["0.060", "0.062", "0.064", "0.066", "0.068", "0.070", "0.072", "0.074", "0.076"]
+        );
+        let axis = Axis::rounded(0.0, 1e17);
+        assert!(labels(&axis, 9).len() >= 4);
+    }
+}

@@ -1,0 +1,117 @@
+//! Whether a policy needs as many times the time of another to recommend the best item as is said.
+//!
+//! With the share of runs that are right by the logarithm of the horizon, a curve each, a level of accuracy is reached at two horizons, and
+//! the logarithm of their ratio is how far apart the curves are at this level. On average over the levels that is the area between them: for
+//! every run `sum w (right of the other - right of the one)`, the horizons weighted by the logarithmic space around each (trapezoids). Its
+//! mean over runs is the logarithm of the ratio, and runs say how certain it is. A level that nobody has reached at the last horizon counts as
+//! reached there by both.
+
+use anyhow::{Context, Result, bail};
+use confidence::math::ln;
+
+use super::{Evidence, Finding, Levels, Limits, freedom_of, mean_and_error, within};
+use crate::claims::Comparison;
+use crate::series::Series;
+use crate::student;
+use experiment::number;
+use experiment::result::EndValue;
+
+pub(super) fn judge(
+    evidence: &Evidence<'_>,
+    policies: &[String; 2],
+    limits: Limits,
+    levels: Levels,
+) -> Result<Finding> {
+    let mut horizons: Vec<(f64, [Vec<f64>; 2])> = Vec::new();
+    for variant in evidence.variants {
+        let horizon = variant.measured.result.horizon.context("a variant has no horizon")?;
+        let right = |label: &String| {
+            let policy = variant.measured.policy(label).with_context(|| format!("no policy `{label}`"))?;
+            Ok(variant.measured.values(policy, EndValue::Accuracy))
+        };
+        let [one, other]: [Result<Vec<f64>>; 2] = [right(&policies[0]), right(&policies[1])];
+        horizons.push((ln(horizon as f64), [one?, other?]));
+    }
+    horizons.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let n_runs = horizons.first().map_or(0, |(_, [one, _])| one.len());
+    if horizons.iter().flat_map(|(_, both)| both).any(|right| right.len() != n_runs) {
+        bail!("the variants have different numbers of runs");
+    }
+    let mut sample = vec![0.0; n_runs];
+    for (index, (middle, [one, other])) in horizons.iter().enumerate() {
+        let before = index.checked_sub(1).map_or(*middle, |index| horizons[index].0);
+        let after = horizons.get(index + 1).map_or(*middle, |(after, _)| *after);
+        let weight = (after - before) / 2.0;
+        for ((sum, one), other) in sample.iter_mut().zip(one).zip(other) {
+            *sum += weight * (other - one);
+        }
+    }
+    let (mean, se) = mean_and_error(&sample);
+    let beyond = limits.beyond(|sign, limit| (sign * (mean - ln(limit)), se));
+    let name = |label: &String| (evidence.reader_name)(&Series { variant: None, policy: label.clone() });
+    let ratio = libm::exp(mean);
+    let comparison = Comparison {
+        what: format!("{} / {}", policies[0], policies[1]),
+        readers: format!("{} / {}", name(&policies[0]), name(&policies[1])),
+        measured: number::estimate(ratio, ratio * se, n_runs as u64),
+        ..within::judge(&beyond, freedom_of(&sample), levels)
+    };
+    let finding = within::finding("ratio of times", vec![comparison], &limits.words());
+    Ok(within::with_intervals(
+        finding,
+        interval(mean, se, freedom_of(&sample)).map(|interval| vec![interval]),
+    ))
+}
+
+/// The 95 % confidence interval of the ratio, from that of its logarithm.
+fn interval(mean: f64, se: f64, freedom: u64) -> Option<String> {
+    let reach = (freedom > 0).then(|| student::critical(0.025, freedom) * se)?;
+    let [low, high] = [mean - reach, mean + reach].map(libm::exp);
+    Some(format!("{} to {}", number::significant(low, 3), number::significant(high, 3)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims::Verdict;
+    use crate::series::Simulated;
+    use experiment::{Measured, Runs};
+
+    /// Variants with these horizons, in which of 100 runs so many are right at the end, of policy a and of b.
+    fn variants(horizons: &[(u64, usize, usize)]) -> Vec<Simulated> {
+        let variant = |&(horizon, a, b): &(u64, usize, usize)| {
+            let regrets = vec![vec![1.0]; 100];
+            let mut measured = Measured::synthetic(&[horizon], &[("a", regrets.clone()), ("b", regrets)]);
+            let Runs::Curves { outcome, .. } = &mut measured.runs else { panic!("no curves") };
+            for (curves, right) in outcome.records.iter_mut().zip([a, b]) {
+                for (run, curve) in curves.iter_mut().enumerate() {
+                    curve.accurate = vec![run < right];
+                }
+            }
+            Simulated { name: Some(horizon.to_string()), title: String::new(), size: None, measured }
+        };
+        horizons.iter().map(variant).collect()
+    }
+
+    fn judged(horizons: &[(u64, usize, usize)], limits: Limits) -> Finding {
+        let variants = variants(horizons);
+        let reader_name = |series: &Series| series.policy.clone();
+        let evidence = Evidence { variants: &variants, value: EndValue::Accuracy, reader_name: &reader_name };
+        judge(&evidence, &["a".to_owned(), "b".to_owned()], limits, Levels::of(1e-3, limits.count())).unwrap()
+    }
+
+    #[test]
+    fn a_curve_that_is_moved_is_so_many_times_as_late() {
+        // The accuracy of b at ten times the horizon is that of a: whatever the levels, ten times the time.
+        let horizons = [(10, 0, 0), (100, 40, 0), (1000, 90, 40), (10_000, 100, 90), (100_000, 100, 100)];
+        let finding = judged(&horizons, Limits::Between(0.05, 0.2));
+        assert_eq!(finding.verdict, Verdict::Reproduced);
+        let ratio: f64 = finding.comparisons[0].measured.split(' ').next().unwrap().parse().unwrap();
+        // In half of the runs or so the space counts once, in others twice or not at all: all the same, 0.1.
+        assert!((ratio - 0.1).abs() < 1e-3, "{}", finding.comparisons[0].measured);
+        assert_eq!(judged(&horizons, Limits::AtLeast(0.5)).verdict, Verdict::Contradicted);
+        // The order of variants does not matter.
+        let turned: Vec<_> = horizons.into_iter().rev().collect();
+        assert_eq!(judged(&turned, Limits::AtLeast(0.5)), judged(&horizons, Limits::AtLeast(0.5)));
+    }
+}

@@ -1,0 +1,404 @@
+use super::*;
+use experiment::result::{Bound, Curves, Found, MeanSe, Optimum, Spread};
+use experiment::{Measured, Task};
+
+/// Policies whose regret is `factor * t` at these rounds, spread from half to twice that, of ten clicks a round at best.
+fn result(policies: &[(&str, f64)], t: &[u64], bound: f64) -> ResultFile {
+    let times = |factor: f64| t.iter().map(|&t| factor * t as f64).collect::<Vec<_>>();
+    let policies = policies.iter().map(|&(label, factor)| PolicyResult {
+        label: label.to_owned(),
+        policy: label.to_owned(),
+        found: Found::Curves(Curves {
+            t: t.to_vec(),
+            regret: Spread {
+                mean: times(factor),
+                se: times(factor / 10.0),
+                min: times(0.0),
+                max: times(3.0 * factor),
+                q10: times(factor / 2.0),
+                q90: times(2.0 * factor),
+            },
+            clicks: MeanSe { mean: times(10.0 - factor), se: times(0.1) },
+            accuracy: Vec::new(),
+        }),
+    });
+    ResultFile {
+        schema: 1,
+        name: "synthetic".to_owned(),
+        unit: "clicks",
+        task: Task::Regret,
+        runs: 1500,
+        horizon: t.last().copied(),
+        max_steps: None,
+        seed: 1,
+        policies: policies.collect(),
+        paired: Vec::new(),
+        bounds: vec![Bound { label: "bound".to_owned(), t: t.to_vec(), value: times(bound) }],
+        optimum: Some(Optimum { t: t.to_vec(), clicks: MeanSe { mean: times(10.0), se: times(0.0) } }),
+    }
+}
+
+fn regret_of(result: &mut ResultFile, policy: usize) -> &mut Spread {
+    match &mut result.policies[policy].found {
+        Found::Curves(curves) => &mut curves.regret,
+        Found::Answers(_) => panic!("no curves"),
+    }
+}
+
+fn drawn(figure: &Figure, result: &ResultFile) -> Chart {
+    let looks = Looks::of(result.policies.iter().map(|policy| policy.label.as_str()));
+    chart(figure, &[Shown { title: "", result }], &looks)
+}
+
+#[test]
+fn regret_has_its_bound_and_bands() {
+    let result = result(&[("a", 1.0), ("b", 2.0)], &[1, 10, 100], 0.5);
+    let mut figure = Figure::of(Kind::Regret);
+    let chart = drawn(&figure, &result);
+    let labels: Vec<_> = chart.curves.iter().map(|curve| (&*curve.label, curve.look)).collect();
+    assert_eq!(labels, [("bound", Look::Reference(0)), ("a", Look::Policy(0)), ("b", Look::Policy(1))]);
+    assert_eq!(chart.curves[1].points, [(1.0, 1.0), (10.0, 10.0), (100.0, 100.0)]);
+    let (x, low, high) = chart.curves[1].band[2];
+    assert!(x == 100.0 && (low - 80.38).abs() < 0.01 && (high - 119.62).abs() < 0.01);
+    assert!(chart.y.to() >= 200.0 + 39.2);
+    assert_eq!(chart.subtitle, "mean of 1,500 runs; shaded: 95 % confidence interval; dashed: bounds");
+
+    figure.band = Band::Deciles;
+    assert_eq!(drawn(&figure, &result).curves[1].band[2], (100.0, 50.0, 200.0));
+    figure.band = Band::None;
+    figure.references = false;
+    let plain = drawn(&figure, &result);
+    assert!(plain.curves.len() == 2 && plain.curves.iter().all(|curve| curve.band.is_empty()));
+    assert_eq!(plain.subtitle, "mean of 1,500 runs");
+}
+
+/// After any number of rounds regret may be below it.
+#[test]
+fn a_lower_bound_on_regret_is_called_asymptotic() {
+    let mut result = result(&[("a", 1.0)], &[1, 10, 100], 0.5);
+    result.bounds[0].label = "lower bound (theorem 1)".to_owned();
+    let chart = drawn(&Figure::of(Kind::Regret), &result);
+    assert_eq!(chart.curves[0].label, "asymptotic lower bound (theorem 1)");
+    assert!(chart.subtitle.ends_with("; dashed: asymptotic lower bound"), "{}", chart.subtitle);
+    // One on stopping times holds as it stands.
+    result.bounds[0].t.clear();
+    assert_eq!(result.bounds[0].reader_name(), "lower bound (theorem 1)");
+}
+
+#[test]
+fn regrets_that_would_lie_on_each_other_are_spread_by_a_logarithmic_axis() {
+    let y_label = |factors: &[f64], y_scale: Option<Scale>| {
+        let labels: Vec<String> = (0..factors.len()).map(|number| format!("p{number}")).collect();
+        let policies: Vec<(&str, f64)> =
+            labels.iter().map(String::as_str).zip(factors.iter().copied()).collect();
+        let chart =
+            drawn(&Figure { y_scale, ..Figure::of(Kind::Regret) }, &result(&policies, &[1, 10, 100], 0.5));
+        (chart.y_label.contains("log scale"), chart.subtitle)
+    };
+    let seventeen = [[1.0; 13].as_slice(), &[50.0; 4]].concat();
+    assert!(y_label(&seventeen, None).0 && !y_label(&seventeen, Some(Scale::Linear)).0);
+    // Half of them is not more than half.
+    assert!(!y_label(&[1.0, 1.0, 50.0, 50.0], None).0 && y_label(&[1.0, 1.0, 1.0, 50.0, 50.0], None).0);
+    assert!(!y_label(&[1.0, 50.0], None).0 && !y_label(&[], None).0 && !y_label(&[0.0], None).0);
+    assert!(!y_label(&[5.0, 6.0, 7.0, 50.0], None).0 && y_label(&[5.0, 6.0, 7.0, 50.0], Some(Scale::Log)).0);
+    // What has none counts for neither, and is named.
+    let (is_log, subtitle) = y_label(&[1.0, 0.0, 1.0, 1e-12, 50.0], None);
+    assert!(is_log && subtitle.ends_with("; without regret: p1, p3"), "{subtitle}");
+}
+
+#[test]
+fn a_click_through_rate_is_clicks_by_rounds_from_a_round_on() {
+    let figure = Figure { from: 10, band: Band::None, ..Figure::of(Kind::ClickThroughRate) };
+    let chart = drawn(&figure, &result(&[("a", 1.0)], &[1, 10, 100], 0.5));
+    assert_eq!(chart.curves[0].label, "optimum");
+    assert_eq!(chart.curves[0].points, [(10.0, 10.0), (100.0, 10.0)]);
+    assert_eq!(chart.curves[1].points, [(10.0, 9.0), (100.0, 9.0)]);
+}
+
+#[test]
+fn a_bound_far_above_the_curves_leaves_the_frame_and_says_so() {
+    let chart = drawn(&Figure::of(Kind::Regret), &result(&[("a", 1.0)], &[1, 10, 100], 50.0));
+    assert!(chart.y.to() < 300.0);
+    assert_eq!(chart.curves[0].label, "bound (above the frame)");
+}
+
+#[test]
+fn few_runs_have_wide_bands_and_one_has_none() {
+    let mut result = result(&[("a", 1.0)], &[1, 10, 100], 0.5);
+    for (runs, reach) in [(2, 12.706), (3, 4.303), (1500, 1.9616)] {
+        result.runs = runs;
+        let (_, low, high) = drawn(&Figure::of(Kind::Regret), &result).curves[1].band[2];
+        assert!((high - 100.0 - 10.0 * reach).abs() < 0.01 && (low + high - 200.0).abs() < 1e-9, "{runs}");
+    }
+    result.runs = 1;
+    for (kind, band) in [
+        (Kind::Regret, Band::Confidence),
+        (Kind::Regret, Band::Deciles),
+        (Kind::ClickThroughRate, Band::Confidence),
+    ] {
+        let chart = drawn(&Figure { band, ..Figure::of(kind) }, &result);
+        assert!(chart.curves.iter().all(|curve| curve.band.is_empty()));
+        assert!(chart.subtitle.starts_with("one run; dashed"), "{}", chart.subtitle);
+    }
+}
+
+#[test]
+fn what_rounding_left_below_zero_stays_in_the_frame() {
+    let mut result = result(&[("a", 0.0), ("b", 0.0)], &[1, 10, 100], 0.0);
+    regret_of(&mut result, 0).mean = vec![0.0, -1e-12, -2e-12];
+    let zero = drawn(&Figure::of(Kind::Regret), &result).y;
+    assert_eq!(zero, Axis::rounded(0.0, 1.0));
+    assert!((0.0..=1.0).contains(&(zero.place(-2e-12) + 1e-9)));
+    regret_of(&mut result, 1).mean = vec![-0.5, -3.0, 7.0];
+    assert!(drawn(&Figure::of(Kind::Regret), &result).y.place(-3.0) >= 0.0);
+}
+
+#[test]
+fn a_figure_without_a_point_says_so() {
+    for scale in [Scale::Log, Scale::Linear] {
+        let figure = Figure { from: 10_000, scale, ..Figure::of(Kind::Regret) };
+        let result = result(&[("a", 1.0)], &[1, 10, 100], 0.5);
+        let looks = Looks::of(["a"]);
+        let picture = &draw(&[figure], &result, &looks).unwrap()[0].1;
+        assert!(picture.contains("nothing to show"), "{scale:?}");
+        assert!(picture.matches("<text").count() < 8, "{scale:?}");
+    }
+}
+
+#[test]
+fn a_policy_keeps_its_look() {
+    let looks = Looks::of(["a", "b", "a", "c"]);
+    assert_eq!(["a", "b", "c"].map(|label| looks.policy(label)), [0, 1, 2].map(Look::Policy));
+    let names = BTreeMap::from([("a".to_owned(), "The A".to_owned())]);
+    let looks = looks.named(names);
+    assert_eq!((looks.name("a"), looks.name("b")), ("The A", "b"));
+    let result = result(&[("a", 1.0)], &[1, 10], 0.5);
+    let chart = chart(&Figure::of(Kind::Regret), &[Shown { title: "", result: &result }], &looks);
+    assert_eq!((&*chart.curves[1].label, chart.curves[1].look), ("The A", Look::Policy(0)));
+}
+
+#[test]
+fn figures_of_one_kind_have_different_files() {
+    let kinds = [Kind::Regret, Kind::ClickThroughRate, Kind::Regret].map(Figure::of);
+    assert_eq!(file_names(&kinds), ["regret.svg", "click-through-rate.svg", "regret-2.svg"]);
+}
+
+#[test]
+fn every_result_can_be_drawn() {
+    let mut broken = result(&[("a", 1.0)], &[1, 10], 1.0);
+    regret_of(&mut broken, 0).mean[1] = f64::NAN;
+    regret_of(&mut broken, 0).se = vec![f64::INFINITY; 2];
+    let nine: Vec<(String, f64)> = (1..10).map(|i| (format!("policy {i}"), f64::from(i))).collect();
+    let nine: Vec<(&str, f64)> = nine.iter().map(|(label, factor)| (label.as_str(), *factor)).collect();
+    let results = [
+        result(&[], &[1], 1.0),
+        result(&[("a", 1.0)], &[1], 1.0),
+        result(&[("a", 0.0), ("b", 0.0)], &[1, 10], 0.0),
+        result(&[("a", 1e300)], &[1, 1 << 53], 1.0),
+        result(&nine, &[1, 7, 1000], 1.0),
+        broken,
+    ];
+    for result in &results {
+        let looks = Looks::of(result.policies.iter().map(|policy| policy.label.as_str()));
+        for scale in [Scale::Log, Scale::Linear] {
+            for band in [Band::None, Band::Confidence, Band::Deciles] {
+                for kind in [Kind::Regret, Kind::ClickThroughRate] {
+                    for from in [1, 5, 10_000] {
+                        let figure = Figure { band, scale, from, ..Figure::of(kind) };
+                        let pictures = draw(std::slice::from_ref(&figure), result, &looks).unwrap();
+                        assert!(!pictures[0].1.contains("NaN"), "{figure:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Variants of a panel, of each its title and what it measured.
+fn variants(all: Vec<(&str, Measured)>) -> Vec<Simulated> {
+    let one = |(title, measured): (&str, Measured)| Simulated {
+        name: Some(title.to_owned()),
+        title: title.to_owned(),
+        size: None,
+        measured,
+    };
+    all.into_iter().map(one).collect()
+}
+
+/// Two runs with these regrets at round 100, half of them at round 10.
+fn two_runs(regrets: [f64; 2]) -> Vec<Vec<f64>> {
+    regrets.map(|regret| vec![regret / 2.0, regret]).to_vec()
+}
+
+fn measured(policies: &[(&str, [f64; 2])], bound: f64) -> Measured {
+    let policies: Vec<(&str, Vec<Vec<f64>>)> =
+        policies.iter().map(|&(label, regrets)| (label, two_runs(regrets))).collect();
+    Measured::synthetic(&[10, 100], &policies).with_bound("bound (theorem 1)", bound)
+}
+
+fn overlaid(variants: &[Simulated]) -> Vec<(String, Look)> {
+    let shown: Vec<Shown<'_>> = variants
+        .iter()
+        .map(|variant| Shown { title: &variant.title, result: &variant.measured.result })
+        .collect();
+    let chart = chart(&Figure::of(Kind::Regret), &shown, &Looks::of(["a", "b"]));
+    chart.curves.into_iter().map(|curve| (curve.label, curve.look)).collect()
+}
+
+#[test]
+fn variants_lie_over_each_other_with_a_bound_that_is_the_same_once() {
+    let one = |bound: f64| measured(&[("a", [4.0, 6.0])], bound);
+    let expect = |variants: &[Simulated], expected: &[(&str, Look)]| {
+        let expected: Vec<_> = expected.iter().map(|&(label, look)| (label.to_owned(), look)).collect();
+        assert_eq!(overlaid(variants), expected);
+    };
+    let policies = [("x", Look::Policy(0)), ("y", Look::Policy(1))];
+    let same = variants(vec![("x", one(1.0)), ("y", one(1.0))]);
+    expect(&same, &[&[("bound (theorem 1)", Look::Reference(0))][..], &policies].concat());
+    let own = variants(vec![("x", one(1.0)), ("y", one(1.5))]);
+    let bounds = [("bound, x", Look::ReferenceOf(0, 0)), ("bound, y", Look::ReferenceOf(1, 0))];
+    expect(&own, &[bounds, policies].concat());
+    // Of several policies, each keeps its colour.
+    let both = || measured(&[("a", [4.0, 6.0]), ("b", [4.0, 6.0])], 1.0);
+    let several = [
+        ("bound (theorem 1)", Look::Reference(0)),
+        ("a, x", Look::Variant(0, 0)),
+        ("b, x", Look::Variant(1, 0)),
+        ("a, y", Look::Variant(0, 1)),
+        ("b, y", Look::Variant(1, 1)),
+    ];
+    expect(&variants(vec![("x", both()), ("y", both())]), &several);
+}
+
+#[test]
+fn final_values_are_shares_of_one_policy_where_it_takes_part() {
+    let panel = variants(vec![
+        ("x", measured(&[("a", [4.0, 6.0]), ("b", [8.0, 12.0])], 1.0)),
+        ("y", measured(&[("a", [4.0, 6.0])], 1.0)),
+        ("z", measured(&[("b", [0.0, 0.0]), ("a", [4.0, 6.0])], 1.0)),
+    ]);
+    let looks = Looks::of(["a", "b"]);
+    let mut figure = Figure::of(Kind::Final);
+    let plain = final_values::chart(&figure, &panel, &looks);
+    let labels: Vec<&str> = plain.curves.iter().map(|curve| curve.label.as_str()).collect();
+    assert_eq!((labels, plain.curves[0].points.len(), plain.curves[1].points.len()), (vec!["a", "b"], 3, 2));
+    assert!(plain.curves[0].points.iter().all(|point| point.1 == 5.0));
+    assert_eq!(plain.categories, ["x", "y", "z"]);
+    figure.relative_to = Some("b".to_owned());
+    let shares = final_values::chart(&figure, &panel, &looks);
+    assert_eq!(shares.curves.len(), 1);
+    // Half of it in every run: no error. Nothing where there is no b, or none of its regret.
+    assert_eq!(shares.curves[0].points, [(0.0, 50.0)]);
+    assert_eq!(shares.curves[0].band, [(0.0, 50.0, 50.0)]);
+    assert_eq!(shares.y_label, "regret at the end, % of b");
+}
+
+#[test]
+fn curves_of_one_variant_are_called_after_their_policies() {
+    let policies = |end: f64| measured(&[("a", [4.0, end]), ("b", [1.0, 2.0])], 1.0);
+    let panel = variants(vec![("x", policies(6.0)), ("y", policies(60.0))]);
+    let looks = Looks::of(["a", "b"]);
+    let ends = |variant: Option<&str>| -> Vec<(String, f64)> {
+        let figure =
+            Figure { variant: variant.map(str::to_owned), references: false, ..Figure::of(Kind::Regret) };
+        let chart = chart(&figure, &shown(&figure, &panel), &looks);
+        chart.curves.into_iter().map(|curve| (curve.label, curve.points.last().unwrap().1)).collect()
+    };
+    let named = |all: &[(&str, f64)]| -> Vec<(String, f64)> {
+        all.iter().map(|(label, end)| ((*label).to_owned(), *end)).collect()
+    };
+    assert_eq!(ends(None), named(&[("a, x", 5.0), ("b, x", 1.5), ("a, y", 32.0), ("b, y", 1.5)]));
+    assert_eq!(ends(Some("x")), named(&[("a", 5.0), ("b", 1.5)]));
+    assert_eq!(ends(Some("y")), named(&[("a", 32.0), ("b", 1.5)]));
+}
+
+#[test]
+fn a_heat_map_has_a_cell_for_every_policy_of_every_variant() {
+    let panel = variants(vec![
+        ("x < 1", measured(&[("a", [4.0, 6.0]), ("b", [8.0, 12.0])], 1.0)),
+        ("y", measured(&[("b", [8.0, 12.0])], 1.0)),
+    ]);
+    let figure = Figure { relative_to: Some("b".to_owned()), ..Figure::of(Kind::HeatMap) };
+    let svg = &draw_variants(&[figure], &panel, &Looks::of(["a", "b"])).unwrap()[0].1;
+    assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>") && !svg.contains("x < 1"));
+    for cell in ["a, x &lt; 1: 50.0 ± 0", "b, x &lt; 1: 100 ± 0", "b, y: 100 ± 0"] {
+        assert!(svg.contains(&format!("<title>{cell}</title>")), "{cell}");
+    }
+    // One cell is empty.
+    assert_eq!((svg.matches("<g><title>").count(), svg.matches("#f3f3f3").count()), (3, 1));
+}
+
+#[test]
+fn parameters_are_sorted_from_the_largest_on() {
+    let numbers = vec![("x".to_owned(), vec![0.2, 0.9, 0.5]), ("y".to_owned(), vec![0.4])];
+    let mut figure = Figure { parameter: "Rows", numbers, ..Figure::of(Kind::Parameters) };
+    let chart = parameters::chart(&figure);
+    let labels: Vec<_> = chart.curves.iter().map(|curve| (&*curve.label, curve.look)).collect();
+    assert_eq!(labels, [("x", Look::Policy(0)), ("y", Look::Policy(1))]);
+    // A few ranks are named, at the places 0, 1, ...
+    assert_eq!(chart.curves[0].points, [(0.0, 0.9), (1.0, 0.5), (2.0, 0.2)]);
+    assert_eq!(
+        (chart.categories.as_slice(), &*chart.title),
+        (&["1", "2", "3"].map(str::to_owned)[..], "Rows, sorted")
+    );
+    figure.scale = Scale::Log;
+    let chart = parameters::chart(&figure);
+    assert_eq!(chart.curves[0].points, [(1.0, 0.9), (2.0, 0.5), (3.0, 0.2)]);
+    assert_eq!((chart.categories.len(), chart.y), (0, Axis::rounded(0.0, 0.9)));
+    // Many are counted.
+    figure.scale = Scale::Linear;
+    figure.numbers[0].1 = (0..800).map(|item| f64::from(item) / 800.0).collect();
+    let chart = parameters::chart(&figure);
+    assert_eq!((chart.categories.len(), chart.x), (0, Axis::new(Scale::Linear, 0.0, 800.0)));
+    assert_eq!((chart.curves[0].points[0], chart.curves[0].points[799]), ((1.0, 0.99875), (800.0, 0.0)));
+    // Of one experiment and of variants it is the same picture.
+    let panel = variants(vec![("x", measured(&[("a", [4.0, 6.0])], 1.0))]);
+    let alone = draw(std::slice::from_ref(&figure), &panel[0].measured.result, &Looks::of(["a"])).unwrap();
+    assert_eq!(alone, draw_variants(&[figure], &panel, &Looks::of(["a"])).unwrap());
+    assert_eq!(alone[0].0, "parameters.svg");
+}
+
+#[test]
+fn whatever_variants_there_are_can_be_drawn() {
+    let long = "a title as long as titles may be, 40 ....";
+    let panels = [
+        variants(vec![("x", measured(&[("a", [f64::NAN, 1.0]), ("b", [0.0, 0.0])], 0.0))]),
+        variants((0..30).map(|_| (long, measured(&[("a", [1.0, 2.0])], 1.0))).collect()),
+        variants(vec![
+            ("x", measured(&[("a", [-1e-12, 0.0])], 1.0)),
+            ("y", measured(&[("b", [1e300, 1e300])], 1.0)),
+        ]),
+    ];
+    for panel in &panels {
+        for kind in Kind::ALL {
+            for scale in [Scale::Linear, Scale::Log] {
+                for relative_to in [None, Some("b".to_owned())] {
+                    let figure = Figure { scale, relative_to, ..Figure::of(kind) };
+                    let pictures = draw_variants(&[figure], panel, &Looks::of(["a", "b"])).unwrap();
+                    assert!(!pictures[0].1.contains("NaN") && !pictures[0].1.contains("inf"), "{kind:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fit_has_dots_a_line_and_a_band() {
+    let one = |size: f64| Simulated {
+        name: Some(format!("{size}")),
+        title: String::new(),
+        size: Some(size),
+        measured: measured(&[("a", [3.0 * size + 2.0; 2])], 1.0),
+    };
+    let all: Vec<Simulated> = [1.0, 2.0, 4.0, 8.0].map(one).into();
+    let figure = Figure { policy: Some("a".to_owned()), ..Figure::of(Kind::Fit) };
+    let chart = fit::chart(&figure, &all, &Looks::of(["a"]));
+    let [curve] = chart.curves.as_slice() else { panic!("one curve") };
+    assert_eq!(curve.dots, [(1.0, 5.0), (2.0, 8.0), (4.0, 14.0), (8.0, 26.0)]);
+    assert!((curve.points[60].1 - 26.0).abs() < 1e-9 && curve.band.len() == 61);
+    assert_eq!(curve.label, "a");
+    assert!(chart.subtitle.contains("; line: 3.000 x + 2.000, R² = 1.000; shaded:"), "{}", chart.subtitle);
+    let drawn = draw_variants(&[figure], &all, &Looks::of(["a"])).unwrap();
+    assert_eq!(drawn[0].0, "fit.svg");
+    assert!(drawn[0].1.contains("R² = 1.000"));
+}

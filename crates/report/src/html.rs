@@ -1,0 +1,182 @@
+//! Pieces of a page that needs nothing but itself: no scripts, no fonts, no network.
+//!
+//! Text goes into a page through [`Html::text`] or [`escaped`] only; [`Html::raw`] is for markup written in this program and
+//! for figures it drew.
+
+use super::text::is_in_xml;
+
+/// A page or a part of it, being written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Html {
+    markup: String,
+}
+
+impl Html {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Markup, as it is.
+    pub fn raw(&mut self, markup: &str) -> &mut Self {
+        self.markup.push_str(markup);
+        self
+    }
+
+    /// Text, escaped.
+    pub fn text(&mut self, text: &str) -> &mut Self {
+        self.markup.push_str(&escaped(text));
+        self
+    }
+
+    /// An element without attributes but a class (which may be empty) around text.
+    pub fn element(&mut self, tag: &str, class: &str, text: &str) -> &mut Self {
+        self.open(tag, class).text(text).close(tag)
+    }
+
+    /// Text in which what stands between backticks is code.
+    pub fn prose(&mut self, text: &str) -> &mut Self {
+        let mut rest = text;
+        while let Some((before, (code, after))) =
+            rest.split_once('`').and_then(|(before, after)| Some((before, after.split_once('`')?)))
+        {
+            self.text(before).raw("<code>").text(code).raw("</code>");
+            rest = after;
+        }
+        self.text(rest)
+    }
+
+    /// An element around prose.
+    pub fn paragraph(&mut self, class: &str, text: &str) -> &mut Self {
+        self.open("p", class).prose(text).close("p")
+    }
+
+    /// The start of an element.
+    pub fn open(&mut self, tag: &str, class: &str) -> &mut Self {
+        self.raw("<").raw(tag);
+        if !class.is_empty() {
+            self.raw(" class=\"").text(class).raw("\"");
+        }
+        self.raw(">")
+    }
+
+    /// The end of an element.
+    pub fn close(&mut self, tag: &str) -> &mut Self {
+        self.raw("</").raw(tag).raw(">\n")
+    }
+
+    /// A link.
+    pub fn link(&mut self, address: &str, text: &str) -> &mut Self {
+        self.raw("<a href=\"").text(address).raw("\">").text(text).raw("</a>")
+    }
+
+    /// A list of prose; nothing for none.
+    pub fn list(&mut self, items: &[String]) -> &mut Self {
+        if items.is_empty() {
+            return self;
+        }
+        self.open("ul", "");
+        for item in items {
+            self.open("li", "").prose(item).close("li");
+        }
+        self.close("ul")
+    }
+
+    /// A table: its heads, and rows of cells that are already markup. A head that begins with `#` heads a column of numbers.
+    pub fn table(&mut self, class: &str, heads: &[&str], rows: &[Vec<Self>]) -> &mut Self {
+        let style = |head: &str| if head.starts_with('#') { "number" } else { "" };
+        self.raw("<div class=\"scroll\">").open("table", class).raw("<thead><tr>");
+        for head in heads {
+            self.element("th", style(head), head.trim_start_matches('#'));
+        }
+        self.raw("</tr></thead>\n<tbody>\n");
+        for row in rows {
+            self.raw("<tr>");
+            for (index, cell) in row.iter().enumerate() {
+                self.open("td", heads.get(index).map_or("", |head| style(head)))
+                    .raw(&cell.markup)
+                    .close("td");
+            }
+            self.raw("</tr>\n");
+        }
+        self.raw("</tbody>").close("table").raw("</div>\n")
+    }
+
+    /// What was written so far.
+    pub fn markup(&self) -> &str {
+        &self.markup
+    }
+
+    /// Text as a part of a page.
+    pub fn of(text: &str) -> Self {
+        Self { markup: escaped(text) }
+    }
+
+    /// A complete page with this in its middle.
+    pub fn page(&self, title: &str) -> String {
+        let title = escaped(title);
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <title>{title}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
+            include_str!("page.css"),
+            self.markup
+        )
+    }
+}
+
+/// Text with the characters escaped that mean something in HTML and XML.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\t' => out.push(character),
+            // XML does not have it even when escaped, or nobody sees it.
+            other if other.is_control() || !is_in_xml(other) => out.push(char::REPLACEMENT_CHARACTER),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_never_becomes_markup() {
+        assert_eq!(
+            escaped("<b a='1' c=\"2\">&amp;\u{7}\u{ffff}"),
+            "&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;&amp;amp;\u{fffd}\u{fffd}"
+        );
+        let nasty = "\"><script>alert(1)</script>";
+        let mut html = Html::new();
+        html.element("p", nasty, nasty).link(nasty, nasty).list(&[nasty.to_owned()]);
+        html.table("", &[nasty], &[vec![Html::of(nasty)]]);
+        let page = html.page(nasty);
+        assert!(!page.contains("<script") && !page.contains("\">\"") && !page.contains("=\"\">"));
+    }
+
+    #[test]
+    fn backticks_mark_code() {
+        let prose = |text: &str| Html::new().prose(text).markup().to_owned();
+        assert_eq!(prose("`a < b` and `c`: d"), "<code>a &lt; b</code> and <code>c</code>: d");
+        assert_eq!(prose("an odd ` one"), "an odd ` one");
+        assert_eq!(prose("`x` and `y"), "<code>x</code> and `y");
+        assert_eq!(prose("plain"), "plain");
+    }
+
+    #[test]
+    fn a_page_stands_alone() {
+        let page = Html::of("hello").page("A page");
+        assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<title>A page</title>"));
+        for outside in ["http://", "https://", "src=", "@import", "url("] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+    }
+}

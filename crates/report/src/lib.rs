@@ -1,0 +1,24 @@
+#![doc = include_str!("../README.md")]
+
+mod axis;
+mod fit;
+mod report;
+mod sample;
+mod series;
+mod student;
+mod subset_shares;
+mod text;
+
+pub mod claims;
+pub mod figure;
+pub mod html;
+pub mod page;
+pub mod report_dir;
+pub mod reproduction;
+pub mod svg;
+
+pub use axis::{Axis, Scale};
+pub use report::{Judged, PanelReport, Picture, Ran, Report, VariantReport};
+pub use series::{Series, Simulated, labels, reader_name};
+pub use subset_shares::{Shares, shares};
+pub use text::letters;

@@ -1,0 +1,294 @@
+//! What was measured at the end, as tables: regrets, or stopping times and answers, beside what the paper prints of them, bounds, speeds.
+
+use crate::figure::Looks;
+use crate::html::Html;
+use crate::report::{PanelReport, VariantReport};
+use crate::reproduction::Panel;
+use crate::svg::{self, Look};
+use experiment::number;
+use experiment::result::{Bound, EndValue, PolicyResult, Quantity};
+
+/// How the values are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    /// A row a policy, of one simulation.
+    Policies,
+    /// A row a variant, all with the same policy.
+    Variants,
+    /// A row a series, beside what the paper prints.
+    Printed,
+    /// A row a policy, a column a variant.
+    Matrix,
+}
+
+impl Layout {
+    fn of(panel: &Panel, found: &PanelReport) -> Self {
+        if !panel.printed.is_empty() {
+            Self::Printed
+        } else if !panel.has_variants() {
+            Self::Policies
+        } else if labels(found).len() == 1 {
+            Self::Variants
+        } else {
+            Self::Matrix
+        }
+    }
+}
+
+/// Whether the table is as wide as the page.
+pub(super) fn needs_width(panel: &Panel, found: &PanelReport) -> bool {
+    Layout::of(panel, found) == Layout::Matrix
+}
+
+/// What every policy of every variant has at the end.
+pub(super) fn write(html: &mut Html, looks: &Looks, panel: &Panel, found: &PanelReport) {
+    let mut horizons: Vec<Option<u64>> =
+        found.variants.iter().map(|variant| variant.result.horizon).collect();
+    horizons.dedup();
+    let title = match horizons.as_slice() {
+        [Some(one)] => format!("After {}", number::counted(*one, "round")),
+        [None] => "When they stopped".to_owned(),
+        _ => "At the end".to_owned(),
+    };
+    html.element("h3", "", &title);
+    match (Layout::of(panel, found), found.variants.as_slice()) {
+        (Layout::Policies, [alone, ..]) => write_policies(html, looks, alone),
+        (Layout::Policies, []) => {}
+        (Layout::Variants, _) => write_variants(html, panel, found),
+        (Layout::Printed, _) => write_printed(html, looks, panel, found),
+        (Layout::Matrix, _) => write_matrix(html, looks, panel, found),
+    }
+}
+
+/// The labels of all variants, each once.
+fn labels(found: &PanelReport) -> Vec<&str> {
+    let mut labels: Vec<&str> = Vec::new();
+    for policy in found.variants.iter().flat_map(|variant| &variant.result.policies) {
+        if !labels.contains(&policy.label.as_str()) {
+            labels.push(&policy.label);
+        }
+    }
+    labels
+}
+
+/// What policies are compared by.
+fn compared(found: &PanelReport) -> EndValue {
+    found.variants.first().map_or(EndValue::Regret, |variant| variant.result.outcome())
+}
+
+/// What a policy has at the end, with the heads of the columns.
+fn columns(found: &VariantReport, policy: &PolicyResult) -> Vec<(&'static str, Html)> {
+    let runs = found.result.runs;
+    let with_se = |head: [&'static str; 2]| if runs > 1 { head[0] } else { head[1] };
+    let estimate = |mean: f64, se: f64| Html::of(&number::estimate(mean, se, runs));
+    let mut columns = Vec::new();
+    if let Some(curves) = policy.curves()
+        && let Some(last) = curves.t.len().checked_sub(1)
+    {
+        let (regret, clicks) = (&curves.regret, &curves.clicks);
+        let se = regret.se[last];
+        columns.push((with_se(["#regret ± se", "#regret"]), estimate(regret.mean[last], se)));
+        columns.push(("#first decile", Html::of(&number::beside(regret.q10[last], se))));
+        columns.push(("#last decile", Html::of(&number::beside(regret.q90[last], se))));
+        // Of two that are compared one is always preferred: there is nothing to count.
+        if let Some(&accuracy) = curves.accuracy.get(last) {
+            columns.push(("#accuracy", percent(accuracy)));
+        } else {
+            let value = estimate(clicks.mean[last], clicks.se[last]);
+            columns.push((with_se(["#clicks ± se", "#clicks"]), value));
+        }
+    }
+    if let Some(answers) = policy.answers() {
+        if let Some(time) = answers.stopping_time {
+            columns.push((with_se(["#stopping time ± se", "#stopping time"]), estimate(time.mean, time.se)));
+            columns.push(("#shortest", Html::of(&number::fixed(time.min, 0))));
+            columns.push(("#longest", Html::of(&number::fixed(time.max, 0))));
+        }
+        let seen = answers.observations;
+        columns.push((with_se(["#observations ± se", "#observations"]), estimate(seen.mean, seen.se)));
+        columns.extend(answers.stopped.map(|stopped| ("#stopped", percent(stopped))));
+        columns.push(("#right", percent(answers.correct)));
+    }
+    columns.push(("#million rounds a CPU-second", Html::of(&rate(found, &policy.label))));
+    columns
+}
+
+fn percent(share: f64) -> Html {
+    Html::of(&format!("{} %", number::significant(100.0 * share, 3)))
+}
+
+/// Million rounds a CPU-second.
+fn rate(found: &VariantReport, label: &str) -> String {
+    let policy = found.timing.policies.iter().find(|policy| policy.label == label);
+    let rate = policy.and_then(|policy| policy.speed.rounds_per_cpu_second);
+    rate.map_or_else(|| "–".to_owned(), |rate| number::fixed(rate / 1e6, 2))
+}
+
+/// A name with a spot of its curve's colour.
+fn swatched(look: Look, name: &str) -> Html {
+    let mut html = Html::new();
+    html.raw("<span class=\"swatch\" style=\"background:")
+        .text(&svg::colour(look))
+        .raw("\"></span>")
+        .text(name);
+    html
+}
+
+fn missing() -> Html {
+    Html::of("–")
+}
+
+/// What readers call all bounds, each once.
+fn bounds(found: &PanelReport) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in found.variants.iter().flat_map(|variant| &variant.result.bounds).map(Bound::reader_name) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The value of a bound at the end.
+fn bound(found: &VariantReport, name: &str) -> Html {
+    let bound = found.result.bounds.iter().find(|bound| bound.reader_name() == name);
+    let value = bound.and_then(|bound| bound.value.last());
+    value.map_or_else(missing, |value| Html::of(&number::significant(*value, 4)))
+}
+
+fn write_variants(html: &mut Html, panel: &Panel, found: &PanelReport) {
+    let bounds = bounds(found);
+    let bound_heads: Vec<String> = bounds.iter().map(|name| format!("#{name}")).collect();
+    let mut heads = Vec::new();
+    let mut rows = Vec::new();
+    for (number, (variant, found)) in panel.variants.iter().zip(&found.variants).enumerate() {
+        let Some(policy) = found.result.policies.first() else { continue };
+        let mut columns: Vec<(&str, Html)> =
+            columns(found, policy).into_iter().filter(|(head, _)| !head.starts_with("#clicks")).collect();
+        let rate = columns.pop();
+        columns
+            .extend(bound_heads.iter().zip(&bounds).map(|(head, name)| (head.as_str(), bound(found, name))));
+        columns.extend(rate);
+        let cells: Vec<Html>;
+        (heads, cells) = columns.into_iter().unzip();
+        rows.push(std::iter::once(swatched(Look::Policy(number), &variant.title)).chain(cells).collect());
+    }
+    heads.insert(0, "Variant");
+    html.table("narrow", &heads, &rows);
+}
+
+fn write_matrix(html: &mut Html, looks: &Looks, panel: &Panel, found: &PanelReport) {
+    let value = compared(found);
+    write_matrix_of(html, looks, panel, found, value);
+    // Where some runs have no answer or a wrong one, how many.
+    for quantity in [Quantity::Capped, Quantity::Wrong].map(EndValue::Answer) {
+        let of = |variant: &VariantReport| {
+            let labels = variant.result.policies.iter().map(|policy| policy.label.as_str());
+            labels.filter_map(|label| variant.result.at_the_end(label, quantity)).any(|(mean, _)| mean > 0.0)
+        };
+        if quantity != value && found.variants.iter().any(of) {
+            write_matrix_of(html, looks, panel, found, quantity);
+        }
+    }
+}
+
+fn write_matrix_of(html: &mut Html, looks: &Looks, panel: &Panel, found: &PanelReport, value: EndValue) {
+    let mut rows = Vec::new();
+    for label in labels(found) {
+        let cell = |found: &VariantReport| {
+            let at_the_end = found.result.at_the_end(label, value);
+            at_the_end
+                .map_or_else(missing, |(mean, se)| Html::of(&number::estimate(mean, se, found.result.runs)))
+        };
+        let name = swatched(looks.policy(label), looks.name(label));
+        rows.push(std::iter::once(name).chain(found.variants.iter().map(cell)).collect());
+    }
+    if value == compared(found) {
+        for name in bounds(found) {
+            let cells = found.variants.iter().map(|found| bound(found, &name));
+            rows.push(std::iter::once(Html::of(&name)).chain(cells).collect());
+        }
+    }
+    let titles: Vec<String> = panel.variants.iter().map(|variant| format!("#{}", variant.title)).collect();
+    let head = format!("{} ± se", if value == EndValue::Regret { "Regret" } else { value.heading() });
+    let heads: Vec<&str> = std::iter::once(head.as_str()).chain(titles.iter().map(String::as_str)).collect();
+    html.table("narrow", &heads, &rows);
+}
+
+fn write_printed(html: &mut Html, looks: &Looks, panel: &Panel, found: &PanelReport) {
+    let value = compared(found);
+    let mut rows = Vec::new();
+    for (variant, found) in panel.variants.iter().zip(&found.variants) {
+        for policy in &found.result.policies {
+            let at_the_end = found.result.at_the_end(&policy.label, value);
+            let Some((mean, se)) = at_the_end else { continue };
+            let runs = found.result.runs;
+            let printed = panel.printed.iter().find(|printed| {
+                printed.series.variant == variant.name && printed.series.policy == policy.label
+            });
+            let mut row = vec![
+                Html::of(&variant.title),
+                swatched(looks.policy(&policy.label), looks.name(&policy.label)),
+                Html::of(&number::estimate(mean, se, runs)),
+            ];
+            match printed {
+                Some(printed) => {
+                    row.push(Html::of(&match printed.se {
+                        Some(se) => number::with_error(printed.value, se),
+                        None => number::significant(printed.value, 4),
+                    }));
+                    // The printed number is of other runs; one without an error is taken as exact.
+                    let error = libm::hypot(se, printed.se.unwrap_or(0.0));
+                    let z = if runs > 1 && error > 0.0 { (mean - printed.value) / error } else { f64::NAN };
+                    row.push(Html::of(&number::fixed(z, 1)));
+                }
+                None => row.extend([missing(), missing()]),
+            }
+            row.push(Html::of(&rate(found, &policy.label)));
+            rows.push(row);
+        }
+    }
+    let head = format!("#{} ± se", value.words());
+    let mut heads = vec!["Variant", "Policy", &head, "#printed ± se", "#z", "#million rounds a CPU-second"];
+    if !panel.has_variants() {
+        heads.remove(0);
+        for row in &mut rows {
+            row.remove(0);
+        }
+    }
+    html.table("narrow", &heads, &rows);
+}
+
+/// What every policy has.
+fn write_policies(html: &mut Html, looks: &Looks, found: &VariantReport) {
+    let mut heads = Vec::new();
+    let mut rows = Vec::new();
+    for policy in &found.result.policies {
+        let name = swatched(looks.policy(&policy.label), looks.name(&policy.label));
+        let cells: Vec<Html>;
+        (heads, cells) = columns(found, policy).into_iter().unzip();
+        rows.push(std::iter::once(name).chain(cells).collect());
+    }
+    heads.insert(0, "Policy");
+    html.table("narrow", &heads, &rows);
+    write_references(html, found);
+}
+
+/// Bounds and optimum, to compare with.
+fn write_references(html: &mut Html, found: &VariantReport) {
+    let runs = found.result.runs;
+    let mut references = Vec::new();
+    for bound in &found.result.bounds {
+        if let Some(value) = bound.value.last() {
+            references.push(format!("{}: {}", bound.reader_name(), number::significant(*value, 4)));
+        }
+    }
+    if let Some(optimum) = &found.result.optimum
+        && let (Some(mean), Some(se)) = (optimum.clicks.mean.last(), optimum.clicks.se.last())
+    {
+        references.push(format!("always a best list: {} clicks", number::estimate(*mean, *se, runs)));
+    }
+    if !references.is_empty() {
+        html.element("p", "small muted", &format!("For comparison: {}.", references.join("; ")));
+    }
+}

@@ -1,0 +1,578 @@
+//! Panels of an experiment: what each simulates, once or in several variants, and what is drawn of it.
+
+use super::{Extent, Panel, Paper, PrintedValue, Variant, tables};
+use crate::axis::Scale;
+use crate::figure::{Band, Figure, Kind};
+use crate::report_dir::{CLAIMS, PAGE};
+use crate::series::Series;
+use crate::subset_shares::shares as subset_shares;
+use experiment::models::{InstanceTable, for_readers};
+use experiment::result::{EndValue, Quantity};
+use experiment::toml_reader::{Error, Field, Table, choice, one_of};
+use experiment::{Experiment, Given, Overrides, Task};
+
+/// The longest title of a variant in characters: it stands in legends and under axes.
+const MAX_TITLE: usize = 40;
+
+pub(super) fn read(
+    root: &Table<'_>,
+    papers: &[Paper],
+    given: Given<'_>,
+    extent: Extent,
+) -> Result<Vec<Panel>, Error> {
+    let mut panels: Vec<Panel> = Vec::new();
+    for table in tables(root, "panels")? {
+        let panel = read_panel(&table, root, papers, given, extent)?;
+        if panels.iter().any(|other| other.name == panel.name) {
+            let name: Field<'_> = table.required("name")?;
+            return Err(
+                name.error(format!("panel {} is already given: expected another name", name.describe()))
+            );
+        }
+        panels.push(panel);
+    }
+    Ok(panels)
+}
+
+fn read_panel(
+    table: &Table<'_>,
+    root: &Table<'_>,
+    papers: &[Paper],
+    given: Given<'_>,
+    extent: Extent,
+) -> Result<Panel, Error> {
+    let quick = Quick::of(table, extent)?;
+    let Variants { run: variants, left_out, others } = read_variants(table, root, given, &quick)?;
+    let field: Field<'_> = table.required("name")?;
+    let name: String = field.get()?;
+    if [PAGE, CLAIMS].iter().any(|file| name.eq_ignore_ascii_case(file)) {
+        return Err(field.error(format!(
+            "{} is the name of a file of the report, and a panel has a folder beside it: expected another name",
+            field.describe()
+        )));
+    }
+    let own_title = table.required("title")?;
+    let title = match &quick.table {
+        Some(quick) => quick.optional("title")?.unwrap_or(own_title),
+        None => own_title,
+    };
+    let keys: Vec<&str> = papers.iter().map(|paper| paper.key.as_str()).collect();
+    let paper = one_of(&table.required("paper")?, &keys, "paper")?;
+    let paper = papers.iter().position(|other| other.key == paper).unwrap_or(0);
+    let place = table.required("place")?;
+    let statement = table.required("statement")?;
+    let choices = table.optional("choices")?.unwrap_or_default();
+    let mut panel = Panel {
+        name,
+        variants,
+        title,
+        paper,
+        place,
+        statement,
+        figures: Vec::new(),
+        choices,
+        printed: Vec::new(),
+        differs: quick.differs || !others.is_empty(),
+        left: quick.left.clone(),
+    };
+    panel.figures = match table.optional::<Vec<Table<'_>>>("figures")? {
+        Some(list) => {
+            // One of a variant that a quick check leaves out shows nothing.
+            let of = |figure: &Table<'_>, name: &String| {
+                figure.field("variant").and_then(|field| field.get::<String>().ok()).as_ref() == Some(name)
+            };
+            let shown = list.iter().filter(|figure| !left_out.iter().any(|name| of(figure, name)));
+            shown.map(|figure| read_figure(figure, &panel)).collect::<Result<_, _>>()?
+        }
+        None if panel.has_variants() => Figure::defaults_of_variants(panel.task()),
+        None => Figure::defaults(panel.task(), panel.has_duels()),
+    };
+    if quick.has_others() || !others.is_empty() {
+        // They speak of the instances at full scale.
+        panel.figures.iter_mut().for_each(|figure| figure.title = None);
+    }
+    if let Some(list) = table.optional::<Vec<Table<'_>>>("printed")? {
+        // What is printed is not of other instances than the paper's.
+        let of_others = |table: &&Table<'_>| {
+            let name = table.field("variant").and_then(|field| field.get::<String>().ok());
+            quick.has_others() || name.is_some_and(|name| left_out.contains(&name) || others.contains(&name))
+        };
+        let printed: Vec<&Table<'_>> = list.iter().filter(|table| !of_others(table)).collect();
+        panel.printed = read_printed(&printed, &panel)?;
+    }
+    quick.finish()?;
+    table.finish()?;
+    Ok(panel)
+}
+
+/// The variants of a panel, at one scale.
+#[derive(Default)]
+struct Variants {
+    /// Those that are run.
+    run: Vec<Variant>,
+    /// The names of those that are left out.
+    left_out: Vec<String>,
+    /// The names of those that are something else than at full scale.
+    others: Vec<String>,
+}
+
+/// The variants of a panel; of a panel without, the panel itself.
+fn read_variants(
+    panel: &Table<'_>,
+    root: &Table<'_>,
+    given: Given<'_>,
+    quick: &Quick<'_>,
+) -> Result<Variants, Error> {
+    let extent = quick.extent;
+    let Some(list) = panel.field("variants") else {
+        let over: Vec<&Table<'_>> = quick.table.iter().collect();
+        let mut experiment = Experiment::from_panel(&over, panel, root, given)?;
+        quick.apply(&[], &mut experiment)?;
+        let run = vec![Variant { name: None, title: String::new(), size: None, experiment, extent }];
+        return Ok(Variants { run, ..Variants::default() });
+    };
+    let (mut all, mut names) = (Variants::default(), Vec::<String>::new());
+    for table in list.get::<Vec<Table<'_>>>()? {
+        let own = Quick::of(&table, extent)?;
+        let over: Vec<&Table<'_>> = own.table.iter().chain(&quick.table).collect();
+        let mut experiment = Experiment::from_variant(&over, &table, panel, root, given)?;
+        quick.apply(&own.table.iter().collect::<Vec<_>>(), &mut experiment)?;
+        let field: Field<'_> = table.required("name")?;
+        let name: String = field.get()?;
+        // Folders that differ in case alone are the same on some systems.
+        if names.iter().any(|other| other.eq_ignore_ascii_case(&name)) {
+            let message = format!("variant {} is already given: expected another name", field.describe());
+            return Err(field.error(message));
+        }
+        names.push(name.clone());
+        if name.to_ascii_lowercase().ends_with(".svg") {
+            let message = format!(
+                "{} is a name for a figure of the panel, and a variant has a folder beside it: expected another name",
+                field.describe()
+            );
+            return Err(field.error(message));
+        }
+        let quick_title = own.table.as_ref().and_then(|quick| quick.field("title"));
+        let title = match quick_title.or_else(|| table.field("title")) {
+            Some(field) => read_title(&field, &all.run)?,
+            None => name.clone(),
+        };
+        let quick_size = own.table.as_ref().filter(|quick| quick.field("size").is_some());
+        let size = read_size(quick_size.unwrap_or(&table), &all.run)?;
+        table.know(&["title", "size"]);
+        own.finish()?;
+        table.finish()?;
+        if own.has_others() {
+            all.others.push(name.clone());
+        }
+        if quick.has_variant(&name) {
+            all.run.push(Variant { name: Some(name), title, size, experiment, extent });
+        } else {
+            all.left_out.push(name);
+        }
+    }
+    quick.check_variants(&names)?;
+    let variants = &all.run;
+    if let Some(other) =
+        variants.iter().find(|other| other.experiment.task() != variants[0].experiment.task())
+    {
+        return Err(list.error(format!(
+            "variant {:?} has another task than the first: expected the same for all",
+            other.title
+        )));
+    }
+    if variants.is_empty() {
+        return Err(list.error("none given: expected at least one table, [[panels.variants]]"));
+    }
+    Ok(all)
+}
+
+/// What readers call a variant, in little room.
+fn read_title(field: &Field<'_>, others: &[Variant]) -> Result<String, Error> {
+    let title: String = field.get()?;
+    if title.trim().is_empty() || title.chars().any(char::is_control) {
+        return Err(field.error("the title is empty or not one line: expected a few words"));
+    }
+    if title.chars().count() > MAX_TITLE {
+        return Err(field.error(format!(
+            "the title is longer than {MAX_TITLE} characters: expected a few words, for legends and axes"
+        )));
+    }
+    if others.iter().any(|other| other.title == title) {
+        return Err(field.error(format!("{} is the title of another variant already", field.describe())));
+    }
+    Ok(title)
+}
+
+/// The number by which a variant differs from the others.
+fn read_size(table: &Table<'_>, others: &[Variant]) -> Result<Option<f64>, Error> {
+    let Some(field) = table.field("size") else { return Ok(None) };
+    let size: f64 = field.get()?;
+    if !(size > 0.0 && size.is_finite()) {
+        return Err(field.error(format!("{} is no size: expected a number above 0", field.describe())));
+    }
+    if others.iter().any(|other| other.size == Some(size)) {
+        return Err(field.error(format!("{} is the size of another variant already", field.describe())));
+    }
+    Ok(Some(size))
+}
+
+/// With which power of the variants' sizes a fitted curve grows; each variant needs one, and at least three are needed.
+pub(super) fn read_power(table: &Table<'_>, kind: &Field<'_>, panel: &Panel) -> Result<f64, Error> {
+    if panel.variants.len() < 3 || panel.variants.iter().any(|variant| variant.size.is_none()) {
+        return Err(kind.error(format!(
+            "{} needs at least three variants, each with a `size`, the number by which they differ",
+            kind.describe()
+        )));
+    }
+    let Some(field) = table.field("power") else { return Ok(1.0) };
+    let power: f64 = field.get()?;
+    if power != 0.0 && power.abs() <= 10.0 {
+        return Ok(power);
+    }
+    Err(field.error(format!("{} is no power: expected a number from −10 to 10, not 0", field.describe())))
+}
+
+/// The policy of all variants to which a curve is fitted.
+pub(super) fn read_fitted(table: &Table<'_>, panel: &Panel) -> Result<String, Error> {
+    read_label(table, "policy", panel)
+}
+
+/// The label of a policy that all variants have.
+pub(super) fn read_label(table: &Table<'_>, key: &str, panel: &Panel) -> Result<String, Error> {
+    let field: Field<'_> = table.required(key)?;
+    let label = read_reference(&field, panel)?;
+    let all = panel.series();
+    let has =
+        |variant: &Variant| all.iter().any(|series| series.variant == variant.name && series.policy == label);
+    match panel.variants.iter().find(|variant| !has(variant)) {
+        None => Ok(label),
+        Some(variant) => Err(field.error(format!("variant {:?} does not have {label:?}", variant.title))),
+    }
+}
+
+/// What a quick check changes of a panel, or of one of its variants; at full scale nothing.
+struct Quick<'doc> {
+    extent: Extent,
+    /// The table `quick`, if there is one to heed.
+    table: Option<Table<'doc>>,
+    /// The only variants that are run; all of them when absent.
+    variants: Option<Field<'doc>>,
+    /// Why it is not run at all.
+    left: Option<String>,
+    /// Whether something else is simulated, not only less often.
+    differs: bool,
+}
+
+impl<'doc> Quick<'doc> {
+    /// The keys of it that a variant or a panel reads by itself.
+    const OWN: [&'static str; 2] = ["title", "size"];
+    /// The keys that make it another simulation than the one at full scale.
+    const DIFFERENT: [&'static str; 5] = ["horizon", "max_steps", "instances", "policies", "variants"];
+
+    fn of(table: &Table<'doc>, extent: Extent) -> Result<Self, Error> {
+        let quick: Option<Table<'doc>> = table.optional("quick")?;
+        let table = quick.filter(|_| extent == Extent::Quick);
+        let mut all = Self { extent, variants: None, left: None, differs: false, table };
+        if let Some(table) = &all.table {
+            table.know(&[&Self::OWN[..], &Experiment::OVER].concat());
+            all.variants = table.field("variants");
+            all.left = table.optional("left")?;
+            all.differs = Self::DIFFERENT.iter().any(|key| table.field(key).is_some());
+        }
+        Ok(all)
+    }
+
+    /// Changes how long and how often an experiment is run; the tables `nearer` go before this one.
+    fn apply(&self, nearer: &[&Table<'_>], experiment: &mut Experiment) -> Result<(), Error> {
+        let mut all = Overrides::default();
+        for table in nearer.iter().copied().chain(&self.table) {
+            let Overrides { seed, runs, horizon, max_steps, subsets } = read_overrides(table, experiment)?;
+            all.seed = all.seed.or(seed);
+            all.runs = all.runs.or(runs);
+            all.horizon = all.horizon.or(horizon);
+            all.max_steps = all.max_steps.or(max_steps);
+            all.subsets = all.subsets.or(subsets);
+        }
+        match (experiment.apply(all), nearer.first().copied().or(self.table.as_ref())) {
+            (Err(error), Some(table)) => Err(table.error(error.to_string())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it has other instances than those at full scale, or plays them for another time.
+    fn has_others(&self) -> bool {
+        let has = |table: &Table<'_>| ["horizon", "instances"].iter().any(|key| table.field(key).is_some());
+        self.table.as_ref().is_some_and(has)
+    }
+
+    fn has_variant(&self, name: &str) -> bool {
+        let named =
+            |list: &Field<'_>| list.get::<Vec<String>>().is_ok_and(|list| list.iter().any(|one| one == name));
+        self.variants.as_ref().is_none_or(named)
+    }
+
+    /// Refuses variants that the panel does not have.
+    fn check_variants(&self, names: &[String]) -> Result<(), Error> {
+        let Some(list) = &self.variants else { return Ok(()) };
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        for field in list.get::<Vec<Field<'_>>>()? {
+            one_of(&field, &known, "variant")?;
+        }
+        Ok(())
+    }
+
+    fn finish(&self) -> Result<(), Error> {
+        self.table.as_ref().map_or(Ok(()), Table::finish)
+    }
+}
+
+fn read_overrides(table: &Table<'_>, experiment: &Experiment) -> Result<Overrides, Error> {
+    let number = |key: &str, overrides: fn(u64) -> Overrides| -> Result<Option<u64>, Error> {
+        let Some(field) = table.field(key) else { return Ok(None) };
+        let value: u64 = field.get()?;
+        experiment.clone().apply(overrides(value)).map_err(|error| {
+            let message = error.to_string();
+            let option = format!("--{}", key.replace('_', "-"));
+            field.error(message.trim_start_matches(&option).trim_start())
+        })?;
+        Ok(Some(value))
+    };
+    Ok(Overrides {
+        seed: number("seed", |seed| Overrides { seed: Some(seed), ..Overrides::default() })?,
+        runs: number("runs", |runs| Overrides { runs: Some(runs), ..Overrides::default() })?,
+        horizon: number("horizon", |horizon| Overrides { horizon: Some(horizon), ..Overrides::default() })?,
+        max_steps: number("max_steps", |steps| Overrides { max_steps: Some(steps), ..Overrides::default() })?,
+        subsets: number("subsets", |subsets| Overrides { subsets: Some(subsets), ..Overrides::default() })?,
+    })
+}
+
+fn read_figure(table: &Table<'_>, panel: &Panel) -> Result<Figure, Error> {
+    let field: Field<'_> = table.required("kind")?;
+    let kind = choice(&field, &Kind::ALL.map(|kind| (kind.name(), kind)), "kind")?;
+    let of_regret = matches!(kind, Kind::Regret | Kind::ClickThroughRate | Kind::Accuracy);
+    if matches!(kind, Kind::Accuracy | Kind::Subsets) && !panel.has_duels() {
+        return Err(field.error(format!("{} is of dueling users: leave it out", field.describe())));
+    }
+    if of_regret && panel.task() != Task::Regret {
+        return Err(field.error(format!(
+            "{} shows regret round by round, which task {:?} does not record: expected \"final\" or \"heat-map\"",
+            field.describe(),
+            panel.task().name()
+        )));
+    }
+    // Runs that end with an answer are compared from policy to policy, too.
+    let needs_variants =
+        matches!(kind, Kind::HeatMap | Kind::Fit) || (kind == Kind::Final && panel.task() == Task::Regret);
+    if needs_variants && !panel.has_variants() {
+        return Err(field.error(format!(
+            "{} compares variants, and the panel has none: expected {}",
+            field.describe(),
+            if panel.task() == Task::Regret {
+                "\"regret\", \"click-through-rate\" or \"parameters\""
+            } else {
+                "\"final\" or \"parameters\""
+            }
+        )));
+    }
+    let mut figure = Figure::of(kind);
+    figure.title = table.optional("title")?;
+    let scales = SCALES;
+    match kind {
+        Kind::Regret | Kind::ClickThroughRate | Kind::Accuracy => read_curves(table, panel, &mut figure)?,
+        Kind::Final => {
+            if let Some(field) = table.field("scale") {
+                figure.scale = choice(&field, &scales, "scale")?;
+            }
+            if let Some(field) = table.field("relative-to") {
+                if !panel.has_variants() {
+                    return Err(field.error("the panel has no variants: leave it out"));
+                }
+                figure.relative_to = Some(read_reference(&field, panel)?);
+            }
+            figure.value = read_quantity(table, panel)?;
+            if let Some(field) = table.field("band") {
+                figure.band = read_band(&field, kind)?;
+                let of_regret = figure.value.is_none_or(|value| value == EndValue::Regret);
+                let plain = of_regret && panel.task() == Task::Regret && figure.relative_to.is_none();
+                if figure.band == Band::Range && !plain {
+                    return Err(field.error("only regrets have a range: expected \"confidence\" or \"none\""));
+                }
+            }
+        }
+        Kind::HeatMap => {
+            let field = table.field("relative-to");
+            let field = field.ok_or_else(|| table.missing("relative-to", "the label of a policy"))?;
+            figure.relative_to = Some(read_reference(&field, panel)?);
+            figure.value = read_quantity(table, panel)?;
+        }
+        Kind::Fit => {
+            figure.power = read_power(table, &field, panel)?;
+            figure.policy = Some(read_fitted(table, panel)?);
+            figure.x_label = table.optional("x-label")?;
+            figure.value = read_quantity(table, panel)?;
+        }
+        Kind::Subsets => {
+            let matrix = panel.matrix().ok_or_else(|| field.error("the panel has no preferences"))?;
+            let shares = subset_shares(matrix).map_err(|error| field.error(error.to_string()))?;
+            figure.numbers = vec![
+                ("Condorcet winner (exact)".to_owned(), shares.condorcet),
+                ("total order (100,000 subsets of each size)".to_owned(), shares.ordered),
+            ];
+        }
+        Kind::Parameters => {
+            if let Some(field) = table.field("scale") {
+                figure.scale = choice(&field, &scales, "scale")?;
+            }
+            let key = read_parameter(table, panel)?;
+            figure.parameter = for_readers(key);
+            let numbers = |one: InstanceTable| one.list(key).map(|list| (one.name.clone(), list.to_vec()));
+            figure.numbers = panel.instances().into_iter().filter_map(numbers).collect();
+        }
+    }
+    table.finish()?;
+    Ok(figure)
+}
+
+/// Scales by their names in files.
+const SCALES: [(&str, Scale); 2] = [("log", Scale::Log), ("linear", Scale::Linear)];
+
+/// What can be said of curves over rounds.
+fn read_curves(table: &Table<'_>, panel: &Panel, figure: &mut Figure) -> Result<(), Error> {
+    let (kind, scales) = (figure.kind, SCALES);
+    if let Some(field) = table.field("band") {
+        figure.band = read_band(&field, kind)?;
+    }
+    if let Some(field) = table.field("scale") {
+        figure.scale = choice(&field, &scales, "scale")?;
+    }
+    if let Some(field) = table.field("y-scale") {
+        if kind != Kind::Regret {
+            return Err(field.error("only regrets are shown on a scale of choice: leave it out"));
+        }
+        figure.y_scale = Some(choice(&field, &scales, "scale")?);
+    }
+    if let Some(field) = table.field("from") {
+        figure.from = read_from(&field, panel)?;
+    }
+    figure.references = table.optional("references")?.unwrap_or(true);
+    if let Some(field) = table.field("variant") {
+        let known: Vec<&str> = panel.variants.iter().filter_map(|variant| variant.name.as_deref()).collect();
+        figure.variant = Some(one_of(&field, &known, "variant")?);
+    }
+    Ok(())
+}
+
+/// The name in files of a parameter that some instance has a list of.
+fn read_parameter(table: &Table<'_>, panel: &Panel) -> Result<&'static str, Error> {
+    let mut known: Vec<(&str, &'static str)> = Vec::new();
+    for key in panel.variants.iter().flat_map(|variant| variant.experiment.instances().lists()) {
+        if !known.contains(&(key, key)) {
+            known.push((key, key));
+        }
+    }
+    let field = table.field("parameter").ok_or_else(|| {
+        let names = known.iter().map(|(name, _)| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+        table.missing("parameter", &format!("one of {names}"))
+    })?;
+    choice(&field, &known, "parameter")
+}
+
+/// Which value of whole runs is meant; none for the one that the task is about.
+pub(super) fn read_quantity(table: &Table<'_>, panel: &Panel) -> Result<Option<EndValue>, Error> {
+    let Some(field) = table.field("quantity") else { return Ok(None) };
+    let known: &[Quantity] = match panel.task() {
+        Task::Regret if panel.has_duels() => {
+            let known = [("regret", EndValue::Regret), ("accuracy", EndValue::Accuracy)];
+            return Ok(Some(choice(&field, &known, "quantity")?));
+        }
+        Task::Regret => return Err(field.error("the panel records regret: leave it out")),
+        Task::Identify => &Quantity::ALL,
+        Task::Budget => &[Quantity::Observations, Quantity::Wrong],
+    };
+    let known: Vec<(&str, Quantity)> = known.iter().map(|quantity| (quantity.name(), *quantity)).collect();
+    Ok(Some(EndValue::Answer(choice(&field, &known, "quantity")?)))
+}
+
+fn read_band(field: &Field<'_>, kind: Kind) -> Result<Band, Error> {
+    let bands: &[(&str, Band)] = match kind {
+        Kind::Regret => &[
+            ("none", Band::None),
+            ("confidence", Band::Confidence),
+            ("deciles", Band::Deciles),
+            ("range", Band::Range),
+        ],
+        Kind::Final => &[("none", Band::None), ("confidence", Band::Confidence), ("range", Band::Range)],
+        Kind::Accuracy => &[("none", Band::None)],
+        _ => &[("none", Band::None), ("confidence", Band::Confidence)],
+    };
+    choice(field, bands, "band")
+}
+
+/// The first round shown, which every variant plays.
+fn read_from(field: &Field<'_>, panel: &Panel) -> Result<u64, Error> {
+    let from = field.integer_in(&(1..=u64::MAX))?;
+    for variant in &panel.variants {
+        if from > variant.experiment.horizon() {
+            return Err(field.error(format!(
+                "there is nothing to show from round {from} on: expected at most the horizon of the {}, {}",
+                variant.described(),
+                variant.experiment.horizon()
+            )));
+        }
+    }
+    Ok(from)
+}
+
+/// A policy of some variant, to which the others are compared.
+fn read_reference(field: &Field<'_>, panel: &Panel) -> Result<String, Error> {
+    let series = panel.series();
+    let mut known: Vec<&str> = Vec::new();
+    for label in series.iter().map(|series| series.policy.as_str()) {
+        if !known.contains(&label) {
+            known.push(label);
+        }
+    }
+    one_of(field, &known, "policy")
+}
+
+fn read_printed(list: &[&Table<'_>], panel: &Panel) -> Result<Vec<PrintedValue>, Error> {
+    let mut printed: Vec<PrintedValue> = Vec::new();
+    for table in list {
+        let variant = if panel.has_variants() {
+            let known: Vec<&str> =
+                panel.variants.iter().filter_map(|variant| variant.name.as_deref()).collect();
+            Some(one_of(&table.required("variant")?, &known, "variant")?)
+        } else {
+            None
+        };
+        let all = panel.series();
+        let known: Vec<&str> = (all.iter().filter(|series| series.variant == variant))
+            .map(|series| series.policy.as_str())
+            .collect();
+        let field: Field<'_> = table.required("policy")?;
+        let series = Series { variant, policy: one_of(&field, &known, "policy")? };
+        if printed.iter().any(|other| other.series == series) {
+            return Err(field.error(format!("{series} already has a printed value")));
+        }
+        let key = match panel.variant_of(&series).map(|variant| variant.experiment.task()) {
+            Some(Task::Identify) => "stopping-time",
+            Some(Task::Budget) => "wrong",
+            _ => "regret",
+        };
+        let value = table.required(key)?;
+        let se = match table.field("se") {
+            Some(field) => {
+                let se: f64 = field.get()?;
+                if se < 0.0 {
+                    return Err(field.error(format!("{se} is no standard error: expected at least 0")));
+                }
+                Some(se)
+            }
+            None => None,
+        };
+        table.finish()?;
+        printed.push(PrintedValue { series, value, se });
+    }
+    Ok(printed)
+}
