@@ -78,6 +78,17 @@ impl<'a> Runner<'a> {
         Self { observer, ..self }
     }
 
+    /// What is run.
+    pub fn experiment(&self) -> &'a Experiment {
+        self.experiment
+    }
+
+    /// The labels of all contenders, in the order of the result.
+    pub fn labels(&self) -> impl Iterator<Item = &str> {
+        let policies = self.experiment.policies.iter().map(|entry| entry.label.as_str());
+        policies.chain(self.own.iter().map(|own| own.label.as_str()))
+    }
+
     /// Everything that decides the result.
     pub fn canonical(&self) -> Canonical {
         Canonical::of(self.experiment, self.own.iter().map(|own| own.label.as_str()))
@@ -89,11 +100,10 @@ impl<'a> Runner<'a> {
     ///
     /// A contender for other users, or with a label that is taken; threads that cannot be started.
     pub fn run(&self) -> Result<Measured, RunError> {
-        let policies = self.experiment.policies.iter().map(|entry| &entry.label);
-        let labels: Vec<&String> = policies.chain(self.own.iter().map(|own| &own.label)).collect();
+        let labels: Vec<&str> = self.labels().collect();
         for (index, label) in labels.iter().enumerate() {
             if labels[..index].contains(label) {
-                return Err(RunError::LabelTaken((*label).clone()));
+                return Err(RunError::LabelTaken((*label).to_owned()));
             }
         }
         if labels.is_empty() {

@@ -3,7 +3,7 @@
 mod values;
 
 use crate::claims::{Agreement, Column, Comparison, Finding, Verdict};
-use crate::figure::Kind;
+use crate::figure::{Kind, Looks};
 use crate::html::Html;
 use crate::report::{Judged, PanelReport, Picture, Report, VariantReport};
 use crate::reproduction::{DataSource, Panel, Printed, Reproduction, Variant};
@@ -48,6 +48,25 @@ pub fn page(report: &Report<'_>) -> String {
     write_method(&mut html, report);
     write_sources(&mut html, report);
     html.page(&reproduction.title)
+}
+
+/// The page of one simulation of which no paper says anything: pictures, values at the end, parameters.
+pub(crate) fn of_one(panel: &Panel, found: &PanelReport, looks: &Looks) -> String {
+    let mut html = Html::new();
+    html.element("h1", "", &panel.title);
+    html.element("p", "muted", &ran(panel, found));
+    html.open("section", "").open("div", "columns").open("div", "");
+    for picture in &found.pictures {
+        write_picture(&mut html, "", picture);
+    }
+    html.close("div").open("div", "");
+    values::write(&mut html, looks, panel, found);
+    write_files(&mut html, panel, found);
+    html.close("div").close("div").close("section");
+    html.open("section", "").element("h2", "", "Users");
+    write_parameters(&mut html, &panel.instances(), None);
+    html.close("section");
+    html.page(&panel.title)
 }
 
 /// All claims in one table.
@@ -344,31 +363,36 @@ fn write_instances(html: &mut Html, report: &Report<'_>) {
             title = format!("{title}, to {decimals} decimals");
         }
         html.element("h3", "", &title);
-        let mut columns: Vec<&str> = Vec::new();
-        for (name, _) in used.iter().flat_map(|instance| &instance.parameters) {
-            if !columns.contains(name) {
-                columns.push(name);
-            }
-        }
-        let rows: Vec<Vec<Html>> = used
-            .iter()
-            .map(|InstanceTable { name, n_items, parameters, .. }| {
-                let cell = |column: &&str| {
-                    let found = parameters.iter().find(|(name, _)| name == column);
-                    Html::of(&found.map_or_else(|| "–".to_owned(), |(_, value)| written(value, decimals)))
-                };
-                let head = [Html::of(name), Html::of(&n_items.to_string())];
-                head.into_iter().chain(columns.iter().map(cell)).collect()
-            })
-            .collect();
-        let heads: Vec<&str> = ["Instance", "#Items"].into_iter().chain(columns).collect();
-        html.table("wide", &heads, &rows);
+        write_parameters(html, &used, decimals);
         shown.push(used);
     }
     html.close("section");
 }
 
-/// A parameter's value, exactly or with so many decimals.
+/// The parameters of instances, a row each.
+fn write_parameters(html: &mut Html, instances: &[InstanceTable], decimals: Option<usize>) {
+    let mut columns: Vec<&str> = Vec::new();
+    for (name, _) in instances.iter().flat_map(|instance| &instance.parameters) {
+        if !columns.contains(name) {
+            columns.push(name);
+        }
+    }
+    let rows: Vec<Vec<Html>> = instances
+        .iter()
+        .map(|InstanceTable { name, n_items, parameters, .. }| {
+            let cell = |column: &&str| {
+                let found = parameters.iter().find(|(name, _)| name == column);
+                Html::of(&found.map_or_else(|| "–".to_owned(), |(_, value)| written(value, decimals)))
+            };
+            let head = [Html::of(name), Html::of(&n_items.to_string())];
+            head.into_iter().chain(columns.iter().map(cell)).collect()
+        })
+        .collect();
+    let heads: Vec<&str> = ["Instance", "#Items"].into_iter().chain(columns).collect();
+    html.table("wide", &heads, &rows);
+}
+
+/// A parameter's value, exactly or rounded to decimals.
 fn written(value: &Parameter, decimals: Option<usize>) -> String {
     match value {
         Parameter::Numbers(numbers) => summed_up(numbers, decimals),

@@ -146,6 +146,23 @@ pub struct PrintedValue {
 }
 
 impl Panel {
+    /// One simulation of which no paper says anything.
+    pub(crate) fn of(variant: Variant, figures: Vec<Figure>) -> Self {
+        Self {
+            name: String::new(),
+            title: variant.experiment.name().to_owned(),
+            variants: vec![variant],
+            paper: 0,
+            place: String::new(),
+            statement: String::new(),
+            figures,
+            choices: Vec::new(),
+            printed: Vec::new(),
+            differs: false,
+            left: None,
+        }
+    }
+
     /// What is done with the policies, the same in all variants.
     pub fn task(&self) -> Task {
         self.variants.first().map_or(Task::Regret, |variant| variant.experiment.task())
