@@ -14,8 +14,8 @@ pub enum Error {
     #[error("{0} positions are too many: at most {max} are supported", max = crate::MAX_POSITIONS)]
     TooManyPositions(usize),
     /// Not strictly between 0 and 1.
-    #[error("{0} is not a miss probability: expected a number strictly between 0 and 1")]
-    NotAMissProbability(f64),
+    #[error("{0} is not a probability of error: expected a number strictly between 0 and 1")]
+    NotAnErrorProbability(f64),
     /// A grid without cells, or with too many.
     #[error("a grid of {0} cells is not possible: expected 1 to 2^24")]
     NoGrid(usize),

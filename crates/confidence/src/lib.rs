@@ -29,7 +29,7 @@ pub use multi_position::{
     MultiPositionMinimum, multi_position_divergence, multi_position_lower, multi_position_lower_bisection,
     multi_position_minimum, multi_position_upper, multi_position_upper_bisection,
 };
-pub use probability::{NonNegative, Probability};
+pub use probability::{ErrorProbability, NonNegative, Probability};
 pub use radius::{
     bernstein_radius, hoeffding_radius, lil_radius, lil_radius_scaled, pbm_ucb_radius, rsf_ucb_radius,
     sample_bernstein_radius, scaled_radius, ucb1_radius,

@@ -56,6 +56,60 @@ impl From<Probability> for f64 {
     }
 }
 
+/// A probability of error that a statement or a procedure may be made for: a number strictly between 0 and 1.
+///
+/// # Examples
+///
+/// ```
+/// use confidence::ErrorProbability;
+///
+/// assert_eq!(ErrorProbability::new(0.05)?.get(), 0.05);
+/// assert!(ErrorProbability::new(0.0).is_err() && ErrorProbability::new(1.0).is_err());
+/// assert!(ErrorProbability::new(f64::NAN).is_err());
+/// # Ok::<(), confidence::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct ErrorProbability(f64);
+
+impl ErrorProbability {
+    /// Checks that `value` lies strictly between 0 and 1.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAnErrorProbability`] for anything else.
+    pub fn new(value: f64) -> Result<Self, Error> {
+        if value > 0.0 && value < 1.0 { Ok(Self(value)) } else { Err(Error::NotAnErrorProbability(value)) }
+    }
+
+    /// The number itself.
+    #[inline]
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl Default for ErrorProbability {
+    /// 0.1, as in most experiments of the `CascadeBAI` paper.
+    fn default() -> Self {
+        Self(0.1)
+    }
+}
+
+impl TryFrom<f64> for ErrorProbability {
+    type Error = Error;
+
+    fn try_from(value: f64) -> Result<Self, Error> {
+        Self::new(value)
+    }
+}
+
+impl From<ErrorProbability> for f64 {
+    fn from(probability: ErrorProbability) -> Self {
+        probability.0
+    }
+}
+
 /// A finite number that is not negative.
 ///
 /// # Examples

@@ -3,6 +3,7 @@
 #![expect(clippy::type_complexity, reason = "a list of families")]
 
 use crate::common::numbers::Numbers;
+use confidence::math::{ln, stirling_error};
 use confidence::{Bernoulli, Divergence, Exponential, Gaussian, Poisson, bernoulli_kl};
 
 fn families() -> Vec<(&'static str, Box<dyn Divergence>, fn(f64) -> f64)> {
@@ -79,5 +80,18 @@ fn derivatives_are_differences() {
             let difference = (family.divergence(p, q + h) - family.divergence(p, q - h)) / (2.0 * h);
             assert!((difference / family.derivative(p, q) - 1.0).abs() < 1e-6, "{name} at {p}, {q}");
         }
+    }
+}
+
+/// The table and the series are what logarithms of factorials leave.
+#[test]
+fn stirling_errors_are_those_of_factorials() {
+    let mut log_factorial = 0.0;
+    for n in 1..=60 {
+        let n = f64::from(n);
+        log_factorial += ln(n);
+        let stirling = (n + 0.5) * ln(n) - n + 0.5 * ln(2.0 * std::f64::consts::PI);
+        let found = stirling_error(n);
+        assert!((found - (log_factorial - stirling)).abs() < 2e-13, "{n}: {found}");
     }
 }

@@ -68,7 +68,7 @@
 use crate::{Preferences, Tally};
 use confidence::math::ln;
 use confidence::sequence::Interval;
-use confidence::{bernoulli_kl, kl_ucb_lower, kl_ucb_upper};
+use confidence::{ErrorProbability, bernoulli_kl, kl_ucb_lower, kl_ucb_upper};
 
 /// What an estimate tells when all its intervals are to hold at once.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,11 +97,9 @@ impl Preferences {
     ///
     /// # Errors
     ///
-    /// [`confidence::Error::NotAMissProbability`] unless `0 < miss < 1`.
+    /// [`confidence::Error::NotAnErrorProbability`] unless `0 < miss < 1`.
     pub fn certainty(&self, miss: f64) -> Result<Certainty, confidence::Error> {
-        if !(0.0 < miss && miss < 1.0) {
-            return Err(confidence::Error::NotAMissProbability(miss));
-        }
+        let miss = ErrorProbability::new(miss)?.get();
         let n_rankers = self.n_rankers();
         let n_pairs = n_rankers * (n_rankers - 1) / 2;
         let level = ln(4.0 * n_pairs as f64 / miss);

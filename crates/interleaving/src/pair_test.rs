@@ -95,7 +95,7 @@ impl PairTest {
     ///
     /// # Errors
     ///
-    /// [`confidence::Error::NotAMissProbability`] unless `0 < miss < 1`.
+    /// [`confidence::Error::NotAnErrorProbability`] unless `0 < miss < 1`.
     pub fn new(miss: f64) -> Result<Self, confidence::Error> {
         Ok(Self { miss, tally: Tally::default(), decided: None, wins: BetaMixture::new(miss)? })
     }

@@ -28,9 +28,9 @@ pub enum Error {
     /// A saved stage of an elimination that it cannot be in.
     #[error("the saved stage, sweep and place do not belong together")]
     SavedStage,
-    /// A probability of being wrong that no answer can have.
-    #[error("{0} is not strictly between 0 and 1, as the probability of a wrong answer has to be")]
-    NotADelta(f64),
+    /// A number outside the range that its meaning allows.
+    #[error(transparent)]
+    Number(#[from] confidence::Error),
     /// Saved items of an identification that are not shared out among the accepted, the rejected and those in question.
     #[error("the saved items are not each accepted, rejected or still in question")]
     SavedItems,

@@ -8,7 +8,7 @@
 //! Numerics: `libm` and our own logarithm. The acceptance test compares logarithms of the order of `trials` times rounding, below 1e-8
 //! for 10^7 trials and about 1e-3 for 10^13. Complexity: constant; one to two pairs of draws from 10 expected successes on.
 
-use confidence::math::ln;
+use confidence::math::{ln, stirling_error};
 use rand::{Rng, RngExt};
 
 /// Up to so many trials are tossed.
@@ -90,8 +90,8 @@ fn transformed_rejection<R: Rng + ?Sized>(trials: u64, success: f64, rng: &mut R
             let bound = (mode + 0.5) * ln((mode + 1.0) / (odds * (n - mode + 1.0)))
                 + (n + 1.0) * ln((n - mode + 1.0) / (n - k + 1.0))
                 + (k + 0.5) * ln(odds * (n - k + 1.0) / (k + 1.0))
-                + (stirling_error(mode) + stirling_error(n - mode))
-                - (stirling_error(k) + stirling_error(n - k));
+                + (stirling_error(mode + 1.0) + stirling_error(n - mode + 1.0))
+                - (stirling_error(k + 1.0) + stirling_error(n - k + 1.0));
             // A product of 0 has the logarithm -inf, which is below everything.
             scaled <= 0.0 || ln(scaled) <= bound
         };
@@ -100,29 +100,6 @@ fn transformed_rejection<R: Rng + ?Sized>(trials: u64, success: f64, rng: &mut R
             return k as u64;
         }
     }
-}
-
-/// What `(k + 1/2) ln(k + 1) - (k + 1) + ln(2 pi) / 2` lacks to `ln k!`.
-fn stirling_error(k: f64) -> f64 {
-    const SMALL: [f64; 10] = [
-        0.081_061_466_795_327_26,
-        0.041_340_695_955_409_29,
-        0.027_677_925_684_998_34,
-        0.020_790_672_103_765_09,
-        0.016_644_691_189_821_19,
-        0.013_876_128_823_070_75,
-        0.011_896_709_945_891_77,
-        0.010_411_265_261_972_09,
-        0.009_255_462_182_712_733,
-        0.008_330_563_433_362_87,
-    ];
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count below 10")]
-    if k < 10.0 {
-        return SMALL[k as usize];
-    }
-    let next = k + 1.0;
-    let squared = next * next;
-    (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / squared) / squared) / next
 }
 
 /// Shares `trials` out among places with these weights, in order.

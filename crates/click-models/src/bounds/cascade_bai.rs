@@ -39,8 +39,8 @@
 //! passes every integer type as gaps go to 0. Complexity: a sort, then O(L + K^2) at most.
 
 use super::Decreasing;
-use confidence::bernoulli_kl;
 use confidence::math::ln;
+use confidence::{ErrorProbability, bernoulli_kl};
 
 /// How many items of a list are observed on average when users scan it from the top until they click: `sum_i prod_(j<i) (1 - w_j)`.
 ///
@@ -126,7 +126,7 @@ fn list_of(weights: &[f64], k: usize) -> Option<Decreasing> {
 }
 
 fn is_risk(delta: f64) -> bool {
-    delta > 0.0 && delta < 1.0
+    ErrorProbability::new(delta).is_ok()
 }
 
 /// `T-bar` as printed: after so many observations of every item one with this gap is accepted or rejected, rightly with probability

@@ -15,7 +15,10 @@ const FORMATS: [(&str, FormatName); 4] = [
 
 /// How the log of the experiment in a directory is read; none where it has none.
 pub(super) fn how_to_read(directory: &Path) -> Result<Option<HowToRead>, Error> {
-    let source = Source::read(&directory.join("experiment.toml"))?;
+    of_source(&Source::read(&directory.join("experiment.toml"))?)
+}
+
+fn of_source(source: &Source) -> Result<Option<HowToRead>, Error> {
     let document = source.parse()?;
     document.root().optional::<Table<'_>>("log")?.map(|table| read(&table)).transpose()
 }
@@ -47,4 +50,39 @@ fn read_prior(table: &Table<'_>) -> Result<Option<f64>, Error> {
     }
     Err(field
         .error(format!("{} is no strength: expected pseudo-impressions, from 0 to 1e9", field.describe())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(log: &str) -> String {
+        let source = Source::from_text("experiment.toml", format!("name = \"x\"\n[log]\n{log}\n")).unwrap();
+        of_source(&source).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn faults_have_their_place() {
+        // (`[log]`, and how the message begins after the file)
+        for (log, expected) in [
+            (
+                "format = \"parquet\"\npositions = 3",
+                "3:10: log.format: unknown format \"parquet\": known: kdd2012, yandex,",
+            ),
+            ("format = \"obd\"", "2:1: log.positions: missing key"),
+            ("format = \"obd\"\npositions = 65", "4:13: log.positions: 65 is too large"),
+            ("format = \"obd\"\npositions = 3\nmin-items = 0", "5:13: log.min-items: 0 is too small"),
+            (
+                "format = \"obd\"\npositions = 3\nprior = -1",
+                "5:9: log.prior: -1 is no strength: expected pseudo-impressions",
+            ),
+            (
+                "format = \"obd\"\npositions = 3\npiror = 0",
+                "5:1: log.piror: unknown key: did you mean `prior`?",
+            ),
+        ] {
+            let found = message(log);
+            assert!(found.starts_with(&format!("experiment.toml:{expected}")), "{found}");
+        }
+    }
 }

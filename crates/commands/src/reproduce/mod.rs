@@ -177,11 +177,13 @@ fn owner(reproduction: &Reproduction, arguments: &Arguments) -> Owner {
 
 /// The queries that were measured.
 fn given_queries(arguments: &Arguments) -> Result<Option<Queries>> {
+    // A fault there is said whether a log is given or not.
+    let how = log::how_to_read(&arguments.experiment)?;
     let Some(file) = &arguments.data else { return Ok(None) };
     if file.extension().is_some_and(|end| end.eq_ignore_ascii_case("json")) {
         return Queries::read(file).map(Some).context("--data");
     }
-    let Some(how) = log::how_to_read(&arguments.experiment)? else {
+    let Some(how) = how else {
         bail!(
             "--data: {}: {} does not say how its log is read (`[log]`): expected measured queries, in a file that ends in .json",
             file.display(),

@@ -41,7 +41,7 @@ impl Betting {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAMissProbability`] unless `0 < miss < 1`, [`Error::NotAProbability`] for a candidate
+    /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`, [`Error::NotAProbability`] for a candidate
     /// outside `[0, 1]`.
     pub fn new(candidate: f64, miss: f64) -> Result<Self, Error> {
         let candidate = crate::Probability::new(candidate)?.get();
@@ -127,7 +127,7 @@ impl HedgedBetting {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAMissProbability`] unless `0 < miss < 1`; [`Error::NoGrid`] unless there is at least one
+    /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`; [`Error::NoGrid`] unless there is at least one
     /// cell, and at most 2^24.
     pub fn new(miss: f64, cells: usize) -> Result<Self, Error> {
         let miss = checked(miss)?;

@@ -39,7 +39,7 @@ impl EmpiricalBernstein {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAMissProbability`] unless `0 < miss < 1`.
+    /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`.
     pub fn new(miss: f64) -> Result<Self, Error> {
         Ok(Self { plug_in: PlugIn::new(checked(miss)?), bets: 0.0, weighted_sum: 0.0, cost: 0.0 })
     }

@@ -70,7 +70,7 @@ impl BetaMixture {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAMissProbability`] unless `0 < miss < 1`.
+    /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`.
     pub fn new(miss: f64) -> Result<Self, Error> {
         Ok(Self { log_inverse_miss: -ln(checked(miss)?), tally: Tally::default() })
     }
@@ -79,7 +79,7 @@ impl BetaMixture {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAMissProbability`] unless `0 < miss < 1`.
+    /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`.
     ///
     /// ```
     /// use confidence::sequence::{BetaMixture, ConfidenceSequence};
@@ -151,7 +151,7 @@ impl KlMixture {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAMissProbability`] unless `0 < miss < 1`.
+    /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`.
     pub fn new(miss: f64) -> Result<Self, Error> {
         Ok(Self { threshold: mixture_threshold(-ln(checked(miss)?)), tally: Tally::default() })
     }

@@ -70,7 +70,7 @@ pub use betting::HedgedBetting;
 pub use empirical_bernstein::EmpiricalBernstein;
 pub use mixture::{BetaMixture, KlMixture, mixture_threshold};
 
-use crate::Error;
+use crate::{Error, ErrorProbability};
 use serde::{Deserialize, Serialize};
 
 /// An interval of means.
@@ -101,7 +101,7 @@ pub trait ConfidenceSequence {
     }
 }
 
-/// A miss probability strictly between 0 and 1.
+/// A probability of error, checked.
 fn checked(miss: f64) -> Result<f64, Error> {
-    if 0.0 < miss && miss < 1.0 { Ok(miss) } else { Err(Error::NotAMissProbability(miss)) }
+    ErrorProbability::new(miss).map(ErrorProbability::get)
 }

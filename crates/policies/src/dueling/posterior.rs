@@ -44,7 +44,7 @@ use super::counts::DuelCounts;
 use crate::exact::float;
 use crate::sampling::{BetaShape, Sampler};
 use confidence::bernoulli_kl;
-use confidence::math::{ln, ln_1p};
+use confidence::math::{ln, ln_1p, stirling_error};
 use rand::{Rng, RngExt};
 
 /// A sample of the probability that `item` is preferred to `other`.
@@ -244,16 +244,8 @@ fn even_binomial(k: u64, rest: u64) -> f64 {
     libm::exp(exponent) * (n / (2.0 * std::f64::consts::PI * k * rest)).sqrt()
 }
 
-/// Below it binomial coefficients are products; from it on the series is exact.
+/// Below it binomial coefficients are products.
 const FEW: u64 = 16;
-
-/// `ln n! - ln(sqrt(2 pi n) (n / e)^n)` for `n >= 16`.
-fn stirling_error(n: f64) -> f64 {
-    let square = n * n;
-    (1.0 / 12.0
-        - (1.0 / 360.0 - (1.0 / 1260.0 - (1.0 / 1680.0 - 1.0 / 1188.0 / square) / square) / square) / square)
-        / n
-}
 
 #[cfg(test)]
 mod tests {

@@ -209,29 +209,6 @@ fn faults_of_the_experiment_have_their_place() {
 }
 
 #[test]
-fn faults_of_how_a_log_is_read_have_their_place() {
-    // (`[log]`, and how the message begins after the file)
-    for (log, expected) in [
-        (
-            "format = \"parquet\"\npositions = 3",
-            "15:10: log.format: unknown format \"parquet\": known: kdd2012, yandex,",
-        ),
-        ("format = \"obd\"", "14:1: log.positions: missing key"),
-        ("format = \"obd\"\npositions = 65", "16:13: log.positions: 65 is too large"),
-        ("format = \"obd\"\npositions = 3\nmin-items = 0", "17:13: log.min-items: 0 is too small"),
-        (
-            "format = \"obd\"\npositions = 3\nprior = -1",
-            "17:9: log.prior: -1 is no strength: expected pseudo-impressions",
-        ),
-        ("format = \"obd\"\npositions = 3\npiror = 0", "17:1: log.piror: unknown key: did you mean `prior`?"),
-    ] {
-        let text = EXPERIMENT.replacen("[printed]", &format!("[log]\n{log}\n[printed]"), 1);
-        let found = read(&text, CLAIMS).unwrap_err().to_string();
-        assert!(found.starts_with(&format!("experiment.toml:{expected}")), "{found}");
-    }
-}
-
-#[test]
 fn faults_of_the_claims_have_their_place() {
     let mut others = Vec::new();
     let in_claims = [
@@ -419,7 +396,7 @@ fn a_variant_has_the_keys_of_its_panel_and_of_the_top_unless_it_has_its_own() {
     assert!(panel.has_variants() && !reproduction.panels[0].has_variants());
     let [a, b] = panel.variants.as_slice() else { panic!("{:?}", panel.variants) };
     assert_eq!((&*a.title, &*b.title, &*a.folder("sweep")), ("kappa 1, .5", "b", "sweep/a"));
-    assert_eq!((&*a.experiment.name(), &*b.experiment.name()), ("sweep.a", "sweep.b"));
+    assert_eq!((a.experiment.name(), b.experiment.name()), ("sweep.a", "sweep.b"));
     assert_eq!((a.experiment.runs(), a.experiment.horizon(), b.experiment.horizon()), (50, 1000, 2000));
     let quick = read_quick(&experiment, &claims).unwrap();
     assert!(quick.panels[1].variants.iter().all(|variant| variant.experiment.runs() == 10));
