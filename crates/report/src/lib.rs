@@ -24,3 +24,8 @@ pub use series::{Series, Simulated, labels, reader_name};
 pub use single::run_into;
 pub use subset_shares::{Shares, shares};
 pub use text::letters;
+
+/// The examples of the project's front page, which use every library crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct FrontPage;

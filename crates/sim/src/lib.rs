@@ -22,8 +22,3 @@ pub use stages::{InSweeps, StageEntry, Stretch, play_in_stages};
 pub use streams::{SimRng, Streams};
 pub use summary::{Summary, mean_and_error};
 pub use tournament::{Assignment, Observer, Outcome, Silent, Tournament};
-
-/// The examples of the project's front page, which use every library crate.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct FrontPage;
