@@ -20,18 +20,14 @@ pub mod pbm;
 pub mod rank_one;
 pub mod ranking;
 
-pub use dueling::{
-    BeatTheMean, CondorcetSavage, DoubleTs, InterleavedFilter, MeanRadius, MergeDts, Rmed1, Rucb,
-};
+// What a family has stands in the family.
+pub use dueling::*;
+pub use generic::*;
+pub use identify::*;
+pub use pbm::*;
+pub use rank_one::*;
+pub use ranking::*;
+
 pub use error::Error;
-pub use generic::{Fixed, Uniform, UniformCell, UniformPair};
-pub use identify::{
-    CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, Delta, KlLucb, Pulls, ShowOrder, SuccessiveRejects,
-};
-pub use pbm::{BcMpTs, PbmPie, PbmTs, PbmUcb, RbaKlUcb};
 pub use policy::{Decision, Policy, Recommend, Select, Stop, Update};
-pub use rank_one::{CellKlUcb, Rank1Elim, Rank1Gibbs, Ucb1, Ucb1Elim, Uts};
-pub use ranking::{
-    BatchRank, Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, TopRank, TsCascade,
-};
 pub use read_as::ReadAs;

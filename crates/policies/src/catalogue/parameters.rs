@@ -1,7 +1,7 @@
 //! What parameters of policies may be.
 
 use crate::{CascadeKlOrder, CascadeKlTest, Delta, MeanRadius, Pulls, ShowOrder};
-use confidence::{NonNegative, Rate};
+use confidence::{NonNegative, Probability, Rate};
 use serde::{Deserialize, Serialize};
 
 /// What a parameter may be.
@@ -22,6 +22,10 @@ pub(super) trait Parameter {
 
 impl Parameter for NonNegative {
     const KIND: Kind = Kind::Number("at least 0");
+}
+
+impl Parameter for Probability {
+    const KIND: Kind = Kind::Number("from 0 to 1");
 }
 
 impl Parameter for Delta {
