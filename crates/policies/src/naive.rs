@@ -7,15 +7,15 @@
 
 use crate::sampling::{BetaShape, Sampler};
 use crate::{
-    BatchRank, BcMpTs, Decision, PbmPie, PbmUcb, Pie, Policy, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb,
-    PrefixUcbV, RbaKlUcb, Select, TopRank, TsCascade, Update,
+    BatchRank, BcMpTs, Decision, EpsilonGreedy, PbmPie, PbmUcb, Pie, Policy, PrefixKlUcb, PrefixKnown,
+    PrefixTs, PrefixUcb, PrefixUcbV, RbaKlUcb, Select, TopRank, TsCascade, Update,
 };
 use click_models::{
     Cascade, CascadeModel, ClickModel, Clicks, Dcm, DcmReward, DependentClick, Feedback, Interaction, ItemId,
     ListFeedback, ListShape, ObservedPrefix, Pbm, PbmFeedback, PositionBased, RandomSemiBandit, Ranking,
     SemiBandit,
 };
-use confidence::{NonNegative, Rate, kl_ucb_lower, kl_ucb_upper, multi_position_upper};
+use confidence::{NonNegative, Probability, Rate, kl_ucb_lower, kl_ucb_upper, multi_position_upper};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -205,6 +205,21 @@ impl PrefixHistory {
     fn kl_index(&self, item: usize, delta: f64) -> f64 {
         kl_ucb_upper(self.mean(item), self.shows[item] as f64, delta)
     }
+}
+
+fn epsilon_greedy(history: &PrefixHistory, epsilon: f64, rng: &mut Generator) -> Vec<usize> {
+    if rng.random::<f64>() < epsilon {
+        let mut list = Vec::new();
+        while list.len() < history.places.len() {
+            let item = rng.random_range(0..history.shows.len());
+            if !list.contains(&item) {
+                list.push(item);
+            }
+        }
+        return list;
+    }
+    let key = rng.next_u64();
+    history.top(&history.scores(|item| history.mean(item)), key)
 }
 
 fn rsf_ucb(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
@@ -769,6 +784,26 @@ fn rba_kl_ucb_is_the_naive_one() {
                 }
             },
         );
+    }
+}
+
+#[test]
+fn epsilon_greedy_is_the_naive_one() {
+    for epsilon in [0.0, 0.1, 1.0] {
+        let probability = Probability::new(epsilon).expect("a probability");
+        for model in position_based_instances() {
+            let shape = model.shape();
+            assert_same_choices(
+                &model,
+                EpsilonGreedy::new(shape, probability),
+                PrefixHistory::new(shape.n_items(), shape.n_positions()),
+                17,
+                ROUNDS / 10,
+                |history, _, rng| epsilon_greedy(history, epsilon, rng),
+                // Every display counts.
+                |history, decision, feedback| history.learn(&list_of(&decision.action), feedback.clicks),
+            );
+        }
     }
 }
 

@@ -53,8 +53,8 @@ where
 fn rounds_allocate_nothing() {
     let mut count = Count { checked: 0 };
     everything(&mut count);
-    // Of 5 + 6 policies on position-based users, of 9 + 6 on the others; and those that stop on cascades.
-    assert_eq!(count.checked, 5 * 11 + (5 + 3 + 3) * 15 + 3 * STOPPING);
+    // Of 5 + 7 policies on position-based users, of 9 + 7 on the others; and those that stop on cascades.
+    assert_eq!(count.checked, 5 * 12 + (5 + 3 + 3) * 16 + 3 * STOPPING);
 }
 
 /// Many items are looked for in another way than few.

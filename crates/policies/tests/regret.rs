@@ -13,8 +13,8 @@ use click_models::{
 use confidence::{NonNegative, Rate};
 use libm::{exp, log};
 use policies::{
-    BatchRank, BcMpTs, Decision, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, PrefixUcbV,
-    RbaKlUcb, TopRank, TsCascade, Uniform, Update,
+    BatchRank, BcMpTs, Decision, EpsilonGreedy, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb,
+    PrefixUcbV, RbaKlUcb, TopRank, TsCascade, Uniform, Update,
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
@@ -89,6 +89,10 @@ impl Estimate {
 #[derive(Debug, Clone, Copy)]
 enum Rule {
     Uniform,
+    /// Clicks by displays, and a random list with this probability.
+    EpsilonGreedy {
+        epsilon: f64,
+    },
     /// Equation of section 4; `corrected` by the root of N over N~.
     PbmUcb {
         corrected: bool,
@@ -279,6 +283,10 @@ impl Simulation {
         };
         let mut best = match self.rule {
             Rule::Uniform => Self::sorted([0.0; 4], rng),
+            Rule::EpsilonGreedy { epsilon } => {
+                let greedy = rng.random::<f64>() >= epsilon;
+                Self::sorted(if greedy { all.map(ratio) } else { [0.0; 4] }, rng)
+            }
             Rule::PbmUcb { corrected } => {
                 let index = |item: usize| {
                     let (total, weighted) = (self.total(item), self.weighted(item));
@@ -372,7 +380,9 @@ impl Simulation {
         let kappa = if users == Users::PositionBased { PBM_KAPPA } else { PREFIX_KAPPA };
         let mut simulation = Self { rule, kappa, cells: [[Cell::default(); 2]; 4] };
         let best_below = match users {
-            Users::PositionBased => !matches!(rule, Rule::Ranked { .. } | Rule::Uniform),
+            Users::PositionBased => {
+                !matches!(rule, Rule::Ranked { .. } | Rule::EpsilonGreedy { .. } | Rule::Uniform)
+            }
             Users::DependentClick { known } => known,
             Users::SemiBandit | Users::Cascade => false,
         };
@@ -524,6 +534,17 @@ fn uniform() {
     // By hand: 1.02 at best, 0.5 * (0.5 + 0.9) on average.
     let exact = Estimate { mean: 1000.0 * (0.9 * 0.8 + 0.5 * 0.6 - 0.5 * 1.4), variance: 0.0 };
     assert!(found.z(exact).abs() < 5.0);
+}
+
+#[test]
+fn epsilon_greedy() {
+    let model = viewers();
+    let build = || EpsilonGreedy::new(model.shape(), EpsilonGreedy::default_epsilon());
+    let found = measured(&model, build);
+    let with =
+        |epsilon: f64, seed: u64| simulated(Rule::EpsilonGreedy { epsilon }, Users::PositionBased, seed);
+    assert_equal("epsilon-greedy", found, with(0.1, 61));
+    assert_different("epsilon-greedy", found, with(0.3, 62));
 }
 
 #[test]

@@ -184,8 +184,8 @@ impl Extremes {
 fn extreme_counts_are_played_with() {
     let mut extremes = Extremes { restored: 0 };
     everything(&mut extremes);
-    // All but the uniform and the fixed list: 5 + 4 policies on position-based users, 9 + 4 on the others; and those that stop.
-    assert_eq!(extremes.restored, 100 * (5 * 9 + (5 + 3 + 3) * 13 + 3 * STOPPING));
+    // All but the uniform and the fixed list: 5 + 5 policies on position-based users, 9 + 5 on the others; and those that stop.
+    assert_eq!(extremes.restored, 100 * (5 * 10 + (5 + 3 + 3) * 14 + 3 * STOPPING));
 }
 
 fn refusal<P: DeserializeOwned + Debug>(value: Value) -> String {

@@ -208,7 +208,7 @@ family! {
 family! {
     /// A policy that reads any list's clicks.
     AnyListPolicy(AnyListMembers) of Ranking, reading [F: ListFeedback] F;
-    RbaKlUcb, TopRank, BatchRank, Uniform
+    RbaKlUcb, TopRank, BatchRank, EpsilonGreedy, Uniform
 }
 
 family! {

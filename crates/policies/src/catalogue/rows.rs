@@ -14,13 +14,13 @@ use super::visit::{
 };
 use crate::{
     BatchRank, BcMpTs, BeatTheMean, CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, CellKlUcb,
-    CondorcetSavage, Delta, DoubleTs, InterleavedFilter, KlLucb, MeanRadius, MergeDts, PbmPie, PbmTs, PbmUcb,
-    Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, Pulls, Rank1Elim, Rank1Gibbs, RbaKlUcb,
-    Rmed1, Rucb, ShowOrder, SuccessiveRejects, TopRank, TsCascade, Ucb1, Ucb1Elim, Uniform, UniformCell,
-    UniformPair, Uts,
+    CondorcetSavage, Delta, DoubleTs, EpsilonGreedy, InterleavedFilter, KlLucb, MeanRadius, MergeDts, PbmPie,
+    PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, Pulls, Rank1Elim,
+    Rank1Gibbs, RbaKlUcb, Rmed1, Rucb, ShowOrder, SuccessiveRejects, TopRank, TsCascade, Ucb1, Ucb1Elim,
+    Uniform, UniformCell, UniformPair, Uts,
 };
 use click_models::{ListShape, PbmKnown, TableShape};
-use confidence::{NonNegative, Rate};
+use confidence::{NonNegative, Probability, Rate};
 use serde::{Deserialize, Serialize};
 
 catalogue! {
@@ -260,6 +260,20 @@ catalogue! {
     cost: "L draws",
     guarantee: "O(log T) on position-based users and cascades; large constants",
     source: "Zoghi et al. 2017, Algorithms 1 to 4";
+
+    /// Epsilon-greedy on clicks by displays.
+    EpsilonGreedy = "epsilon-greedy" {
+        /// Probability of a random list.
+        #[serde(default = "EpsilonGreedy::default_epsilon")]
+        epsilon: Probability,
+    }
+    plays {
+        AnyList(shape, _horizon => EpsilonGreedy::new(shape, epsilon))
+    }
+    horizon: false, answers: Late, limit: Limit::None,
+    cost: "K divisions",
+    guarantee: "none: regret grows by `epsilon` times that of a random list",
+    source: "Sutton, Barto 2018, section 2.2";
 
     /// `Rank1ElimKL`, which takes the horizon from the experiment.
     Rank1ElimKl = "rank1-elim-kl" {}

@@ -5,6 +5,7 @@
 
 mod batch_rank;
 mod counts;
+mod epsilon_greedy;
 mod kl_ucb;
 mod known;
 mod pie;
@@ -15,6 +16,7 @@ mod ucb;
 mod ucb_v;
 
 pub use batch_rank::BatchRank;
+pub use epsilon_greedy::EpsilonGreedy;
 pub use kl_ucb::PrefixKlUcb;
 pub use known::PrefixKnown;
 pub use pie::Pie;

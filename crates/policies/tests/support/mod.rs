@@ -11,9 +11,9 @@ use click_models::{
 };
 use confidence::{NonNegative, Rate};
 use policies::{
-    BatchRank, BcMpTs, CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, Decision, Delta, Fixed, KlLucb,
-    PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, Pulls, RbaKlUcb,
-    ReadAs, Select, ShowOrder, SuccessiveRejects, TopRank, TsCascade, Uniform, Update,
+    BatchRank, BcMpTs, CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, Decision, Delta, EpsilonGreedy,
+    Fixed, KlLucb, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV,
+    Pulls, RbaKlUcb, ReadAs, Select, ShowOrder, SuccessiveRejects, TopRank, TsCascade, Uniform, Update,
 };
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -94,6 +94,7 @@ where
     // Horizons so short that something happens.
     visitor.visit("TopRank", model, TopRank::new(shape, 100));
     visitor.visit("BatchRank", model, BatchRank::new(shape, 100));
+    visitor.visit("EpsilonGreedy", model, EpsilonGreedy::new(shape, EpsilonGreedy::default_epsilon()));
     let read_as: ReadAs<SemiBandit, _> = ReadAs::new(PrefixTs::new(shape));
     visitor.visit("PrefixTs as on a semi-bandit", model, read_as);
     visitor.visit("Uniform", model, Uniform::new(shape));

@@ -1,0 +1,138 @@
+//! Epsilon-greedy: mostly the items clicked most often, sometimes a random list.
+//!
+//! With probability `epsilon` a uniformly random list is shown, otherwise the items with the largest clicks by displays from the top down; an
+//! item that was never shown goes first. Every display counts, whether the user looked or not, so items that stood high are overrated.
+//!
+//! Reference: Sutton, Barto, *Reinforcement Learning*, second edition, section 2.2, for one item; a list is our extension. Deviations: none. Regret
+//! grows linearly, by `epsilon` times that of a random list at least.
+//!
+//! | here | reference | shape | unit |
+//! |---|---|---|---|
+//! | `epsilon` | epsilon | number in \[0, 1\] | probability |
+//! | `shows`, `clicks` | N, N Q | `n_items` | - |
+//!
+//! Numerics: a rate is one division. Complexity: O(`n_items`) a round.
+//!
+//! # Examples
+//!
+//! Item 1 was clicked in one of two displays, item 0 in none of one, item 2 was never shown:
+//!
+//! ```
+//! use click_models::{Clicks, ItemId, ListShape, PbmFeedback, Ranking};
+//! use confidence::Probability;
+//! use policies::{Decision, EpsilonGreedy, Select, Update};
+//! use rand::{SeedableRng, rngs::ChaCha8Rng};
+//!
+//! let list = |items: [u32; 2]| items.map(ItemId::new).into_iter().collect::<Ranking>();
+//! let mut policy = EpsilonGreedy::new(ListShape::new(3, 2)?, Probability::ZERO);
+//! let mut decision = Decision { action: list([1, 0]), note: () };
+//! policy.update(&decision, &PbmFeedback { clicks: Clicks::new(2).with(0) });
+//! decision.action = [ItemId::new(1)].into_iter().collect();
+//! policy.update(&decision, &PbmFeedback { clicks: Clicks::new(1) });
+//! policy.select(&mut ChaCha8Rng::seed_from_u64(1), &mut decision);
+//! assert_eq!(decision.action, list([2, 1]));
+//! # Ok::<(), click_models::Error>(())
+//! ```
+
+use crate::error::check_counts;
+use crate::sizes::Sizes;
+use crate::top_l::{Ties, TopL};
+use crate::{Decision, Error, Select, Uniform, Update};
+use click_models::{ItemId, ListFeedback, ListShape, Ranking};
+use confidence::Probability;
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+
+/// Epsilon-greedy for lists.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub struct EpsilonGreedy {
+    shape: ListShape,
+    epsilon: Probability,
+    /// Rounds decided so far.
+    rounds: u64,
+    shows: Vec<u64>,
+    clicks: Vec<u64>,
+    #[serde(skip)]
+    top: TopL,
+}
+
+#[derive(Deserialize)]
+struct Saved {
+    shape: ListShape,
+    epsilon: Probability,
+    rounds: u64,
+    shows: Vec<u64>,
+    clicks: Vec<u64>,
+}
+
+impl EpsilonGreedy {
+    /// A fresh policy that shows a random list with probability `epsilon`.
+    pub fn new(shape: ListShape, epsilon: Probability) -> Self {
+        let fresh = vec![0; shape.n_items()];
+        Self::assemble(Saved { shape, epsilon, rounds: 0, shows: fresh.clone(), clicks: fresh })
+    }
+
+    /// The `epsilon` of the catalogue: 0.1.
+    #[expect(clippy::missing_panics_doc, reason = "0.1 is a probability")]
+    pub fn default_epsilon() -> Probability {
+        Probability::new(0.1).expect("a constant between 0 and 1")
+    }
+
+    fn assemble(Saved { shape, epsilon, rounds, shows, clicks }: Saved) -> Self {
+        Self { shape, epsilon, rounds, shows, clicks, top: TopL::new(shape.n_positions()) }
+    }
+}
+
+impl TryFrom<Saved> for EpsilonGreedy {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self, Error> {
+        if saved.shows.len() != saved.shape.n_items() {
+            return Err(Error::SavedSizes);
+        }
+        check_counts(saved.rounds, &saved.shows, &saved.clicks)?;
+        Ok(Self::assemble(saved))
+    }
+}
+
+impl Sizes for EpsilonGreedy {
+    fn sizes(&self) -> [usize; 2] {
+        [self.shape.n_items(), self.shape.n_positions()]
+    }
+}
+
+impl Select<Ranking> for EpsilonGreedy {
+    type Note = ();
+
+    #[inline]
+    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
+        self.rounds += 1;
+        if rng.random::<f64>() < self.epsilon.get() {
+            return Uniform::new(self.shape).select(rng, out);
+        }
+        let ties = Ties::draw(rng);
+        self.top.clear();
+        for (item, (&shows, &clicks)) in (0_u32..).zip(self.shows.iter().zip(&self.clicks)) {
+            let rate = if shows == 0 { f64::INFINITY } else { clicks as f64 / shows as f64 };
+            self.top.offer(item, rate, ties);
+        }
+        out.action.clear();
+        for &(_, item) in self.top.best() {
+            out.action.push(ItemId::new(item));
+        }
+    }
+}
+
+impl<F: ListFeedback> Update<Ranking, F> for EpsilonGreedy {
+    #[inline]
+    fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
+        let clicks = feedback.list_clicks();
+        for (position, item) in decision.action.iter().take(self.shape.n_positions()) {
+            if let Some(shows) = self.shows.get_mut(item.index()) {
+                *shows += 1;
+                self.clicks[item.index()] += u64::from(clicks.get(position));
+            }
+        }
+    }
+}
