@@ -500,3 +500,60 @@ impl Quantity {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Measured;
+    use std::fs;
+
+    fn written(text: &str) -> Result<ResultFile, String> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("result.json");
+        fs::write(&path, text).unwrap();
+        ResultFile::read(&path).map_err(|error| error.to_string().replace(&path.display().to_string(), "F"))
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let run = |steps| Identification { steps, observations: 2 * steps, answered: true, correct: true };
+        let runs = vec![run(3), run(5)];
+        for mut measured in [
+            Measured::synthetic(&[1, 10], &[("a", vec![vec![0.1, 0.3], vec![0.2, 1e-17]])])
+                .with_bound("b", 2.0),
+            Measured::of_answers(Task::Identify, 9, &[("a", runs.clone())]),
+            Measured::of_answers(Task::Budget, 9, &[("a", runs)]),
+        ] {
+            let text = String::from_utf8(measured.result.to_json()).unwrap();
+            measured.result.unit = "reward";
+            assert_eq!(written(&text).unwrap(), measured.result);
+        }
+    }
+
+    #[test]
+    fn what_is_no_result_is_refused() {
+        let measured = Measured::synthetic(&[1, 10], &[("a", vec![vec![0.1, 0.3]])]);
+        let text = String::from_utf8(measured.result.to_json()).unwrap();
+        for (from, to, expected) in [
+            ("\"schema\":1", "\"schema\":2", "F: schema: 2 found: expected 1"),
+            ("\"schema\":1,", "", "F:1:"),
+            ("\"t\":[1,10]", "\"t\":[1,10,100]", "F: policies[0].regret.mean: 2 numbers for 3 checkpoints"),
+            (
+                "\"task\":\"regret\"",
+                "\"task\":\"identify\"",
+                "F: policies[0]: not what task \"identify\" leaves",
+            ),
+            ("\"task\":\"regret\"", "\"task\":\"guess\"", "F:1:"),
+            ("\"runs\":1", "\"runs\":-1", "F:1:"),
+            ("}", "", "F:1:"),
+        ] {
+            let message = written(&text.replacen(from, to, 1)).unwrap_err();
+            assert!(message.starts_with(expected), "{message:?} instead of {expected:?}");
+        }
+        for text in ["", "[]", "null", "{}", "\u{0}", &text[..40], &"[".repeat(5000)] {
+            written(text).unwrap_err();
+        }
+        let missing = ResultFile::read(Path::new("no-such-file")).unwrap_err().to_string();
+        assert!(missing.starts_with("no-such-file: cannot be read"), "{missing}");
+    }
+}

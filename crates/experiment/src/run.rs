@@ -20,7 +20,7 @@ pub const SPEC: &str = "spec.toml";
 /// # Examples
 ///
 /// ```
-/// use click_models::CascadeModel;
+/// use click_models::{CascadeModel, ItemId, ListShape, Ranking};
 /// use experiment::{Experiment, Instances, Runner};
 /// use policies::Fixed;
 /// use sim::{Entry, Schedule};
@@ -32,8 +32,8 @@ pub const SPEC: &str = "spec.toml";
 ///     .policy("cascade-ts")
 ///     .build()?;
 /// // A policy of one's own: always the same list.
-/// let list = click_models::Ranking::from_indices(&[2, 1]);
-/// let own = Entry::new("fixed", move |_: click_models::ListShape| Fixed::new(list.clone()));
+/// let list = || [2, 1].map(ItemId::new).into_iter().collect::<Ranking>();
+/// let own = Entry::new("fixed", move |_: ListShape| Fixed::new(list()));
 /// let measured = Runner::new(&experiment).with_contender::<CascadeModel, Schedule>(own).run()?;
 /// let regret = |label| measured.result.at_the_end(label, experiment::result::EndValue::Regret).unwrap().0;
 /// assert!(regret("cascade-ts") < regret("fixed"));
@@ -233,4 +233,99 @@ pub enum RunError {
     /// The directory cannot be used.
     #[error(transparent)]
     Output(#[from] OutputError),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Instances, Runs};
+    use click_models::{CascadeModel, ItemId, ListShape, PositionBased, Ranking};
+    use policies::Fixed;
+    use sim::{Entry, Schedule};
+    use std::sync::Mutex;
+
+    fn experiment() -> Experiment {
+        let users = CascadeModel::from_values(&[0.5, 0.4, 0.2], 2).unwrap();
+        Experiment::builder("small", Instances::of([users]))
+            .horizon(50)
+            .runs(4)
+            .policy("cascade-ts")
+            .build()
+            .unwrap()
+    }
+
+    fn fixed(label: &str) -> Entry<impl Fn(ListShape) -> Fixed<Ranking> + Send + Sync + use<>> {
+        Entry::new(label, |_: ListShape| Fixed::new([2, 1].map(ItemId::new).into_iter().collect()))
+    }
+
+    /// Who takes part beside them changes nothing for the others.
+    #[test]
+    fn own_contenders_take_part_beside_the_catalogue() {
+        let experiment = experiment();
+        let alone = Runner::new(&experiment).run().unwrap();
+        let runner =
+            Runner::new(&experiment).with_contender::<CascadeModel, Schedule>(fixed("mine")).threads(1);
+        let both = runner.run().unwrap();
+        assert_eq!(both.result.policies[0], alone.result.policies[0]);
+        let mine = &both.result.policies[1];
+        assert_eq!((mine.label.as_str(), mine.policy.as_str()), ("mine", "own"));
+        // 1 - .6 .8 of the shown list, 1 - .5 .6 of the best one: .7 - .52 a round.
+        assert!((mine.curves().unwrap().regret.mean.last().unwrap() - 50.0 * 0.18).abs() < 1e-9);
+        assert_eq!(both.result.paired.len(), 1);
+        assert_ne!(runner.canonical().identity(), experiment.identity());
+        let Runs::Curves { outcome, .. } = &both.runs else { panic!("regret was measured") };
+        assert_eq!((outcome.records.len(), outcome.records[1].len()), (2, 4));
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_said() {
+        let experiment = experiment();
+        let users = Experiment::builder(
+            "other",
+            Instances::of([PositionBased::from_values(&[0.5, 0.4, 0.2], &[0.9, 0.5]).unwrap()]),
+        );
+        let other = users.build().unwrap();
+        let error = |runner: Runner<'_>| runner.run().unwrap_err().to_string();
+        assert_eq!(error(Runner::new(&other)), "no policies: expected at least one");
+        let runner = Runner::new(&other).with_contender::<CascadeModel, Schedule>(fixed("mine"));
+        let message = error(runner);
+        assert!(
+            message.starts_with("contender \"mine\" plays ") && message.contains("PositionBased"),
+            "{message}"
+        );
+        let runner = Runner::new(&experiment).with_contender::<CascadeModel, Schedule>(fixed("cascade-ts"));
+        assert!(error(runner).starts_with("label \"cascade-ts\" is already used"));
+    }
+
+    #[derive(Debug, Default)]
+    struct Count(Mutex<Vec<usize>>);
+
+    impl Observer for Count {
+        fn run_done(&self, policy: usize) {
+            self.0.lock().unwrap().push(policy);
+        }
+    }
+
+    #[test]
+    fn an_observer_is_told_of_every_run() {
+        let (experiment, count) = (experiment(), Count::default());
+        let runner = Runner::new(&experiment).with_contender::<CascadeModel, Schedule>(fixed("mine"));
+        runner.observer(&count).run().unwrap();
+        let mut told = count.0.into_inner().unwrap();
+        told.sort_unstable();
+        assert_eq!(told, [0, 0, 0, 0, 1, 1, 1, 1]);
+    }
+
+    /// A contender of one's own makes another experiment of it, so the directory is refused.
+    #[test]
+    fn a_directory_is_that_of_one_set_of_contenders() {
+        let (experiment, dir) = (experiment(), tempfile::tempdir().unwrap());
+        Runner::new(&experiment).run_into(dir.path()).unwrap();
+        let runner = Runner::new(&experiment).with_contender::<CascadeModel, Schedule>(fixed("mine"));
+        let error = runner.run_into(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("belongs to another experiment"), "{error}");
+        let again = Runner::new(&experiment).run_into(dir.path()).unwrap();
+        let read = crate::ResultFile::read(&dir.path().join("result.json")).unwrap();
+        assert_eq!(read.to_json(), again.result.to_json());
+    }
 }
