@@ -16,8 +16,11 @@ pub(crate) fn measured(playing: &Playing<'_>, outcome: Outcome<Identification>, 
         policy: policy.to_owned(),
         found: Found::Answers(Answers::of(runs, stops).expect("an experiment has at least one run")),
     };
-    let bounds =
-        if stops { experiment.instances.bounds_of_stopping(&experiment.policies) } else { Vec::new() };
+    let bounds = if stops {
+        experiment.instances.users().bounds_of_stopping(&experiment.policies)
+    } else {
+        Vec::new()
+    };
     let result = ResultFile {
         policies: playing.names().zip(&outcome.records).map(policy).collect(),
         paired: paired(playing, stops, &outcome.records),

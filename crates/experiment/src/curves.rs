@@ -50,7 +50,7 @@ fn bounds(playing: &Playing<'_>) -> Vec<Bound> {
         t: checkpoints.clone(),
         value: checkpoints.iter().map(|&t| factor * ln(t as f64)).collect(),
     });
-    let of_policies = experiment.instances.bounds_of_policies(&experiment.policies, checkpoints);
+    let of_policies = experiment.instances.users().bounds_of_policies(&experiment.policies, checkpoints);
     lower.into_iter().chain(of_policies).collect()
 }
 

@@ -33,11 +33,9 @@ pub use instance::Instance;
 pub use list::UserModel;
 pub use parameter::{InstanceTable, Parameter, Parameters};
 
+pub(crate) use list::Member;
 pub(crate) use parameter::CanonicalInstance;
-pub(crate) use play::{OWN, OwnContender};
-
-#[doc(hidden)]
-pub use play::Playing;
+pub(crate) use play::{OWN, OwnContender, Playing};
 
 use crate::queries::Queries;
 use crate::result::Bound;
@@ -49,7 +47,6 @@ use contenders::Entrant;
 use policies::catalogue::Protocol;
 use std::any::Any;
 use std::fmt;
-use std::ops::Deref;
 use std::sync::Arc;
 
 /// What there is to know of a click model before any of its instances is read.
@@ -166,6 +163,41 @@ impl Instances {
         list.downcast_ref::<Vec<Instance<M>>>().map(Vec::as_slice)
     }
 
+    /// The model that all of them have.
+    pub fn model(&self) -> &'static Model {
+        self.0.model()
+    }
+
+    /// How many instances there are.
+    pub fn count(&self) -> usize {
+        self.0.count()
+    }
+
+    /// The shape of each one's lists; none where no list is shown.
+    pub fn shapes(&self) -> Vec<ListShape> {
+        self.0.shapes()
+    }
+
+    /// The parameters of each by their names in files.
+    pub fn parameters(&self) -> Vec<Parameters> {
+        self.0.parameters()
+    }
+
+    /// The parameters of each for readers, the attractions first; of dueling users, of each matrix.
+    pub fn tables(&self) -> Vec<InstanceTable> {
+        self.0.tables()
+    }
+
+    /// What regret is counted in.
+    pub fn unit(&self) -> &'static str {
+        self.0.unit()
+    }
+
+    /// What holds of them whatever their model.
+    pub(crate) fn users(&self) -> &dyn Users {
+        &*self.0
+    }
+
     /// Users who compare two items; none of another model.
     pub fn duels(&self) -> Option<&Duels> {
         self.0.duels()
@@ -216,17 +248,8 @@ impl Clone for Instances {
     }
 }
 
-/// What holds of users of any model.
-impl Deref for Instances {
-    type Target = dyn Users;
-
-    fn deref(&self) -> &Self::Target {
-        &*self.0
-    }
-}
-
 /// The users of an experiment, whatever their model.
-pub trait Users: fmt::Debug + Send + Sync {
+pub(crate) trait Users: fmt::Debug + Send + Sync {
     /// The model that all of them have.
     fn model(&self) -> &'static Model;
 
@@ -251,44 +274,35 @@ pub trait Users: fmt::Debug + Send + Sync {
     fn unit(&self) -> &'static str;
 
     /// The mean over the instances of the factor of `ln t`, infinite where one has no bound, and the bound's name.
-    #[doc(hidden)]
     fn lower_bound(&self) -> Option<(&'static str, f64)>;
 
     /// The names of the parameters that are lists.
-    #[doc(hidden)]
     fn list_keys(&self) -> &'static [&'static str];
 
     /// Bounds that policies of the experiment are proven to keep, at these rounds.
-    #[doc(hidden)]
     fn bounds_of_policies(&self, _policies: &[Entrant], _checkpoints: &[u64]) -> Vec<Bound> {
         Vec::new()
     }
 
     /// Bounds on the stopping time of policies of the experiment.
-    #[doc(hidden)]
     fn bounds_of_stopping(&self, _policies: &[Entrant]) -> Vec<Bound> {
         Vec::new()
     }
 
     /// The instances as `Vec<Instance<M>>`.
-    #[doc(hidden)]
     fn list(&self) -> &dyn Any;
 
-    #[doc(hidden)]
     fn duels(&self) -> Option<&Duels> {
         None
     }
 
-    #[doc(hidden)]
     fn duels_mut(&mut self) -> Option<&mut Duels> {
         None
     }
 
-    #[doc(hidden)]
     fn cloned(&self) -> Instances;
 
     /// Plays an experiment on them.
-    #[doc(hidden)]
     fn play(&self, playing: &Playing<'_>) -> Result<Measured, RunError>;
 }
 

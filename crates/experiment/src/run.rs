@@ -110,7 +110,12 @@ impl<'a> Runner<'a> {
             return Err(RunError::NoPolicies);
         }
         let Self { experiment, own, threads, observer } = self;
-        experiment.instances.play(&Playing { experiment, own, threads: *threads, observer: *observer })
+        experiment.instances.users().play(&Playing {
+            experiment,
+            own,
+            threads: *threads,
+            observer: *observer,
+        })
     }
 
     /// Plays everything, and writes `result.json`, `curves.csv`, `timing.json`, `manifest.json` and `spec.toml` to `dir`.

@@ -2,7 +2,7 @@
 
 use super::fields::{at_fault, read_each, required_list};
 use super::play::{Playing, play_answers, play_curves};
-use super::{Instance, Instances, Model, Parameter, UserModel};
+use super::{Instance, Instances, Member, Model, Parameter};
 use crate::result::Bound;
 use crate::spec::Task;
 use crate::toml_reader::{Error, Field, Table};
@@ -24,7 +24,7 @@ pub(super) static MODEL: Model = Model {
     of_queries: None,
 };
 
-impl UserModel for CascadeModel {
+impl Member for CascadeModel {
     const LISTS: &'static [&'static str] = &["attraction", "weights"];
     const LOWER_BOUND: Option<&'static str> = Some("lower bound (cascade model)");
 

@@ -1,7 +1,7 @@
 //! `dcm`: users who may leave after a click.
 
 use super::fields::{at_fault, read_each, required_list};
-use super::{Instance, Instances, Model, Parameter, UserModel};
+use super::{Instance, Instances, Member, Model, Parameter};
 use crate::toml_reader::{Error, Field, Table, choice};
 use click_models::{DcmReward, DependentClick, ListShape};
 use policies::catalogue::Protocol;
@@ -19,7 +19,7 @@ pub(super) static MODEL: Model = Model {
 const REWARDS: [(&str, DcmReward); 2] =
     [("satisfaction", DcmReward::Satisfaction), ("clicks", DcmReward::Clicks)];
 
-impl UserModel for DependentClick {
+impl Member for DependentClick {
     const LISTS: &'static [&'static str] = &["attraction", "leave"];
     const LOWER_BOUND: Option<&'static str> = Some("lower bound (dependent clicks)");
 

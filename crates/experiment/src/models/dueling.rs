@@ -20,7 +20,7 @@ pub use duels::{Duels, Group};
 pub use matrix_file::MatrixFile;
 
 use super::play::{Playing, play_curves};
-use super::{Instance, InstanceTable, Instances, Model, Parameter, Parameters, UserModel, Users};
+use super::{Instance, InstanceTable, Instances, Member, Model, Parameter, Parameters, Users};
 use crate::result::Bound;
 use crate::toml_reader::{Error, Table};
 use crate::{Measured, RunError};
@@ -45,7 +45,7 @@ pub(super) static MODEL: Model = Model {
     of_queries: None,
 };
 
-impl UserModel for DuelingModel {
+impl Member for DuelingModel {
     const LISTS: &'static [&'static str] = &[];
     const LOWER_BOUND: Option<&'static str> = Some("lower bound (dueling bandits)");
 

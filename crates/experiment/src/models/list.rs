@@ -9,70 +9,62 @@ use contenders::{Entrant, Play};
 use std::any::Any;
 use std::fmt::Debug;
 
+/// A click model whose users an experiment may have: those of [`MODELS`](super::MODELS).
+pub trait UserModel: Member {}
+
+impl<M: Member> UserModel for M {}
+
 /// What an experiment has to know of a click model.
-pub trait UserModel: Play + Clone + Debug + Send + Sync + 'static {
+pub trait Member: Play + Clone + Debug + Send + Sync + 'static {
     /// Its row of the table.
-    #[doc(hidden)]
     fn model() -> &'static Model;
 
     /// The names of the parameters that are lists.
-    #[doc(hidden)]
     const LISTS: &'static [&'static str];
 
     /// The parameters of an instance by their names in files.
-    #[doc(hidden)]
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)>;
 
     /// Those that are lists, also where `parameters` has only what they are drawn to.
-    #[doc(hidden)]
     fn lists(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         Self::parameters(instance).into_iter().filter(|(_, value)| !value.numbers().is_empty()).collect()
     }
 
     /// How many items, or rows, there are to choose from.
-    #[doc(hidden)]
     fn n_items(&self) -> usize;
 
     /// The shape of its lists, where lists are shown.
-    #[doc(hidden)]
     fn list_shape(&self) -> Option<ListShape>;
 
     /// How many cells its table has, where cells are shown.
-    #[doc(hidden)]
     fn n_cells(&self) -> Option<usize> {
         None
     }
 
     /// What regret is counted in.
-    #[doc(hidden)]
     fn unit(&self) -> &'static str {
         "clicks"
     }
 
     /// What readers call the lower bound; none where there is no such bound.
-    #[doc(hidden)]
     const LOWER_BOUND: Option<&'static str>;
 
     /// The factor of `ln t` in the lower bound.
-    #[doc(hidden)]
     fn lower_bound(&self) -> f64 {
         f64::INFINITY
     }
 
     /// Bounds on the stopping time of policies of the experiment.
-    #[doc(hidden)]
     fn bounds_of_stopping(_instances: &[Instance<Self>], _policies: &[Entrant]) -> Vec<Bound> {
         Vec::new()
     }
 
     /// Plays what the experiment asks for.
-    #[doc(hidden)]
     fn play(instances: &[Instance<Self>], playing: &Playing<'_>) -> Result<Measured, RunError> {
         play_curves(instances, playing)
     }
 
     /// The users of an experiment.
-    #[doc(hidden)]
     fn instances(list: Vec<Instance<Self>>) -> Instances {
         Instances::from_users(list)
     }
@@ -83,7 +75,7 @@ pub(super) fn mean<M>(instances: &[Instance<M>], value: impl Fn(&M) -> f64) -> f
     instances.iter().map(|instance| value(&instance.model)).sum::<f64>() / instances.len() as f64
 }
 
-impl<M: UserModel> Users for Vec<Instance<M>> {
+impl<M: Member> Users for Vec<Instance<M>> {
     fn model(&self) -> &'static Model {
         M::model()
     }

@@ -1,7 +1,7 @@
 //! `pbm`: position-based users.
 
 use super::fields::{at_fault, read_each, required_list};
-use super::{Instance, Instances, Model, Parameter, UserModel};
+use super::{Instance, Instances, Member, Model, Parameter};
 use crate::toml_reader::{Error, Field, Table};
 use click_models::{ListShape, PositionBased};
 use confidence::Probability;
@@ -20,7 +20,7 @@ pub(super) static MODEL: Model = Model {
 pub(super) const THETA_KAPPA: &[(&str, &str)] =
     &[("theta", "Attraction theta"), ("kappa", "Examination kappa")];
 
-impl UserModel for PositionBased {
+impl Member for PositionBased {
     const LISTS: &'static [&'static str] = &["theta", "kappa"];
     const LOWER_BOUND: Option<&'static str> = Some("lower bound (PBM paper, Theorem 6)");
 

@@ -2,7 +2,7 @@
 
 use super::calibration::Calibration;
 use super::fields::required_list;
-use super::{Instance, Instances, Model, Parameter, UserModel};
+use super::{Instance, Instances, Member, Model, Parameter};
 use crate::spec::read_size;
 use crate::toml_reader::{Error, Field, Table};
 use click_models::{ListShape, RankOneModel, TableShape};
@@ -21,7 +21,7 @@ pub(super) static MODEL: Model = Model {
     of_queries: Some(|queries| Ok(Instances::from_users(queries.each(RankOneModel::new)?))),
 };
 
-impl UserModel for RankOneModel {
+impl Member for RankOneModel {
     const LISTS: &'static [&'static str] = &["rows", "columns"];
     const LOWER_BOUND: Option<&'static str> = None;
 

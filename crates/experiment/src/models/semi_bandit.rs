@@ -2,7 +2,7 @@
 
 use super::fields::read_each;
 use super::pbm::{THETA_KAPPA, read, theta_kappa};
-use super::{Instance, Instances, Model, Parameter, UserModel};
+use super::{Instance, Instances, Member, Model, Parameter};
 use click_models::{ListShape, RandomSemiBandit};
 use policies::catalogue::Protocol;
 
@@ -17,7 +17,7 @@ pub(super) static MODEL: Model = Model {
     of_queries: Some(|queries| Ok(Instances::from_users(queries.each(RandomSemiBandit::new)?))),
 };
 
-impl UserModel for RandomSemiBandit {
+impl Member for RandomSemiBandit {
     const LISTS: &'static [&'static str] = &["theta", "kappa"];
     const LOWER_BOUND: Option<&'static str> = Some("lower bound (RSF paper, Theorem 4)");
 

@@ -213,7 +213,7 @@ fn check_position(spec: &PolicySpec, instances: &Instances) -> Result<(), Fault>
 /// Refuses a policy whose memory would not hold the items or cells of an instance.
 fn check_limit(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
     let (of, found, most) = match entry.spec.row().limit {
-        Limit::Cells(most) => ("cell", instances.most_cells().unwrap_or(0), most),
+        Limit::Cells(most) => ("cell", instances.users().most_cells().unwrap_or(0), most),
         Limit::Items(most) => {
             let items = instances.shapes().into_iter().map(ListShape::n_items).max();
             ("pair of items", items.unwrap_or(0), most)
