@@ -275,7 +275,7 @@ fn all_models_are_compared_and_the_best_is_simulated() {
     assert!(differences[models[0]] == [0.0, 0.0] && differences.values().all(|[mean, _]| *mean <= 0.0));
     assert!(differences["pbm"][0] < -5.0 * differences["pbm"][1] && differences["pbm"][1] > 0.0);
 
-    // What is not known of an item is written, too: others can foretell with the file what the comparison foretold.
+    // What is not known of an item is written, too: others can predict with the file what the comparison predicted.
     let json: serde_json::Value =
         serde_json::from_slice(&fs::read(out.join("parameters.json")).unwrap()).unwrap();
     let site_of = |name: &str| {
@@ -555,7 +555,7 @@ fn counts_in_parquet_are_as_good_as_in_csv() {
     assert!(said.contains("files of one kind"), "{said}");
 }
 
-/// Runs `fit` with files of at most so many blocks, and a shell's word before it.
+/// Runs `fit` with a limit on the blocks of a file, and a shell's word before it.
 #[cfg(target_os = "linux")]
 fn with_small_files(blocks: u32, word: &str, arguments: &[&str]) -> Output {
     let script = format!("ulimit -c 0; ulimit -f {blocks}; {word}; exec \"$0\" fit \"$@\"");
@@ -563,7 +563,7 @@ fn with_small_files(blocks: u32, word: &str, arguments: &[&str]) -> Output {
     shell.args(["-c", &script, env!("CARGO_BIN_EXE_click-bandits")]).args(arguments).output().unwrap()
 }
 
-/// A disk that is full after so many bytes of a file, and a process that is killed in the middle of writing one (the signal of that limit):
+/// A disk that is full after a number of bytes of a file, and a process that is killed in the middle of writing one (the signal of that limit):
 /// nothing is there under the name of a result, or all of the earlier ones, and the next run works.
 #[cfg(target_os = "linux")]
 #[test]
@@ -720,7 +720,7 @@ fn a_file_named_twice_is_refused_and_a_copy_is_told() {
     assert!(output.status.success() && said.contains("have the same content"), "{said}");
 }
 
-/// The library that decodes Parquet panics at some damages; the user gets one line, and nobody's backtrace.
+/// The library that decodes Parquet panics at some damages; the user gets one line and no backtrace.
 #[test]
 fn damaged_parquet_is_an_error_of_one_line() {
     let top = tempdir().unwrap();

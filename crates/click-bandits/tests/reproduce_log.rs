@@ -238,7 +238,7 @@ fn what_cannot_be_is_refused() {
     assert!(!out.join("index.html").exists());
 }
 
-/// Lines of a query with five items, each shown 1000 times at each of three positions, and clicked so many times at the best one; the
+/// Lines of a query with five items, each shown 1000 times at each of three positions, and clicked a given number of times at the best one; the
 /// positions are the best, the second and the third.
 fn small_log(clicks: [u32; 5], positions: [u32; 3]) -> String {
     let line = |item: u32, clicks: u32, position: u32| {
@@ -264,7 +264,7 @@ fn a_page_says_how_a_log_differs_from_the_papers() {
         "<td class=\"number\">0.000</td>\n<td class=\"number\">0.060</td>",
         "0.12000, 0.06000, 0.03600, 0.03000, 0.00000",
         "1.00000, 0.50000, 0.33333",
-        // Rows are as printed, and of nobody.
+        // Rows are as printed, without a name.
         "<td>row 1</td>\n<td class=\"number\">216,565</td>",
         "Nothing is known of these data beforehand",
     ] {

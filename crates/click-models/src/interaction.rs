@@ -229,7 +229,7 @@ impl From<CascadeFeedback> for RawCascadeFeedback {
     }
 }
 
-/// What a round of dependent clicks shows: the clicks. How far the user read below the last one is not seen; whoever clicked on
+/// What a round of dependent clicks shows: the clicks. How far the user read below the last one is not seen; a user who clicked on
 /// nothing read everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DcmFeedback {

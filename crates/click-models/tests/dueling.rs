@@ -36,7 +36,7 @@ fn items(numbers: &[u32]) -> Vec<ItemId> {
     numbers.iter().copied().map(ItemId::new).collect()
 }
 
-/// Every subset of so many of the items.
+/// Every subset of this number of the items.
 fn subsets(matrix: &PreferenceMatrix, size: usize) -> Vec<Vec<ItemId>> {
     let all: Vec<ItemId> = matrix.shape().items().collect();
     let chosen = |bits: u32| all.iter().copied().filter(move |item| bits >> item.index() & 1 == 1).collect();
@@ -203,7 +203,7 @@ fn the_printed_number_of_subsets_is_another() {
     }
 }
 
-/// Of 100,000 subsets so many are in order as enumeration says, but for a probability of 1e-6: 4.9 standard deviations. A
+/// Of 100,000 subsets as many are in order as enumeration says, but for a probability of 1e-6: 4.9 standard deviations. A
 /// sampler that never draws the last item is told apart.
 #[test]
 fn sampled_orders() {

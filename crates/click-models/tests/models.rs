@@ -318,7 +318,7 @@ fn equal_generators_meet_the_same_users() {
         let clicked = users.respond(&lists[0], &mut rng.clone()).clicks;
         for list in &lists {
             // The prefix does not depend on the list, nor a click on the rest of the list; a more attractive item is
-            // clicked by whoever clicks a less attractive one in its place.
+            // clicked by every user who clicks a less attractive one in its place.
             let other = readers.respond(list, &mut rng.clone()).observed_clicks();
             assert_eq!(other.len(), read.len());
             let other_clicked = users.respond(list, &mut rng.clone()).clicks;

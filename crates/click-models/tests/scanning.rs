@@ -211,7 +211,7 @@ fn the_optimal_list_is_the_best_of_all() {
 
 #[test]
 fn an_unattractive_item_can_be_the_best_start() {
-    // Whoever clicks at the top leaves, and two certain clicks would have followed.
+    // A user who clicks at the top leaves, and two certain clicks would have followed.
     let users = DependentClick::from_values(&[1.0, 1.0, 0.0], &[1.0, 0.0, 0.0], DcmReward::Clicks).unwrap();
     assert_eq!(users.optimal_action()[0].index(), 2);
     assert_eq!(users.optimal_reward(), 2.0);

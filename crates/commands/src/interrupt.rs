@@ -46,7 +46,7 @@ mod unix {
         let mut stderr = io::stderr().lock();
         let clear = if stderr.is_terminal() { CLEAR_LINE } else { "" };
         let _ = writeln!(stderr, "{clear}{}", harmless(&kept.to_string()));
-        // As if nobody had watched: whoever started the program is told by which signal it ended, in a shell as 130 or 143.
+        // As without a handler: the parent process sees the signal by which the program ended, in a shell as 130 or 143.
         let _ = low_level::emulate_default_handler(signal);
     }
 }

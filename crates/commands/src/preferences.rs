@@ -126,7 +126,7 @@ fn file_name(file: &Path) -> String {
     file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// A pool of so many threads, of one a core if absent.
+/// A pool of this number of threads, of one a core if absent.
 fn pool(threads: Option<usize>) -> Result<rayon::ThreadPool> {
     let builder = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
     builder.build().context("starting the threads")

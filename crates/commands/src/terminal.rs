@@ -46,7 +46,7 @@ pub(crate) fn width(text: &str) -> usize {
     in_line(text).width()
 }
 
-/// A text of one line at the left of so many columns; of more where it is wider.
+/// A text of one line at the left of `columns` columns; of more where it is wider.
 pub(crate) fn left(text: &str, columns: usize) -> String {
     let text = in_line(text);
     format!("{text}{}", " ".repeat(columns.saturating_sub(text.width())))

@@ -213,7 +213,7 @@ impl Instances {
         self.duels()?.file()
     }
 
-    /// Draws again what is drawn with the experiment's seed, as many subsets as before or so many.
+    /// Draws again what is drawn with the experiment's seed; with another number of subsets if one is given.
     pub(crate) fn draw(&mut self, seed: u64, subsets: Option<usize>) -> Result<(), Error> {
         let Some(duels) = self.0.duels_mut() else { return Ok(()) };
         if let Some(subsets) = subsets {

@@ -1,7 +1,7 @@
 //! The output directory: whose it is, and how results get into it.
 //!
 //! A directory belongs to the experiment whose identity stands in its `manifest.json`. Another experiment is refused
-//! before anything is simulated; files that are nobody's result are left alone.
+//! before anything is simulated; files that this program did not write are left alone.
 //!
 //! Results are written at the very end, all at once: every file first under a temporary name in the same directory and
 //! forced to disk, then renamed, `manifest.json` first and `result.json` last. So at whatever moment the program is
@@ -49,7 +49,7 @@ pub enum OutputError {
         dir: PathBuf,
         /// What the other experiment is called, or what differs when the names do not.
         name: String,
-        /// What to delete, so that it is nobody's.
+        /// What to delete, so that the directory is free.
         files: Vec<&'static str>,
     },
     /// It holds a result or a manifest without a word on whose it is.
@@ -63,7 +63,7 @@ pub enum OutputError {
         dir: PathBuf,
         /// What is there.
         found: String,
-        /// What to delete, so that it is nobody's.
+        /// What to delete, so that the directory is free.
         files: Vec<&'static str>,
     },
     /// A directory has the name of a file that would be written.
@@ -187,7 +187,7 @@ impl OutputDir {
     }
 
     /// Refuses a directory of another experiment, and one in which the manifest and `names` would replace a directory or
-    /// a file of nobody's.
+    /// a file that this program did not write.
     fn check_owner(&self, names: &[&str]) -> Result<(), OutputError> {
         let dir = &self.dir;
         match fs::metadata(dir) {
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn a_runs_file_of_nobodys_stays() {
+    fn a_runs_file_of_another_program_stays() {
         let top = tempdir().unwrap();
         fs::write(top.path().join(RUNS), "mine").unwrap();
         claim(top.path()).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{}")]).unwrap();

@@ -43,7 +43,7 @@ pub enum Data<'a> {
     /// Nothing: a spec says itself what its users are.
     #[default]
     Refused,
-    /// Queries that nobody has given: what is read with them is never run.
+    /// Queries that are not given: what is read with them is never run.
     Awaited,
     /// These queries.
     Given(&'a Queries),

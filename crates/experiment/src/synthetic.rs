@@ -46,7 +46,7 @@ impl Measured {
         Self { result, runs: Runs::Curves { outcome, spreads }, timing: Timing::new(1, Duration::ZERO, &[]) }
     }
 
-    /// What runs that end with these answers (policy, run) measure, of at most so many rounds.
+    /// What runs that end with these answers (policy, run) measure; `rounds` is the most that a run may have.
     ///
     /// # Panics
     ///

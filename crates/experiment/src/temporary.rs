@@ -25,7 +25,7 @@ impl Part {
     pub fn write(path: &Path, content: &[u8]) -> io::Result<Self> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let temporary = path.with_file_name(format!(".{name}.{}{END}", std::process::id()));
-        // The link itself, not what it leads to. Whoever makes another one in between has the next line fail.
+        // The link itself, not what it leads to. If another one is made in between, the next line fails.
         let _ = fs::remove_file(&temporary);
         let mut file = File::create_new(&temporary)?;
         let part = Self { temporary, path: path.to_owned() };
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    /// The name can be foretold, so a link may wait there: what it leads to must stay as it is.
+    /// The name can be guessed, so a link may wait there: what it leads to must stay as it is.
     #[test]
     fn a_planted_link_is_not_followed() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! Reads TOML files of any kind with errors that say where: `FILE:LINE:COLUMN: FIELD: what is wrong`.
 //!
 //! A [`Source`] holds a file's text, a [`Document`] what the text says, and a [`Table`] is a cursor over one table of it:
-//! the caller asks for the keys it knows and ends with [`Table::finish`], which refuses the keys nobody asked for. What a
+//! the caller asks for the keys it knows and ends with [`Table::finish`], which refuses the keys that were not asked for. What a
 //! key may hold is the type asked for ([`FromToml`]); [`Field`] takes anything and keeps the place for later checks.
 //!
 //! ```text
@@ -211,7 +211,7 @@ impl<'doc> Table<'doc> {
         keys.into_iter().map(|(_, key)| key).collect()
     }
 
-    /// Refuses the first key nobody asked for.
+    /// Refuses the first key that was not asked for.
     ///
     /// # Errors
     ///
@@ -304,7 +304,7 @@ impl<'doc> Table<'doc> {
         self.source.location(&self.span, &self.path)
     }
 
-    /// An error about a key that is not there; a similar key that nobody asked for is pointed at instead.
+    /// An error about a key that is not there; a similar key that was not asked for is pointed at instead.
     pub fn missing(&self, key: &str, expected: &str) -> Error {
         let asked = self.asked.borrow();
         let unknown: Vec<&str> =

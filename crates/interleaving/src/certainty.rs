@@ -206,7 +206,7 @@ fn total(tally: Tally) -> f64 {
     tally.first as f64 + tally.second as f64 + tally.ties as f64
 }
 
-/// Where the mean of so many variables in `[0, 1]` lies, on the safe side.
+/// Where the mean of `n` variables in `[0, 1]` lies, on the safe side.
 fn kl_interval(sum: f64, n: f64, level: f64) -> Interval {
     let mean = if n > 0.0 { sum / n } else { 0.5 };
     Interval { lower: kl_ucb_lower(mean, n, level), upper: kl_ucb_upper(mean, n, level) }

@@ -185,7 +185,7 @@ impl<'a> Estimation<'a> {
         Ok(())
     }
 
-    /// Compares the next pairs, at most so many, on the current rayon thread pool, and says how many are left then.
+    /// Compares the next pairs, at most `at_most`, on the current rayon thread pool, and says how many are left then.
     ///
     /// # Errors
     ///

@@ -32,7 +32,7 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 //!
-//! And whoever asks for a policy of one protocol is not given one of another:
+//! A caller who asks for a policy of one protocol is not given one of another:
 //!
 //! ```compile_fail,E0277
 //! use click_models::{ClickModel, PositionBased, SemiBandit};

@@ -157,7 +157,7 @@ pub(crate) struct BetaShape {
 }
 
 impl BetaShape {
-    /// Beta(`1 + successes`, `1 + failures`): the posterior of a flat prior after so many of each. Neither is negative.
+    /// Beta(`1 + successes`, `1 + failures`): the posterior of a flat prior. Neither is negative.
     #[inline]
     pub(crate) fn after(successes: f64, failures: f64) -> Self {
         Self { successes: GammaShape::new(1.0 + successes), failures: GammaShape::new(1.0 + failures) }

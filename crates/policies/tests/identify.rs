@@ -62,7 +62,7 @@ fn numbers(items: &[ItemId]) -> Vec<usize> {
 #[derive(Debug, Clone, Copy)]
 enum Answers {
     AtOnce,
-    /// In a random order, some twice and some never, with at most so many waiting; now and then one to a list that nobody asked for.
+    /// In a random order, some twice and some never, with a limit on how many wait; now and then one to a list that was not asked for.
     Late(usize),
 }
 
@@ -306,7 +306,7 @@ fn steps_as_the_plain_version_does_with_the_printed_radius() {
                 Case { weights, n_best: 2, delta: 0.1, epsilon, scale: 4.0, order, bat_rac: None, seed };
             let users = CascadeModel::from_values(&case.weights, case.n_best).unwrap();
             let (steps, has_ended) = plays_alike(&case, &users, 8000, Answers::AtOnce);
-            // Whoever never looks at the others again does not end.
+            // A policy that never looks at the others again does not end.
             assert!(has_ended || order != ShowOrder::LeastObserved, "{steps} steps of {case:?}");
         }
     }
@@ -393,7 +393,7 @@ where
     wrong
 }
 
-/// Whether so many wrong answers, or more, have a probability of less than the false alarm's if each is wrong with probability `delta`.
+/// Whether this number of wrong answers, or more, has a probability of less than the false alarm's if each is wrong with probability `delta`.
 fn are_too_many(wrong: u64, delta: f64) -> bool {
     let law = Binomial::new(delta, RUNS).expect("a probability");
     wrong > 0 && law.sf(wrong - 1) < FALSE_ALARM
@@ -453,7 +453,7 @@ fn plain_case(weights: &[f64], n_best: usize) -> Case {
     Case { weights: weights.into(), n_best, epsilon: 0.0, ..small_gaps()[0].clone() }
 }
 
-/// How a run ends within so many steps: its length and answer.
+/// How a run ends within a number of steps: its length and answer.
 fn end(case: &Case, cap: u64) -> Option<(u64, Vec<usize>)> {
     let users = CascadeModel::from_values(&case.weights, case.n_best).unwrap();
     let (mut policy, _) = case.policies();

@@ -680,7 +680,7 @@ fn dependent_clicks() {
     assert_different("PIE(2)", found, simulated(pie(1), users(true), 56));
 }
 
-/// In how many of so many runs a policy shows nothing but best lists in the end.
+/// In how many of the runs a policy shows nothing but best lists in the end.
 fn settles<M, P>(model: &M, shape: ListShape, runs: u64, build: impl Fn(ListShape) -> P) -> usize
 where
     M: ClickModel,

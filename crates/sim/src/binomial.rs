@@ -11,9 +11,9 @@
 use confidence::math::{ln, stirling_error};
 use rand::{Rng, RngExt};
 
-/// Up to so many trials are tossed.
+/// Up to this number of trials are tossed.
 const FEW_TRIALS: u64 = 16;
-/// From so many expected successes on the rejection is used; it is not valid below.
+/// From this number of expected successes on the rejection is used; it is not valid below.
 const MANY: f64 = 10.0;
 
 /// Successes in `trials` independent trials of probability `success`, which is from 0 to 1.

@@ -129,7 +129,7 @@ fn is_risk(delta: f64) -> bool {
     ErrorProbability::new(delta).is_ok()
 }
 
-/// `T-bar` as printed: after so many observations of every item one with this gap is accepted or rejected, rightly with probability
+/// `T-bar` as printed: after this number of observations of every item one with this gap is accepted or rejected, rightly with probability
 /// `1 - delta / 2` for all items.
 ///
 /// `1 + floor(216 / gap^2 ln(2 / rho log2(648 / (rho gap^2))))` with `rho = sqrt(delta / (12 n_items))`. `+inf` for a gap of 0, NaN for a
@@ -440,7 +440,7 @@ pub fn cascade_bai_lower_bound_unrounded(weights: &[f64], n_positions: usize, de
     steps_at_least(weights, n_positions, bernoulli_kl(1.0 - delta, delta))
 }
 
-/// The observations that are needed to say so many nats for every item, over the most that a step brings.
+/// The observations that are needed to say these nats for every item, over the most that a step brings.
 fn steps_at_least(weights: &[f64], n_positions: usize, nats: f64) -> f64 {
     let Some(weights) = list_of(weights, n_positions).map(|weights| weights.values) else { return f64::NAN };
     let (top, rest) = weights.split_at(n_positions);

@@ -88,7 +88,7 @@ pub fn rucb_log_coefficient(preferences: &PreferenceMatrix, alpha: f64) -> f64 {
     pairs.map(|(i, j)| duels[i * gaps.len() + j] * f64::midpoint(gaps[i], gaps[j])).sum()
 }
 
-/// The regret of RUCB after so many rounds is at most this with probability `1 - delta`, for all rounds at once (Theorem 2).
+/// The regret of RUCB after `rounds` rounds is at most this with probability `1 - delta`, for all rounds at once (Theorem 2).
 pub fn rucb_high_probability_bound(
     preferences: &PreferenceMatrix,
     alpha: f64,
@@ -99,7 +99,7 @@ pub fn rucb_high_probability_bound(
     settled_after * largest_gap(preferences) + logarithmic(preferences, alpha, rounds)
 }
 
-/// The mean regret of RUCB after so many rounds is at most this (Theorem 3); infinite for alpha at most 1.
+/// The mean regret of RUCB after `rounds` rounds is at most this (Theorem 3); infinite for alpha at most 1.
 pub fn rucb_expected_bound(preferences: &PreferenceMatrix, alpha: f64, rounds: u64) -> f64 {
     let factor = if alpha <= 1.0 { f64::INFINITY } else { (2.0 * alpha - 1.0) / (2.0 * alpha - 2.0) };
     let settled_after = rucb_settled_after(preferences.shape().n_items(), alpha, 1.0);

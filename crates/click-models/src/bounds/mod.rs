@@ -51,7 +51,7 @@
 //!   the `n_positions`-th largest attraction, as printed; leave such positions out of the slice, as
 //!   [`PositionBased::lower_bound`](crate::PositionBased::lower_bound) does, to have the bound of the list that users do
 //!   see. Where nobody examines anything every list is optimal and the constant is 0.
-//! - Rank-one bounds are not a constant for `ln T` but clicks in so many rounds; what they are where the paper leaves them undefined is
+//! - Rank-one bounds are not a constant for `ln T` but clicks in `horizon` rounds; what they are where the paper leaves them undefined is
 //!   said there.
 //! - Bounds on identification are steps, not regret; what they are where the paper leaves them undefined is said there.
 //! - An item that one display can rule out (the threshold is 1 and seen with certainty) costs nothing.

@@ -41,7 +41,7 @@ impl PreferenceMatrix {
         Ok(items)
     }
 
-    /// Of all subsets of so many items the share that has a Condorcet winner, in closed form.
+    /// Of all subsets of `size` items the share that has a Condorcet winner, in closed form.
     ///
     /// Item `r` is the winner of the subsets of it and `size - 1` of the `N_r` items that it beats:
     /// `sum_r C(N_r, size - 1) / C(K, size)`.
@@ -63,7 +63,7 @@ impl PreferenceMatrix {
         Ok(sum * size as f64 / n_items as f64)
     }
 
-    /// How many of `n_samples` random subsets of so many items are in a total order.
+    /// How many of `n_samples` random subsets of `size` items are in a total order.
     ///
     /// # Errors
     ///

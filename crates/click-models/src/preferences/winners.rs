@@ -71,7 +71,7 @@ fn maximal_shares(n_items: usize, payoff: impl Fn(usize, usize) -> f64) -> Vec<f
     // Variables: the shares, then what is left of each constraint.
     let mut outside: Vec<usize> = (0..n_items).collect();
     let mut basic: Vec<usize> = (n_items..2 * n_items).collect();
-    // Bland: of all that may, the one of smallest number. With exact numbers that ends; rounding gets so many pivots.
+    // Bland: of all that may, the one of smallest number. With exact numbers that ends; with rounding the number of pivots is limited.
     for _ in 0..1000 * n_items {
         let entering = (0..n_items)
             .filter(|&column| table[n_items][column] < -PIVOT)

@@ -345,7 +345,7 @@ fn variants_have_their_own_folders_and_shared_figures() {
     }
     assert_eq!(page.matches("<svg ").count(), 6);
     assert!(!page.contains("<script") && !page.contains("flat < steep"));
-    // The same again is welcome; a figure of nobody's is not replaced.
+    // The same again is welcome; a figure that this program did not write is not replaced.
     assert!(run(&arguments, simulate(-9.0)).unwrap());
     fs::remove_file(arguments.out.join("claims.json")).unwrap();
     fs::remove_file(arguments.out.join("index.html")).unwrap();

@@ -20,7 +20,7 @@ const VALUE_ERROR: f64 = 32.0 * f64::EPSILON;
 const STOP: f64 = 1e-14;
 /// More than any search has needed; reaching it costs tightness, never validity.
 const MAX_STEPS: u32 = 100;
-/// After so many steps the search halves the bracket instead.
+/// After this number of steps the search halves the bracket instead.
 const MAX_FAST_STEPS: u32 = 30;
 /// Below this the solver's products could leave the range of normal numbers.
 pub(super) const TINY: f64 = 1e-150;

@@ -16,7 +16,7 @@ const STOP: f64 = 2e-15;
 const MAX_STEPS: u32 = 100;
 /// Steps from a good guess before the careful search takes over.
 const MAX_REFINEMENTS: u32 = 6;
-/// After so many steps the search halves the bracket instead.
+/// After this number of steps the search halves the bracket instead.
 const MAX_FAST_STEPS: u32 = 30;
 
 /// An item's counts.

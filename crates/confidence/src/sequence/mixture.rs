@@ -75,7 +75,7 @@ impl BetaMixture {
         Ok(Self { log_inverse_miss: -ln(checked(miss)?), tally: Tally::default() })
     }
 
-    /// The same after so many observations of 1 and of 0, in whatever order: for a state that is kept as counts.
+    /// The same after these numbers of observations of 1 and of 0, in any order: for a state that is kept as counts.
     ///
     /// # Errors
     ///

@@ -54,7 +54,7 @@ impl KlUcbArms {
         self.clicks.is_empty()
     }
 
-    /// The arm now has so many clicks and failures; negative numbers count as 0. Two logarithms.
+    /// Sets the arm's clicks and failures; negative numbers count as 0. Two logarithms.
     ///
     /// # Panics
     ///

@@ -7,7 +7,7 @@ use confidence::Probability;
 use serde::Serialize;
 use sim::Streams;
 
-/// A summary, and the seed of the draw. It stands for the users wherever they are written down, so that nobody takes them for
+/// A summary, and the seed of the draw. It stands for the users wherever they are written down, so that they are not taken for
 /// measured ones.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Calibration {

@@ -1,6 +1,6 @@
 //! The names that serde knows for an enum's variants and their fields, so that a message can list them.
 //!
-//! Serde tells them to whoever deserialises the type: a deserialiser that has nothing to give takes them and stops.
+//! Serde gives them to the deserialiser of the type: one without data takes them and stops.
 
 use serde::de::{
     DeserializeOwned, DeserializeSeed, EnumAccess, IntoDeserializer as _, VariantAccess, Visitor,

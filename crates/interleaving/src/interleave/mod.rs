@@ -31,7 +31,7 @@
 //! let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
 //! let mut shown = Shown::default();
 //! TeamDraft.interleave(pair, 2, &mut rng, &mut shown);
-//! // Each ranker has picked its best one. Whoever picked what is clicked wins.
+//! // Each ranker has picked its best one. The one that picked what is clicked wins.
 //! let clicked = shown.documents[0];
 //! let winner = TeamDraft.outcome(&shown, Clicks::new(2).with(0));
 //! assert_eq!(winner, if clicked == 0 { Outcome::First } else { Outcome::Second });
@@ -66,7 +66,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whoever has more.
+    /// The ranker that has more.
     #[inline]
     fn of_counts(first: u32, second: u32) -> Self {
         match first.cmp(&second) {

@@ -7,7 +7,7 @@ use std::convert::Infallible;
 /// Chance that a check of a right implementation fails.
 pub(crate) const FALSE_ALARM: f64 = 1e-6;
 
-/// Whether so few or so many successes have a chance below [`FALSE_ALARM`] shared by `n_checks` checks.
+/// Whether as few or as many successes have a chance below [`FALSE_ALARM`] shared by `n_checks` checks.
 pub(crate) fn is_rare(successes: u64, trials: u64, probability: f64, n_checks: usize) -> bool {
     let law = Binomial::new(probability.clamp(0.0, 1.0), trials).unwrap();
     let limit = FALSE_ALARM / (2.0 * n_checks as f64);

@@ -91,9 +91,9 @@ pub enum Answers {
 pub enum Limit {
     /// It grows with items and positions.
     None,
-    /// It grows with the cells of a table, some hundred bytes each: at most so many.
+    /// It grows with the cells of a table, some hundred bytes each: at most this number.
     Cells(usize),
-    /// It grows with pairs of items: at most so many items.
+    /// It grows with pairs of items: at most this number of items.
     Items(usize),
 }
 

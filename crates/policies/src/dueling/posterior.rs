@@ -314,7 +314,7 @@ mod tests {
         counts
     }
 
-    /// Estimates stay within a hundredth of the margin of the sums, whoever wins how often; with the term of one toss less in the
+    /// Estimates stay within a hundredth of the margin of the sums, whatever the numbers of wins; with the term of one toss less in the
     /// recursion they do not.
     #[test]
     fn estimates_are_sums() {

@@ -302,7 +302,7 @@ impl TryFrom<Saved> for Rmed1 {
             }
         }
         let is_known = saved.pass.last().is_none_or(|&item| (item as usize) < n_items);
-        // What is not listed now was in this pass, and whoever leads was listed for the next one at its end.
+        // What is not listed now was in this pass, and the leader was listed for the next one at its end.
         if !in_order || !is_known || (listed.is_empty() && saved.next.is_empty()) {
             return Err(Error::SavedLeft);
         }

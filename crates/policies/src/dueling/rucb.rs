@@ -44,7 +44,7 @@
 //!
 //! Two items, of which the second has won 7 of 9 duels, alpha = 1. `u_01 = 2/9 + sqrt(ln t / 9)` reaches 1/2 at `ln t = 9
 //! (5/18)^2 = 0.694`, which is between rounds 2 and 3: at round 2 item 1 is the only champion and meets itself, at round 3 both
-//! are champions, and whoever is drawn meets the other.
+//! are champions, and the one that is drawn meets the other.
 //!
 //! ```
 //! use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -123,7 +123,7 @@ impl Rucb {
         Self::from(Saved { unseen, ..Saved::from(self) })
     }
 
-    /// The same with an end to exploring after so many rounds.
+    /// The same with an end to exploring after `rounds` rounds.
     #[must_use]
     pub fn with_horizon(self, horizon: u64) -> Self {
         Self { horizon: Some(horizon), ..self }

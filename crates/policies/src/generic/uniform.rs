@@ -106,7 +106,7 @@ pub struct UniformPair {
 }
 
 impl UniformPair {
-    /// A uniform policy for so many items.
+    /// A uniform policy for pairs of these items.
     pub fn new(shape: DuelShape) -> Self {
         Self { shape }
     }

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 /// All items, shared out; and how often those in question were observed and clicked.
 ///
-/// The first time that it is asked for a list the items are put into a random order, and whoever asks can break ties by it.
+/// The first time that it is asked for a list the items are put into a random order, by which the caller can break ties.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub(super) struct Candidates {

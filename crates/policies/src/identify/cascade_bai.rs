@@ -29,7 +29,7 @@
 //! - Where fewer than K items are in question the list is filled up with those accepted, in their order, then with those rejected;
 //!   they are not counted. After the end the answer is shown, and nothing is learned.
 //! - The orders of section 6.1 arrange the K least observed items. Its text can also be read as choosing the K by mean or bound; then none
-//!   of them comes to an end, since whoever is just off the list is never looked at again. `docs/errata.md` has numbers.
+//!   of them comes to an end, since an item that is just off the list is never looked at again. `docs/errata.md` has numbers.
 //! - Whatever is late or missing: an observation counts when it comes in, if its item is still in question.
 //! - A list that was asked for and has not been answered is *open*, and every item on it counts as observed once more, so that lists asked for
 //!   before the first answer show different items until all are open. An answer ends one open display of every item on its list; an item that it
@@ -790,7 +790,7 @@ impl CascadeBai {
         let max_lower = self.candidates.iter().map(Candidate::lower).fold(f64::NEG_INFINITY, f64::max);
         let min_upper = self.candidates.iter().map(Candidate::upper).fold(f64::INFINITY, f64::min);
         self.levels = if self.settings.order == ShowOrder::LeastObserved {
-            // Whoever has the rank in question later on: its mean is not below that of the k + 1 that are ahead now, and its radius not
+            // The item that has the rank in question later on: its mean is not below that of the k + 1 that are ahead now, and its radius not
             // below that of the item observed most.
             let radius = self.radii.radius(self.most_observed);
             let (first_out, last_in) = (self.candidates[n_open].mean, self.candidates[n_open - 1].mean);

@@ -2,7 +2,7 @@
 //!
 //! Items are accepted and rejected as in [`CascadeBai`](crate::CascadeBai). What differs is the test, and who is shown. Let `D` be the items
 //! in question and `k` the number still to be found. Whenever it is looked, all `i` of `D` are accepted that beat `|D| - k` others of `D` up to
-//! `epsilon`, and all rejected that are beaten by `k` others outright (whoever would be both is rejected). The end has come when K are accepted,
+//! `epsilon`, and all rejected that are beaten by `k` others outright (an item that would be both is rejected). The end has come when K are accepted,
 //! or L - K rejected: then the others are the answer. With `S_i` clicks and `F_i` failures in `N_i` observations, mean `m_i`, and `J_i` the
 //! probability of these under a mean drawn from Jeffreys' prior, `J_i = B(S_i + 1/2, F_i + 1/2) / B(1/2, 1/2)`:
 //!
@@ -23,7 +23,7 @@
 //! ```
 //!
 //! Items with less than 0.3 times the average number of observations come first, the least observed before the others; then those of least
-//! progress. They are shown in increasing order of `mu_i exp(progress_i)`, the former above the latter: whoever is seldom clicked goes first, so that
+//! progress. They are shown in increasing order of `mu_i exp(progress_i)`, the former above the latter: rarely clicked items go first so that
 //! the user goes on, unless he is ahead. Increasing means alone would never look at good items again; and without the rule of 0.3
 //! the number of rounds has a heavy tail.
 //!
@@ -115,7 +115,7 @@ pub enum CascadeKlTest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CascadeKlOrder {
-    /// Those that are least far from being told from the boundary; above the others whoever is seldom clicked.
+    /// Those that are least far from being told from the boundary; rarely clicked items above the others.
     #[default]
     Need,
     /// The least observed first, as in `CascadeBAI`.

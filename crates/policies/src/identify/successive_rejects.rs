@@ -157,7 +157,7 @@ impl SuccessiveRejects {
     }
 }
 
-/// What a phase with so many items in question adds to the first one, in which all are.
+/// What a phase with this number of items in question adds to the first one, in which all are.
 fn phase(n_left: usize) -> f64 {
     1.0 / float(n_left as u64 + 1)
 }

@@ -15,7 +15,7 @@ use confidence::{KlUcbThreshold, kl_ucb_entropy, kl_ucb_upper};
 use scan::Scan;
 use shortlist::Shortlist;
 
-/// Up to so many arms a scan is faster than a shortlist.
+/// Up to this number of arms a scan is faster than a shortlist.
 const MOST_SCANNED: usize = 128;
 
 /// An arm's counts as the index and the tests need them.

@@ -5,7 +5,7 @@
 //! solved, and raise the threshold as they come.
 //!
 //! *Standing.* A click raises an arm's index and a failure lowers it, and it grows with the level. So once it is known that every
-//! winner's index stays above a separator after so many failures, and below the one above it after so many clicks at a somewhat
+//! winner's index stays above a separator after a number of failures, and below the one above it after a number of clicks at a somewhat
 //! higher level, and that all other arms stay below the last separator, the winners and their order need no further look until one
 //! of these numbers is used up. The separators lie half-way between winners, and at the largest index that any other arm reaches.
 
@@ -146,13 +146,13 @@ impl Scan {
 }
 
 impl KlArm {
-    /// Whether the index certainly reaches the threshold after so many more failures.
+    /// Whether the index certainly reaches the threshold after these more failures.
     fn includes_with(&self, threshold: &KlUcbThreshold, failures: f64, level: f64) -> bool {
         let failures = self.failures + failures;
         threshold.includes(kl_ucb_entropy(self.clicks, failures), self.clicks, failures, level)
     }
 
-    /// Whether the index is certainly below the threshold after so many more clicks.
+    /// Whether the index is certainly below the threshold after these more clicks.
     fn excludes_with(&self, threshold: &KlUcbThreshold, clicks: f64, level: f64) -> bool {
         let clicks = self.clicks + clicks;
         threshold.excludes(kl_ucb_entropy(clicks, self.failures), clicks, self.failures, level)

@@ -35,7 +35,7 @@ enum Attraction {
     Skewed,
     /// Anything below 0.9.
     Uniform,
-    /// One of so many values between 0 and 1, both included.
+    /// One of these evenly spread values between 0 and 1, both included.
     Steps(u32),
     /// All the same.
     Equal(f64),

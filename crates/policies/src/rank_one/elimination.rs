@@ -101,7 +101,7 @@ impl Bounds {
         plays
     }
 
-    /// The ends of the interval after so many plays and clicks.
+    /// The ends of the interval after these plays and clicks.
     fn interval(self, plays: u64, clicks: u64, horizon: u64) -> [f64; 2] {
         if plays == 0 {
             return [0.0, 1.0];
@@ -172,7 +172,7 @@ impl Line {
         weights.clear();
         weights.resize(left.len(), 0);
         for &other in &*stand_in {
-            // Whoever stands in is left.
+            // The one that stands in is left.
             weights[left.partition_point(|&member| member < other)] += 1;
         }
     }

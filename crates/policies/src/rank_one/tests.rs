@@ -450,7 +450,7 @@ fn a_leader_that_is_hardly_ever_played_is_saved_too() {
 
 // --- Schedules ----------------------------------------------------------------------------------------------------------
 
-/// Values with at least 60 digits: a fresh policy has so many sweeps before its first stage ends, and so on.
+/// Values with at least 60 digits: the sweeps of a fresh policy before its first stage ends, and so on.
 #[test]
 fn stages_are_as_long_as_the_papers() {
     let text = include_str!("../../tests/data/rank1_schedule.json");

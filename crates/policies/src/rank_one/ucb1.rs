@@ -141,7 +141,7 @@ const NEVER: f64 = 1e9;
 /// A list of fewer members or more runs makes the next one longer or shorter.
 const FEWEST_MEMBERS: usize = 64;
 const MOST_RUNS: usize = 32;
-/// With so many runs, those that joined among them, a list takes longer to look through than another one to be made.
+/// With this number of runs, those that joined among them, a list takes longer to look through than another one to be made.
 const RUNS_KEPT: usize = 192;
 /// How far below the best index a floor may be.
 const GAPS: [f64; 2] = [1e-9, 0.25];

@@ -11,7 +11,7 @@
 //! - Otherwise the items that cannot belong to the batch are dropped, those whose upper bound is below as many lower bounds as there
 //!   are positions, and the next stage begins.
 //!
-//! A display is counted when the item was one of the least counted, so that all have equally many in the end; whoever fills up a list
+//! A display is counted when the item was one of the least counted, so that all have equally many in the end; an item that fills up a list
 //! is shown and not counted. Counts begin anew with every stage.
 //!
 //! Reference: Zoghi, Tunys, Ghavamzadeh, Kveton, Szepesvari, Wen, *Online learning to rank in stochastic click models*, ICML 2017,
@@ -19,7 +19,7 @@
 //! batch of one item at one position has nothing to learn and has no stages. `T = 1` counts every item once a stage.
 //!
 //! The decision's note is the number of changes of batches and stages before it. Feedback on older ones is ignored: it says nothing of
-//! the new ones, and ignoring it depends on no click in it. Of several answers that come late at once, only so many count as items wait
+//! the new ones, and ignoring it depends on no click in it. Of several answers that come late at once, only as many count as items wait
 //! for them.
 //!
 //! | here | paper | shape | unit |

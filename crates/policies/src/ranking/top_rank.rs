@@ -8,7 +8,7 @@
 //!
 //! Reference: Lattimore, Kveton, Li, Szepesvari, *`TopRank`: a practical algorithm for online stochastic ranking*, Neural Information
 //! Processing Systems 2018, Algorithm 1 with `delta = 1 / T`. Deviations: none in what is shown; blocks below the list are not worked
-//! out. The paper remembers who beat whom, here the counts say it, which is the same: whoever has beaten another stands in a block above,
+//! out. The paper remembers who beat whom, here the counts say it, which is the same: an item that has beaten another stands in a block above,
 //! and counts change inside blocks only. For the same reason nobody beats each other in a circle. (Damaged counts may say so; then all
 //! who are left make one block.)
 //!

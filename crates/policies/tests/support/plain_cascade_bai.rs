@@ -10,7 +10,7 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 use std::cmp::Ordering;
 
-/// The plain version; `bat_rac` is its rule with so many pulls a step.
+/// The plain version; `bat_rac` is its rule with a number of pulls a step.
 #[derive(Debug, Clone)]
 pub(crate) struct PlainCascadeBai {
     pub(crate) n_best: usize,

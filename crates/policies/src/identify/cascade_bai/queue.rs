@@ -279,7 +279,7 @@ impl Buckets {
         self.put_back(item, bucket);
     }
 
-    /// `bucket` if it is one of so many turns, or a new one before `next`.
+    /// `bucket` if it has this number of turns, or a new one before `next`.
     fn bucket(&mut self, bucket: u32, turns: u64, next: u32) -> u32 {
         if bucket != Self::START && self.turns[bucket as usize] == turns {
             return bucket;

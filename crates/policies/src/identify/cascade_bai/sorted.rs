@@ -33,7 +33,7 @@ pub(super) struct Sorted {
 }
 
 impl Sorted {
-    /// No item, and room for so many.
+    /// No item, and room for this number.
     pub(super) fn new(n_items: usize) -> Self {
         Self { keys: Vec::with_capacity(n_items), places: vec![usize::MAX; n_items] }
     }
@@ -77,7 +77,7 @@ impl Sorted {
         }
     }
 
-    /// The item with so many before it.
+    /// The item with this number before it.
     #[inline]
     pub(super) fn item(&self, place: usize) -> ItemId {
         self.keys[place].item

@@ -403,7 +403,7 @@ fn a_bound_fails_as_seldom_as_promised() {
     }
 }
 
-/// How many of so many runs take a wrong decision: accept an item that is too bad or, without a tolerance, reject one of the best. They
+/// How many of the runs take a wrong decision: accept an item that is too bad or, without a tolerance, reject one of the best. They
 /// end with it, for what is left may have no answer. `looseness` divides the logarithms of all levels.
 fn errors(weights: &[f64], n_best: usize, settings: Settings, looseness: f64, runs: u64) -> u64 {
     let users = CascadeModel::from_values(weights, n_best).unwrap();
@@ -439,7 +439,7 @@ fn errors(weights: &[f64], n_best: usize, settings: Settings, looseness: f64, ru
     n_errors
 }
 
-/// Whether so many errors are too many for a probability of `delta`, at level 1e-6, by the exact binomial distribution.
+/// Whether this number of errors is too large for a probability of `delta`, at level 1e-6, by the exact binomial distribution.
 fn too_many(n_errors: u64, runs: u64, delta: f64) -> bool {
     n_errors > 0 && Binomial::new(delta, runs).unwrap().sf(n_errors - 1) < 1e-6
 }
