@@ -29,8 +29,9 @@ use crate::terminal::{self, say};
 use anyhow::{Context as _, Result};
 use click_logs::fit::{Choice, Comparison, Fit, Model, Options, fit};
 use experiment::Canonical;
-use experiment::manifest::{Manifest, Moment, sha256};
+use experiment::manifest::{Manifest, Moment};
 use experiment::output::OutputDir;
+use experiment::sha256;
 
 /// Files that every fit writes; the figures and the spec only where a model has what they show.
 const FILES: [&str; 8] =

@@ -1,7 +1,8 @@
 //! An experiment built in Rust.
 
 use crate::models::Instances;
-use crate::spec::{Experiment, HORIZONS, RUNS, Schedule, Task, check, name_fault, title_fault};
+use crate::names::{name_fault, title_fault};
+use crate::spec::{Experiment, HORIZONS, RUNS, Schedule, Task, check};
 use contenders::Entrant;
 use policies::catalogue::{PolicySpec, SpecError as PolicyError};
 use sim::Assignment;

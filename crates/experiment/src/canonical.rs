@@ -3,9 +3,10 @@
 //! It is JSON that is the same for the same experiment however its file is laid out: defaults filled in, keys in a fixed order, numbers as they
 //! are. Its SHA-256 is the experiment's identity.
 
-use crate::manifest::sha256;
+use crate::hash::sha256;
 use crate::models::{CanonicalInstance, Model, OWN};
-use crate::spec::{Experiment, Task};
+use crate::spec::Experiment;
+use crate::task::Task;
 use confidence::Probability;
 use contenders::Entrant;
 use policies::catalogue::PolicySpec;

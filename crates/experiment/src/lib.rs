@@ -1,16 +1,20 @@
 #![doc = include_str!("../README.md")]
 
-mod answers;
 mod builder;
 mod canonical;
-mod curves;
+mod fields;
+mod hash;
 mod measured;
+mod names;
 mod observer;
 mod queries;
 mod run;
+mod run_error;
 mod spreads;
+mod sum_up;
 mod synthetic;
 mod tables;
+mod task;
 mod temporary;
 
 pub mod interrupt;
@@ -25,13 +29,15 @@ pub mod toml_reader;
 
 pub use builder::{BuildError, Builder};
 pub use canonical::Canonical;
+pub use hash::{hexadecimal, sha256};
 pub use measured::{Measured, Runs};
 pub use models::{Instance, Instances};
 pub use observer::{Observer, Silent};
-pub use queries::{Data, FittedQuery, Given, Queries};
+pub use queries::{FittedQuery, Queries};
 pub use result::ResultFile;
-pub use run::{ResultDir, RunError, Runner, SPEC};
-pub use spec::{Experiment, OverrideError, Overrides, SpecError, Task};
+pub use run::{ResultDir, Runner, SPEC};
+pub use run_error::RunError;
+pub use spec::{Data, Experiment, Given, OverrideError, Overrides, SpecError, Task};
 pub use spreads::Spreads;
 pub use temporary::{Part, remove_left_overs, try_to_create_in};
 

@@ -4,8 +4,8 @@
 //! `result.json`. Paths appear only as they were typed.
 
 use crate::canonical::Canonical;
+use crate::hash::sha256;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -113,20 +113,6 @@ impl Manifest {
         text.push(b'\n');
         text
     }
-}
-
-/// SHA-256 of bytes, in hexadecimal.
-pub fn sha256(content: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(content))
-}
-
-/// Bytes as two lower-case hexadecimal digits each.
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// The experiment that a manifest, of whatever version, says it is of.

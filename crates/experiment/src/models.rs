@@ -35,13 +35,14 @@ pub use parameter::{InstanceTable, Parameter, Parameters};
 
 pub(crate) use list::Member;
 pub(crate) use parameter::CanonicalInstance;
-pub(crate) use play::{OWN, OwnContender, Playing};
+pub(crate) use play::{Game, OWN, OwnContender, Played, Seen};
 
+use crate::fields::read_tables;
+use crate::names::{read_title, unique};
 use crate::queries::Queries;
 use crate::result::Bound;
-use crate::spec::{read_tables, read_title, unique};
+use crate::run_error::RunError;
 use crate::toml_reader::{Error, Field, Location, Table, choice};
-use crate::{Measured, RunError};
 use click_models::{ListShape, PreferenceMatrix};
 use contenders::Entrant;
 use policies::catalogue::Protocol;
@@ -303,7 +304,7 @@ pub(crate) trait Users: fmt::Debug + Send + Sync {
     fn cloned(&self) -> Instances;
 
     /// Plays an experiment on them.
-    fn play(&self, playing: &Playing<'_>) -> Result<Measured, RunError>;
+    fn play(&self, game: &Game<'_>) -> Result<Played, RunError>;
 }
 
 /// The users of an experiment; `common` is the model of those that name none.

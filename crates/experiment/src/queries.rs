@@ -15,64 +15,12 @@
 mod json;
 
 use self::json::Json;
-use crate::manifest::sha256;
-use crate::models::{Instance, Instances, MODELS, MatrixFile, Model};
-use crate::spec::{MAX_TITLE, Overrides, has_invisible};
-use crate::toml_reader::{Error, Field, Location, read_file};
+use crate::hash::sha256;
+use crate::names::{MAX_TITLE, has_invisible};
+use crate::toml_reader::{Error, Location, read_file};
 use confidence::Probability;
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
-
-/// What an experiment is given besides its file.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Given<'a> {
-    /// What `instances = "data"` stands for.
-    pub queries: Data<'a>,
-    /// Whether the queries also stand for instances that panels share.
-    pub replace_shared: bool,
-    /// What stands for every preference matrix from a file.
-    pub matrix: Option<&'a Arc<MatrixFile>>,
-    /// What the command line says in the place of the file, whose value is not looked at then.
-    pub overrides: Overrides,
-}
-
-/// What `instances = "data"` stands for.
-#[derive(Debug, Clone, Copy, Default)]
-pub enum Data<'a> {
-    /// Nothing: a spec says itself what its users are.
-    #[default]
-    Refused,
-    /// Queries that are not given: what is read with them is never run.
-    Awaited,
-    /// These queries.
-    Given(&'a Queries),
-}
-
-impl Data<'_> {
-    /// The users of an experiment that says `instances = "data"` in this field; `model` is how they are read.
-    pub(crate) fn instances(self, field: &Field<'_>, model: Option<&Model>) -> Result<Instances, Error> {
-        let none = Queries::default();
-        let queries = match self {
-            Data::Refused => {
-                return Err(field.error(
-                    "data are given to `reproduce`, for a panel of an experiment: expected tables, [[instances]]",
-                ));
-            }
-            Data::Awaited => &none,
-            Data::Given(queries) => queries,
-        };
-        model.and_then(|model| model.of_queries(queries)).unwrap_or_else(|| {
-            let able = MODELS.iter().filter(|model| model.takes_queries());
-            let able: Vec<String> = able.map(|model| format!("{:?}", model.name())).collect();
-            let (last, others) = able.split_last().map_or(("", &[][..]), |(last, others)| (last, others));
-            Err(field.error(format!(
-                "data are attractions and examination: expected model = {} or {last} beside it",
-                others.join(", ")
-            )))
-        })
-    }
-}
 
 /// Queries and where they are from.
 #[derive(Debug, Clone, Default)]
@@ -194,15 +142,15 @@ impl Queries {
         format!("Measured: {count} {of} {} ({parameters}SHA-256 {}).", self.file, self.sha256)
     }
 
-    /// A user of a model each.
+    /// A user of a model each, with the query's name.
     pub(crate) fn each<M>(
         &self,
         build: impl Fn(Vec<Probability>, Vec<Probability>) -> Result<M, click_models::Error>,
-    ) -> Result<Vec<Instance<M>>, Error> {
+    ) -> Result<Vec<(String, M)>, Error> {
         let user = |query: &Query| {
             let model = build(query.attraction.clone(), query.examination.clone())
                 .map_err(|error| Reader { file: &self.file }.error(&query.place, &error.to_string()))?;
-            Ok(Instance { name: Some(query.name.clone()), model, calibration: None })
+            Ok((query.name.clone(), model))
         };
         self.list.iter().map(user).collect()
     }

@@ -3,7 +3,7 @@
 //! What the runs of a policy leave is a sum: curves where regret is measured, answers where policies are asked for the best items. What does
 //! not apply is absent in the file.
 
-use crate::spec::Task;
+use crate::task::Task;
 use crate::toml_reader::read_file;
 use serde::{Deserialize, Serialize};
 use sim::{Identification, Summary, mean_and_error};

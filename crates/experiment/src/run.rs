@@ -2,10 +2,12 @@
 
 use crate::canonical::Canonical;
 use crate::manifest::{Manifest, Moment, Program};
-use crate::models::{OwnContender, Playing};
+use crate::models::{Game, OWN, OwnContender};
 use crate::observer::{Observer, Silent};
-use crate::output::{OutputDir, OutputError, RUNS};
+use crate::output::{OutputDir, RUNS};
+use crate::run_error::RunError;
 use crate::spec::Experiment;
+use crate::sum_up::SumUp;
 use crate::{Measured, tables};
 use click_models::ClickModel;
 use sim::{Contender, Task};
@@ -89,6 +91,12 @@ impl<'a> Runner<'a> {
         policies.chain(self.own.iter().map(|own| own.label.as_str()))
     }
 
+    /// The names of their policies.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let policies = self.experiment.policies.iter().map(|entry| entry.name.as_str());
+        policies.chain(self.own.iter().map(|_| OWN))
+    }
+
     /// Everything that decides the result.
     pub fn canonical(&self) -> Canonical {
         Canonical::of(self.experiment, self.own.iter().map(|own| own.label.as_str()))
@@ -109,13 +117,21 @@ impl<'a> Runner<'a> {
         if labels.is_empty() {
             return Err(RunError::NoPolicies);
         }
-        let Self { experiment, own, threads, observer } = self;
-        experiment.instances.users().play(&Playing {
-            experiment,
-            own,
-            threads: *threads,
-            observer: *observer,
-        })
+        let experiment = self.experiment;
+        let played = experiment.instances.users().play(&Game {
+            task: experiment.task,
+            horizon: experiment.horizon,
+            checkpoints: &experiment.checkpoints,
+            runs: experiment.runs,
+            assignment: experiment.assignment,
+            seed: experiment.seed,
+            policies: &experiment.policies,
+            own: &self.own,
+            threads: self.threads,
+            observer: self.observer,
+        })?;
+        let names = labels.into_iter().zip(self.names()).collect();
+        Ok(SumUp { experiment, names }.measured(played))
     }
 
     /// Plays everything, and writes `result.json`, `curves.csv`, `timing.json`, `manifest.json` and `spec.toml` to `dir`.
@@ -198,46 +214,6 @@ impl ResultDir {
         self.output.write_all(&manifest.to_json(), &files)?;
         Ok(manifest)
     }
-}
-
-/// An experiment that cannot be run, or whose result cannot be written.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// There is nothing to compare.
-    #[error("no policies: expected at least one")]
-    NoPolicies,
-    /// Two contenders have one label.
-    #[error("label {0:?} is already used: expected another one for each contender")]
-    LabelTaken(String),
-    /// A contender of the caller's is of other users, or another task, than the experiment.
-    #[error("contender {label:?} plays {plays}, but the experiment is of {users}")]
-    OtherUsers {
-        /// The contender.
-        label: String,
-        /// Types of its users and task.
-        plays: &'static str,
-        /// Those of the experiment.
-        users: &'static str,
-    },
-    /// A policy of the catalogue cannot be played on the users.
-    #[error(transparent)]
-    CannotPlay(#[from] contenders::CannotPlay),
-    /// The checkpoints make no schedule.
-    #[error(transparent)]
-    Schedule(#[from] sim::ScheduleError),
-    /// The threads cannot be started.
-    #[error("starting the threads: {0}")]
-    Threads(rayon::ThreadPoolBuildError),
-    /// More than memory holds.
-    #[error("{0}")]
-    TooLarge(String),
-    /// A table cannot be written.
-    #[error("writing a table: {0}")]
-    Table(#[from] csv::Error),
-    /// The directory cannot be used.
-    #[error(transparent)]
-    Output(#[from] OutputError),
 }
 
 #[cfg(test)]

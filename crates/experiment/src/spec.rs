@@ -40,34 +40,31 @@
 
 mod checkpoints;
 mod entries;
-mod fields;
+mod given;
 mod memory;
-mod names;
 mod overrides;
 mod scope;
-mod task;
 mod write;
 
+pub use crate::fields::RUNS;
+pub use crate::names::{MAX_TITLE, has_invisible, title_fault};
+pub use crate::task::Task;
 pub use checkpoints::Schedule;
-pub use names::{MAX_TITLE, has_invisible, title_fault};
+pub use given::{Data, Given};
 
 pub use overrides::{OverrideError, Overrides};
-pub use task::Task;
 pub use write::quoted;
 
 pub(crate) use entries::check;
-pub(crate) use fields::{read_size, read_tables};
-pub(crate) use names::{name_fault, read_title, unique};
 
 use self::entries::read_policies;
-use self::fields::{TABLES, assignment_of, read_runs};
 use self::memory::{Kept, Size};
-use self::names::read_name;
 use self::scope::Scope;
 use crate::canonical::Canonical;
+use crate::fields::{TABLES, assignment_of, read_runs};
 use crate::models::{Instances, MODELS, Model, Reading, read_instances};
+use crate::names::{MAX_NAME, read_name};
 use crate::number::noun;
-use crate::queries::Given;
 use crate::toml_reader::{Document, Error, Field, Source, Table};
 use contenders::Entrant;
 use sim::Assignment;
@@ -76,12 +73,8 @@ use std::path::Path;
 
 /// Horizons: rounds and clicks are also counted in floating point, which is exact up to here.
 pub const HORIZONS: RangeInclusive<u64> = 1..=1 << 53;
-/// Numbers of runs: what can be numbered with 32 bits.
-pub const RUNS: RangeInclusive<u64> = 1..=u32::MAX as u64;
 /// Rounds of all runs of a policy: they are counted and summed exactly up to here.
 const MAX_ROUNDS: u64 = 1 << 53;
-/// The longest name of an experiment, so that files can be named after it.
-const MAX_NAME: usize = 100;
 /// Keys of an experiment.
 const KEYS: [&str; 9] =
     ["name", "task", "horizon", "max_steps", "runs", "seed", "checkpoints", "instances", "policies"];

@@ -7,7 +7,7 @@
 use crate::progress::Progress;
 use anyhow::{Context as _, Result, bail};
 use click_logs::Input;
-use experiment::manifest::hexadecimal;
+use experiment::hexadecimal;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, File};

@@ -1,6 +1,6 @@
 //! Rank-one users that were drawn to a printed summary, for want of the data.
 
-use crate::spec::read_size;
+use crate::fields::read_size;
 use crate::toml_reader::{Error, Field, Table};
 use click_models::{RankOneModel, TableShape};
 use confidence::Probability;

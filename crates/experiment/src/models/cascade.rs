@@ -1,12 +1,12 @@
 //! `cascade`: users who scan a list down to the first item that attracts them.
 
 use super::fields::{at_fault, read_each, required_list};
-use super::play::{Playing, play_answers, play_curves};
+use super::play::{Game, Played, play_answers, play_curves};
 use super::{Instance, Instances, Member, Model, Parameter};
 use crate::result::Bound;
-use crate::spec::Task;
+use crate::run_error::RunError;
+use crate::task::Task;
 use crate::toml_reader::{Error, Field, Table};
-use crate::{Measured, RunError};
 use click_models::bounds::cascade_bai_lower_bound;
 use click_models::{CascadeModel, ListShape};
 use confidence::Probability;
@@ -92,17 +92,17 @@ impl Member for CascadeModel {
         risks.into_iter().filter_map(bound).collect()
     }
 
-    fn play(instances: &[Instance<Self>], playing: &Playing<'_>) -> Result<Measured, RunError> {
-        let (policies, horizon) = (&playing.experiment.policies, playing.experiment.horizon);
-        match playing.experiment.task {
-            Task::Regret => play_curves(instances, playing),
+    fn play(instances: &[Instance<Self>], game: &Game<'_>) -> Result<Played, RunError> {
+        let (policies, horizon) = (game.policies, game.horizon);
+        match game.task {
+            Task::Regret => play_curves(instances, game),
             Task::Identify => {
                 let task = UntilStopped { max_steps: horizon };
-                play_answers(instances, stopping_contenders(policies)?, &task, playing)
+                play_answers(instances, stopping_contenders(policies)?, &task, game)
             }
             Task::Budget => {
                 let task = WithBudget { horizon };
-                play_answers(instances, recommending_contenders(policies, horizon)?, &task, playing)
+                play_answers(instances, recommending_contenders(policies, horizon)?, &task, game)
             }
         }
     }

@@ -19,11 +19,11 @@ pub use arms::Arms;
 pub use duels::{Duels, Group};
 pub use matrix_file::MatrixFile;
 
-use super::play::{Playing, play_curves};
+use super::play::{Game, Played, play_curves};
 use super::{Instance, InstanceTable, Instances, Member, Model, Parameter, Parameters, Users};
 use crate::result::Bound;
+use crate::run_error::RunError;
 use crate::toml_reader::{Error, Table};
-use crate::{Measured, RunError};
 use arms::read_arms;
 use click_models::bounds::{dueling_lower_bound, rucb_expected_bound, rucb_high_probability_bound};
 use click_models::{DuelingModel, ItemId, ListShape, PreferenceMatrix};
@@ -192,8 +192,8 @@ impl Users for Duels {
         Instances::from_users(self.clone())
     }
 
-    fn play(&self, playing: &Playing<'_>) -> Result<Measured, RunError> {
-        play_curves(self.list(), playing)
+    fn play(&self, game: &Game<'_>) -> Result<Played, RunError> {
+        play_curves(self.list(), game)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Users of a model, one instance after the other.
 
-use super::play::{Playing, play_curves};
+use super::play::{Game, Played, play_curves};
 use super::{Instance, InstanceTable, Instances, Model, Parameter, Parameters, Users};
 use crate::result::Bound;
-use crate::{Measured, RunError};
+use crate::run_error::RunError;
 use click_models::ListShape;
 use contenders::{Entrant, Play};
 use std::any::Any;
@@ -60,8 +60,8 @@ pub trait Member: Play + Clone + Debug + Send + Sync + 'static {
     }
 
     /// Plays what the experiment asks for.
-    fn play(instances: &[Instance<Self>], playing: &Playing<'_>) -> Result<Measured, RunError> {
-        play_curves(instances, playing)
+    fn play(instances: &[Instance<Self>], game: &Game<'_>) -> Result<Played, RunError> {
+        play_curves(instances, game)
     }
 
     /// The users of an experiment.
@@ -138,7 +138,7 @@ impl<M: Member> Users for Vec<Instance<M>> {
         Instances::from_users(self.clone())
     }
 
-    fn play(&self, playing: &Playing<'_>) -> Result<Measured, RunError> {
-        M::play(self, playing)
+    fn play(&self, game: &Game<'_>) -> Result<Played, RunError> {
+        M::play(self, game)
     }
 }

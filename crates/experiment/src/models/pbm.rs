@@ -13,7 +13,7 @@ pub(super) static MODEL: Model = Model {
     parameters: THETA_KAPPA,
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, |table| read(table, PositionBased::new))?)),
-    of_queries: Some(|queries| Ok(Instances::from_users(queries.each(PositionBased::new)?))),
+    of_queries: Some(|queries| Ok(Instances::named(queries.each(PositionBased::new)?))),
 };
 
 /// What readers call the parameters of this model and of its sibling, semi-bandit users.

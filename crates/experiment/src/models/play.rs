@@ -2,63 +2,54 @@
 
 use super::Instance;
 use crate::observer::{Observer, Watch};
-use crate::result::{Difference, Paired, ResultFile, SCHEMA};
-use crate::spec::Experiment;
+use crate::run_error::RunError;
+use crate::task::Task;
 use crate::timing::{Stopwatch, Timing};
-use crate::{Measured, RunError, answers, curves};
 use click_models::ClickModel;
-use contenders::Play;
-use sim::{Contender, Curve, Identification, Outcome, Schedule, Streams, Task, Tournament};
+use contenders::{Entrant, Play};
+use sim::{Assignment, Contender, Curve, Identification, Outcome, Schedule, Streams, Tournament};
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// An experiment that is being played.
+/// What is to be played on some users.
 #[derive(Debug)]
-pub struct Playing<'a> {
-    pub(crate) experiment: &'a Experiment,
+pub struct Game<'a> {
+    pub(crate) task: Task,
+    /// Rounds of a run, at most.
+    pub(crate) horizon: u64,
+    /// Where regret is recorded.
+    pub(crate) checkpoints: &'a [u64],
+    pub(crate) runs: u64,
+    /// Which instance a run plays on.
+    pub(crate) assignment: Assignment,
+    pub(crate) seed: u64,
+    pub(crate) policies: &'a [Entrant],
+    /// Contenders that are not of the catalogue.
     pub(crate) own: &'a [OwnContender],
+    /// One a core when absent.
     pub(crate) threads: Option<usize>,
     pub(crate) observer: &'a dyn Observer,
 }
 
-impl Playing<'_> {
-    /// The labels and names of all policies, in the order of the result.
-    pub(crate) fn names(&self) -> impl Iterator<Item = (&str, &str)> {
-        let of_catalogue = self.experiment.policies.iter().map(|entry| (&*entry.label, &*entry.name));
-        of_catalogue.chain(self.own.iter().map(|own| (&*own.label, OWN)))
-    }
+/// What was played.
+#[derive(Debug)]
+pub struct Played {
+    pub(crate) seen: Seen,
+    pub(crate) timing: Timing,
+}
 
-    /// A difference for every two policies, the earlier one first.
-    pub(crate) fn pairs(&self, difference: impl Fn(usize, usize) -> Difference) -> Vec<Paired> {
-        let labels: Vec<&str> = self.names().map(|(label, _)| label).collect();
-        let pairs = (0..labels.len()).flat_map(|first| (first + 1..labels.len()).map(move |b| (first, b)));
-        let paired = |(first, second): (usize, usize)| Paired {
-            a: labels[first].to_owned(),
-            b: labels[second].to_owned(),
-            difference: difference(first, second),
-        };
-        pairs.map(paired).collect()
-    }
-
-    /// A result that says what was run, and nothing of what was found.
-    pub(crate) fn head(&self) -> ResultFile {
-        let experiment = self.experiment;
-        ResultFile {
-            schema: SCHEMA,
-            name: experiment.name.clone(),
-            unit: experiment.instances.unit(),
-            task: experiment.task,
-            runs: experiment.runs,
-            horizon: experiment.fixed_horizon(),
-            max_steps: experiment.max_steps(),
-            seed: experiment.seed,
-            policies: Vec::new(),
-            paired: Vec::new(),
-            bounds: Vec::new(),
-            optimum: None,
-        }
-    }
+/// What the runs left.
+#[derive(Debug)]
+pub(crate) enum Seen {
+    /// Regret and clicks.
+    Curves {
+        outcome: Outcome<Curve>,
+        /// Expected clicks a round of a best list, for every run.
+        optimal_clicks: Vec<f64>,
+    },
+    /// What they said of the best items.
+    Answers(Outcome<Identification>),
 }
 
 /// The policy's name of a contender that is not of the catalogue.
@@ -75,7 +66,7 @@ pub(crate) struct OwnContender {
 }
 
 impl OwnContender {
-    pub(crate) fn new<M: ClickModel + 'static, T: Task + 'static>(
+    pub(crate) fn new<M: ClickModel + 'static, T: sim::Task + 'static>(
         contender: impl Contender<M, T> + 'static,
     ) -> Self {
         let contender: Arc<dyn Contender<M, T>> = Arc::new(contender);
@@ -86,7 +77,7 @@ impl OwnContender {
         }
     }
 
-    fn typed<M: ClickModel + 'static, T: Task + 'static>(
+    fn typed<M: ClickModel + 'static, T: sim::Task + 'static>(
         &self,
     ) -> Result<Box<dyn Contender<M, T>>, RunError> {
         match self.contender.downcast_ref::<Arc<dyn Contender<M, T>>>() {
@@ -109,7 +100,7 @@ impl fmt::Debug for OwnContender {
 /// A contender that may be played several times.
 struct Shared<M, T>(Arc<dyn Contender<M, T>>);
 
-impl<M: ClickModel, T: Task> Contender<M, T> for Shared<M, T> {
+impl<M: ClickModel, T: sim::Task> Contender<M, T> for Shared<M, T> {
     fn label(&self) -> &str {
         self.0.label()
     }
@@ -122,32 +113,34 @@ impl<M: ClickModel, T: Task> Contender<M, T> for Shared<M, T> {
 /// Plays for regret.
 pub(super) fn play_curves<M: Play + Clone + 'static>(
     instances: &[Instance<M>],
-    playing: &Playing<'_>,
-) -> Result<Measured, RunError> {
-    let experiment = playing.experiment;
-    let contenders = M::contenders(&experiment.policies, experiment.horizon)?;
+    game: &Game<'_>,
+) -> Result<Played, RunError> {
+    let contenders = M::contenders(game.policies, game.horizon)?;
     let instances = models(instances);
-    let schedule = Schedule::new(experiment.checkpoints.clone())?;
-    let rounds = |curves: &[Curve]| curves.len() as u64 * experiment.horizon;
-    let (outcome, timing) = play(&instances, contenders, &schedule, rounds, playing)?;
+    let schedule = Schedule::new(game.checkpoints.to_vec())?;
+    let rounds = |curves: &[Curve]| curves.len() as u64 * game.horizon;
+    let (outcome, timing) = play(&instances, contenders, &schedule, rounds, game)?;
     let optimal_clicks = |&instance: &usize| {
         let users = &instances[instance];
         users.expected_clicks(&users.optimal_action())
     };
-    let optimal_clicks: Vec<f64> = outcome.drawn.iter().map(optimal_clicks).collect();
-    Ok(curves::measured(playing, outcome, &optimal_clicks, timing))
+    let optimal_clicks = outcome.drawn.iter().map(optimal_clicks).collect();
+    Ok(Played { seen: Seen::Curves { outcome, optimal_clicks }, timing })
 }
 
 /// Plays for the best items.
-pub(super) fn play_answers<M: ClickModel + Clone + 'static, T: Task<Record = Identification> + 'static>(
+pub(super) fn play_answers<
+    M: ClickModel + Clone + 'static,
+    T: sim::Task<Record = Identification> + 'static,
+>(
     instances: &[Instance<M>],
     contenders: Vec<Box<dyn Contender<M, T>>>,
     task: &T,
-    playing: &Playing<'_>,
-) -> Result<Measured, RunError> {
+    game: &Game<'_>,
+) -> Result<Played, RunError> {
     let rounds = |runs: &[Identification]| runs.iter().map(|run| run.steps).sum();
-    let (outcome, timing) = play(&models(instances), contenders, task, rounds, playing)?;
-    Ok(answers::measured(playing, outcome, timing))
+    let (outcome, timing) = play(&models(instances), contenders, task, rounds, game)?;
+    Ok(Played { seen: Seen::Answers(outcome), timing })
 }
 
 fn models<M: Clone>(instances: &[Instance<M>]) -> Vec<M> {
@@ -155,30 +148,29 @@ fn models<M: Clone>(instances: &[Instance<M>]) -> Vec<M> {
 }
 
 /// Plays everything; `rounds` says how many rounds a policy's runs had in all.
-fn play<M: ClickModel + 'static, T: Task + 'static>(
+fn play<M: ClickModel + 'static, T: sim::Task + 'static>(
     instances: &[M],
     mut contenders: Vec<Box<dyn Contender<M, T>>>,
     task: &T,
     rounds: impl Fn(&[T::Record]) -> u64,
-    playing: &Playing<'_>,
+    game: &Game<'_>,
 ) -> Result<(Outcome<T::Record>, Timing), RunError> {
-    for own in playing.own {
+    for own in game.own {
         contenders.push(own.typed()?);
     }
-    let experiment = playing.experiment;
     let tournament = Tournament {
         instances,
-        assignment: experiment.assignment,
+        assignment: game.assignment,
         contenders: &contenders,
         task,
-        streams: Streams::new(experiment.seed),
-        runs: experiment.runs,
+        streams: Streams::new(game.seed),
+        runs: game.runs,
     };
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(playing.threads.unwrap_or(0))
+        .num_threads(game.threads.unwrap_or(0))
         .build()
         .map_err(RunError::Threads)?;
-    let watch = Watch::new(contenders.len(), playing.observer);
+    let watch = Watch::new(contenders.len(), game.observer);
     let wall = Stopwatch::start();
     let outcome = pool.install(|| tournament.run(&watch));
     let wall = wall.elapsed().wall;

@@ -3,7 +3,7 @@
 use super::calibration::Calibration;
 use super::fields::required_list;
 use super::{Instance, Instances, Member, Model, Parameter};
-use crate::spec::read_size;
+use crate::fields::read_size;
 use crate::toml_reader::{Error, Field, Table};
 use click_models::{ListShape, RankOneModel, TableShape};
 use confidence::Probability;
@@ -18,7 +18,7 @@ pub(super) static MODEL: Model = Model {
         let list: Vec<Instance<RankOneModel>> = tables.iter().map(read).collect::<Result<_, _>>()?;
         Ok(Instances::from_users(list))
     },
-    of_queries: Some(|queries| Ok(Instances::from_users(queries.each(RankOneModel::new)?))),
+    of_queries: Some(|queries| Ok(Instances::named(queries.each(RankOneModel::new)?))),
 };
 
 impl Member for RankOneModel {

@@ -14,7 +14,7 @@ pub(super) static MODEL: Model = Model {
     read: |tables, _| {
         Ok(Instances::from_users(read_each(tables, |table| read(table, RandomSemiBandit::new))?))
     },
-    of_queries: Some(|queries| Ok(Instances::from_users(queries.each(RandomSemiBandit::new)?))),
+    of_queries: Some(|queries| Ok(Instances::named(queries.each(RandomSemiBandit::new)?))),
 };
 
 impl Member for RandomSemiBandit {

@@ -11,13 +11,10 @@ const LIST: &str = r#"[{"name": "7", "theta": [0.25, 0.5], "kappa": [1.0, 0.5, 0
 #[test]
 fn both_forms_are_the_same_queries() {
     let map = r#"{"7": {"thetas": [0.25, 0.5], "kappas": [1.0, 0.5, 0.0]}, "3": {"kappas": [1], "thetas": [1e-1]}}"#;
-    let of = |text: &str| -> Vec<(Option<String>, RankOneModel)> {
-        let users = read(text).unwrap().each(RankOneModel::new).unwrap();
-        users.into_iter().map(|instance| (instance.name, instance.model)).collect()
-    };
-    let expected = [("7", &[0.25, 0.5][..], &[1.0, 0.5, 0.0][..]), ("3", &[0.1], &[1.0])].map(
-        |(name, rows, columns)| (Some(name.to_owned()), RankOneModel::from_values(rows, columns).unwrap()),
-    );
+    let of =
+        |text: &str| -> Vec<(String, RankOneModel)> { read(text).unwrap().each(RankOneModel::new).unwrap() };
+    let expected = [("7", &[0.25, 0.5][..], &[1.0, 0.5, 0.0][..]), ("3", &[0.1], &[1.0])]
+        .map(|(name, rows, columns)| (name.to_owned(), RankOneModel::from_values(rows, columns).unwrap()));
     // In the order of the file, not of the names.
     assert_eq!(of(LIST), expected);
     assert_eq!(of(map), expected);

@@ -1,9 +1,9 @@
 //! The policies of an experiment: what the file says of each, and whether it can play these users.
 
 use super::Task;
-use super::fields::read_tables;
-use super::names::{read_title, unique};
+use crate::fields::read_tables;
 use crate::models::{Instances, MODELS, Model};
+use crate::names::{read_title, unique};
 use crate::number::counted;
 use crate::toml_reader::{Error, Field, Location, Table};
 use click_models::ListShape;

@@ -1,7 +1,6 @@
 //! Where an experiment's keys are looked up: in a table of its own, and in what stands above it.
 
-use super::Experiment;
-use crate::queries::Given;
+use super::{Experiment, Given};
 use crate::toml_reader::{Error, Field, Table};
 
 /// Where an experiment's keys are looked up.

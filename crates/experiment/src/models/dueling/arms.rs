@@ -1,6 +1,6 @@
 //! Which items of a preference matrix take part.
 
-use crate::spec::read_size;
+use crate::fields::read_size;
 use crate::toml_reader::{Error, Field, Table};
 use serde::Serialize;
 

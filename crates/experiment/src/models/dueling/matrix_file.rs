@@ -1,6 +1,6 @@
 //! A preference matrix that was read from a file.
 
-use crate::manifest::sha256;
+use crate::hash::sha256;
 use crate::toml_reader::{Error, Location, read_file};
 use click_models::PreferenceMatrix;
 use flate2::read::MultiGzDecoder;

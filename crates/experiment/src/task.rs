@@ -29,7 +29,7 @@ impl Task {
     }
 
     /// The key of files that says how long a run is.
-    pub(super) fn length_key(self) -> &'static str {
+    pub(crate) fn length_key(self) -> &'static str {
         match self {
             Self::Regret | Self::Budget => "horizon",
             Self::Identify => "max_steps",
@@ -37,7 +37,7 @@ impl Task {
     }
 
     /// Why it has no such key, if so.
-    pub(super) fn refuses(self, key: &str) -> Option<String> {
+    pub(crate) fn refuses(self, key: &str) -> Option<String> {
         let reason = match (self, key) {
             (Self::Identify, "horizon") => "ends when the policy stops: expected `max_steps` in its place",
             (Self::Regret | Self::Budget, "max_steps") => "plays the whole `horizon`: leave it out",
@@ -48,7 +48,7 @@ impl Task {
     }
 
     /// The task that a field names.
-    pub(super) fn read(field: &Field<'_>) -> Result<Self, Error> {
+    pub(crate) fn read(field: &Field<'_>) -> Result<Self, Error> {
         choice(field, &Self::ALL.map(|task| (task.name(), task)), "task")
     }
 }

@@ -1,26 +1,23 @@
 //! Regret and clicks of an experiment's runs, summed up.
 
-use crate::models::Playing;
+use super::SumUp;
 use crate::result::{Bound, Curves, Difference, Found, MeanSe, Optimum, Paired, PolicyResult, ResultFile};
 use crate::spreads::Spreads;
-use crate::timing::Timing;
-use crate::{Measured, Runs};
 use confidence::math::ln;
 use sim::{Curve, Outcome, Summary};
 
-/// What these runs measured; `optimal_clicks`: expected clicks a round of a best list, for every run.
-pub(crate) fn measured(
-    playing: &Playing<'_>,
-    outcome: Outcome<Curve>,
+/// The result of these runs, and their spreads; `optimal_clicks`: expected clicks a round of a best list, for every run.
+pub(super) fn result(
+    sum_up: &SumUp<'_>,
+    outcome: &Outcome<Curve>,
     optimal_clicks: &[f64],
-    timing: Timing,
-) -> Measured {
-    let experiment = playing.experiment;
+) -> (ResultFile, Vec<Spreads>) {
+    let experiment = sum_up.experiment;
     let checkpoints = &experiment.checkpoints;
     let spreads: Vec<Spreads> = outcome.records.iter().map(|curves| Spreads::of(curves)).collect();
-    let policy = |((label, policy), spreads): ((&str, &str), &Spreads)| PolicyResult {
-        label: label.to_owned(),
-        policy: policy.to_owned(),
+    let policy = |((label, policy), spreads): (&(&str, &str), &Spreads)| PolicyResult {
+        label: (*label).to_owned(),
+        policy: (*policy).to_owned(),
         found: Found::Curves(Curves {
             t: checkpoints.clone(),
             regret: spreads.regret.clone(),
@@ -32,18 +29,18 @@ pub(crate) fn measured(
         optimal_clicks.iter().map(|clicks| clicks * checkpoint as f64).collect()
     };
     let result = ResultFile {
-        policies: playing.names().zip(&spreads).map(policy).collect(),
-        paired: paired(playing, &outcome.records),
-        bounds: bounds(playing),
+        policies: sum_up.names.iter().zip(&spreads).map(policy).collect(),
+        paired: paired(sum_up, &outcome.records),
+        bounds: bounds(sum_up),
         optimum: Some(Optimum { t: checkpoints.clone(), clicks: mean_se(checkpoints.iter().map(optimum)) }),
-        ..playing.head()
+        ..sum_up.head()
     };
-    Measured { result, runs: Runs::Curves { outcome, spreads }, timing }
+    (result, spreads)
 }
 
 /// The lower bound, and what policies of the experiment are proven to keep.
-fn bounds(playing: &Playing<'_>) -> Vec<Bound> {
-    let experiment = playing.experiment;
+fn bounds(sum_up: &SumUp<'_>) -> Vec<Bound> {
+    let experiment = sum_up.experiment;
     let checkpoints = &experiment.checkpoints;
     let lower = experiment.instances.lower_bound().map(|(label, factor)| Bound {
         label: label.to_owned(),
@@ -55,9 +52,9 @@ fn bounds(playing: &Playing<'_>) -> Vec<Bound> {
 }
 
 /// Differences of regret between every two policies over the same runs.
-fn paired(playing: &Playing<'_>, curves: &[Vec<Curve>]) -> Vec<Paired> {
-    let checkpoints = &playing.experiment.checkpoints;
-    playing.pairs(|first, second| {
+fn paired(sum_up: &SumUp<'_>, curves: &[Vec<Curve>]) -> Vec<Paired> {
+    let checkpoints = &sum_up.experiment.checkpoints;
+    sum_up.pairs(|first, second| {
         let differences = (0..checkpoints.len()).map(|checkpoint| -> Vec<f64> {
             let runs = curves[first].iter().zip(&curves[second]);
             runs.map(|(a, b)| a.regret[checkpoint] - b.regret[checkpoint]).collect()

@@ -1,13 +1,14 @@
 //! Names: of experiments, which become files, and of what readers see.
 
-use super::MAX_NAME;
 use crate::toml_reader::{Error, Field, Location};
 
 /// The longest label or other text for readers in characters, so that tables and figures have room for it.
 pub const MAX_TITLE: usize = 100;
+/// The longest name of an experiment, so that files can be named after it.
+pub(crate) const MAX_NAME: usize = 100;
 
 /// The name of an experiment.
-pub(super) fn read_name(field: &Field<'_>) -> Result<String, Error> {
+pub(crate) fn read_name(field: &Field<'_>) -> Result<String, Error> {
     let name: String = field.get()?;
     name_fault(&name).map_or(Ok(name), |fault| Err(field.error(fault)))
 }

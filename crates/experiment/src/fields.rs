@@ -1,11 +1,14 @@
 //! Fields of an experiment that say how many.
 
-use super::RUNS;
 use crate::toml_reader::{Error, Field, Table};
 use sim::Assignment;
+use std::ops::RangeInclusive;
+
+/// Numbers of runs: what can be numbered with 32 bits.
+pub const RUNS: RangeInclusive<u64> = 1..=u32::MAX as u64;
 
 /// What `instances` and `policies` have to be.
-pub(super) const TABLES: &str = "at least one table, written with double brackets";
+pub(crate) const TABLES: &str = "at least one table, written with double brackets";
 
 /// The tables of `[[key]]`, at least one.
 pub(crate) fn read_tables<'doc>(field: &Field<'doc>) -> Result<Vec<Table<'doc>>, Error> {
@@ -26,12 +29,12 @@ pub(crate) fn read_size(table: &Table<'_>, key: &str) -> Result<usize, Error> {
 }
 
 /// Whether runs are counted in all or `{ per-instance = n }`.
-pub(super) fn assignment_of(runs: &Field<'_>) -> Assignment {
+pub(crate) fn assignment_of(runs: &Field<'_>) -> Assignment {
     if runs.is_table() { Assignment::InTurn } else { Assignment::Drawn }
 }
 
 /// How many runs, in all or `{ per-instance = n }`.
-pub(super) fn read_runs(field: &Field<'_>) -> Result<(u64, Assignment), Error> {
+pub(crate) fn read_runs(field: &Field<'_>) -> Result<(u64, Assignment), Error> {
     if !field.is_table() {
         return Ok((field.integer_in(&RUNS)?, assignment_of(field)));
     }

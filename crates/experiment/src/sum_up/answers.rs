@@ -1,19 +1,17 @@
 //! What an experiment's runs say of the best items, summed up.
 
-use crate::models::Playing;
+use super::SumUp;
 use crate::result::{Answers, Difference, Estimate, Found, Paired, PolicyResult, Quantity, ResultFile};
-use crate::spec::Task;
-use crate::timing::Timing;
-use crate::{Measured, Runs};
+use crate::task::Task;
 use sim::{Identification, Outcome, mean_and_error};
 
-/// What these runs measured.
-pub(crate) fn measured(playing: &Playing<'_>, outcome: Outcome<Identification>, timing: Timing) -> Measured {
-    let experiment = playing.experiment;
+/// The result of these runs.
+pub(super) fn result(sum_up: &SumUp<'_>, outcome: &Outcome<Identification>) -> ResultFile {
+    let experiment = sum_up.experiment;
     let stops = experiment.task == Task::Identify;
-    let policy = |((label, policy), runs): ((&str, &str), &Vec<Identification>)| PolicyResult {
-        label: label.to_owned(),
-        policy: policy.to_owned(),
+    let policy = |((label, policy), runs): (&(&str, &str), &Vec<Identification>)| PolicyResult {
+        label: (*label).to_owned(),
+        policy: (*policy).to_owned(),
         found: Found::Answers(Answers::of(runs, stops).expect("an experiment has at least one run")),
     };
     let bounds = if stops {
@@ -21,18 +19,17 @@ pub(crate) fn measured(playing: &Playing<'_>, outcome: Outcome<Identification>, 
     } else {
         Vec::new()
     };
-    let result = ResultFile {
-        policies: playing.names().zip(&outcome.records).map(policy).collect(),
-        paired: paired(playing, stops, &outcome.records),
+    ResultFile {
+        policies: sum_up.names.iter().zip(&outcome.records).map(policy).collect(),
+        paired: paired(sum_up, stops, &outcome.records),
         bounds,
-        ..playing.head()
-    };
-    Measured { result, runs: Runs::Answers(outcome), timing }
+        ..sum_up.head()
+    }
 }
 
 /// Differences between every two policies over the same runs.
-fn paired(playing: &Playing<'_>, stops: bool, records: &[Vec<Identification>]) -> Vec<Paired> {
-    playing.pairs(|first, second| {
+fn paired(sum_up: &SumUp<'_>, stops: bool, records: &[Vec<Identification>]) -> Vec<Paired> {
+    sum_up.pairs(|first, second| {
         let difference = |value: &dyn Fn(&Identification) -> f64| {
             let runs = records[first].iter().zip(&records[second]);
             let sample: Vec<f64> = runs.map(|(a, b)| value(a) - value(b)).collect();

@@ -1,0 +1,62 @@
+//! Sums up what was played: a result, and every run beside it.
+
+mod answers;
+mod curves;
+
+use crate::models::{Played, Seen};
+use crate::result::{Difference, Paired, ResultFile, SCHEMA};
+use crate::spec::Experiment;
+use crate::{Measured, Runs};
+
+/// What is summed up.
+pub(crate) struct SumUp<'a> {
+    pub(crate) experiment: &'a Experiment,
+    /// Label and name of every policy.
+    pub(crate) names: Vec<(&'a str, &'a str)>,
+}
+
+impl SumUp<'_> {
+    /// What these runs measured.
+    pub(crate) fn measured(&self, Played { seen, timing }: Played) -> Measured {
+        let (result, runs) = match seen {
+            Seen::Curves { outcome, optimal_clicks } => {
+                let (result, spreads) = curves::result(self, &outcome, &optimal_clicks);
+                (result, Runs::Curves { outcome, spreads })
+            }
+            Seen::Answers(outcome) => (answers::result(self, &outcome), Runs::Answers(outcome)),
+        };
+        Measured { result, runs, timing }
+    }
+
+    /// A difference for every two policies, the earlier one first.
+    fn pairs(&self, difference: impl Fn(usize, usize) -> Difference) -> Vec<Paired> {
+        let n_policies = self.names.len();
+        let pairs =
+            (0..n_policies).flat_map(|first| (first + 1..n_policies).map(move |second| (first, second)));
+        let paired = |(first, second): (usize, usize)| Paired {
+            a: self.names[first].0.to_owned(),
+            b: self.names[second].0.to_owned(),
+            difference: difference(first, second),
+        };
+        pairs.map(paired).collect()
+    }
+
+    /// A result that says what was run, and nothing of what was found.
+    fn head(&self) -> ResultFile {
+        let experiment = self.experiment;
+        ResultFile {
+            schema: SCHEMA,
+            name: experiment.name.clone(),
+            unit: experiment.instances.unit(),
+            task: experiment.task,
+            runs: experiment.runs,
+            horizon: experiment.fixed_horizon(),
+            max_steps: experiment.max_steps(),
+            seed: experiment.seed,
+            policies: Vec::new(),
+            paired: Vec::new(),
+            bounds: Vec::new(),
+            optimum: None,
+        }
+    }
+}
