@@ -32,6 +32,7 @@ pub use dueling::{Arms, Duels, Group, MatrixFile};
 pub use instance::Instance;
 pub use list::UserModel;
 pub use parameter::{InstanceTable, Parameter, Parameters};
+pub use play::PlayError;
 
 pub(crate) use list::Member;
 pub(crate) use parameter::CanonicalInstance;
@@ -41,7 +42,6 @@ use crate::fields::read_tables;
 use crate::names::{read_title, unique};
 use crate::queries::Queries;
 use crate::result::Bound;
-use crate::run_error::RunError;
 use crate::toml_reader::{Error, Field, Location, Table, choice};
 use click_models::{ListShape, PreferenceMatrix};
 use contenders::Entrant;
@@ -304,7 +304,7 @@ pub(crate) trait Users: fmt::Debug + Send + Sync {
     fn cloned(&self) -> Instances;
 
     /// Plays an experiment on them.
-    fn play(&self, game: &Game<'_>) -> Result<Played, RunError>;
+    fn play(&self, game: &Game<'_>) -> Result<Played, PlayError>;
 }
 
 /// The users of an experiment; `common` is the model of those that name none.

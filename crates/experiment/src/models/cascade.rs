@@ -1,10 +1,9 @@
 //! `cascade`: users who scan a list down to the first item that attracts them.
 
 use super::fields::{at_fault, read_each, required_list};
-use super::play::{Game, Played, play_answers, play_curves};
+use super::play::{Game, PlayError, Played, play_answers, play_curves};
 use super::{Instance, Instances, Member, Model, Parameter};
 use crate::result::Bound;
-use crate::run_error::RunError;
 use crate::task::Task;
 use crate::toml_reader::{Error, Field, Table};
 use click_models::bounds::cascade_bai_lower_bound;
@@ -92,7 +91,7 @@ impl Member for CascadeModel {
         risks.into_iter().filter_map(bound).collect()
     }
 
-    fn play(instances: &[Instance<Self>], game: &Game<'_>) -> Result<Played, RunError> {
+    fn play(instances: &[Instance<Self>], game: &Game<'_>) -> Result<Played, PlayError> {
         let (policies, horizon) = (game.policies, game.horizon);
         match game.task {
             Task::Regret => play_curves(instances, game),

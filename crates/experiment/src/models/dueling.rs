@@ -19,10 +19,9 @@ pub use arms::Arms;
 pub use duels::{Duels, Group};
 pub use matrix_file::MatrixFile;
 
-use super::play::{Game, Played, play_curves};
+use super::play::{Game, PlayError, Played, play_curves};
 use super::{Instance, InstanceTable, Instances, Member, Model, Parameter, Parameters, Users};
 use crate::result::Bound;
-use crate::run_error::RunError;
 use crate::toml_reader::{Error, Table};
 use arms::read_arms;
 use click_models::bounds::{dueling_lower_bound, rucb_expected_bound, rucb_high_probability_bound};
@@ -192,7 +191,7 @@ impl Users for Duels {
         Instances::from_users(self.clone())
     }
 
-    fn play(&self, game: &Game<'_>) -> Result<Played, RunError> {
+    fn play(&self, game: &Game<'_>) -> Result<Played, PlayError> {
         play_curves(self.list(), game)
     }
 }

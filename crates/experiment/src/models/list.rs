@@ -1,9 +1,8 @@
 //! Users of a model, one instance after the other.
 
-use super::play::{Game, Played, play_curves};
+use super::play::{Game, PlayError, Played, play_curves};
 use super::{Instance, InstanceTable, Instances, Model, Parameter, Parameters, Users};
 use crate::result::Bound;
-use crate::run_error::RunError;
 use click_models::ListShape;
 use contenders::{Entrant, Play};
 use std::any::Any;
@@ -60,7 +59,7 @@ pub trait Member: Play + Clone + Debug + Send + Sync + 'static {
     }
 
     /// Plays what the experiment asks for.
-    fn play(instances: &[Instance<Self>], game: &Game<'_>) -> Result<Played, RunError> {
+    fn play(instances: &[Instance<Self>], game: &Game<'_>) -> Result<Played, PlayError> {
         play_curves(instances, game)
     }
 
@@ -138,7 +137,7 @@ impl<M: Member> Users for Vec<Instance<M>> {
         Instances::from_users(self.clone())
     }
 
-    fn play(&self, game: &Game<'_>) -> Result<Played, RunError> {
+    fn play(&self, game: &Game<'_>) -> Result<Played, PlayError> {
         M::play(self, game)
     }
 }

@@ -2,7 +2,6 @@
 
 use super::Instance;
 use crate::observer::{Observer, Watch};
-use crate::run_error::RunError;
 use crate::task::Task;
 use crate::timing::{Stopwatch, Timing};
 use click_models::ClickModel;
@@ -11,6 +10,31 @@ use sim::{Assignment, Contender, Curve, Identification, Outcome, Schedule, Strea
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
+
+/// Contenders that cannot be played on the users of an experiment.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlayError {
+    /// A contender of the caller's is of other users, or another task, than the experiment.
+    #[error("contender {label:?} plays {plays}, but the experiment is of {users}")]
+    OtherUsers {
+        /// The contender.
+        label: String,
+        /// Types of its users and task.
+        plays: &'static str,
+        /// Those of the experiment.
+        users: &'static str,
+    },
+    /// A policy of the catalogue cannot be played on the users.
+    #[error(transparent)]
+    CannotPlay(#[from] contenders::CannotPlay),
+    /// The checkpoints make no schedule.
+    #[error(transparent)]
+    Schedule(#[from] sim::ScheduleError),
+    /// The threads cannot be started.
+    #[error("starting the threads: {0}")]
+    Threads(rayon::ThreadPoolBuildError),
+}
 
 /// What is to be played on some users.
 #[derive(Debug)]
@@ -79,10 +103,10 @@ impl OwnContender {
 
     fn typed<M: ClickModel + 'static, T: sim::Task + 'static>(
         &self,
-    ) -> Result<Box<dyn Contender<M, T>>, RunError> {
+    ) -> Result<Box<dyn Contender<M, T>>, PlayError> {
         match self.contender.downcast_ref::<Arc<dyn Contender<M, T>>>() {
             Some(contender) => Ok(Box::new(Shared(Arc::clone(contender)))),
-            None => Err(RunError::OtherUsers {
+            None => Err(PlayError::OtherUsers {
                 label: self.label.clone(),
                 plays: self.plays,
                 users: std::any::type_name::<(M, T)>(),
@@ -114,7 +138,7 @@ impl<M: ClickModel, T: sim::Task> Contender<M, T> for Shared<M, T> {
 pub(super) fn play_curves<M: Play + Clone + 'static>(
     instances: &[Instance<M>],
     game: &Game<'_>,
-) -> Result<Played, RunError> {
+) -> Result<Played, PlayError> {
     let contenders = M::contenders(game.policies, game.horizon)?;
     let instances = models(instances);
     let schedule = Schedule::new(game.checkpoints.to_vec())?;
@@ -137,7 +161,7 @@ pub(super) fn play_answers<
     contenders: Vec<Box<dyn Contender<M, T>>>,
     task: &T,
     game: &Game<'_>,
-) -> Result<Played, RunError> {
+) -> Result<Played, PlayError> {
     let rounds = |runs: &[Identification]| runs.iter().map(|run| run.steps).sum();
     let (outcome, timing) = play(&models(instances), contenders, task, rounds, game)?;
     Ok(Played { seen: Seen::Answers(outcome), timing })
@@ -154,7 +178,7 @@ fn play<M: ClickModel + 'static, T: sim::Task + 'static>(
     task: &T,
     rounds: impl Fn(&[T::Record]) -> u64,
     game: &Game<'_>,
-) -> Result<(Outcome<T::Record>, Timing), RunError> {
+) -> Result<(Outcome<T::Record>, Timing), PlayError> {
     for own in game.own {
         contenders.push(own.typed()?);
     }
@@ -169,7 +193,7 @@ fn play<M: ClickModel + 'static, T: sim::Task + 'static>(
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(game.threads.unwrap_or(0))
         .build()
-        .map_err(RunError::Threads)?;
+        .map_err(PlayError::Threads)?;
     let watch = Watch::new(contenders.len(), game.observer);
     let wall = Stopwatch::start();
     let outcome = pool.install(|| tournament.run(&watch));
