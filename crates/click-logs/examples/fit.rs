@@ -19,13 +19,14 @@
 use click_logs::fit::{
     EmOptions, Fit, Method, Model, Options, Scope, compare, fit, identifiability, rank_one_svd, split,
 };
-use click_logs::{Counts, Filter, Format, HeldOut, Reader, Sessions};
+use click_logs::{Counts, Filter, Format, HeldOut, Reader, Sessions, formats};
 use rustix::time::{ClockId, clock_gettime};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [format, path, filter @ ..] = arguments.as_slice() else {
-        return Err("expected: sessions | yandex | kdd2012 | obd | counts, and a file".into());
+        let formats = formats::names(|row| !row.names_columns()).join(" | ");
+        return Err(format!("expected: {formats} | counts, and a file").into());
     };
     if let ("speed", [log]) = (format.as_str(), filter) {
         return speed(&self::format(path)?, log);
@@ -39,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let options = Options { prior_strength, ..Options::default() };
     let mut reader = Reader::new(self::format(format)?);
-    if matches!(format.as_str(), "sessions" | "yandex") {
+    if self::format(format)?.has_sessions() {
         reader = reader.keep_sessions().hold_out(5, seed)?;
     }
     let mut log = reader.read_files(&[path])?;
@@ -88,14 +89,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn format(name: &str) -> Result<Format, String> {
-    match name {
-        "sessions" => Ok(Format::Sessions),
-        "yandex" => Ok(Format::Yandex),
-        "kdd2012" => Ok(Format::Kdd2012),
-        "obd" => Ok(Format::Obd),
-        "counts" => Ok(Format::counts()),
-        other => Err(format!("`{other}` is no format")),
+/// A format that has its own columns.
+fn format(name: &str) -> Result<Format, Box<dyn std::error::Error>> {
+    match formats::find(name) {
+        Some(row) => Ok(row.format(None)?),
+        None if name == "counts" => Ok(Format::counts()),
+        None => Err(format!("`{name}` is no format").into()),
     }
 }
 

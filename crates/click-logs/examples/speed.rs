@@ -9,7 +9,7 @@
 //! Formats: `kdd2012`, `yandex`, `sessions`, `obd`, `delimited`, `parquet`. What is generated under a name that ends in `.gz` is compressed.
 
 use click_logs::generate::{Traffic, kdd2012, yandex};
-use click_logs::{Error, Format, Reader, Report};
+use click_logs::{Error, Reader, Report, formats};
 use click_models::PositionBased;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -46,15 +46,8 @@ fn main() -> Outcome {
             }
         }
         [task, format, path] | [task, format, path, _] if matches!(task, "scan" | "count") => {
-            let mut reader = Reader::new(match format {
-                "kdd2012" => Format::Kdd2012,
-                "yandex" => Format::Yandex,
-                "sessions" => Format::Sessions,
-                "obd" => Format::Obd,
-                "delimited" => Format::delimited(COLUMNS)?,
-                "parquet" => Format::parquet(COLUMNS)?,
-                other => return Err(format!("`{other}` is no format").into()),
-            });
+            let row = formats::find(format).ok_or_else(|| format!("`{format}` is no format"))?;
+            let mut reader = Reader::new(row.format(row.names_columns().then_some(COLUMNS))?);
             if let Some(threads) = arguments.get(3) {
                 reader = reader.threads(threads.parse()?);
             }

@@ -21,7 +21,7 @@ pub use error::{Error, ErrorKind, Place};
 pub use fault::Fault;
 pub use log::{HeldOut, Log};
 pub use names::{Id, Names};
-pub use read::{Columns, Delimited, Format, Input, Reader};
+pub use read::{Columns, Delimited, Format, Input, Reader, formats};
 pub use report::{Report, Skipped};
 pub use session::{ListSessions, Pattern, QuerySessions, Sessions};
 

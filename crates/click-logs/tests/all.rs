@@ -4,6 +4,7 @@ mod compare;
 #[cfg(feature = "parquet")]
 mod engines;
 mod fit;
+mod formats;
 mod generate;
 mod meaning;
 mod read;

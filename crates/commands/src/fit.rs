@@ -9,13 +9,12 @@ mod figures;
 mod inputs;
 mod measured;
 mod overview;
-mod parquet;
 mod records;
 mod simulation;
 mod source;
 mod tables;
 
-pub(crate) use self::arguments::{Arguments, FormatName, HowToRead};
+pub(crate) use self::arguments::{Arguments, HowToRead};
 pub(crate) use self::measured::queries_of_log;
 
 use self::arguments::ToldBy;

@@ -17,6 +17,11 @@ impl Meaning {
     /// Positions from 1, and no more clicks than impressions.
     pub(crate) const USUAL: Self = Self { first_position: 1, clip_clicks: false };
 
+    /// The same for a format that says itself that positions count from 1.
+    pub(crate) fn of_format(self) -> Self {
+        Self { first_position: 1, ..self }
+    }
+
     /// A position counted from 0, if it is one of a list of this length.
     #[inline]
     pub(crate) fn position(self, position: u64, depth: u64) -> Result<u8, Fault> {

@@ -4,23 +4,16 @@
 //! grow with the file. Lines end with LF or CR LF, and a byte order mark at the beginning of a file is taken off. Compressed files (gzip, several members too) are told by their first bytes. What is counted, what is reported and
 //! which error comes first do not depend on the number of threads.
 
-mod delimited;
 mod fields;
-mod kdd2012;
+pub mod formats;
 mod line;
 mod meaning;
-mod obd;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod progress;
-mod sessions;
 mod source;
-mod yandex;
 
-pub use self::delimited::{Columns, Delimited};
+pub use self::formats::{Columns, Delimited, Format};
 pub use self::source::Input;
 
-use self::delimited::TableLines;
 use self::line::{LineFault, LineFormat};
 use self::meaning::Meaning;
 use self::progress::Progress;
@@ -38,70 +31,6 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// How a log is written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Format {
-    /// KDD Cup 2012 track 2, `training.txt`: no header, 12 columns with tabs between them, `Click Impression DisplayURL AdID AdvertiserID
-    /// Depth Position QueryID KeywordID TitleID DescriptionID UserID`. A line stands for `Impression` sessions of one user, `Click` of
-    /// them with a click. Query and item are `QueryID` and `AdID`; the user is not read.
-    Kdd2012,
-    /// Yandex Relevance Prediction: no header, tabs; `SessionID TimePassed Q QueryID RegionID` and ten URLs for a query,
-    /// `SessionID TimePassed C URL` for a click. A click belongs to the last list of its session that shows the URL. A query
-    /// is called `QueryID/RegionID`.
-    Yandex,
-    /// One session a line, with tabs and a header: `query`, `urls` with commas between them, `clicked_mask` with a 0 or a 1 for each, and perhaps
-    /// `region` and `n_clicks_outside_top10`. A query of a region is called `query/region`.
-    Sessions,
-    /// Open Bandit Dataset: CSV with, among others, the columns `item_id`, `position` and `click`. It has no queries; all is one,
-    /// called `all`.
-    Obd,
-    /// Any table with a header, columns named by the user.
-    Delimited(Delimited),
-    /// A Parquet table, columns named by the user. Read by one thread.
-    #[cfg(feature = "parquet")]
-    Parquet(Columns),
-}
-
-impl Format {
-    /// Any table with a header: `query=..,item=..,position=..,click=..,impressions=..` say which column is what. Without `query` all is
-    /// one query, called `all`; without `impressions` a line is one. Where `session=..` says which lines are one list, they stand
-    /// together, from the first position down, and the order of clicks is known.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Settings`] for what cannot be read so.
-    pub fn delimited(columns: &str) -> Result<Self, Error> {
-        Ok(Self::Delimited(Delimited { columns: Columns::parse(columns)?, delimiter: None }))
-    }
-
-    /// A Parquet table; columns are said as for [`delimited`](Self::delimited).
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Settings`] for what cannot be read so.
-    #[cfg(feature = "parquet")]
-    pub fn parquet(columns: &str) -> Result<Self, Error> {
-        Ok(Self::Parquet(Columns::parse(columns)?))
-    }
-
-    /// What [`Counts::write_csv`](crate::Counts::write_csv) writes: `query,item,position,clicks,impressions`.
-    pub fn counts() -> Self {
-        Self::Delimited(Delimited { columns: Columns::counts(), delimiter: None })
-    }
-
-    /// Whether it tells sessions apart, and so in which order a user saw and clicked.
-    pub fn has_sessions(&self) -> bool {
-        match self {
-            Self::Yandex | Self::Sessions => true,
-            Self::Kdd2012 | Self::Obd => false,
-            Self::Delimited(Delimited { columns, .. }) => columns.session.is_some(),
-            #[cfg(feature = "parquet")]
-            Self::Parquet(columns) => columns.session.is_some(),
-        }
-    }
-}
 
 /// Reads logs of one format.
 ///
@@ -264,7 +193,7 @@ impl Reader {
     /// As [`read_files`](Self::read_files).
     pub fn read_inputs(&self, inputs: Vec<Input<'_>>) -> Result<Log, Error> {
         let collector = Collector::new(self.keep_sessions, self.hold_out);
-        let report = self.dispatch(inputs, &collector)?;
+        let report = self.format.read(self, inputs, &collector)?;
         collector.finish(self.threads, report)
     }
 
@@ -284,32 +213,10 @@ impl Reader {
     /// As [`read_files`](Self::read_files).
     pub fn scan_files<P: AsRef<Path>>(&self, files: &[P]) -> Result<Report, Error> {
         let inputs = files.iter().map(|path| Input::file(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
-        self.dispatch(inputs, &Nothing(TextHash::new()))
+        self.format.read(self, inputs, &Nothing(TextHash::new()))
     }
 
-    fn dispatch<K: Keep>(&self, inputs: Vec<Input<'_>>, keep: &K) -> Result<Report, Error> {
-        let of_format = Meaning { first_position: 1, ..self.meaning };
-        match &self.format {
-            Format::Kdd2012 => self.run(&kdd2012::Kdd2012 { meaning: of_format }, inputs, keep),
-            Format::Yandex => self.run(&yandex::Yandex, inputs, keep),
-            Format::Sessions => self.run(&sessions::SessionLines, inputs, keep),
-            Format::Obd => self.run(&TableLines { table: &obd::columns(), meaning: of_format }, inputs, keep),
-            Format::Delimited(table) => self.run(&TableLines { table, meaning: self.meaning }, inputs, keep),
-            #[cfg(feature = "parquet")]
-            Format::Parquet(columns) => {
-                let (mut sink, mut progress) = (keep.sink(), Progress::default());
-                if inputs.is_empty() {
-                    return Err(no_file());
-                }
-                let lenient = self.max_skipped.is_some();
-                let totals = parquet::read(columns, self.meaning, inputs, lenient, &mut sink, &mut progress);
-                progress.absorb(Progress::default(), &K::done(sink));
-                progress.finish(totals, self.max_skipped)
-            }
-        }
-    }
-
-    fn run<F: LineFormat, K: Keep>(
+    fn read_lines<F: LineFormat, K: Keep>(
         &self,
         format: &F,
         inputs: Vec<Input<'_>>,

@@ -1,9 +1,11 @@
 //! What `fit` is told on the command line.
 
 use super::inputs::Inputs;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use click_logs::Filter;
 use click_logs::fit::{Model, Options, Scope};
+use click_logs::formats::{self, FormatRow};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -14,9 +16,9 @@ pub(crate) struct Arguments {
     #[arg(value_name = "LOG", required_unless_present = "counts", conflicts_with = "counts")]
     pub(super) logs: Vec<PathBuf>,
     /// How the logs are written
-    #[arg(long, value_enum, required_unless_present = "counts", conflicts_with = "counts")]
-    pub(super) format: Option<FormatName>,
-    /// Which column is what, for `delimited` and `parquet`: query=..,item=..,position=..,click=.. and, where a line is more than one impression,
+    #[arg(long, value_parser = format_parser(), required_unless_present = "counts", conflicts_with = "counts")]
+    pub(super) format: Option<&'static FormatRow>,
+    /// Which column is what, for formats whose columns are named here: query=..,item=..,position=..,click=.. and, where a line is more than one impression,
     /// impressions=..; or session=.., whose lines are one list, stand together and go from the first position down, for models that need
     /// sessions. `query` may be missing
     #[arg(long, value_name = "KEY=COLUMN,..", conflicts_with = "counts")]
@@ -30,7 +32,7 @@ pub(crate) struct Arguments {
     /// Directory for the parameters, the comparison, the figures and the spec
     #[arg(long, value_name = "DIR")]
     pub(super) out: PathBuf,
-    /// Positions count from 0 or from 1, in tables (delimited, parquet, --counts)
+    /// Positions count from 0 or from 1, where --columns names them, and in --counts
     #[arg(long, value_name = "P", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
     pub(super) first_position: u8,
     /// Count as many clicks as impressions where a line has more clicks, and say how many are dropped
@@ -80,28 +82,12 @@ pub(crate) struct Arguments {
     pub(super) told_by: ToldBy,
 }
 
-/// A format by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FormatName {
-    /// KDD Cup 2012 track 2, training.txt
-    Kdd2012,
-    /// Yandex Relevance Prediction
-    Yandex,
-    /// A session a line, with a header
-    Sessions,
-    /// Open Bandit Dataset
-    Obd,
-    /// Any table with a header, columns named with --columns
-    Delimited,
-    /// A Parquet table, columns named with --columns
-    Parquet,
-}
-
-impl FormatName {
-    /// Whether the user has to say which column is what.
-    pub(super) fn needs_columns(self) -> bool {
-        matches!(self, Self::Delimited | Self::Parquet)
-    }
+/// The formats by their names.
+fn format_parser() -> impl TypedValueParser<Value = &'static FormatRow> {
+    let value = |row: &FormatRow| PossibleValue::new(row.name).help(row.holds);
+    // Only names of rows get past the list.
+    PossibleValuesParser::new(formats::rows().iter().map(value))
+        .try_map(|name| formats::find(&name).ok_or("no format"))
 }
 
 /// A model by its name.
@@ -158,7 +144,7 @@ pub(super) enum ScopeName {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct HowToRead {
     /// How the log is written; one whose columns need no names.
-    pub(crate) format: FormatName,
+    pub(crate) format: &'static FormatRow,
     /// Only items with so many impressions at every position.
     pub(crate) min_impressions: u64,
     /// Only queries with so many such items.
@@ -234,7 +220,7 @@ impl Arguments {
 
     /// The format's name.
     pub(super) fn format_name(&self) -> String {
-        name(self.format).unwrap_or_else(|| "counts".to_owned())
+        self.format.map_or("counts", |format| format.name).to_owned()
     }
 
     /// All that the results depend on.

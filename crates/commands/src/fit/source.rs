@@ -1,11 +1,11 @@
 //! The log: which models it can be asked about, what is fitted, and what is held out.
 
-use super::arguments::{Arguments, FormatName, ToldBy};
+use super::arguments::{Arguments, ToldBy};
 use super::inputs::Inputs;
-use super::parquet;
 use crate::progress::Progress;
 use anyhow::{Result, anyhow, bail};
 use click_logs::fit::{Model, split};
+use click_logs::formats::{self, FormatRow, SessionsOf};
 use click_logs::{Counts, ErrorKind, Fault, Filter, Format, HeldOut, Log, Reader, Report, Sessions};
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -66,18 +66,21 @@ impl Source {
         let format = format(arguments)?;
         let counted = !arguments.counts.is_empty();
         let no_order = match arguments.format {
-            None => Some("counts do not tell"),
-            Some(_) if !format.has_sessions() => Some(
-                "this log does not tell: give one of format yandex or sessions, or a table whose --columns have session=..",
-            ),
-            Some(_) if arguments.positions.is_some() => Some("--positions cuts short: leave it out"),
+            None => Some("counts do not tell".to_owned()),
+            Some(_) if !format.has_sessions() => Some(format!(
+                "this log does not tell: give one of format {}, or a table whose --columns have session=..",
+                with_sessions()
+            )),
+            Some(_) if arguments.positions.is_some() => {
+                Some("--positions cuts short: leave it out".to_owned())
+            }
             Some(_) => None,
         };
         let (mut models, mut left_out) = (Vec::new(), Vec::new());
         for name in &arguments.model {
             let asked = name.model();
             for model in asked.map_or(ALL.to_vec(), |model| vec![model]) {
-                match no_order.filter(|_| model.needs_sessions()) {
+                match no_order.as_ref().filter(|_| model.needs_sessions()) {
                     Some(why) if asked.is_some() => bail!(
                         "--model {model}: it is fitted from whole sessions, in their order, which {why}; or fit pbm"
                     ),
@@ -90,7 +93,7 @@ impl Source {
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let threads =
             arguments.threads.and_then(|threads| NonZeroUsize::new(threads.into())).unwrap_or(cores);
-        let is_parquet = parquet::is(&format);
+        let is_parquet = matches!(format, Format::Parquet(_));
         let mut reader = Reader::new(format).threads(threads);
         if arguments.lenient {
             reader = reader
@@ -101,9 +104,10 @@ impl Source {
             reader = reader.clip_clicks();
         }
         if arguments.first_position == 0 {
-            if arguments.format.is_some_and(|format| !format.needs_columns()) {
+            if arguments.format.is_some_and(|format| !format.names_columns()) {
                 bail!(
-                    "--first-position: only for --format delimited and parquet and for --counts, the other formats say from where positions count"
+                    "--first-position: only for --format {} and for --counts, the other formats say from where positions count",
+                    with_named_columns()
                 );
             }
             reader = reader.positions_from_zero();
@@ -273,29 +277,32 @@ fn format(arguments: &Arguments) -> Result<Format> {
         let n_parquet = arguments.counts.iter().filter(|path| is_parquet(path)).count();
         return match n_parquet {
             0 => Ok(Format::counts()),
-            all if all == arguments.counts.len() => parquet::format(COUNTS),
+            all if all == arguments.counts.len() => Format::parquet(COUNTS).map_err(settings),
             _ => bail!("--counts: some of the files are Parquet and some are not: fit files of one kind"),
         };
     };
-    let columns = match columns {
-        None if format.needs_columns() => {
+    match columns {
+        None if format.names_columns() => {
             bail!("--columns: say which column is what, query=..,item=..,position=..,click=.. (see --help)")
         }
-        Some(_) if !format.needs_columns() => {
+        Some(_) if !format.names_columns() => {
             bail!(
-                "--columns: only for --format delimited and parquet, the other formats say which column is what"
+                "--columns: only for --format {}, the other formats say which column is what",
+                with_named_columns()
             )
         }
-        columns => columns.unwrap_or_default(),
-    };
-    Ok(match format {
-        FormatName::Kdd2012 => Format::Kdd2012,
-        FormatName::Yandex => Format::Yandex,
-        FormatName::Sessions => Format::Sessions,
-        FormatName::Obd => Format::Obd,
-        FormatName::Delimited => Format::delimited(columns).map_err(settings)?,
-        FormatName::Parquet => parquet::format(columns)?,
-    })
+        columns => format.format(columns).map_err(settings),
+    }
+}
+
+/// The formats whose columns the user names, for readers.
+fn with_named_columns() -> String {
+    formats::names(FormatRow::names_columns).join(" and ")
+}
+
+/// The formats that tell sessions in every log, for readers.
+fn with_sessions() -> String {
+    formats::names(|row| row.sessions == SessionsOf::Log).join(" or ")
 }
 
 /// The columns of counts.

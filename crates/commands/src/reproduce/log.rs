@@ -1,17 +1,10 @@
 //! How the log of an experiment is read: `[log]`.
 
-use crate::fit::{FormatName, HowToRead};
+use crate::fit::HowToRead;
+use click_logs::formats;
 use experiment::toml_reader::{Error, Field, Source, Table, choice};
 use std::ops::RangeInclusive;
 use std::path::Path;
-
-/// Formats that need no names of columns.
-const FORMATS: [(&str, FormatName); 4] = [
-    ("kdd2012", FormatName::Kdd2012),
-    ("yandex", FormatName::Yandex),
-    ("sessions", FormatName::Sessions),
-    ("obd", FormatName::Obd),
-];
 
 /// How the log of the experiment in a directory is read; none where it has none.
 pub(super) fn how_to_read(directory: &Path) -> Result<Option<HowToRead>, Error> {
@@ -24,7 +17,9 @@ fn of_source(source: &Source) -> Result<Option<HowToRead>, Error> {
 }
 
 fn read(table: &Table<'_>) -> Result<HowToRead, Error> {
-    let format = choice(&table.required("format")?, &FORMATS, "format")?;
+    // Those that need no names of columns.
+    let formats = formats::rows().iter().filter(|row| !row.names_columns()).map(|row| (row.name, row));
+    let format = choice(&table.required("format")?, &formats.collect::<Vec<_>>(), "format")?;
     let size = |key: &str, range: RangeInclusive<u64>| -> Result<Option<u64>, Error> {
         table.field(key).map(|field: Field<'_>| field.integer_in(&range)).transpose()
     };

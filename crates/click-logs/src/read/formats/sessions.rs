@@ -3,11 +3,13 @@
 //! Tabs, and a header with the columns `query`, `urls` and `clicked_mask`, in any order, and perhaps `region` and `n_clicks_outside_top10`. `urls`
 //! have commas between them, from 1 to 64 of them, and `clicked_mask` has a 0 or a 1 for each. A query of a region is called `query/region`.
 
-use super::fields::{MAX_POSITIONS, count};
-use super::line::{LineFault, LineFormat};
 use super::yandex::query_of_region;
+use super::{Input, Keep, Reader, Report};
+use crate::error::Error;
 use crate::fault::Fault;
 use crate::names::Id;
+use crate::read::fields::{MAX_POSITIONS, count};
+use crate::read::line::{LineFault, LineFormat};
 use crate::sink::Sink;
 
 const COLUMNS: [&str; 5] = ["query", "urls", "clicked_mask", "region", "n_clicks_outside_top10"];
@@ -19,10 +21,14 @@ const MARKS: usize = 2;
 const REGION: usize = 3;
 const OUTSIDE: usize = 4;
 
-pub(crate) struct SessionLines;
+struct SessionLines;
+
+pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -> Result<Report, Error> {
+    reader.read_lines(&SessionLines, inputs, keep)
+}
 
 /// What each column of a file is, as a place in [`COLUMNS`].
-pub(crate) struct Layout {
+struct Layout {
     roles: Vec<usize>,
 }
 
@@ -34,7 +40,7 @@ impl Layout {
 }
 
 #[derive(Default)]
-pub(crate) struct Scratch {
+struct Scratch {
     items: Vec<Id>,
     name: Vec<u8>,
 }

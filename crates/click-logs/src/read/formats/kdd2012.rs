@@ -7,11 +7,13 @@
 //! Columns that are not counted are not looked at; the user's is never shown either, and of a line with another number of
 //! columns, where it could be any, no more than what stands before the last one and before the twelfth.
 
-use super::fields::{MAX_POSITIONS, check_count, number_in, tabs_of_64};
-use super::line::{LineFault, LineFormat};
-use super::meaning::Meaning;
+use super::{Input, Keep, Reader, Report};
+use crate::error::Error;
 use crate::fault::Fault;
 use crate::names::Id;
+use crate::read::fields::{MAX_POSITIONS, check_count, number_in, tabs_of_64};
+use crate::read::line::{LineFault, LineFormat};
+use crate::read::meaning::Meaning;
 use crate::sink::Sink;
 use crate::table::Shown;
 
@@ -34,8 +36,12 @@ const N_TABS: usize = COLUMNS.len() - 1;
 /// The last column that is counted, `QueryID`, from 1.
 const LAST_COUNTED: usize = 8;
 
-pub(crate) struct Kdd2012 {
-    pub(crate) meaning: Meaning,
+struct Kdd2012 {
+    meaning: Meaning,
+}
+
+pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -> Result<Report, Error> {
+    reader.read_lines(&Kdd2012 { meaning: reader.meaning.of_format() }, inputs, keep)
 }
 
 impl LineFormat for Kdd2012 {

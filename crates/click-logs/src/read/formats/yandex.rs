@@ -7,20 +7,26 @@
 //!
 //! Where a faulty line of a query is skipped, clicks that follow it belong to earlier lists or are outside.
 
-use super::fields::number;
-use super::line::{LineFault, LineFormat, cut_between};
+use super::{Input, Keep, Reader, Report};
+use crate::error::Error;
 use crate::fault::Fault;
 use crate::names::Id;
+use crate::read::fields::number;
+use crate::read::line::{LineFault, LineFormat, cut_between};
 use crate::sink::Sink;
 
 const URLS: usize = 10;
 const QUERY_COLUMNS: usize = 5 + URLS;
 
-pub(crate) struct Yandex;
+struct Yandex;
+
+pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -> Result<Report, Error> {
+    reader.read_lines(&Yandex, inputs, keep)
+}
 
 /// The session that is being read.
 #[derive(Default)]
-pub(crate) struct OpenSession {
+struct OpenSession {
     id: Vec<u8>,
     lists: Vec<OpenList>,
     name: Vec<u8>,
@@ -151,7 +157,7 @@ fn session_of(line: &[u8]) -> &[u8] {
 }
 
 /// The identifier of `query/region`, written into `name` on the way.
-pub(crate) fn query_of_region<S: Sink>(
+pub(super) fn query_of_region<S: Sink>(
     query: &[u8],
     region: &[u8],
     name: &mut Vec<u8>,

@@ -6,12 +6,13 @@
 //! Where a column names sessions, lines that stand together with the same session and query are one list, from its first position down. Where a line of
 //! a list is skipped, the list ends above it, and such lists are counted. What sessions are called is compared from line to line, and neither kept nor shown.
 
-use super::fields::{MAX_POSITIONS, check_count, table_clicks, table_number};
-use super::line::{LineFault, LineFormat, MAX_TEXT, after_last_line, cut_between};
-use super::meaning::Meaning;
+use super::{Format, Input, Keep, Reader, Report};
 use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
 use crate::names::Id;
+use crate::read::fields::{MAX_POSITIONS, check_count, table_clicks, table_number};
+use crate::read::line::{LineFault, LineFormat, MAX_TEXT, after_last_line, cut_between};
+use crate::read::meaning::Meaning;
 use crate::sink::Sink;
 use crate::table::Shown;
 use std::borrow::Cow;
@@ -124,6 +125,50 @@ impl Columns {
             self.session.as_deref(),
         ]
     }
+}
+
+/// What the user is asked for, where the user names columns.
+pub(super) trait NamesColumns {
+    fn columns(&self) -> &Columns;
+}
+
+impl NamesColumns for Columns {
+    fn columns(&self) -> &Columns {
+        self
+    }
+}
+
+impl NamesColumns for Delimited {
+    fn columns(&self) -> &Columns {
+        &self.columns
+    }
+}
+
+impl Format {
+    /// Any table with a header: `query=..,item=..,position=..,click=..,impressions=..` say which column is what. Without `query` all is
+    /// one query, called `all`; without `impressions` a line is one. Where `session=..` says which lines are one list, they stand
+    /// together, from the first position down, and the order of clicks is known.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Settings`] for what cannot be read so.
+    pub fn delimited(columns: &str) -> Result<Self, Error> {
+        Ok(Self::Delimited(Delimited { columns: Columns::parse(columns)?, delimiter: None }))
+    }
+
+    /// What [`Counts::write_csv`](crate::Counts::write_csv) writes: `query,item,position,clicks,impressions`.
+    pub fn counts() -> Self {
+        Self::Delimited(Delimited { columns: Columns::counts(), delimiter: None })
+    }
+}
+
+pub(super) fn read<K: Keep>(
+    table: &Delimited,
+    reader: &Reader,
+    inputs: Vec<Input<'_>>,
+    keep: &K,
+) -> Result<Report, Error> {
+    reader.read_lines(&TableLines { table, meaning: reader.meaning }, inputs, keep)
 }
 
 /// What columns may say, and the place of each among [`Columns::by_role`].

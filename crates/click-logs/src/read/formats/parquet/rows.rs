@@ -7,17 +7,19 @@
 //!
 //! The library that decodes the pages may panic where they are damaged: that is caught and becomes an error.
 
-use super::delimited::{
-    CLICK, Columns, IMPRESSIONS, ITEM, ONE_QUERY, OpenList, POSITION, QUERY, ROLES, SESSION,
-};
-use super::fields::{MAX_POSITIONS, check_count, number};
-use super::line::{Lost, MAX_TEXT};
-use super::meaning::Meaning;
-use super::progress::Progress;
-use super::source::{Input, Totals, Watch};
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
 use crate::names::Id;
+use crate::read::fields::{MAX_POSITIONS, check_count, number};
+use crate::read::formats::delimited::{
+    CLICK, Columns, IMPRESSIONS, ITEM, ONE_QUERY, OpenList, POSITION, QUERY, ROLES, SESSION,
+};
+use crate::read::line::{Lost, MAX_TEXT};
+use crate::read::meaning::Meaning;
+use crate::read::progress::Progress;
+use crate::read::source::{Input, Totals, Watch};
+use crate::read::{Keep, Reader, no_file};
+use crate::report::Report;
 use crate::sink::Sink;
 use crate::table::Shown;
 use bytes::Bytes;
@@ -113,8 +115,25 @@ impl Value {
     }
 }
 
+/// Reads all inputs, with one thread.
+pub(in super::super) fn read_all<K: Keep>(
+    columns: &Columns,
+    reader: &Reader,
+    inputs: Vec<Input<'_>>,
+    keep: &K,
+) -> Result<Report, Error> {
+    let (mut sink, mut progress) = (keep.sink(), Progress::default());
+    if inputs.is_empty() {
+        return Err(no_file());
+    }
+    let lenient = reader.max_skipped.is_some();
+    let totals = read(columns, reader.meaning, inputs, lenient, &mut sink, &mut progress);
+    progress.absorb(Progress::default(), &K::done(sink));
+    progress.finish(totals, reader.max_skipped)
+}
+
 /// Reads all inputs, up to the first fault if the reader is strict.
-pub(crate) fn read<S: Sink>(
+fn read<S: Sink>(
     columns: &Columns,
     meaning: Meaning,
     inputs: Vec<Input<'_>>,

@@ -3,9 +3,15 @@
 //! CSV with a header; counted are `item_id`, `position` (1 to 3) and `click`. There are no queries, all is one, called `all`. The columns that
 //! describe users are not looked at.
 
-use super::delimited::{Columns, Delimited};
+use super::delimited::{Columns, Delimited, TableLines};
+use super::{Input, Keep, Reader, Report};
+use crate::error::Error;
 
-pub(crate) fn columns() -> Delimited {
+pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -> Result<Report, Error> {
+    reader.read_lines(&TableLines { table: &columns(), meaning: reader.meaning.of_format() }, inputs, keep)
+}
+
+fn columns() -> Delimited {
     let columns = Columns {
         query: None,
         item: "item_id".into(),

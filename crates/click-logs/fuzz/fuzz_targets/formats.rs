@@ -1,0 +1,14 @@
+//! Any bytes as a log of each format that has its own columns, plain or (by their first bytes) compressed. The first byte says which format.
+//!
+//! `cargo +nightly fuzz run formats -- -max_total_time=60`
+#![no_main]
+
+use click_logs::formats::{FormatRow, rows};
+use click_logs_fuzz::check;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: (u8, &[u8])| {
+    let (which, bytes) = input;
+    let own: Vec<&FormatRow> = rows().iter().filter(|row| !row.names_columns()).collect();
+    check(&own[usize::from(which) % own.len()].format(None).unwrap(), bytes);
+});

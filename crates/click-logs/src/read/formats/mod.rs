@@ -1,0 +1,146 @@
+//! The formats of logs: a row each, and a file each with all that is particular to it.
+//!
+//! A format is added with its file beside this one and its row below. Names on the command line and in experiments, the command's help and messages,
+//! and the README's table come from the rows (`cargo run -p click-logs --example formats` writes the table). The crate's tests read every row's example.
+//!
+//! # Examples
+//!
+//! ```
+//! use click_logs::formats::{find, names, rows};
+//! use click_logs::{Format, Reader};
+//!
+//! let row = find("kdd2012").unwrap();
+//! assert_eq!(row.format(None)?, Format::Kdd2012);
+//! let log = Reader::new(Format::Kdd2012).read("example", row.example.unwrap().as_bytes())?;
+//! assert_eq!(log.counts.n_queries(), 1);
+//!
+//! // Formats whose columns the user names.
+//! assert_eq!(names(|row| row.names_columns()), ["delimited", "parquet"]);
+//! # Ok::<(), click_logs::Error>(())
+//! ```
+
+mod define;
+mod delimited;
+mod kdd2012;
+mod obd;
+mod parquet;
+mod row;
+mod sessions;
+pub mod table;
+mod yandex;
+
+pub use self::delimited::{Columns, Delimited};
+pub use self::row::{FormatRow, SessionsOf};
+
+use self::define::formats;
+use self::delimited::NamesColumns;
+use self::row::Making;
+use super::source::Input;
+use super::{Keep, Reader};
+use crate::error::Error;
+use crate::report::Report;
+
+formats! {
+    /// KDD Cup 2012 track 2, `training.txt`: no header, 12 columns with tabs between them, `Click Impression DisplayURL AdID AdvertiserID
+    /// Depth Position QueryID KeywordID TitleID DescriptionID UserID`. A line stands for `Impression` sessions of one user, `Click` of
+    /// them with a click. Query and item are `QueryID` and `AdID`; the user is not read.
+    Kdd2012 = "kdd2012" in kdd2012 {
+        holds: "KDD Cup 2012 track 2, training.txt",
+        line: "sessions with the same user, ad, query and place: `Click` of `Impression`",
+        query: "`QueryID`",
+        sessions: SessionsOf::None,
+        making: Making::Fixed(Format::Kdd2012),
+        example: Some("\
+            0\t3\t4298118681424644510\t7686695\t385\t3\t3\t1601\t5521\t7709\t576\t490234\n\
+            1\t1\t4298118681424644510\t9027238\t385\t1\t1\t1601\t5521\t7709\t576\t490236\n"),
+    }
+
+    /// Yandex Relevance Prediction: no header, tabs; `SessionID TimePassed Q QueryID RegionID` and ten URLs for a query,
+    /// `SessionID TimePassed C URL` for a click. A click belongs to the last list of its session that shows the URL. A query
+    /// is called `QueryID/RegionID`.
+    Yandex = "yandex" in yandex {
+        holds: "Yandex Relevance Prediction",
+        line: "a query with ten results, or a click",
+        query: "`QueryID/RegionID`",
+        sessions: SessionsOf::Log,
+        making: Making::Fixed(Format::Yandex),
+        example: Some("\
+            10\t0\tQ\t7\t3\t1\t2\t3\t4\t5\t6\t7\t8\t9\t10\n\
+            10\t30\tC\t3\n"),
+    }
+
+    /// One session a line, with tabs and a header: `query`, `urls` with commas between them, `clicked_mask` with a 0 or a 1 for each, and perhaps
+    /// `region` and `n_clicks_outside_top10`. A query of a region is called `query/region`.
+    Sessions = "sessions" in sessions {
+        holds: "A session a line, with a header",
+        line: "a session, with tabs and a header: `query`, `urls` (commas between them), `clicked_mask` (a 0 or a 1 for each, `100`), perhaps `region` and `n_clicks_outside_top10`",
+        query: "`query` or `query/region`",
+        sessions: SessionsOf::Log,
+        making: Making::Fixed(Format::Sessions),
+        example: Some("\
+            query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n\
+            5\t1\t8,9,7\t100\t0\n"),
+    }
+
+    /// Open Bandit Dataset: CSV with, among others, the columns `item_id`, `position` and `click`. It has no queries; all is one,
+    /// called `all`.
+    Obd = "obd" in obd {
+        holds: "Open Bandit Dataset",
+        line: "a recommendation at a position",
+        query: "`all`",
+        sessions: SessionsOf::None,
+        making: Making::Fixed(Format::Obd),
+        example: Some("\
+            ,timestamp,item_id,position,click,propensity_score\n\
+            0,2019-11-24 00:00:34.762830+00:00,14,3,0,0.0125\n"),
+    }
+
+    /// Any table with a header, columns named by the user.
+    Delimited(table: Delimited) = "delimited" in delimited {
+        holds: "Any table with a header, columns named with --columns",
+        line: "clicks and impressions of an item at a position, columns by name",
+        query: "a column, or `all`",
+        sessions: SessionsOf::Column,
+        making: Making::Columns(Format::delimited),
+        example: Some("\
+            query,item,position,click\n\
+            shoes,a,1,1\n\
+            shoes,b,2,0\n"),
+    }
+
+    /// A Parquet table, columns named by the user. Read by one thread; not read at all without the feature `parquet`.
+    Parquet(columns: Columns) = "parquet" in parquet {
+        holds: "A Parquet table, columns named with --columns",
+        line: "the same, as Parquet; feature `parquet`, off by default (it brings a library in C)",
+        query: "a column, or `all`",
+        sessions: SessionsOf::Column,
+        making: Making::Columns(Format::parquet),
+        example: None,
+    }
+}
+
+/// The formats' table.
+pub fn rows() -> &'static [FormatRow] {
+    &ROWS
+}
+
+/// The format of this name.
+pub fn find(name: &str) -> Option<&'static FormatRow> {
+    rows().iter().find(|row| row.name == name)
+}
+
+/// The names of the formats that pass.
+pub fn names(passes: impl Fn(&FormatRow) -> bool) -> Vec<&'static str> {
+    rows().iter().filter(|row| passes(row)).map(|row| row.name).collect()
+}
+
+impl Format {
+    /// Whether it tells sessions apart, and so in which order a user saw and clicked.
+    pub fn has_sessions(&self) -> bool {
+        match self.row().sessions {
+            SessionsOf::None => false,
+            SessionsOf::Log => true,
+            SessionsOf::Column => self.columns().is_some_and(|columns| columns.session.is_some()),
+        }
+    }
+}

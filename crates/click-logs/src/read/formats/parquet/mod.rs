@@ -1,0 +1,37 @@
+//! Parquet, one (query, item, position) a row, columns named by the user; only where the feature `parquet` is on.
+
+#[cfg(feature = "parquet")]
+mod rows;
+
+#[cfg(feature = "parquet")]
+pub(super) use self::rows::read_all as read;
+
+use super::{Columns, Format};
+use crate::error::{Error, ErrorKind};
+
+#[cfg(not(feature = "parquet"))]
+pub(super) fn read<K: super::Keep>(
+    _: &Columns,
+    _: &super::Reader,
+    _: Vec<super::Input<'_>>,
+    _: &K,
+) -> Result<super::Report, Error> {
+    Err(not_built())
+}
+
+fn not_built() -> Error {
+    let message = "Parquet is not read: this was built without the feature `parquet`";
+    Error::of(ErrorKind::Settings, "format", message)
+}
+
+impl Format {
+    /// A Parquet table; columns are said as for [`delimited`](Self::delimited).
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Settings`] for what cannot be read so, and without the feature `parquet`.
+    pub fn parquet(columns: &str) -> Result<Self, Error> {
+        let columns = Columns::parse(columns)?;
+        if cfg!(feature = "parquet") { Ok(Self::Parquet(columns)) } else { Err(not_built()) }
+    }
+}
