@@ -15,6 +15,7 @@ mod table;
 
 pub mod fit;
 pub mod generate;
+pub mod parameters;
 
 pub use counts::{Cell, Counts, Filter, QueryCounts};
 pub use error::{Error, ErrorKind, Place};

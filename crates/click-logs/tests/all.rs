@@ -7,6 +7,7 @@ mod fit;
 mod formats;
 mod generate;
 mod meaning;
+mod parameters;
 mod read;
 #[cfg(feature = "parquet")]
 mod read_parquet;

@@ -79,10 +79,12 @@ pub use users::Users;
 use crate::counts::Counts;
 use crate::names::Id;
 use crate::session::Sessions;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A click model that can be fitted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Model {
     /// Position-based.
@@ -146,6 +148,17 @@ impl Model {
     /// The model of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|model| model.name() == name)
+    }
+
+    /// The position, and the position of the last click above, that each of `count` parameters of positions is of: [`Fit::positions`] in their order. Only the
+    /// user browsing model has one for every last click above; without one it is none.
+    pub fn places(self, count: usize) -> impl Iterator<Item = (usize, Option<usize>)> {
+        let clicks_above = move |position: usize| if self == Self::Ubm { position } else { 0 };
+        (0..count)
+            .flat_map(move |position| {
+                (0..=clicks_above(position)).map(move |above| (position, above.checked_sub(1)))
+            })
+            .take(count)
     }
 
     /// Whether it asks in which order things happened, so that counts are not enough.

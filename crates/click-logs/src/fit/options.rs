@@ -2,9 +2,11 @@
 
 use super::FitError;
 use super::usual::STRENGTH;
+use serde::{Deserialize, Serialize};
 
 /// Which queries share the parameters of positions: examination in the PBM, leaving in the DCM.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Scope {
     /// Every query has its own, as in the PBM and RSF papers.
     #[default]

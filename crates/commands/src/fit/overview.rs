@@ -2,10 +2,10 @@
 
 use super::SPEC;
 use super::arguments::Arguments;
-use super::records::FEW;
 use super::simulation::Simulable;
 use super::source::{Source, Whole};
 use click_logs::fit::{Choice, Comparison, Difference, Fit, Model, identifiability};
+use click_logs::parameters::FEW;
 use click_logs::{ListSessions, QuerySessions};
 use experiment::number::{counted, fixed, grouped};
 use std::fmt;

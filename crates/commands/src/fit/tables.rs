@@ -4,7 +4,6 @@
 //! its names, as `\u{1b}`, and what a spreadsheet would work out as a formula has an apostrophe before it, as a spreadsheet writes text. The
 //! names as they are stand in `parameters.json`, and in `counts.csv`, which is to be read back.
 
-use super::records::places;
 use crate::terminal;
 use anyhow::Result;
 use click_logs::fit::{Comparison, Estimate, Fit, Model};
@@ -88,7 +87,7 @@ fn positions(
     seen: &[(u64, u64)],
 ) -> Result<()> {
     let kind = if fit.model() == Model::Dcm { "leave" } else { "examination" };
-    for ((position, last_click), estimate) in places(fit.model(), estimates.len()).zip(estimates) {
+    for ((position, last_click), estimate) in fit.model().places(estimates.len()).zip(estimates) {
         let (at, browsing) = ((position + 1).to_string(), fit.model() == Model::Ubm);
         let after =
             if browsing { last_click.map_or(0, |click| click + 1).to_string() } else { String::new() };

@@ -14,11 +14,10 @@ pub fn formats() -> String {
             SessionsOf::Column => "if a column says which lines are one list",
         };
         let columns = if row.names_columns() { "named by the user" } else { "its own" };
-        let variant = row.variant;
-        text += &format!(
-            "| `{}` | [`Format::{variant}`](crate::Format::{variant}) | {} | {sessions} | {} | {columns} |\n",
-            row.name, row.line, row.query,
-        );
+        let (name, variant) = (format!("`{}`", row.name), row.variant);
+        let variant = format!("[`Format::{variant}`](crate::Format::{variant})");
+        let cells = [&name, &variant, row.line, sessions, row.query, columns];
+        text.extend(["| ", &cells.join(" | "), " |\n"]);
     }
     text
 }

@@ -1,0 +1,200 @@
+//! What holds for parameters beyond the kinds of their fields.
+//!
+//! A fault is the field, as a path from the file's top, and what is wrong there.
+
+use super::{EstimateRecord, ModelRecord, Parameters, PositionRecord, QueryRecord, SiteRecord};
+use crate::fit::Model;
+use click_models::ListShape;
+use std::collections::BTreeSet;
+
+type Checked = Result<(), (String, String)>;
+
+pub(super) fn check(parameters: &Parameters) -> Checked {
+    if !(parameters.level > 0.0 && parameters.level < 1.0) {
+        return wrong(
+            "$.level",
+            format!("{}, expected a confidence level between 0 and 1", parameters.level),
+        );
+    }
+    let Parameters { log, fitted, .. } = parameters;
+    at_most("$.log.clicks", log.clicks, log.impressions)?;
+    at_most("$.fitted.clicks", fitted.clicks, fitted.impressions)?;
+    let models = parameters.models.iter().map(|record| record.model.name());
+    different("$.models", "model", models)?;
+    for (place, record) in parameters.models.iter().enumerate() {
+        model(&format!("$.models[{place}]"), record)?;
+    }
+    let reports = &parameters.identifiability;
+    different(
+        "$.identifiability",
+        "query",
+        reports.iter().map(|report| report.query.as_deref().unwrap_or("")),
+    )?;
+    for (place, report) in reports.iter().enumerate() {
+        let path = format!("$.identifiability[{place}]");
+        let components = report.components.iter().flat_map(|component| &component.positions);
+        let clicks = report.few_clicks.iter().map(|few| &few.position);
+        let comparisons = report.few_comparisons.iter().map(|few| &few.position);
+        for &number in components.chain(clicks).chain(comparisons) {
+            position(&path, number)?;
+        }
+        for few in &report.few_comparisons {
+            number(&format!("{path}.few_comparisons.clicks"), few.clicks, f64::INFINITY)?;
+        }
+    }
+    different("$.rank_one", "query", parameters.rank_one.iter().map(|record| record.query.as_str()))?;
+    for (place, record) in parameters.rank_one.iter().enumerate() {
+        let path = format!("$.rank_one[{place}]");
+        number(&format!("{path}.share"), record.share, 1.0)?;
+        number(&format!("{path}.share_of_squares"), record.share_of_squares, 1.0)?;
+        for &value in &record.singular_values {
+            number(&format!("{path}.singular_values"), value, f64::INFINITY)?;
+        }
+    }
+    Ok(())
+}
+
+fn model(path: &str, record: &ModelRecord) -> Checked {
+    let ModelRecord { model, site, queries } = record;
+    of_site(*model, &format!("{path}.site"), site)?;
+    different(&format!("{path}.queries"), "query", queries.iter().map(|query| query.query.as_str()))?;
+    for (place, record) in queries.iter().enumerate() {
+        query(*model, &format!("{path}.queries[{place}]"), record)?;
+    }
+    Ok(())
+}
+
+fn of_site(model: Model, path: &str, site: &SiteRecord) -> Checked {
+    known(&format!("{path}.typical"), site.typical, largest(model))?;
+    for &lift in &site.lift {
+        known(&format!("{path}.lift"), lift, f64::INFINITY)?;
+    }
+    number(&format!("{path}.prior"), site.prior, f64::INFINITY)?;
+    for (name, found, of) in [
+        ("typical_satisfaction", site.typical_satisfaction, Model::Sdbn),
+        ("below_first_click", site.below_first_click, Model::Cascade),
+    ] {
+        let path = format!("{path}.{name}");
+        match found {
+            Some(value) if model == of => known(&path, value, 1.0)?,
+            None if model == of => return wrong(path, "missing"),
+            Some(_) => return wrong(path, format!("model {model} has none")),
+            None => {}
+        }
+    }
+    positions(model, &format!("{path}.positions"), &site.positions)
+}
+
+fn query(model: Model, path: &str, query: &QueryRecord) -> Checked {
+    known(&format!("{path}.typical"), query.typical, largest(model))?;
+    different(&format!("{path}.items"), "item", query.items.iter().map(|item| item.item.as_str()))?;
+    for (place, item) in query.items.iter().enumerate() {
+        let path = format!("{path}.items[{place}]");
+        estimate(&format!("{path}.attraction"), &item.attraction, largest(model))?;
+        let satisfaction = format!("{path}.satisfaction");
+        match &item.satisfaction {
+            Some(found) if model == Model::Sdbn => estimate(&satisfaction, found, 1.0)?,
+            None if model == Model::Sdbn => return wrong(satisfaction, "missing"),
+            Some(_) => return wrong(satisfaction, format!("model {model} has none")),
+            None => {}
+        }
+        at_most(&format!("{path}.clicks"), item.clicks, item.impressions)?;
+    }
+    positions(model, &format!("{path}.positions"), &query.positions)
+}
+
+/// Positions from the first down, in the user browsing model each with every last click above.
+fn positions(model: Model, path: &str, records: &[PositionRecord]) -> Checked {
+    let has_none = matches!(model, Model::Cascade | Model::Sdbn | Model::CtrGlobal | Model::CtrDocument);
+    if has_none && !records.is_empty() {
+        return wrong(path, format!("model {model} has none"));
+    }
+    for (place, (record, (number, last_click))) in records.iter().zip(model.places(records.len())).enumerate()
+    {
+        let path = format!("{path}[{place}]");
+        position(&path, record.position)?;
+        if record.position != number + 1 {
+            return wrong(
+                format!("{path}.position"),
+                format!("{}, expected {}, the next one", record.position, number + 1),
+            );
+        }
+        let expected = (model == Model::Ubm).then(|| last_click.map_or(0, |click| click + 1));
+        if record.last_click != expected {
+            let message = match expected {
+                Some(expected) => format!("expected {expected}, the next one"),
+                None => format!("model {model} has none"),
+            };
+            return wrong(format!("{path}.last_click"), message);
+        }
+        estimate(&path, &record.estimate, largest(model))?;
+    }
+    Ok(())
+}
+
+/// The largest value of a parameter: attraction and examination are relative to the first position in models that are products of both.
+fn largest(model: Model) -> f64 {
+    if matches!(model, Model::Pbm | Model::Ubm) { f64::INFINITY } else { 1.0 }
+}
+
+fn estimate(path: &str, estimate: &EstimateRecord, largest: f64) -> Checked {
+    known(&format!("{path}.value"), estimate.value, largest)?;
+    let se = estimate.se.map_or(Ok(()), |error| number(&format!("{path}.se"), error, f64::INFINITY));
+    se?;
+    match (estimate.lower, estimate.upper) {
+        (None, None) => Ok(()),
+        (Some(lower), Some(upper)) if lower >= 0.0 && lower <= upper => Ok(()),
+        (Some(lower), Some(upper)) => {
+            wrong(format!("{path}.lower"), format!("{lower}, expected a number from 0 to `upper`, {upper}"))
+        }
+        (Some(_), None) => wrong(format!("{path}.upper"), "missing"),
+        (None, Some(_)) => wrong(format!("{path}.lower"), "missing"),
+    }
+}
+
+fn position(path: &str, position: usize) -> Checked {
+    if (1..=ListShape::MAX_POSITIONS).contains(&position) {
+        return Ok(());
+    }
+    wrong(
+        format!("{path}.position"),
+        format!("{position}, expected a position from 1 to {}", ListShape::MAX_POSITIONS),
+    )
+}
+
+/// A number that may be unknown.
+fn known(path: &str, value: f64, largest: f64) -> Checked {
+    if value.is_nan() { Ok(()) } else { number(path, value, largest) }
+}
+
+fn number(path: &str, value: f64, largest: f64) -> Checked {
+    if value >= 0.0 && value <= largest && value.is_finite() {
+        return Ok(());
+    }
+    let range = if largest.is_finite() { format!("from 0 to {largest}") } else { "of 0 or more".to_owned() };
+    wrong(path, format!("{value}, expected a number {range}"))
+}
+
+fn at_most(path: &str, clicks: u64, impressions: u64) -> Checked {
+    if clicks <= impressions {
+        return Ok(());
+    }
+    wrong(path, format!("{clicks}, expected no more clicks than the {impressions} impressions"))
+}
+
+fn different<'a>(path: &str, field: &str, names: impl Iterator<Item = &'a str>) -> Checked {
+    let mut seen = BTreeSet::new();
+    for (place, name) in names.enumerate() {
+        if !seen.insert(name) {
+            return wrong(
+                format!("{path}[{place}].{field}"),
+                format!("`{}` is given twice", name.escape_debug()),
+            );
+        }
+    }
+    Ok(())
+}
+
+fn wrong(path: impl Into<String>, message: impl Into<String>) -> Checked {
+    Err((path.into(), message.into()))
+}

@@ -1,0 +1,184 @@
+//! What fits say, as records.
+
+use super::{
+    ComparisonsRecord, ComponentRecord, ConvergenceRecord, EstimateRecord, FEW, FittedRecord,
+    IdentifiabilityRecord, ItemRecord, LogRecord, ModelRecord, PairRecord, Parameters, PositionClicksRecord,
+    PositionRecord, QueryRecord, RankOneRecord, SCHEMA, SiteRecord, SkippedRecord,
+};
+use crate::counts::Counts;
+use crate::fit::{
+    Convergence, Estimate, Fit, Identifiability, ItemFit, Model, Options, QueryFit, identifiability,
+    rank_one_svd,
+};
+use crate::names::{Id, Names};
+use crate::report::{Report, Skipped};
+
+impl Parameters {
+    /// What the fits of a log say: `report` is of reading it, `n_queries` how many queries it has, `counts` what was fitted.
+    pub fn new(report: &Report, n_queries: usize, counts: &Counts, fits: &[Fit], options: &Options) -> Self {
+        let names = counts.names();
+        let skipped = |(reason, skipped): (&&'static str, &Skipped)| SkippedRecord {
+            reason: (*reason).to_owned(),
+            lines: skipped.lines,
+            impressions: skipped.impressions,
+            clicks: skipped.clicks,
+            first: skipped.first.to_string(),
+        };
+        Self {
+            schema: SCHEMA,
+            log: LogRecord {
+                files: report.files,
+                lines: report.lines,
+                bytes: report.bytes,
+                sessions: report.sessions,
+                sessions_at_fault: report.sessions_at_fault,
+                sessions_with_repeats: report.sessions_with_repeats,
+                impressions: report.impressions,
+                clicks: report.clicks,
+                clicks_outside: report.clicks_outside,
+                clicks_clipped: report.clicks_clipped,
+                queries: n_queries,
+                skipped: report.skipped.iter().map(skipped).collect(),
+            },
+            fitted: FittedRecord {
+                queries: counts.n_queries(),
+                cells: counts.n_cells(),
+                positions: counts.n_positions(),
+                impressions: counts.impressions(),
+                clicks: counts.clicks(),
+            },
+            scope: options.scope,
+            level: options.level,
+            models: fits.iter().map(|fit| ModelRecord::new(fit, names)).collect(),
+            identifiability: identifiability(counts, options.scope, FEW)
+                .iter()
+                .map(|report| IdentifiabilityRecord::new(report, names))
+                .collect(),
+            rank_one: counts
+                .queries()
+                .filter_map(|query| {
+                    let svd = rank_one_svd(&query)?;
+                    Some(RankOneRecord {
+                        query: name(names, query.id()),
+                        items: svd.items.len(),
+                        share: svd.share(),
+                        share_of_squares: svd.share_of_squares(),
+                        singular_values: svd.singular_values,
+                    })
+                })
+                .collect(),
+        }
+    }
+}
+
+impl ModelRecord {
+    fn new(fit: &Fit, names: &Names) -> Self {
+        let leave_of = |model: Model| (fit.model() == model).then(|| fit.site().typical_leave);
+        Self {
+            model: fit.model(),
+            site: SiteRecord {
+                typical: fit.site().typical,
+                lift: fit.site().lift.clone(),
+                prior: fit.site().prior_strength,
+                typical_satisfaction: leave_of(Model::Sdbn),
+                below_first_click: leave_of(Model::Cascade),
+                positions: positions(fit, &fit.site().positions),
+                convergence: fit.site().convergence.as_ref().map(convergence),
+            },
+            queries: fit.queries().iter().map(|query| QueryRecord::new(fit, query, names)).collect(),
+        }
+    }
+}
+
+impl QueryRecord {
+    fn new(fit: &Fit, query: &QueryFit, names: &Names) -> Self {
+        let item = |(place, item): (usize, &ItemFit)| ItemRecord {
+            item: name(names, item.item),
+            attraction: EstimateRecord::new(&item.attraction),
+            satisfaction: query.satisfaction.get(place).map(EstimateRecord::new),
+            clicks: item.clicks,
+            impressions: item.impressions,
+        };
+        Self {
+            query: name(names, query.id),
+            typical: query.typical,
+            items: query.items.iter().enumerate().map(item).collect(),
+            positions: positions(fit, &query.positions),
+            convergence: query.convergence.as_ref().map(convergence),
+        }
+    }
+}
+
+impl EstimateRecord {
+    fn new(estimate: &Estimate) -> Self {
+        Self {
+            value: estimate.value,
+            se: estimate.standard_error,
+            lower: estimate.interval.map(|interval| interval.0),
+            upper: estimate.interval.map(|interval| interval.1),
+        }
+    }
+}
+
+impl IdentifiabilityRecord {
+    fn new(report: &Identifiability, names: &Names) -> Self {
+        let pair = |&(query, item): &(Id, Id)| PairRecord {
+            query: name(names, query),
+            item: name(names, item),
+            impressions: None,
+        };
+        let few = |&(query, item, impressions): &(Id, Id, u64)| PairRecord {
+            impressions: Some(impressions),
+            ..pair(&(query, item))
+        };
+        Self {
+            query: report.query.map(|query| name(names, query)),
+            identified: report.is_identified(),
+            components: report
+                .components
+                .iter()
+                .map(|part| ComponentRecord {
+                    positions: part.positions.iter().map(|position| position + 1).collect(),
+                    items: part.items,
+                    impressions: part.impressions,
+                })
+                .collect(),
+            never_clicked: report.never_clicked.iter().map(pair).collect(),
+            always_clicked: report.always_clicked.iter().map(pair).collect(),
+            few_impressions: report.few_impressions.iter().map(few).collect(),
+            few_clicks: report
+                .few_clicks
+                .iter()
+                .map(|&(position, clicks)| PositionClicksRecord { position: position + 1, clicks })
+                .collect(),
+            few_comparisons: report
+                .few_comparisons
+                .iter()
+                .map(|&(position, clicks)| ComparisonsRecord { position: position + 1, clicks })
+                .collect(),
+            few: report.few,
+        }
+    }
+}
+
+/// Parameters of positions, each with its place: the position, and in the user browsing model that of the last click above.
+fn positions(fit: &Fit, estimates: &[Estimate]) -> Vec<PositionRecord> {
+    let record = |((position, last_click), estimate): ((usize, Option<usize>), &Estimate)| PositionRecord {
+        position: position + 1,
+        last_click: (fit.model() == Model::Ubm).then(|| last_click.map_or(0, |click| click + 1)),
+        estimate: EstimateRecord::new(estimate),
+    };
+    fit.model().places(estimates.len()).zip(estimates).map(record).collect()
+}
+
+fn convergence(convergence: &Convergence) -> ConvergenceRecord {
+    ConvergenceRecord {
+        converged: convergence.converged,
+        iterations: convergence.last.iterations,
+        log_likelihood: convergence.last.log_likelihood,
+    }
+}
+
+fn name(names: &Names, id: Id) -> String {
+    names.name(id).into_owned()
+}

@@ -1,0 +1,109 @@
+//! Reading a file of parameters, which anybody may have written.
+
+use super::check::check;
+use super::{Parameters, SCHEMA};
+use serde::Deserialize;
+use std::path::Path;
+
+/// Why a file of parameters could not be read: in which file, and what is wrong.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}{kind}")]
+pub struct ReadError {
+    file: String,
+    #[source]
+    kind: ReadErrorKind,
+}
+
+/// What is wrong with a file of parameters.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadErrorKind {
+    /// The file could not be read.
+    #[error(": {0}")]
+    Read(std::io::Error),
+    /// It is no JSON, ends in the middle, or has not the fields of parameters: missing, unknown, given twice, of another kind.
+    #[error(":{line}:{column}: {message}")]
+    Json {
+        /// 1-based line.
+        line: usize,
+        /// 1-based column, where the reader stopped.
+        column: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// It is of another version.
+    #[error(": schema: {found}, expected {SCHEMA}: the file is of another version of this program")]
+    Version {
+        /// The file's version.
+        found: u64,
+    },
+    /// A field that cannot be.
+    #[error(": {field}: {message}")]
+    Field {
+        /// The field, as in `$.models[0].queries[2].typical`.
+        field: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+impl ReadError {
+    /// What is wrong.
+    pub fn kind(&self) -> &ReadErrorKind {
+        &self.kind
+    }
+
+    /// The file's name, as it was given.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+}
+
+/// What is read first: only a file of the same version has the same fields.
+#[derive(Deserialize)]
+struct Version {
+    schema: u64,
+}
+
+impl Parameters {
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadErrorKind::Read`], and those of [`from_json`](Self::from_json).
+    pub fn read(path: &Path) -> Result<Self, ReadError> {
+        let name = path.display().to_string();
+        match std::fs::read(path) {
+            Ok(json) => Self::from_json(&name, &json),
+            Err(error) => Err(ReadError { file: name, kind: ReadErrorKind::Read(error) }),
+        }
+    }
+
+    /// Reads the content of a file; `name` is what errors call it.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadErrorKind::Json`], [`ReadErrorKind::Version`], [`ReadErrorKind::Field`].
+    pub fn from_json(name: &str, json: &[u8]) -> Result<Self, ReadError> {
+        parse(json).map_err(|kind| ReadError { file: name.to_owned(), kind })
+    }
+}
+
+fn parse(json: &[u8]) -> Result<Parameters, ReadErrorKind> {
+    let Version { schema } = from_slice(json)?;
+    if schema != SCHEMA {
+        return Err(ReadErrorKind::Version { found: schema });
+    }
+    let parameters = from_slice(json)?;
+    check(&parameters).map_err(|(field, message)| ReadErrorKind::Field { field, message })?;
+    Ok(parameters)
+}
+
+fn from_slice<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, ReadErrorKind> {
+    serde_json::from_slice(json).map_err(|error| {
+        let (line, column, message) = (error.line(), error.column(), error.to_string());
+        let place = format!(" at line {line} column {column}");
+        let message = message.strip_suffix(&place).unwrap_or(&message).to_owned();
+        ReadErrorKind::Json { line, column, message }
+    })
+}
