@@ -128,7 +128,7 @@ fn comparison(
 }
 
 fn print_positions(fit: &Fit) {
-    for (position, examination) in (1..).zip(&fit.site().positions) {
+    for (position, examination) in (1..).zip(fit.site_positions()) {
         let (low, high) = examination.interval.unwrap_or((f64::NAN, f64::NAN));
         println!("{position:>3} {:.4}  {low:.4} to {high:.4}", examination.value);
     }

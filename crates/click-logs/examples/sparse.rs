@@ -44,7 +44,7 @@ fn row(lists: usize, n_logs: usize, noise: Option<f64>) -> Result<(), Box<dyn st
         let counts = log(lists, noise, &mut rng)?;
         let options = Options { scope: Scope::Site, ..Options::default() };
         let pbm = fit(Model::Pbm, &counts, &click_logs::Sessions::default(), &options)?;
-        let found = &pbm.site().positions;
+        let found = pbm.site_positions();
         let mut all_close = true;
         for (position, truth) in EXAMINATION.iter().enumerate() {
             means[position] += found[position].value / n_logs as f64;

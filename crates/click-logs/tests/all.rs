@@ -11,3 +11,4 @@ mod parameters;
 mod read;
 #[cfg(feature = "parquet")]
 mod read_parquet;
+mod users;

@@ -127,7 +127,7 @@ fn position_based_parameters_are_in_their_intervals() {
     let wrong = hits(n, 1, &EXAMINATION, |rng| {
         let log = read(&session_log(&[pbm_users()], 3000, rng));
         let by_rank = fit(Model::CtrRank, &log.counts, &log.sessions, &Options::default()).unwrap();
-        let rates = &by_rank.site().positions;
+        let rates = by_rank.site_positions();
         let relative = |rate: &Estimate| Estimate {
             value: rate.value / rates[0].value,
             standard_error: None,
@@ -422,7 +422,7 @@ fn examination_of_sparse_logs_is_not_bent_by_priors() {
         let examination = |prior_strength| {
             let options = Options { prior_strength, scope: Scope::Site, ..Options::default() };
             let pbm = fit(Model::Pbm, &log.counts, &log.sessions, &options).unwrap();
-            [1, 2].map(|position| pbm.site().positions[position].value)
+            [1, 2].map(|position| pbm.site_positions()[position].value)
         };
         let far = |found: [f64; 2]| {
             [0, 1].map(|l| (found[l] / EXAMINATION[l + 1]).max(EXAMINATION[l + 1] / found[l]))
@@ -493,7 +493,7 @@ fn examination_from_a_few_lists_a_query() {
             let log = read(&sparse_log(8000 / lists, lists, noise, &mut rng));
             for (means, prior) in means.iter_mut().zip([None, Some(wrong)]) {
                 let pbm = fit(Model::Pbm, &log.counts, &log.sessions, &site(prior)).unwrap();
-                let positions = means.iter_mut().zip(&pbm.site().positions);
+                let positions = means.iter_mut().zip(pbm.site_positions());
                 positions.for_each(|(mean, position)| *mean += position.value / 4.0);
             }
         }
@@ -513,7 +513,7 @@ fn examination_of_sparse_logs_is_in_its_intervals() {
             let hits = hits(100, 21, &SPARSE, |rng| {
                 let log = read(&sparse_log(250, 6, noise, rng));
                 let options = Options { level, ..site(None) };
-                fit(Model::Pbm, &log.counts, &log.sessions, &options).unwrap().site().positions.clone()
+                fit(Model::Pbm, &log.counts, &log.sessions, &options).unwrap().site_positions().to_vec()
             });
             let few = hits.iter().filter(|&&hits| binomial_cdf(100, 0.9, hits) < 1e-7).count();
             assert_eq!(few == 0, right, "{noise:?} {hits:?}");
@@ -573,11 +573,11 @@ fn leaving_of_which_nothing_is_known_is_not_certain() {
         });
     let log = read(&log);
     let dcm = fit(Model::Dcm, &log.counts, &log.sessions, &site(None)).unwrap();
-    let third = dcm.site().positions[2];
+    let third = dcm.site_positions()[2];
     let (low, high) = third.interval.unwrap();
     assert!(third.value > 0.05 && low > 1e-3 && high > 0.5, "{third:?}");
     // After the first click all go on.
-    assert!(dcm.site().positions[0].interval.unwrap().1 < 0.1);
+    assert!(dcm.site_positions()[0].interval.unwrap().1 < 0.1);
 }
 
 #[test]
@@ -593,11 +593,15 @@ fn one_examination_for_all_queries_learns_from_all() {
     let [of_one, of_each] = [&one, &each].map(|fit| compare(fit, &held_out).unwrap().log_likelihood);
     assert!(of_one > of_each, "{of_one} {of_each}");
     // Five standard errors: 1e-6.
-    for (estimate, truth) in one.site().positions.iter().zip(&EXAMINATION).skip(1) {
+    for (estimate, truth) in one.site_positions().iter().zip(&EXAMINATION).skip(1) {
         assert!((estimate.value - truth).abs() < 5.0 * estimate.standard_error.unwrap(), "{estimate:?}");
     }
-    assert!(one.queries().iter().all(|query| query.positions.is_empty() && one.positions(query).len() == 3));
-    assert!(each.queries().iter().all(|query| query.positions.len() == 3));
+    assert!(
+        one.queries()
+            .iter()
+            .all(|query| one.own_positions(query.id).is_empty() && one.positions(query).len() == 3)
+    );
+    assert!(each.queries().iter().all(|query| each.own_positions(query.id).len() == 3));
 }
 
 #[test]
@@ -798,9 +802,9 @@ fn odd_logs_have_fits_all_the_same() {
                         }
                     }
                     for query in fit.queries() {
-                        if let Some(users) = fit.users(query, query.items.len()) {
-                            PositionBased::from_values(&users.attraction, &users.examination).unwrap();
-                        }
+                        let can_be = matches!(model, Model::Pbm | Model::Cascade | Model::Dcm);
+                        let users = fit.users(query, query.items.len());
+                        assert_eq!(users.is_some(), can_be, "{model} {options:?}");
                         for estimate in
                             query.items.iter().map(|item| &item.attraction).chain(fit.positions(query))
                         {

@@ -140,6 +140,12 @@ fn for_readers_in(parameters: &[(&'static str, &'static str)], key: &'static str
 #[derive(Debug)]
 pub struct Instances(Box<dyn Users>);
 
+impl<M: UserModel> From<Vec<Instance<M>>> for Instances {
+    fn from(list: Vec<Instance<M>>) -> Self {
+        M::instances(list)
+    }
+}
+
 impl Instances {
     /// Users of these models, without names.
     pub fn of<M: UserModel>(models: impl IntoIterator<Item = M>) -> Self {

@@ -18,6 +18,7 @@ use self::json::Json;
 use crate::hash::sha256;
 use crate::names::{MAX_TITLE, has_invisible};
 use crate::toml_reader::{Error, Location, read_file};
+use click_models::PositionBased;
 use confidence::Probability;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -88,32 +89,24 @@ impl Queries {
         Ok(Self { file: file.to_owned(), sha256, list, ..Self::default() })
     }
 
-    /// Queries fitted to a log, each with its users' attraction and examination, with a prior of this strength in pseudo-impressions; none
-    /// for what the log says.
-    ///
-    /// # Errors
-    ///
-    /// A parameter is no probability.
+    /// Queries fitted to a log, each with its users, with a prior of this strength in pseudo-impressions; none for what the log says.
     pub fn fitted(
         log: &Path,
         sha256: String,
-        queries: Vec<(FittedQuery, Vec<f64>, Vec<f64>)>,
+        queries: Vec<(FittedQuery, PositionBased)>,
         prior: Option<f64>,
-    ) -> Result<Self, confidence::Error> {
+    ) -> Self {
         let mut all = Self { file: log.display().to_string(), sha256, prior, ..Self::default() };
-        for (query, attraction, examination) in queries {
-            let probabilities = |values: Vec<f64>| -> Result<Vec<Probability>, _> {
-                values.into_iter().map(Probability::new).collect()
-            };
+        for (query, users) in queries {
             all.list.push(Query {
                 name: query.name.clone(),
                 place: format!("query {}", query.name),
-                attraction: probabilities(attraction)?,
-                examination: probabilities(examination)?,
+                attraction: users.attraction().to_vec(),
+                examination: users.examination().to_vec(),
             });
             all.fitted.push(query);
         }
-        Ok(all)
+        all
     }
 
     /// SHA-256 of the file's content, in hexadecimal; of a log, of the parameters that were fitted to it.

@@ -14,9 +14,9 @@
 //! Numerics: closed form. Complexity: linear in the counts.
 
 use super::estimate::{Estimate, normal_quantile};
-use super::options::{Options, Scope};
+use super::options::Options;
 use super::usual::{Item, SAMPLE, Seen, Trials, Usual};
-use super::{Fit, ItemFit, Model, QueryFit, Site};
+use super::{Attractions, Fit, ItemFit, Model, QueryFit, Site};
 use crate::counts::Counts;
 
 pub(super) fn fit(model: Model, counts: &Counts, options: &Options) -> Fit {
@@ -76,23 +76,13 @@ pub(super) fn fit(model: Model, counts: &Counts, options: &Options) -> Fit {
             ItemFit { item: cells[0].item, attraction, clicks, impressions }
         });
         let items = items.collect();
-        let (satisfaction, positions) = (Vec::new(), Vec::new());
-        queries.push(QueryFit {
-            id: query.id(),
-            items,
-            satisfaction,
-            positions,
-            typical: usual,
-            convergence: None,
-        });
+        queries.push(QueryFit { id: query.id(), items, typical: usual, convergence: None });
     }
-    let site = Site {
-        positions,
-        typical,
-        lift: Vec::new(),
-        typical_leave: 0.0,
-        prior_strength: strength,
-        convergence: None,
-    };
-    Fit { model, scope: Scope::Site, queries, site }
+    let site = Site { typical, lift: Vec::new(), prior_strength: strength, convergence: None };
+    let attractions = Attractions { queries, site };
+    match model {
+        Model::CtrRank => Fit::CtrRank { attractions, rates: positions },
+        Model::CtrDocument => Fit::CtrDocument { attractions },
+        _ => Fit::CtrGlobal { attractions },
+    }
 }

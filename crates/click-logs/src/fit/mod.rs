@@ -18,7 +18,7 @@
 //! | here | meaning |
 //! |---|---|
 //! | `attraction` | one an item and query; on the scale on which the first position is always examined |
-//! | `positions` | PBM: examination, 1 at the first position; DCM: probability to leave after a click; UBM: see [`Fit::browsing`] |
+//! | `positions` | PBM: examination, 1 at the first position; DCM: probability to leave after a click; UBM: see [`Fit::browsing`]; of a query or of the site |
 //! | `typical` | what an item of the query is taken for as long as nothing is known of it |
 //! | `lift` | the same at a position, over that at the first: rankers show better items where they are seen |
 //!
@@ -50,6 +50,7 @@ mod comparison;
 mod credibility;
 mod difference;
 mod estimate;
+mod fitted;
 mod identify;
 mod in_order;
 mod linear;
@@ -68,6 +69,7 @@ pub use compare::{Score, compare};
 pub use comparison::{Choice, Comparison};
 pub use difference::Difference;
 pub use estimate::Estimate;
+pub use fitted::{Attractions, ByPosition, Fit, ItemFit, QueryFit, Site};
 pub use identify::{Component, Identifiability, identifiability};
 pub use options::{EmOptions, Exit, Method, Options, Scope};
 pub use predict::Prediction;
@@ -77,7 +79,6 @@ pub use svd::{RankOneSvd, rank_one_svd};
 pub use users::Users;
 
 use crate::counts::Counts;
-use crate::names::Id;
 use crate::session::Sessions;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -197,105 +198,6 @@ pub enum FitError {
         /// What it was.
         value: f64,
     },
-}
-
-/// A fitted model.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Fit {
-    model: Model,
-    scope: Scope,
-    /// By identifier.
-    queries: Vec<QueryFit>,
-    /// Of all queries together.
-    site: Site,
-}
-
-/// What a model says of one query.
-#[derive(Debug, Clone, PartialEq)]
-pub struct QueryFit {
-    /// The query.
-    pub id: Id,
-    /// Its items, by identifier.
-    pub items: Vec<ItemFit>,
-    /// How probably a user leaves satisfied after a click on the item, one an item; empty but for the simplified DBN.
-    pub satisfaction: Vec<Estimate>,
-    /// Parameters of positions where the query has its own, else empty: see [`Fit::positions`].
-    pub positions: Vec<Estimate>,
-    /// The attraction of an item of which nothing is known, at the first position; see [`Site::lift`].
-    pub typical: f64,
-    /// How the fit ended where the query was fitted alone.
-    pub convergence: Option<Convergence>,
-}
-
-/// What a model says of an item of a query.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ItemFit {
-    /// The item.
-    pub item: Id,
-    /// How probably an examined impression is clicked.
-    pub attraction: Estimate,
-    /// Clicks that the model makes use of.
-    pub clicks: u64,
-    /// Impressions that the model makes use of; the cascade stops at the first click.
-    pub impressions: u64,
-}
-
-/// What holds for queries and items that no one has seen.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Site {
-    /// Parameters of positions of all queries together; see [`Fit::positions`].
-    pub positions: Vec<Estimate>,
-    /// Attraction of an item of which nothing is known, in a query of which nothing is known, at the first position.
-    pub typical: f64,
-    /// How much more attractive items are that the log shows at a position than those at the first one: an item of which nothing is known
-    /// has the attraction `typical` times this. Empty for click-through rates.
-    pub lift: Vec<f64>,
-    /// Satisfaction of such an item (simplified DBN); for the DCM how probably a click is the last, at any position; for the
-    /// cascade the click-through rate below the first click, where the model has none.
-    pub typical_leave: f64,
-    /// Pseudo-impressions of the prior of every item's attraction.
-    pub prior_strength: f64,
-    /// How the fit ended where all queries were fitted together.
-    pub convergence: Option<Convergence>,
-}
-
-impl Fit {
-    /// Which model.
-    pub fn model(&self) -> Model {
-        self.model
-    }
-
-    /// Whether queries have parameters of positions of their own.
-    pub fn scope(&self) -> Scope {
-        self.scope
-    }
-
-    /// Every query, by identifier.
-    pub fn queries(&self) -> &[QueryFit] {
-        &self.queries
-    }
-
-    /// One query.
-    pub fn query(&self, id: Id) -> Option<&QueryFit> {
-        let place = self.queries.binary_search_by_key(&id, |query| query.id).ok()?;
-        Some(&self.queries[place])
-    }
-
-    /// What holds for all queries.
-    pub fn site(&self) -> &Site {
-        &self.site
-    }
-
-    /// The parameters of positions that hold for a query: its own, or those of the site.
-    pub fn positions<'a>(&'a self, query: &'a QueryFit) -> &'a [Estimate] {
-        if query.positions.is_empty() { &self.site.positions } else { &query.positions }
-    }
-
-    /// Examination in the user browsing model, of a position after a last click at a position above, or after none.
-    pub fn browsing(&self, position: usize, last_click: Option<usize>) -> Option<&Estimate> {
-        let column = position_based::browsing_column(position, last_click)?;
-        (self.model == Model::Ubm).then(|| self.site.positions.get(column))?
-    }
 }
 
 /// Fits a model: to the counts if they are enough for it, else to the sessions.

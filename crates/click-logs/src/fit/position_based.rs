@@ -30,7 +30,7 @@ use super::options::{Method, Options, Scope};
 use super::rank_one::{Cells, RankOne};
 use super::squarem::Convergence;
 use super::usual::{SAMPLE, Usual, most_probable};
-use super::{Fit, ItemFit, Model, QueryFit, Site};
+use super::{Attractions, ByPosition, Fit, ItemFit, QueryFit, Site};
 use crate::counts::{Counts, QueryCounts};
 use crate::names::Id;
 use crate::session::{QuerySessions, Sessions};
@@ -97,7 +97,8 @@ impl Source for Impressions<'_> {
 pub(super) fn pbm(counts: &Counts, options: &Options) -> Fit {
     let source = Impressions::Positions(counts.queries().collect());
     let fitting = Fitting::new(&source, (0..counts.n_positions()).collect(), options);
-    fitting.fit(Model::Pbm, options.scope)
+    let (attractions, examination) = fitting.fit(options.scope);
+    Fit::Pbm { attractions, examination }
 }
 
 pub(super) fn ubm(sessions: &Sessions, options: &Options) -> Fit {
@@ -106,7 +107,8 @@ pub(super) fn ubm(sessions: &Sessions, options: &Options) -> Fit {
     let source =
         Impressions::Browsing(sessions.queries().map(|query| (query.id(), browsing(&query))).collect());
     let positions = (0..longest).flat_map(|position| std::iter::repeat_n(position, position + 1)).collect();
-    Fitting::new(&source, positions, options).fit(Model::Ubm, Scope::Site)
+    let (attractions, examination) = Fitting::new(&source, positions, options).fit(Scope::Site);
+    Fit::Ubm { attractions, examination: examination.site }
 }
 
 /// Counts of one query by item and browsing column.
@@ -149,6 +151,12 @@ struct Fitting<'a> {
     columns: Vec<(f64, f64)>,
 }
 
+/// Queries, and the examination of each.
+fn with_own(fits: Vec<(QueryFit, Vec<Estimate>)>) -> (Vec<QueryFit>, Option<Vec<Vec<Estimate>>>) {
+    let (queries, own) = fits.into_iter().unzip();
+    (queries, Some(own))
+}
+
 /// What all queries together say, of which each is a part.
 struct OfSite {
     /// Of columns.
@@ -184,15 +192,11 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    fn fit(&self, model: Model, scope: Scope) -> Fit {
-        if self.options.has_priors() {
-            self.with_priors(model, scope)
-        } else {
-            self.most_likely(model, scope)
-        }
+    fn fit(&self, scope: Scope) -> (Attractions, ByPosition) {
+        if self.options.has_priors() { self.with_priors(scope) } else { self.most_likely(scope) }
     }
 
-    fn with_priors(&self, model: Model, scope: Scope) -> Fit {
+    fn with_priors(&self, scope: Scope) -> (Attractions, ByPosition) {
         let credibility = self.credibility();
         let (found, usual, convergence) = credibility.fit(self.options.prior_strength, self.options.trace);
         let covariances = credibility.covariances(&found, &usual);
@@ -205,26 +209,25 @@ impl<'a> Fitting<'a> {
         let positions = (0..n).map(of_column).collect();
         let site = OfSite { examination, found, usual };
         let all = (0..self.source.n_queries()).collect();
-        let queries = match scope {
-            Scope::Site => in_order(all, |query| self.of_site(query, &site, covariances.as_deref())),
+        let (queries, own) = match scope {
+            Scope::Site => (in_order(all, |query| self.of_site(query, &site, covariances.as_deref())), None),
             Scope::Query => {
                 let examination = self.options.prior_strength.unwrap_or_else(|| self.examination(&site));
-                in_order(all, |query| self.alone(query, &site, self.at_most_of_others(query, examination)))
+                let alone = |query| self.alone(query, &site, self.at_most_of_others(query, examination));
+                with_own(in_order(all, alone))
             }
         };
         let site = Site {
-            positions,
             lift: site.found.lift(),
             typical: site.usual.mean,
-            typical_leave: 0.0,
             prior_strength: site.usual.strength,
             convergence: Some(convergence),
         };
-        Fit { model, scope, queries, site }
+        (Attractions { queries, site }, ByPosition { site: positions, queries: own })
     }
 
     /// Maximum likelihood, without priors.
-    fn most_likely(&self, model: Model, scope: Scope) -> Fit {
+    fn most_likely(&self, scope: Scope) -> (Attractions, ByPosition) {
         let all = 0..self.source.n_queries();
         let found = self.maximise(all.clone(), repeat(0.0), None);
         let examination = found.columns.clone();
@@ -232,22 +235,22 @@ impl<'a> Fitting<'a> {
         let known = Found::known(&examination, credibility.n_positions());
         let usual = credibility.usual(&known, Some(0.0));
         let site = OfSite { examination, found: known, usual };
-        let queries = match scope {
+        let (queries, own) = match scope {
             Scope::Site => {
                 let mut row = 0;
-                all.map(|query| self.query(query, &found, &mut row, site.usual.means[query])).collect()
+                let of_site = |query| self.query(query, &found, &mut row, site.usual.means[query]);
+                (all.map(of_site).collect(), None)
             }
-            Scope::Query => in_order(all.collect(), |query| self.alone(query, &site, 0.0)),
+            Scope::Query => with_own(in_order(all.collect(), |query| self.alone(query, &site, 0.0))),
         };
+        let positions = self.positions(&found, &site.examination, &self.columns);
         let site = Site {
-            positions: self.positions(&found, &site.examination, &self.columns),
             lift: site.found.lift(),
             typical: site.usual.mean,
-            typical_leave: 0.0,
             prior_strength: 0.0,
             convergence: Some(found.convergence),
         };
-        Fit { model, scope, queries, site }
+        (Attractions { queries, site }, ByPosition { site: positions, queries: own })
     }
 
     /// The attraction of a query's items under the examination of the site.
@@ -300,7 +303,7 @@ impl<'a> Fitting<'a> {
     }
 
     /// A query with examination of its own, drawn to that of the site by so many clicks at the first position.
-    fn alone(&self, query: usize, site: &OfSite, pseudo_clicks: f64) -> QueryFit {
+    fn alone(&self, query: usize, site: &OfSite, pseudo_clicks: f64) -> (QueryFit, Vec<Estimate>) {
         let mean = site.usual.means[query];
         let prior = self.options.has_priors().then(|| Prior {
             items: site.usual.strength,
@@ -320,10 +323,10 @@ impl<'a> Fitting<'a> {
         }
         let shown = columns.iter().rposition(|column| column.1 > 0.0).map_or(0, |last| last + 1);
         let mut fit = self.query(query, &found, &mut 0, mean);
-        fit.positions = self.positions(&found, &site.examination, &columns);
-        fit.positions.truncate(shown);
+        let mut positions = self.positions(&found, &site.examination, &columns);
+        positions.truncate(shown);
         fit.convergence = Some(found.convergence);
-        fit
+        (fit, positions)
     }
 
     /// Estimates of columns; what was never shown is as on the site.
@@ -362,14 +365,7 @@ impl<'a> Fitting<'a> {
             *row += 1;
         }
         let id = self.source.id(query);
-        QueryFit {
-            id,
-            items: fits,
-            satisfaction: Vec::new(),
-            positions: Vec::new(),
-            typical,
-            convergence: None,
-        }
+        QueryFit { id, items: fits, typical, convergence: None }
     }
 
     /// The site's examination counts for no more than the clicks of other queries at the first position: a query is not drawn to itself.

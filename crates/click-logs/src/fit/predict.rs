@@ -19,7 +19,7 @@
 //! binary search for every item.
 
 use super::position_based::browsing_column;
-use super::{Estimate, Fit, Model, QueryFit};
+use super::{Estimate, Fit, QueryFit};
 use crate::names::Id;
 use click_models::Clicks;
 
@@ -63,12 +63,12 @@ impl Fit {
     /// The probability of a click on an item at a position, where that does not depend on the rest of the list.
     pub fn click_probability(&self, query: Id, item: Id, position: usize) -> Option<f64> {
         let known = self.query(query);
-        let positions = known.map_or(self.site().positions.as_slice(), |query| self.positions(query));
-        match self.model() {
-            Model::Pbm => Some(self.attraction(known, item, position).0 * at(positions, position)),
-            Model::CtrGlobal => Some(self.site().typical),
-            Model::CtrRank => Some(at(positions, position)),
-            Model::CtrDocument => Some(self.attraction(known, item, position).0),
+        let positions = known.map_or(self.site_positions(), |query| self.positions(query));
+        match self {
+            Self::Pbm { .. } => Some(self.attraction(known, item, position).0 * at(positions, position)),
+            Self::CtrGlobal { .. } => Some(self.site().typical),
+            Self::CtrRank { .. } => Some(at(positions, position)),
+            Self::CtrDocument { .. } => Some(self.attraction(known, item, position).0),
             _ => None,
         }
         .map(inside)
@@ -80,17 +80,16 @@ impl Fit {
         out.conditional.clear();
         out.marginal.clear();
         let known = self.query(query);
-        let positions = known.map_or(self.site().positions.as_slice(), |query| self.positions(query));
-        match self.model() {
-            Model::Pbm | Model::CtrGlobal | Model::CtrRank | Model::CtrDocument => {
+        let positions = known.map_or(self.site_positions(), |query| self.positions(query));
+        match self {
+            Self::Pbm { .. } | Self::CtrGlobal { .. } | Self::CtrRank { .. } | Self::CtrDocument { .. } => {
                 for (position, &item) in items.iter().enumerate() {
                     let probability = self.click_probability(query, item, position).unwrap_or(0.5);
                     out.conditional.push(probability);
                     out.marginal.push(probability);
                 }
             }
-            Model::Cascade => {
-                let below = self.site().typical_leave;
+            &Self::Cascade { below_first_click: below, .. } => {
                 let (mut there, mut clicked) = (1.0, false);
                 for (position, &item) in items.iter().enumerate() {
                     let attraction = self.attraction(known, item, position).0;
@@ -100,15 +99,16 @@ impl Fit {
                     clicked |= clicks.get(position);
                 }
             }
-            Model::Dcm | Model::Sdbn => {
+            &Self::Dcm { typical_leave: typical, .. } | &Self::Sdbn { typical_satisfaction: typical, .. } => {
+                let satisfaction = self.satisfaction(query);
                 // Given the clicks above, and without them.
                 let (mut there, mut on_average) = (1.0, 1.0);
                 for (position, &item) in items.iter().enumerate() {
                     let (attraction, place) = self.attraction(known, item, position);
-                    let leave = match (self.model(), known.zip(place)) {
-                        (Model::Dcm, _) => at(positions, position),
-                        (_, Some((query, place))) => query.satisfaction[place].value,
-                        (_, None) => self.site().typical_leave,
+                    let leave = match (self, place) {
+                        (Self::Dcm { .. }, _) => at(positions, position),
+                        (_, Some(place)) => satisfaction[place].value,
+                        (_, None) => typical,
                     };
                     let probability = inside(there * attraction);
                     out.conditional.push(probability);
@@ -121,7 +121,7 @@ impl Fit {
                     };
                 }
             }
-            Model::Ubm => {
+            Self::Ubm { .. } => {
                 let examination = |position: usize, last_click: Option<usize>| {
                     // Lists longer than any before: as at the last position, the click as far above.
                     let longest = (0..=64).take_while(|l| l * (l + 1) / 2 < positions.len()).count();

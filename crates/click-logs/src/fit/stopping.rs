@@ -35,7 +35,7 @@ use super::linear::Cholesky;
 use super::options::{Exit, Options, Scope};
 use super::squarem::{self, Convergence, Em};
 use super::usual::Usual;
-use super::{Fit, ItemFit, Model, QueryFit, Site};
+use super::{Attractions, ByPosition, Fit, ItemFit, Model, QueryFit, Site};
 use crate::names::Id;
 use crate::session::{QuerySessions, Sessions};
 use confidence::math::ln;
@@ -426,26 +426,18 @@ impl<'a> Fitting<'a> {
                 impressions: self.certain[row].1,
             })
             .collect();
-        QueryFit {
-            id: self.queries[query].id(),
-            items,
-            satisfaction: Vec::new(),
-            positions: Vec::new(),
-            typical: self.usual.means[query],
-            convergence: None,
-        }
+        QueryFit { id: self.queries[query].id(), items, typical: self.usual.means[query], convergence: None }
     }
 
-    /// What holds for all queries.
-    fn site(&self, positions: Vec<Estimate>, typical_leave: f64, convergence: Option<Convergence>) -> Site {
-        Site {
-            positions,
+    /// Queries, and what holds for all of them.
+    fn attractions(&self, queries: Vec<QueryFit>, convergence: Option<Convergence>) -> Attractions {
+        let site = Site {
             typical: self.usual.mean,
             lift: self.lift.clone(),
-            typical_leave,
             prior_strength: self.usual.strength,
             convergence,
-        }
+        };
+        Attractions { queries, site }
     }
 
     fn cascade(&self) -> Fit {
@@ -473,27 +465,26 @@ impl<'a> Fitting<'a> {
                 fit
             })
             .collect();
-        let typical_leave = (below.0 + 0.5) / (below.1 + 1.0);
-        let site = self.site(Vec::new(), typical_leave, None);
-        Fit { model: self.model, scope: Scope::Site, queries, site }
+        let below_first_click = (below.0 + 0.5) / (below.1 + 1.0);
+        Fit::Cascade { attractions: self.attractions(queries, None), below_first_click }
     }
 
     fn by_item(&self) -> Fit {
         let z = normal_quantile(self.options.level);
-        let typical_leave = self.leave_of_all();
+        let typical_satisfaction = self.leave_of_all();
         let queries = in_order((0..self.queries.len()).collect(), |query| {
-            let problem = self.problem(query..query + 1, Leaving::Item, &[typical_leave]);
+            let problem = self.problem(query..query + 1, Leaving::Item, &[typical_satisfaction]);
             let (at, convergence) = self.maximise(&problem);
             let variances = problem.variances(&at, true);
             let mut fit = self.query(query, self.rows.queries[query].start, &at, &variances, z);
             let n_items = fit.items.len();
-            fit.satisfaction =
+            let satisfaction: Vec<Estimate> =
                 (n_items..2 * n_items).map(|of| probability(at[of], variances[of], z)).collect();
             fit.convergence = Some(convergence);
-            fit
+            (fit, satisfaction)
         });
-        let site = self.site(Vec::new(), typical_leave, None);
-        Fit { model: self.model, scope: Scope::Query, queries, site }
+        let (queries, satisfaction) = queries.into_iter().unzip();
+        Fit::Sdbn { attractions: self.attractions(queries, None), satisfaction, typical_satisfaction }
     }
 
     fn by_position(&self) -> Fit {
@@ -506,24 +497,29 @@ impl<'a> Fitting<'a> {
         let of_site = &at[n_rows..];
         let variances = problem.variances(&at, false);
         let positions = (n_rows..at.len()).map(|of| probability(at[of], variances[of], z)).collect();
-        let queries = match self.options.scope {
-            Scope::Site => all.map(|query| self.query(query, 0, &at, &variances, z)).collect(),
-            Scope::Query => in_order(all.collect(), |query| {
-                let means: Vec<f64> = of_site.iter().map(|leave| leave.clamp(0.01, 0.99)).collect();
-                let problem = self.problem(query..query + 1, Leaving::Position, &means);
-                let (at, convergence) = self.maximise(&problem);
-                let variances = problem.variances(&at, false);
-                let mut fit = self.query(query, self.rows.queries[query].start, &at, &variances, z);
-                let longest = self.queries[query].lists().map(|list| list.items().len()).max().unwrap_or(0);
-                let n_rows = fit.items.len();
-                let estimate = |of| probability(at[of], variances[of], z);
-                fit.positions = (n_rows..n_rows + longest).map(estimate).collect();
-                fit.convergence = Some(convergence);
-                fit
-            }),
+        let (queries, own) = match self.options.scope {
+            Scope::Site => (all.map(|query| self.query(query, 0, &at, &variances, z)).collect(), None),
+            Scope::Query => {
+                let fits = in_order(all.collect(), |query| {
+                    let means: Vec<f64> = of_site.iter().map(|leave| leave.clamp(0.01, 0.99)).collect();
+                    let problem = self.problem(query..query + 1, Leaving::Position, &means);
+                    let (at, convergence) = self.maximise(&problem);
+                    let variances = problem.variances(&at, false);
+                    let mut fit = self.query(query, self.rows.queries[query].start, &at, &variances, z);
+                    let longest =
+                        self.queries[query].lists().map(|list| list.items().len()).max().unwrap_or(0);
+                    let n_rows = fit.items.len();
+                    let estimate = |of| probability(at[of], variances[of], z);
+                    let positions: Vec<Estimate> = (n_rows..n_rows + longest).map(estimate).collect();
+                    fit.convergence = Some(convergence);
+                    (fit, positions)
+                });
+                let (queries, own) = fits.into_iter().unzip();
+                (queries, Some(own))
+            }
         };
-        let site = self.site(positions, typical_leave, Some(convergence));
-        Fit { model: self.model, scope: self.options.scope, queries, site }
+        let attractions = self.attractions(queries, Some(convergence));
+        Fit::Dcm { attractions, leave: ByPosition { site: positions, queries: own }, typical_leave }
     }
 }
 

@@ -103,17 +103,18 @@ fn by_hand_with_the_exit_at_the_last_click() {
     let dcm = fit(Model::Dcm, &sessions, &options);
     assert_eq!(attraction(&dcm), [0.75, 1.0 / 3.0, 0.0]);
     // Two clicks at the first position, one of them the last; two at the second, both.
-    let leave: Vec<f64> = dcm.queries()[0].positions.iter().map(|leave| leave.value).collect();
+    let leave: Vec<f64> = dcm.positions(&dcm.queries()[0]).iter().map(|leave| leave.value).collect();
     assert_eq!(leave[..2], [0.5, 1.0]);
     let sdbn = fit(Model::Sdbn, &sessions, &options);
     assert_eq!(attraction(&sdbn), [0.75, 1.0 / 3.0, 0.0]);
-    let satisfaction: Vec<f64> = sdbn.queries()[0].satisfaction.iter().map(|s| s.value).collect();
+    let satisfaction: Vec<f64> = sdbn.satisfaction(sdbn.queries()[0].id).iter().map(|s| s.value).collect();
     assert!((satisfaction[0] - 2.0 / 3.0).abs() < 1e-15 && satisfaction[1] == 1.0);
     // Down to the first click: item 1 clicked 3 of 4, item 2 0 of 2, item 3 0 of 1.
     let cascade = fit(Model::Cascade, &sessions, &options);
     assert_eq!(attraction(&cascade), [0.75, 0.0, 0.0]);
     // Below first clicks: 5 impressions, 1 click.
-    assert_eq!(cascade.site().typical_leave, 1.5 / 6.0);
+    let Fit::Cascade { below_first_click, .. } = cascade else { panic!("{cascade:?}") };
+    assert_eq!(below_first_click, 1.5 / 6.0);
     // Two items, one click, and who knows: exit hidden. v + (1 - v)(1 - b) with b = 1/2 from the session without a click
     // above it.
     let log = "query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n1\t1\t1,2\t10\t0\n1\t1\t1,2\t10\t0\n1\t1\t1,2\t11\t0\n\
@@ -123,7 +124,7 @@ fn by_hand_with_the_exit_at_the_last_click() {
     let dcm = fit(Model::Dcm, &sessions, &options);
     let b = dcm.queries()[0].items[1].attraction.value;
     let a = dcm.queries()[0].items[0].attraction.value;
-    let v = dcm.queries()[0].positions[0].value;
+    let v = dcm.positions(&dcm.queries()[0])[0].value;
     // The likelihood by hand, at the maximum and beside it.
     let likelihood = |a: f64, b: f64, v: f64| {
         let passed = v + (1.0 - v) * (1.0 - b);

@@ -1,60 +1,94 @@
-//! Users of a fitted position-based model who can be simulated: every number a probability, the most examined position first.
+//! Users of a fitted model who can be simulated: every number a probability, and one where the fit knows none.
 //!
-//! A log's first position need not be the most examined one, and then examination relative to it exceeds 1. Simulated users read
-//! from the top; which position of a list is called the first makes no difference to them.
+//! A log's first position need not be the most examined one, and then examination relative to it exceeds 1. Simulated users of a position-based
+//! model read from the top; which position of a list is called the first makes no difference to them.
 
-use super::{Fit, Model, QueryFit};
+use super::{Estimate, Fit, QueryFit};
+use click_models::{CascadeModel, DcmReward, DependentClick, PositionBased};
 
-/// Users of a query, by position-based model.
+/// Users of a query.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Users {
-    /// How probably an examined impression is clicked, one an item of the fit.
-    pub attraction: Vec<f64>,
-    /// How probably a position is examined, falling.
-    pub examination: Vec<f64>,
-    /// Which position of the log each one is, from 0.
-    pub positions: Vec<usize>,
+pub enum Users {
+    /// Of a position-based model, the most examined position first.
+    PositionBased {
+        /// The users; items are in the order of the fit.
+        model: PositionBased,
+        /// Which position of the log each one is, from 0.
+        positions: Vec<usize>,
+    },
+    /// Of a cascade; items are in the order of the fit.
+    Cascade(CascadeModel),
+    /// Of a dependent click model, whose reward is satisfaction; items are in the order of the fit.
+    DependentClick(DependentClick),
 }
 
 impl Fit {
-    /// Users of a query who see its first `n_positions` positions, or as many as it has; none of another model than the PBM.
+    /// Users of a query who see its first `n_positions` positions, or as many as it has, and no more than it has items: a list shows each at most once.
+    /// None of another model than the position-based one, the cascade and the dependent click model, and none without a position.
     ///
-    /// Where nothing is known of an item it is the query's typical one, and where nothing is known of a position it is never
-    /// examined.
+    /// Where nothing is known of an item it is the query's typical one. A position of which nothing is known is never examined by users of a
+    /// position-based model, and left after a click as any other by those of a dependent click model.
     ///
     /// # Examples
     ///
     /// ```
-    /// use click_logs::fit::{Model, Options, fit};
+    /// use click_logs::fit::{Model, Options, Users, fit};
     /// use click_logs::{Format, Reader};
-    /// use click_models::PositionBased;
     ///
     /// let log = "query,item,position,clicks,impressions\nq,a,1,100,1000\nq,a,2,200,1000\nq,b,1,50,1000\nq,b,2,100,1000\n";
     /// let log = Reader::new(Format::counts()).read("counts.csv", log.as_bytes())?;
     /// let options = Options { prior_strength: Some(0.0), ..Options::default() };
     /// let pbm = fit(Model::Pbm, &log.counts, &log.sessions, &options)?;
     /// // The second position is examined twice as often as the first.
-    /// let users = pbm.users(&pbm.queries()[0], 2).unwrap();
-    /// assert_eq!(users.positions, [1, 0]);
-    /// assert!((users.attraction[0] - 0.2).abs() < 1e-9 && (users.examination[1] - 0.5).abs() < 1e-9);
-    /// let users = PositionBased::from_values(&users.attraction, &users.examination)?;
+    /// let Some(Users::PositionBased { model, positions }) = pbm.users(&pbm.queries()[0], 2) else { panic!("users") };
+    /// assert_eq!(positions, [1, 0]);
+    /// assert!((model.attraction()[0].get() - 0.2).abs() < 1e-9 && (model.examination()[1].get() - 0.5).abs() < 1e-9);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn users(&self, query: &QueryFit, n_positions: usize) -> Option<Users> {
-        if self.model() != Model::Pbm {
-            return None;
+        let n_positions = n_positions.min(query.items.len());
+        match self {
+            Self::Pbm { .. } => self.position_based(query, n_positions),
+            Self::Cascade { .. } => {
+                CascadeModel::from_values(&attraction(query, 1.0), n_positions).map(Users::Cascade).ok()
+            }
+            Self::Dcm { typical_leave, .. } => {
+                let known = self.positions(query);
+                let leave = |position: usize| {
+                    let leave = known.get(position).map_or(f64::NAN, |leave| leave.value);
+                    known_or(leave, *typical_leave).clamp(0.0, 1.0)
+                };
+                let leave: Vec<f64> = (0..n_positions).map(leave).collect();
+                let users =
+                    DependentClick::from_values(&attraction(query, 1.0), &leave, DcmReward::default());
+                users.map(Users::DependentClick).ok()
+            }
+            _ => None,
         }
-        let known = |value: f64, otherwise: f64| if value.is_nan() { otherwise } else { value };
+    }
+
+    fn position_based(&self, query: &QueryFit, n_positions: usize) -> Option<Users> {
         let estimates = self.positions(query).iter().take(n_positions);
         let mut positions: Vec<(f64, usize)> =
-            estimates.map(|estimate| known(estimate.value, 0.0)).zip(0..).collect();
+            estimates.map(|estimate: &Estimate| known_or(estimate.value, 0.0)).zip(0..).collect();
         positions.sort_by(|a, b| b.0.total_cmp(&a.0));
         let scale = positions.first().map_or(1.0, |first| first.0.max(1.0));
-        let attraction = |value: f64| (known(value, query.typical) * scale).clamp(0.0, 1.0);
-        Some(Users {
-            attraction: query.items.iter().map(|item| attraction(item.attraction.value)).collect(),
-            examination: positions.iter().map(|(value, _)| (value / scale).clamp(0.0, 1.0)).collect(),
-            positions: positions.into_iter().map(|(_, position)| position).collect(),
+        let examination: Vec<f64> =
+            positions.iter().map(|(value, _)| (value / scale).clamp(0.0, 1.0)).collect();
+        let model = PositionBased::from_values(&attraction(query, scale), &examination).ok()?;
+        Some(Users::PositionBased {
+            model,
+            positions: positions.into_iter().map(|(_, place)| place).collect(),
         })
     }
+}
+
+/// Attraction, one an item, on a scale on which what is examined most is examined always.
+fn attraction(query: &QueryFit, scale: f64) -> Vec<f64> {
+    let of_item = |value: f64| (known_or(value, query.typical) * scale).clamp(0.0, 1.0);
+    query.items.iter().map(|item| of_item(item.attraction.value)).collect()
+}
+
+fn known_or(value: f64, otherwise: f64) -> f64 {
+    if value.is_nan() { otherwise } else { value }
 }

@@ -73,16 +73,20 @@ impl Parameters {
 
 impl ModelRecord {
     fn new(fit: &Fit, names: &Names) -> Self {
-        let leave_of = |model: Model| (fit.model() == model).then(|| fit.site().typical_leave);
+        let (typical_satisfaction, below_first_click) = match *fit {
+            Fit::Sdbn { typical_satisfaction, .. } => (Some(typical_satisfaction), None),
+            Fit::Cascade { below_first_click, .. } => (None, Some(below_first_click)),
+            _ => (None, None),
+        };
         Self {
             model: fit.model(),
             site: SiteRecord {
                 typical: fit.site().typical,
                 lift: fit.site().lift.clone(),
                 prior: fit.site().prior_strength,
-                typical_satisfaction: leave_of(Model::Sdbn),
-                below_first_click: leave_of(Model::Cascade),
-                positions: positions(fit, &fit.site().positions),
+                typical_satisfaction,
+                below_first_click,
+                positions: positions(fit, fit.site_positions()),
                 convergence: fit.site().convergence.as_ref().map(convergence),
             },
             queries: fit.queries().iter().map(|query| QueryRecord::new(fit, query, names)).collect(),
@@ -92,10 +96,11 @@ impl ModelRecord {
 
 impl QueryRecord {
     fn new(fit: &Fit, query: &QueryFit, names: &Names) -> Self {
+        let satisfaction = fit.satisfaction(query.id);
         let item = |(place, item): (usize, &ItemFit)| ItemRecord {
             item: name(names, item.item),
             attraction: EstimateRecord::new(&item.attraction),
-            satisfaction: query.satisfaction.get(place).map(EstimateRecord::new),
+            satisfaction: satisfaction.get(place).map(EstimateRecord::new),
             clicks: item.clicks,
             impressions: item.impressions,
         };
@@ -103,7 +108,7 @@ impl QueryRecord {
             query: name(names, query.id),
             typical: query.typical,
             items: query.items.iter().enumerate().map(item).collect(),
-            positions: positions(fit, &query.positions),
+            positions: positions(fit, fit.own_positions(query.id)),
             convergence: query.convergence.as_ref().map(convergence),
         }
     }

@@ -28,7 +28,7 @@ const APART: f64 = 0.07;
 /// Those of the drawing library.
 pub(super) fn examination(pbm: &Fit, whole: &Whole) -> Result<String> {
     let (rows, what): (Vec<(String, Vec<Estimate>)>, _) = if pbm.scope() == Scope::Site {
-        (vec![("all queries".to_owned(), pbm.site().positions.clone())], "all queries".to_owned())
+        (vec![("all queries".to_owned(), pbm.site_positions().to_vec())], "all queries".to_owned())
     } else {
         let shown = largest(pbm, whole, QUERIES);
         let row = |query: &&QueryFit| (short(whole, query.id), pbm.positions(query).to_vec());

@@ -2,8 +2,8 @@
 
 use super::arguments::{Arguments, HowToRead};
 use super::{Outcome, fit_and_write};
-use anyhow::{Context as _, Result};
-use click_logs::fit::{Fit, QueryFit, rank_one_svd};
+use anyhow::{Context as _, Result, bail};
+use click_logs::fit::{Fit, QueryFit, Users, rank_one_svd};
 use experiment::{FittedQuery, Queries};
 use std::path::{Path, PathBuf};
 
@@ -25,21 +25,21 @@ pub(crate) fn queries_of_log(
     let Outcome { whole, fits, parameters, .. } = fit_and_write(&arguments, may_write)?;
     let measured = |(fit, query): (&Fit, &QueryFit)| {
         let counts = whole.counts.query(query.id).context("a query without counts")?;
-        // A list shows every item at most once.
-        let users = fit.users(query, counts.n_positions().min(query.items.len()));
-        let users = users.context("no position-based model")?;
+        let Some(Users::PositionBased { model, positions }) = fit.users(query, counts.n_positions()) else {
+            bail!("no position-based model");
+        };
         let svd = rank_one_svd(&counts);
         let found = FittedQuery {
             name: whole.counts.names().name(query.id).to_string(),
             theta: query.items.iter().map(|item| item.attraction.value).collect(),
             records: counts.impressions(),
             first_singular_value: svd.map(|svd| svd.share()),
-            reordered: !users.positions.is_sorted(),
+            reordered: !positions.is_sorted(),
         };
-        Ok((found, users.attraction, users.examination))
+        Ok((found, model))
     };
     let queries = fits.iter().flat_map(|fit| fit.queries().iter().map(move |query| (fit, query)));
     let mut queries = queries.map(measured).collect::<Result<Vec<_>>>()?;
     queries.sort_by_key(|(found, ..)| (found.theta.len(), found.records));
-    Ok(Queries::fitted(log, parameters, queries, how.prior)?)
+    Ok(Queries::fitted(log, parameters, queries, how.prior))
 }

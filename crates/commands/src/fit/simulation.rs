@@ -4,10 +4,9 @@ use super::arguments::Arguments;
 use super::source::Whole;
 use anyhow::{Context as _, Result};
 use click_logs::fit::{Choice, Fit, Model, QueryFit, Users};
-use experiment::Experiment;
+use experiment::models::UserModel;
 use experiment::spec::{quoted, title_fault};
-use experiment::toml_reader::Source;
-use std::fmt::Write as _;
+use experiment::{Experiment, Instance, Instances};
 
 /// Queries that a spec has; more than a reader looks at, and as many as are read in a moment.
 const QUERIES: usize = 1000;
@@ -51,83 +50,75 @@ impl<'a> Simulable<'a> {
     ///
     /// # Errors
     ///
-    /// None, unless this program writes what it does not read.
+    /// None, unless this program builds what it does not take.
     pub(super) fn spec(self, arguments: &Arguments, whole: &Whole) -> Result<String> {
-        let mut text = String::new();
-        self.write(&mut text, arguments, whole).context("writing the spec")?;
-        let read = || -> Result<Experiment> {
-            let source = Source::from_text(super::SPEC, text.as_str())?;
-            Ok(Experiment::from_document(&source.parse()?)?)
-        };
-        read().context("the spec that was written does not read back")?;
-        Ok(text)
-    }
-
-    fn write(self, text: &mut String, arguments: &Arguments, whole: &Whole) -> std::fmt::Result {
         let Self { fit, model, policies } = self;
-        let mut queries: Vec<(u64, &QueryFit)> = fit
-            .queries()
-            .iter()
-            .map(|query| (whole.counts.query(query.id).map_or(0, |query| query.impressions()), query))
-            .collect();
-        let all = queries.len();
-        if all > QUERIES {
-            queries.sort_by_key(|&(impressions, _)| std::cmp::Reverse(impressions));
-            queries.truncate(QUERIES);
-            queries.sort_by_key(|(_, query)| query.id);
+        let queries = fit.queries();
+        let impressions =
+            |query: &QueryFit| whole.counts.query(query.id).map_or(0, |query| query.impressions());
+        let mut shown: Vec<&QueryFit> = queries.iter().collect();
+        let mut top = vec![format!("Users as fitted to {} (model {model}).", quoted(&arguments.named()))];
+        if queries.len() > QUERIES {
+            shown.sort_by_key(|query| std::cmp::Reverse(impressions(query)));
+            shown.truncate(QUERIES);
+            shown.sort_by_key(|query| query.id);
+            top.push(format!("The {QUERIES} of {} queries with the most impressions.", queries.len()));
         }
-        writeln!(text, "# Users as fitted to {} (model {model}).", quoted(&arguments.named()))?;
-        if all > QUERIES {
-            writeln!(text, "# The {QUERIES} of {all} queries with the most impressions.")?;
+        top.push("Policies, horizon and runs are a beginning: change them as you like.".to_owned());
+        let (mut users, mut comments) = (Vec::new(), Vec::new());
+        for query in &shown {
+            let n_positions = whole.counts.query(query.id).map_or(1, |query| query.n_positions());
+            let of_query = fit.users(query, n_positions).context("a query without users")?;
+            comments.push(comments_on(query, &of_query, whole));
+            let name = whole.counts.names().name(query.id).into_owned();
+            // `simulate` does not take every text for a name.
+            users.push((Some(name).filter(|name| title_fault(name).is_none()), of_query));
         }
-        writeln!(text, "# Policies, horizon and runs are a beginning: change them as you like.")?;
-        writeln!(text, "name = \"fitted-{model}\"\ntask = \"regret\"\nhorizon = 10_000")?;
-        writeln!(text, "runs = {}\nseed = {}", (queries.len() * 2).max(20), arguments.seed)?;
-        for (_, query) in queries {
-            self.write_instance(text, query, whole)?;
-        }
-        policies.iter().try_for_each(|policy| writeln!(text, "\n[[policies]]\npolicy = \"{policy}\""))
-    }
-
-    fn write_instance(self, text: &mut String, query: &QueryFit, whole: &Whole) -> std::fmt::Result {
-        let names = whole.counts.names();
-        writeln!(text, "\n[[instances]]\nmodel = {}", quoted(self.model))?;
-        let name = names.name(query.id);
-        if is_title(&name) {
-            writeln!(text, "name = {}", quoted(&name))?;
-        }
-        let items: Vec<String> = query.items.iter().map(|item| quoted(&names.name(item.item))).collect();
-        writeln!(text, "# Items: {}.", items.join(", "))?;
-        // A list shows every item at most once.
-        let seen = whole.counts.query(query.id).map_or(1, |query| query.n_positions());
-        let n_positions = seen.min(query.items.len());
-        if let Some(Users { attraction, examination, positions }) = self.fit.users(query, n_positions) {
-            if !positions.is_sorted() {
-                let order: Vec<String> =
-                    positions.iter().map(|position| (position + 1).to_string()).collect();
-                let order = order.join(", ");
-                writeln!(text, "# Positions of the log, from the most to the least examined: {order}.")?;
-            }
-            return writeln!(text, "theta = {attraction:?}\nkappa = {examination:?}");
-        }
-        let inside =
-            |value: f64, otherwise: f64| if value.is_nan() { otherwise } else { value.clamp(0.0, 1.0) };
-        let attraction: Vec<f64> =
-            query.items.iter().map(|item| inside(item.attraction.value, query.typical)).collect();
-        writeln!(text, "attraction = {attraction:?}")?;
-        if self.fit.model() == Model::Cascade {
-            return writeln!(text, "positions = {n_positions}");
-        }
-        let typical = self.fit.site().typical_leave;
-        let positions = self.fit.positions(query);
-        let leave: Vec<f64> = (0..n_positions)
-            .map(|position| positions.get(position).map_or(typical, |leave| inside(leave.value, typical)))
-            .collect();
-        writeln!(text, "leave = {leave:?}")
+        let instances = match fit {
+            Fit::Cascade { .. } => instances(users, |users| match users {
+                Users::Cascade(model) => Some(model),
+                _ => None,
+            }),
+            Fit::Dcm { .. } => instances(users, |users| match users {
+                Users::DependentClick(model) => Some(model),
+                _ => None,
+            }),
+            _ => instances(users, |users| match users {
+                Users::PositionBased { model, .. } => Some(model),
+                _ => None,
+            }),
+        };
+        let builder = Experiment::builder(format!("fitted-{model}"), instances)
+            .runs((shown.len() as u64 * 2).max(20))
+            .seed(arguments.seed)
+            .comments(top, comments);
+        let builder = policies.iter().fold(builder, |builder, policy| builder.policy(policy));
+        Ok(builder.build().context("building the spec")?.to_toml())
     }
 }
 
-/// Whether `simulate` takes this as an instance's name.
-fn is_title(name: &str) -> bool {
-    title_fault(name).is_none()
+/// Kinds of users with their names.
+fn instances<M: UserModel>(
+    users: Vec<(Option<String>, Users)>,
+    of: impl Fn(Users) -> Option<M>,
+) -> Instances {
+    let instance = |(name, users)| Some(Instance { name, model: of(users)?, calibration: None });
+    users.into_iter().filter_map(instance).collect::<Vec<_>>().into()
+}
+
+/// What the log calls the items, and its positions where users read them in another order.
+fn comments_on(query: &QueryFit, users: &Users, whole: &Whole) -> Vec<String> {
+    let names = whole.counts.names();
+    let items: Vec<String> = query.items.iter().map(|item| quoted(&names.name(item.item))).collect();
+    let mut comments = vec![format!("Items: {}.", items.join(", "))];
+    if let Users::PositionBased { positions, .. } = users
+        && !positions.is_sorted()
+    {
+        let order: Vec<String> = positions.iter().map(|position| (position + 1).to_string()).collect();
+        comments.push(format!(
+            "Positions of the log, from the most to the least examined: {}.",
+            order.join(", ")
+        ));
+    }
+    comments
 }

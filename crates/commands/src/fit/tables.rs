@@ -38,23 +38,24 @@ pub(super) fn parameters(counts: &Counts, fits: &[Fit]) -> Result<Vec<u8>> {
         add(&mut by_position, cell);
     }
     for fit in fits {
-        positions(&mut table, fit, "", &fit.site().positions, &by_position)?;
+        positions(&mut table, fit, "", fit.site_positions(), &by_position)?;
         for query in fit.queries() {
             let name = shown(&names.name(query.id));
+            let (satisfaction, own) = (fit.satisfaction(query.id), fit.own_positions(query.id));
             for (place, item) in query.items.iter().enumerate() {
                 let seen = Some((item.clicks, item.impressions));
                 let of = shown(&names.name(item.item));
                 row(&mut table, fit.model(), &name, "attraction", [&of, "", ""], &item.attraction, seen)?;
-                if let Some(satisfaction) = query.satisfaction.get(place) {
+                if let Some(satisfaction) = satisfaction.get(place) {
                     row(&mut table, fit.model(), &name, "satisfaction", [&of, "", ""], satisfaction, seen)?;
                 }
             }
-            if !query.positions.is_empty() {
+            if !own.is_empty() {
                 let mut of_query = vec![(0, 0); by_position.len()];
                 for cell in counts.query(query.id).iter().flat_map(QueryCounts::cells) {
                     add(&mut of_query, cell);
                 }
-                positions(&mut table, fit, &name, &query.positions, &of_query)?;
+                positions(&mut table, fit, &name, own, &of_query)?;
             }
         }
     }
