@@ -2,7 +2,8 @@
 //!
 //! By how much it is beyond each limit has to be below zero, significantly, for every limit; that it *is* beyond one contradicts.
 
-use super::{Comparison, Finding, Levels, Sign, Verdict, number, student, verdict_of};
+use super::{Comparison, Finding, Levels, Sign, Verdict, freedom_of, mean_and_error, number, verdict_of};
+use crate::student;
 
 /// How far an estimate may go.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,6 +68,28 @@ pub(super) fn judge(beyond: &[(f64, f64)], freedom: u64, levels: Levels) -> Comp
         leads_from: None,
         measured: String::new(),
     }
+}
+
+/// Whether a difference is, in both directions, below the margin times a scale of the same runs.
+///
+/// Sameness is shown within a margin. With the slopes `a` and `b` of a run and the scale `m` (the bound's slope, or `(a + b) / 2`), the
+/// differences `a - b - margin m` and `b - a - margin m` both have to have a mean below zero: one sample each, so that nothing is assumed
+/// of how the two slopes and their mean vary together.
+pub(super) fn judge_margin(differences: &[f64], scales: &[f64], margin: f64, levels: Levels) -> Comparison {
+    let beyond = [1.0, -1.0].map(|sign: f64| {
+        let beyond: Vec<f64> = differences
+            .iter()
+            .zip(scales)
+            .map(|(difference, scale)| sign * difference - margin * scale)
+            .collect();
+        mean_and_error(&beyond)
+    });
+    judge(&beyond, freedom_of(differences), levels)
+}
+
+/// A share for readers.
+pub(super) fn percent(share: f64) -> String {
+    format!("{} %", number::significant(100.0 * share, 2))
 }
 
 /// The 95 % confidence interval of an estimate; none if its error is unknown.

@@ -1,13 +1,14 @@
 //! Panels of an experiment: what each simulates, once or in several variants, and what is drawn of it.
 
-use super::{Extent, Panel, Paper, PrintedValue, Variant, tables};
+use super::fields::{read_label, read_power, read_quantity, read_reference, tables};
+use super::{Extent, Panel, Paper, PrintedValue, Variant};
 use crate::axis::Scale;
 use crate::figure::{Band, Figure, Kind};
 use crate::report_dir::{CLAIMS, PAGE};
 use crate::series::Series;
 use crate::subset_shares::shares as subset_shares;
 use experiment::models::{InstanceTable, for_readers};
-use experiment::result::{EndValue, Quantity};
+use experiment::result::EndValue;
 use experiment::toml_reader::{Error, Field, Table, choice, one_of};
 use experiment::{Experiment, Given, Overrides, Task};
 
@@ -217,40 +218,6 @@ fn read_size(table: &Table<'_>, others: &[Variant]) -> Result<Option<f64>, Error
     Ok(Some(size))
 }
 
-/// With which power of the variants' sizes a fitted curve grows; each variant needs one, and at least three are needed.
-pub(super) fn read_power(table: &Table<'_>, kind: &Field<'_>, panel: &Panel) -> Result<f64, Error> {
-    if panel.variants.len() < 3 || panel.variants.iter().any(|variant| variant.size.is_none()) {
-        return Err(kind.error(format!(
-            "{} needs at least three variants, each with a `size`, the number by which they differ",
-            kind.describe()
-        )));
-    }
-    let Some(field) = table.field("power") else { return Ok(1.0) };
-    let power: f64 = field.get()?;
-    if power != 0.0 && power.abs() <= 10.0 {
-        return Ok(power);
-    }
-    Err(field.error(format!("{} is no power: expected a number from −10 to 10, not 0", field.describe())))
-}
-
-/// The policy of all variants to which a curve is fitted.
-pub(super) fn read_fitted(table: &Table<'_>, panel: &Panel) -> Result<String, Error> {
-    read_label(table, "policy", panel)
-}
-
-/// The label of a policy that all variants have.
-pub(super) fn read_label(table: &Table<'_>, key: &str, panel: &Panel) -> Result<String, Error> {
-    let field: Field<'_> = table.required(key)?;
-    let label = read_reference(&field, panel)?;
-    let all = panel.series();
-    let has =
-        |variant: &Variant| all.iter().any(|series| series.variant == variant.name && series.policy == label);
-    match panel.variants.iter().find(|variant| !has(variant)) {
-        None => Ok(label),
-        Some(variant) => Err(field.error(format!("variant {:?} does not have {label:?}", variant.title))),
-    }
-}
-
 /// What a quick check changes of a panel, or of one of its variants; at full scale nothing.
 struct Quick<'doc> {
     extent: Extent,
@@ -408,7 +375,7 @@ fn read_figure(table: &Table<'_>, panel: &Panel) -> Result<Figure, Error> {
         }
         Kind::Fit => {
             figure.power = read_power(table, &field, panel)?;
-            figure.policy = Some(read_fitted(table, panel)?);
+            figure.policy = Some(read_label(table, "policy", panel)?);
             figure.x_label = table.optional("x-label")?;
             figure.value = read_quantity(table, panel)?;
         }
@@ -478,22 +445,6 @@ fn read_parameter(table: &Table<'_>, panel: &Panel) -> Result<&'static str, Erro
     choice(&field, &known, "parameter")
 }
 
-/// Which value of whole runs is meant; none for the one that the task is about.
-pub(super) fn read_quantity(table: &Table<'_>, panel: &Panel) -> Result<Option<EndValue>, Error> {
-    let Some(field) = table.field("quantity") else { return Ok(None) };
-    let known: &[Quantity] = match panel.task() {
-        Task::Regret if panel.has_duels() => {
-            let known = [("regret", EndValue::Regret), ("accuracy", EndValue::Accuracy)];
-            return Ok(Some(choice(&field, &known, "quantity")?));
-        }
-        Task::Regret => return Err(field.error("the panel records regret: leave it out")),
-        Task::Identify => &Quantity::ALL,
-        Task::Budget => &[Quantity::Observations, Quantity::Wrong],
-    };
-    let known: Vec<(&str, Quantity)> = known.iter().map(|quantity| (quantity.name(), *quantity)).collect();
-    Ok(Some(EndValue::Answer(choice(&field, &known, "quantity")?)))
-}
-
 fn read_band(field: &Field<'_>, kind: Kind) -> Result<Band, Error> {
     let bands: &[(&str, Band)] = match kind {
         Kind::Regret => &[
@@ -522,18 +473,6 @@ fn read_from(field: &Field<'_>, panel: &Panel) -> Result<u64, Error> {
         }
     }
     Ok(from)
-}
-
-/// A policy of some variant, to which the others are compared.
-fn read_reference(field: &Field<'_>, panel: &Panel) -> Result<String, Error> {
-    let series = panel.series();
-    let mut known: Vec<&str> = Vec::new();
-    for label in series.iter().map(|series| series.policy.as_str()) {
-        if !known.contains(&label) {
-            known.push(label);
-        }
-    }
-    one_of(field, &known, "policy")
 }
 
 fn read_printed(list: &[&Table<'_>], panel: &Panel) -> Result<Vec<PrintedValue>, Error> {

@@ -3,8 +3,11 @@ mod quick;
 
 use super::*;
 use crate::axis::Scale;
-use crate::claims::{At, Test, Verdict};
+use crate::claims::order::{At, Order};
+use crate::claims::same_slope::SameSlope;
+use crate::claims::{Claim, Test, Verdict};
 use crate::figure::{Band, Kind};
+use std::any::Any;
 
 /// An experiment and claims without fault.
 const EXPERIMENT: &str = r#"
@@ -88,6 +91,12 @@ fn read_quick(experiment: &str, claims: &str) -> Result<Reproduction, Error> {
     Reproduction::from_sources(&experiment, &claims, None, None, Overrides::default(), Extent::Quick)
 }
 
+/// The test of a claim, of this kind.
+fn test_of<T: Test>(claim: &Claim) -> &T {
+    let test: &dyn Any = &*claim.test;
+    test.downcast_ref().unwrap()
+}
+
 #[test]
 fn everything_is_read() {
     let reproduction = read(EXPERIMENT, CLAIMS).unwrap();
@@ -101,7 +110,7 @@ fn everything_is_read() {
     assert_eq!((panel.figures[0].band, panel.figures[0].scale), (Band::Deciles, Scale::Linear));
     let claim = &reproduction.claims[0];
     assert_eq!((claim.level, claim.known), (0.01, Verdict::Reproduced));
-    assert!(matches!(&claim.test, Test::Order { at: At::Round(Some(10)), .. }));
+    assert_eq!(test_of::<Order>(claim).at, At::Round(Some(10)));
     let printed = reproduction.printed.unwrap();
     assert_eq!(printed.rows[0].theta, [0.5, 0.2]);
 }
@@ -407,11 +416,9 @@ fn a_variant_has_the_keys_of_its_panel_and_of_the_top_unless_it_has_its_own() {
     assert_eq!(panel.printed[0].series.to_string(), "b/pbm-ts");
     let looks = Looks::of(["pbm-ts"]);
     assert_eq!(panel.reader_name(&panel.printed[0].series, &looks), "pbm-ts, b");
-    assert!(matches!(&reproduction.claims[2].test, Test::SameSlope { slope: (100, 1000), .. }));
-    assert!(matches!(
-        &reproduction.claims[3].test,
-        Test::Order { at: At::Slope(100, 1000), factor: 0.5, .. }
-    ));
+    assert_eq!(test_of::<SameSlope>(&reproduction.claims[2]).slope, (100, 1000));
+    let order = test_of::<Order>(&reproduction.claims[3]);
+    assert_eq!((order.at, order.factor), (At::Slope(100, 1000), 0.5));
 }
 
 #[test]
@@ -695,7 +702,7 @@ mod kdd2012 {
             .collect();
         assert_eq!(names, instances);
         let mut differing = Vec::new();
-        for claim in reproduction.claims.iter().filter(|claim| matches!(claim.test, Test::Table { .. })) {
+        for claim in reproduction.claims.iter().filter(|claim| claim.test.is_of_rows()) {
             let finding = judge(claim, None, rows).unwrap();
             assert_eq!(finding.verdict, claim.known, "{}", claim.name);
             differing.extend(finding.comparisons.into_iter().map(|comparison| comparison.what));
