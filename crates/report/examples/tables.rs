@@ -8,7 +8,7 @@ use std::{fs, io};
 fn main() -> io::Result<()> {
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../xtask/experiments/README.md");
     let mut text = fs::read_to_string(readme)?;
-    for (name, table) in [("claim kinds", tables::claim_kinds())] {
+    for (name, table) in [("claim kinds", tables::claim_kinds()), ("figure kinds", tables::figure_kinds())] {
         let (begin, end) = (format!("<!-- table: {name} -->\n"), format!("<!-- end: {name} -->"));
         let parts =
             text.split_once(&begin).and_then(|(before, rest)| Some((before, rest.split_once(&end)?.1)));

@@ -6,7 +6,11 @@ use crate::axis::Scale;
 use crate::claims::order::{At, Order};
 use crate::claims::same_slope::SameSlope;
 use crate::claims::{Claim, Test, Verdict};
-use crate::figure::{Band, Kind};
+use crate::figure::Band;
+use crate::figure::Plot;
+use crate::figure::heat_map::HeatMap;
+use crate::figure::parameters::Parameters;
+use crate::figure::regret::Regret;
 use std::any::Any;
 
 /// An experiment and claims without fault.
@@ -97,6 +101,12 @@ fn test_of<T: Test>(claim: &Claim) -> &T {
     test.downcast_ref().unwrap()
 }
 
+/// What a figure of this kind shows.
+fn plot_of<P: Plot>(figure: &Figure) -> &P {
+    let plot: &dyn Any = &*figure.plot;
+    plot.downcast_ref().unwrap()
+}
+
 #[test]
 fn everything_is_read() {
     let reproduction = read(EXPERIMENT, CLAIMS).unwrap();
@@ -107,7 +117,8 @@ fn everything_is_read() {
     let quick = read_quick(EXPERIMENT, CLAIMS).unwrap();
     let changed = &quick.panels[0].variants[0].experiment;
     assert_eq!((changed.runs(), changed.horizon(), changed.seed()), (10, 100, 1));
-    assert_eq!((panel.figures[0].band, panel.figures[0].scale), (Band::Deciles, Scale::Linear));
+    let rounds = &plot_of::<Regret>(&panel.figures[0]).rounds;
+    assert_eq!((rounds.band, rounds.scale), (Band::Deciles, Scale::Linear));
     let claim = &reproduction.claims[0];
     assert_eq!((claim.level, claim.known), (0.01, Verdict::Reproduced));
     assert_eq!(test_of::<Order>(claim).at, At::Round(Some(10)));
@@ -412,7 +423,7 @@ fn a_variant_has_the_keys_of_its_panel_and_of_the_top_unless_it_has_its_own() {
     assert_eq!(a.experiment.checkpoints(), [1, 32, 100, 1000]);
     let kappa = |variant: &Variant| variant.experiment.instances().tables()[0].parameters[1].1.numbers()[1];
     assert_eq!((kappa(a), kappa(b)), (0.5, 0.1));
-    assert_eq!(panel.figures[1].relative_to.as_deref(), Some("pbm-ucb"));
+    assert_eq!(plot_of::<HeatMap>(&panel.figures[1]).relative_to.as_deref(), Some("pbm-ucb"));
     assert_eq!(panel.printed[0].series.to_string(), "b/pbm-ts");
     let looks = Looks::of(["pbm-ts"]);
     assert_eq!(panel.reader_name(&panel.printed[0].series, &looks), "pbm-ts, b");
@@ -428,13 +439,14 @@ fn a_figure_of_parameters_has_the_numbers_of_every_instance() {
     let experiment = experiment.replace("kind = \"final\", scale = \"log\"", figure);
     let experiment = experiment.replace("kind = \"regret\", band = \"deciles\"", figure);
     let panels = read(&experiment, &claims).unwrap().panels;
-    let of = |panel: usize| panels[panel].figures[0].clone();
+    let of = |panel: usize| plot_of::<Parameters>(&panels[panel].figures[0]).clone();
     assert_eq!(of(0).numbers, [("one".to_owned(), vec![1.0, 0.5])]);
     let each = [("kappa 1, .5".to_owned(), vec![1.0, 0.5]), ("b".to_owned(), vec![1.0, 0.1])];
     assert_eq!((of(1).parameter, of(1).numbers), ("Examination kappa", each.to_vec()));
     // The same in all variants is shown once.
     let same = experiment.replace("instances = [{ theta = [0.5, 0.2], kappa = [1.0, 0.1] }]\n", "");
-    assert_eq!(read(&same, &claims).unwrap().panels[1].figures[0].numbers, of(0).numbers);
+    let same = read(&same, &claims).unwrap();
+    assert_eq!(plot_of::<Parameters>(&same.panels[1].figures[0]).numbers, of(0).numbers);
 }
 
 #[test]
@@ -443,7 +455,8 @@ fn a_figure_of_parameters_shows_what_was_calibrated_and_waits_for_data() {
     let reproduction = Reproduction::read(&folder, None, None, Overrides::default(), Extent::Full).unwrap();
     let figures = |panels: &[Panel], name: &str| {
         let panel = panels.iter().find(|panel| panel.name == name).unwrap();
-        panel.figures.iter().filter(|figure| figure.kind == Kind::Parameters).cloned().collect::<Vec<_>>()
+        let plots = panel.figures.iter().map(|figure| &*figure.plot as &dyn Any);
+        plots.filter_map(|plot| plot.downcast_ref::<Parameters>()).cloned().collect::<Vec<_>>()
     };
     let largest = |list: &[f64]| list.iter().copied().fold(0.0, f64::max);
     let both: Vec<Vec<(String, usize, f64)>> = figures(&reproduction.panels, "both")
