@@ -48,7 +48,6 @@ pub use within::Limits;
 pub(crate) use not_testable::Untested;
 pub(crate) use reading::Reading;
 
-use crate::series::Series;
 use anyhow::{Context as _, Result};
 use experiment::number;
 use experiment::result::EndValue;

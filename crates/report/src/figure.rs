@@ -24,7 +24,6 @@ use self::click_through_rate::ClickThroughRate;
 use self::final_values::FinalValues;
 use self::regret::Regret;
 use crate::series::Simulated;
-use crate::student;
 use anyhow::Result;
 use experiment::result::ResultFile;
 use experiment::toml_reader::{Error, Field, choice};
@@ -177,12 +176,6 @@ fn unit_of<'a>(results: impl Iterator<Item = &'a ResultFile>) -> &'static str {
         [unit] => unit,
         _ => "reward",
     }
-}
-
-/// How many standard errors a 95 % confidence interval reaches to either side; none for one run, whose error is unknown.
-fn band_factor(runs: u64) -> Option<f64> {
-    let freedom = runs.checked_sub(1).filter(|&freedom| freedom > 0)?;
-    Some(student::critical(0.025, freedom))
 }
 
 /// How many runs: "one run", "mean of 20 runs", "mean of 20 to 100 runs".

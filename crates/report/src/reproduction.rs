@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use self::fields::tables;
+use self::fields::{read_title, tables};
 use crate::claims::{Claim, Row, Untested, Verdict};
 use crate::figure::{self, Figure, Looks};
 use crate::series::{Series, reader_name};
@@ -546,10 +546,7 @@ fn read_names(
     let mut names = BTreeMap::new();
     for label in policies {
         let Some(field) = table.field(&label) else { continue };
-        let name: String = field.get()?;
-        if name.trim().is_empty() {
-            return Err(field.error("the name is empty: expected what readers call the policy"));
-        }
+        let name = read_title(&field)?;
         if names.values().any(|other| *other == name) {
             return Err(field.error(format!("{name:?} is the name of another policy already")));
         }

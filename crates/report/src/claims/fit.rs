@@ -14,6 +14,7 @@ use super::{
 use crate::fit::Fit as Line;
 use crate::reproduction::fields::{read_label, read_power};
 use crate::series::Series;
+use crate::student::CONFIDENCE;
 use confidence::Probability;
 use experiment::toml_reader::{Error, Field};
 
@@ -112,9 +113,9 @@ impl Test for Fit {
             ..explained.clone()
         };
         let comparisons = vec![explained, grows];
-        let interval = |value: f64, se: f64| number::with_error(value, whole.critical() * se);
+        let interval = |value: f64, se: f64| number::with_error(value, whole.reach() * se);
         let summary = format!(
-            "R² = {}, at least {} stated; {} = {} size{} + {} (95 % intervals); p = {:.1e}.",
+            "R² = {}, at least {} stated; {} = {} size{} + {} ({CONFIDENCE} intervals); p = {:.1e}.",
             number::significant(whole.r_squared, 4),
             number::significant(self.r_squared, 3),
             evidence.value.words(),

@@ -6,7 +6,7 @@ use super::parallel::Parallel;
 use super::same_slope::SameSlope;
 use super::table::{Column, PrintedTable};
 use super::*;
-use crate::series::Simulated;
+use crate::series::{Series, Simulated};
 use confidence::math::ln;
 use experiment::Measured;
 use experiment::result::{Found, MeanSe};

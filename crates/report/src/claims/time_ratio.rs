@@ -100,9 +100,9 @@ impl Test for TimeRatio {
     }
 }
 
-/// The 95 % confidence interval of the ratio, from that of its logarithm.
+/// The confidence interval of the ratio, from that of its logarithm.
 fn interval(mean: f64, se: f64, freedom: u64) -> Option<String> {
-    let reach = (freedom > 0).then(|| student::critical(0.025, freedom) * se)?;
+    let reach = student::reach(freedom)? * se;
     let [low, high] = [mean - reach, mean + reach].map(libm::exp);
     Some(format!("{} to {}", number::significant(low, 3), number::significant(high, 3)))
 }

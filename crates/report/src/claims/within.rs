@@ -3,7 +3,7 @@
 //! By how much it is beyond each limit has to be below zero, significantly, for every limit; that it *is* beyond one contradicts.
 
 use super::{Comparison, Finding, Levels, Sign, Verdict, freedom_of, mean_and_error, number, verdict_of};
-use crate::student;
+use crate::student::{self, CONFIDENCE};
 
 /// How far an estimate may go.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -92,10 +92,9 @@ pub(super) fn percent(share: f64) -> String {
     format!("{} %", number::significant(100.0 * share, 2))
 }
 
-/// The 95 % confidence interval of an estimate; none if its error is unknown.
+/// The confidence interval of an estimate; none if its error is unknown.
 pub(super) fn interval(value: f64, se: f64, freedom: u64) -> Option<String> {
-    let known = freedom > 0 && value.is_finite() && se.is_finite();
-    let reach = known.then(|| student::critical(0.025, freedom) * se)?;
+    let reach = student::reach(freedom).filter(|_| value.is_finite() && se.is_finite())? * se;
     Some(format!("{} to {}", number::beside(value - reach, se), number::beside(value + reach, se)))
 }
 
@@ -103,7 +102,8 @@ pub(super) fn interval(value: f64, se: f64, freedom: u64) -> Option<String> {
 pub(super) fn with_intervals(mut finding: Finding, intervals: Option<Vec<String>>) -> Finding {
     if let Some(intervals) = intervals {
         let of_each = if intervals.len() > 1 { ", comparison by comparison" } else { "" };
-        finding.summary = format!("{} 95 % confidence{of_each}: {}.", finding.summary, intervals.join("; "));
+        finding.summary =
+            format!("{} {CONFIDENCE} confidence{of_each}: {}.", finding.summary, intervals.join("; "));
     }
     finding
 }

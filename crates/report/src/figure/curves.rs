@@ -1,8 +1,9 @@
 //! Curves over rounds: of one result, or of all variants over each other.
 
-use super::{Kind, Looks, Plot, Reading, band_factor, runs_in_words, unit_of};
+use super::{Kind, Looks, Plot, Reading, runs_in_words, unit_of};
 use crate::axis::{Axis, Scale};
 use crate::series::{Simulated, reader_name};
+use crate::student::{self, CONFIDENCE};
 use crate::svg::{self, Chart, Curve, Look};
 use anyhow::Result;
 use experiment::result::{Curves, PolicyResult, ResultFile};
@@ -166,7 +167,7 @@ pub(super) fn chart<T: OverRounds>(
     let mut curves = references(figure, variants, one_policy);
     let mut policies: Vec<Curve> = Vec::new();
     for (number, Shown { title, result }) in variants.iter().enumerate() {
-        let factor = band_factor(result.runs);
+        let factor = student::reach(result.runs.saturating_sub(1));
         for policy in &result.policies {
             let label = reader_name(looks.name(&policy.label), title, one_policy);
             // Variants of one policy have colours of their own; of several, the policy's with a marker of their own.
@@ -294,10 +295,10 @@ fn subtitle(figure: &impl OverRounds, variants: &[Shown<'_>], curves: &[Curve]) 
     let runs = runs_in_words(variants.iter().map(|shown| shown.result));
     let shaded = curves.iter().any(|curve| !curve.band.is_empty());
     let band = match figure.rounds().band {
-        Band::Confidence if shaded => "; shaded: 95 % confidence interval",
-        Band::Deciles if shaded => "; shaded: first to last decile of the runs",
-        Band::Range if shaded => "; shaded: least to most of the runs",
-        _ => "",
+        Band::Confidence if shaded => format!("; shaded: {CONFIDENCE} confidence interval"),
+        Band::Deciles if shaded => "; shaded: first to last decile of the runs".to_owned(),
+        Band::Range if shaded => "; shaded: least to most of the runs".to_owned(),
+        _ => String::new(),
     };
     let dashed: Vec<&Curve> = curves.iter().filter(|curve| curve.look.is_dashed()).collect();
     let dashed = if dashed.is_empty() { "" } else { figure.dashed(&dashed) };

@@ -2,10 +2,11 @@
 //! policy to policy.
 
 use super::end_values::{compared, in_words, in_words_without_unit, value};
-use super::{Band, Kind, Looks, Need, Plot, Reading, band_factor, runs_in_words};
+use super::{Band, Kind, Looks, Need, Plot, Reading, runs_in_words};
 use crate::axis::{Axis, Scale};
 use crate::reproduction::fields::{read_quantity, read_reference};
 use crate::series::{Simulated, labels};
+use crate::student::{self, CONFIDENCE};
 use crate::svg::{self, Chart, Curve};
 use experiment::result::{EndValue, ResultFile};
 use experiment::toml_reader::Error;
@@ -149,7 +150,8 @@ fn of_policies(figure: &FinalValues, title: Option<&str>, result: &ResultFile, l
             continue;
         };
         let x = place as f64;
-        let bar = band_factor(result.runs).map(|factor| (x, mean - factor * se, mean + factor * se));
+        let bar = student::reach(result.runs.saturating_sub(1))
+            .map(|factor| (x, mean - factor * se, mean + factor * se));
         curves.push(Curve {
             label: number::estimate(mean, se, result.runs),
             look: looks.policy(&policy.label),
@@ -179,7 +181,8 @@ fn bar(figure: &FinalValues, variant: &Simulated, label: &str, (mean, se): (f64,
             Some((*regret.min.last()?, *regret.max.last()?))
         }
         Band::None => None,
-        _ => band_factor(result.runs).map(|factor| (mean - factor * se, mean + factor * se)),
+        _ => student::reach(result.runs.saturating_sub(1))
+            .map(|factor| (mean - factor * se, mean + factor * se)),
     }
 }
 
@@ -190,9 +193,9 @@ fn subtitle<'a>(
     results: impl Iterator<Item = &'a ResultFile> + Clone,
 ) -> String {
     let bars = match (curves.iter().all(|curve| curve.band.is_empty()), band) {
-        (true, _) => "",
-        (false, Band::Range) => "; bars: least to most of the runs",
-        (false, _) => "; bars: 95 % confidence interval",
+        (true, _) => String::new(),
+        (false, Band::Range) => "; bars: least to most of the runs".to_owned(),
+        (false, _) => format!("; bars: {CONFIDENCE} confidence interval"),
     };
     let scale = if scale == Scale::Log { "; log scale" } else { "" };
     format!("{}{bars}{scale}", runs_in_words(results))

@@ -7,6 +7,7 @@ use crate::axis::{Axis, Scale};
 use crate::fit::Fit as Line;
 use crate::reproduction::fields::{read_label, read_power, read_quantity};
 use crate::series::Simulated;
+use crate::student::CONFIDENCE;
 use crate::svg::{self, Chart, Curve};
 use experiment::number;
 use experiment::result::{EndValue, ResultFile};
@@ -94,7 +95,7 @@ pub(super) fn chart(figure: &Fit, title: Option<&str>, variants: &[Simulated], l
         let sign = if fit.intercept < 0.0 { "−" } else { "+" };
         let _ = write!(
             subtitle,
-            "; line: {} x{power} {sign} {}, R² = {}; shaded: its 95 % confidence interval",
+            "; line: {} x{power} {sign} {}, R² = {}; shaded: its {CONFIDENCE} confidence interval",
             number::significant(fit.slope, 4),
             number::significant(fit.intercept.abs(), 4),
             number::significant(fit.r_squared, 4)

@@ -3,7 +3,14 @@
 use super::{Panel, Variant};
 use experiment::Task;
 use experiment::result::{EndValue, Quantity};
+use experiment::spec::title_fault;
 use experiment::toml_reader::{Error, Field, Table, choice, one_of};
+
+/// A label, heading or name for readers.
+pub(super) fn read_title(field: &Field<'_>) -> Result<String, Error> {
+    let title: String = field.get()?;
+    title_fault(&title).map_or(Ok(title), |fault| Err(field.error(fault)))
+}
 
 /// The tables of `[[key]]`, at least one.
 pub(super) fn tables<'doc>(table: &Table<'doc>, key: &str) -> Result<Vec<Table<'doc>>, Error> {

@@ -1,6 +1,6 @@
 //! Panels of an experiment: what each simulates, once or in several variants, and what is drawn of it.
 
-use super::fields::tables;
+use super::fields::{read_title, tables};
 use super::{Extent, Panel, Paper, PrintedValue, Variant};
 use crate::figure::{Figure, Kind, Reading};
 use crate::report_dir::{CLAIMS, PAGE};
@@ -151,7 +151,7 @@ fn read_variants(
         }
         let quick_title = own.table.as_ref().and_then(|quick| quick.field("title"));
         let title = match quick_title.or_else(|| table.field("title")) {
-            Some(field) => read_title(&field, &all.run)?,
+            Some(field) => read_short_title(&field, &all.run)?,
             None => name.clone(),
         };
         let quick_size = own.table.as_ref().filter(|quick| quick.field("size").is_some());
@@ -185,11 +185,8 @@ fn read_variants(
 }
 
 /// What readers call a variant, in little room.
-fn read_title(field: &Field<'_>, others: &[Variant]) -> Result<String, Error> {
-    let title: String = field.get()?;
-    if title.trim().is_empty() || title.chars().any(char::is_control) {
-        return Err(field.error("the title is empty or not one line: expected a few words"));
-    }
+fn read_short_title(field: &Field<'_>, others: &[Variant]) -> Result<String, Error> {
+    let title = read_title(field)?;
     if title.chars().count() > MAX_TITLE {
         return Err(field.error(format!(
             "the title is longer than {MAX_TITLE} characters: expected a few words, for legends and axes"

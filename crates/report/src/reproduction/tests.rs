@@ -161,7 +161,7 @@ fn faults_of_the_experiment_have_their_place() {
         (
             "[printed]",
             "[names]\npbm-ts = \" \"\n[printed]",
-            "experiment.toml:15:10: names.pbm-ts: the name is empty",
+            "experiment.toml:15:10: names.pbm-ts: the text begins or ends with a space",
         ),
         (
             "scale = \"linear\"",
@@ -488,7 +488,11 @@ fn faults_of_variants_have_their_place() {
             "{ kind = \"regret\", variant = \"c\" }",
             "panels[1].figures[0].variant: unknown variant \"c\"",
         ),
-        ("title = \"kappa 1, .5\"", "title = \" \"", "panels[1].variants[0].title: the title is empty"),
+        (
+            "title = \"kappa 1, .5\"",
+            "title = \" \"",
+            "panels[1].variants[0].title: the text begins or ends with a space",
+        ),
         (
             "title = \"kappa 1, .5\"",
             "title = \"0123456789 0123456789 0123456789 0123456789\"",
