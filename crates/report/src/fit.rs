@@ -81,12 +81,12 @@ impl Fit {
     /// Half the width of the 95 % confidence interval of the curve at a place.
     pub(crate) fn band(&self, x: f64) -> f64 {
         let away = libm::pow(x, self.power) - self.mean;
-        self.critical() * self.deviation * (1.0 / self.count + away * away / self.spread).sqrt()
+        self.reach() * self.deviation * (1.0 / self.count + away * away / self.spread).sqrt()
     }
 
-    /// How many standard errors a 95 % confidence interval reaches to either side.
-    pub(crate) fn critical(&self) -> f64 {
-        student::critical(0.025, self.freedom)
+    /// How many standard errors a confidence interval reaches to either side.
+    pub(crate) fn reach(&self) -> f64 {
+        student::reach(self.freedom).unwrap_or(f64::INFINITY)
     }
 }
 

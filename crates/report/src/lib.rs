@@ -17,6 +17,7 @@ pub mod page;
 pub mod report_dir;
 pub mod reproduction;
 pub mod svg;
+pub mod tables;
 
 pub use axis::{Axis, Scale};
 pub use report::{Judged, PanelReport, Picture, Ran, Report, VariantReport};

@@ -3,7 +3,7 @@
 mod values;
 
 use crate::claims::{Agreement, Column, Comparison, Finding, Verdict};
-use crate::figure::{Kind, Looks};
+use crate::figure::Looks;
 use crate::html::Html;
 use crate::report::{Judged, PanelReport, Picture, Report, VariantReport};
 use crate::reproduction::{DataSource, Panel, Printed, Reproduction, Variant};
@@ -121,10 +121,10 @@ fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, found: &Pane
     };
     let ran = ran(panel, found);
     html.element("p", "muted", &format!("{}{ran}{users}", source(report.reproduction, panel)));
-    for picture in found.pictures.iter().filter(|picture| picture.kind == Kind::HeatMap) {
+    for picture in found.pictures.iter().filter(|picture| picture.is_wide) {
         write_picture(html, "wide", picture);
     }
-    let narrow = || found.pictures.iter().filter(|picture| picture.kind != Kind::HeatMap);
+    let narrow = || found.pictures.iter().filter(|picture| !picture.is_wide);
     // A column a variant needs the whole width.
     let wide = values::needs_width(panel, found);
     let nothing_at_the_left = wide && narrow().next().is_none();

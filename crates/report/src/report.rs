@@ -1,7 +1,7 @@
 //! A report on a reproduction: panel after panel is judged and drawn as soon as it was run, and written with the page at the end.
 
 use crate::claims::{Agreement, Claim, Comparison, Evidence, Finding, Verdict, judge};
-use crate::figure::{self, Figure, Kind, Looks};
+use crate::figure::{self, Figure, Looks};
 use crate::page;
 use crate::report_dir::{self, Owner};
 use crate::reproduction::{Panel, Reproduction};
@@ -40,8 +40,8 @@ pub struct Picture {
     pub file: String,
     /// The picture itself.
     pub svg: String,
-    /// What it shows.
-    pub kind: Kind,
+    /// Whether it needs the whole width of a page.
+    pub is_wide: bool,
 }
 
 /// What one simulation left.
@@ -128,7 +128,7 @@ impl<'a> Report<'a> {
         let pictures = drawn.into_iter().zip(&panel.figures).map(|((file, svg), figure)| Picture {
             file: format!("{}/{file}", panel.name),
             svg,
-            kind: figure.kind,
+            is_wide: figure.plot.kind().is_wide,
         });
         let found = panel.variants.iter().zip(simulated).zip(manifests);
         let variants = found.map(|((variant, simulated), manifest)| {

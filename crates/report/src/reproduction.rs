@@ -6,12 +6,15 @@
 mod claims;
 mod panels;
 
+pub(crate) mod fields;
+
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::claims::{Claim, Row, Test, Verdict};
+use self::fields::{read_title, tables};
+use crate::claims::{Claim, Row, Untested, Verdict};
 use crate::figure::{self, Figure, Looks};
 use crate::series::{Series, reader_name};
 use click_models::PreferenceMatrix;
@@ -227,7 +230,7 @@ impl Panel {
     }
 
     /// The variant that has a series.
-    fn variant_of(&self, series: &Series) -> Option<&Variant> {
+    pub(crate) fn variant_of(&self, series: &Series) -> Option<&Variant> {
         self.variants.iter().find(|variant| variant.name == series.variant)
     }
 
@@ -246,7 +249,7 @@ impl Variant {
     }
 
     /// What a message calls it.
-    fn described(&self) -> String {
+    pub(crate) fn described(&self) -> String {
         let quick = if self.extent == Extent::Quick { "quick " } else { "" };
         match &self.name {
             None => format!("{quick}panel"),
@@ -329,7 +332,7 @@ impl Reproduction {
         let Some(queries) = queries else {
             for claim in &mut reproduction.claims {
                 if with_data.iter().any(|panel| claim.panel.as_ref() == Some(&panel.name)) {
-                    claim.test = Test::NotTestable { reason: "the data are not public".to_owned() };
+                    claim.test = Untested::not_testable("the data are not public");
                 }
             }
             let (left, run): (Vec<Panel>, Vec<Panel>) =
@@ -380,8 +383,8 @@ impl Reproduction {
         for (row, number) in printed.rows.iter_mut().zip(1..) {
             row.name = format!("row {number}");
         }
-        for claim in self.claims.iter_mut().filter(|claim| matches!(claim.test, Test::Table { .. })) {
-            claim.test = Test::NotTestable { reason: reason.clone() };
+        for claim in self.claims.iter_mut().filter(|claim| claim.test.is_of_rows()) {
+            claim.test = Untested::not_testable(reason.clone());
         }
     }
 
@@ -543,10 +546,7 @@ fn read_names(
     let mut names = BTreeMap::new();
     for label in policies {
         let Some(field) = table.field(&label) else { continue };
-        let name: String = field.get()?;
-        if name.trim().is_empty() {
-            return Err(field.error("the name is empty: expected what readers call the policy"));
-        }
+        let name = read_title(&field)?;
         if names.values().any(|other| *other == name) {
             return Err(field.error(format!("{name:?} is the name of another policy already")));
         }
@@ -593,19 +593,6 @@ fn read_printed(table: &Table<'_>, known: Option<&[InstanceTable]>) -> Result<Pr
     let title = table.required("title")?;
     table.finish()?;
     Ok(Printed { title, rows })
-}
-
-/// The tables of `[[key]]`, at least one.
-fn tables<'doc>(table: &Table<'doc>, key: &str) -> Result<Vec<Table<'doc>>, Error> {
-    let Some(field) = table.field(key) else {
-        return Err(table.missing(key, &format!("at least one table, written [[{key}]]")));
-    };
-    let list: Vec<Table<'doc>> = field.get()?;
-    if list.is_empty() {
-        Err(field.error(format!("none given: expected at least one table, [[{key}]]")))
-    } else {
-        Ok(list)
-    }
 }
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ pub fn run_into(runner: &Runner<'_>, dir: &Path) -> Result<Measured> {
     let picture = |((file, svg), figure): (&(String, String), &Figure)| Picture {
         file: file.clone(),
         svg: svg.clone(),
-        kind: figure.kind,
+        is_wide: figure.plot.kind().is_wide,
     };
     let found = PanelReport {
         pictures: drawn.iter().zip(&figures).map(picture).collect(),

@@ -1,25 +1,33 @@
-//! How surprising a mean is: tails and quantiles of Student's t distribution.
+//! How surprising a mean is: tails and quantiles of Student's t distribution, and the confidence intervals that follow.
 //!
 //! The mean of n independent runs divided by its estimated standard error has, for means of many rounds, close to Student's
 //! distribution with n - 1 degrees of freedom; with thousands of runs that is the normal distribution, with twenty its
-//! tails are clearly heavier. The tail is the regularised incomplete beta function,
-//! `P(T > t) = I_x(v / 2, 1 / 2) / 2` with `x = v / (v + t^2)`, by its continued fraction (modified Lentz).
+//! tails are clearly heavier.
+//!
+//! The tail is that of statrs. The quantile is found from it by bisection: statrs' own one is off by 2e-5 at 1,000,000 degrees of
+//! freedom, and by a factor of five at 1 and the level 1e-9.
+
+use statrs::distribution::{ContinuousCDF as _, StudentsT};
+
+/// How certain the confidence intervals are that readers see.
+pub(crate) const CONFIDENCE: &str = "95 %";
+
+/// The probability that such an interval leaves out at either end.
+const LEFT_OUT: f64 = 0.025;
+
+/// How many standard errors such an interval reaches to either side of a mean; none with no degree of freedom, where the error is unknown.
+pub(crate) fn reach(freedom: u64) -> Option<f64> {
+    (freedom > 0).then(|| critical(LEFT_OUT, freedom))
+}
 
 /// `P(T > t)` for Student's distribution with this many degrees of freedom.
 ///
 /// With no degree of freedom nothing is known of the spread: 1 for every t.
 pub(crate) fn upper_tail(t: f64, freedom: u64) -> f64 {
-    if freedom == 0 || t.is_nan() {
+    if t.is_nan() {
         return 1.0;
     }
-    if t < 0.0 {
-        return 1.0 - upper_tail(-t, freedom);
-    }
-    if t == f64::INFINITY {
-        return 0.0;
-    }
-    let freedom = freedom as f64;
-    0.5 * incomplete_beta(freedom / 2.0, 0.5, freedom, t * t)
+    StudentsT::new(0.0, 1.0, freedom as f64).map_or(1.0, |distribution| distribution.sf(t))
 }
 
 /// The t with `P(T > t) = level`, for a level below one half; infinite with no degree of freedom.
@@ -41,45 +49,6 @@ pub(crate) fn critical(level: f64, freedom: u64) -> f64 {
         }
     }
     high
-}
-
-/// `I_x(a, b)` at `x = p / (p + q)`; given by its two parts because `1 - x` would lose digits.
-fn incomplete_beta(a: f64, b: f64, p: f64, q: f64) -> f64 {
-    if q == 0.0 {
-        return 1.0;
-    }
-    let (x, y) = (p / (p + q), q / (p + q));
-    let front = libm::exp(
-        libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b) + a * libm::log(x) + b * libm::log(y),
-    );
-    // The fraction converges quickly on one side of the mean; on the other, swap the tails.
-    if x < (a + 1.0) / (a + b + 2.0) {
-        front * beta_fraction(a, b, x) / a
-    } else {
-        1.0 - front * beta_fraction(b, a, y) / b
-    }
-}
-
-fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
-    let away = |value: f64| if value.abs() < 1e-300 { 1e-300 } else { value };
-    let mut c = 1.0;
-    let mut d = 1.0 / away(1.0 - (a + b) * x / (a + 1.0));
-    let mut fraction = d;
-    for step in 1..100_000_u32 {
-        let m = f64::from(step);
-        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-        d = 1.0 / away(1.0 + even * d);
-        c = away(1.0 + even / c);
-        fraction *= d * c;
-        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
-        d = 1.0 / away(1.0 + odd * d);
-        c = away(1.0 + odd / c);
-        fraction *= d * c;
-        if (d * c - 1.0).abs() < 1e-15 {
-            break;
-        }
-    }
-    fraction
 }
 
 #[cfg(test)]
@@ -117,6 +86,15 @@ mod tests {
         close(critical(0.025, 1), 12.706_2, 1e-5);
         close(critical(0.001, 100_000_000), 3.090_232, 1e-6);
         assert_eq!(critical(0.001, 0), f64::INFINITY);
+        close(reach(1).unwrap(), 12.706_2, 1e-5);
+        assert_eq!(reach(0), None);
+    }
+
+    /// Of one degree of freedom it is `1 / tan(pi level)`, about `1 / (pi level)`.
+    #[test]
+    fn quantiles_of_small_levels_are_right() {
+        close(critical(1e-9, 1), 1e9 / std::f64::consts::PI, 1e-8);
+        close(critical(1e-6, 1), 1e6 / std::f64::consts::PI, 1e-8);
     }
 
     #[test]

@@ -4,87 +4,128 @@
 //! `n R^2 - (n - 1) R^2 without the run` are a sample whose mean is `R^2`, less its bias, and whose spread is that of the runs. And the slope
 //! has to be positive, on the residuals of the fit.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context as _, bail};
+use std::sync::Arc;
 
+use super::reading::check_paired;
 use super::{
-    Comparison, Evidence, Finding, FitClaim, Levels, Sign, freedom_of, mean_and_error, number, verdict_of,
+    Basis, Comparison, Finding, Kind, Reading, Sign, Test, freedom_of, mean_and_error, number, verdict_of,
 };
-use crate::fit::Fit;
+use crate::fit::Fit as Line;
+use crate::reproduction::fields::{read_label, read_power};
 use crate::series::Series;
+use crate::student::CONFIDENCE;
+use confidence::Probability;
+use experiment::toml_reader::{Error, Field};
 
-pub(super) fn judge(evidence: &Evidence<'_>, claim: &FitClaim, levels: Levels) -> Result<Finding> {
-    let mut sizes = Vec::new();
-    let mut samples = Vec::new();
-    for variant in evidence.variants {
-        let series = Series { variant: variant.name.clone(), policy: claim.policy.clone() };
-        let runs = evidence.runs(&series)?;
-        let last = *runs.rounds().last().context("the result has no checkpoint")?;
-        sizes.push(variant.size.with_context(|| format!("the variant {series} has no size"))?);
-        samples.push(runs.regret(last)?);
+pub(super) static KIND: Kind = Kind {
+    name: "fit",
+    keys: "`policy`: a label that all variants have; `power`, 1 by default; `r-squared`",
+    holds: "means over runs lie along `c1 size^power + c2` (least squares): R² at least `r-squared`, by its jackknife over the runs, and `c1` above 0, by the residuals",
+    read: |reading| Ok(Arc::new(read(reading)?)),
+};
+
+/// The means over runs grow like a power of the number by which variants differ: a fitted curve, and how well it has to fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// Label of the policy, which all variants have.
+    pub policy: String,
+    /// With which power of the size it grows.
+    pub power: f64,
+    /// The least share of the variance of the means that it explains.
+    pub r_squared: f64,
+}
+
+fn read(reading: &Reading<'_, '_>) -> Result<Fit, Error> {
+    let (panel, table) = (reading.panel()?, reading.table);
+    check_paired(&reading.kind, panel, &panel.series())?;
+    let power = read_power(table, &reading.kind, panel)?;
+    let policy = read_label(table, "policy", panel)?;
+    let field: Field<'_> = table.required("r-squared")?;
+    Ok(Fit { policy, power, r_squared: field.get::<Probability>()?.get() })
+}
+
+impl Test for Fit {
+    /// How well the curve fits, and that it rises.
+    fn tests(&self) -> usize {
+        2
     }
-    let count = samples.first().map_or(0, Vec::len);
-    if samples.iter().any(|sample| sample.len() != count) {
-        bail!("the variants have different numbers of runs");
-    }
-    // The fit through the means, of one run or without it where that is said.
-    let fit = |without: Option<usize>| {
-        let mean = |sample: &Vec<f64>| {
-            let sum: f64 = sample.iter().sum();
-            without.map_or_else(|| sum / count as f64, |run| (sum - sample[run]) / (count as f64 - 1.0))
+
+    fn judge(&self, basis: &Basis<'_>) -> anyhow::Result<Finding> {
+        let (evidence, levels) = (basis.evidence()?, basis.levels);
+        let mut sizes = Vec::new();
+        let mut samples = Vec::new();
+        for variant in evidence.variants {
+            let series = Series { variant: variant.name.clone(), policy: self.policy.clone() };
+            let runs = evidence.runs(&series)?;
+            let last = *runs.rounds().last().context("the result has no checkpoint")?;
+            sizes.push(variant.size.with_context(|| format!("the variant {series} has no size"))?);
+            samples.push(runs.regret(last)?);
+        }
+        let count = samples.first().map_or(0, Vec::len);
+        if samples.iter().any(|sample| sample.len() != count) {
+            bail!("the variants have different numbers of runs");
+        }
+        // The fit through the means, of one run or without it where that is said.
+        let fit = |without: Option<usize>| {
+            let mean = |sample: &Vec<f64>| {
+                let sum: f64 = sample.iter().sum();
+                without.map_or_else(|| sum / count as f64, |run| (sum - sample[run]) / (count as f64 - 1.0))
+            };
+            let points: Vec<(f64, f64)> = sizes.iter().copied().zip(samples.iter().map(mean)).collect();
+            Line::of(&points, self.power)
         };
-        let points: Vec<(f64, f64)> = sizes.iter().copied().zip(samples.iter().map(mean)).collect();
-        Fit::of(&points, claim.power)
-    };
-    let whole = fit(None).context("nothing to fit: fewer than three variants, or none that differ")?;
-    let pseudo_value = |run: usize| {
-        let without = if count > 1 { fit(Some(run))?.r_squared } else { 0.0 };
-        let n = count as f64;
-        Some(n * whole.r_squared - (n - 1.0) * without)
-    };
-    let pseudo_values: Option<Vec<f64>> = (0..count).map(pseudo_value).collect();
-    let missing: Vec<f64> = pseudo_values
-        .context("nothing to fit without one of the runs")?
-        .into_iter()
-        .map(|r_squared| claim.r_squared - r_squared)
-        .collect();
-    let freedom = freedom_of(&missing);
-    let (mean, se) = mean_and_error(&missing);
-    let sign = Sign::of(mean, se, freedom, levels);
-    let explained = Comparison {
-        what: format!("R^2 of {}", claim.policy),
-        readers: "R²".to_owned(),
-        t: None,
-        difference: mean,
-        se: (freedom > 0).then_some(se),
-        statistic: Some(sign.statistic).filter(|statistic| statistic.is_finite()),
-        says: sign.says,
-        leads_from: None,
-        measured: number::estimate(whole.r_squared, se, count as u64),
-    };
-    let sign = Sign::of(-whole.slope, whole.slope_se, whole.freedom, levels);
-    let grows = Comparison {
-        what: format!("slope of {}", claim.policy),
-        readers: "slope".to_owned(),
-        difference: -whole.slope,
-        se: Some(whole.slope_se),
-        statistic: Some(sign.statistic).filter(|statistic| statistic.is_finite()),
-        says: sign.says,
-        measured: number::with_error(whole.slope, whole.slope_se),
-        ..explained.clone()
-    };
-    let comparisons = vec![explained, grows];
-    let interval = |value: f64, se: f64| number::with_error(value, whole.critical() * se);
-    let summary = format!(
-        "R² = {}, at least {} stated; {} = {} size{} + {} (95 % intervals); p = {:.1e}.",
-        number::significant(whole.r_squared, 4),
-        number::significant(claim.r_squared, 3),
-        evidence.value.words(),
-        interval(whole.slope, whole.slope_se),
-        power_in_words(claim.power),
-        interval(whole.intercept, whole.intercept_se),
-        whole.p_value
-    );
-    Ok(Finding { verdict: verdict_of(&comparisons), summary, quantity: "of the fit", comparisons })
+        let whole = fit(None).context("nothing to fit: fewer than three variants, or none that differ")?;
+        let pseudo_value = |run: usize| {
+            let without = if count > 1 { fit(Some(run))?.r_squared } else { 0.0 };
+            let n = count as f64;
+            Some(n * whole.r_squared - (n - 1.0) * without)
+        };
+        let pseudo_values: Option<Vec<f64>> = (0..count).map(pseudo_value).collect();
+        let missing: Vec<f64> = pseudo_values
+            .context("nothing to fit without one of the runs")?
+            .into_iter()
+            .map(|r_squared| self.r_squared - r_squared)
+            .collect();
+        let freedom = freedom_of(&missing);
+        let (mean, se) = mean_and_error(&missing);
+        let sign = Sign::of(mean, se, freedom, levels);
+        let explained = Comparison {
+            what: format!("R^2 of {}", self.policy),
+            readers: "R²".to_owned(),
+            t: None,
+            difference: mean,
+            se: (freedom > 0).then_some(se),
+            statistic: Some(sign.statistic).filter(|statistic| statistic.is_finite()),
+            says: sign.says,
+            leads_from: None,
+            measured: number::estimate(whole.r_squared, se, count as u64),
+        };
+        let sign = Sign::of(-whole.slope, whole.slope_se, whole.freedom, levels);
+        let grows = Comparison {
+            what: format!("slope of {}", self.policy),
+            readers: "slope".to_owned(),
+            difference: -whole.slope,
+            se: Some(whole.slope_se),
+            statistic: Some(sign.statistic).filter(|statistic| statistic.is_finite()),
+            says: sign.says,
+            measured: number::with_error(whole.slope, whole.slope_se),
+            ..explained.clone()
+        };
+        let comparisons = vec![explained, grows];
+        let interval = |value: f64, se: f64| number::with_error(value, whole.reach() * se);
+        let summary = format!(
+            "R² = {}, at least {} stated; {} = {} size{} + {} ({CONFIDENCE} intervals); p = {:.1e}.",
+            number::significant(whole.r_squared, 4),
+            number::significant(self.r_squared, 3),
+            evidence.value.words(),
+            interval(whole.slope, whole.slope_se),
+            power_in_words(self.power),
+            interval(whole.intercept, whole.intercept_se),
+            whole.p_value
+        );
+        Ok(Finding { verdict: verdict_of(&comparisons), summary, quantity: "of the fit", comparisons })
+    }
 }
 
 /// A power as it stands after a name.

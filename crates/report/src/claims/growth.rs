@@ -10,39 +10,92 @@
 //! users need not be independent). Of points on a line the first is an estimate of the second and it counts twice, which errs on the
 //! careful side. Student's t distribution has `m - 2` degrees of freedom, or the runs' if these are fewer.
 
-use anyhow::{Result, bail};
+use anyhow::bail;
+use std::sync::Arc;
 
-use super::{Comparison, Evidence, Finding, Growth, Levels, mean_and_error, number, within};
+use super::reading::check_paired;
+use super::{Basis, Comparison, Finding, Kind, Limits, Reading, Test, mean_and_error, number, within};
+use crate::series::Series;
 use confidence::math::ln;
+use experiment::toml_reader::{Error, Field};
 
-pub(super) fn judge(evidence: &Evidence<'_>, growth: &Growth, levels: Levels) -> Result<Finding> {
-    let mut regrets = Vec::new();
-    for one in &growth.series {
-        let runs = evidence.runs(one)?;
-        let t = runs.rounds()[runs.checkpoint(growth.t)?];
-        regrets.push(runs.regret(t)?);
+pub(super) static KIND: Kind = Kind {
+    name: "growth",
+    keys: "`series`, at least three; `sizes`: the number that each belongs to, increasing; `t`; `least`, `most`, or both",
+    holds: "regret grows like a power of the number, with an exponent of at least `least` and at most `most`",
+    read: |reading| Ok(Arc::new(read(reading)?)),
+};
+
+/// Regrets, and the numbers with a power of which they grow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Growth {
+    /// Whose, at least three.
+    pub series: Vec<Series>,
+    /// The number that each belongs to, above 0, strictly increasing.
+    pub sizes: Vec<f64>,
+    /// Checkpoint, the last one when absent.
+    pub t: Option<u64>,
+    /// How large the exponent may be.
+    pub limits: Limits,
+}
+
+fn read(reading: &Reading<'_, '_>) -> Result<Growth, Error> {
+    let (panel, table) = (reading.panel()?, reading.table);
+    let series = reading.series("series")?;
+    let field: Field<'_> = table.required("series")?;
+    if series.len() < 3 {
+        return Err(
+            field.error(format!("{} series: expected at least three, to fit a line to", series.len()))
+        );
     }
-    let Some(n_runs) = regrets.first().map(Vec::len) else { bail!("no series to fit a line to") };
-    if regrets.iter().any(|regret| regret.len() != n_runs) {
-        bail!("the variants have different numbers of runs");
+    check_paired(&field, panel, &series)?;
+    let field: Field<'_> = table.required("sizes")?;
+    let sizes: Vec<f64> = field.get()?;
+    if sizes.len() != series.len() {
+        let (given, wanted) = (sizes.len(), series.len());
+        return Err(field.error(format!("{given} sizes: expected one for each of the {wanted} series")));
     }
-    let Fit { exponent, se } = fit(&growth.sizes, &regrets);
-    let freedom = (regrets.len() as u64).saturating_sub(2).min((n_runs as u64).saturating_sub(1));
-    let beyond = growth.limits.beyond(|sign, limit| (sign * (exponent - limit), se));
-    let (first, last) = (&growth.series[0], &growth.series[growth.series.len() - 1]);
-    let name = evidence.reader_name;
-    let comparison = Comparison {
-        what: format!("{first} to {last}"),
-        readers: format!("{} to {}", name(first), name(last)),
-        t: growth.t,
-        measured: number::estimate(exponent, se, n_runs as u64),
-        ..within::judge(&beyond, freedom, levels)
-    };
-    let finding = within::finding("exponent", vec![comparison], &growth.limits.words());
-    Ok(within::with_intervals(
-        finding,
-        within::interval(exponent, se, freedom).map(|interval| vec![interval]),
-    ))
+    if !(sizes[0] > 0.0 && sizes.is_sorted_by(|a, b| a < b) && sizes.iter().all(|size| size.is_finite())) {
+        return Err(field.error("expected numbers above 0, each larger than the one before"));
+    }
+    Ok(Growth { t: reading.round(&series)?, series, sizes, limits: reading.limits()? })
+}
+
+impl Test for Growth {
+    fn tests(&self) -> usize {
+        self.limits.count()
+    }
+
+    fn judge(&self, basis: &Basis<'_>) -> anyhow::Result<Finding> {
+        let (evidence, levels) = (basis.evidence()?, basis.levels);
+        let mut regrets = Vec::new();
+        for one in &self.series {
+            let runs = evidence.runs(one)?;
+            let t = runs.rounds()[runs.checkpoint(self.t)?];
+            regrets.push(runs.regret(t)?);
+        }
+        let Some(n_runs) = regrets.first().map(Vec::len) else { bail!("no series to fit a line to") };
+        if regrets.iter().any(|regret| regret.len() != n_runs) {
+            bail!("the variants have different numbers of runs");
+        }
+        let Fit { exponent, se } = fit(&self.sizes, &regrets);
+        let freedom = (regrets.len() as u64).saturating_sub(2).min((n_runs as u64).saturating_sub(1));
+        let beyond = self.limits.beyond(|sign, limit| (sign * (exponent - limit), se));
+        let (first, last) = (&self.series[0], &self.series[self.series.len() - 1]);
+        let name = evidence.reader_name;
+        let comparison = Comparison {
+            what: format!("{first} to {last}"),
+            readers: format!("{} to {}", name(first), name(last)),
+            t: self.t,
+            measured: number::estimate(exponent, se, n_runs as u64),
+            ..within::judge(&beyond, freedom, levels)
+        };
+        let finding = within::finding("exponent", vec![comparison], &self.limits.words());
+        Ok(within::with_intervals(
+            finding,
+            within::interval(exponent, se, freedom).map(|interval| vec![interval]),
+        ))
+    }
 }
 
 /// A fitted power.

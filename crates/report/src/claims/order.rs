@@ -1,49 +1,123 @@
 //! Whether one regret is below another, run by run, where they end or as they grow; or one stopping time, or another value of whole runs.
 
-use anyhow::{Result, bail};
+use anyhow::bail;
+use std::sync::Arc;
 
+use super::evidence::Runs;
+use super::reading::check_paired;
 use super::{
-    At, Comparison, Evidence, Finding, Levels, Runs, Sign, Verdict, finding, freedom_of, mean_and_error,
-    number,
+    Basis, Comparison, Finding, Kind, Levels, Reading, Sign, Test, Verdict, finding, freedom_of,
+    mean_and_error, number,
 };
 use crate::series::Series;
+use experiment::Task;
 use experiment::result::EndValue;
+use experiment::toml_reader::{Error, Field};
 
-pub(super) fn judge(
-    evidence: &Evidence<'_>,
-    lower: &[Series],
-    upper: &[Series],
-    at: At,
-    factor: f64,
-    levels: Levels,
-) -> Result<Finding> {
-    let mut comparisons = Vec::new();
-    let mut freedom = 0;
-    for low in lower {
-        for high in upper {
-            let runs = [evidence.runs(low)?, evidence.runs(high)?];
-            freedom = freedom_of(&runs[0].regret(runs[0].rounds()[0])?);
-            let times = if factor == 1.0 { String::new() } else { format!("{factor} × ") };
-            let name = evidence.reader_name;
-            comparisons.push(Comparison {
-                what: format!("{low} − {times}{high}"),
-                readers: format!("{} − {times}{}", name(low), name(high)),
-                ..compare(&runs, at, factor, levels)?
-            });
-        }
+pub(super) static KIND: Kind = Kind {
+    name: "order",
+    keys: "`lower`, `upper`: series; `t`: a checkpoint, the last by default, or `slope = [t1, t2]`: two checkpoints; `factor`: 1 by default",
+    holds: "regret of each of `lower` below `factor` times that of each of `upper`, on the differences run by run; with `slope`, of the slopes (regret at t2 minus regret at t1) / ln(t2 / t1). Also reported of a regret: the first checkpoint from which on the difference is significant at every later one",
+    read: |reading| Ok(Arc::new(read(reading)?)),
+};
+
+/// What each of `lower` has is below `factor` times what each of `upper` has: regret, or another value of whole runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Order {
+    /// The better ones.
+    pub lower: Vec<Series>,
+    /// The worse ones.
+    pub upper: Vec<Series>,
+    /// What is compared.
+    pub at: At,
+    /// How much of `upper`.
+    pub factor: f64,
+}
+
+/// What is compared of two series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum At {
+    /// Regret after a checkpoint, the last one when absent; or a value of whole runs.
+    Round(Option<u64>),
+    /// Growth of the regret between two checkpoints, for each unit of `ln t`.
+    Slope(u64, u64),
+}
+
+fn read(reading: &Reading<'_, '_>) -> Result<Order, Error> {
+    let (panel, table) = (reading.panel()?, reading.table);
+    let (lower, upper) = (reading.series("lower")?, reading.series("upper")?);
+    if let Some(both) = lower.iter().find(|series| upper.contains(series)) {
+        return Err(table.error(format!("policy \"{both}\" is in `lower` and in `upper`")));
     }
-    let quantity = match (at, evidence.value) {
-        (At::Round(_), EndValue::Answer(quantity)) => quantity.difference(),
-        (At::Round(_), EndValue::Regret) => "difference of regrets",
-        (At::Round(_), EndValue::Accuracy) => "difference of accuracies",
-        (At::Slope(..), _) => "difference of slopes, for each unit of ln t",
+    let all = [lower.as_slice(), upper.as_slice()].concat();
+    check_paired(&table.required("upper")?, panel, &all)?;
+    let at = match table.field("slope") {
+        Some(slope) if panel.task() != Task::Regret => {
+            return Err(slope.error("the panel's runs have no checkpoints: leave it out"));
+        }
+        Some(_) => {
+            if let Some(t) = table.field("t") {
+                return Err(
+                    t.error("`slope` says which rounds are compared: expected `t` or `slope`, not both")
+                );
+            }
+            let (from, to) = reading.slope(&all)?;
+            At::Slope(from, to)
+        }
+        None => At::Round(reading.round(&all)?),
     };
-    Ok(finding(quantity, comparisons, levels, freedom))
+    let factor = match table.field("factor") {
+        Some(field) => read_factor(&field)?,
+        None => 1.0,
+    };
+    Ok(Order { lower, upper, at, factor })
+}
+
+fn read_factor(field: &Field<'_>) -> Result<f64, Error> {
+    let factor: f64 = field.get()?;
+    if factor > 0.0 && factor <= 1e6 {
+        return Ok(factor);
+    }
+    Err(field.error(format!("{factor} is no factor: expected a number above 0, at most 1e6")))
+}
+
+impl Test for Order {
+    fn tests(&self) -> usize {
+        self.lower.len() * self.upper.len()
+    }
+
+    fn judge(&self, basis: &Basis<'_>) -> anyhow::Result<Finding> {
+        let Self { lower, upper, at, factor } = self;
+        let (at, factor) = (*at, *factor);
+        let (evidence, levels) = (basis.evidence()?, basis.levels);
+        let mut comparisons = Vec::new();
+        let mut freedom = 0;
+        for low in lower {
+            for high in upper {
+                let runs = [evidence.runs(low)?, evidence.runs(high)?];
+                freedom = freedom_of(&runs[0].regret(runs[0].rounds()[0])?);
+                let times = if factor == 1.0 { String::new() } else { format!("{factor} × ") };
+                let name = evidence.reader_name;
+                comparisons.push(Comparison {
+                    what: format!("{low} − {times}{high}"),
+                    readers: format!("{} − {times}{}", name(low), name(high)),
+                    ..compare(&runs, at, factor, levels)?
+                });
+            }
+        }
+        let quantity = match (at, evidence.value) {
+            (At::Round(_), EndValue::Answer(quantity)) => quantity.difference(),
+            (At::Round(_), EndValue::Regret) => "difference of regrets",
+            (At::Round(_), EndValue::Accuracy) => "difference of accuracies",
+            (At::Slope(..), _) => "difference of slopes, for each unit of ln t",
+        };
+        Ok(finding(quantity, comparisons, levels, freedom))
+    }
 }
 
 /// Whether the first of two has less than the second, times the factor, run by run.
-fn compare([low, high]: &[Runs<'_>; 2], at: At, factor: f64, levels: Levels) -> Result<Comparison> {
-    let less = |low: Vec<f64>, high: Vec<f64>| -> Result<Vec<f64>> {
+fn compare([low, high]: &[Runs<'_>; 2], at: At, factor: f64, levels: Levels) -> anyhow::Result<Comparison> {
+    let less = |low: Vec<f64>, high: Vec<f64>| -> anyhow::Result<Vec<f64>> {
         if low.len() != high.len() {
             bail!("the two have different numbers of runs, {} and {}", low.len(), high.len());
         }

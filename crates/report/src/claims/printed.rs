@@ -3,41 +3,83 @@
 //! The printed number is taken as exact, so a limit `r` is judged on `mean - r printed`. Where the paper prints its standard error the page
 //! has the z of the difference beside it.
 
-use anyhow::Result;
+use std::sync::Arc;
 
-use super::{Comparison, Evidence, Finding, Levels, Limits, freedom_of, mean_and_error, within};
+use super::{
+    Basis, Comparison, Finding, Kind, Limits, Reading, Test, freedom_of, mean_and_error, number, within,
+};
 use crate::series::Series;
-use experiment::number;
 use experiment::result::EndValue;
+use experiment::toml_reader::{Error, Field};
 
-pub(super) fn judge(
-    evidence: &Evidence<'_>,
-    printed: &[(Series, f64)],
-    limits: Limits,
-    levels: Levels,
-) -> Result<Finding> {
-    let (mut comparisons, mut intervals) = (Vec::new(), Vec::new());
-    for (series, value) in printed {
-        let runs = evidence.runs(series)?;
-        let t = runs.rounds()[runs.checkpoint(None)?];
-        let ratios: Vec<f64> = runs.regret(t)?.iter().map(|measured| measured / value).collect();
-        let (mean, se) = mean_and_error(&ratios);
-        let beyond = limits.beyond(|sign, limit| {
-            mean_and_error(&ratios.iter().map(|ratio| sign * (ratio - limit)).collect::<Vec<_>>())
-        });
-        intervals.push(within::interval(mean, se, freedom_of(&ratios)));
-        comparisons.push(Comparison {
-            what: format!("{series} / printed"),
-            readers: format!("{} / printed", (evidence.reader_name)(series)),
-            t: Some(t),
-            measured: number::estimate(mean, se, ratios.len() as u64),
-            ..within::judge(&beyond, freedom_of(&ratios), levels)
-        });
+pub(super) static KIND: Kind = Kind {
+    name: "printed",
+    keys: "`series`, each with a number in the panel's `printed`; `least`, `most`, or both",
+    holds: "the regret at the end (or the stopping time, or the share of wrong answers) of each of `series` divided by that number is at least `least` and at most `most`",
+    read: |reading| Ok(Arc::new(read(reading)?)),
+};
+
+/// Every mean at the end is so many times what a paper prints.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Printed {
+    /// Whose, and what is printed of it.
+    pub printed: Vec<(Series, f64)>,
+    /// How large the ratios may be.
+    pub limits: Limits,
+}
+
+fn read(reading: &Reading<'_, '_>) -> Result<Printed, Error> {
+    let (panel, table) = (reading.panel()?, reading.table);
+    if reading.value != EndValue::of_task(panel.task())
+        && let Some(quantity) = table.field("quantity")
+    {
+        return Err(quantity.error("the panel's printed numbers are of another: leave it out"));
     }
-    let quantity = match evidence.value {
-        EndValue::Regret | EndValue::Accuracy => "regret by the printed one",
-        EndValue::Answer(_) => "mean by the printed one",
-    };
-    let finding = within::finding(quantity, comparisons, &limits.words());
-    Ok(within::with_intervals(finding, intervals.into_iter().collect()))
+    let mut printed = Vec::new();
+    for series in reading.series("series")? {
+        let Some(number) = panel.printed.iter().find(|printed| printed.series == series) else {
+            let field: Field<'_> = table.required("series")?;
+            return Err(field.error(format!("\"{series}\" has no number in the panel's `printed`")));
+        };
+        if number.value <= 0.0 {
+            let field: Field<'_> = table.required("series")?;
+            return Err(field.error(format!("what is printed of \"{series}\" is not above 0: no ratio")));
+        }
+        printed.push((series, number.value));
+    }
+    Ok(Printed { printed, limits: reading.limits()? })
+}
+
+impl Test for Printed {
+    fn tests(&self) -> usize {
+        self.printed.len() * self.limits.count()
+    }
+
+    fn judge(&self, basis: &Basis<'_>) -> anyhow::Result<Finding> {
+        let (evidence, levels, limits) = (basis.evidence()?, basis.levels, self.limits);
+        let (mut comparisons, mut intervals) = (Vec::new(), Vec::new());
+        for (series, value) in &self.printed {
+            let runs = evidence.runs(series)?;
+            let t = runs.rounds()[runs.checkpoint(None)?];
+            let ratios: Vec<f64> = runs.regret(t)?.iter().map(|measured| measured / value).collect();
+            let (mean, se) = mean_and_error(&ratios);
+            let beyond = limits.beyond(|sign, limit| {
+                mean_and_error(&ratios.iter().map(|ratio| sign * (ratio - limit)).collect::<Vec<_>>())
+            });
+            intervals.push(within::interval(mean, se, freedom_of(&ratios)));
+            comparisons.push(Comparison {
+                what: format!("{series} / printed"),
+                readers: format!("{} / printed", (evidence.reader_name)(series)),
+                t: Some(t),
+                measured: number::estimate(mean, se, ratios.len() as u64),
+                ..within::judge(&beyond, freedom_of(&ratios), levels)
+            });
+        }
+        let quantity = match evidence.value {
+            EndValue::Regret | EndValue::Accuracy => "regret by the printed one",
+            EndValue::Answer(_) => "mean by the printed one",
+        };
+        let finding = within::finding(quantity, comparisons, &limits.words());
+        Ok(within::with_intervals(finding, intervals.into_iter().collect()))
+    }
 }

@@ -4,46 +4,107 @@
 //! negative if and only if the claim holds, and nothing is assumed of how the two vary together, nor is anything divided by a number
 //! that varies. Ratio, standard error (delta method) and confidence interval are for readers.
 
-use anyhow::{Result, bail};
+use anyhow::bail;
+use std::sync::Arc;
 
-use super::{Comparison, Evidence, Finding, Levels, Limits, Ratio, freedom_of, mean_and_error, within};
+use super::reading::{check_paired, check_round, variants_of};
+use super::{
+    Basis, Comparison, Finding, Kind, Levels, Limits, Reading, Test, freedom_of, mean_and_error, within,
+};
 use crate::sample::ratio_of_means;
+use crate::series::Series;
 use experiment::number;
 use experiment::result::EndValue;
+use experiment::toml_reader::{Error, Field};
 
-pub(super) fn judge(evidence: &Evidence<'_>, ratio: &Ratio, levels: Levels) -> Result<Finding> {
-    let name = evidence.reader_name;
-    let (mut comparisons, mut intervals) = (Vec::new(), Vec::new());
-    for (series, by) in ratio.series.iter().zip(&ratio.by) {
-        let (above, below) = (evidence.runs(series)?, evidence.runs(by)?);
-        let t = above.rounds()[above.checkpoint(ratio.t)?];
-        let by_t = below.rounds()[below.checkpoint(ratio.by_t.or(ratio.t))?];
-        let (above, below) = (above.regret(t)?, below.regret(by_t)?);
-        if above.len() != below.len() {
-            bail!("the two have different numbers of runs, {} and {}", above.len(), below.len());
-        }
-        let (value, se) = ratio_of_means(&above, &below);
-        let (what, readers) = if series == by {
-            let rounds = format!(", round {} by round {}", number::grouped(t), number::grouped(by_t));
-            (format!("{series}{rounds}"), format!("{}{rounds}", name(series)))
-        } else {
-            (format!("{series} / {by}"), format!("{} / {}", name(series), name(by)))
-        };
-        intervals.push(within::interval(value, se, freedom_of(&above)));
-        comparisons.push(Comparison {
-            what,
-            readers,
-            t: Some(t),
-            measured: number::estimate(value, se, above.len() as u64),
-            ..inside(&above, &below, ratio.limits, levels)
-        });
+pub(super) static KIND: Kind = Kind {
+    name: "ratio",
+    keys: "`series` and `by`: as many of each; `t`; `by-t`: the checkpoint of `by`, `t` by default; `least`, `most`, or both",
+    holds: "the regret of each of `series` divided by that of the one at its place in `by` is at least `least` and at most `most`",
+    read: |reading| Ok(Arc::new(read(reading)?)),
+};
+
+/// Regrets, each divided by another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ratio {
+    /// What is divided.
+    pub series: Vec<Series>,
+    /// What each is divided by, as many as there are `series`.
+    pub by: Vec<Series>,
+    /// Checkpoint, the last one when absent.
+    pub t: Option<u64>,
+    /// Checkpoint of what it is divided by, the same when absent.
+    pub by_t: Option<u64>,
+    /// How large the ratios may be.
+    pub limits: Limits,
+}
+
+fn read(reading: &Reading<'_, '_>) -> Result<Ratio, Error> {
+    let (panel, table) = (reading.panel()?, reading.table);
+    let (series, by) = (reading.series("series")?, reading.series("by")?);
+    let field: Field<'_> = table.required("by")?;
+    if series.len() != by.len() {
+        let (above, below) = (series.len(), by.len());
+        return Err(
+            field.error(format!("{above} series by {below}: expected as many, the first by the first"))
+        );
     }
-    let quantity = match evidence.value {
-        EndValue::Regret => "ratio of regrets",
-        EndValue::Accuracy | EndValue::Answer(_) => "ratio of means",
-    };
-    let finding = within::finding(quantity, comparisons, &ratio.limits.words());
-    Ok(within::with_intervals(finding, intervals.into_iter().collect()))
+    let all = [series.as_slice(), by.as_slice()].concat();
+    check_paired(&field, panel, &all)?;
+    let by_round = table.field("by-t");
+    let t = reading.round(if by_round.is_some() { &series } else { &all })?;
+    let by_t = by_round.as_ref().map(Field::get).transpose()?;
+    if let (Some(field), Some(round)) = (&by_round, by_t) {
+        check_round(field, round, &variants_of(panel, &by))?;
+    }
+    if (by_t.is_none() || by_t == t)
+        && let Some((same, _)) = series.iter().zip(&by).find(|(series, by)| series == by)
+    {
+        return Err(field.error(format!("\"{same}\" by itself at the same round is 1")));
+    }
+    Ok(Ratio { series, by, t, by_t, limits: reading.limits()? })
+}
+
+impl Test for Ratio {
+    fn tests(&self) -> usize {
+        self.series.len() * self.limits.count()
+    }
+
+    fn judge(&self, basis: &Basis<'_>) -> anyhow::Result<Finding> {
+        let (evidence, levels) = (basis.evidence()?, basis.levels);
+        let name = evidence.reader_name;
+        let (mut comparisons, mut intervals) = (Vec::new(), Vec::new());
+        for (series, by) in self.series.iter().zip(&self.by) {
+            let (above, below) = (evidence.runs(series)?, evidence.runs(by)?);
+            let t = above.rounds()[above.checkpoint(self.t)?];
+            let by_t = below.rounds()[below.checkpoint(self.by_t.or(self.t))?];
+            let (above, below) = (above.regret(t)?, below.regret(by_t)?);
+            if above.len() != below.len() {
+                bail!("the two have different numbers of runs, {} and {}", above.len(), below.len());
+            }
+            let (value, se) = ratio_of_means(&above, &below);
+            let (what, readers) = if series == by {
+                let rounds = format!(", round {} by round {}", number::grouped(t), number::grouped(by_t));
+                (format!("{series}{rounds}"), format!("{}{rounds}", name(series)))
+            } else {
+                (format!("{series} / {by}"), format!("{} / {}", name(series), name(by)))
+            };
+            intervals.push(within::interval(value, se, freedom_of(&above)));
+            comparisons.push(Comparison {
+                what,
+                readers,
+                t: Some(t),
+                measured: number::estimate(value, se, above.len() as u64),
+                ..inside(&above, &below, self.limits, levels)
+            });
+        }
+        let quantity = match evidence.value {
+            EndValue::Regret => "ratio of regrets",
+            EndValue::Accuracy | EndValue::Answer(_) => "ratio of means",
+        };
+        let finding = within::finding(quantity, comparisons, &self.limits.words());
+        Ok(within::with_intervals(finding, intervals.into_iter().collect()))
+    }
 }
 
 /// Whether the mean of the one is inside the limits times the mean of the other.

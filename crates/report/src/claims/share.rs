@@ -7,48 +7,137 @@
 //! with a probability of `1 - (1 - p)^n`: the claim says which share it has to be able to tell, and is reproduced if no run is wrong and
 //! so few would be seen with a probability of at most the level were it that share.
 
-use anyhow::Result;
+use std::sync::Arc;
 
-use super::{Comparison, Evidence, Finding, Levels, ShareLimit, Verdict, number, verdict_of};
+use super::{Basis, Comparison, Finding, Kind, Levels, Reading, Test, Verdict, number, verdict_of};
 use crate::series::Series;
-use experiment::result::EndValue;
+use confidence::Probability;
+use experiment::result::{EndValue, Quantity};
+use experiment::toml_reader::{Error, Field};
+use statrs::distribution::{Binomial, DiscreteCDF as _};
 
-pub(super) fn judge(
-    evidence: &Evidence<'_>,
-    series: &[Series],
-    limit: ShareLimit,
-    levels: Levels,
-) -> Result<Finding> {
-    let mut comparisons = Vec::new();
-    for one in series {
-        let runs = evidence.runs(one)?;
-        let sample = runs.measured.values(runs.policy, evidence.value);
-        let (hits, count) = (sample.iter().filter(|value| **value > 0.0).count() as u64, sample.len() as u64);
-        let share = hits as f64 / count as f64;
-        let (sign, share_allowed, says) = match limit {
-            ShareLimit::Never { below } => (1.0, 0.0, never(hits, count, below, levels)),
-            ShareLimit::Most(most) => (1.0, most, at_most(hits, count, most, levels)),
-            ShareLimit::Least(least) => (-1.0, least, at_least(hits, count, least, levels)),
-        };
-        comparisons.push(Comparison {
-            what: one.to_string(),
-            readers: (evidence.reader_name)(one),
-            t: None,
-            difference: sign * (share - share_allowed),
-            se: None,
-            statistic: None,
-            says,
-            leads_from: None,
-            measured: format!("{} of {}", number::grouped(hits), number::grouped(count)),
-        });
+pub(super) static KIND: Kind = Kind {
+    name: "share",
+    keys: "`series`; `quantity`: `\"wrong\"` or `\"capped\"`; `most` or `least`; with `most = 0` also `below`",
+    holds: "at most, or at least, this share of the runs has a wrong answer, or none, by exact binomial tests; `most = 0`: not a single run, of so many that a share of `below` would have been seen",
+    read: |reading| Ok(Arc::new(read(reading)?)),
+};
+
+/// At most, or at least, this share of the runs has an answer that is wrong, or none at all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Share {
+    /// Whose.
+    pub series: Vec<Series>,
+    /// How large it may be.
+    pub limit: ShareLimit,
+}
+
+/// How large a share of runs may be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ShareLimit {
+    /// Not a single run, of enough to have seen one if it were as many as this share.
+    Never {
+        /// The share.
+        below: f64,
+    },
+    /// No larger.
+    Most(f64),
+    /// No smaller.
+    Least(f64),
+}
+
+/// What `below` is.
+const BELOW: &str = "the share of runs that these have to be enough to see";
+
+fn read(reading: &Reading<'_, '_>) -> Result<Share, Error> {
+    reading.panel()?;
+    if !matches!(reading.value, EndValue::Answer(Quantity::Wrong | Quantity::Capped)) {
+        let place = reading.table.field("quantity");
+        return Err(place.as_ref().unwrap_or(&reading.kind).error(
+            "a share is one of runs with a wrong answer or with none: expected `quantity`, \"wrong\" or \"capped\"",
+        ));
     }
-    let verdict = verdict_of(&comparisons);
-    Ok(Finding {
-        verdict,
-        summary: summary(evidence.value, limit, verdict, &comparisons),
-        quantity: evidence.value.words(),
-        comparisons,
-    })
+    Ok(Share { series: reading.series("series")?, limit: read_limit(reading)? })
+}
+
+fn read_limit(reading: &Reading<'_, '_>) -> Result<ShareLimit, Error> {
+    let table = reading.table;
+    let share = |key: &str| -> Result<Option<f64>, Error> {
+        let Some(field) = table.field(key) else { return Ok(None) };
+        let share = field.get::<Probability>()?.get();
+        if share < 1.0 && (share > 0.0 || key == "most") {
+            return Ok(Some(share));
+        }
+        Err(field.error(format!("{} is no share that could be missed", field.describe())))
+    };
+    let (most, below) = (share("most")?, table.field("below"));
+    if let (Some(field), false) = (&below, most == Some(0.0)) {
+        return Err(field.error("`below` belongs to `most = 0`: leave it out"));
+    }
+    match (most, share("least")?) {
+        (Some(0.0), None) => {
+            let field = below.ok_or_else(|| table.missing("below", BELOW))?;
+            let below = field.get::<Probability>()?.get();
+            if below == 0.0 || below == 1.0 {
+                return Err(
+                    field.error(format!("{} is none or all of them: expected {BELOW}", field.describe()))
+                );
+            }
+            Ok(ShareLimit::Never { below })
+        }
+        (Some(most), None) => Ok(ShareLimit::Most(most)),
+        (None, Some(least)) => Ok(ShareLimit::Least(least)),
+        (Some(_), Some(_)) => {
+            let least: Field<'_> = table.required("least")?;
+            Err(least.error("expected `most` or `least`, not both"))
+        }
+        (None, None) => Err(table.missing("most", "a share, here or as `least`")),
+    }
+}
+
+impl Test for Share {
+    fn tests(&self) -> usize {
+        self.series.len()
+    }
+
+    fn is_of_means(&self) -> bool {
+        false
+    }
+
+    fn judge(&self, basis: &Basis<'_>) -> anyhow::Result<Finding> {
+        let (evidence, levels, limit) = (basis.evidence()?, basis.levels, self.limit);
+        let mut comparisons = Vec::new();
+        for one in &self.series {
+            let runs = evidence.runs(one)?;
+            let sample = runs.measured.values(runs.policy, evidence.value);
+            let (hits, count) =
+                (sample.iter().filter(|value| **value > 0.0).count() as u64, sample.len() as u64);
+            let share = hits as f64 / count as f64;
+            let (sign, share_allowed, says) = match limit {
+                ShareLimit::Never { below } => (1.0, 0.0, never(hits, count, below, levels)),
+                ShareLimit::Most(most) => (1.0, most, at_most(hits, count, most, levels)),
+                ShareLimit::Least(least) => (-1.0, least, at_least(hits, count, least, levels)),
+            };
+            comparisons.push(Comparison {
+                what: one.to_string(),
+                readers: (evidence.reader_name)(one),
+                t: None,
+                difference: sign * (share - share_allowed),
+                se: None,
+                statistic: None,
+                says,
+                leads_from: None,
+                measured: format!("{} of {}", number::grouped(hits), number::grouped(count)),
+            });
+        }
+        let verdict = verdict_of(&comparisons);
+        Ok(Finding {
+            verdict,
+            summary: summary(evidence.value, limit, verdict, &comparisons),
+            quantity: evidence.value.words(),
+            comparisons,
+        })
+    }
 }
 
 fn summary(value: EndValue, limit: ShareLimit, verdict: Verdict, comparisons: &[Comparison]) -> String {
@@ -116,21 +205,10 @@ fn decided(stated: f64, opposite: f64, levels: Levels) -> Verdict {
     }
 }
 
-/// Probability of at most `hits` successes in `count` trials of probability `p`, strictly between 0 and 1.
+/// Probability of at most `hits` successes in `count` trials of probability `p`, strictly between 0 and 1: to 1e-7 below 0.3 for up to
+/// 10,000,000 trials, and from 1,000,000 on less exact near one half, where no level decides.
 fn binomial_up_to(hits: u64, count: u64, p: f64) -> f64 {
-    let (n, log_factorial) = (count as f64, |k: f64| libm::lgamma(k + 1.0));
-    let mut sum = 0.0;
-    // From the largest term that may matter down, until the others add nothing.
-    for k in (0..=hits).rev() {
-        let k = k as f64;
-        let log_ways = log_factorial(n) - log_factorial(k) - log_factorial(n - k);
-        let term = libm::exp(log_ways + k * libm::log(p) + (n - k) * libm::log1p(-p));
-        sum += term;
-        if k < n * p && term < 1e-18 * sum {
-            break;
-        }
-    }
-    sum.min(1.0)
+    Binomial::new(p, count).map_or(1.0, |distribution| distribution.cdf(hits))
 }
 
 #[cfg(test)]

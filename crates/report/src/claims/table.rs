@@ -1,54 +1,158 @@
 //! Whether a printed table is what the instances have.
 
-use anyhow::{Result, bail};
+use anyhow::bail;
+use std::sync::Arc;
 
-use super::{Column, Comparison, Finding, Row, Verdict, number};
+use super::{Basis, Comparison, Finding, Kind, Reading, Test, Verdict, number};
+use experiment::toml_reader::{Error, Field, choice};
 
-pub(super) fn judge(rows: &[Row], columns: &[Column], decimals: u32) -> Result<Finding> {
-    let unit = libm::pow(10.0, f64::from(decimals));
-    let mut comparisons = Vec::new();
-    let mut entries = 0;
-    for row in rows {
-        for &column in columns {
-            let name = column.name();
-            let Some((_, printed)) = row.printed.iter().find(|(key, _)| key == name) else {
-                bail!("instance `{}` has no printed `{name}`", row.name);
-            };
-            entries += 1;
-            let value = column.of(&row.theta);
-            if libm::round(value * unit) != libm::round(printed * unit) {
-                let digits = if column == Column::Items { 0 } else { decimals as usize };
-                let what = format!("{} of {}", name.replace('_', " "), row.name);
-                comparisons.push(Comparison {
-                    readers: what.clone(),
-                    what,
-                    t: None,
-                    difference: value - printed,
-                    se: None,
-                    statistic: None,
-                    says: Verdict::Contradicted,
-                    leads_from: None,
-                    measured: format!(
-                        "{}, printed {}",
-                        number::fixed(value, digits),
-                        number::fixed(*printed, digits)
-                    ),
-                });
-            }
+pub(super) static KIND: Kind = Kind {
+    name: "table",
+    keys: "`columns`: of `n_items`, `min_theta`, `max_theta`; `decimals`",
+    holds: "every printed entry is the instance's value, rounded; exact",
+    read: |reading| Ok(Arc::new(read(reading)?)),
+};
+
+/// These columns of a printed table are what the instances have, rounded to as many decimals as printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PrintedTable {
+    /// Which columns.
+    pub columns: Vec<Column>,
+    /// Decimals of the printed figures.
+    pub decimals: u32,
+}
+
+/// A column of a printed table of instances that the instances themselves determine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Column {
+    /// Number of items.
+    Items,
+    /// Smallest attraction.
+    MinTheta,
+    /// Largest attraction.
+    MaxTheta,
+}
+
+impl Column {
+    /// All of them, by their names in files.
+    pub const NAMES: [(&'static str, Self); 3] =
+        [("n_items", Self::Items), ("min_theta", Self::MinTheta), ("max_theta", Self::MaxTheta)];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Items => "n_items",
+            Self::MinTheta => "min_theta",
+            Self::MaxTheta => "max_theta",
         }
     }
-    let verdict = if comparisons.is_empty() { Verdict::Reproduced } else { Verdict::Contradicted };
-    let differing: Vec<String> =
-        comparisons.iter().map(|one| format!("{} is {}", one.what, one.measured)).collect();
-    let summary = match differing.len() {
-        0 if entries == 1 => "The entry is as printed.".to_owned(),
-        0 => format!("All {entries} entries are as printed."),
-        1..=3 => format!(
-            "{} of {entries} entries as printed; {}.",
-            entries - differing.len(),
-            differing.join("; ")
-        ),
-        many => format!("{} of {entries} entries as printed, {many} are not.", entries - many),
+
+    /// Its value for these attractions.
+    pub fn of(self, theta: &[f64]) -> f64 {
+        match self {
+            Self::Items => theta.len() as f64,
+            Self::MinTheta => theta.iter().copied().fold(f64::INFINITY, f64::min),
+            Self::MaxTheta => theta.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        }
+    }
+}
+
+/// An instance as a table of a paper lists it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Its name.
+    pub name: String,
+    /// Attractions of its items.
+    pub theta: Vec<f64>,
+    /// What the paper prints of it, by column name.
+    pub printed: Vec<(String, f64)>,
+}
+
+fn read(reading: &Reading<'_, '_>) -> Result<PrintedTable, Error> {
+    let Some(printed) = reading.printed else {
+        return Err(reading
+            .kind
+            .error("the experiment has no printed table: expected `[printed]` in experiment.toml"));
     };
-    Ok(Finding { verdict, summary, quantity: "value", comparisons })
+    let list: Field<'_> = reading.table.required("columns")?;
+    let mut columns = Vec::new();
+    for field in list.get::<Vec<Field<'_>>>()? {
+        let column = choice(&field, &Column::NAMES, "column")?;
+        if let Some(row) =
+            printed.rows.iter().find(|row| row.printed.iter().all(|(key, _)| key != column.name()))
+        {
+            return Err(field.error(format!("the printed row of {:?} has no {:?}", row.name, column.name())));
+        }
+        columns.push(column);
+    }
+    if columns.is_empty() {
+        return Err(list.error("no columns: expected at least one"));
+    }
+    let decimals: Field<'_> = reading.table.required("decimals")?;
+    let decimals = u32::try_from(decimals.integer_in(&(0..=12))?).unwrap_or(12);
+    Ok(PrintedTable { columns, decimals })
+}
+
+impl Test for PrintedTable {
+    fn tests(&self) -> usize {
+        1
+    }
+
+    fn is_of_means(&self) -> bool {
+        false
+    }
+
+    fn is_of_rows(&self) -> bool {
+        true
+    }
+
+    fn judge(&self, basis: &Basis<'_>) -> anyhow::Result<Finding> {
+        let (rows, Self { columns, decimals }) = (basis.rows, self);
+        let unit = libm::pow(10.0, f64::from(*decimals));
+        let mut comparisons = Vec::new();
+        let mut entries = 0;
+        for row in rows {
+            for &column in columns {
+                let name = column.name();
+                let Some((_, printed)) = row.printed.iter().find(|(key, _)| key == name) else {
+                    bail!("instance `{}` has no printed `{name}`", row.name);
+                };
+                entries += 1;
+                let value = column.of(&row.theta);
+                if libm::round(value * unit) != libm::round(printed * unit) {
+                    let digits = if column == Column::Items { 0 } else { *decimals as usize };
+                    let what = format!("{} of {}", name.replace('_', " "), row.name);
+                    comparisons.push(Comparison {
+                        readers: what.clone(),
+                        what,
+                        t: None,
+                        difference: value - printed,
+                        se: None,
+                        statistic: None,
+                        says: Verdict::Contradicted,
+                        leads_from: None,
+                        measured: format!(
+                            "{}, printed {}",
+                            number::fixed(value, digits),
+                            number::fixed(*printed, digits)
+                        ),
+                    });
+                }
+            }
+        }
+        let verdict = if comparisons.is_empty() { Verdict::Reproduced } else { Verdict::Contradicted };
+        let differing: Vec<String> =
+            comparisons.iter().map(|one| format!("{} is {}", one.what, one.measured)).collect();
+        let summary = match differing.len() {
+            0 if entries == 1 => "The entry is as printed.".to_owned(),
+            0 => format!("All {entries} entries are as printed."),
+            1..=3 => format!(
+                "{} of {entries} entries as printed; {}.",
+                entries - differing.len(),
+                differing.join("; ")
+            ),
+            many => format!("{} of {entries} entries as printed, {many} are not.", entries - many),
+        };
+        Ok(Finding { verdict, summary, quantity: "value", comparisons })
+    }
 }

@@ -1,6 +1,15 @@
+use super::below_bound::BelowBound;
+use super::levels::fewest_runs;
+use super::near_optimum::NearOptimum;
+use super::order::{At, Order};
+use super::parallel::Parallel;
+use super::same_slope::SameSlope;
+use super::table::{Column, PrintedTable};
 use super::*;
-use experiment::result::Found;
-use experiment::result::MeanSe;
+use crate::series::{Series, Simulated};
+use confidence::math::ln;
+use experiment::Measured;
+use experiment::result::{Found, MeanSe};
 
 mod answers;
 mod growth;
@@ -48,7 +57,7 @@ fn series(labels: &[&str]) -> Vec<Series> {
     labels.iter().map(one).collect()
 }
 
-fn claim(test: Test) -> Claim {
+fn claim(test: Arc<dyn Test>) -> Claim {
     Claim {
         name: "a-claim".to_owned(),
         panel: Some("panel".to_owned()),
@@ -64,7 +73,11 @@ fn claim(test: Test) -> Claim {
 }
 
 /// Judges a claim at a level by the variants of a panel.
-fn judged(test: Test, level: f64, variants: &[Simulated]) -> Result<Finding> {
+fn judged(test: impl Test, level: f64, variants: &[Simulated]) -> Result<Finding> {
+    judged_by(Arc::new(test), level, variants)
+}
+
+fn judged_by(test: Arc<dyn Test>, level: f64, variants: &[Simulated]) -> Result<Finding> {
     let reader_name = |series: &Series| series.to_string().to_uppercase();
     let evidence = Evidence { variants, value: EndValue::Regret, reader_name: &reader_name };
     judge(&Claim { level, ..claim(test) }, Some(&evidence), &[])
@@ -84,15 +97,15 @@ fn variants(all: Vec<(&str, Measured)>) -> Vec<Simulated> {
     all.into_iter().map(one).collect()
 }
 
-fn ordered(lower: &[&str], upper: &[&str], t: Option<u64>) -> Test {
-    Test::Order { lower: series(lower), upper: series(upper), at: At::Round(t), factor: 1.0 }
+fn ordered(lower: &[&str], upper: &[&str], t: Option<u64>) -> Order {
+    Order { lower: series(lower), upper: series(upper), at: At::Round(t), factor: 1.0 }
 }
 
 fn found(lower: &[&str], upper: &[&str], t: Option<u64>) -> Finding {
     judged(ordered(lower, upper, t), 0.001, &alone(measured())).unwrap()
 }
 
-fn verdict(test: Test, measured: Measured) -> Verdict {
+fn verdict(test: impl Test, measured: Measured) -> Verdict {
     judged(test, 0.001, &alone(measured)).unwrap().verdict
 }
 
@@ -164,7 +177,7 @@ fn an_order_may_ask_for_a_factor() {
     let steady =
         |regret: f64| (0..100).map(|run| vec![regret * (1.0 + 0.1 * pattern(run)[0]); 4]).collect::<Vec<_>>();
     let measured = || Measured::synthetic(&T, &[("low", steady(10.0)), ("high", steady(30.0))]);
-    let test = |factor: f64| Test::Order {
+    let test = |factor: f64| Order {
         lower: series(&["low"]),
         upper: series(&["high"]),
         at: At::Round(None),
@@ -202,7 +215,7 @@ fn a_share_of_the_optimum_is_judged_with_its_error() {
         (curves.regret.mean[3], curves.regret.se[3]) = (regret, se);
         measured.result.optimum.as_mut().unwrap().clicks =
             MeanSe { mean: vec![2.0, 20.0, 200.0, 2000.0], se: vec![0.1; 4] };
-        verdict(Test::NearOptimum { policies: series(&["good"]), share, t: None }, measured)
+        verdict(NearOptimum { policies: series(&["good"]), share, t: None }, measured)
     };
     // The optimum is 2000 clicks: 90 % of it leaves 200 for regret.
     assert_eq!(with(0.9, 150.0, 5.0), Verdict::Reproduced);
@@ -225,18 +238,18 @@ fn around(mean: f64, se: f64, n: usize) -> Vec<f64> {
     (0..n).map(|run| mean + se * ((n - 1) as f64).sqrt() * pattern(run)[0]).collect()
 }
 
-fn parallel(margin: f64) -> Test {
-    Test::Parallel { series: series(&["a"]), slope: (1000, 10_000), margin, bound: None }
+fn parallel(margin: f64) -> Parallel {
+    Parallel { series: series(&["a"]), slope: (1000, 10_000), margin, bound: None }
 }
 
-fn same(labels: &[&str], margin: f64) -> Test {
-    Test::SameSlope { series: series(labels), slope: (1000, 10_000), margin }
+fn same(labels: &[&str], margin: f64) -> SameSlope {
+    SameSlope { series: series(labels), slope: (1000, 10_000), margin }
 }
 
 #[test]
 fn slopes_are_ordered_as_they_grow() {
     let measured = || sloping(&[("a", around(2.0, 0.1, 100)), ("b", around(3.0, 0.1, 100))]);
-    let test = |lower: &str, upper: &str, factor: f64| Test::Order {
+    let test = |lower: &str, upper: &str, factor: f64| Order {
         lower: series(&[lower]),
         upper: series(&[upper]),
         at: At::Slope(1000, 10_000),
@@ -254,20 +267,19 @@ fn slopes_are_ordered_as_they_grow() {
 fn a_regret_is_below_a_bound_or_above() {
     // The bounds at round 10,000 are 2 ln 10,000 = 18.42 and twice that.
     let with = |slope: f64, se: f64, bound: Option<&str>| {
-        let test = Test::BelowBound { series: series(&["a"]), t: None, bound: bound.map(str::to_owned) };
+        let test = BelowBound { series: series(&["a"]), t: None, bound: bound.map(str::to_owned) };
         judged(test, 0.001, &alone(sloping(&[("a", around(slope, se, 100))]))).unwrap()
     };
     assert_eq!(with(7.0, 0.1, None).verdict, Verdict::Reproduced);
     assert_eq!(with(9.0, 0.1, None).verdict, Verdict::Contradicted);
     assert_eq!(with(8.0, 0.1, None).verdict, Verdict::Undecided);
     assert_eq!(with(9.0, 0.1, Some("other")).verdict, Verdict::Reproduced);
-    let one_run = Test::BelowBound { series: series(&["a"]), t: Some(1000), bound: None };
+    let one_run = BelowBound { series: series(&["a"]), t: Some(1000), bound: None };
     assert_eq!(verdict(one_run, sloping(&[("a", vec![1.0])])), Verdict::Undecided);
     // No variation at all at round 1000: zero is below the bound for sure.
-    let sure = Test::BelowBound { series: series(&["a"]), t: Some(1000), bound: None };
+    let sure = BelowBound { series: series(&["a"]), t: Some(1000), bound: None };
     assert_eq!(verdict(sure, sloping(&[("a", around(9.0, 0.1, 100))])), Verdict::Reproduced);
-    let nobodys =
-        Test::BelowBound { series: series(&["a"]), t: Some(1000), bound: Some("nobody's".to_owned()) };
+    let nobodys = BelowBound { series: series(&["a"]), t: Some(1000), bound: Some("nobody's".to_owned()) };
     let error = judged(nobodys, 0.001, &alone(sloping(&[("a", around(7.0, 0.1, 100))]))).unwrap_err();
     assert!(format!("{error:#}").ends_with("the result lacks the bound"), "{error:#}");
 }
@@ -342,7 +354,7 @@ fn sameness_is_rarely_granted_at_the_margin() {
     const CLAIMS: usize = 4000;
     const AT_MOST: usize = 266;
     let mut normal = normals();
-    let mut count = |truth: f64, test: &dyn Fn() -> Test, paired: bool| {
+    let mut count = |truth: f64, test: &dyn Fn() -> Arc<dyn Test>, paired: bool| {
         let (mut granted, mut refused, mut by_mean) = (0, 0, 0);
         for _ in 0..CLAIMS {
             let a: Vec<f64> = (0..30).map(|_| 2.0 + 0.3 * normal()).collect();
@@ -353,17 +365,17 @@ fn sameness_is_rarely_granted_at_the_margin() {
             } else {
                 sloping(&[("a", a.iter().map(|a| a * (1.0 + truth)).collect())])
             };
-            let finding = judged(test(), 0.05, &alone(measured)).unwrap();
+            let finding = judged_by(test(), 0.05, &alone(measured)).unwrap();
             granted += usize::from(finding.verdict == Verdict::Reproduced);
             refused += usize::from(finding.verdict == Verdict::Contradicted);
             by_mean += usize::from(finding.comparisons[0].difference < 0.0);
         }
         (granted, refused, by_mean)
     };
-    let same = || same(&["a", "b"], 0.1);
-    let parallel = || parallel(0.1);
+    let same = || -> Arc<dyn Test> { Arc::new(same(&["a", "b"], 0.1)) };
+    let parallel = || -> Arc<dyn Test> { Arc::new(parallel(0.1)) };
     for margin in [0.1, -0.1] {
-        for (test, paired) in [(&parallel as &dyn Fn() -> Test, false), (&same, true)] {
+        for (test, paired) in [(&parallel as &dyn Fn() -> Arc<dyn Test>, false), (&same, true)] {
             let (granted, refused, by_mean) = count(margin, test, paired);
             assert!(granted <= AT_MOST && refused <= AT_MOST, "{granted} {refused}");
             // Not idle either, and the plain comparison of means is caught.
@@ -390,13 +402,14 @@ fn normals() -> impl FnMut() -> f64 {
 
 #[test]
 fn what_the_result_lacks_is_said() {
-    let error = |test: Test| format!("{:#}", judged(test, 0.001, &alone(measured())).unwrap_err());
+    let error = |test: Order| format!("{:#}", judged(test, 0.001, &alone(measured())).unwrap_err());
     assert!(error(ordered(&["nobody"], &["bad"], None)).contains("`nobody`"));
     assert!(error(ordered(&["a/good"], &["bad"], None)).contains("`a/good`"));
     assert!(error(ordered(&["good"], &["bad"], Some(11))).contains("round 11 is no checkpoint"));
-    let near = Test::NearOptimum { policies: series(&["nobody"]), share: 0.9, t: None };
-    assert!(error(near).contains("`nobody`"));
-    assert!(judge(&claim(ordered(&["good"], &["bad"], None)), None, &[]).is_err());
+    let near = NearOptimum { policies: series(&["nobody"]), share: 0.9, t: None };
+    let error = judged(near, 0.001, &alone(measured())).unwrap_err();
+    assert!(format!("{error:#}").contains("`nobody`"));
+    assert!(judge(&claim(Arc::new(ordered(&["good"], &["bad"], None))), None, &[]).is_err());
 }
 
 fn rows() -> Vec<Row> {
@@ -414,7 +427,8 @@ fn rows() -> Vec<Row> {
 #[test]
 fn a_table_is_compared_entry_by_entry() {
     let judged = |columns: &[Column]| {
-        judge(&claim(Test::Table { columns: columns.to_vec(), decimals: 3 }), None, &rows()).unwrap()
+        let test = PrintedTable { columns: columns.to_vec(), decimals: 3 };
+        judge(&claim(Arc::new(test)), None, &rows()).unwrap()
     };
     assert_eq!(judged(&[Column::Items, Column::MaxTheta]).verdict, Verdict::Reproduced);
     let finding = judged(&[Column::Items, Column::MinTheta, Column::MaxTheta]);

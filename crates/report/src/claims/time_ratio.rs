@@ -6,66 +6,103 @@
 //! mean over runs is the logarithm of the ratio, and runs say how certain it is. A level that nobody has reached at the last horizon counts as
 //! reached there by both.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context as _, bail};
 use confidence::math::ln;
+use std::sync::Arc;
 
-use super::{Evidence, Finding, Levels, Limits, freedom_of, mean_and_error, within};
-use crate::claims::Comparison;
+use super::reading::check_paired;
+use super::{
+    Basis, Comparison, Finding, Kind, Limits, Reading, Test, freedom_of, mean_and_error, number, within,
+};
+use crate::reproduction::fields::read_label;
 use crate::series::Series;
 use crate::student;
-use experiment::number;
 use experiment::result::EndValue;
+use experiment::toml_reader::Error;
 
-pub(super) fn judge(
-    evidence: &Evidence<'_>,
-    policies: &[String; 2],
-    limits: Limits,
-    levels: Levels,
-) -> Result<Finding> {
-    let mut horizons: Vec<(f64, [Vec<f64>; 2])> = Vec::new();
-    for variant in evidence.variants {
-        let horizon = variant.measured.result.horizon.context("a variant has no horizon")?;
-        let right = |label: &String| {
-            let policy = variant.measured.policy(label).with_context(|| format!("no policy `{label}`"))?;
-            Ok(variant.measured.values(policy, EndValue::Accuracy))
-        };
-        let [one, other]: [Result<Vec<f64>>; 2] = [right(&policies[0]), right(&policies[1])];
-        horizons.push((ln(horizon as f64), [one?, other?]));
-    }
-    horizons.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let n_runs = horizons.first().map_or(0, |(_, [one, _])| one.len());
-    if horizons.iter().flat_map(|(_, both)| both).any(|right| right.len() != n_runs) {
-        bail!("the variants have different numbers of runs");
-    }
-    let mut sample = vec![0.0; n_runs];
-    for (index, (middle, [one, other])) in horizons.iter().enumerate() {
-        let before = index.checked_sub(1).map_or(*middle, |index| horizons[index].0);
-        let after = horizons.get(index + 1).map_or(*middle, |(after, _)| *after);
-        let weight = (after - before) / 2.0;
-        for ((sum, one), other) in sample.iter_mut().zip(one).zip(other) {
-            *sum += weight * (other - one);
-        }
-    }
-    let (mean, se) = mean_and_error(&sample);
-    let beyond = limits.beyond(|sign, limit| (sign * (mean - ln(limit)), se));
-    let name = |label: &String| (evidence.reader_name)(&Series { variant: None, policy: label.clone() });
-    let ratio = libm::exp(mean);
-    let comparison = Comparison {
-        what: format!("{} / {}", policies[0], policies[1]),
-        readers: format!("{} / {}", name(&policies[0]), name(&policies[1])),
-        measured: number::estimate(ratio, ratio * se, n_runs as u64),
-        ..within::judge(&beyond, freedom_of(&sample), levels)
-    };
-    let finding = within::finding("ratio of times", vec![comparison], &limits.words());
-    Ok(within::with_intervals(
-        finding,
-        interval(mean, se, freedom_of(&sample)).map(|interval| vec![interval]),
-    ))
+pub(super) static KIND: Kind = Kind {
+    name: "time-ratio",
+    keys: "`policy`, `by`: labels that all variants have; `least`, `most`, or both",
+    holds: "of dueling users, variants with a horizon each: the first needs at least `least` and at most `most` times the rounds of the second to recommend the best item, on average over the levels of accuracy",
+    read: |reading| Ok(Arc::new(read(reading)?)),
+};
+
+/// The times that one policy needs to recommend the best item are so many times those of another, on average over the levels of accuracy.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimeRatio {
+    /// The labels of the two, which all variants have.
+    pub policies: [String; 2],
+    /// How large the ratio may be.
+    pub limits: Limits,
 }
 
-/// The 95 % confidence interval of the ratio, from that of its logarithm.
+fn read(reading: &Reading<'_, '_>) -> Result<TimeRatio, Error> {
+    let (panel, table) = (reading.panel()?, reading.table);
+    if !panel.has_duels() || panel.variants.len() < 2 {
+        return Err(reading.kind.error(format!(
+            "{} compares the accuracy of several variants, of dueling users, with a horizon each",
+            reading.kind.describe()
+        )));
+    }
+    check_paired(&reading.kind, panel, &panel.series())?;
+    let policies = [read_label(table, "policy", panel)?, read_label(table, "by", panel)?];
+    Ok(TimeRatio { policies, limits: reading.limits()? })
+}
+
+impl Test for TimeRatio {
+    fn tests(&self) -> usize {
+        self.limits.count()
+    }
+
+    fn judge(&self, basis: &Basis<'_>) -> anyhow::Result<Finding> {
+        let (evidence, levels) = (basis.evidence()?, basis.levels);
+        let Self { policies, limits } = self;
+        let mut horizons: Vec<(f64, [Vec<f64>; 2])> = Vec::new();
+        for variant in evidence.variants {
+            let horizon = variant.measured.result.horizon.context("a variant has no horizon")?;
+            let right = |label: &String| {
+                let policy =
+                    variant.measured.policy(label).with_context(|| format!("no policy `{label}`"))?;
+                Ok(variant.measured.values(policy, EndValue::Accuracy))
+            };
+            let [one, other]: [anyhow::Result<Vec<f64>>; 2] = [right(&policies[0]), right(&policies[1])];
+            horizons.push((ln(horizon as f64), [one?, other?]));
+        }
+        horizons.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let n_runs = horizons.first().map_or(0, |(_, [one, _])| one.len());
+        if horizons.iter().flat_map(|(_, both)| both).any(|right| right.len() != n_runs) {
+            bail!("the variants have different numbers of runs");
+        }
+        let mut sample = vec![0.0; n_runs];
+        for (index, (middle, [one, other])) in horizons.iter().enumerate() {
+            let before = index.checked_sub(1).map_or(*middle, |index| horizons[index].0);
+            let after = horizons.get(index + 1).map_or(*middle, |(after, _)| *after);
+            let weight = (after - before) / 2.0;
+            for ((sum, one), other) in sample.iter_mut().zip(one).zip(other) {
+                *sum += weight * (other - one);
+            }
+        }
+        let (mean, se) = mean_and_error(&sample);
+        let beyond = limits.beyond(|sign, limit| (sign * (mean - ln(limit)), se));
+        let name = |label: &String| (evidence.reader_name)(&Series { variant: None, policy: label.clone() });
+        let ratio = libm::exp(mean);
+        let comparison = Comparison {
+            what: format!("{} / {}", policies[0], policies[1]),
+            readers: format!("{} / {}", name(&policies[0]), name(&policies[1])),
+            measured: number::estimate(ratio, ratio * se, n_runs as u64),
+            ..within::judge(&beyond, freedom_of(&sample), levels)
+        };
+        let finding = within::finding("ratio of times", vec![comparison], &limits.words());
+        Ok(within::with_intervals(
+            finding,
+            interval(mean, se, freedom_of(&sample)).map(|interval| vec![interval]),
+        ))
+    }
+}
+
+/// The confidence interval of the ratio, from that of its logarithm.
 fn interval(mean: f64, se: f64, freedom: u64) -> Option<String> {
-    let reach = (freedom > 0).then(|| student::critical(0.025, freedom) * se)?;
+    let reach = student::reach(freedom)? * se;
     let [low, high] = [mean - reach, mean + reach].map(libm::exp);
     Some(format!("{} to {}", number::significant(low, 3), number::significant(high, 3)))
 }
@@ -73,7 +110,7 @@ fn interval(mean: f64, se: f64, freedom: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claims::Verdict;
+    use crate::claims::{Evidence, Levels, Verdict};
     use crate::series::Simulated;
     use experiment::{Measured, Runs};
 
@@ -97,7 +134,9 @@ mod tests {
         let variants = variants(horizons);
         let reader_name = |series: &Series| series.policy.clone();
         let evidence = Evidence { variants: &variants, value: EndValue::Accuracy, reader_name: &reader_name };
-        judge(&evidence, &["a".to_owned(), "b".to_owned()], limits, Levels::of(1e-3, limits.count())).unwrap()
+        let test = TimeRatio { policies: ["a".to_owned(), "b".to_owned()], limits };
+        let levels = Levels::of(1e-3, test.tests());
+        test.judge(&Basis { evidence: Some(&evidence), rows: &[], levels }).unwrap()
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! By how much it is beyond each limit has to be below zero, significantly, for every limit; that it *is* beyond one contradicts.
 
-use super::{Comparison, Finding, Levels, Sign, Verdict, number, student, verdict_of};
+use super::{Comparison, Finding, Levels, Sign, Verdict, freedom_of, mean_and_error, number, verdict_of};
+use crate::student::{self, CONFIDENCE};
 
 /// How far an estimate may go.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,10 +70,31 @@ pub(super) fn judge(beyond: &[(f64, f64)], freedom: u64, levels: Levels) -> Comp
     }
 }
 
-/// The 95 % confidence interval of an estimate; none if its error is unknown.
+/// Whether a difference is, in both directions, below the margin times a scale of the same runs.
+///
+/// Sameness is shown within a margin. With the slopes `a` and `b` of a run and the scale `m` (the bound's slope, or `(a + b) / 2`), the
+/// differences `a - b - margin m` and `b - a - margin m` both have to have a mean below zero: one sample each, so that nothing is assumed
+/// of how the two slopes and their mean vary together.
+pub(super) fn judge_margin(differences: &[f64], scales: &[f64], margin: f64, levels: Levels) -> Comparison {
+    let beyond = [1.0, -1.0].map(|sign: f64| {
+        let beyond: Vec<f64> = differences
+            .iter()
+            .zip(scales)
+            .map(|(difference, scale)| sign * difference - margin * scale)
+            .collect();
+        mean_and_error(&beyond)
+    });
+    judge(&beyond, freedom_of(differences), levels)
+}
+
+/// A share for readers.
+pub(super) fn percent(share: f64) -> String {
+    format!("{} %", number::significant(100.0 * share, 2))
+}
+
+/// The confidence interval of an estimate; none if its error is unknown.
 pub(super) fn interval(value: f64, se: f64, freedom: u64) -> Option<String> {
-    let known = freedom > 0 && value.is_finite() && se.is_finite();
-    let reach = known.then(|| student::critical(0.025, freedom) * se)?;
+    let reach = student::reach(freedom).filter(|_| value.is_finite() && se.is_finite())? * se;
     Some(format!("{} to {}", number::beside(value - reach, se), number::beside(value + reach, se)))
 }
 
@@ -80,7 +102,8 @@ pub(super) fn interval(value: f64, se: f64, freedom: u64) -> Option<String> {
 pub(super) fn with_intervals(mut finding: Finding, intervals: Option<Vec<String>>) -> Finding {
     if let Some(intervals) = intervals {
         let of_each = if intervals.len() > 1 { ", comparison by comparison" } else { "" };
-        finding.summary = format!("{} 95 % confidence{of_each}: {}.", finding.summary, intervals.join("; "));
+        finding.summary =
+            format!("{} {CONFIDENCE} confidence{of_each}: {}.", finding.summary, intervals.join("; "));
     }
     finding
 }

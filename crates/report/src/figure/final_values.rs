@@ -1,22 +1,112 @@
 //! Regret at the end, stopping time or another value of whole runs: from variant to variant, a line a policy, with error bars; or from
 //! policy to policy.
 
-use super::{Band, Figure, Looks, band_factor, runs_in_words, unit_of};
+use super::end_values::{compared, in_words, in_words_without_unit, value};
+use super::{Band, Kind, Looks, Need, Plot, Reading, runs_in_words};
 use crate::axis::{Axis, Scale};
-use crate::sample::ratio_of_means;
+use crate::reproduction::fields::{read_quantity, read_reference};
 use crate::series::{Simulated, labels};
-use crate::svg::{Chart, Curve};
-use experiment::number;
-use experiment::result::{EndValue, Quantity, ResultFile};
+use crate::student::{self, CONFIDENCE};
+use crate::svg::{self, Chart, Curve};
+use experiment::result::{EndValue, ResultFile};
+use experiment::toml_reader::Error;
+use experiment::{Task, number};
+use std::sync::Arc;
+
+pub(super) static KIND: Kind = Kind {
+    name: "final",
+    shows: "regret at the end, or a quantity of whole runs, from variant to variant, a line a policy, with 95 % confidence intervals; needs variants, or runs that end with an answer: then from policy to policy",
+    is_wide: false,
+    needs: &[Need::VariantsOrAnswers],
+    read: |reading| Ok(Arc::new(read(reading)?)),
+};
+
+/// Bands by their names in files.
+const BANDS: [(&str, Band); 3] =
+    [("none", Band::None), ("confidence", Band::Confidence), ("range", Band::Range)];
 
 /// How far apart the points of two policies are, so that their bars do not hide each other.
 const SHIFT: f64 = 0.05;
 
-/// The chart of a figure of kind [`super::Kind::Final`].
-pub(super) fn chart(figure: &Figure, variants: &[Simulated], looks: &Looks) -> Chart {
+/// Regret at the end, stopping time or another value of whole runs, from variant to variant; of a single experiment whose runs end
+/// with an answer, from policy to policy.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FinalValues {
+    /// Which value; the one that the task is about when absent.
+    pub value: Option<EndValue>,
+    /// What the bar of a mean is.
+    pub band: Band,
+    /// How values are spread along the vertical axis.
+    pub scale: Scale,
+    /// Label of the policy of whose values others are shown as a share.
+    pub relative_to: Option<String>,
+}
+
+impl Default for FinalValues {
+    fn default() -> Self {
+        Self { value: None, band: Band::Confidence, scale: Scale::Linear, relative_to: None }
+    }
+}
+
+fn read(reading: &Reading<'_, '_>) -> Result<FinalValues, Error> {
+    let Reading { table, panel, .. } = reading;
+    let mut figure = FinalValues::default();
+    figure.scale = reading.scale("scale")?.unwrap_or(figure.scale);
+    if let Some(field) = table.field("relative-to") {
+        if !panel.has_variants() {
+            return Err(field.error("the panel has no variants: leave it out"));
+        }
+        figure.relative_to = Some(read_reference(&field, panel)?);
+    }
+    figure.value = read_quantity(table, panel)?;
+    figure.band = reading.band(&BANDS)?.unwrap_or(figure.band);
+    let of_regret = figure.value.is_none_or(|value| value == EndValue::Regret);
+    let plain = of_regret && panel.task() == Task::Regret && figure.relative_to.is_none();
+    match table.field("band") {
+        Some(field) if figure.band == Band::Range && !plain => {
+            Err(field.error("only regrets have a range: expected \"confidence\" or \"none\""))
+        }
+        _ => Ok(figure),
+    }
+}
+
+impl Plot for FinalValues {
+    fn kind(&self) -> &'static Kind {
+        &KIND
+    }
+
+    fn of_result(
+        &self,
+        title: Option<&str>,
+        result: &ResultFile,
+        looks: &Looks,
+    ) -> anyhow::Result<Option<String>> {
+        if result.outcome() == EndValue::Regret {
+            return Ok(None);
+        }
+        svg::render(&of_policies(self, title, result, looks)).map(Some)
+    }
+
+    fn of_variants(
+        &self,
+        title: Option<&str>,
+        variants: &[Simulated],
+        looks: &Looks,
+    ) -> anyhow::Result<String> {
+        svg::render(&chart(self, title, variants, looks))
+    }
+}
+
+/// A line a policy, a place a variant.
+pub(super) fn chart(
+    figure: &FinalValues,
+    title: Option<&str>,
+    variants: &[Simulated],
+    looks: &Looks,
+) -> Chart {
     let reference = figure.relative_to.as_deref();
     let results = || variants.iter().map(|variant| &variant.measured.result);
-    let compared = compared(figure, results());
+    let compared = compared(figure.value, results());
     let labels: Vec<&str> = labels(variants).into_iter().filter(|label| Some(*label) != reference).collect();
     let mut curves = Vec::new();
     for (number, label) in labels.iter().enumerate() {
@@ -39,7 +129,7 @@ pub(super) fn chart(figure: &Figure, variants: &[Simulated], looks: &Looks) -> C
         |label| format!("{}, % of {}", in_words_without_unit(compared), looks.name(label)),
     );
     Chart {
-        title: figure.title.clone().unwrap_or_else(|| compared.heading().to_owned()),
+        title: title.unwrap_or(compared.heading()).to_owned(),
         subtitle: subtitle(figure.band, &curves, figure.scale, results()),
         x: Axis::new(Scale::Linear, -0.5, variants.len() as f64 - 0.5),
         x_label: String::new(),
@@ -51,8 +141,8 @@ pub(super) fn chart(figure: &Figure, variants: &[Simulated], looks: &Looks) -> C
 }
 
 /// The same of one experiment: a place a policy, its number at the right.
-pub(super) fn of_policies(figure: &Figure, result: &ResultFile, looks: &Looks) -> Chart {
-    let compared = compared(figure, std::iter::once(result));
+fn of_policies(figure: &FinalValues, title: Option<&str>, result: &ResultFile, looks: &Looks) -> Chart {
+    let compared = compared(figure.value, std::iter::once(result));
     let mut curves = Vec::new();
     for (place, policy) in result.policies.iter().enumerate() {
         let at_the_end = result.at_the_end(&policy.label, compared);
@@ -60,7 +150,8 @@ pub(super) fn of_policies(figure: &Figure, result: &ResultFile, looks: &Looks) -
             continue;
         };
         let x = place as f64;
-        let bar = band_factor(result.runs).map(|factor| (x, mean - factor * se, mean + factor * se));
+        let bar = student::reach(result.runs.saturating_sub(1))
+            .map(|factor| (x, mean - factor * se, mean + factor * se));
         curves.push(Curve {
             label: number::estimate(mean, se, result.runs),
             look: looks.policy(&policy.label),
@@ -70,7 +161,7 @@ pub(super) fn of_policies(figure: &Figure, result: &ResultFile, looks: &Looks) -
         });
     }
     Chart {
-        title: figure.title.clone().unwrap_or_else(|| compared.heading().to_owned()),
+        title: title.unwrap_or(compared.heading()).to_owned(),
         subtitle: subtitle(figure.band, &curves, figure.scale, std::iter::once(result)),
         x: Axis::new(Scale::Linear, -0.5, result.policies.len() as f64 - 0.5),
         x_label: String::new(),
@@ -81,31 +172,8 @@ pub(super) fn of_policies(figure: &Figure, result: &ResultFile, looks: &Looks) -
     }
 }
 
-/// The value that a figure shows.
-pub(super) fn compared<'a>(figure: &Figure, mut results: impl Iterator<Item = &'a ResultFile>) -> EndValue {
-    let of_the_task = || results.next().map_or(EndValue::Regret, ResultFile::outcome);
-    figure.value.unwrap_or_else(of_the_task)
-}
-
-/// What is shown, with its unit.
-pub(super) fn in_words<'a>(compared: EndValue, results: impl Iterator<Item = &'a ResultFile>) -> String {
-    match compared {
-        EndValue::Regret => format!("expected regret at the end ({})", unit_of(results)),
-        EndValue::Answer(Quantity::StoppingTime) => "stopping time (rounds)".to_owned(),
-        EndValue::Accuracy | EndValue::Answer(_) => compared.words().to_owned(),
-    }
-}
-
-/// The same where it is a share.
-pub(super) fn in_words_without_unit(compared: EndValue) -> &'static str {
-    match compared {
-        EndValue::Regret => "regret at the end",
-        EndValue::Accuracy | EndValue::Answer(_) => compared.words(),
-    }
-}
-
 /// From where to where the bar of a mean with its standard error reaches.
-fn bar(figure: &Figure, variant: &Simulated, label: &str, (mean, se): (f64, f64)) -> Option<(f64, f64)> {
+fn bar(figure: &FinalValues, variant: &Simulated, label: &str, (mean, se): (f64, f64)) -> Option<(f64, f64)> {
     let result = &variant.measured.result;
     match figure.band {
         Band::Range => {
@@ -113,7 +181,8 @@ fn bar(figure: &Figure, variant: &Simulated, label: &str, (mean, se): (f64, f64)
             Some((*regret.min.last()?, *regret.max.last()?))
         }
         Band::None => None,
-        _ => band_factor(result.runs).map(|factor| (mean - factor * se, mean + factor * se)),
+        _ => student::reach(result.runs.saturating_sub(1))
+            .map(|factor| (mean - factor * se, mean + factor * se)),
     }
 }
 
@@ -124,33 +193,12 @@ fn subtitle<'a>(
     results: impl Iterator<Item = &'a ResultFile> + Clone,
 ) -> String {
     let bars = match (curves.iter().all(|curve| curve.band.is_empty()), band) {
-        (true, _) => "",
-        (false, Band::Range) => "; bars: least to most of the runs",
-        (false, _) => "; bars: 95 % confidence interval",
+        (true, _) => String::new(),
+        (false, Band::Range) => "; bars: least to most of the runs".to_owned(),
+        (false, _) => format!("; bars: {CONFIDENCE} confidence interval"),
     };
     let scale = if scale == Scale::Log { "; log scale" } else { "" };
     format!("{}{bars}{scale}", runs_in_words(results))
-}
-
-/// What a policy has at the end of a variant, or its share in per cent of what another policy has, with standard error; nothing if
-/// the variant lacks one of them, or if there is no such number.
-pub(super) fn value(
-    variant: &Simulated,
-    label: &str,
-    reference: Option<&str>,
-    compared: EndValue,
-) -> Option<(f64, f64)> {
-    let measured = &variant.measured;
-    let (mean, se) = match reference {
-        None => measured.result.at_the_end(label, compared)?,
-        Some(reference) => {
-            let (policy, reference) = (measured.policy(label)?, measured.policy(reference)?);
-            let (ratio, se) =
-                ratio_of_means(&measured.values(policy, compared), &measured.values(reference, compared));
-            (100.0 * ratio, 100.0 * se)
-        }
-    };
-    (mean.is_finite() && se.is_finite()).then_some((mean, se))
 }
 
 /// The axis of the values: from zero on a linear scale, of all positive ones on a logarithmic one.

@@ -2,25 +2,76 @@
 
 use std::fmt::Write as _;
 
-use super::{Figure, Looks, final_values, runs_in_words};
+use super::{Kind, Looks, Need, Plot, Reading, end_values, runs_in_words};
 use crate::axis::{Axis, Scale};
-use crate::fit::Fit;
+use crate::fit::Fit as Line;
+use crate::reproduction::fields::{read_label, read_power, read_quantity};
 use crate::series::Simulated;
-use crate::svg::{Chart, Curve};
+use crate::student::CONFIDENCE;
+use crate::svg::{self, Chart, Curve};
 use experiment::number;
+use experiment::result::{EndValue, ResultFile};
+use experiment::toml_reader::Error;
+use std::sync::Arc;
+
+pub(super) static KIND: Kind = Kind {
+    name: "fit",
+    shows: "the same of one policy against the variants' `size`, with a curve by least squares, its 95 % confidence band, coefficients and R²; needs at least three variants with a `size`",
+    is_wide: false,
+    needs: &[Need::Variants],
+    read: |reading| Ok(Arc::new(read(reading)?)),
+};
 
 /// Places at which the curve is drawn.
 const STEPS: u32 = 60;
 
-/// The chart of a figure of kind [`super::Kind::Fit`].
-pub(super) fn chart(figure: &Figure, variants: &[Simulated], looks: &Looks) -> Chart {
+/// A value of whole runs against the number by which variants differ, with a fitted curve.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// Label of the policy that the curve is fitted to.
+    pub policy: String,
+    /// With which power of the number it grows.
+    pub power: f64,
+    /// What the number is, below the horizontal axis.
+    pub x_label: Option<String>,
+    /// Which value; the one that the task is about when absent.
+    pub value: Option<EndValue>,
+}
+
+fn read(reading: &Reading<'_, '_>) -> Result<Fit, Error> {
+    let Reading { table, kind, panel } = reading;
+    let power = read_power(table, kind, panel)?;
+    let policy = read_label(table, "policy", panel)?;
+    Ok(Fit { policy, power, x_label: table.optional("x-label")?, value: read_quantity(table, panel)? })
+}
+
+impl Plot for Fit {
+    fn kind(&self) -> &'static Kind {
+        &KIND
+    }
+
+    fn of_result(&self, _: Option<&str>, _: &ResultFile, _: &Looks) -> anyhow::Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn of_variants(
+        &self,
+        title: Option<&str>,
+        variants: &[Simulated],
+        looks: &Looks,
+    ) -> anyhow::Result<String> {
+        svg::render(&chart(self, title, variants, looks))
+    }
+}
+
+pub(super) fn chart(figure: &Fit, title: Option<&str>, variants: &[Simulated], looks: &Looks) -> Chart {
     let results = || variants.iter().map(|variant| &variant.measured.result);
-    let compared = final_values::compared(figure, results());
-    let label = figure.policy.as_deref().unwrap_or_default();
+    let compared = end_values::compared(figure.value, results());
+    let label = figure.policy.as_str();
     let dots: Vec<(f64, f64)> = variants
         .iter()
         .filter_map(|variant| {
-            let (mean, _) = final_values::value(variant, label, None, compared)?;
+            let (mean, _) = end_values::value(variant, label, None, compared)?;
             Some((variant.size?, mean))
         })
         .collect();
@@ -34,7 +85,7 @@ pub(super) fn chart(figure: &Figure, variants: &[Simulated], looks: &Looks) -> C
         dots,
     };
     let mut subtitle = runs_in_words(results());
-    if let Some(fit) = Fit::of(&curve.dots, figure.power) {
+    if let Some(fit) = Line::of(&curve.dots, figure.power) {
         for step in 0..=STEPS {
             let x = ends.0 + f64::from(step) / f64::from(STEPS) * (ends.1 - ends.0);
             curve.points.push((x, fit.at(x)));
@@ -44,7 +95,7 @@ pub(super) fn chart(figure: &Figure, variants: &[Simulated], looks: &Looks) -> C
         let sign = if fit.intercept < 0.0 { "−" } else { "+" };
         let _ = write!(
             subtitle,
-            "; line: {} x{power} {sign} {}, R² = {}; shaded: its 95 % confidence interval",
+            "; line: {} x{power} {sign} {}, R² = {}; shaded: its {CONFIDENCE} confidence interval",
             number::significant(fit.slope, 4),
             number::significant(fit.intercept.abs(), 4),
             number::significant(fit.r_squared, 4)
@@ -55,12 +106,12 @@ pub(super) fn chart(figure: &Figure, variants: &[Simulated], looks: &Looks) -> C
     // A little room beside the outermost dots.
     let room = if ends.1 > ends.0 { 0.03 * (ends.1 - ends.0) } else { 1.0 };
     Chart {
-        title: figure.title.clone().unwrap_or_else(|| compared.heading().to_owned()),
+        title: title.unwrap_or(compared.heading()).to_owned(),
         subtitle,
         x: Axis::new(Scale::Linear, ends.0 - room, ends.1 + room),
         x_label: figure.x_label.clone().unwrap_or_else(|| "size x".to_owned()),
         y: Axis::rounded(lowest, highest),
-        y_label: final_values::in_words(compared, results()),
+        y_label: end_values::in_words(compared, results()),
         categories: Vec::new(),
         curves: vec![curve],
     }

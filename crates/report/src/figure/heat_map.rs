@@ -6,13 +6,24 @@
 
 use std::fmt::Write as _;
 
-use super::{Figure, Looks, final_values, runs_in_words};
+use super::{Kind, Looks, Need, Plot, Reading, end_values, runs_in_words};
 use crate::axis::{Axis, Scale};
 use crate::html::escaped;
+use crate::reproduction::fields::{read_quantity, read_reference};
 use crate::series::{Simulated, labels};
 use crate::text::n_columns;
 use experiment::number;
-use experiment::result::EndValue;
+use experiment::result::{EndValue, ResultFile};
+use experiment::toml_reader::Error;
+use std::sync::Arc;
+
+pub(super) static KIND: Kind = Kind {
+    name: "heat-map",
+    shows: "the same as a share of one policy's: a row a policy, a column a variant; needs variants",
+    is_wide: true,
+    needs: &[Need::Variants],
+    read: |reading| Ok(Arc::new(read(reading)?)),
+};
 
 const WIDTH: f64 = 1000.0;
 const EDGE: f64 = 16.0;
@@ -40,13 +51,47 @@ const COLOURS: [Rgb; 6] = [
     [90.0, 0.0, 30.0],
 ];
 
-/// The picture of a figure of kind [`super::Kind::HeatMap`].
-pub(super) fn render(figure: &Figure, variants: &[Simulated], looks: &Looks) -> String {
+/// Values of whole runs as a share of one policy's, a row a policy, a column a variant.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HeatMap {
+    /// Label of the policy of whose values others are shown as a share; the values themselves when absent.
+    pub relative_to: Option<String>,
+    /// Which value; the one that the task is about when absent.
+    pub value: Option<EndValue>,
+}
+
+fn read(reading: &Reading<'_, '_>) -> Result<HeatMap, Error> {
+    let Reading { table, panel, .. } = reading;
+    let field = table.field("relative-to");
+    let field = field.ok_or_else(|| table.missing("relative-to", "the label of a policy"))?;
+    Ok(HeatMap { relative_to: Some(read_reference(&field, panel)?), value: read_quantity(table, panel)? })
+}
+
+impl Plot for HeatMap {
+    fn kind(&self) -> &'static Kind {
+        &KIND
+    }
+
+    fn of_result(&self, _: Option<&str>, _: &ResultFile, _: &Looks) -> anyhow::Result<Option<String>> {
+        Ok(None)
+    }
+
+    fn of_variants(
+        &self,
+        title: Option<&str>,
+        variants: &[Simulated],
+        looks: &Looks,
+    ) -> anyhow::Result<String> {
+        Ok(render(self, title, variants, looks))
+    }
+}
+
+fn render(figure: &HeatMap, title: Option<&str>, variants: &[Simulated], looks: &Looks) -> String {
     let reference = figure.relative_to.as_deref();
     let rows = labels(variants);
     let names: Vec<&str> = rows.iter().map(|label| looks.name(label)).collect();
-    let compared = final_values::compared(figure, variants.iter().map(|one| &one.measured.result));
-    let value = |label, one| final_values::value(one, label, reference, compared);
+    let compared = end_values::compared(figure.value, variants.iter().map(|one| &one.measured.result));
+    let value = |label, one| end_values::value(one, label, reference, compared);
     let values: Vec<Vec<Option<(f64, f64)>>> =
         rows.iter().map(|label| variants.iter().map(|one| value(label, one)).collect()).collect();
     let scale = scale_of(&values);
@@ -58,11 +103,12 @@ pub(super) fn render(figure: &Figure, variants: &[Simulated], looks: &Looks) -> 
     let top = TITLES + heads.room();
     let height = top + rows.len() as f64 * ROW + KEY;
 
-    let title = figure.title.clone().unwrap_or_else(|| match compared {
+    let own_title = || match compared {
         EndValue::Regret => "Regret of every policy in every variant".to_owned(),
         EndValue::Accuracy => "Accuracy of every policy in every variant".to_owned(),
         EndValue::Answer(_) => format!("{} of every policy in every variant", compared.heading()),
-    });
+    };
+    let title = title.map_or_else(own_title, str::to_owned);
     let of = reference.map_or_else(String::new, |label| format!(", % of {}", looks.name(label)));
     let runs = runs_in_words(variants.iter().map(|variant| &variant.measured.result));
     let mut svg = String::new();
@@ -76,7 +122,7 @@ pub(super) fn render(figure: &Figure, variants: &[Simulated], looks: &Looks) -> 
     let black = Style { anchor: "start", fill: "#222222", size: 17.0 };
     text(&mut svg, (EDGE, 27.0), &Style { anchor: "start\" font-weight=\"bold", ..black }, &title);
     let subtitle =
-        format!("{}{of}; {runs}; small print: standard error", final_values::in_words_without_unit(compared));
+        format!("{}{of}; {runs}; small print: standard error", end_values::in_words_without_unit(compared));
     text(&mut svg, (EDGE, 48.0), &Style { size: 12.5, fill: "#5c5c5c", ..black }, &subtitle);
     heads.write(&mut svg, left, column, top);
     for (number, (name, cells)) in names.iter().zip(&values).enumerate() {

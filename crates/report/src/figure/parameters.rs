@@ -1,14 +1,75 @@
 //! One parameter of every instance, its numbers from the largest to the smallest: a line an instance.
 
-use super::Figure;
+use super::{Kind, Looks, Plot, Reading};
 use crate::axis::{Axis, Scale};
-use crate::svg::{Chart, Curve, Look};
+use crate::reproduction::Panel;
+use crate::series::Simulated;
+use crate::svg::{self, Chart, Curve, Look};
+use experiment::ResultFile;
+use experiment::models::{InstanceTable, for_readers};
+use experiment::toml_reader::{Error, Table, choice};
+use std::sync::Arc;
+
+pub(super) static KIND: Kind = Kind {
+    name: "parameters",
+    shows: "one parameter of the users, its numbers from the largest to the smallest; a line an instance",
+    is_wide: false,
+    needs: &[],
+    read: |reading| Ok(Arc::new(read(reading)?)),
+};
 
 /// Of at most so many ranks each is named, with a marker at every number.
 const FEW: usize = 20;
 
-/// The chart of a figure of kind [`super::Kind::Parameters`].
-pub(super) fn chart(figure: &Figure) -> Chart {
+/// One parameter of every instance, its numbers sorted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameters {
+    /// What readers call the parameter.
+    pub parameter: &'static str,
+    /// Its numbers, of each instance with its name: results do not hold them.
+    pub numbers: Vec<(String, Vec<f64>)>,
+    /// How ranks are spread along the horizontal axis.
+    pub scale: Scale,
+}
+
+fn read(reading: &Reading<'_, '_>) -> Result<Parameters, Error> {
+    let scale = reading.scale("scale")?.unwrap_or(Scale::Linear);
+    let key = read_parameter(reading.table, reading.panel)?;
+    let numbers = |one: InstanceTable| one.list(key).map(|list| (one.name.clone(), list.to_vec()));
+    let numbers = reading.panel.instances().into_iter().filter_map(numbers).collect();
+    Ok(Parameters { parameter: for_readers(key), numbers, scale })
+}
+
+/// The name in files of a parameter that some instance has a list of.
+fn read_parameter(table: &Table<'_>, panel: &Panel) -> Result<&'static str, Error> {
+    let mut known: Vec<(&str, &'static str)> = Vec::new();
+    for key in panel.variants.iter().flat_map(|variant| variant.experiment.instances().lists()) {
+        if !known.contains(&(key, key)) {
+            known.push((key, key));
+        }
+    }
+    let field = table.field("parameter").ok_or_else(|| {
+        let names = known.iter().map(|(name, _)| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+        table.missing("parameter", &format!("one of {names}"))
+    })?;
+    choice(&field, &known, "parameter")
+}
+
+impl Plot for Parameters {
+    fn kind(&self) -> &'static Kind {
+        &KIND
+    }
+
+    fn of_result(&self, title: Option<&str>, _: &ResultFile, _: &Looks) -> anyhow::Result<Option<String>> {
+        svg::render(&chart(self, title)).map(Some)
+    }
+
+    fn of_variants(&self, title: Option<&str>, _: &[Simulated], _: &Looks) -> anyhow::Result<String> {
+        svg::render(&chart(self, title))
+    }
+}
+
+pub(super) fn chart(figure: &Parameters, title: Option<&str>) -> Chart {
     let longest = figure.numbers.iter().map(|(_, numbers)| numbers.len()).max().unwrap_or(0);
     let named = figure.scale == Scale::Linear && longest <= FEW;
     // Named places count from zero, ranks from one.
@@ -31,7 +92,7 @@ pub(super) fn chart(figure: &Figure) -> Chart {
     let curves: Vec<Curve> = figure.numbers.iter().enumerate().map(curve).collect();
     let values = || curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.1));
     Chart {
-        title: figure.title.clone().unwrap_or_else(|| format!("{}, sorted", figure.parameter)),
+        title: title.map_or_else(|| format!("{}, sorted", figure.parameter), str::to_owned),
         subtitle: "the numbers of each instance, from the largest to the smallest".to_owned(),
         x: match figure.scale {
             Scale::Linear if named => Axis::new(Scale::Linear, -0.5, longest as f64 - 0.5),

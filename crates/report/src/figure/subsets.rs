@@ -1,12 +1,56 @@
 //! How often a random subset of the items of a preference matrix has a Condorcet winner, and how often it is in a total order, by its size.
 
-use super::Figure;
+use super::{Kind, Looks, Need, Plot, Reading};
 use crate::axis::{Axis, Scale};
-use crate::svg::{Chart, Curve, Look};
+use crate::series::Simulated;
+use crate::subset_shares::shares;
+use crate::svg::{self, Chart, Curve, Look};
+use experiment::ResultFile;
+use experiment::toml_reader::Error;
+use std::sync::Arc;
 
-/// The chart of a figure of kind [`super::Kind::Subsets`].
-pub(super) fn chart(figure: &Figure) -> Chart {
-    let largest = figure.numbers.iter().map(|(_, shares)| shares.len()).max().unwrap_or(1);
+pub(super) static KIND: Kind = Kind {
+    name: "subsets",
+    shows: "of dueling users: how often a random subset of the items has a Condorcet winner (exact), and how often it is in a total order (100,000 subsets of each size)",
+    is_wide: false,
+    needs: &[Need::Duels],
+    read: |reading| Ok(Arc::new(read(reading)?)),
+};
+
+/// How often a random subset of items has a winner, and an order.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Subsets {
+    /// The shares of subsets of 1 item, of 2 and so on, with the name of each curve.
+    pub shares: Vec<(String, Vec<f64>)>,
+}
+
+fn read(reading: &Reading<'_, '_>) -> Result<Subsets, Error> {
+    let matrix = reading.panel.matrix().ok_or_else(|| reading.kind.error("the panel has no preferences"))?;
+    let shares = shares(matrix).map_err(|error| reading.kind.error(error.to_string()))?;
+    Ok(Subsets {
+        shares: vec![
+            ("Condorcet winner (exact)".to_owned(), shares.condorcet),
+            ("total order (100,000 subsets of each size)".to_owned(), shares.ordered),
+        ],
+    })
+}
+
+impl Plot for Subsets {
+    fn kind(&self) -> &'static Kind {
+        &KIND
+    }
+
+    fn of_result(&self, title: Option<&str>, _: &ResultFile, _: &Looks) -> anyhow::Result<Option<String>> {
+        svg::render(&chart(self, title)).map(Some)
+    }
+
+    fn of_variants(&self, title: Option<&str>, _: &[Simulated], _: &Looks) -> anyhow::Result<String> {
+        svg::render(&chart(self, title))
+    }
+}
+
+fn chart(figure: &Subsets, title: Option<&str>) -> Chart {
+    let largest = figure.shares.iter().map(|(_, shares)| shares.len()).max().unwrap_or(1);
     let curve = |(number, (name, shares)): (usize, &(String, Vec<f64>))| Curve {
         label: name.clone(),
         look: Look::Policy(number),
@@ -15,13 +59,13 @@ pub(super) fn chart(figure: &Figure) -> Chart {
         dots: Vec::new(),
     };
     Chart {
-        title: figure.title.clone().unwrap_or_else(|| "Random subsets of the items".to_owned()),
+        title: title.unwrap_or("Random subsets of the items").to_owned(),
         subtitle: "share of the subsets of each size".to_owned(),
         x: Axis::new(Scale::Linear, 0.0, largest as f64),
         x_label: "items in the subset".to_owned(),
         y: Axis::rounded(0.0, 1.0),
         y_label: "share of subsets".to_owned(),
         categories: Vec::new(),
-        curves: figure.numbers.iter().enumerate().map(curve).collect(),
+        curves: figure.shares.iter().enumerate().map(curve).collect(),
     }
 }

@@ -1,6 +1,14 @@
+use super::curves::{OverRounds, Shown, chart, shown};
+use super::fit::Fit;
+use super::heat_map::HeatMap;
+use super::parameters::Parameters;
+use super::subsets::Subsets;
 use super::*;
-use experiment::result::{Bound, Curves, Found, MeanSe, Optimum, Spread};
-use experiment::{Measured, Task};
+use crate::axis::{Axis, Scale};
+use crate::svg::{Chart, Look};
+use experiment::Measured;
+use experiment::result::{Bound, Curves, Found, MeanSe, Optimum, PolicyResult, Spread};
+use std::collections::BTreeMap;
 
 /// Policies whose regret is `factor * t` at these rounds, spread from half to twice that, of ten clicks a round at best.
 fn result(policies: &[(&str, f64)], t: &[u64], bound: f64) -> ResultFile {
@@ -45,16 +53,19 @@ fn regret_of(result: &mut ResultFile, policy: usize) -> &mut Spread {
     }
 }
 
-fn drawn(figure: &Figure, result: &ResultFile) -> Chart {
+fn drawn(figure: &impl OverRounds, result: &ResultFile) -> Chart {
     let looks = Looks::of(result.policies.iter().map(|policy| policy.label.as_str()));
-    chart(figure, &[Shown { title: "", result }], &looks)
+    chart(figure, None, &[Shown { title: "", result }], &looks)
+}
+
+fn regret(rounds: Rounds) -> Regret {
+    Regret { rounds, ..Regret::default() }
 }
 
 #[test]
 fn regret_has_its_bound_and_bands() {
     let result = result(&[("a", 1.0), ("b", 2.0)], &[1, 10, 100], 0.5);
-    let mut figure = Figure::of(Kind::Regret);
-    let chart = drawn(&figure, &result);
+    let chart = drawn(&Regret::default(), &result);
     let labels: Vec<_> = chart.curves.iter().map(|curve| (&*curve.label, curve.look)).collect();
     assert_eq!(labels, [("bound", Look::Reference(0)), ("a", Look::Policy(0)), ("b", Look::Policy(1))]);
     assert_eq!(chart.curves[1].points, [(1.0, 1.0), (10.0, 10.0), (100.0, 100.0)]);
@@ -63,11 +74,10 @@ fn regret_has_its_bound_and_bands() {
     assert!(chart.y.to() >= 200.0 + 39.2);
     assert_eq!(chart.subtitle, "mean of 1,500 runs; shaded: 95 % confidence interval; dashed: bounds");
 
-    figure.band = Band::Deciles;
-    assert_eq!(drawn(&figure, &result).curves[1].band[2], (100.0, 50.0, 200.0));
-    figure.band = Band::None;
-    figure.references = false;
-    let plain = drawn(&figure, &result);
+    let deciles = regret(Rounds { band: Band::Deciles, ..Rounds::default() });
+    assert_eq!(drawn(&deciles, &result).curves[1].band[2], (100.0, 50.0, 200.0));
+    let plain = regret(Rounds { band: Band::None, references: false, ..Rounds::default() });
+    let plain = drawn(&plain, &result);
     assert!(plain.curves.len() == 2 && plain.curves.iter().all(|curve| curve.band.is_empty()));
     assert_eq!(plain.subtitle, "mean of 1,500 runs");
 }
@@ -77,7 +87,7 @@ fn regret_has_its_bound_and_bands() {
 fn a_lower_bound_on_regret_is_called_asymptotic() {
     let mut result = result(&[("a", 1.0)], &[1, 10, 100], 0.5);
     result.bounds[0].label = "lower bound (theorem 1)".to_owned();
-    let chart = drawn(&Figure::of(Kind::Regret), &result);
+    let chart = drawn(&Regret::default(), &result);
     assert_eq!(chart.curves[0].label, "asymptotic lower bound (theorem 1)");
     assert!(chart.subtitle.ends_with("; dashed: asymptotic lower bound"), "{}", chart.subtitle);
     // One on stopping times holds as it stands.
@@ -91,8 +101,7 @@ fn regrets_that_would_lie_on_each_other_are_spread_by_a_logarithmic_axis() {
         let labels: Vec<String> = (0..factors.len()).map(|number| format!("p{number}")).collect();
         let policies: Vec<(&str, f64)> =
             labels.iter().map(String::as_str).zip(factors.iter().copied()).collect();
-        let chart =
-            drawn(&Figure { y_scale, ..Figure::of(Kind::Regret) }, &result(&policies, &[1, 10, 100], 0.5));
+        let chart = drawn(&Regret { y_scale, ..Regret::default() }, &result(&policies, &[1, 10, 100], 0.5));
         (chart.y_label.contains("log scale"), chart.subtitle)
     };
     let seventeen = [[1.0; 13].as_slice(), &[50.0; 4]].concat();
@@ -108,7 +117,8 @@ fn regrets_that_would_lie_on_each_other_are_spread_by_a_logarithmic_axis() {
 
 #[test]
 fn a_click_through_rate_is_clicks_by_rounds_from_a_round_on() {
-    let figure = Figure { from: 10, band: Band::None, ..Figure::of(Kind::ClickThroughRate) };
+    let rounds = Rounds { from: 10, band: Band::None, ..Rounds::default() };
+    let figure = ClickThroughRate { rounds };
     let chart = drawn(&figure, &result(&[("a", 1.0)], &[1, 10, 100], 0.5));
     assert_eq!(chart.curves[0].label, "optimum");
     assert_eq!(chart.curves[0].points, [(10.0, 10.0), (100.0, 10.0)]);
@@ -117,7 +127,7 @@ fn a_click_through_rate_is_clicks_by_rounds_from_a_round_on() {
 
 #[test]
 fn a_bound_far_above_the_curves_leaves_the_frame_and_says_so() {
-    let chart = drawn(&Figure::of(Kind::Regret), &result(&[("a", 1.0)], &[1, 10, 100], 50.0));
+    let chart = drawn(&Regret::default(), &result(&[("a", 1.0)], &[1, 10, 100], 50.0));
     assert!(chart.y.to() < 300.0);
     assert_eq!(chart.curves[0].label, "bound (above the frame)");
 }
@@ -127,16 +137,16 @@ fn few_runs_have_wide_bands_and_one_has_none() {
     let mut result = result(&[("a", 1.0)], &[1, 10, 100], 0.5);
     for (runs, reach) in [(2, 12.706), (3, 4.303), (1500, 1.9616)] {
         result.runs = runs;
-        let (_, low, high) = drawn(&Figure::of(Kind::Regret), &result).curves[1].band[2];
+        let (_, low, high) = drawn(&Regret::default(), &result).curves[1].band[2];
         assert!((high - 100.0 - 10.0 * reach).abs() < 0.01 && (low + high - 200.0).abs() < 1e-9, "{runs}");
     }
     result.runs = 1;
-    for (kind, band) in [
-        (Kind::Regret, Band::Confidence),
-        (Kind::Regret, Band::Deciles),
-        (Kind::ClickThroughRate, Band::Confidence),
+    let deciles = regret(Rounds { band: Band::Deciles, ..Rounds::default() });
+    for chart in [
+        drawn(&Regret::default(), &result),
+        drawn(&deciles, &result),
+        drawn(&ClickThroughRate::default(), &result),
     ] {
-        let chart = drawn(&Figure { band, ..Figure::of(kind) }, &result);
         assert!(chart.curves.iter().all(|curve| curve.band.is_empty()));
         assert!(chart.subtitle.starts_with("one run; dashed"), "{}", chart.subtitle);
     }
@@ -146,17 +156,17 @@ fn few_runs_have_wide_bands_and_one_has_none() {
 fn what_rounding_left_below_zero_stays_in_the_frame() {
     let mut result = result(&[("a", 0.0), ("b", 0.0)], &[1, 10, 100], 0.0);
     regret_of(&mut result, 0).mean = vec![0.0, -1e-12, -2e-12];
-    let zero = drawn(&Figure::of(Kind::Regret), &result).y;
+    let zero = drawn(&Regret::default(), &result).y;
     assert_eq!(zero, Axis::rounded(0.0, 1.0));
     assert!((0.0..=1.0).contains(&(zero.place(-2e-12) + 1e-9)));
     regret_of(&mut result, 1).mean = vec![-0.5, -3.0, 7.0];
-    assert!(drawn(&Figure::of(Kind::Regret), &result).y.place(-3.0) >= 0.0);
+    assert!(drawn(&Regret::default(), &result).y.place(-3.0) >= 0.0);
 }
 
 #[test]
 fn a_figure_without_a_point_says_so() {
     for scale in [Scale::Log, Scale::Linear] {
-        let figure = Figure { from: 10_000, scale, ..Figure::of(Kind::Regret) };
+        let figure = Figure::of(regret(Rounds { from: 10_000, scale, ..Rounds::default() }));
         let result = result(&[("a", 1.0)], &[1, 10, 100], 0.5);
         let looks = Looks::of(["a"]);
         let picture = &draw(&[figure], &result, &looks).unwrap()[0].1;
@@ -173,14 +183,18 @@ fn a_policy_keeps_its_look() {
     let looks = looks.named(names);
     assert_eq!((looks.name("a"), looks.name("b")), ("The A", "b"));
     let result = result(&[("a", 1.0)], &[1, 10], 0.5);
-    let chart = chart(&Figure::of(Kind::Regret), &[Shown { title: "", result: &result }], &looks);
+    let chart = chart(&Regret::default(), None, &[Shown { title: "", result: &result }], &looks);
     assert_eq!((&*chart.curves[1].label, chart.curves[1].look), ("The A", Look::Policy(0)));
 }
 
 #[test]
 fn figures_of_one_kind_have_different_files() {
-    let kinds = [Kind::Regret, Kind::ClickThroughRate, Kind::Regret].map(Figure::of);
-    assert_eq!(file_names(&kinds), ["regret.svg", "click-through-rate.svg", "regret-2.svg"]);
+    let figures = [
+        Figure::of(Regret::default()),
+        Figure::of(ClickThroughRate::default()),
+        Figure::of(Regret::default()),
+    ];
+    assert_eq!(file_names(&figures), ["regret.svg", "click-through-rate.svg", "regret-2.svg"]);
 }
 
 #[test]
@@ -202,11 +216,11 @@ fn every_result_can_be_drawn() {
         let looks = Looks::of(result.policies.iter().map(|policy| policy.label.as_str()));
         for scale in [Scale::Log, Scale::Linear] {
             for band in [Band::None, Band::Confidence, Band::Deciles] {
-                for kind in [Kind::Regret, Kind::ClickThroughRate] {
-                    for from in [1, 5, 10_000] {
-                        let figure = Figure { band, scale, from, ..Figure::of(kind) };
-                        let pictures = draw(std::slice::from_ref(&figure), result, &looks).unwrap();
-                        assert!(!pictures[0].1.contains("NaN"), "{figure:?}");
+                for from in [1, 5, 10_000] {
+                    let rounds = Rounds { band, scale, from, ..Rounds::default() };
+                    let both = [Figure::of(regret(rounds.clone())), Figure::of(ClickThroughRate { rounds })];
+                    for (figure, (_, picture)) in both.iter().zip(draw(&both, result, &looks).unwrap()) {
+                        assert!(!picture.contains("NaN"), "{figure:?}");
                     }
                 }
             }
@@ -241,7 +255,7 @@ fn overlaid(variants: &[Simulated]) -> Vec<(String, Look)> {
         .iter()
         .map(|variant| Shown { title: &variant.title, result: &variant.measured.result })
         .collect();
-    let chart = chart(&Figure::of(Kind::Regret), &shown, &Looks::of(["a", "b"]));
+    let chart = chart(&Regret::default(), None, &shown, &Looks::of(["a", "b"]));
     chart.curves.into_iter().map(|curve| (curve.label, curve.look)).collect()
 }
 
@@ -278,14 +292,13 @@ fn final_values_are_shares_of_one_policy_where_it_takes_part() {
         ("z", measured(&[("b", [0.0, 0.0]), ("a", [4.0, 6.0])], 1.0)),
     ]);
     let looks = Looks::of(["a", "b"]);
-    let mut figure = Figure::of(Kind::Final);
-    let plain = final_values::chart(&figure, &panel, &looks);
+    let plain = final_values::chart(&FinalValues::default(), None, &panel, &looks);
     let labels: Vec<&str> = plain.curves.iter().map(|curve| curve.label.as_str()).collect();
     assert_eq!((labels, plain.curves[0].points.len(), plain.curves[1].points.len()), (vec!["a", "b"], 3, 2));
     assert!(plain.curves[0].points.iter().all(|point| point.1 == 5.0));
     assert_eq!(plain.categories, ["x", "y", "z"]);
-    figure.relative_to = Some("b".to_owned());
-    let shares = final_values::chart(&figure, &panel, &looks);
+    let figure = FinalValues { relative_to: Some("b".to_owned()), ..FinalValues::default() };
+    let shares = final_values::chart(&figure, None, &panel, &looks);
     assert_eq!(shares.curves.len(), 1);
     // Half of it in every run: no error. Nothing where there is no b, or none of its regret.
     assert_eq!(shares.curves[0].points, [(0.0, 50.0)]);
@@ -299,9 +312,9 @@ fn curves_of_one_variant_are_called_after_their_policies() {
     let panel = variants(vec![("x", policies(6.0)), ("y", policies(60.0))]);
     let looks = Looks::of(["a", "b"]);
     let ends = |variant: Option<&str>| -> Vec<(String, f64)> {
-        let figure =
-            Figure { variant: variant.map(str::to_owned), references: false, ..Figure::of(Kind::Regret) };
-        let chart = chart(&figure, &shown(&figure, &panel), &looks);
+        let rounds = Rounds { variant: variant.map(str::to_owned), references: false, ..Rounds::default() };
+        let figure = regret(rounds);
+        let chart = chart(&figure, None, &shown(&figure.rounds, &panel), &looks);
         chart.curves.into_iter().map(|curve| (curve.label, curve.points.last().unwrap().1)).collect()
     };
     let named = |all: &[(&str, f64)]| -> Vec<(String, f64)> {
@@ -318,7 +331,7 @@ fn a_heat_map_has_a_cell_for_every_policy_of_every_variant() {
         ("x < 1", measured(&[("a", [4.0, 6.0]), ("b", [8.0, 12.0])], 1.0)),
         ("y", measured(&[("b", [8.0, 12.0])], 1.0)),
     ]);
-    let figure = Figure { relative_to: Some("b".to_owned()), ..Figure::of(Kind::HeatMap) };
+    let figure = Figure::of(HeatMap { relative_to: Some("b".to_owned()), value: None });
     let svg = &draw_variants(&[figure], &panel, &Looks::of(["a", "b"])).unwrap()[0].1;
     assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>") && !svg.contains("x < 1"));
     for cell in ["a, x &lt; 1: 50.0 ± 0", "b, x &lt; 1: 100 ± 0", "b, y: 100 ± 0"] {
@@ -331,8 +344,8 @@ fn a_heat_map_has_a_cell_for_every_policy_of_every_variant() {
 #[test]
 fn parameters_are_sorted_from_the_largest_on() {
     let numbers = vec![("x".to_owned(), vec![0.2, 0.9, 0.5]), ("y".to_owned(), vec![0.4])];
-    let mut figure = Figure { parameter: "Rows", numbers, ..Figure::of(Kind::Parameters) };
-    let chart = parameters::chart(&figure);
+    let mut figure = Parameters { parameter: "Rows", numbers, scale: Scale::Linear };
+    let chart = parameters::chart(&figure, None);
     let labels: Vec<_> = chart.curves.iter().map(|curve| (&*curve.label, curve.look)).collect();
     assert_eq!(labels, [("x", Look::Policy(0)), ("y", Look::Policy(1))]);
     // A few ranks are named, at the places 0, 1, ...
@@ -342,20 +355,35 @@ fn parameters_are_sorted_from_the_largest_on() {
         (&["1", "2", "3"].map(str::to_owned)[..], "Rows, sorted")
     );
     figure.scale = Scale::Log;
-    let chart = parameters::chart(&figure);
+    let chart = parameters::chart(&figure, None);
     assert_eq!(chart.curves[0].points, [(1.0, 0.9), (2.0, 0.5), (3.0, 0.2)]);
     assert_eq!((chart.categories.len(), chart.y), (0, Axis::rounded(0.0, 0.9)));
     // Many are counted.
     figure.scale = Scale::Linear;
     figure.numbers[0].1 = (0..800).map(|item| f64::from(item) / 800.0).collect();
-    let chart = parameters::chart(&figure);
+    let chart = parameters::chart(&figure, None);
     assert_eq!((chart.categories.len(), chart.x), (0, Axis::new(Scale::Linear, 0.0, 800.0)));
     assert_eq!((chart.curves[0].points[0], chart.curves[0].points[799]), ((1.0, 0.99875), (800.0, 0.0)));
     // Of one experiment and of variants it is the same picture.
     let panel = variants(vec![("x", measured(&[("a", [4.0, 6.0])], 1.0))]);
+    let figure = Figure::of(figure);
     let alone = draw(std::slice::from_ref(&figure), &panel[0].measured.result, &Looks::of(["a"])).unwrap();
     assert_eq!(alone, draw_variants(&[figure], &panel, &Looks::of(["a"])).unwrap());
     assert_eq!(alone[0].0, "parameters.svg");
+}
+
+fn one_of_each_kind(scale: Scale, relative_to: Option<String>) -> Vec<Figure> {
+    let rounds = Rounds { scale, ..Rounds::default() };
+    vec![
+        Figure::of(regret(rounds.clone())),
+        Figure::of(ClickThroughRate { rounds: rounds.clone() }),
+        Figure::of(Accuracy { rounds }),
+        Figure::of(FinalValues { scale, relative_to: relative_to.clone(), ..FinalValues::default() }),
+        Figure::of(HeatMap { relative_to, value: None }),
+        Figure::of(Parameters { parameter: "", numbers: Vec::new(), scale }),
+        Figure::of(Subsets::default()),
+        Figure::of(Fit { policy: String::new(), power: 1.0, x_label: None, value: None }),
+    ]
 }
 
 #[test]
@@ -370,12 +398,12 @@ fn whatever_variants_there_are_can_be_drawn() {
         ]),
     ];
     for panel in &panels {
-        for kind in Kind::ALL {
-            for scale in [Scale::Linear, Scale::Log] {
-                for relative_to in [None, Some("b".to_owned())] {
-                    let figure = Figure { scale, relative_to, ..Figure::of(kind) };
-                    let pictures = draw_variants(&[figure], panel, &Looks::of(["a", "b"])).unwrap();
-                    assert!(!pictures[0].1.contains("NaN") && !pictures[0].1.contains("inf"), "{kind:?}");
+        for scale in [Scale::Linear, Scale::Log] {
+            for relative_to in [None, Some("b".to_owned())] {
+                let figures = one_of_each_kind(scale, relative_to);
+                assert_eq!(figures.len(), KINDS.len());
+                for (file, picture) in draw_variants(&figures, panel, &Looks::of(["a", "b"])).unwrap() {
+                    assert!(!picture.contains("NaN") && !picture.contains("inf"), "{file}");
                 }
             }
         }
@@ -391,14 +419,14 @@ fn a_fit_has_dots_a_line_and_a_band() {
         measured: measured(&[("a", [3.0 * size + 2.0; 2])], 1.0),
     };
     let all: Vec<Simulated> = [1.0, 2.0, 4.0, 8.0].map(one).into();
-    let figure = Figure { policy: Some("a".to_owned()), ..Figure::of(Kind::Fit) };
-    let chart = fit::chart(&figure, &all, &Looks::of(["a"]));
+    let figure = Fit { policy: "a".to_owned(), power: 1.0, x_label: None, value: None };
+    let chart = super::fit::chart(&figure, None, &all, &Looks::of(["a"]));
     let [curve] = chart.curves.as_slice() else { panic!("one curve") };
     assert_eq!(curve.dots, [(1.0, 5.0), (2.0, 8.0), (4.0, 14.0), (8.0, 26.0)]);
     assert!((curve.points[60].1 - 26.0).abs() < 1e-9 && curve.band.len() == 61);
     assert_eq!(curve.label, "a");
     assert!(chart.subtitle.contains("; line: 3.000 x + 2.000, R² = 1.000; shaded:"), "{}", chart.subtitle);
-    let drawn = draw_variants(&[figure], &all, &Looks::of(["a"])).unwrap();
+    let drawn = draw_variants(&[Figure::of(figure)], &all, &Looks::of(["a"])).unwrap();
     assert_eq!(drawn[0].0, "fit.svg");
     assert!(drawn[0].1.contains("R² = 1.000"));
 }

@@ -1,14 +1,11 @@
 //! Panels of an experiment: what each simulates, once or in several variants, and what is drawn of it.
 
-use super::{Extent, Panel, Paper, PrintedValue, Variant, tables};
-use crate::axis::Scale;
-use crate::figure::{Band, Figure, Kind};
+use super::fields::{read_title, tables};
+use super::{Extent, Panel, Paper, PrintedValue, Variant};
+use crate::figure::{Figure, Kind, Reading};
 use crate::report_dir::{CLAIMS, PAGE};
 use crate::series::Series;
-use crate::subset_shares::shares as subset_shares;
-use experiment::models::{InstanceTable, for_readers};
-use experiment::result::{EndValue, Quantity};
-use experiment::toml_reader::{Error, Field, Table, choice, one_of};
+use experiment::toml_reader::{Error, Field, Table, one_of};
 use experiment::{Experiment, Given, Overrides, Task};
 
 /// The longest title of a variant in characters: it stands in legends and under axes.
@@ -154,7 +151,7 @@ fn read_variants(
         }
         let quick_title = own.table.as_ref().and_then(|quick| quick.field("title"));
         let title = match quick_title.or_else(|| table.field("title")) {
-            Some(field) => read_title(&field, &all.run)?,
+            Some(field) => read_short_title(&field, &all.run)?,
             None => name.clone(),
         };
         let quick_size = own.table.as_ref().filter(|quick| quick.field("size").is_some());
@@ -188,11 +185,8 @@ fn read_variants(
 }
 
 /// What readers call a variant, in little room.
-fn read_title(field: &Field<'_>, others: &[Variant]) -> Result<String, Error> {
-    let title: String = field.get()?;
-    if title.trim().is_empty() || title.chars().any(char::is_control) {
-        return Err(field.error("the title is empty or not one line: expected a few words"));
-    }
+fn read_short_title(field: &Field<'_>, others: &[Variant]) -> Result<String, Error> {
+    let title = read_title(field)?;
     if title.chars().count() > MAX_TITLE {
         return Err(field.error(format!(
             "the title is longer than {MAX_TITLE} characters: expected a few words, for legends and axes"
@@ -215,40 +209,6 @@ fn read_size(table: &Table<'_>, others: &[Variant]) -> Result<Option<f64>, Error
         return Err(field.error(format!("{} is the size of another variant already", field.describe())));
     }
     Ok(Some(size))
-}
-
-/// With which power of the variants' sizes a fitted curve grows; each variant needs one, and at least three are needed.
-pub(super) fn read_power(table: &Table<'_>, kind: &Field<'_>, panel: &Panel) -> Result<f64, Error> {
-    if panel.variants.len() < 3 || panel.variants.iter().any(|variant| variant.size.is_none()) {
-        return Err(kind.error(format!(
-            "{} needs at least three variants, each with a `size`, the number by which they differ",
-            kind.describe()
-        )));
-    }
-    let Some(field) = table.field("power") else { return Ok(1.0) };
-    let power: f64 = field.get()?;
-    if power != 0.0 && power.abs() <= 10.0 {
-        return Ok(power);
-    }
-    Err(field.error(format!("{} is no power: expected a number from −10 to 10, not 0", field.describe())))
-}
-
-/// The policy of all variants to which a curve is fitted.
-pub(super) fn read_fitted(table: &Table<'_>, panel: &Panel) -> Result<String, Error> {
-    read_label(table, "policy", panel)
-}
-
-/// The label of a policy that all variants have.
-pub(super) fn read_label(table: &Table<'_>, key: &str, panel: &Panel) -> Result<String, Error> {
-    let field: Field<'_> = table.required(key)?;
-    let label = read_reference(&field, panel)?;
-    let all = panel.series();
-    let has =
-        |variant: &Variant| all.iter().any(|series| series.variant == variant.name && series.policy == label);
-    match panel.variants.iter().find(|variant| !has(variant)) {
-        None => Ok(label),
-        Some(variant) => Err(field.error(format!("variant {:?} does not have {label:?}", variant.title))),
-    }
 }
 
 /// What a quick check changes of a panel, or of one of its variants; at full scale nothing.
@@ -348,192 +308,8 @@ fn read_overrides(table: &Table<'_>, experiment: &Experiment) -> Result<Override
 }
 
 fn read_figure(table: &Table<'_>, panel: &Panel) -> Result<Figure, Error> {
-    let field: Field<'_> = table.required("kind")?;
-    let kind = choice(&field, &Kind::ALL.map(|kind| (kind.name(), kind)), "kind")?;
-    let of_regret = matches!(kind, Kind::Regret | Kind::ClickThroughRate | Kind::Accuracy);
-    if matches!(kind, Kind::Accuracy | Kind::Subsets) && !panel.has_duels() {
-        return Err(field.error(format!("{} is of dueling users: leave it out", field.describe())));
-    }
-    if of_regret && panel.task() != Task::Regret {
-        return Err(field.error(format!(
-            "{} shows regret round by round, which task {:?} does not record: expected \"final\" or \"heat-map\"",
-            field.describe(),
-            panel.task().name()
-        )));
-    }
-    // Runs that end with an answer are compared from policy to policy, too.
-    let needs_variants =
-        matches!(kind, Kind::HeatMap | Kind::Fit) || (kind == Kind::Final && panel.task() == Task::Regret);
-    if needs_variants && !panel.has_variants() {
-        return Err(field.error(format!(
-            "{} compares variants, and the panel has none: expected {}",
-            field.describe(),
-            if panel.task() == Task::Regret {
-                "\"regret\", \"click-through-rate\" or \"parameters\""
-            } else {
-                "\"final\" or \"parameters\""
-            }
-        )));
-    }
-    let mut figure = Figure::of(kind);
-    figure.title = table.optional("title")?;
-    let scales = SCALES;
-    match kind {
-        Kind::Regret | Kind::ClickThroughRate | Kind::Accuracy => read_curves(table, panel, &mut figure)?,
-        Kind::Final => {
-            if let Some(field) = table.field("scale") {
-                figure.scale = choice(&field, &scales, "scale")?;
-            }
-            if let Some(field) = table.field("relative-to") {
-                if !panel.has_variants() {
-                    return Err(field.error("the panel has no variants: leave it out"));
-                }
-                figure.relative_to = Some(read_reference(&field, panel)?);
-            }
-            figure.value = read_quantity(table, panel)?;
-            if let Some(field) = table.field("band") {
-                figure.band = read_band(&field, kind)?;
-                let of_regret = figure.value.is_none_or(|value| value == EndValue::Regret);
-                let plain = of_regret && panel.task() == Task::Regret && figure.relative_to.is_none();
-                if figure.band == Band::Range && !plain {
-                    return Err(field.error("only regrets have a range: expected \"confidence\" or \"none\""));
-                }
-            }
-        }
-        Kind::HeatMap => {
-            let field = table.field("relative-to");
-            let field = field.ok_or_else(|| table.missing("relative-to", "the label of a policy"))?;
-            figure.relative_to = Some(read_reference(&field, panel)?);
-            figure.value = read_quantity(table, panel)?;
-        }
-        Kind::Fit => {
-            figure.power = read_power(table, &field, panel)?;
-            figure.policy = Some(read_fitted(table, panel)?);
-            figure.x_label = table.optional("x-label")?;
-            figure.value = read_quantity(table, panel)?;
-        }
-        Kind::Subsets => {
-            let matrix = panel.matrix().ok_or_else(|| field.error("the panel has no preferences"))?;
-            let shares = subset_shares(matrix).map_err(|error| field.error(error.to_string()))?;
-            figure.numbers = vec![
-                ("Condorcet winner (exact)".to_owned(), shares.condorcet),
-                ("total order (100,000 subsets of each size)".to_owned(), shares.ordered),
-            ];
-        }
-        Kind::Parameters => {
-            if let Some(field) = table.field("scale") {
-                figure.scale = choice(&field, &scales, "scale")?;
-            }
-            let key = read_parameter(table, panel)?;
-            figure.parameter = for_readers(key);
-            let numbers = |one: InstanceTable| one.list(key).map(|list| (one.name.clone(), list.to_vec()));
-            figure.numbers = panel.instances().into_iter().filter_map(numbers).collect();
-        }
-    }
-    table.finish()?;
-    Ok(figure)
-}
-
-/// Scales by their names in files.
-const SCALES: [(&str, Scale); 2] = [("log", Scale::Log), ("linear", Scale::Linear)];
-
-/// What can be said of curves over rounds.
-fn read_curves(table: &Table<'_>, panel: &Panel, figure: &mut Figure) -> Result<(), Error> {
-    let (kind, scales) = (figure.kind, SCALES);
-    if let Some(field) = table.field("band") {
-        figure.band = read_band(&field, kind)?;
-    }
-    if let Some(field) = table.field("scale") {
-        figure.scale = choice(&field, &scales, "scale")?;
-    }
-    if let Some(field) = table.field("y-scale") {
-        if kind != Kind::Regret {
-            return Err(field.error("only regrets are shown on a scale of choice: leave it out"));
-        }
-        figure.y_scale = Some(choice(&field, &scales, "scale")?);
-    }
-    if let Some(field) = table.field("from") {
-        figure.from = read_from(&field, panel)?;
-    }
-    figure.references = table.optional("references")?.unwrap_or(true);
-    if let Some(field) = table.field("variant") {
-        let known: Vec<&str> = panel.variants.iter().filter_map(|variant| variant.name.as_deref()).collect();
-        figure.variant = Some(one_of(&field, &known, "variant")?);
-    }
-    Ok(())
-}
-
-/// The name in files of a parameter that some instance has a list of.
-fn read_parameter(table: &Table<'_>, panel: &Panel) -> Result<&'static str, Error> {
-    let mut known: Vec<(&str, &'static str)> = Vec::new();
-    for key in panel.variants.iter().flat_map(|variant| variant.experiment.instances().lists()) {
-        if !known.contains(&(key, key)) {
-            known.push((key, key));
-        }
-    }
-    let field = table.field("parameter").ok_or_else(|| {
-        let names = known.iter().map(|(name, _)| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-        table.missing("parameter", &format!("one of {names}"))
-    })?;
-    choice(&field, &known, "parameter")
-}
-
-/// Which value of whole runs is meant; none for the one that the task is about.
-pub(super) fn read_quantity(table: &Table<'_>, panel: &Panel) -> Result<Option<EndValue>, Error> {
-    let Some(field) = table.field("quantity") else { return Ok(None) };
-    let known: &[Quantity] = match panel.task() {
-        Task::Regret if panel.has_duels() => {
-            let known = [("regret", EndValue::Regret), ("accuracy", EndValue::Accuracy)];
-            return Ok(Some(choice(&field, &known, "quantity")?));
-        }
-        Task::Regret => return Err(field.error("the panel records regret: leave it out")),
-        Task::Identify => &Quantity::ALL,
-        Task::Budget => &[Quantity::Observations, Quantity::Wrong],
-    };
-    let known: Vec<(&str, Quantity)> = known.iter().map(|quantity| (quantity.name(), *quantity)).collect();
-    Ok(Some(EndValue::Answer(choice(&field, &known, "quantity")?)))
-}
-
-fn read_band(field: &Field<'_>, kind: Kind) -> Result<Band, Error> {
-    let bands: &[(&str, Band)] = match kind {
-        Kind::Regret => &[
-            ("none", Band::None),
-            ("confidence", Band::Confidence),
-            ("deciles", Band::Deciles),
-            ("range", Band::Range),
-        ],
-        Kind::Final => &[("none", Band::None), ("confidence", Band::Confidence), ("range", Band::Range)],
-        Kind::Accuracy => &[("none", Band::None)],
-        _ => &[("none", Band::None), ("confidence", Band::Confidence)],
-    };
-    choice(field, bands, "band")
-}
-
-/// The first round shown, which every variant plays.
-fn read_from(field: &Field<'_>, panel: &Panel) -> Result<u64, Error> {
-    let from = field.integer_in(&(1..=u64::MAX))?;
-    for variant in &panel.variants {
-        if from > variant.experiment.horizon() {
-            return Err(field.error(format!(
-                "there is nothing to show from round {from} on: expected at most the horizon of the {}, {}",
-                variant.described(),
-                variant.experiment.horizon()
-            )));
-        }
-    }
-    Ok(from)
-}
-
-/// A policy of some variant, to which the others are compared.
-fn read_reference(field: &Field<'_>, panel: &Panel) -> Result<String, Error> {
-    let series = panel.series();
-    let mut known: Vec<&str> = Vec::new();
-    for label in series.iter().map(|series| series.policy.as_str()) {
-        if !known.contains(&label) {
-            known.push(label);
-        }
-    }
-    one_of(field, &known, "policy")
+    let reading = Reading { table, kind: table.required("kind")?, panel };
+    Kind::named(&reading.kind)?.read(&reading)
 }
 
 fn read_printed(list: &[&Table<'_>], panel: &Panel) -> Result<Vec<PrintedValue>, Error> {

@@ -3,8 +3,15 @@ mod quick;
 
 use super::*;
 use crate::axis::Scale;
-use crate::claims::{At, Test, Verdict};
-use crate::figure::{Band, Kind};
+use crate::claims::order::{At, Order};
+use crate::claims::same_slope::SameSlope;
+use crate::claims::{Claim, Test, Verdict};
+use crate::figure::Band;
+use crate::figure::Plot;
+use crate::figure::heat_map::HeatMap;
+use crate::figure::parameters::Parameters;
+use crate::figure::regret::Regret;
+use std::any::Any;
 
 /// An experiment and claims without fault.
 const EXPERIMENT: &str = r#"
@@ -88,6 +95,18 @@ fn read_quick(experiment: &str, claims: &str) -> Result<Reproduction, Error> {
     Reproduction::from_sources(&experiment, &claims, None, None, Overrides::default(), Extent::Quick)
 }
 
+/// The test of a claim, of this kind.
+fn test_of<T: Test>(claim: &Claim) -> &T {
+    let test: &dyn Any = &*claim.test;
+    test.downcast_ref().unwrap()
+}
+
+/// What a figure of this kind shows.
+fn plot_of<P: Plot>(figure: &Figure) -> &P {
+    let plot: &dyn Any = &*figure.plot;
+    plot.downcast_ref().unwrap()
+}
+
 #[test]
 fn everything_is_read() {
     let reproduction = read(EXPERIMENT, CLAIMS).unwrap();
@@ -98,10 +117,11 @@ fn everything_is_read() {
     let quick = read_quick(EXPERIMENT, CLAIMS).unwrap();
     let changed = &quick.panels[0].variants[0].experiment;
     assert_eq!((changed.runs(), changed.horizon(), changed.seed()), (10, 100, 1));
-    assert_eq!((panel.figures[0].band, panel.figures[0].scale), (Band::Deciles, Scale::Linear));
+    let rounds = &plot_of::<Regret>(&panel.figures[0]).rounds;
+    assert_eq!((rounds.band, rounds.scale), (Band::Deciles, Scale::Linear));
     let claim = &reproduction.claims[0];
     assert_eq!((claim.level, claim.known), (0.01, Verdict::Reproduced));
-    assert!(matches!(&claim.test, Test::Order { at: At::Round(Some(10)), .. }));
+    assert_eq!(test_of::<Order>(claim).at, At::Round(Some(10)));
     let printed = reproduction.printed.unwrap();
     assert_eq!(printed.rows[0].theta, [0.5, 0.2]);
 }
@@ -141,7 +161,7 @@ fn faults_of_the_experiment_have_their_place() {
         (
             "[printed]",
             "[names]\npbm-ts = \" \"\n[printed]",
-            "experiment.toml:15:10: names.pbm-ts: the name is empty",
+            "experiment.toml:15:10: names.pbm-ts: the text begins or ends with a space",
         ),
         (
             "scale = \"linear\"",
@@ -403,15 +423,13 @@ fn a_variant_has_the_keys_of_its_panel_and_of_the_top_unless_it_has_its_own() {
     assert_eq!(a.experiment.checkpoints(), [1, 32, 100, 1000]);
     let kappa = |variant: &Variant| variant.experiment.instances().tables()[0].parameters[1].1.numbers()[1];
     assert_eq!((kappa(a), kappa(b)), (0.5, 0.1));
-    assert_eq!(panel.figures[1].relative_to.as_deref(), Some("pbm-ucb"));
+    assert_eq!(plot_of::<HeatMap>(&panel.figures[1]).relative_to.as_deref(), Some("pbm-ucb"));
     assert_eq!(panel.printed[0].series.to_string(), "b/pbm-ts");
     let looks = Looks::of(["pbm-ts"]);
     assert_eq!(panel.reader_name(&panel.printed[0].series, &looks), "pbm-ts, b");
-    assert!(matches!(&reproduction.claims[2].test, Test::SameSlope { slope: (100, 1000), .. }));
-    assert!(matches!(
-        &reproduction.claims[3].test,
-        Test::Order { at: At::Slope(100, 1000), factor: 0.5, .. }
-    ));
+    assert_eq!(test_of::<SameSlope>(&reproduction.claims[2]).slope, (100, 1000));
+    let order = test_of::<Order>(&reproduction.claims[3]);
+    assert_eq!((order.at, order.factor), (At::Slope(100, 1000), 0.5));
 }
 
 #[test]
@@ -421,13 +439,14 @@ fn a_figure_of_parameters_has_the_numbers_of_every_instance() {
     let experiment = experiment.replace("kind = \"final\", scale = \"log\"", figure);
     let experiment = experiment.replace("kind = \"regret\", band = \"deciles\"", figure);
     let panels = read(&experiment, &claims).unwrap().panels;
-    let of = |panel: usize| panels[panel].figures[0].clone();
+    let of = |panel: usize| plot_of::<Parameters>(&panels[panel].figures[0]).clone();
     assert_eq!(of(0).numbers, [("one".to_owned(), vec![1.0, 0.5])]);
     let each = [("kappa 1, .5".to_owned(), vec![1.0, 0.5]), ("b".to_owned(), vec![1.0, 0.1])];
     assert_eq!((of(1).parameter, of(1).numbers), ("Examination kappa", each.to_vec()));
     // The same in all variants is shown once.
     let same = experiment.replace("instances = [{ theta = [0.5, 0.2], kappa = [1.0, 0.1] }]\n", "");
-    assert_eq!(read(&same, &claims).unwrap().panels[1].figures[0].numbers, of(0).numbers);
+    let same = read(&same, &claims).unwrap();
+    assert_eq!(plot_of::<Parameters>(&same.panels[1].figures[0]).numbers, of(0).numbers);
 }
 
 #[test]
@@ -436,7 +455,8 @@ fn a_figure_of_parameters_shows_what_was_calibrated_and_waits_for_data() {
     let reproduction = Reproduction::read(&folder, None, None, Overrides::default(), Extent::Full).unwrap();
     let figures = |panels: &[Panel], name: &str| {
         let panel = panels.iter().find(|panel| panel.name == name).unwrap();
-        panel.figures.iter().filter(|figure| figure.kind == Kind::Parameters).cloned().collect::<Vec<_>>()
+        let plots = panel.figures.iter().map(|figure| &*figure.plot as &dyn Any);
+        plots.filter_map(|plot| plot.downcast_ref::<Parameters>()).cloned().collect::<Vec<_>>()
     };
     let largest = |list: &[f64]| list.iter().copied().fold(0.0, f64::max);
     let both: Vec<Vec<(String, usize, f64)>> = figures(&reproduction.panels, "both")
@@ -468,7 +488,11 @@ fn faults_of_variants_have_their_place() {
             "{ kind = \"regret\", variant = \"c\" }",
             "panels[1].figures[0].variant: unknown variant \"c\"",
         ),
-        ("title = \"kappa 1, .5\"", "title = \" \"", "panels[1].variants[0].title: the title is empty"),
+        (
+            "title = \"kappa 1, .5\"",
+            "title = \" \"",
+            "panels[1].variants[0].title: the text begins or ends with a space",
+        ),
         (
             "title = \"kappa 1, .5\"",
             "title = \"0123456789 0123456789 0123456789 0123456789\"",
@@ -695,7 +719,7 @@ mod kdd2012 {
             .collect();
         assert_eq!(names, instances);
         let mut differing = Vec::new();
-        for claim in reproduction.claims.iter().filter(|claim| matches!(claim.test, Test::Table { .. })) {
+        for claim in reproduction.claims.iter().filter(|claim| claim.test.is_of_rows()) {
             let finding = judge(claim, None, rows).unwrap();
             assert_eq!(finding.verdict, claim.known, "{}", claim.name);
             differing.extend(finding.comparisons.into_iter().map(|comparison| comparison.what));

@@ -1,6 +1,9 @@
 //! Claims about runs that end with an answer.
 
 use super::*;
+use crate::claims::fit::Fit;
+use crate::claims::printed::Printed;
+use crate::claims::share::{Share, ShareLimit};
 use experiment::Task;
 use experiment::result::Quantity;
 use sim::Identification;
@@ -17,10 +20,10 @@ fn runs(steps: &[u64], wrong: usize, capped: usize) -> Vec<Identification> {
     steps.iter().enumerate().map(one).collect()
 }
 
-fn judged_as(value: EndValue, test: Test, variants: &[Simulated]) -> Finding {
+fn judged_as(value: EndValue, test: impl Test, variants: &[Simulated]) -> Finding {
     let reader_name = |series: &Series| series.to_string().to_uppercase();
     let evidence = Evidence { variants, value, reader_name: &reader_name };
-    judge(&Claim { value, ..claim(test) }, Some(&evidence), &[]).unwrap()
+    judge(&Claim { value, ..claim(Arc::new(test)) }, Some(&evidence), &[]).unwrap()
 }
 
 #[test]
@@ -55,7 +58,7 @@ fn wrong_answers_and_none_are_told_apart() {
     assert!((at_the_end(Quantity::Wrong) - 0.06).abs() < 1e-12);
     assert!((at_the_end(Quantity::Capped) - 0.4).abs() < 1e-12);
     let share = |quantity, limit| {
-        let test = Test::Share { series: series(&["a"]), limit };
+        let test = Share { series: series(&["a"]), limit };
         judged_as(EndValue::Answer(quantity), test, &alone(measured.clone()))
     };
     let never = share(Quantity::Wrong, ShareLimit::Never { below: 0.1 });
@@ -74,7 +77,7 @@ fn wrong_answers_and_none_are_told_apart() {
 fn never_wrong_needs_the_runs_that_could_contradict_it() {
     let never = |n: usize, wrong: usize| {
         let measured = Measured::of_answers(Task::Identify, 100, &[("a", runs(&vec![100; n], wrong, 0))]);
-        let test = Test::Share { series: series(&["a"]), limit: ShareLimit::Never { below: 0.1 } };
+        let test = Share { series: series(&["a"]), limit: ShareLimit::Never { below: 0.1 } };
         let finding = judged_as(EndValue::Answer(Quantity::Wrong), test, &alone(measured));
         (finding.verdict, finding.summary)
     };
@@ -118,8 +121,8 @@ fn sized(time: impl Fn(u64) -> u64) -> Vec<Simulated> {
 fn a_fit_is_judged_by_what_it_explains_and_where_it_goes() {
     let value = EndValue::Answer(Quantity::StoppingTime);
     let verdict = |variants: &[Simulated], power: f64| {
-        let fit = FitClaim { policy: "a".to_owned(), power, r_squared: 0.97 };
-        judged_as(value, Test::Fit(fit), variants)
+        let fit = Fit { policy: "a".to_owned(), power, r_squared: 0.97 };
+        judged_as(value, fit, variants)
     };
     let line = sized(|size| 1000 + 300 * size);
     let finding = verdict(&line, 1.0);
@@ -143,7 +146,7 @@ fn means_are_compared_with_what_is_printed_of_them() {
     let value = EndValue::Answer(Quantity::StoppingTime);
     let judged = |printed: f64, limits: Limits| {
         let printed = series(&["a"]).into_iter().map(|series| (series, printed)).collect();
-        judged_as(value, Test::Printed { printed, limits }, &alone(measured.clone()))
+        judged_as(value, Printed { printed, limits }, &alone(measured.clone()))
     };
     let finding = judged(1_000.0, Limits::Between(3.5, 4.5));
     assert_eq!((finding.verdict, finding.quantity), (Verdict::Reproduced, "mean by the printed one"));

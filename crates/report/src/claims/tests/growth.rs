@@ -1,13 +1,14 @@
 //! Claims on the power of a number with which a regret grows.
 
 use super::*;
+use crate::claims::growth::Growth;
 
 const SIZES: [f64; 5] = [4.0, 8.0, 16.0, 32.0, 64.0];
 
-fn growth(names: &[&str], sizes: &[f64], limits: Limits) -> Test {
+fn growth(names: &[&str], sizes: &[f64], limits: Limits) -> Growth {
     let labels: Vec<String> = names.iter().map(|name| format!("{name}/a")).collect();
     let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-    Test::Growth(Growth { series: series(&labels), sizes: sizes.to_vec(), t: None, limits })
+    Growth { series: series(&labels), sizes: sizes.to_vec(), t: None, limits }
 }
 
 /// A variant for each sample of regrets at the end.

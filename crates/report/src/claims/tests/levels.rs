@@ -1,6 +1,12 @@
 //! How often a claim is decided wrongly: however many comparisons it has, and however few runs.
 
 use super::*;
+use crate::claims::fit::Fit;
+use crate::claims::growth::Growth;
+use crate::claims::printed::Printed;
+use crate::claims::ratio::Ratio;
+use crate::claims::share::{Share, ShareLimit};
+use crate::claims::time_ratio::TimeRatio;
 
 /// Policies `low0` to `low{m - 1}` whose regrets have these means over 30 runs, and `high` with a mean of zero, all with normal noise.
 fn noisy(means: &[f64], normal: &mut impl FnMut() -> f64) -> Measured {
@@ -55,26 +61,25 @@ fn every_kind_of_claim_counts_its_comparisons() {
     let limits = Limits::Between(0.9, 1.1);
     let ratio = Ratio { series: series(&three), by: series(&three), t: None, by_t: Some(10), limits };
     let growth = Growth { series: series(&three), sizes: vec![1.0, 2.0, 3.0], t: None, limits };
-    let printed = |limits| Test::Printed {
-        printed: series(&three).into_iter().map(|one| (one, 1.0)).collect(),
-        limits,
-    };
-    let fit = FitClaim { policy: "a".to_owned(), power: 1.0, r_squared: 0.9 };
-    for (test, tests) in [
-        (ordered(&three, &["d", "e"], None), 6),
-        (Test::NearOptimum { policies: series(&three), share: 0.9, t: None }, 3),
-        (Test::BelowBound { series: series(&three), t: None, bound: None }, 3),
-        (parallel(0.1), 2),
+    let printed =
+        |limits| Printed { printed: series(&three).into_iter().map(|one| (one, 1.0)).collect(), limits };
+    let fit = Fit { policy: "a".to_owned(), power: 1.0, r_squared: 0.9 };
+    let all: [(Arc<dyn Test>, usize); 12] = [
+        (Arc::new(ordered(&three, &["d", "e"], None)), 6),
+        (Arc::new(NearOptimum { policies: series(&three), share: 0.9, t: None }), 3),
+        (Arc::new(BelowBound { series: series(&three), t: None, bound: None }), 3),
+        (Arc::new(parallel(0.1)), 2),
         // Three pairs, two sides each.
-        (same(&three, 0.1), 6),
-        (Test::Ratio(ratio), 6),
-        (printed(limits), 6),
-        (printed(Limits::AtMost(1.0)), 3),
-        (Test::Growth(growth), 2),
-        (Test::Fit(fit), 2),
-        (Test::Share { series: series(&three), limit: ShareLimit::Most(0.1) }, 3),
-        (Test::TimeRatio { policies: ["a".to_owned(), "b".to_owned()], limits }, 2),
-    ] {
+        (Arc::new(same(&three, 0.1)), 6),
+        (Arc::new(ratio), 6),
+        (Arc::new(printed(limits)), 6),
+        (Arc::new(printed(Limits::AtMost(1.0))), 3),
+        (Arc::new(growth), 2),
+        (Arc::new(fit), 2),
+        (Arc::new(Share { series: series(&three), limit: ShareLimit::Most(0.1) }), 3),
+        (Arc::new(TimeRatio { policies: ["a".to_owned(), "b".to_owned()], limits }), 2),
+    ];
+    for (test, tests) in all {
         assert_eq!(test.tests(), tests, "{test:?}");
         assert_eq!(Levels::of(0.001, tests), Levels { stated: 0.001, opposite: 0.001 / tests as f64 });
     }

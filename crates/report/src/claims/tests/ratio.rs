@@ -1,9 +1,10 @@
 //! Claims on how many times another a regret is.
 
 use super::*;
+use crate::claims::ratio::Ratio;
 
-fn ratio(series_of: &[&str], by: &[&str], limits: Limits) -> Test {
-    Test::Ratio(Ratio { series: series(series_of), by: series(by), t: None, by_t: None, limits })
+fn ratio(series_of: &[&str], by: &[&str], limits: Limits) -> Ratio {
+    Ratio { series: series(series_of), by: series(by), t: None, by_t: None, limits }
 }
 
 /// Two policies whose runs differ a hundredfold, the first about so many times the second in each.
@@ -86,14 +87,12 @@ fn a_regret_by_itself_at_another_round_says_whether_it_still_grows() {
             around(last, 0.01 * last, 100).into_iter().map(|last| vec![1.0, 5.0, 10.0, last]).collect();
         Measured::synthetic(&T, &[("a", runs)])
     };
-    let flat = || {
-        Test::Ratio(Ratio {
-            series: series(&["a"]),
-            by: series(&["a"]),
-            t: None,
-            by_t: Some(1000),
-            limits: Limits::AtMost(1.05),
-        })
+    let flat = || Ratio {
+        series: series(&["a"]),
+        by: series(&["a"]),
+        t: None,
+        by_t: Some(1000),
+        limits: Limits::AtMost(1.05),
     };
     assert_eq!(verdict(flat(), grows(10.1)), Verdict::Reproduced);
     assert_eq!(verdict(flat(), grows(19.0)), Verdict::Contradicted);

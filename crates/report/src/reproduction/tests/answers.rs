@@ -1,7 +1,7 @@
 //! Panels whose runs end with an answer.
 
 use super::*;
-use crate::figure::Kind;
+use crate::figure::fit::Fit;
 use experiment::result::{EndValue, Quantity};
 
 const EXPERIMENT: &str = r#"
@@ -124,11 +124,13 @@ fn what_is_compared_is_what_the_task_is_about() {
     let [alone, budgets, sizes] = reproduction.panels.as_slice() else { panic!("three panels") };
     assert_eq!((alone.task(), budgets.task()), (Task::Identify, Task::Budget));
     assert_eq!(read_quick(EXPERIMENT, CLAIMS).unwrap().panels[0].variants[0].experiment.horizon(), 100);
-    let kinds = |panel: &Panel| panel.figures.iter().map(|figure| figure.kind).collect::<Vec<_>>();
-    assert_eq!((kinds(alone), kinds(budgets)), (vec![Kind::Final], vec![Kind::Final]));
+    let kinds =
+        |panel: &Panel| panel.figures.iter().map(|figure| figure.plot.kind().name).collect::<Vec<_>>();
+    assert_eq!((kinds(alone), kinds(budgets)), (vec!["final"], vec!["final"]));
     assert_eq!(budgets.printed[0].value, 0.1);
-    assert_eq!((kinds(sizes), sizes.variants[2].size), (vec![Kind::Fit], Some(3.0)));
-    assert_eq!((sizes.figures[0].power, sizes.figures[0].policy.as_deref()), (2.0, Some("cascade-bai")));
+    assert_eq!((kinds(sizes), sizes.variants[2].size), (vec!["fit"], Some(3.0)));
+    let fit = plot_of::<Fit>(&sizes.figures[0]);
+    assert_eq!((fit.power, &*fit.policy), (2.0, "cascade-bai"));
     let values: Vec<EndValue> = reproduction.claims.iter().map(|claim| claim.value).collect();
     let expected = [Observations, Wrong, Wrong, StoppingTime, Wrong].map(EndValue::Answer);
     assert_eq!(values, expected);

@@ -1,0 +1,70 @@
+//! Whether a regret is below a bound.
+
+use std::sync::Arc;
+
+use super::{
+    Basis, Comparison, Finding, Kind, Reading, Sign, Test, bound_at, finding, freedom_of, mean_and_error,
+    number,
+};
+use crate::series::Series;
+use experiment::toml_reader::Error;
+
+pub(super) static KIND: Kind = Kind {
+    name: "below-bound",
+    keys: "`series`; `t`; `bound`: its label, the first by default",
+    holds: "regret below the bound's curve",
+    read: |reading| Ok(Arc::new(read(reading)?)),
+};
+
+/// The regret is below a bound at round `t`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BelowBound {
+    /// Whose.
+    pub series: Vec<Series>,
+    /// Checkpoint, the last one when absent.
+    pub t: Option<u64>,
+    /// Label of the bound, the first one when absent.
+    pub bound: Option<String>,
+}
+
+fn read(reading: &Reading<'_, '_>) -> Result<BelowBound, Error> {
+    reading.panel_with_regret()?;
+    let series = reading.series("series")?;
+    let bound = reading.bound(&series)?;
+    Ok(BelowBound { t: reading.round(&series)?, series, bound })
+}
+
+impl Test for BelowBound {
+    fn tests(&self) -> usize {
+        self.series.len()
+    }
+
+    fn judge(&self, basis: &Basis<'_>) -> anyhow::Result<Finding> {
+        let (evidence, levels) = (basis.evidence()?, basis.levels);
+        let mut comparisons = Vec::new();
+        let mut least_freedom = u64::MAX;
+        for one in &self.series {
+            let runs = evidence.runs(one)?;
+            let bound = runs.bound(self.bound.as_deref())?;
+            let t = runs.rounds()[runs.checkpoint(self.t)?];
+            let value = bound_at(bound, t)?;
+            let above: Vec<f64> = runs.regret(t)?.iter().map(|regret| regret - value).collect();
+            let freedom = freedom_of(&above);
+            let (mean, se) = mean_and_error(&above);
+            let sign = Sign::of(mean, se, freedom, levels);
+            least_freedom = least_freedom.min(freedom);
+            comparisons.push(Comparison {
+                what: format!("{one} − bound"),
+                readers: format!("{} − bound", (evidence.reader_name)(one)),
+                t: Some(t),
+                difference: mean,
+                se: (freedom > 0).then_some(se),
+                statistic: Some(sign.statistic).filter(|statistic| statistic.is_finite()),
+                says: sign.says,
+                leads_from: None,
+                measured: number::estimate(mean, se, above.len() as u64),
+            });
+        }
+        Ok(finding("regret above the bound", comparisons, levels, least_freedom))
+    }
+}

@@ -1,0 +1,102 @@
+//! What claims are judged by: the runs of a panel.
+
+use crate::series::{Series, Simulated};
+use anyhow::{Context as _, Result};
+use confidence::math::ln;
+use experiment::result::{Bound, EndValue};
+use experiment::{Measured, number};
+use std::slice::from_ref;
+
+/// What claims about a panel are judged by.
+#[expect(missing_debug_implementations, reason = "it holds a function")]
+pub struct Evidence<'a> {
+    /// What its variants measured; of a panel without, one.
+    pub variants: &'a [Simulated],
+    /// What of their runs is judged.
+    pub value: EndValue,
+    /// What readers call a series.
+    pub reader_name: &'a dyn Fn(&Series) -> String,
+}
+
+/// The runs of one series.
+pub(super) struct Runs<'a> {
+    pub(super) measured: &'a Measured,
+    pub(super) policy: usize,
+    value: EndValue,
+}
+
+impl Evidence<'_> {
+    /// Runs of the variant that has fewest.
+    pub(super) fn fewest_runs(&self) -> u64 {
+        self.variants.iter().map(|variant| variant.measured.result.runs).min().unwrap_or(0)
+    }
+
+    pub(super) fn runs(&self, series: &Series) -> Result<Runs<'_>> {
+        let variant = self.variants.iter().find(|variant| variant.name == series.variant);
+        let runs = variant.and_then(|variant| {
+            let policy = variant.measured.policy(&series.policy)?;
+            Some(Runs { measured: &variant.measured, policy, value: self.value })
+        });
+        runs.with_context(|| format!("the result has no policy `{series}`"))
+    }
+}
+
+impl<'a> Runs<'a> {
+    /// The checkpoints; of runs that are judged as a whole, the last round that they may have.
+    pub(super) fn rounds(&self) -> &'a [u64] {
+        let result = &self.measured.result;
+        match self.value {
+            EndValue::Regret | EndValue::Accuracy => {
+                result.policies[self.policy].curves().map_or(&[], |curves| &curves.t)
+            }
+            EndValue::Answer(_) => {
+                result.horizon.as_ref().or(result.max_steps.as_ref()).map_or(&[], from_ref)
+            }
+        }
+    }
+
+    /// Index of a checkpoint, the last one when none is asked for.
+    pub(super) fn checkpoint(&self, t: Option<u64>) -> Result<usize> {
+        let rounds = self.rounds();
+        let found = match t {
+            Some(t) => rounds.iter().position(|&round| round == t),
+            None => rounds.len().checked_sub(1),
+        };
+        found.with_context(|| match t {
+            Some(t) => format!("round {} is no checkpoint of the result", number::grouped(t)),
+            None => "the result has no checkpoint".to_owned(),
+        })
+    }
+
+    /// Regret of every run after a checkpoint, or the value of whole runs that is judged.
+    pub(super) fn regret(&self, t: u64) -> Result<Vec<f64>> {
+        Ok(match self.value {
+            EndValue::Regret => self.measured.regret(self.policy, self.checkpoint(Some(t))?),
+            EndValue::Accuracy => self.measured.accuracy(self.policy, self.checkpoint(Some(t))?),
+            // Whatever the round: runs of different lengths can be compared.
+            EndValue::Answer(_) => self.measured.values(self.policy, self.value),
+        })
+    }
+
+    /// Growth of the regret of every run between two checkpoints, for each unit of `ln t`.
+    pub(super) fn slope(&self, (from, to): (u64, u64)) -> Result<Vec<f64>> {
+        let (before, after) = (self.regret(from)?, self.regret(to)?);
+        let length = ln(to as f64 / from as f64);
+        Ok(before.iter().zip(&after).map(|(before, after)| (after - before) / length).collect())
+    }
+
+    /// A bound by its label, or the first one.
+    pub(super) fn bound(&self, label: Option<&str>) -> Result<&'a Bound> {
+        let bounds = &self.measured.result.bounds;
+        let wanted = bounds.iter().find(|bound| label.is_none_or(|label| bound.label == label));
+        // Readers of claims have refused what the instances do not have.
+        wanted.context("the result lacks the bound")
+    }
+}
+
+/// The value of a bound at one of its checkpoints.
+pub(super) fn bound_at(bound: &Bound, t: u64) -> Result<f64> {
+    let at = bound.t.iter().position(|&round| round == t);
+    let value = at.and_then(|at| bound.value.get(at).copied());
+    value.with_context(|| format!("the bound lacks round {}", number::grouped(t)))
+}

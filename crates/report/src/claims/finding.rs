@@ -1,0 +1,131 @@
+//! What a test found, in comparisons and in one sentence.
+
+use super::{Levels, Verdict};
+use crate::student;
+use experiment::number;
+use serde::Serialize;
+
+/// What a test found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// What follows from it.
+    pub verdict: Verdict,
+    /// In one sentence.
+    pub summary: String,
+    /// What the comparisons measure, with its unit.
+    pub quantity: &'static str,
+    /// The comparisons it rests on.
+    pub comparisons: Vec<Comparison>,
+}
+
+impl Finding {
+    pub(super) fn without_a_test(verdict: Verdict, reason: &str) -> Self {
+        Self { verdict, summary: reason.to_owned(), quantity: "", comparisons: Vec::new() }
+    }
+
+    /// The same without rounds, since whole runs were compared.
+    pub(super) fn of_whole_runs(mut self) -> Self {
+        for comparison in &mut self.comparisons {
+            (comparison.t, comparison.leads_from) = (None, None);
+        }
+        self
+    }
+
+    /// The same if there are as many runs as needed; otherwise it decides nothing.
+    pub(super) fn of_enough_runs(mut self, runs: u64, needed: u64) -> Self {
+        if runs >= needed {
+            return self;
+        }
+        for comparison in &mut self.comparisons {
+            (comparison.says, comparison.leads_from) = (Verdict::Undecided, None);
+        }
+        self.verdict = Verdict::Undecided;
+        self.summary = {
+            let decide = if runs == 1 { "decides" } else { "decide" };
+            format!("{} {decide} nothing: at least {needed} are needed.", number::counted(runs, "run"))
+        };
+        self
+    }
+}
+
+/// One comparison of a test.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// What is compared with what.
+    pub what: String,
+    /// The same with the names that readers know.
+    #[serde(skip)]
+    pub readers: String,
+    /// Round at which it is compared, if it depends on one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub t: Option<u64>,
+    /// The quantity that is negative if the paper is right.
+    pub difference: f64,
+    /// Its standard error; absent for an exact comparison and for one run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub se: Option<f64>,
+    /// Difference by standard error; absent for an exact comparison, and where it is infinite (no variation at all).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statistic: Option<f64>,
+    /// What it says of the claim.
+    pub says: Verdict,
+    /// First checkpoint from which on it is significant at every one to the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leads_from: Option<u64>,
+    /// The measured quantity in words.
+    pub measured: String,
+}
+
+/// Whether all comparisons hold, any is the other way round, or neither.
+pub(super) fn verdict_of(comparisons: &[Comparison]) -> Verdict {
+    if comparisons.iter().any(|comparison| comparison.says == Verdict::Contradicted) {
+        Verdict::Contradicted
+    } else if comparisons.iter().all(|comparison| comparison.says == Verdict::Reproduced) {
+        Verdict::Reproduced
+    } else {
+        Verdict::Undecided
+    }
+}
+
+/// A finding of comparisons that were all made at these levels with this many degrees of freedom.
+pub(super) fn finding(
+    quantity: &'static str,
+    comparisons: Vec<Comparison>,
+    levels: Levels,
+    freedom: u64,
+) -> Finding {
+    let verdict = verdict_of(&comparisons);
+    let [stated, opposite] =
+        [levels.stated, levels.opposite].map(|level| number::fixed(student::critical(level, freedom), 2));
+    let summary = summary(verdict, &comparisons, &stated, &opposite);
+    Finding { verdict, summary, quantity, comparisons }
+}
+
+/// The comparisons of a test in one sentence, with the |z| that are needed.
+fn summary(verdict: Verdict, comparisons: &[Comparison], stated: &str, opposite: &str) -> String {
+    let count = comparisons.len();
+    let of = |wanted: Verdict| comparisons.iter().filter(|comparison| comparison.says == wanted).count();
+    let sizes = || comparisons.iter().map(|comparison| comparison.statistic.map_or(f64::INFINITY, f64::abs));
+    let smallest = number::fixed(sizes().fold(f64::INFINITY, f64::min), 1);
+    match verdict {
+        Verdict::Reproduced if count == 1 => format!("Holds: |z| = {smallest}, needed {stated}."),
+        Verdict::Reproduced => {
+            let all = if count == 2 { "Both".to_owned() } else { format!("All {count}") };
+            format!("{all} comparisons hold: |z| at least {smallest}, needed {stated}.")
+        }
+        Verdict::Contradicted if count == 1 => {
+            format!("Significantly the other way round: |z| = {smallest}, needed {opposite}.")
+        }
+        Verdict::Contradicted => format!(
+            "{} of {count} comparisons significantly the other way round (|z| needed: {opposite}), {} as stated \
+             (needed: {stated}).",
+            of(Verdict::Contradicted),
+            of(Verdict::Reproduced)
+        ),
+        _ if count == 1 => format!("Not significant: |z| = {smallest}, needed {stated}."),
+        _ => format!(
+            "{} of {count} comparisons hold, the others are not significant (|z| needed: {stated}).",
+            of(Verdict::Reproduced)
+        ),
+    }
+}

@@ -1,0 +1,90 @@
+//! Whether the expected clicks come near to those of a best list.
+
+use anyhow::Context as _;
+use std::sync::Arc;
+
+use super::reading::variants_of;
+use super::{Basis, Comparison, Finding, Kind, Reading, Sign, Test, finding, number};
+use crate::series::Series;
+use confidence::Probability;
+use experiment::toml_reader::{Error, Field};
+
+pub(super) static KIND: Kind = Kind {
+    name: "near-optimum",
+    keys: "`policies`: series; `share`; `t`",
+    holds: "expected clicks in the rounds 1 to t at least `share` of a best list's",
+    read: |reading| Ok(Arc::new(read(reading)?)),
+};
+
+/// The expected clicks up to round `t` are at least this share of what a best list collects.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NearOptimum {
+    /// The policies, each of which has to reach it.
+    pub policies: Vec<Series>,
+    /// The share, between 0 and 1.
+    pub share: f64,
+    /// Checkpoint, the last one when absent.
+    pub t: Option<u64>,
+}
+
+fn read(reading: &Reading<'_, '_>) -> Result<NearOptimum, Error> {
+    let panel = reading.panel_with_regret()?;
+    let policies = reading.series("policies")?;
+    let field: Field<'_> = reading.table.required("share")?;
+    for variant in variants_of(panel, &policies) {
+        let unit = variant.experiment.instances().unit();
+        if unit != "clicks" {
+            let fault = format!("these users' reward is {unit}, not clicks: no such test of them");
+            return Err(reading.kind.error(fault));
+        }
+    }
+    let share = field.get::<Probability>()?.get();
+    if share == 0.0 || share == 1.0 {
+        return Err(field.error("the share is 0 or 1, which any or no policy has: expected one between"));
+    }
+    Ok(NearOptimum { share, t: reading.round(&policies)?, policies })
+}
+
+impl Test for NearOptimum {
+    fn tests(&self) -> usize {
+        self.policies.len()
+    }
+
+    fn judge(&self, basis: &Basis<'_>) -> anyhow::Result<Finding> {
+        let (evidence, levels) = (basis.evidence()?, basis.levels);
+        let mut comparisons = Vec::new();
+        let mut least_freedom = u64::MAX;
+        for series in &self.policies {
+            let runs = evidence.runs(series)?;
+            let result = &runs.measured.result;
+            let curves = result.policies[runs.policy].curves().context("the runs have no regret")?;
+            let best = result.optimum.as_ref().context("the result has no optimum")?;
+            let freedom = result.runs.saturating_sub(1);
+            least_freedom = least_freedom.min(freedom);
+            let at = runs.checkpoint(self.t)?;
+            let round = curves.t[at];
+            let in_optimum = best.t.iter().position(|&other| other == round);
+            let in_optimum = in_optimum.context("the optimum lacks a checkpoint")?;
+            let optimum = (best.clicks.mean[in_optimum], best.clicks.se[in_optimum]);
+            let regret = (curves.regret.mean[at], curves.regret.se[at]);
+            // Share of the optimum that is missing. Nothing is known of how regret and optimum go together from run to run, so
+            // their relative errors add up: the most that the error of their ratio can be.
+            let lost = regret.0 / optimum.0;
+            let se = regret.1 / optimum.0 + lost.abs() * optimum.1 / optimum.0;
+            let excess = lost - (1.0 - self.share);
+            let sign = Sign::of(excess, se, freedom, levels);
+            comparisons.push(Comparison {
+                what: series.to_string(),
+                readers: (evidence.reader_name)(series),
+                t: Some(round),
+                difference: excess,
+                se: (freedom > 0).then_some(se),
+                statistic: Some(sign.statistic).filter(|statistic| statistic.is_finite()),
+                says: sign.says,
+                leads_from: None,
+                measured: format!("{} %", number::estimate(100.0 * (1.0 - lost), 100.0 * se, result.runs)),
+            });
+        }
+        Ok(finding("expected clicks, share of the optimum", comparisons, levels, least_freedom))
+    }
+}

@@ -1,0 +1,45 @@
+//! Claims without a test: nothing that can be run here decides them, or a quick check leaves them to the full run.
+
+use std::sync::Arc;
+
+use super::{Basis, Finding, Kind, Test, Verdict};
+
+pub(super) static KIND: Kind = Kind {
+    name: "not-testable",
+    keys: "`reason`",
+    holds: "nothing: the data are not public",
+    read: |reading| Ok(Untested::not_testable(reading.table.required::<String>("reason")?)),
+};
+
+/// No test, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Untested {
+    verdict: Verdict,
+    reason: String,
+}
+
+impl Untested {
+    /// Nothing that can be run here decides it.
+    pub fn not_testable(reason: impl Into<String>) -> Arc<dyn Test> {
+        Arc::new(Self { verdict: Verdict::NotTestable, reason: reason.into() })
+    }
+
+    /// A quick check does not decide it.
+    pub fn left(reason: impl Into<String>) -> Arc<dyn Test> {
+        Arc::new(Self { verdict: Verdict::Left, reason: reason.into() })
+    }
+}
+
+impl Test for Untested {
+    fn tests(&self) -> usize {
+        1
+    }
+
+    fn is_of_means(&self) -> bool {
+        false
+    }
+
+    fn judge(&self, _basis: &Basis<'_>) -> anyhow::Result<Finding> {
+        Ok(Finding::without_a_test(self.verdict, &self.reason))
+    }
+}

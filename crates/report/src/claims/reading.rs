@@ -1,0 +1,200 @@
+//! How tests are read from `claims.toml`: what a reader is given, and the keys that several kinds have.
+
+use super::Limits;
+use crate::reproduction::{Panel, Printed, Variant};
+use crate::series::Series;
+use experiment::Task;
+use experiment::number;
+use experiment::result::EndValue;
+use experiment::toml_reader::{Error, Field, Table, one_of};
+
+/// A test in a file, and what it may speak of.
+pub(crate) struct Reading<'a, 'doc> {
+    /// The claim.
+    pub(crate) claim: &'a Table<'doc>,
+    /// Its test.
+    pub(crate) table: &'a Table<'doc>,
+    /// The test's `kind`.
+    pub(crate) kind: Field<'doc>,
+    /// The panel that the claim is about.
+    pub(crate) panel: Option<&'a Panel>,
+    /// The experiment's printed table.
+    pub(crate) printed: Option<&'a Printed>,
+    /// What of the runs is judged.
+    pub(crate) value: EndValue,
+}
+
+impl<'a> Reading<'a, '_> {
+    /// The panel that the claim is about; a claim without one is refused.
+    pub(super) fn panel(&self) -> Result<&'a Panel, Error> {
+        self.panel.ok_or_else(|| self.claim.missing("panel", "the name of the panel whose result is judged"))
+    }
+
+    /// The same, where only regret can be judged.
+    pub(super) fn panel_with_regret(&self) -> Result<&'a Panel, Error> {
+        let panel = self.panel()?;
+        if self.value == EndValue::Regret {
+            return Ok(panel);
+        }
+        Err(self.kind.error(format!(
+            "{} judges regret, which the panel's runs do not record: expected \"order\" or \"share\"",
+            self.kind.describe()
+        )))
+    }
+
+    /// Series of the panel, at least one, each once.
+    pub(super) fn series(&self, key: &str) -> Result<Vec<Series>, Error> {
+        let panel = self.panel()?;
+        let list: Field<'_> = self.table.required(key)?;
+        let series = panel.series();
+        let names: Vec<String> = series.iter().map(Series::to_string).collect();
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        let kind = if panel.has_variants() { "variant/policy" } else { "policy" };
+        let mut found: Vec<Series> = Vec::new();
+        for field in list.get::<Vec<Field<'_>>>()? {
+            let name = one_of(&field, &known, kind)?;
+            let Some(index) = names.iter().position(|other| *other == name) else { continue };
+            if found.contains(&series[index]) {
+                return Err(field.error(format!("{} is already given", field.describe())));
+            }
+            found.push(series[index].clone());
+        }
+        if found.is_empty() {
+            return Err(list.error("no policies: expected at least one label"));
+        }
+        Ok(found)
+    }
+
+    /// `t`: a checkpoint of every variant that some series belong to; the last one when it is not given, if that is the same for all.
+    pub(super) fn round(&self, series: &[Series]) -> Result<Option<u64>, Error> {
+        let panel = self.panel()?;
+        if panel.task() != Task::Regret {
+            return match self.table.field("t") {
+                Some(field) => Err(field.error("the panel's runs are judged as a whole: leave it out")),
+                None => Ok(None),
+            };
+        }
+        let variants = variants_of(panel, series);
+        if let Some(field) = self.table.field("t") {
+            let round: u64 = field.get()?;
+            check_round(&field, round, &variants)?;
+            return Ok(Some(round));
+        }
+        if variants.windows(2).any(|pair| pair[0].experiment.horizon() != pair[1].experiment.horizon()) {
+            return Err(self.table.missing("t", "a checkpoint, since the variants have different horizons"));
+        }
+        Ok(None)
+    }
+
+    /// `slope`: two checkpoints between which a slope is measured.
+    pub(super) fn slope(&self, series: &[Series]) -> Result<(u64, u64), Error> {
+        let panel = self.panel()?;
+        let field: Field<'_> = self.table.required("slope")?;
+        let ends: Vec<Field<'_>> = field.get()?;
+        let [first, second] = ends.as_slice() else {
+            let rounds = number::counted(ends.len() as u64, "round");
+            return Err(field.error(format!("{rounds}: expected two, [t1, t2]")));
+        };
+        let (from, to): (u64, u64) = (first.get()?, second.get()?);
+        if from >= to {
+            return Err(
+                field.error(format!("round {to} is not after round {from}: expected [t1, t2] with t1 < t2"))
+            );
+        }
+        let variants = variants_of(panel, series);
+        check_round(first, from, &variants)?;
+        check_round(second, to, &variants)?;
+        Ok((from, to))
+    }
+
+    /// `bound`: the label of a bound that the instances of all series have; none for the first one.
+    pub(super) fn bound(&self, series: &[Series]) -> Result<Option<String>, Error> {
+        let panel = self.panel()?;
+        let field = self.table.field("bound");
+        let wanted: Option<String> = field.as_ref().map(Field::get).transpose()?;
+        for variant in variants_of(panel, series) {
+            let Some((label, _)) = variant.experiment.instances().lower_bound() else {
+                return Err(self.kind.error("the panel's instances have no lower bound to compare with"));
+            };
+            if let (Some(field), Some(wanted)) = (&field, &wanted)
+                && wanted != label
+            {
+                return Err(field.error(format!("no bound has the label {wanted:?}: expected {label:?}")));
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// `margin`: how far two slopes may be apart, as a share.
+    pub(super) fn margin(&self) -> Result<f64, Error> {
+        let field: Field<'_> = self.table.required("margin")?;
+        let margin: f64 = field.get()?;
+        if margin > 0.0 && margin < 1.0 {
+            return Ok(margin);
+        }
+        Err(field.error(format!("{} is no margin: expected a share above 0 and below 1", field.describe())))
+    }
+
+    /// `least`, `most`, or both.
+    pub(super) fn limits(&self) -> Result<Limits, Error> {
+        let limit = |key: &str| -> Result<Option<f64>, Error> {
+            let Some(field) = self.table.field(key) else { return Ok(None) };
+            let limit: f64 = field.get()?;
+            if limit > 0.0 && limit.is_finite() {
+                return Ok(Some(limit));
+            }
+            Err(field.error(format!("{} is no limit: expected a number above 0", field.describe())))
+        };
+        match (limit("least")?, limit("most")?) {
+            (Some(least), Some(most)) if least < most => Ok(Limits::Between(least, most)),
+            (Some(_), Some(_)) => {
+                let most: Field<'_> = self.table.required("most")?;
+                Err(most.error("`most` is not above `least`: expected a larger number"))
+            }
+            (Some(least), None) => Ok(Limits::AtLeast(least)),
+            (None, Some(most)) => Ok(Limits::AtMost(most)),
+            (None, None) => Err(self.table.missing("least", "a number, here or as `most`")),
+        }
+    }
+}
+
+/// The variants that some series belong to.
+pub(super) fn variants_of<'a>(panel: &'a Panel, series: &[Series]) -> Vec<&'a Variant> {
+    panel.variants.iter().filter(|variant| series.iter().any(|one| one.variant == variant.name)).collect()
+}
+
+/// Refuses series whose runs are not the same users: of variants with another number of runs or another seed.
+pub(super) fn check_paired(field: &Field<'_>, panel: &Panel, series: &[Series]) -> Result<(), Error> {
+    let variants = variants_of(panel, series);
+    for pair in variants.windows(2) {
+        let [one, other] = [&pair[0].experiment, &pair[1].experiment];
+        if (one.runs(), one.seed()) != (other.runs(), other.seed()) {
+            return Err(field.error(format!(
+                "the {} has {} runs with seed {}, the {} {} with seed {}: expected the same, since they \
+                 are compared run by run",
+                pair[0].described(),
+                one.runs(),
+                one.seed(),
+                pair[1].described(),
+                other.runs(),
+                other.seed()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a round that is no checkpoint of one of the variants.
+pub(super) fn check_round(field: &Field<'_>, round: u64, variants: &[&Variant]) -> Result<(), Error> {
+    for variant in variants {
+        let checkpoints = variant.experiment.checkpoints();
+        if !checkpoints.contains(&round) {
+            let nearest = checkpoints.iter().min_by_key(|t| t.abs_diff(round)).copied();
+            let hint = nearest.map_or_else(String::new, |t| format!(": the nearest one is {t}"));
+            return Err(
+                field.error(format!("round {round} is no checkpoint of the {}{hint}", variant.described()))
+            );
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! Clicks so far divided by rounds so far.
+
+use super::curves::{OverRounds, Value, highest, lowest};
+use super::{Band, Kind, Need, Reading, Rounds};
+use crate::axis::Axis;
+use crate::svg::Curve;
+use experiment::result::{Curves, Optimum, ResultFile};
+use experiment::toml_reader::Error;
+use std::sync::Arc;
+
+pub(super) static KIND: Kind = Kind {
+    name: "click-through-rate",
+    shows: "clicks so far by rounds so far; the curves of all variants together",
+    is_wide: false,
+    needs: &[Need::Rounds],
+    read: |reading| Ok(Arc::new(read(reading)?)),
+};
+
+/// Bands by their names in files.
+const BANDS: [(&str, Band); 2] = [("none", Band::None), ("confidence", Band::Confidence)];
+
+/// Clicks so far divided by rounds so far.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ClickThroughRate {
+    /// What all figures over rounds can be told.
+    pub rounds: Rounds,
+}
+
+fn read(reading: &Reading<'_, '_>) -> Result<ClickThroughRate, Error> {
+    let (band, scale) = (reading.band(&BANDS)?, reading.scale("scale")?);
+    reading.refuse_y_scale()?;
+    Ok(ClickThroughRate { rounds: Rounds::read(reading, band, scale)? })
+}
+
+impl OverRounds for ClickThroughRate {
+    const ROW: &'static Kind = &KIND;
+    const TITLE: &'static str = "Click-through rate";
+
+    fn rounds(&self) -> &Rounds {
+        &self.rounds
+    }
+
+    fn value(&self, curves: &Curves, index: usize) -> Option<Value> {
+        let (clicks, rounds) = (&curves.clicks, curves.t[index] as f64);
+        Some(Value { middle: clicks.mean[index] / rounds, se: Some(clicks.se[index] / rounds), spread: None })
+    }
+
+    fn references(&self, result: &ResultFile) -> Vec<(String, Vec<u64>, Vec<f64>)> {
+        let Some(Optimum { t, clicks }) = &result.optimum else { return Vec::new() };
+        let rate = t.iter().zip(&clicks.mean).map(|(&t, clicks)| clicks / t as f64).collect();
+        vec![("optimum".to_owned(), t.clone(), rate)]
+    }
+
+    fn vertical(&self, curves: &mut [Curve], _policies: &[Curve], _unit: &str) -> (Axis, String) {
+        (Axis::rounded(lowest(curves), highest(curves)), "clicks per round, rounds 1 to t".to_owned())
+    }
+
+    fn dashed(&self, _dashed: &[&Curve]) -> &'static str {
+        "; dashed: always playing a best list"
+    }
+}

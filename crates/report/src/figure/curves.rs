@@ -1,0 +1,321 @@
+//! Curves over rounds: of one result, or of all variants over each other.
+
+use super::{Kind, Looks, Plot, Reading, runs_in_words, unit_of};
+use crate::axis::{Axis, Scale};
+use crate::series::{Simulated, reader_name};
+use crate::student::{self, CONFIDENCE};
+use crate::svg::{self, Chart, Curve, Look};
+use anyhow::Result;
+use experiment::result::{Curves, PolicyResult, ResultFile};
+use experiment::toml_reader::{Error, Field, one_of};
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// What all figures over rounds can be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rounds {
+    /// What is shaded around a curve.
+    pub band: Band,
+    /// How rounds are spread along the horizontal axis.
+    pub scale: Scale,
+    /// First round shown.
+    pub from: u64,
+    /// Whether bounds and the optimum are drawn.
+    pub references: bool,
+    /// Name of the only variant whose curves are shown; those of all when absent.
+    pub variant: Option<String>,
+}
+
+/// What is shaded around a curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Band {
+    /// Nothing.
+    None,
+    /// The mean's 95 % confidence interval by Student's t distribution; nothing for a single run.
+    Confidence,
+    /// From the first to the last decile of the runs; regret only.
+    Deciles,
+    /// From the least to the most of the runs; regret only.
+    Range,
+}
+
+impl Default for Rounds {
+    fn default() -> Self {
+        Self { band: Band::Confidence, scale: Scale::Log, from: 1, references: true, variant: None }
+    }
+}
+
+impl Rounds {
+    /// Reads `from`, `references` and `variant`; band and scale come first.
+    pub(super) fn read(
+        reading: &Reading<'_, '_>,
+        band: Option<Band>,
+        scale: Option<Scale>,
+    ) -> Result<Self, Error> {
+        let Reading { table, panel, .. } = reading;
+        let mut rounds = Self::default();
+        rounds.band = band.unwrap_or(rounds.band);
+        rounds.scale = scale.unwrap_or(rounds.scale);
+        if let Some(field) = table.field("from") {
+            rounds.from = read_from(&field, reading)?;
+        }
+        rounds.references = table.optional("references")?.unwrap_or(true);
+        if let Some(field) = table.field("variant") {
+            let known: Vec<&str> =
+                panel.variants.iter().filter_map(|variant| variant.name.as_deref()).collect();
+            rounds.variant = Some(one_of(&field, &known, "variant")?);
+        }
+        Ok(rounds)
+    }
+}
+
+/// The first round shown, which every variant plays.
+fn read_from(field: &Field<'_>, reading: &Reading<'_, '_>) -> Result<u64, Error> {
+    let from = field.integer_in(&(1..=u64::MAX))?;
+    for variant in &reading.panel.variants {
+        if from > variant.experiment.horizon() {
+            return Err(field.error(format!(
+                "there is nothing to show from round {from} on: expected at most the horizon of the {}, {}",
+                variant.described(),
+                variant.experiment.horizon()
+            )));
+        }
+    }
+    Ok(from)
+}
+
+/// A figure of curves over rounds.
+pub(super) trait OverRounds: Any + fmt::Debug + Send + Sync {
+    /// Its row.
+    const ROW: &'static Kind;
+    /// Its heading where none is given.
+    const TITLE: &'static str;
+
+    /// What it was told.
+    fn rounds(&self) -> &Rounds;
+
+    /// The value of a policy at a checkpoint, by its index.
+    fn value(&self, curves: &Curves, index: usize) -> Option<Value>;
+
+    /// What is drawn beside the policies of a result: name, rounds and values.
+    fn references(&self, result: &ResultFile) -> Vec<(String, Vec<u64>, Vec<f64>)>;
+
+    /// The vertical axis with its words, of all curves, of which `policies` are those of policies.
+    fn vertical(&self, curves: &mut [Curve], policies: &[Curve], unit: &str) -> (Axis, String);
+
+    /// What the dashed curves are, for the subtitle.
+    fn dashed(&self, dashed: &[&Curve]) -> &'static str;
+}
+
+/// A value of a policy at a checkpoint.
+pub(super) struct Value {
+    /// Its mean over the runs.
+    pub(super) middle: f64,
+    /// Its standard error, if it is known.
+    pub(super) se: Option<f64>,
+    /// From where to where the runs reach, if it is known.
+    pub(super) spread: Option<(f64, f64)>,
+}
+
+impl<T: OverRounds> Plot for T {
+    fn kind(&self) -> &'static Kind {
+        T::ROW
+    }
+
+    fn of_result(&self, title: Option<&str>, result: &ResultFile, looks: &Looks) -> Result<Option<String>> {
+        svg::render(&chart(self, title, &[Shown { title: "", result }], looks)).map(Some)
+    }
+
+    fn of_variants(&self, title: Option<&str>, variants: &[Simulated], looks: &Looks) -> Result<String> {
+        svg::render(&chart(self, title, &shown(self.rounds(), variants), looks))
+    }
+}
+
+/// A result among those whose curves a figure lays over each other.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shown<'a> {
+    /// What readers call the variant; empty for a figure of one result.
+    pub(super) title: &'a str,
+    pub(super) result: &'a ResultFile,
+}
+
+/// The results of a figure: those of all variants, or of the one it asks for, whose curves are then called after the policies alone.
+pub(super) fn shown<'a>(rounds: &Rounds, variants: &'a [Simulated]) -> Vec<Shown<'a>> {
+    let one = |variant: &'a Simulated| Shown {
+        title: if rounds.variant.is_none() { &variant.title } else { "" },
+        result: &variant.measured.result,
+    };
+    let wanted = |variant: &&Simulated| rounds.variant.is_none() || rounds.variant == variant.name;
+    variants.iter().filter(wanted).map(one).collect()
+}
+
+/// The curves of a figure.
+pub(super) fn chart<T: OverRounds>(
+    figure: &T,
+    title: Option<&str>,
+    variants: &[Shown<'_>],
+    looks: &Looks,
+) -> Chart {
+    let rounds = figure.rounds();
+    let labels: BTreeSet<&str> = variants
+        .iter()
+        .flat_map(|shown| &shown.result.policies)
+        .map(|policy| policy.label.as_str())
+        .collect();
+    let one_policy = labels.len() == 1;
+    let mut curves = references(figure, variants, one_policy);
+    let mut policies: Vec<Curve> = Vec::new();
+    for (number, Shown { title, result }) in variants.iter().enumerate() {
+        let factor = student::reach(result.runs.saturating_sub(1));
+        for policy in &result.policies {
+            let label = reader_name(looks.name(&policy.label), title, one_policy);
+            // Variants of one policy have colours of their own; of several, the policy's with a marker of their own.
+            let look = match (title.is_empty(), one_policy) {
+                (true, _) => looks.policy(&policy.label),
+                (false, true) => Look::Policy(number),
+                (false, false) => looks.policy(&policy.label).with_marker(number),
+            };
+            policies.push(policy_curve(figure, policy, label, look, factor));
+        }
+    }
+    curves.extend(policies.iter().cloned());
+
+    let places = curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.0));
+    let (first, last) = places.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), t| (a.min(t), b.max(t)));
+    let first = match rounds.scale {
+        Scale::Linear => 0.0,
+        Scale::Log if rounds.from > 1 => first.min(rounds.from as f64),
+        Scale::Log => first,
+    };
+    let unit = unit_of(variants.iter().map(|shown| shown.result));
+    let (y, y_label) = figure.vertical(&mut curves, &policies, unit);
+    let without: Vec<&str> = policies
+        .iter()
+        .filter(|policy| !policy.points.is_empty())
+        .filter(|policy| curves.iter().any(|curve| curve.label == policy.label && curve.points.is_empty()))
+        .map(|policy| policy.label.as_str())
+        .collect();
+    let left_out =
+        if without.is_empty() { String::new() } else { format!("; without regret: {}", without.join(", ")) };
+    for curve in &mut curves {
+        if curve.points.last().is_some_and(|point| point.1 > y.to()) {
+            curve.label.push_str(" (above the frame)");
+        }
+    }
+    Chart {
+        title: title.unwrap_or(T::TITLE).to_owned(),
+        subtitle: subtitle(figure, variants, &curves) + &left_out,
+        x: Axis::new(rounds.scale, first, last),
+        x_label: match rounds.scale {
+            Scale::Log => "round t (log scale)".to_owned(),
+            Scale::Linear => "round t".to_owned(),
+        },
+        y,
+        y_label,
+        categories: Vec::new(),
+        curves,
+    }
+}
+
+fn policy_curve(
+    figure: &impl OverRounds,
+    policy: &PolicyResult,
+    label: String,
+    look: Look,
+    factor: Option<f64>,
+) -> Curve {
+    let mut points = Vec::new();
+    let mut band = Vec::new();
+    let Some(curves) = policy.curves() else {
+        return Curve { label, look, points, band, dots: Vec::new() };
+    };
+    let rounds = figure.rounds();
+    for (index, &t) in curves.t.iter().enumerate().filter(|(_, t)| **t >= rounds.from.max(1)) {
+        let x = t as f64;
+        let Some(Value { middle, se, spread }) = figure.value(curves, index) else { continue };
+        if !middle.is_finite() {
+            continue;
+        }
+        points.push((x, middle));
+        let limits = match rounds.band {
+            Band::None => None,
+            Band::Confidence => {
+                factor.zip(se).map(|(factor, se)| (middle - factor * se, middle + factor * se))
+            }
+            Band::Deciles | Band::Range => spread.filter(|_| factor.is_some()),
+        };
+        if let Some((low, high)) = limits.filter(|(low, high)| low.is_finite() && high.is_finite()) {
+            band.push((x, low, high));
+        }
+    }
+    Curve { label, look, points, band, dots: Vec::new() }
+}
+
+fn references(figure: &impl OverRounds, variants: &[Shown<'_>], one_policy: bool) -> Vec<Curve> {
+    let rounds = figure.rounds();
+    if !rounds.references {
+        return Vec::new();
+    }
+    let curve = |label: String, look: Look, t: &[u64], value: &dyn Fn(usize) -> f64| Curve {
+        label,
+        look,
+        points: t
+            .iter()
+            .enumerate()
+            .filter(|(_, t)| **t >= rounds.from.max(1))
+            .map(|(index, &t)| (t as f64, value(index)))
+            .filter(|point| point.1.is_finite())
+            .collect(),
+        band: Vec::new(),
+        dots: Vec::new(),
+    };
+    let mut curves = Vec::new();
+    let all: Vec<_> = variants.iter().map(|shown| figure.references(shown.result)).collect();
+    // What is the same for all is drawn once.
+    let same = all.windows(2).all(|pair| pair[0] == pair[1]);
+    for (variant, (shown, bounds)) in
+        variants.iter().zip(&all).enumerate().take(if same { 1 } else { all.len() })
+    {
+        for (number, (label, t, value)) in bounds.iter().enumerate() {
+            // Which theorem it is says the table below; here its variant matters.
+            let short = label.split(" (").next().unwrap_or(label);
+            let (label, look) = match (same, one_policy) {
+                (true, _) => (label.clone(), Look::Reference(number)),
+                (false, true) => (format!("{short}, {}", shown.title), Look::ReferenceOf(variant, number)),
+                (false, false) => (format!("{short}, {}", shown.title), Look::Reference(variant)),
+            };
+            curves.push(curve(label, look, t, &|index| value[index]));
+        }
+    }
+    curves
+}
+
+fn subtitle(figure: &impl OverRounds, variants: &[Shown<'_>], curves: &[Curve]) -> String {
+    let runs = runs_in_words(variants.iter().map(|shown| shown.result));
+    let shaded = curves.iter().any(|curve| !curve.band.is_empty());
+    let band = match figure.rounds().band {
+        Band::Confidence if shaded => format!("; shaded: {CONFIDENCE} confidence interval"),
+        Band::Deciles if shaded => "; shaded: first to last decile of the runs".to_owned(),
+        Band::Range if shaded => "; shaded: least to most of the runs".to_owned(),
+        _ => String::new(),
+    };
+    let dashed: Vec<&Curve> = curves.iter().filter(|curve| curve.look.is_dashed()).collect();
+    let dashed = if dashed.is_empty() { "" } else { figure.dashed(&dashed) };
+    format!("{runs}{band}{dashed}")
+}
+
+pub(super) fn highest(curves: &[Curve]) -> f64 {
+    extremes(curves).fold(0.0, f64::max)
+}
+
+pub(super) fn lowest(curves: &[Curve]) -> f64 {
+    extremes(curves).fold(f64::INFINITY, f64::min)
+}
+
+fn extremes(curves: &[Curve]) -> impl Iterator<Item = f64> + '_ {
+    curves.iter().flat_map(|curve| {
+        let points = curve.points.iter().map(|point| point.1);
+        points.chain(curve.band.iter().flat_map(|&(_, low, high)| [low, high]))
+    })
+}

@@ -1,0 +1,41 @@
+//! How policies look in all figures of a report.
+
+use crate::svg::Look;
+use std::collections::BTreeMap;
+
+/// Which number, and with it which colour and marker, a policy has in all figures of a report, and under which name.
+#[derive(Debug, Clone, Default)]
+pub struct Looks {
+    /// By label.
+    numbers: BTreeMap<String, usize>,
+    /// By label, where readers know another name.
+    names: BTreeMap<String, String>,
+}
+
+impl Looks {
+    /// Numbers in order of first appearance.
+    pub fn of<'a>(labels: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut looks = Self::default();
+        for label in labels {
+            let next = looks.numbers.len();
+            looks.numbers.entry(label.to_owned()).or_insert(next);
+        }
+        looks
+    }
+
+    /// The same with names for readers, by label.
+    #[must_use]
+    pub fn named(self, names: BTreeMap<String, String>) -> Self {
+        Self { names, ..self }
+    }
+
+    /// The name of a policy for readers: its label unless it was given another.
+    pub fn name<'a>(&'a self, label: &'a str) -> &'a str {
+        self.names.get(label).map_or(label, String::as_str)
+    }
+
+    /// How the curve of a policy looks.
+    pub fn policy(&self, label: &str) -> Look {
+        Look::Policy(self.numbers.get(label).copied().unwrap_or(self.numbers.len()))
+    }
+}

@@ -1,0 +1,86 @@
+//! How figures are read from `experiment.toml`: what a reader is given, and the keys that several kinds have.
+
+use super::Band;
+use crate::axis::Scale;
+use crate::reproduction::Panel;
+use experiment::Task;
+use experiment::toml_reader::{Error, Field, Table, choice};
+
+/// Scales by their names in files.
+const SCALES: [(&str, Scale); 2] = [("log", Scale::Log), ("linear", Scale::Linear)];
+
+/// A figure in a file, and the panel that it shows.
+pub(crate) struct Reading<'a, 'doc> {
+    /// The figure.
+    pub(crate) table: &'a Table<'doc>,
+    /// Its `kind`.
+    pub(crate) kind: Field<'doc>,
+    /// The panel.
+    pub(crate) panel: &'a Panel,
+}
+
+impl Reading<'_, '_> {
+    /// A scale, if the key is given.
+    pub(super) fn scale(&self, key: &str) -> Result<Option<Scale>, Error> {
+        self.table.field(key).map(|field| choice(&field, &SCALES, "scale")).transpose()
+    }
+
+    /// Refuses `y-scale`, which only regrets have.
+    pub(super) fn refuse_y_scale(&self) -> Result<(), Error> {
+        match self.table.field("y-scale") {
+            Some(field) => Err(field.error("only regrets are shown on a scale of choice: leave it out")),
+            None => Ok(()),
+        }
+    }
+
+    /// `band`, one of these, if it is given.
+    pub(super) fn band(&self, bands: &[(&str, Band)]) -> Result<Option<Band>, Error> {
+        self.table.field("band").map(|field| choice(&field, bands, "band")).transpose()
+    }
+}
+
+/// What a panel has to have for a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// Dueling users.
+    Duels,
+    /// Runs that record regret round by round.
+    Rounds,
+    /// Variants.
+    Variants,
+    /// Variants, or runs that end with an answer: these are compared from policy to policy, too.
+    VariantsOrAnswers,
+}
+
+impl Need {
+    /// Refuses a panel without it.
+    pub(super) fn check(self, reading: &Reading<'_, '_>) -> Result<(), Error> {
+        let Reading { kind, panel, .. } = reading;
+        let records_regret = panel.task() == Task::Regret;
+        let is_met = match self {
+            Self::Duels => panel.has_duels(),
+            Self::Rounds => records_regret,
+            Self::Variants => panel.has_variants(),
+            Self::VariantsOrAnswers => panel.has_variants() || !records_regret,
+        };
+        if is_met {
+            return Ok(());
+        }
+        let named = kind.describe();
+        Err(kind.error(match self {
+            Self::Duels => format!("{named} is of dueling users: leave it out"),
+            Self::Rounds => format!(
+                "{named} shows regret round by round, which task {:?} does not record: expected \"final\" or \"heat-map\"",
+                panel.task().name()
+            ),
+            Self::Variants | Self::VariantsOrAnswers => format!(
+                "{named} compares variants, and the panel has none: expected {}",
+                if records_regret {
+                    "\"regret\", \"click-through-rate\" or \"parameters\""
+                } else {
+                    "\"final\" or \"parameters\""
+                }
+            ),
+        }))
+    }
+}

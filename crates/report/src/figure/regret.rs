@@ -1,0 +1,116 @@
+//! Cumulative expected regret over rounds.
+
+use super::curves::{OverRounds, Value, highest};
+use super::{Band, Kind, Need, Reading, Rounds};
+use crate::axis::{Axis, Scale};
+use crate::svg::Curve;
+use experiment::result::{Bound, Curves, ResultFile};
+use experiment::toml_reader::Error;
+use std::sync::Arc;
+
+pub(super) static KIND: Kind = Kind {
+    name: "regret",
+    shows: "cumulative expected regret; the curves of all variants together",
+    is_wide: false,
+    needs: &[Need::Rounds],
+    read: |reading| Ok(Arc::new(read(reading)?)),
+};
+
+/// Bands by their names in files.
+const BANDS: [(&str, Band); 4] = [
+    ("none", Band::None),
+    ("confidence", Band::Confidence),
+    ("deciles", Band::Deciles),
+    ("range", Band::Range),
+];
+
+/// Regrets that are closer to zero are zero: they are summed up with rounding errors far smaller.
+const NOTHING: f64 = 1e-9;
+
+/// Cumulative expected regret.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Regret {
+    /// What all figures over rounds can be told.
+    pub rounds: Rounds,
+    /// How regrets are spread along the vertical axis; when absent, so that they can be told apart ([`told_apart`]).
+    pub y_scale: Option<Scale>,
+}
+
+fn read(reading: &Reading<'_, '_>) -> Result<Regret, Error> {
+    let (band, scale, y_scale) = (reading.band(&BANDS)?, reading.scale("scale")?, reading.scale("y-scale")?);
+    Ok(Regret { rounds: Rounds::read(reading, band, scale)?, y_scale })
+}
+
+impl OverRounds for Regret {
+    const ROW: &'static Kind = &KIND;
+    const TITLE: &'static str = "Cumulative regret";
+
+    fn rounds(&self) -> &Rounds {
+        &self.rounds
+    }
+
+    fn value(&self, curves: &Curves, index: usize) -> Option<Value> {
+        let regret = &curves.regret;
+        let spread = match self.rounds.band {
+            Band::Range => (regret.min[index], regret.max[index]),
+            _ => (regret.q10[index], regret.q90[index]),
+        };
+        Some(Value { middle: regret.mean[index], se: Some(regret.se[index]), spread: Some(spread) })
+    }
+
+    fn references(&self, result: &ResultFile) -> Vec<(String, Vec<u64>, Vec<f64>)> {
+        let bound = |bound: &Bound| (bound.reader_name(), bound.t.clone(), bound.value.clone());
+        result.bounds.iter().map(bound).collect()
+    }
+
+    fn vertical(&self, curves: &mut [Curve], policies: &[Curve], unit: &str) -> (Axis, String) {
+        if self.y_scale.unwrap_or_else(|| told_apart(policies)) == Scale::Log {
+            return (logarithmic(curves), format!("cumulative expected regret ({unit}, log scale)"));
+        }
+        // A bound far above every curve would flatten them: it may leave the frame at the top.
+        let (top, bounds_end) = (highest(policies), highest(&curves[..curves.len() - policies.len()]));
+        let top = if top > 0.0 { top.max(bounds_end.min(1.5 * top)) } else { top.max(bounds_end) };
+        // Regret is never negative but for rounding; a band that reaches below zero is cut there.
+        let lowest = policies.iter().flat_map(|curve| &curve.points).map(|point| point.1).fold(0.0, f64::min);
+        (Axis::rounded(lowest, top), format!("cumulative expected regret ({unit})"))
+    }
+
+    fn dashed(&self, dashed: &[&Curve]) -> &'static str {
+        if dashed.iter().all(|curve| curve.label.starts_with("asymptotic lower bound")) {
+            "; dashed: asymptotic lower bound"
+        } else {
+            "; dashed: bounds"
+        }
+    }
+}
+
+/// The scale on which regrets can be told apart: the logarithmic one where more than half of the policies with regret end below a tenth of
+/// the largest, and would lie on each other at the bottom of a linear axis.
+fn told_apart(policies: &[Curve]) -> Scale {
+    let ends = policies.iter().filter_map(|curve| Some(curve.points.last()?.1));
+    let ends: Vec<f64> = ends.filter(|end| *end > NOTHING).collect();
+    let largest = ends.iter().copied().fold(0.0, f64::max);
+    let n_low = ends.iter().filter(|end| **end < largest / 10.0).count();
+    if 2 * n_low > ends.len() { Scale::Log } else { Scale::Linear }
+}
+
+/// A logarithmic axis for all curves, without what is not above 0 but for rounding; a band that reaches far below all curves is cut.
+fn logarithmic(curves: &mut [Curve]) -> Axis {
+    for curve in curves.iter_mut() {
+        curve.points.retain(|point| point.1 > NOTHING);
+    }
+    let lowest =
+        curves.iter().flat_map(|curve| &curve.points).map(|point| point.1).fold(f64::INFINITY, f64::min);
+    let highest = highest(curves);
+    if !(lowest.is_finite() && highest > lowest) {
+        return Axis::rounded(0.0, highest);
+    }
+    let bottom = lowest / 2.0;
+    for curve in curves.iter_mut() {
+        curve.band.retain(|&(_, _, high)| high > bottom);
+        for (_, low, _) in &mut curve.band {
+            *low = low.max(bottom);
+        }
+    }
+    Axis::new(Scale::Log, bottom, 1.2 * highest)
+}
