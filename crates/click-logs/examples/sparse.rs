@@ -3,15 +3,19 @@
 //! ```text
 //! cargo run --release -p click-logs --example sparse -- random 50
 //! cargo run --release -p click-logs --example sparse -- ranked 50 0.1
+//! cargo run --release -p click-logs --example sparse -- ranked 200 0.1 2 4
 //! ```
 //!
 //! Lists of 10 of 14 items, attraction Beta(0.8, 4), 8,000 lists a log; `random`: in random order, `ranked`: by attraction plus normal noise
-//! of this standard deviation. The number after it is that of logs. A row for each number of lists a query: mean examination, the largest
-//! distance of such a mean from the truth, the share of logs with all positions within .12 of it, the smallest and the largest
-//! coverage of 95% intervals, and the share of logs of which the report says that some position is told by few comparisons.
+//! of this standard deviation. The number after `random` or `ranked` is that of logs; numbers of lists a query may follow. A row for each
+//! of these: mean examination, the largest distance of such a mean from the truth, the share of logs with all positions within .12 of it, the
+//! smallest and the largest coverage of 95% intervals, the smallest and the largest ratio of the typical standard error of a logarithm (root mean
+//! square) to the standard deviation of these logarithms, and the share of logs of which the report says that some position is told by few
+//! comparisons.
 
-use click_logs::fit::{Model, Options, Scope, fit, identifiability};
+use click_logs::fit::{Estimate, Model, Options, Scope, fit, identifiability};
 use click_logs::{Counts, Format, Reader};
+use confidence::math::ln;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Beta, Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -23,50 +27,65 @@ const N_LISTS: usize = 8000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (n_logs, noise) = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["random", n_logs] => (n_logs.parse()?, None),
-        ["ranked", n_logs, noise] => (n_logs.parse()?, Some(noise.parse()?)),
-        _ => return Err("expected: random LOGS | ranked LOGS NOISE".into()),
+    let (n_logs, noise, lists) = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["random", n_logs, ref lists @ ..] => (n_logs.parse()?, None, lists.to_vec()),
+        ["ranked", n_logs, noise, ref lists @ ..] => (n_logs.parse()?, Some(noise.parse()?), lists.to_vec()),
+        _ => return Err("expected: random LOGS [LISTS...] | ranked LOGS NOISE [LISTS...]".into()),
     };
-    println!("lists a query, examination at 2 to 10, bias, within .12, coverage, hardly told");
-    for lists in [1, 2, 4, 8, 16, 32, 64] {
-        row(lists, n_logs, noise)?;
+    println!("lists a query, examination at 2 to 10, bias, within .12, coverage, errors, hardly told");
+    let lists = if lists.is_empty() { vec!["1", "2", "4", "8", "16", "32", "64"] } else { lists };
+    for lists in lists {
+        row(lists.parse()?, n_logs, noise)?;
     }
     Ok(())
 }
 
 fn row(lists: usize, n_logs: usize, noise: Option<f64>) -> Result<(), Box<dyn std::error::Error>> {
-    let mut means = [0.0; EXAMINATION.len()];
-    let mut covered = [0; EXAMINATION.len()];
+    let mut logs = Vec::with_capacity(n_logs);
     let (mut close, mut hardly_told) = (0, 0);
     for seed in 0..n_logs {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64((1000 * lists + seed) as u64);
         let counts = log(lists, noise, &mut rng)?;
         let options = Options { scope: Scope::Site, ..Options::default() };
         let pbm = fit(Model::Pbm, &counts, &click_logs::Sessions::default(), &options)?;
-        let found = pbm.site_positions();
-        let mut all_close = true;
-        for (position, truth) in EXAMINATION.iter().enumerate() {
-            means[position] += found[position].value / n_logs as f64;
-            all_close &= (found[position].value - truth).abs() < 0.12;
-            covered[position] += usize::from(found[position].covers(*truth));
-        }
-        close += usize::from(all_close);
+        let positions = pbm.site_positions().to_vec();
+        let far = |(found, truth): (&Estimate, f64)| (found.value - truth).abs() >= 0.12;
+        close += usize::from(!positions.iter().zip(EXAMINATION).any(far));
         hardly_told += usize::from(!identifiability(&counts, Scope::Site, 20)[0].few_comparisons.is_empty());
+        logs.push(positions);
     }
-    let bias = means.iter().zip(EXAMINATION).map(|(mean, truth)| (mean - truth).abs()).fold(0.0, f64::max);
-    let share = |of: usize| of as f64 / n_logs as f64;
-    let covered: Vec<f64> = covered[1..].iter().map(|&of| share(of)).collect();
+    let mean = |of: &dyn Fn(&Estimate) -> f64, position: usize| {
+        logs.iter().map(|log: &Vec<Estimate>| of(&log[position])).sum::<f64>() / n_logs as f64
+    };
+    let below_first = 1..EXAMINATION.len();
+    let means: Vec<f64> = below_first.clone().map(|l| mean(&|found| found.value, l)).collect();
+    let bias =
+        means.iter().zip(&EXAMINATION[1..]).map(|(mean, truth)| (mean - truth).abs()).fold(0.0, f64::max);
+    let covered = below_first.clone().map(|l| mean(&|found| f64::from(found.covers(EXAMINATION[l])), l));
+    let errors = below_first.map(|l| {
+        let logarithm = mean(&|found| ln(found.value), l);
+        let variance = mean(&|found| (ln(found.value) - logarithm).powi(2), l);
+        let of_interval = mean(&|found| (found.standard_error.unwrap_or(f64::NAN) / found.value).powi(2), l);
+        (of_interval / variance).sqrt()
+    });
     let mut text = format!("{lists:2} ");
-    means[1..].iter().try_for_each(|mean| write!(text, " {mean:.3}"))?;
-    let smallest = covered.iter().copied().fold(1.0, f64::min);
-    let largest = covered.iter().copied().fold(0.0, f64::max);
+    means.iter().try_for_each(|mean| write!(text, " {mean:.3}"))?;
+    let share = |of: usize| of as f64 / n_logs as f64;
     println!(
-        "{text}  {bias:.3}  {:.2}  {smallest:.3} to {largest:.3}  {:.2}",
+        "{text}  {bias:.3}  {:.2}  {}  {}  {:.2}",
         share(close),
+        range(covered),
+        range(errors),
         share(hardly_told)
     );
     Ok(())
+}
+
+/// The smallest and the largest.
+fn range(numbers: impl Iterator<Item = f64>) -> String {
+    let (low, high) =
+        numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), of| (low.min(of), high.max(of)));
+    format!("{low:.3} to {high:.3}")
 }
 
 /// Sessions of queries with as many lists each.

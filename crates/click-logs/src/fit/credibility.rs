@@ -30,7 +30,10 @@
 //! | `share` | `mu exposure / (r + mu exposure)`, how much the item's own clicks count for |
 //!
 //! Errors: a sandwich, with the variance of clicks binomial and of attraction that of a Beta variable; means of queries are
-//! eliminated, the variance of the walk is not.
+//! eliminated, the variance of the walk is not. Where items are compared with themselves, the gradient's mean is 0 for any attraction
+//! and the prior has no part in it: its variance is that of the clicks given attraction, `n g a (1 - g a)` in a cell, with unbiased estimates of `a` and
+//! of `a^2`. Moments of the posterior will not do there: with next to no prior an item with one click in two impressions has a mean square
+//! like one that is clicked at both, and clicks would hardly vary.
 //!
 //! Numerics: Newton's method on a concave function, steps halved where it falls. Complexity: a step O(cells of the item squared) for every
 //! item and O((columns + positions)^3) for all; beyond [`MANY_COLUMNS`] columns, steps of EM and no lift.
@@ -54,8 +57,10 @@ const VARIANCES: [f64; 12] = [1e-4, 1e-3, 4e-3, 0.016, 0.06, 0.12, 0.25, 0.5, 1.
 const ODDS_OF_RANDOM_ORDER: f64 = std::f64::consts::LN_10;
 /// Precision of a start that is not known.
 const ANYWHERE: f64 = 1e-3;
-/// What counts of means that are not to be trusted.
+/// How much of the shape counts where means are not trusted.
 const NEXT_TO_NOTHING: f64 = 1e-6;
+/// A smaller part of the square of an exposure is rounding: the item was shown once, or never.
+const ROUNDING: f64 = 1e-9;
 /// Newton steps, or EM steps, of one search.
 const STEPS: usize = 60;
 const EM_STEPS: usize = 1000;
@@ -138,8 +143,8 @@ pub(super) struct Credibility<'a, S> {
     pub(super) examines: bool,
     /// Whether attraction may go with rank.
     pub(super) lifts: bool,
-    /// How much of the shape counts: 1, or less where means are not to be trusted.
-    pub(super) trust: f64,
+    /// Whether means of attraction are trusted; else items are compared with themselves only.
+    pub(super) trusts_means: bool,
 }
 
 /// Examination and lifts, in logarithms.
@@ -276,7 +281,7 @@ impl<S: Source> Credibility<'_, S> {
     /// where they were shown, which is never all that a ranker knows.
     fn within(&self, found: &Found) -> Option<Self> {
         let ranked = self.examines && self.has_lift() && found.variance > VARIANCES[0];
-        ranked.then_some(Self { lifts: false, trust: NEXT_TO_NOTHING, ..*self })
+        ranked.then_some(Self { lifts: false, trusts_means: false, ..*self })
     }
 
     /// The prior of attraction with this examination.
@@ -373,8 +378,14 @@ impl<S: Source> Credibility<'_, S> {
                 of_query.start(usual.weight * mean);
                 for item in items(&counts) {
                     self.row(item, &examination, at, &mut row);
-                    let shape = self.trust * usual.strength * mean * self.lift_before(item, &row, at, before);
-                    row.add(mean, shape, usual.strength, &mut sums, matrices, &mut of_query);
+                    let shape = usual.strength * mean * self.lift_before(item, &row, at, before);
+                    let prior = Prior {
+                        mean: mean * row.lift,
+                        strength: usual.strength,
+                        shape,
+                        is_trusted: self.trusts_means,
+                    };
+                    row.add(prior, &mut sums, matrices, &mut of_query);
                 }
                 if matrices > 1 {
                     of_query.eliminate(&mut sums);
@@ -593,7 +604,11 @@ impl<S: Source> Credibility<'_, S> {
             return None;
         }
         let n = self.n_parameters();
-        let sums = self.sums(found, found, usual, 2);
+        let mut sums = self.sums(found, found, usual, 2);
+        // Unbiased estimates from few clicks need not add up to a variance. That of Poisson clicks is one, and an upper bound.
+        if !self.trusts_means && Cholesky::new(n, sums.variance.clone()).is_none() {
+            sums.variance.clone_from(&sums.information);
+        }
         let factor = Cholesky::new(n, sums.information)?;
         // Of ratios to the first column: differences of rows of the inverse.
         let row = |column: usize| {
@@ -661,19 +676,42 @@ impl OfQuery {
     }
 }
 
+/// That of an item's attraction.
+#[derive(Debug, Clone, Copy)]
+struct Prior {
+    /// The lift in it.
+    mean: f64,
+    strength: f64,
+    shape: f64,
+    is_trusted: bool,
+}
+
+impl Prior {
+    /// As much of the shape as counts.
+    fn effective_shape(&self) -> f64 {
+        if self.is_trusted { self.shape } else { NEXT_TO_NOTHING * self.shape }
+    }
+
+    /// What stands for attraction and its square in the variance of clicks: moments of the posterior, or, without trust in the prior, unbiased
+    /// estimates from the item's clicks alone. A sum of `C` independent clicks has `E[C (C - 1)] = a^2 (exposure^2 - sum of n g^2)`.
+    fn moments(&self, row: &Row) -> (f64, f64) {
+        if self.is_trusted {
+            let weight = row.clicks + self.shape;
+            let attraction = weight * self.mean / (self.shape + self.mean * row.exposure);
+            return (attraction, (attraction * attraction * (1.0 + 1.0 / weight)).min(attraction));
+        }
+        let all = row.exposure * row.exposure;
+        let of_pairs = all - row.cells.iter().map(|cell| cell.1 * cell.2).sum::<f64>();
+        let square = if of_pairs > ROUNDING * all { row.clicks * (row.clicks - 1.0) / of_pairs } else { 0.0 };
+        (row.clicks / row.exposure.max(f64::MIN_POSITIVE), square)
+    }
+}
+
 impl Row {
     /// What the item adds.
-    fn add(
-        &self,
-        mean: f64,
-        shape: f64,
-        strength: f64,
-        sums: &mut Sums,
-        matrices: usize,
-        of_query: &mut OfQuery,
-    ) {
+    fn add(&self, prior: Prior, sums: &mut Sums, matrices: usize, of_query: &mut OfQuery) {
         let n = sums.gradient.len();
-        let mean = mean * self.lift;
+        let (mean, shape) = (prior.mean, prior.effective_shape());
         let total = shape + mean * self.exposure;
         let (share, weight) = (mean * self.exposure / total, self.clicks + shape);
         let known = |of: &usize| *of != usize::MAX;
@@ -709,17 +747,17 @@ impl Row {
             }
         }
         if matrices > 1 {
-            self.add_variance(mean, shape, strength, sums, of_query);
+            self.add_variance(prior, sums, of_query);
         }
     }
 
     /// Clicks vary by the binomial distribution, attraction by the Beta distribution; the gradient is linear in both.
-    fn add_variance(&self, mean: f64, shape: f64, strength: f64, sums: &mut Sums, of_query: &mut OfQuery) {
+    fn add_variance(&self, prior: Prior, sums: &mut Sums, of_query: &mut OfQuery) {
         let n = sums.gradient.len();
+        let (mean, shape) = (prior.mean, prior.effective_shape());
         let total = shape + mean * self.exposure;
         let (share, weight) = (mean * self.exposure / total, self.clicks + shape);
-        let attraction = weight * mean / total;
-        let square = (attraction * attraction * (1.0 + 1.0 / weight)).min(attraction);
+        let (attraction, square) = prior.moments(self);
         // By one click more, in any column.
         let common: Vec<(usize, f64)> = self
             .cells
@@ -731,7 +769,8 @@ impl Row {
         let variances: Vec<(usize, f64)> = self
             .cells
             .iter()
-            .map(|&(of, exposure, g)| (of, (exposure * (attraction - g * square)).max(0.0)))
+            .map(|&(of, exposure, g)| (of, exposure * (attraction - g * square)))
+            .map(|(of, variance)| (of, if prior.is_trusted { variance.max(0.0) } else { variance }))
             .collect();
         let all: f64 = variances.iter().map(|cell| cell.1).sum();
         for &(a, of_a) in variances.iter().filter(|cell| cell.0 != usize::MAX) {
@@ -743,7 +782,8 @@ impl Row {
             of_query.of_clicks[a] += (1.0 - share) * of_a;
         }
         // By attraction.
-        let spread = mean * (1.0 - mean).max(0.0) / (strength + 1.0) * (shape / total) * (shape / total);
+        let spread =
+            mean * (1.0 - mean).max(0.0) / (prior.strength + 1.0) * (shape / total) * (shape / total);
         let by_attraction: Vec<(usize, f64)> = self
             .cells
             .iter()

@@ -1,5 +1,6 @@
 use super::*;
 use rand::{RngExt, SeedableRng};
+use rand_distr::{Beta, Distribution};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 const POSITIONS: [usize; 4] = [0, 1, 2, 3];
@@ -51,7 +52,7 @@ fn derivatives_by_finite_differences() {
             columns: &columns,
             examines,
             lifts: true,
-            trust: 1.0,
+            trusts_means: true,
         };
         let found = Found {
             examination: vec![0.1, -0.4, -0.7, -1.1],
@@ -90,6 +91,56 @@ fn derivatives_by_finite_differences() {
     }
 }
 
+/// Items that were seen once at each of two positions and are compared with themselves only: the variance of the gradient, against that of
+/// clicks whose attraction is known. With 4,000 queries of ten items the ratio has a standard deviation of .018 at most, so that .1 has a
+/// probability below 1e-7. A square of attraction that a prior of next to nothing leaves is caught: it gives ratios of .50 to .77.
+#[test]
+fn clicks_on_sparse_items_vary_as_much_as_is_estimated() {
+    let examination = [1.0, 0.6, 0.35, 0.2];
+    let attraction = Beta::new(0.8, 4.0).unwrap();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+    let mut columns = vec![(0.0, 0.0); POSITIONS.len()];
+    let mut truth = [0.0; POSITIONS.len()];
+    let mut of_item = |item| {
+        let attraction: f64 = attraction.sample(&mut rng);
+        let first = rng.random_range(0..4);
+        let mut pair = [first, (first + rng.random_range(1..4)) % 4];
+        pair.sort_unstable();
+        let share = examination[pair[1]] / (examination[pair[0]] + examination[pair[1]]);
+        let counts = pair.map(|column| {
+            let clicks = u64::from(rng.random::<f64>() < attraction * examination[column]);
+            columns[column].0 += clicks as f64;
+            columns[column].1 += 1.0;
+            Count { item: Id(item), column, clicks, impressions: 1.0 }
+        });
+        // A click at the first moves the gradient of either by the share of the second, and the other way round.
+        let [of_first, of_second] = pair.map(|column| {
+            let p = attraction * examination[column];
+            p * (1.0 - p)
+        });
+        let variance = share * share * of_first + (1.0 - share) * (1.0 - share) * of_second;
+        for &column in &pair {
+            truth[column] += variance;
+        }
+        counts
+    };
+    let source = Queries((0..4000).map(|_| (0..10).flat_map(&mut of_item).collect()).collect());
+    let within = Credibility {
+        source: &source,
+        positions: &POSITIONS,
+        columns: &columns,
+        examines: true,
+        lifts: false,
+        trusts_means: false,
+    };
+    let found = Found::known(&examination, POSITIONS.len());
+    let sums = within.sums(&found, &found, &within.usual(&found, Some(5.0)), 2);
+    for (column, truth) in truth.iter().enumerate() {
+        let ratio = (sums.variance[column * POSITIONS.len() + column] - PSEUDO_CLICKS) / truth;
+        assert!((ratio - 1.0).abs() < 0.1, "{column} {ratio}");
+    }
+}
+
 /// Newton's method, and the steps of EM that many columns have.
 #[test]
 fn many_columns_have_the_same_maximum() {
@@ -104,7 +155,7 @@ fn many_columns_have_the_same_maximum() {
             columns: &columns,
             examines: true,
             lifts: false,
-            trust: 1.0,
+            trusts_means: true,
         };
         let mut found = credibility.start();
         let usual = credibility.usual(&found, Some(3.0));

@@ -188,7 +188,7 @@ impl<'a> Fitting<'a> {
             columns: &self.columns,
             examines: true,
             lifts: self.options.prior_strength.is_none(),
-            trust: 1.0,
+            trusts_means: true,
         }
     }
 

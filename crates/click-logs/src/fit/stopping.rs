@@ -271,7 +271,7 @@ impl<'a> Fitting<'a> {
             columns: &columns,
             examines: false,
             lifts: self.options.prior_strength.is_none(),
-            trust: 1.0,
+            trusts_means: true,
         };
         let (found, usual, _) = credibility.fit(self.options.prior_strength, false);
         let everywhere = vec![1.0; self.n_positions];
