@@ -4,7 +4,7 @@
 //! paper states, **contradicted** if any is significant in the other direction, and **undecided** otherwise: each of the two
 //! wrongly with a probability of at most the claim's level (0.001 unless it says otherwise), however many comparisons there are
 //! ([`Levels`]). The statistic of a comparison is a mean over the runs divided by its standard error, judged one-sided with
-//! Student's t distribution ([`super::student`]); of too few runs it decides nothing ([`fewest_runs`]). Two policies, or
+//! Student's t distribution; of too few runs it decides nothing. Two policies, or
 //! two variants of an experiment, are compared on the difference run by run, since both met the same users.
 //!
 //! That two things are the same cannot be shown, only that they differ by less than a margin: then both one-sided tests

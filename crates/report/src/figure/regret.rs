@@ -32,7 +32,7 @@ const NOTHING: f64 = 1e-9;
 pub struct Regret {
     /// What all figures over rounds can be told.
     pub rounds: Rounds,
-    /// How regrets are spread along the vertical axis; when absent, so that they can be told apart ([`told_apart`]).
+    /// How regrets are spread along the vertical axis; when absent, so that they can be told apart.
     pub y_scale: Option<Scale>,
 }
 
