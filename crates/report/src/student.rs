@@ -4,8 +4,8 @@
 //! distribution with n - 1 degrees of freedom; with thousands of runs that is the normal distribution, with twenty its
 //! tails are clearly heavier.
 //!
-//! The tail is that of statrs. The quantile is found from it by bisection: statrs' own one is off by 2e-5 at 1,000,000 degrees of
-//! freedom, and by a factor of five at 1 and the level 1e-9.
+//! The tail is that of statrs. The quantile is found from it by bisection: statrs' own one is off by 2e-5 at 999,999 degrees of
+//! freedom and the level 0.025, and by a factor of five at 1 and the level 1e-9.
 
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
 

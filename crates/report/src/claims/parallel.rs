@@ -1,4 +1,4 @@
-//! Whether a regret grows with `ln t` as a bound does, within a margin.
+//! Whether a regret grows with `ln t` as a bound does, within a margin: both sides of it are tested.
 
 use anyhow::bail;
 use std::sync::Arc;

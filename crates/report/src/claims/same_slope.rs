@@ -1,4 +1,4 @@
-//! Whether every two regrets grow the same with `ln t`, within a margin.
+//! Whether every two regrets grow the same with `ln t`, within a margin: both sides of it are tested.
 
 use anyhow::bail;
 use std::sync::Arc;
