@@ -80,7 +80,7 @@ fn dcm_log(dir: &Path) -> PathBuf {
 }
 
 /// Users who look at everything: a position-based model and a dependent click model are both right, and chance decides which of them
-/// foretells better. The simpler one is taken unless they are told apart, and what is said and written says so.
+/// predicts better. The simpler one is taken unless they are told apart, and what is said and written says so.
 #[test]
 fn of_models_that_are_not_told_apart_the_simpler_is_simulated() {
     let top = tempdir().unwrap();
@@ -104,7 +104,7 @@ fn of_models_that_are_not_told_apart_the_simpler_is_simulated() {
         let spec = fs::read_to_string(out.join("spec.toml")).unwrap();
         assert!(spec.contains(&format!("\nmodel = {}\n", users["model"])));
         assert_eq!(
-            said.contains("Users are those of pbm: dcm foretold better"),
+            said.contains("Users are those of pbm: dcm predicted better"),
             users["best"] != users["model"]
         );
         let told_apart = users["alike"].as_array().unwrap().len() == 1;
@@ -506,7 +506,7 @@ fn a_table_with_sessions_is_as_good_as_a_log_of_sessions() {
     let filtered = top.path().join("filtered");
     let filter = ["--min-impressions", "1600", "--out", text(&filtered)];
     let said = works("fit", &[&arguments[..], &filter].concat());
-    assert!(said.contains("have all 200,000 impressions: a session is foretold whole"), "{said}");
+    assert!(said.contains("have all 200,000 impressions: a session is predicted whole"), "{said}");
     let said = refused(&[&arguments[..], &["--positions", "3", "--model", "dcm"]].concat());
     assert!(said.contains("--positions cuts short"), "{said}");
     let said =

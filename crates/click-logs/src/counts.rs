@@ -1,7 +1,7 @@
 //! Clicks and impressions of every (query, item, position): all that a position-based model needs of a log.
 //!
 //! Queries are in the order of their identifiers, cells in that of (item, position), so that the same log gives the same counts, byte
-//! by byte, whoever read which part of it. Positions count from 0.
+//! by byte, whichever thread read which part. Positions count from 0.
 
 use crate::names::{self, Id, Names, Renaming};
 use crate::table::{MAX_COUNT, PackedCell, Table};
@@ -115,15 +115,15 @@ fn unpack(cell: &PackedCell) -> Cell {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// An item is kept if it has so many impressions at every position.
+    /// An item is kept if it has at least this number of impressions at every position.
     pub min_impressions: u64,
-    /// An item is kept if it has so many impressions in all, at the positions meant.
+    /// An item is kept if it has at least this number of impressions in all, at the positions meant.
     pub min_total_impressions: u64,
-    /// A query is kept if so many of its items are.
+    /// A query is kept if at least this number of its items is.
     pub min_items: usize,
     /// The positions meant, from the top: cells below are dropped. Without it: down to the last position of the log.
     pub n_positions: Option<usize>,
-    /// Only so many queries: those with the most impressions in what is kept, the first ones where they have the same.
+    /// At most this number of queries: those with the most impressions in what is kept, the first ones where they have the same.
     pub top_queries: Option<usize>,
 }
 

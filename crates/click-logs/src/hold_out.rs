@@ -90,7 +90,7 @@ impl Draws {
         below
     }
 
-    /// Zeros among so many fair bits.
+    /// Zeros among this number of fair bits.
     #[inline]
     fn zeros(&mut self, n_bits: u64) -> u64 {
         let words = (0..n_bits / 64).map(|_| u64::from(self.bits.next_u64().count_zeros())).sum::<u64>();

@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The highest bit tells texts from numbers.
 const TEXT: u64 = 1 << 63;
-/// Texts are kept in so many tables, each with a lock of its own.
+/// Tables in which texts are kept, each with a lock of its own.
 const SHARDS: usize = 64;
 
 /// A query or an item of a log; [`Names`] says what the log calls it.

@@ -16,7 +16,7 @@ pub(crate) trait Sink {
     fn session_at_fault(&mut self);
     /// Clicks on what is on no list.
     fn clicks_outside(&mut self, clicks: u64);
-    /// A line had so many clicks more than impressions; they are not counted.
+    /// A line had this number of clicks more than impressions; they are not counted.
     fn clicks_clipped(&mut self, clicks: u64);
 }
 

@@ -174,7 +174,7 @@ fn compared(log: &[u8], seed: u64) -> Comparison {
 }
 
 /// Users who leave after half of their clicks, whatever they clicked on and wherever: a dependent click model and a simplified DBN are both
-/// right, and chance decides which of them foretells better. The DBN is ahead by two standard errors on one part in forty; on more than 7
+/// right, and chance decides which of them predicts better. The DBN is ahead by two standard errors on one part in forty; on more than 7
 /// of 30 with probability below 1e-6, were the parts independent. A rule that takes the best passes with probability .003.
 #[test]
 fn the_simplest_of_models_that_are_not_told_apart_is_chosen() {

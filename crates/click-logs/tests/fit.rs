@@ -73,7 +73,7 @@ fn binomial_cdf(n: u64, p: f64, at: u64) -> f64 {
     (0..=at).map(mass).sum()
 }
 
-/// Whether so many hits of `n` intervals agree with a coverage between .94 and .96: intervals of 95% that are asymptotic. A
+/// Whether this number of hits of `n` intervals agrees with a coverage between .94 and .96: intervals of 95% that are asymptotic. A
 /// coverage inside fails with probability below 1e-7, so that ten parameters fail with one below 1e-6.
 fn covers(hits: u64, n: u64) -> bool {
     binomial_cdf(n, 0.94, hits) > 1e-7 && 1.0 - binomial_cdf(n, 0.96, hits.saturating_sub(1)) > 1e-7
@@ -233,7 +233,7 @@ fn held_out_scores(log: &str) -> Vec<(Model, f64)> {
     Model::ALL.into_iter().map(score).collect()
 }
 
-/// A user's model foretells what users do better than others. Differences of means over 15,000 impressions have a standard
+/// A user's model predicts what users do better than others. Differences of means over 15,000 impressions have a standard
 /// deviation below .002.
 #[test]
 fn the_model_that_made_a_log_fits_it_best() {
@@ -293,7 +293,7 @@ fn notebook_em(counts: &Counts, held_out: &Counts) -> f64 {
     sum / n
 }
 
-/// Without priors the fit is that of the careful EM. With them it foretells as well on average: on one log the difference is chance, of
+/// Without priors the fit is that of the careful EM. With them it predicts as well on average: on one log the difference is chance, of
 /// a standard deviation of .012 for 300 sessions a query and .0001 for 3000, so that of the mean of 100 logs is .0012 and .00001. What
 /// is gained, .007 and .00008, is six of these and more.
 #[test]
@@ -379,8 +379,8 @@ fn smoothed_em(counts: &Counts, held_out: &Counts) -> f64 {
 
 /// Where every query has a few sessions, priors decide. How strong they have to be depends on how much items differ and are clicked.
 #[test]
-fn sparse_logs_are_foretold_as_well_as_by_a_smoothed_em() {
-    let foretold = |seed, level: f64, alike: f64| {
+fn sparse_logs_are_predicted_as_well_as_by_a_smoothed_em() {
+    let predicted = |seed, level: f64, alike: f64| {
         let mut rng = rng(seed);
         let mut users = || {
             let one = |a: &f64| level * (alike + (1.0 - alike) * a) * (0.5 + rng.random::<f64>());
@@ -404,7 +404,7 @@ fn sparse_logs_are_foretold_as_well_as_by_a_smoothed_em() {
     for (seed, level, alike, strong_will_do) in
         [(12, 0.3, 0.9, true), (13, 0.1, 0.5, false), (14, 1.2, 0.0, false)]
     {
-        let [chosen, weak, strong] = foretold(seed, level, alike);
+        let [chosen, weak, strong] = predicted(seed, level, alike);
         assert!(chosen.iter().all(|&gain| gain > -1e-4), "{chosen:?}");
         // Neither of these is right for all.
         assert!(weak.iter().all(|&gain| gain < -1e-4), "{weak:?}");

@@ -147,7 +147,7 @@ fn fitted(model: Model, whole: &Whole, options: &Options) -> Result<Fit> {
     fit(model, &whole.counts, &whole.sessions, options).with_context(|| format!("fitting {model}"))
 }
 
-/// How well each model, fitted to the rest, foretells what is held out.
+/// How well each model, fitted to the rest, predicts what is held out.
 fn compared(models: &[Model], apart: &Apart, options: &Options) -> Result<Comparison> {
     let fits =
         models.iter().chain(&BASELINES).map(|&model| fit(model, &apart.counts, &apart.sessions, options));

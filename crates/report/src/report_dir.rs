@@ -1,6 +1,6 @@
 //! The directory of a report: whose it is, and how the report's own two files get into it.
 //!
-//! The directory belongs to the reproduction that its `claims.json` names. Files that are nobody's report are left alone:
+//! The directory belongs to the reproduction that its `claims.json` names. Files that this program did not write are left alone:
 //! where one has a name that the report needs, the directory is refused before anything is simulated.
 
 use std::fs::{self, File};
@@ -68,7 +68,7 @@ impl Owner {
     }
 }
 
-/// Refuses a directory that holds another report, or a file of nobody's where the report or one of its `figures` (paths
+/// Refuses a directory that holds another report, or a file that this program did not write where the report or one of its `figures` (paths
 /// relative to it) goes. Changes nothing.
 ///
 /// # Errors

@@ -22,7 +22,7 @@ use crate::log::HeldOut;
 use crate::session::ListSessions;
 use confidence::math::ln;
 
-/// How well a model foretold what no fit has seen.
+/// How well a model predicted what no fit has seen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
     /// The model.

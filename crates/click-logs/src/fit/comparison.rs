@@ -1,4 +1,4 @@
-//! Models side by side: which foretold best, which of the others are as good for all that the log can tell, and which to take.
+//! Models side by side: which predicted best, which of the others are as good for all that the log can tell, and which to take.
 //!
 //! Two models are *told apart* if their log-likelihoods differ by more than two standard errors of the difference
 //! ([`Difference::is_told_apart`]). Of the models that are not told apart from the best one the simplest is taken, in the order of
@@ -28,7 +28,7 @@ pub struct Comparison {
 pub struct Choice {
     /// The simplest of those alike.
     pub model: Model,
-    /// The one that foretold best.
+    /// The one that predicted best.
     pub best: Model,
     /// Those that are not told apart from the best, itself among them, the simplest first.
     pub alike: Vec<Model>,
@@ -59,12 +59,12 @@ impl Comparison {
         })
     }
 
-    /// How well each model foretold, the best first.
+    /// How well each model predicted, the best first.
     pub fn scores(&self) -> &[Score] {
         &self.scores
     }
 
-    /// By how much the model at the first place foretold better than that at the second.
+    /// By how much the model at the first place predicted better than that at the second.
     ///
     /// # Panics
     ///

@@ -1,6 +1,6 @@
-//! By how much one model foretold better than another, and how sure that is.
+//! By how much one model predicted better than another, and how sure that is.
 //!
-//! Both models are asked about the same impressions, so that what is hard to foretell for both cancels. Impressions of one session depend on
+//! Both models are asked about the same impressions, so that what is hard to predict for both cancels. Impressions of one session depend on
 //! each other, and so do errors of a fit in one cell; what varies independently is the *cluster*, a session, or a cell where there are no
 //! sessions. With `d` the difference of the log-likelihoods of a cluster, `m` its impressions and `R = sum d / sum m`, the standard error
 //! of `R` is `sqrt(G / (G - 1) sum (d - R m)^2) / sum m` for `G` clusters. It is that of the held-out clusters as a sample, for these two fits:
@@ -18,7 +18,7 @@ pub(super) struct Cluster {
     pub(super) impressions: u64,
 }
 
-/// By how much one model foretold better than another what no fit has seen.
+/// By how much one model predicted better than another what no fit has seen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
     /// Of the log-likelihoods of an impression, in nats; positive if the first model is the better one.

@@ -101,7 +101,7 @@ pub(crate) fn normal_quantile(level: f64) -> f64 {
     z
 }
 
-/// The log-likelihood of so many successes and failures, 0 where there are none.
+/// The log-likelihood of these successes and failures, 0 where there are none.
 #[inline]
 pub(crate) fn binomial_log_likelihood(successes: f64, failures: f64, probability: f64) -> f64 {
     let term = |count: f64, p: f64| if count > 0.0 { count * ln(p) } else { 0.0 };

@@ -3,9 +3,9 @@
 //! Both are products of attraction and examination ([`super::rank_one`]). In the UBM an impression at position `l` whose last
 //! click above is at `m` (or nowhere) is a cell of its own, since its examination depends on both.
 //!
-//! Priors are pseudo-impressions. Every item is shown so many times more at the first position, and clicked at the rate that is usual in
+//! Priors are pseudo-impressions. Every item has this number of displays more at the first position, clicked at the rate that is usual in
 //! the query ([`super::usual`]): that is a Beta prior on its attraction where the first position is examined. A typical item is shown at
-//! every position as often as it takes for so many clicks at the first, and clicked as on the site: so examination is drawn to that of
+//! every position as often as it takes for this number of clicks at the first, and clicked as on the site: so examination is drawn to that of
 //! the site where there are few clicks, and positions without a click in a query do not get examination 0. Examination of the site, and
 //! what is usual, are found with the attraction of items summed out ([`super::credibility`]). How many pseudo-clicks a query has, where the log says, are those
 //! under which queries' clicks at their positions are the most probable, at most the clicks of the other queries.
@@ -302,7 +302,7 @@ impl<'a> Fitting<'a> {
         self.query(query, &found, &mut 0, site.usual.means[query])
     }
 
-    /// A query with examination of its own, drawn to that of the site by so many clicks at the first position.
+    /// A query with examination of its own, drawn to that of the site by this number of clicks at the first position.
     fn alone(&self, query: usize, site: &OfSite, pseudo_clicks: f64) -> (QueryFit, Vec<Estimate>) {
         let mean = site.usual.means[query];
         let prior = self.options.has_priors().then(|| Prior {

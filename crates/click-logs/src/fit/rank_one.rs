@@ -43,10 +43,10 @@ const DECREMENT: f64 = 1e-12;
 /// Relative error of a sum over all counts.
 const ROUNDING: f64 = 1e-13;
 
-/// So many rows are one task for a thread; sums are in the order of tasks, whoever did which.
+/// Rows of one task for a thread; sums are in the order of tasks, whichever thread did them.
 const ROWS_OF_A_TASK: usize = 1 << 15;
 
-/// From so many rows on it pays to put rows with the same columns side by side.
+/// From this number of rows on it pays to put rows with the same columns side by side.
 const MANY_ROWS: usize = 1 << 10;
 
 /// Rows that are worked on at a time: two registers that hold two numbers each.

@@ -37,7 +37,7 @@ const SPREAD: f64 = std::f64::consts::LN_2;
 const STRENGTHS: [f64; 13] =
     [0.5, 1.0, 2.0, 3.0, STRENGTH, 8.0, 12.0, 20.0, 35.0, 60.0, 120.0, 300.0, 1000.0];
 const WEIGHTS: [f64; 9] = [0.5, 1.0, 2.0, 5.0, WEIGHT, 20.0, 50.0, 200.0, 10_000.0];
-/// About so many items are enough to choose.
+/// About this number of items is enough to choose.
 pub(super) const SAMPLE: usize = 20_000;
 /// Means are so far from 0 and 1.
 const EDGE: f64 = 1e-6;
@@ -95,7 +95,7 @@ impl Trials {
 pub(super) struct Seen {
     items: Vec<Item>,
     queries: Vec<Range<usize>>,
-    /// One query in so many is asked how strong the prior is.
+    /// One query in this number is asked how strong the prior is.
     stride: usize,
     /// Of the items of these.
     trials: Vec<Trials>,
@@ -230,7 +230,7 @@ struct Sums {
 }
 
 impl Sums {
-    /// Of one query in so many.
+    /// Of one query in this number.
     fn new(seen: &Seen, stride: usize, strength: f64, weight: f64, of_items: bool) -> Self {
         let mut sums = Self { strength, weight, of_items, site: 0.0, queries: Vec::new() };
         let of_query = |query: &Range<usize>| {

@@ -66,7 +66,7 @@ pub struct Reader {
     hold_out: Option<HoldOut>,
 }
 
-/// Whoever gets what the threads read.
+/// What gets the lines that the threads read.
 trait Keep: Sync {
     type Sink<'a>: Sink
     where
@@ -144,13 +144,13 @@ impl Reader {
         Self { meaning: Meaning { first_position: 0, ..self.meaning }, ..self }
     }
 
-    /// With so many threads. The result is the same.
+    /// Sets the number of threads; results do not depend on it.
     #[must_use]
     pub fn threads(self, threads: NonZeroUsize) -> Self {
         Self { threads, ..self }
     }
 
-    /// With blocks of about so many bytes (256 KiB), for those who measure. The result is the same.
+    /// Sets the size of a block in bytes (256 KiB by default), for measurements; results do not depend on it.
     #[must_use]
     pub fn block_bytes(self, block_bytes: NonZeroUsize) -> Self {
         Self { block_bytes: block_bytes.get().min(source::MAX_BLOCK), ..self }

@@ -38,19 +38,19 @@ pub(crate) struct Arguments {
     /// Count as many clicks as impressions where a line has more clicks, and say how many are dropped
     #[arg(long)]
     pub(super) clip_clicks: bool,
-    /// Only items with so many impressions at every position
+    /// Only items with at least N impressions at every position
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) min_impressions: u64,
-    /// Only items with so many impressions in all
+    /// Only items with at least N impressions in all
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) min_total_impressions: u64,
-    /// Only queries with so many such items
+    /// Only queries with at least N such items
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) min_items: u32,
-    /// Only so many queries: those with the most impressions
+    /// Only N queries: those with the most impressions
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) top_queries: Option<u32>,
-    /// Only so many positions, from the top
+    /// Only N positions, from the top
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     pub(super) positions: Option<u8>,
     /// Which queries share examination (pbm) and leaving (dcm)
@@ -145,11 +145,11 @@ pub(super) enum ScopeName {
 pub(crate) struct HowToRead {
     /// How the log is written; one whose columns need no names.
     pub(crate) format: &'static FormatRow,
-    /// Only items with so many impressions at every position.
+    /// Only items with at least this number of impressions at every position.
     pub(crate) min_impressions: u64,
-    /// Only queries with so many such items.
+    /// Only queries with at least this number of such items.
     pub(crate) min_items: u32,
-    /// Only so many queries, those with the most impressions; all without.
+    /// At most this number of queries, those with the most impressions; all without.
     pub(crate) top_queries: Option<u32>,
     /// So many positions, from the top.
     pub(crate) positions: u8,

@@ -1,4 +1,4 @@
-//! What `fit` says when it is done: what was read, which model foretells best, what the log cannot tell, where the results are.
+//! What `fit` says when it is done: what was read, which model predicts best, what the log cannot tell, where the results are.
 
 use super::SPEC;
 use super::arguments::Arguments;
@@ -43,7 +43,7 @@ impl fmt::Display for Overview<'_> {
         if let Some(users) = self.users.filter(|users| users.model != users.best) {
             writeln!(
                 f,
-                "Users are those of {}: {} foretold better, but is not told apart from it, and {} is simpler.",
+                "Users are those of {}: {} predicted better, but is not told apart from it, and {} is simpler.",
                 users.model, users.best, users.model
             )?;
         }
@@ -152,7 +152,7 @@ impl Overview<'_> {
         if of_sessions > self.whole.counts.impressions() {
             warn(format!(
                 "the filter dropped items or positions of these queries from the counts, so from the pbm's parameters; the other models and \
-                 the comparison have all {} impressions: a session is foretold whole.",
+                 the comparison have all {} impressions: a session is predicted whole.",
                 grouped(of_sessions)
             ))?;
         }

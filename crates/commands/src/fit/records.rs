@@ -37,7 +37,7 @@ struct ClustersRecord {
 struct ChoiceRecord {
     /// The simplest of those alike.
     model: &'static str,
-    /// The one that foretold best.
+    /// The one that predicted best.
     best: &'static str,
     /// Not told apart from the best, itself among them; the simplest first.
     alike: Vec<&'static str>,

@@ -19,7 +19,7 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-/// Every mean at the end is so many times what a paper prints.
+/// Every mean at the end, divided by what a paper prints, is between limits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Printed {
     /// Whose, and what is printed of it.

@@ -1,7 +1,7 @@
 //! Whether the share of runs with a wrong answer, or without one, is small or large enough.
 //!
 //! Runs are independent, so their number `k` of `n` is binomial. A share of at most `p` is shown if so few would be seen with a probability
-//! of at most the level were it `p`, and contradicted if so many would; the other way round for one of at least `p`. Both tests are exact.
+//! of at most the level were it `p`, and contradicted if as many would; the other way round for one of at least `p`. Both tests are exact.
 //!
 //! That not a single run is wrong is contradicted by one that is. No number of runs shows it, but `n` of them would have seen a share of `p`
 //! with a probability of `1 - (1 - p)^n`: the claim says which share it has to be able to tell, and is reproduced if no run is wrong and
@@ -19,7 +19,7 @@ use statrs::distribution::{Binomial, DiscreteCDF as _};
 pub(super) static KIND: Kind = Kind {
     name: "share",
     keys: "`series`; `quantity`: `\"wrong\"` or `\"capped\"`; `most` or `least`; with `most = 0` also `below`",
-    holds: "at most, or at least, this share of the runs has a wrong answer, or none, by exact binomial tests; `most = 0`: not a single run, of so many that a share of `below` would have been seen",
+    holds: "at most, or at least, this share of the runs has a wrong answer, or none, by exact binomial tests; `most = 0`: not a single run, of enough that a share of `below` would have been seen",
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

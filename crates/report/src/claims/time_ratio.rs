@@ -27,7 +27,7 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-/// The times that one policy needs to recommend the best item are so many times those of another, on average over the levels of accuracy.
+/// The times that one policy needs to recommend the best item, divided by those of another, are between limits on average over the levels of accuracy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimeRatio {
     /// The labels of the two, which all variants have.
@@ -114,7 +114,7 @@ mod tests {
     use crate::series::Simulated;
     use experiment::{Measured, Runs};
 
-    /// Variants with these horizons, in which of 100 runs so many are right at the end, of policy a and of b.
+    /// Variants with these horizons, and how many of 100 runs are right at the end, of policy a and of b.
     fn variants(horizons: &[(u64, usize, usize)]) -> Vec<Simulated> {
         let variant = |&(horizon, a, b): &(u64, usize, usize)| {
             let regrets = vec![vec![1.0]; 100];

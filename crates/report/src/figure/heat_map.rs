@@ -311,7 +311,7 @@ impl Heads {
     }
 }
 
-/// Words in lines of at most so many letters, unless a word is longer.
+/// Words in lines of at most `letters` letters, unless a word is longer.
 fn in_lines(text: &str, letters: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -18,7 +18,7 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-/// Of at most so many ranks each is named, with a marker at every number.
+/// Up to this number of ranks each is named, with a marker at every number.
 const FEW: usize = 20;
 
 /// One parameter of every instance, its numbers sorted.

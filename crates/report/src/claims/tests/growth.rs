@@ -82,7 +82,7 @@ fn a_power_is_told_from_another() {
 }
 
 /// A regret that doubles with the size at first and grows eightfold with it in the end has no power: the runs leave nothing open, and the
-/// exponent of the line, 2, would be granted by whoever looks at the runs' errors alone.
+/// exponent of the line, 2, would be granted by a test that looks at the runs' errors alone.
 #[test]
 fn points_beside_the_line_leave_the_exponent_open() {
     let bent = [0.0, 1.0, 3.0, 5.0, 8.0].map(|power| vec![libm::exp2(power); 1000]);

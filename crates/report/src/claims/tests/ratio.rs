@@ -7,7 +7,7 @@ fn ratio(series_of: &[&str], by: &[&str], limits: Limits) -> Ratio {
     Ratio { series: series(series_of), by: series(by), t: None, by_t: None, limits }
 }
 
-/// Two policies whose runs differ a hundredfold, the first about so many times the second in each.
+/// Two policies whose runs differ a hundredfold, the first about `factor` times the second in each.
 fn times(factor: f64, se: f64) -> Measured {
     let small: Vec<f64> = (0..200).map(|run| if run % 2 == 0 { 1.0 } else { 99.0 }).collect();
     let noise = around(0.0, 50.0 * se, 200);
