@@ -4,6 +4,8 @@
 //! command of its own.
 
 mod reproduce;
+#[cfg(test)]
+mod words;
 
 use std::io::Write as _;
 use std::process::ExitCode;

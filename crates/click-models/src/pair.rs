@@ -51,7 +51,7 @@ struct RawShape {
 }
 
 impl DuelShape {
-    /// So many items.
+    /// Pairs of `n_items` items.
     ///
     /// # Errors
     ///

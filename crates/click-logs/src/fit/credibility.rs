@@ -66,7 +66,7 @@ const STEPS: usize = 60;
 const EM_STEPS: usize = 1000;
 /// Where a step changes no logarithm by more.
 const TOLERANCE: f64 = 1e-10;
-/// So many times examination and the prior of attraction are found in turn at most, and where they are done.
+/// How often examination and the prior of attraction are found in turn at most, and where they are done.
 const TURNS: usize = 20;
 /// The same for lifts when examination is known.
 const TURNS_OF_LIFTS: usize = 3;

@@ -165,7 +165,7 @@ impl Climb<'_> {
     }
 }
 
-/// So many parameters are one task for a thread.
+/// Parameters of one task for a thread.
 const TASK: usize = 1 << 15;
 
 /// NaN, if one of them is: `f64::max` takes it for no number at all.

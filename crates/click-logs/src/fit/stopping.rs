@@ -44,7 +44,7 @@ use std::ops::Range;
 /// What the prior of leaving has for its mean at least, and 1 less this at most: a prior that is all on one side has its maximum at the
 /// edge, and a position of which the log says nothing would be certain.
 const SMALLEST_LEAVE_MEAN: f64 = 0.1;
-/// So many times attraction's prior and leaving are found in turn at most, and where they are done.
+/// How often attraction's prior and leaving are found in turn at most, and where they are done.
 const TURNS: usize = 10;
 const TOLERANCE_OF_TURNS: f64 = 0.01;
 const LARGEST_BLOCK: usize = 800;

@@ -24,7 +24,7 @@ impl PreferenceMatrix {
         Ok(Self::of_shape(shape, entries.collect()))
     }
 
-    /// So many different items, every subset equally likely; in the order of their numbers.
+    /// `size` different items, every subset equally likely; in the order of their numbers.
     ///
     /// # Errors
     ///

@@ -151,7 +151,7 @@ pub(crate) struct HowToRead {
     pub(crate) min_items: u32,
     /// At most this number of queries, those with the most impressions; all without.
     pub(crate) top_queries: Option<u32>,
-    /// So many positions, from the top.
+    /// How many positions, from the top.
     pub(crate) positions: u8,
     /// Pseudo-impressions of every item's prior; those under which the log is the most probable without.
     pub(crate) prior: Option<f64>,

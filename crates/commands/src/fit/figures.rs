@@ -134,7 +134,7 @@ fn draw(words: Words<'_>, categories: Vec<String>, rows: Vec<(String, Vec<Estima
     })
 }
 
-/// So many queries, those with the most impressions, in the order of the fit.
+/// The first queries, those with the most impressions, in the order of the fit.
 fn largest<'a>(fit: &'a Fit, whole: &Whole, count: usize) -> Vec<&'a QueryFit> {
     let mut order: Vec<(u64, usize)> = fit
         .queries()

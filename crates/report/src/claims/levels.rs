@@ -63,7 +63,7 @@ pub(super) fn freedom_of(sample: &[f64]) -> u64 {
 ///
 /// Student's t distribution is that of normal numbers, and few runs cannot show that theirs are: two that happen to be close have
 /// any statistic. What holds without that, for any differences as likely above zero as below, is the sign test, and of `n` runs that all
-/// fall on one side it finds `2^-n`. So many runs are needed that this is at most the level; the t test never decides on fewer.
+/// fall on one side it finds `2^-n`. As many runs are needed as make this at most the level; the t test never decides on fewer.
 pub(super) fn fewest_runs(level: f64) -> u64 {
     // No number between 0 and 2^-1074 can be written.
     (1..1075).find(|&runs| coin(runs) <= level).unwrap_or(1075)

@@ -149,7 +149,7 @@ fn summary(value: EndValue, limit: ShareLimit, verdict: Verdict, comparisons: &[
     };
     let power = match (limit, verdict) {
         (ShareLimit::Never { below }, Verdict::Reproduced) => {
-            format!(" So many runs would have seen a share of {}.", percent(below))
+            format!(" These runs would have seen a share of {}.", percent(below))
         }
         (ShareLimit::Never { below }, Verdict::Undecided) => {
             format!(" So few runs can miss a share of {}.", percent(below))

@@ -84,7 +84,7 @@ fn never_wrong_needs_the_runs_that_could_contradict_it() {
     let few = "Wrong answers, none stated: 0 of 1 (A). So few runs can miss a share of 10.0 %.";
     assert_eq!(never(1, 0), (Verdict::Undecided, few.to_owned()));
     assert_eq!(never(20, 0).0, Verdict::Undecided);
-    let many = "Wrong answers, none stated: 0 of 66 (A). So many runs would have seen a share of 10.0 %.";
+    let many = "Wrong answers, none stated: 0 of 66 (A). These runs would have seen a share of 10.0 %.";
     assert_eq!(never(66, 0), (Verdict::Reproduced, many.to_owned()));
     assert_eq!(never(1, 1).0, Verdict::Contradicted);
 }
