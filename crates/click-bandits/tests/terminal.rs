@@ -45,7 +45,7 @@ horizon = 10
 runs = 2
 seed = 1
 [names]
-pbm-ts = "Thompson\u001b[2J\nand others"
+pbm-ts = "Thompson"
 [[papers]]
 key = "P"
 citation = "c"
@@ -84,6 +84,16 @@ evidence = "e"
     assert!(!said.contains('\u{1b}') && said.contains("small\\u{1b}[2J: "), "{said:?}");
     // The heads, a line a claim, two lines on the whole.
     assert_eq!(said.lines().count(), 4, "{said}");
+
+    // What readers see in figures is refused where it is read.
+    let experiment = experiment.replace("\"Thompson\"", r#""Thompson\u001b[2J""#);
+    fs::write(dir.path().join("experiment.toml"), experiment).expect("written");
+    let output = run(&[Path::new("reproduce"), dir.path(), Path::new("--out"), &out]);
+    let refused = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && refused.contains("names.pbm-ts: the text has a line break"),
+        "{refused}"
+    );
 }
 
 #[test]
