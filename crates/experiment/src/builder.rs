@@ -2,7 +2,7 @@
 
 use crate::models::Instances;
 use crate::names::{name_fault, title_fault};
-use crate::spec::{Experiment, HORIZONS, RUNS, Schedule, Task, check};
+use crate::spec::{COUNTS, Experiment, HORIZONS, RUNS, Schedule, Task, check};
 use contenders::Entrant;
 use policies::catalogue::{PolicySpec, SpecError as PolicyError};
 use sim::Assignment;
@@ -172,6 +172,7 @@ impl Builder {
         {
             return Err(at("checkpoints", "0 found: rounds count from 1"));
         }
+        in_range("checkpoints", schedule.listed(horizon).count().max(1) as u64, COUNTS)?;
         if instances.count() == 0 {
             return Err(at("instances", "none given: expected at least one"));
         }
@@ -182,14 +183,23 @@ impl Builder {
                 &format!("{task:?} asks for best items, which {model:?} instances do not have"),
             ));
         }
-        for (index, parameters) in instances.parameters().into_iter().enumerate() {
-            if let Some(fault) = parameters.name.as_deref().and_then(title_fault) {
-                return Err(at(&format!("instances[{index}].name"), &fault));
+        let names: Vec<Option<String>> = instances.parameters().into_iter().map(|one| one.name).collect();
+        for (index, name) in names.iter().enumerate().filter(|(_, name)| name.is_some()) {
+            let field = format!("instances[{index}].name");
+            if let Some(fault) = name.as_deref().and_then(title_fault) {
+                return Err(at(&field, &fault));
+            }
+            if names[..index].contains(name) {
+                return Err(at(&field, "is already used"));
             }
         }
         let mut entries: Vec<Entrant> = Vec::new();
         for (index, entry) in policies.into_iter().enumerate() {
             let entry = entry.map_err(|error| at(&format!("policies[{index}]"), &error.to_string()))?;
+            if entry.name != entry.spec.row().name {
+                let fault = format!("{:?} found: expected {:?}", entry.name, entry.spec.row().name);
+                return Err(at(&format!("policies[{index}].name"), &fault));
+            }
             let label = |fault: &str| at(&format!("policies[{index}].label"), fault);
             if let Some(fault) = title_fault(&entry.label) {
                 return Err(label(&fault));
@@ -251,6 +261,10 @@ mod tests {
             Experiment::builder("c", cascade()).task(Task::Identify).policy("cascade-kl").horizon(77),
             Experiment::builder("d", cascade()).task(Task::Budget).policy("successive-rejects").seed(9),
             Experiment::builder("e", Instances::of([DuelingModel::new(matrix)])).labelled("x", "rucb"),
+            Experiment::builder("g", pbm())
+                .policy("pbm-ts")
+                .horizon(99_999)
+                .checkpoints((1..=10_000).collect::<Vec<u64>>()),
             Experiment::builder("f", Instances::named([("query 7".to_owned(), named)])).policy("uts"),
         ] {
             let experiment = builder.build().unwrap();
@@ -288,6 +302,14 @@ mod tests {
             (with("pbm-ts").runs(0), "runs: 0 found"),
             (with("pbm-ts").runs(1 << 31).horizon(1 << 40), "runs: 2147483648 runs of 1099511627776 rounds"),
             (with("pbm-ts").checkpoints([0, 5]), "checkpoints: 0 found"),
+            (
+                with("pbm-ts").horizon(99_999).checkpoints((1..=20_000).collect::<Vec<u64>>()),
+                "checkpoints: 20000 found: expected an integer from 1 to 10000",
+            ),
+            (
+                Experiment::builder("a", pbm()).entrant(Entrant::new("mine", PolicySpec::PbmTs {})),
+                "policies[0].name: \"mine\" found: expected \"pbm-ts\"",
+            ),
             (with("pbm-ts").task(Task::Identify), "task: \"identify\" asks for best items"),
             (with("no-such-policy"), "policies[0]: unknown policy"),
             (with("pbm-ucb(epsilon=-1)"), "policies[0]: "),
@@ -304,6 +326,13 @@ mod tests {
             (
                 Experiment::builder("a", Instances::named([(" x".to_owned(), model())])),
                 "instances[0].name: the text begins or ends with a space",
+            ),
+            (
+                Experiment::builder(
+                    "a",
+                    Instances::named([("x".to_owned(), model()), ("x".to_owned(), model())]),
+                ),
+                "instances[1].name: is already used",
             ),
         ] {
             let error = builder.build().unwrap_err().to_string();

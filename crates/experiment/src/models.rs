@@ -149,13 +149,13 @@ impl<M: UserModel> From<Vec<Instance<M>>> for Instances {
 impl Instances {
     /// Users of these models, without names.
     pub fn of<M: UserModel>(models: impl IntoIterator<Item = M>) -> Self {
-        let instance = |model| Instance { name: None, model, calibration: None };
+        let instance = |model| Instance::new(None, model);
         M::instances(models.into_iter().map(instance).collect())
     }
 
     /// Users of these models, each with a name for readers.
     pub fn named<M: UserModel>(models: impl IntoIterator<Item = (String, M)>) -> Self {
-        let instance = |(name, model)| Instance { name: Some(name), model, calibration: None };
+        let instance = |(name, model)| Instance::new(Some(name), model);
         M::instances(models.into_iter().map(instance).collect())
     }
 

@@ -45,6 +45,12 @@ pub struct ResultFile {
     pub optimum: Option<Optimum>,
 }
 
+/// What serde says, without the place that it says it of.
+fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line ").map_or(text.clone(), |(message, _)| message.to_owned())
+}
+
 fn unit_of_a_file() -> &'static str {
     "reward"
 }
@@ -57,7 +63,7 @@ pub enum ReadError {
     #[error("{0}")]
     File(#[from] crate::toml_reader::Error),
     /// It is not what [`ResultFile`] describes.
-    #[error("{}:{}:{}: {error}: expected a result.json", .path.display(), .error.line(), .error.column())]
+    #[error("{}:{}:{}: {}: expected a result.json", .path.display(), .error.line(), .error.column(), without_place(.error))]
     NoResult {
         /// The file.
         path: PathBuf,

@@ -3,6 +3,7 @@
 use crate::canonical::Canonical;
 use crate::manifest::{Manifest, Moment, Program};
 use crate::models::{Game, OWN, OwnContender};
+use crate::names::title_fault;
 use crate::observer::{Observer, Silent};
 use crate::output::{OutputDir, RUNS};
 use crate::run_error::RunError;
@@ -110,6 +111,9 @@ impl<'a> Runner<'a> {
     pub fn run(&self) -> Result<Measured, RunError> {
         let labels: Vec<&str> = self.labels().collect();
         for (index, label) in labels.iter().enumerate() {
+            if let Some(fault) = title_fault(label) {
+                return Err(RunError::NotALabel { label: (*label).to_owned(), fault });
+            }
             if labels[..index].contains(label) {
                 return Err(RunError::LabelTaken((*label).to_owned()));
             }
@@ -276,6 +280,10 @@ mod tests {
         );
         let runner = Runner::new(&experiment).with_contender::<CascadeModel, Schedule>(fixed("cascade-ts"));
         assert!(error(runner).starts_with("label \"cascade-ts\" is already used"));
+        for label in ["", " x", "a\nb", "\u{202e}"] {
+            let runner = Runner::new(&experiment).with_contender::<CascadeModel, Schedule>(fixed(label));
+            assert!(error(runner).starts_with(&format!("label {label:?}: the text ")));
+        }
     }
 
     #[derive(Debug, Default)]

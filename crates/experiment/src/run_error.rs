@@ -10,6 +10,14 @@ pub enum RunError {
     /// There is nothing to compare.
     #[error("no policies: expected at least one")]
     NoPolicies,
+    /// A label that figures and tables have no room for, or that cannot be seen.
+    #[error("label {label:?}: {fault}")]
+    NotALabel {
+        /// The label.
+        label: String,
+        /// What is wrong.
+        fault: String,
+    },
     /// Two contenders have one label.
     #[error("label {0:?} is already used: expected another one for each contender")]
     LabelTaken(String),

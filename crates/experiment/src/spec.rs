@@ -49,6 +49,7 @@ mod write;
 pub use crate::fields::RUNS;
 pub use crate::names::{MAX_TITLE, has_invisible, title_fault};
 pub use crate::task::Task;
+pub(crate) use checkpoints::COUNTS;
 pub use checkpoints::Schedule;
 pub use given::{Data, Given};
 

@@ -102,7 +102,7 @@ fn instances<M: UserModel>(
     users: Vec<(Option<String>, Users)>,
     of: impl Fn(Users) -> Option<M>,
 ) -> Instances {
-    let instance = |(name, users)| Some(Instance { name, model: of(users)?, calibration: None });
+    let instance = |(name, users)| Some(Instance::new(name, of(users)?));
     users.into_iter().filter_map(instance).collect::<Vec<_>>().into()
 }
 

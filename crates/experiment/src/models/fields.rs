@@ -8,9 +8,7 @@ pub(super) fn read_each<M>(
     tables: &[Table<'_>],
     model: impl Fn(&Table<'_>) -> Result<M, Error>,
 ) -> Result<Vec<Instance<M>>, Error> {
-    let read = |table: &Table<'_>| {
-        Ok(Instance { name: table.optional("name")?, model: model(table)?, calibration: None })
-    };
+    let read = |table: &Table<'_>| Ok(Instance::new(table.optional("name")?, model(table)?));
     tables.iter().map(read).collect()
 }
 

@@ -10,5 +10,12 @@ pub struct Instance<M> {
     /// How these users click.
     pub model: M,
     /// What they were drawn to, if the file gives only that.
-    pub calibration: Option<Calibration>,
+    pub(super) calibration: Option<Calibration>,
+}
+
+impl<M> Instance<M> {
+    /// Users of a model, perhaps with a name for readers.
+    pub fn new(name: Option<String>, model: M) -> Self {
+        Self { name, model, calibration: None }
+    }
 }

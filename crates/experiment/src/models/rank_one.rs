@@ -61,7 +61,7 @@ fn read(table: &Table<'_>) -> Result<Instance<RankOneModel>, Error> {
     let (kind, field) = match (&needle, &calibrated) {
         (Some(field), _) => ("needle", field),
         (None, Some(field)) => ("calibrated", field),
-        (None, None) => return Ok(Instance { name, model: read_sides(table)?, calibration: None }),
+        (None, None) => return Ok(Instance::new(name, read_sides(table)?)),
     };
     for key in ["rows", "columns", "calibrated"] {
         if let Some(other) = table.field(key).filter(|_| key != kind) {
@@ -71,7 +71,7 @@ fn read(table: &Table<'_>) -> Result<Instance<RankOneModel>, Error> {
     }
     table.finish()?;
     if kind == "needle" {
-        return Ok(Instance { name, model: read_needle(field)?, calibration: None });
+        return Ok(Instance::new(name, read_needle(field)?));
     }
     let (calibration, model) = Calibration::read(field)?;
     Ok(Instance { name, model, calibration: Some(calibration) })

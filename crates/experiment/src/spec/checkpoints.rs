@@ -4,7 +4,7 @@ use crate::toml_reader::{Error, Field, Table};
 use std::ops::RangeInclusive;
 
 /// How many checkpoints an experiment may have.
-const COUNTS: RangeInclusive<u64> = 1..=10_000;
+pub(crate) const COUNTS: RangeInclusive<u64> = 1..=10_000;
 /// How many it has by default.
 const DEFAULT_COUNT: u64 = 200;
 

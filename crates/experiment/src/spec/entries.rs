@@ -242,8 +242,14 @@ fn check_told(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
     if !entry.told_gamma {
         return Ok(());
     }
-    if !is_told_gamma(&entry.spec) {
+    let PolicySpec::BeatTheMean { gamma, .. } = entry.spec else {
         return Err(Fault::new("told", "only `beat-the-mean` needs `gamma`: leave it out"));
+    };
+    // What it is not told would be lost where the experiment is written.
+    if let PolicySpec::BeatTheMean { gamma: usual, .. } = entry.spec.row().spec()
+        && gamma != usual
+    {
+        return Err(Fault::new("gamma", "it is `told` the one that each instance needs: leave it out"));
     }
     let lacks_winner = |duels: &crate::models::Duels| {
         duels.list().iter().any(|instance| instance.model.preferences().gamma().is_none())

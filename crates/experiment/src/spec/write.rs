@@ -1,6 +1,6 @@
 //! An experiment as a TOML file that reads back as the same experiment.
 
-use super::{Experiment, Schedule, Task};
+use super::{Experiment, Schedule, Task, checkpoints};
 use crate::models::{Model, Parameter, Parameters};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -83,6 +83,11 @@ impl Experiment {
                 } else {
                     writeln!(text, "checkpoints = {{ log = {count}, also = {also:?} }}")
                 }
+            }
+            // The horizon is added anyway, and would be one too many in the longest list.
+            Schedule::List(_) if self.checkpoints.len() as u64 > *checkpoints::COUNTS.end() => {
+                let listed: Vec<u64> = self.schedule.listed(self.horizon).collect();
+                writeln!(text, "checkpoints = {listed:?}")
             }
             Schedule::List(_) => writeln!(text, "checkpoints = {:?}", self.checkpoints),
         }

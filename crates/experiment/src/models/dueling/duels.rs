@@ -73,11 +73,7 @@ impl Duels {
                     let part = group.matrix.restricted_to(&items);
                     part.map_err(|error| group.location.error(error.to_string()))?
                 };
-                list.push(Instance {
-                    name: group.name.clone(),
-                    model: DuelingModel::new(matrix),
-                    calibration: None,
-                });
+                list.push(Instance::new(group.name.clone(), DuelingModel::new(matrix)));
             }
         }
         self.list = list;
