@@ -111,6 +111,11 @@ impl OutputDir {
         Ok(claimed)
     }
 
+    /// Whether every experiment writes a file of this name.
+    pub fn is_usual(name: &str) -> bool {
+        name == MANIFEST || USUAL.contains(&name)
+    }
+
     /// Writes the manifest and the other files (name and content), all or none of them unless the system fails between two
     /// renames.
     ///

@@ -199,6 +199,12 @@ impl ResultFile {
                 ];
                 let accuracy = Some(("accuracy", accuracy)).filter(|(_, column)| !column.is_empty());
                 let mut columns = columns.into_iter().chain(accuracy);
+                if !t.is_sorted_by(|earlier, later| earlier < later) || t.first() == Some(&0) {
+                    return Some((
+                        field("t"),
+                        "expected rounds from 1 on, each later than the one before".to_owned(),
+                    ));
+                }
                 columns.find_map(|(name, column)| length(field(name), column.len(), t.len()))
             }
             (Found::Answers(_), Task::Identify | Task::Budget) => None,
@@ -209,11 +215,32 @@ impl ResultFile {
             length(format!("bounds[{index}].value"), bound.value.len(), wanted)
         };
         let of_optimum = |optimum: &Optimum| {
-            length("optimum.clicks.mean".to_owned(), optimum.clicks.mean.len(), optimum.t.len())
+            let MeanSe { mean, se } = &optimum.clicks;
+            let mut columns = [("optimum.clicks.mean", mean), ("optimum.clicks.se", se)].into_iter();
+            columns.find_map(|(name, column)| length(name.to_owned(), column.len(), optimum.t.len()))
         };
+        let of_pair = |(index, paired): (usize, &Paired)| {
+            let Difference::Curves { t, regret } = &paired.difference else { return None };
+            let wrong = [&regret.mean, &regret.se].into_iter().find(|column| column.len() != t.len())?;
+            length(format!("paired[{index}].regret"), wrong.len(), t.len())
+        };
+        if self.runs == 0 {
+            return Some(("runs".to_owned(), "0 found: expected at least 1".to_owned()));
+        }
+        let labels: Vec<&str> = self.policies.iter().map(|policy| policy.label.as_str()).collect();
+        if let Some(again) = (1..labels.len()).find(|&index| labels[..index].contains(&labels[index])) {
+            return Some((
+                format!("policies[{again}].label"),
+                format!("{:?} is already used", labels[again]),
+            ));
+        }
         let of_policies = self.policies.iter().enumerate().find_map(of_policy);
         let of_bounds = || self.bounds.iter().enumerate().find_map(of_bound);
-        of_policies.or_else(of_bounds).or_else(|| self.optimum.as_ref().and_then(of_optimum))
+        let of_pairs = || self.paired.iter().enumerate().find_map(of_pair);
+        of_policies
+            .or_else(of_bounds)
+            .or_else(of_pairs)
+            .or_else(|| self.optimum.as_ref().and_then(of_optimum))
     }
 
     /// What policies are compared by at the end of a run.
@@ -551,6 +578,8 @@ mod tests {
             ),
             ("\"task\":\"regret\"", "\"task\":\"guess\"", "F:1:"),
             ("\"runs\":1", "\"runs\":-1", "F:1:"),
+            ("\"runs\":1", "\"runs\":0", "F: runs: 0 found"),
+            ("\"t\":[1,10]", "\"t\":[10,1]", "F: policies[0].t: expected rounds from 1 on"),
             ("}", "", "F:1:"),
         ] {
             let message = written(&text.replacen(from, to, 1)).unwrap_err();

@@ -69,7 +69,7 @@ impl<'a> Runner<'a> {
         self
     }
 
-    /// Sets the number of threads; results do not depend on it.
+    /// Sets the number of threads, 0 for one a core; results do not depend on it.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         Self { threads: Some(threads), ..self }
@@ -107,7 +107,11 @@ impl<'a> Runner<'a> {
     ///
     /// # Errors
     ///
-    /// A contender for other users, or with a label that is taken; threads that cannot be started.
+    /// A contender for other users, or with a label that is none or taken; more than memory holds; threads that cannot be started.
+    ///
+    /// # Panics
+    ///
+    /// A contender of the caller's that plays what is no action of the users, or records another number of checkpoints.
     pub fn run(&self) -> Result<Measured, RunError> {
         let labels: Vec<&str> = self.labels().collect();
         for (index, label) in labels.iter().enumerate() {
@@ -122,6 +126,9 @@ impl<'a> Runner<'a> {
             return Err(RunError::NoPolicies);
         }
         let experiment = self.experiment;
+        if let Some(fault) = experiment.too_large_with(labels.len(), false) {
+            return Err(RunError::TooLarge(fault));
+        }
         let played = experiment.instances.users().play(&Game {
             task: experiment.task,
             horizon: experiment.horizon,
@@ -157,6 +164,7 @@ pub struct ResultDir {
     output: OutputDir,
     canonical: Canonical,
     spec: String,
+    extra: Vec<String>,
     started: Moment,
     keep_runs: bool,
 }
@@ -174,8 +182,16 @@ impl ResultDir {
         extra: &[String],
         keep_runs: bool,
     ) -> Result<Self, RunError> {
-        if keep_runs && let Some(fault) = runner.experiment.too_large_for_all_runs() {
+        let n_contenders = runner.labels().count();
+        if keep_runs && let Some(fault) = runner.experiment.too_large_with(n_contenders, true) {
             return Err(RunError::TooLarge(fault));
+        }
+        for (index, name) in extra.iter().enumerate() {
+            let is_plain = Path::new(name).file_name().is_some_and(|file| file == name.as_str());
+            let is_own = [SPEC, RUNS].contains(&name.as_str()) || OutputDir::is_usual(name);
+            if !is_plain || is_own || extra[..index].contains(name) {
+                return Err(RunError::FileName(name.clone()));
+            }
         }
         let canonical = runner.canonical();
         let mut names: Vec<&str> = extra.iter().map(String::as_str).collect();
@@ -187,20 +203,23 @@ impl ResultDir {
             // A comment: no file can say what it does.
             let _ = write!(spec, "\n# [[policies]]\n# label = {:?}, of the program that ran it\n", own.label);
         }
-        Ok(Self { output, canonical, spec, started: Moment::now(), keep_runs })
+        Ok(Self { output, canonical, spec, extra: extra.to_vec(), started: Moment::now(), keep_runs })
     }
 
     /// Writes what was measured, all files or none, and what else there is (name and content); gives the manifest.
     ///
     /// # Errors
     ///
-    /// Something cannot be written.
+    /// A file that was not claimed; something cannot be written.
     pub fn write(
         self,
         measured: &Measured,
         extra: Vec<(String, Vec<u8>)>,
         program: Program,
     ) -> Result<Manifest, RunError> {
+        if let Some((name, _)) = extra.iter().find(|(name, _)| !self.extra.contains(name)) {
+            return Err(RunError::FileName(name.clone()));
+        }
         let mut files = vec![
             ("result.json".to_owned(), measured.result.to_json()),
             ("curves.csv".to_owned(), tables::curves(measured)?),

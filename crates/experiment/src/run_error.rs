@@ -27,6 +27,9 @@ pub enum RunError {
     /// More than memory holds.
     #[error("{0}")]
     TooLarge(String),
+    /// Not the name of one more file of a result.
+    #[error("{0:?} is not a name for one more file of a result: expected a plain one that is not taken")]
+    FileName(String),
     /// A table cannot be written.
     #[error("writing a table: {0}")]
     Table(#[from] csv::Error),

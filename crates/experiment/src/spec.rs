@@ -422,9 +422,10 @@ impl Experiment {
         self.size().too_large(false)
     }
 
-    /// Why the experiment cannot be run on any machine with every run in `runs.csv`, when that is so.
-    pub fn too_large_for_all_runs(&self) -> Option<String> {
-        self.size().too_large(true)
+    /// Why the experiment cannot be run on any machine with this number of contenders, when that is so; `all_runs`: with every run in
+    /// `runs.csv`.
+    pub(crate) fn too_large_with(&self, n_contenders: usize, all_runs: bool) -> Option<String> {
+        Size { policies: n_contenders as u64, ..self.size() }.too_large(all_runs)
     }
 
     fn size(&self) -> Size {

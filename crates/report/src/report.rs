@@ -87,26 +87,22 @@ pub struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// Begins a report: what needs no run is judged.
-    ///
-    /// # Errors
-    ///
-    /// A claim that cannot be judged.
-    pub fn begin(reproduction: &'a Reproduction, quick: bool, is_whole: bool) -> Result<Self> {
+    pub fn begin(reproduction: &'a Reproduction, quick: bool, is_whole: bool) -> Self {
         let looks = reproduction.looks();
         let mut report =
             Self { reproduction, quick, is_whole, panels: Vec::new(), claims: Vec::new(), looks };
         for panel in &reproduction.awaiting {
-            report.judge(Some(panel), &[])?;
+            report.judge(Some(panel), &[]);
         }
-        report.judge(None, &[])?;
-        Ok(report)
+        report.judge(None, &[]);
+        report
     }
 
     /// Adds the next panel: its claims are judged, and what compares its variants is drawn.
     ///
     /// # Errors
     ///
-    /// A claim that cannot be judged, or a figure that cannot be drawn.
+    /// A figure that cannot be drawn.
     pub fn add(&mut self, panel: &'a Panel, ran: Vec<Ran>) -> Result<()> {
         let mut own_figures = Vec::new();
         let mut manifests = Vec::new();
@@ -119,7 +115,7 @@ impl<'a> Report<'a> {
             simulated.push(Simulated { name, title, size: variant.size, measured });
         }
         // A panel's runs are many: they are judged and drawn before the next ones are made.
-        self.judge(Some(panel), &simulated)?;
+        self.judge(Some(panel), &simulated);
         let drawn = if panel.has_variants() {
             figure::draw_variants(&panel.figures, &simulated, &self.looks)?
         } else {
@@ -141,7 +137,7 @@ impl<'a> Report<'a> {
     }
 
     /// Judges the claims about a panel by what its variants measured; those about no panel without.
-    fn judge(&mut self, panel: Option<&Panel>, variants: &[Simulated]) -> Result<()> {
+    fn judge(&mut self, panel: Option<&Panel>, variants: &[Simulated]) {
         let looks = &self.looks;
         let reader_name = |series: &Series| {
             panel.map_or_else(|| series.to_string(), |panel| panel.reader_name(series, looks))
@@ -154,7 +150,9 @@ impl<'a> Report<'a> {
             }
             let evidence =
                 panel.map(|_| Evidence { variants, value: claim.value, reader_name: &reader_name });
-            let finding = judge(claim, evidence.as_ref(), rows)?;
+            // What cannot be judged by these runs is not decided by them; the other claims are.
+            let finding = judge(claim, evidence.as_ref(), rows)
+                .unwrap_or_else(|error| Finding::without_a_test(Verdict::Undecided, &format!("{error:#}")));
             let agreement = Agreement::of(finding.verdict, claim.known);
             judged.push(Judged { claim, finding, agreement });
         }
@@ -163,7 +161,6 @@ impl<'a> Report<'a> {
             self.reproduction.claims.iter().position(|claim| std::ptr::eq(claim, judged.claim))
         };
         self.claims.sort_by_key(place);
-        Ok(())
     }
 
     /// CPU seconds of all simulations together; none without a simulation.

@@ -631,8 +631,17 @@ fn below(points: &[Place], top: f64) -> Vec<Vec<Place>> {
     pieces
 }
 
-/// A line cut into dashes of a length, with gaps between.
+/// The longest line that is cut into dashes, in pixels: many times what a frame has room for.
+const LONGEST_DASHED: f64 = 20_000.0;
+
+/// A line cut into dashes of a length, with gaps between; whole where it runs far out of the picture.
 fn dashes(points: &[Place], (dash, gap): (f64, f64)) -> Vec<Vec<Place>> {
+    let length: f64 =
+        points.windows(2).map(|pair| libm::hypot(pair[1].0 - pair[0].0, pair[1].1 - pair[0].1)).sum();
+    if length.is_nan() || length > LONGEST_DASHED {
+        let is_place = |point: &&Place| point.0.is_finite() && point.1.is_finite();
+        return vec![points.iter().filter(is_place).copied().collect()];
+    }
     let mut out = Vec::new();
     let (mut drawing, mut left) = (true, dash);
     let mut current: Vec<Place> = points.first().copied().into_iter().collect();
@@ -857,5 +866,9 @@ mod tests {
         let cut = dashes(&[(0.0, 0.0), (10.0, 0.0), (20.0, 0.0)], (8.0, 4.0));
         assert_eq!(cut, [vec![(0.0, 0.0), (8.0, 0.0)], vec![(12.0, 0.0), (20.0, 0.0)]]);
         assert!(dashes(&[], (8.0, 4.0)).is_empty());
+        // A file may hold any numbers: nothing goes on for ever.
+        for far in [1e9, f64::INFINITY, f64::NAN] {
+            assert_eq!(dashes(&[(0.0, 0.0), (1.0, far)], (8.0, 4.0)).len(), 1);
+        }
     }
 }

@@ -126,7 +126,7 @@ pub(crate) fn run(arguments: &Arguments, mut simulate: impl FnMut(&Job<'_>) -> R
         && arguments.seed.is_none()
         && arguments.runs.is_none()
         && reproduction.measured.is_none();
-    let mut report = Report::begin(&reproduction, arguments.quick, is_whole)?;
+    let mut report = Report::begin(&reproduction, arguments.quick, is_whole);
     for (panel, experiments) in reproduction.panels.iter().zip(&experiments) {
         let mut ran = Vec::new();
         for (variant, experiment) in panel.variants.iter().zip(experiments) {

@@ -19,7 +19,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub(super) fn without_a_test(verdict: Verdict, reason: &str) -> Self {
+    pub(crate) fn without_a_test(verdict: Verdict, reason: &str) -> Self {
         Self { verdict, summary: reason.to_owned(), quantity: "", comparisons: Vec::new() }
     }
 
