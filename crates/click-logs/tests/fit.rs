@@ -540,7 +540,7 @@ fn what_order_alone_cannot_tell_is_said() {
 }
 
 /// Two lists a query, ranked, a quarter of the sessions held out. No model is behind the better of the two rates by 4.75 standard errors, paired
-/// and clustered by session: for fits that foretell as well as rates the held-out sessions say so with a probability of 1e-6. One mean for all
+/// and clustered by session: for fits that predict as well as rates the held-out sessions say so with a probability of 1e-6. One mean for all
 /// items of a query is behind by 8 standard errors on 6,000 queries (twice the 4 that 30 logs of 1,500 have on average, with a standard deviation of .8), so that it is caught
 /// with a probability of .999.
 #[test]
