@@ -56,6 +56,5 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         counts: vec![(0.0, 0.0); shape.n_items()],
     });
     let runner = Runner::new(&experiment).with_contender::<CascadeModel, Schedule>(own);
-    report::run_into(&runner, dir.as_ref())?; // result.json, figures, index.html
-    Ok(())
+    Ok(report::run_into(&runner, dir.as_ref()).map(drop)?) // result.json, figures, index.html
 }
