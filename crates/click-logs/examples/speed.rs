@@ -9,7 +9,7 @@
 //! Formats: `kdd2012`, `yandex`, `sessions`, `obd`, `delimited`, `parquet`. What is generated under a name that ends in `.gz` is compressed.
 
 use click_logs::generate::{Traffic, kdd2012, yandex};
-use click_logs::{Error, Reader, Report, formats};
+use click_logs::{Error, ReadReport, Reader, formats};
 use click_models::PositionBased;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -72,7 +72,7 @@ fn main() -> Outcome {
     }
 }
 
-fn count(reader: &Reader, path: &str) -> Result<Report, Error> {
+fn count(reader: &Reader, path: &str) -> Result<ReadReport, Error> {
     let log = reader.read_files(&[path])?;
     println!("{} queries, {} cells", log.counts.n_queries(), log.counts.n_cells());
     Ok(log.report)

@@ -10,7 +10,7 @@ use crate::fault::Fault;
 use crate::hold_out::HoldOut;
 use crate::log::{HeldOut, Log};
 use crate::names::{Id, Interner, MIX_B, lock, mix};
-use crate::report::Report;
+use crate::read_report::ReadReport;
 use crate::session::Sessions;
 use crate::sink::{Sink, Tally};
 use crate::table::{MAX_COUNT, Shown, Table};
@@ -50,7 +50,7 @@ impl Collector {
     }
 
     /// Everything in order.
-    pub(crate) fn finish(self, threads: NonZeroUsize, report: Report) -> Result<Log, Error> {
+    pub(crate) fn finish(self, threads: NonZeroUsize, report: ReadReport) -> Result<Log, Error> {
         let (names, renaming) = self.interner.finish();
         let names = Arc::new(names);
         let next = AtomicUsize::new(0);

@@ -8,7 +8,7 @@ mod hold_out;
 mod log;
 mod names;
 mod read;
-mod report;
+mod read_report;
 mod session;
 mod sink;
 mod table;
@@ -23,7 +23,7 @@ pub use fault::Fault;
 pub use log::{HeldOut, Log};
 pub use names::{Id, Names};
 pub use read::{Columns, Delimited, Format, Input, Reader, formats};
-pub use report::{Report, Skipped};
+pub use read_report::{ReadReport, Skipped};
 pub use session::{ListSessions, Pattern, QuerySessions, Sessions};
 
 /// The page on logs that stand in a warehouse, whose code is tested.

@@ -1,7 +1,7 @@
 //! What a log says, once it has been read.
 
 use crate::counts::Counts;
-use crate::report::Report;
+use crate::read_report::ReadReport;
 use crate::session::Sessions;
 
 /// What a log says.
@@ -14,7 +14,7 @@ pub struct Log {
     /// What [`Reader::hold_out`](crate::Reader::hold_out) asked to keep apart.
     pub held_out: Option<HeldOut>,
     /// How much was read and what was skipped.
-    pub report: Report,
+    pub report: ReadReport,
 }
 
 /// A part of a log that no fit is to see. Its identifiers are those of the rest.

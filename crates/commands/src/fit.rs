@@ -17,12 +17,12 @@ mod tables;
 pub(crate) use self::arguments::{Arguments, HowToRead};
 pub(crate) use self::measured::queries_of_log;
 
-use self::arguments::ToldBy;
+use self::arguments::SettingSource;
 use self::inputs::Inputs;
 use self::overview::Overview;
 use self::records::ComparisonRecord;
 use self::simulation::Simulable;
-use self::source::{Apart, Source, Whole};
+use self::source::{Source, SplitLog, UnsplitLog};
 use crate::program::program;
 use crate::terminal::{self, say};
 use anyhow::{Context as _, Result};
@@ -52,7 +52,7 @@ const BASELINES: [Model; 3] = [Model::CtrDocument, Model::CtrRank, Model::CtrGlo
 #[derive(Debug)]
 pub(crate) struct Outcome {
     source: Source,
-    whole: Whole,
+    whole: UnsplitLog,
     fits: Vec<Fit>,
     /// None where nothing was held out.
     comparison: Option<Comparison>,
@@ -99,7 +99,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let name = settings["name"].as_str().unwrap_or_default();
     let claim = || OutputDir::claim(&arguments.out, canonical.identity(), name, &FILES);
     // An experiment's report knows itself whose the directory is, as soon as it knows the parameters.
-    let claimed = (arguments.told_by == ToldBy::CommandLine).then(claim).transpose()?;
+    let claimed = (arguments.told_by == SettingSource::CommandLine).then(claim).transpose()?;
 
     tell(&format!("reading {}", arguments.named()));
     let whole = source.whole(&inputs)?;
@@ -119,7 +119,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let simulable = Simulable::chosen(&fits, users.as_ref());
     let shown = simulable.map_or_else(|| first_or_best(&fits, comparison.as_ref()), Simulable::fit);
     let compared = ComparisonRecord::new(arguments, comparison.as_ref(), users.as_ref());
-    let Whole { report, n_queries, counts, .. } = &whole;
+    let UnsplitLog { report, n_queries, counts, .. } = &whole;
     let parameters = Parameters::new(report, *n_queries, counts, &fits, &options).to_json()?;
     let sha256_of_parameters = sha256(&parameters);
     may_write(&sha256_of_parameters)?;
@@ -143,12 +143,12 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     Ok(Outcome { source, whole, fits, comparison, users, parameters: sha256_of_parameters })
 }
 
-fn fitted(model: Model, whole: &Whole, options: &Options) -> Result<Fit> {
+fn fitted(model: Model, whole: &UnsplitLog, options: &Options) -> Result<Fit> {
     fit(model, &whole.counts, &whole.sessions, options).with_context(|| format!("fitting {model}"))
 }
 
 /// How well each model, fitted to the rest, predicts what is held out.
-fn compared(models: &[Model], apart: &Apart, options: &Options) -> Result<Comparison> {
+fn compared(models: &[Model], apart: &SplitLog, options: &Options) -> Result<Comparison> {
     let fits =
         models.iter().chain(&BASELINES).map(|&model| fit(model, &apart.counts, &apart.sessions, options));
     Comparison::new(&apart.held_out, fits).context("comparing the models")

@@ -17,7 +17,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand};
 use experiment::toml_reader::{Source, with_short_numbers};
 use experiment::{Experiment, Overrides};
-use report::figure::{Figure, Looks};
+use report::figure::{Figure, PolicyStyles};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -114,9 +114,9 @@ fn simulate(arguments: &Simulate) -> Result<()> {
         quiet: arguments.quiet,
         keep_runs: arguments.keep_runs,
     };
-    let looks = Looks::of(experiment.policies().iter().map(|entry| entry.label.as_str()));
+    let styles = PolicyStyles::of(experiment.policies().iter().map(|entry| entry.label.as_str()));
     let figures = Figure::defaults(experiment.task(), experiment.has_duels());
-    let simulation = simulate::simulate(&experiment, &arguments.out, &figures, &looks, options)?;
+    let simulation = simulate::simulate(&experiment, &arguments.out, &figures, &styles, options)?;
     if !arguments.quiet {
         terminal::say(&Overview { simulation: &simulation, out: &arguments.out })?;
     }
@@ -127,7 +127,7 @@ fn reproduce(arguments: &reproduce::Arguments) -> Result<ExitCode> {
     let options =
         Options { threads: arguments.threads.map(usize::from), quiet: arguments.quiet, keep_runs: false };
     let as_known = reproduce::run(arguments, |job| {
-        simulate::simulate(job.experiment, &job.directory, job.figures, job.looks, options)
+        simulate::simulate(job.experiment, &job.directory, job.figures, job.styles, options)
     })?;
     Ok(if as_known { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -2,7 +2,7 @@
 
 use crate::terminal;
 use experiment::{Measured, number};
-use report::Ran;
+use report::PanelRun;
 use std::fmt;
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub(crate) struct Overview<'a> {
     /// What was found.
-    pub(crate) simulation: &'a Ran,
+    pub(crate) simulation: &'a PanelRun,
     /// Where the files are.
     pub(crate) out: &'a Path,
 }
@@ -95,7 +95,7 @@ mod tests {
     use crate::simulate::{Options, simulate};
     use experiment::Experiment;
     use experiment::toml_reader::Source;
-    use report::figure::Looks;
+    use report::figure::PolicyStyles;
 
     fn overview(runs: u64) -> String {
         overview_of(runs, &[&"é".repeat(100)])
@@ -112,8 +112,8 @@ mod tests {
         let experiment = Experiment::from_document(&source.parse().unwrap()).unwrap();
         let out = tempfile::tempdir().unwrap();
         let options = Options { threads: Some(1), quiet: true, keep_runs: false };
-        let looks = Looks::of(labels.iter().copied());
-        let simulation = simulate(&experiment, out.path(), &[], &looks, options).unwrap();
+        let styles = PolicyStyles::of(labels.iter().copied());
+        let simulation = simulate(&experiment, out.path(), &[], &styles, options).unwrap();
         Overview { simulation: &simulation, out: out.path() }.to_string()
     }
 
@@ -142,9 +142,9 @@ mod tests {
             let experiment = Experiment::from_document(&source.parse().unwrap()).unwrap();
             let out = tempfile::tempdir().unwrap();
             let options = Options { threads: Some(1), quiet: true, keep_runs: false };
-            let looks = Looks::of(["cascade-bai"]);
+            let styles = PolicyStyles::of(["cascade-bai"]);
             let figures = report::figure::Figure::defaults(experiment.task(), false);
-            let simulation = simulate(&experiment, out.path(), &figures, &looks, options).unwrap();
+            let simulation = simulate(&experiment, out.path(), &figures, &styles, options).unwrap();
             assert!(out.path().join("final.svg").is_file());
             Overview { simulation: &simulation, out: out.path() }.to_string()
         };

@@ -10,7 +10,7 @@
 //! features is compared by interleaving, and the estimated matrix is reported; [`estimate`] says what else is written.
 
 mod estimate;
-mod report;
+mod page;
 mod sampling;
 
 pub(crate) use estimate::{Estimate, EstimateArguments};
@@ -22,7 +22,7 @@ use experiment::Canonical;
 use experiment::manifest::{Manifest, Moment};
 use experiment::models::MatrixFile;
 use experiment::output::OutputDir;
-use report::Report;
+use page::MatrixReport;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -78,11 +78,11 @@ const REPORT: &str = "report.json";
 const PAGE: &str = "index.html";
 
 /// The report of a matrix that was given, written if there is a directory for it.
-fn of_matrix(file: &MatrixFile, out: Option<&Path>, quiet: bool) -> Result<Report> {
+fn of_matrix(file: &MatrixFile, out: Option<&Path>, quiet: bool) -> Result<MatrixReport> {
     let started = Moment::now();
     let canonical = json!({ "name": format!("preferences in {}", file.name()), "matrix": file.sha256() });
     let output = out.map(|out| claimed(out, &canonical, &[])).transpose()?;
-    let report = Report::of(file, None, quiet)?;
+    let report = MatrixReport::of(file, None, quiet)?;
     if let Some(output) = output {
         let (json, page) = (report.to_json()?, report.to_html()?);
         write(&output, &canonical, started, 1, &[(REPORT, json.as_bytes()), (PAGE, page.as_bytes())])?;
@@ -91,11 +91,11 @@ fn of_matrix(file: &MatrixFile, out: Option<&Path>, quiet: bool) -> Result<Repor
 }
 
 /// The report of a matrix that is estimated, and written.
-fn of_estimate(arguments: &Arguments, out: &Path) -> Result<Report> {
+fn of_estimate(arguments: &Arguments, out: &Path) -> Result<MatrixReport> {
     let threads = arguments.threads.map(usize::from);
     let collection = arguments.letor.as_deref();
     let estimate = Estimate::make(collection, &arguments.estimate, out, threads, arguments.quiet)?;
-    let report = Report::of(estimate.file(), Some(estimate.preferences()), arguments.quiet)?;
+    let report = MatrixReport::of(estimate.file(), Some(estimate.preferences()), arguments.quiet)?;
     let (json, page) = (report.to_json()?, report.to_html()?);
     estimate.write(&[(REPORT, json.as_bytes()), (PAGE, page.as_bytes())])?;
     Ok(report)

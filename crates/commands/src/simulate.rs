@@ -4,8 +4,8 @@ use crate::program::program;
 use crate::progress::Progress;
 use anyhow::{Result, bail};
 use experiment::{Experiment, Observer, ResultDir, RunError, Runner};
-use report::Ran;
-use report::figure::{self, Figure, Looks};
+use report::PanelRun;
+use report::figure::{self, Figure, PolicyStyles};
 use std::path::Path;
 
 /// How to run, none of which changes a result.
@@ -19,7 +19,7 @@ pub(crate) struct Options {
     pub(crate) keep_runs: bool,
 }
 
-/// Runs `experiment` and writes its files to `dir`, `figures` among them, in which policies have the given `looks`.
+/// Runs `experiment` and writes its files to `dir`, `figures` among them, in which policies have the given `styles`.
 ///
 /// # Errors
 ///
@@ -28,9 +28,9 @@ pub(crate) fn simulate(
     experiment: &Experiment,
     dir: &Path,
     figures: &[Figure],
-    looks: &Looks,
+    styles: &PolicyStyles,
     options: Options,
-) -> Result<Ran> {
+) -> Result<PanelRun> {
     let n_runs = experiment.runs() * experiment.policies().len() as u64;
     let mut runner = Runner::new(experiment);
     if let Some(threads) = options.threads {
@@ -41,20 +41,20 @@ pub(crate) fn simulate(
         Err(RunError::TooLarge(fault)) => bail!("--keep-runs: {fault}"),
         claimed => claimed?,
     };
-    let progress = Runs(Progress::start(experiment.name(), n_runs, "runs", options.quiet));
+    let progress = RunCounter(Progress::start(experiment.name(), n_runs, "runs", options.quiet));
     let measured = runner.observer(&progress).run()?;
     drop(progress);
-    let figures = figure::draw(figures, &measured.result, looks)?;
+    let figures = figure::draw(figures, &measured.result, styles)?;
     let files = figures.iter().map(|(name, drawing)| (name.clone(), drawing.clone().into_bytes())).collect();
     let manifest = claimed.write(&measured, files, program())?;
-    Ok(Ran { measured, figures, manifest })
+    Ok(PanelRun { measured, figures, manifest })
 }
 
 /// Counts runs.
 #[derive(Debug)]
-struct Runs(Progress);
+struct RunCounter(Progress);
 
-impl Observer for Runs {
+impl Observer for RunCounter {
     fn run_done(&self, _policy: usize) {
         self.0.add(1);
     }

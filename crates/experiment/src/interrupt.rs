@@ -7,18 +7,18 @@ use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-static KEPT: Mutex<Kept> = Mutex::new(Kept { complete: Vec::new(), begun: None });
+static KEPT: Mutex<KeptOutput> = Mutex::new(KeptOutput { complete: Vec::new(), begun: None });
 
 /// What is kept when the program ends now.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct KeptOutput {
     /// Directories whose files are all there.
     complete: Vec<PathBuf>,
     /// What goes on where it ended when it is started again.
     begun: Option<String>,
 }
 
-impl Kept {
+impl KeptOutput {
     /// All files of a directory are there.
     pub fn complete(&mut self, dir: &Path) {
         self.complete.push(dir.to_owned());
@@ -34,7 +34,7 @@ impl Kept {
 /// How many directories are named.
 const NAMED: usize = 3;
 
-impl fmt::Display for Kept {
+impl fmt::Display for KeptOutput {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut kept = String::new();
         for dir in self.complete.iter().take(NAMED) {
@@ -55,7 +55,7 @@ impl fmt::Display for Kept {
 }
 
 /// Keeps a signal waiting until what is given is dropped, which files are being put in place for.
-pub fn hold() -> MutexGuard<'static, Kept> {
+pub fn hold() -> MutexGuard<'static, KeptOutput> {
     // What a thread that panicked left is only said.
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_said_in_one_line() {
-        let mut kept = Kept::default();
+        let mut kept = KeptOutput::default();
         assert_eq!(kept.to_string(), "interrupted: nothing was written");
         kept.begun("3 of 4 pairs are kept in m".to_owned());
         assert_eq!(kept.to_string(), "interrupted: 3 of 4 pairs are kept in m");

@@ -37,9 +37,9 @@ pub use queries::{FittedQuery, Queries};
 pub use result::ResultFile;
 pub use run::{ResultDir, Runner, SPEC};
 pub use run_error::RunError;
-pub use spec::{Data, Experiment, Given, OverrideError, Overrides, SpecError, Task};
+pub use spec::{DataInstances, Experiment, OverrideError, Overrides, SpecContext, SpecError, Task};
 pub use spreads::Spreads;
-pub use temporary::{Part, remove_left_overs, try_to_create_in};
+pub use temporary::{TemporaryFile, remove_left_overs, try_to_create_in};
 
 #[cfg(test)]
 mod tests;

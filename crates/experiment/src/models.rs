@@ -36,7 +36,7 @@ pub use play::PlayError;
 
 pub(crate) use list::Member;
 pub(crate) use parameter::CanonicalInstance;
-pub(crate) use play::{Game, OWN, OwnContender, Played, Seen};
+pub(crate) use play::{OWN, OwnContender, PlayRequest, Played, RunOutcomes};
 
 use crate::fields::read_tables;
 use crate::names::{read_title, unique};
@@ -310,7 +310,7 @@ pub(crate) trait Users: fmt::Debug + Send + Sync {
     fn cloned(&self) -> Instances;
 
     /// Plays an experiment on them.
-    fn play(&self, game: &Game<'_>) -> Result<Played, PlayError>;
+    fn play(&self, game: &PlayRequest<'_>) -> Result<Played, PlayError>;
 }
 
 /// The users of an experiment; `common` is the model of those that name none.

@@ -15,7 +15,7 @@
 
 use crate::interrupt;
 use crate::manifest::Owner;
-use crate::temporary::{Part, remove_left_overs, try_to_create_in};
+use crate::temporary::{TemporaryFile, remove_left_overs, try_to_create_in};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -141,7 +141,7 @@ impl OutputDir {
         let mut parts = Vec::new();
         for &(name, content) in std::iter::once(&(MANIFEST, manifest)).chain(ordered) {
             let path = self.dir.join(name);
-            let part = Part::write(&path, content).map_err(system(&path, "cannot be written"))?;
+            let part = TemporaryFile::write(&path, content).map_err(system(&path, "cannot be written"))?;
             parts.push((path, part));
         }
         created.keep();
@@ -185,7 +185,7 @@ impl OutputDir {
     pub fn write_progress(&self, name: &str, content: &[u8], kept_so_far: String) -> Result<(), OutputError> {
         let mut kept = interrupt::hold();
         let path = self.dir.join(name);
-        let part = Part::write(&path, content).map_err(system(&path, "cannot be written"))?;
+        let part = TemporaryFile::write(&path, content).map_err(system(&path, "cannot be written"))?;
         part.rename().map_err(system(&path, "cannot be put in place"))?;
         kept.begun(kept_so_far);
         Ok(())

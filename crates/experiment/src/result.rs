@@ -99,13 +99,13 @@ pub struct PolicyResult {
     pub policy: String,
     /// What its runs left.
     #[serde(flatten)]
-    pub found: Found,
+    pub summary: PolicySummary,
 }
 
 /// What the runs of a policy left, summed up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Found {
+pub enum PolicySummary {
     /// Regret and clicks at checkpoints.
     Curves(Curves),
     /// What they said of the best items.
@@ -129,17 +129,17 @@ pub struct Curves {
 impl PolicyResult {
     /// Its curves, where regret is measured.
     pub fn curves(&self) -> Option<&Curves> {
-        match &self.found {
-            Found::Curves(curves) => Some(curves),
-            Found::Answers(_) => None,
+        match &self.summary {
+            PolicySummary::Curves(curves) => Some(curves),
+            PolicySummary::Answers(_) => None,
         }
     }
 
     /// Its answers, where policies are asked for the best items.
     pub fn answers(&self) -> Option<&Answers> {
-        match &self.found {
-            Found::Curves(_) => None,
-            Found::Answers(answers) => Some(answers),
+        match &self.summary {
+            PolicySummary::Curves(_) => None,
+            PolicySummary::Answers(answers) => Some(answers),
         }
     }
 }
@@ -184,8 +184,8 @@ impl ResultFile {
         let length = |field: String, found: usize, wanted: usize| {
             (found != wanted).then(|| (field, format!("{found} numbers for {wanted} checkpoints")))
         };
-        let of_policy = |(index, policy): (usize, &PolicyResult)| match (&policy.found, self.task) {
-            (Found::Curves(Curves { t, regret, clicks, accuracy }), Task::Regret) => {
+        let of_policy = |(index, policy): (usize, &PolicyResult)| match (&policy.summary, self.task) {
+            (PolicySummary::Curves(Curves { t, regret, clicks, accuracy }), Task::Regret) => {
                 let field = |name: &str| format!("policies[{index}].{name}");
                 let columns = [
                     ("regret.mean", &regret.mean),
@@ -207,7 +207,7 @@ impl ResultFile {
                 }
                 columns.find_map(|(name, column)| length(field(name), column.len(), t.len()))
             }
-            (Found::Answers(_), Task::Identify | Task::Budget) => None,
+            (PolicySummary::Answers(_), Task::Identify | Task::Budget) => None,
             _ => Some((format!("policies[{index}]"), format!("not what task {:?} leaves", self.task.name()))),
         };
         let of_bound = |(index, bound): (usize, &Bound)| {
@@ -260,14 +260,14 @@ impl ResultFile {
             let spread = share * (1.0 - share) / (self.runs.max(2) - 1) as f64;
             (share, spread.max(0.0).sqrt())
         };
-        match (value, &policy.found) {
-            (EndValue::Regret, Found::Curves(Curves { regret, .. })) => {
+        match (value, &policy.summary) {
+            (EndValue::Regret, PolicySummary::Curves(Curves { regret, .. })) => {
                 Some((*regret.mean.last()?, *regret.se.last()?))
             }
-            (EndValue::Accuracy, Found::Curves(Curves { accuracy, .. })) => {
+            (EndValue::Accuracy, PolicySummary::Curves(Curves { accuracy, .. })) => {
                 accuracy.last().map(|accuracy| share(*accuracy))
             }
-            (EndValue::Answer(quantity), Found::Answers(answers)) => {
+            (EndValue::Answer(quantity), PolicySummary::Answers(answers)) => {
                 let stopped = answers.stopped.unwrap_or(1.0);
                 match quantity {
                     Quantity::StoppingTime => answers.stopping_time.map(|time| (time.mean, time.se)),

@@ -2,7 +2,7 @@
 
 use crate::canonical::Canonical;
 use crate::manifest::{Manifest, Moment, Program};
-use crate::models::{Game, OWN, OwnContender};
+use crate::models::{OWN, OwnContender, PlayRequest};
 use crate::names::title_fault;
 use crate::observer::{Observer, Silent};
 use crate::output::{OutputDir, RUNS};
@@ -129,7 +129,7 @@ impl<'a> Runner<'a> {
         if let Some(fault) = experiment.too_large_with(labels.len(), false) {
             return Err(RunError::TooLarge(fault));
         }
-        let played = experiment.instances.users().play(&Game {
+        let played = experiment.instances.users().play(&PlayRequest {
             task: experiment.task,
             horizon: experiment.horizon,
             checkpoints: &experiment.checkpoints,

@@ -39,8 +39,8 @@
 //! to know examination probabilities is then told some, `kappa = [1.0, 0.6, 0.3]`, which may also be other than the users' own.
 
 mod checkpoints;
+mod context;
 mod entries;
-mod given;
 mod memory;
 mod overrides;
 mod scope;
@@ -51,7 +51,7 @@ pub use crate::names::{MAX_TITLE, has_invisible, title_fault};
 pub use crate::task::Task;
 pub(crate) use checkpoints::COUNTS;
 pub use checkpoints::Schedule;
-pub use given::{Data, Given};
+pub use context::{DataInstances, SpecContext};
 
 pub use overrides::{OverrideError, Overrides};
 pub use write::quoted;
@@ -59,7 +59,7 @@ pub use write::quoted;
 pub(crate) use entries::check;
 
 use self::entries::read_policies;
-use self::memory::{Kept, Size};
+use self::memory::{PerRun, Size};
 use self::scope::Scope;
 use crate::canonical::Canonical;
 use crate::fields::{TABLES, assignment_of, read_runs};
@@ -148,7 +148,8 @@ impl Experiment {
     /// The first thing wrong with it.
     pub fn from_document(document: &Document<'_>) -> Result<Self, Error> {
         let root = document.root();
-        let experiment = Self::read(&Scope { over: &[], own: &root, shared: &[], given: Given::default() })?;
+        let experiment =
+            Self::read(&Scope { over: &[], own: &root, shared: &[], given: SpecContext::default() })?;
         root.finish()?;
         Ok(experiment)
     }
@@ -161,7 +162,7 @@ impl Experiment {
     pub fn overridden(document: &Document<'_>, overrides: Overrides) -> Result<Self, SpecError> {
         overrides.check()?;
         let root = document.root();
-        let given = Given { overrides, ..Given::default() };
+        let given = SpecContext { overrides, ..SpecContext::default() };
         let mut experiment = Self::read(&Scope { over: &[], own: &root, shared: &[], given })?;
         root.finish()?;
         experiment.apply(overrides)?;
@@ -183,7 +184,7 @@ impl Experiment {
         over: &[&Table<'_>],
         panel: &Table<'_>,
         shared: &Table<'_>,
-        given: Given<'_>,
+        given: SpecContext<'_>,
     ) -> Result<Self, Error> {
         shared.know(&KEYS[1..]);
         Self::read(&Scope { over, own: panel, shared: &[shared], given })
@@ -204,7 +205,7 @@ impl Experiment {
         variant: &Table<'_>,
         panel: &Table<'_>,
         shared: &Table<'_>,
-        given: Given<'_>,
+        given: SpecContext<'_>,
     ) -> Result<Self, Error> {
         shared.know(&KEYS[1..]);
         panel.know(&[&KEYS[..], &["model"]].concat());
@@ -433,8 +434,8 @@ impl Experiment {
             runs: self.runs,
             policies: self.policies.len() as u64,
             kept: match self.task {
-                Task::Regret => Kept::Curves { checkpoints: self.checkpoints.len() as u64 },
-                Task::Identify | Task::Budget => Kept::Answers,
+                Task::Regret => PerRun::Curves { checkpoints: self.checkpoints.len() as u64 },
+                Task::Identify | Task::Budget => PerRun::Answers,
             },
         }
     }

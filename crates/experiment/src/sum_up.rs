@@ -3,7 +3,7 @@
 mod answers;
 mod curves;
 
-use crate::models::{Played, Seen};
+use crate::models::{Played, RunOutcomes};
 use crate::result::{Difference, Paired, ResultFile, SCHEMA};
 use crate::spec::Experiment;
 use crate::{Measured, Runs};
@@ -19,11 +19,11 @@ impl SumUp<'_> {
     /// What these runs measured.
     pub(crate) fn measured(&self, Played { seen, timing }: Played) -> Measured {
         let (result, runs) = match seen {
-            Seen::Curves { outcome, optimal_clicks } => {
+            RunOutcomes::Curves { outcome, optimal_clicks } => {
                 let (result, spreads) = curves::result(self, &outcome, &optimal_clicks);
                 (result, Runs::Curves { outcome, spreads })
             }
-            Seen::Answers(outcome) => (answers::result(self, &outcome), Runs::Answers(outcome)),
+            RunOutcomes::Answers(outcome) => (answers::result(self, &outcome), Runs::Answers(outcome)),
         };
         Measured { result, runs, timing }
     }

@@ -1,6 +1,8 @@
 //! Results of runs that are given, for tests of what is made of results.
 
-use crate::result::{Answers, Bound, Curves, Found, MeanSe, Optimum, PolicyResult, ResultFile, SCHEMA};
+use crate::result::{
+    Answers, Bound, Curves, MeanSe, Optimum, PolicyResult, PolicySummary, ResultFile, SCHEMA,
+};
 use crate::spreads::Spreads;
 use crate::timing::Timing;
 use crate::{Measured, Runs, Task};
@@ -20,7 +22,7 @@ impl Measured {
         let policy = |((label, _), spreads): (&(&str, Vec<Vec<f64>>), &Spreads)| PolicyResult {
             label: (*label).to_owned(),
             policy: (*label).to_owned(),
-            found: Found::Curves(Curves {
+            summary: PolicySummary::Curves(Curves {
                 t: t.to_vec(),
                 regret: spreads.regret.clone(),
                 clicks: MeanSe { mean: times(9.0), se: times(0.1) },
@@ -63,7 +65,7 @@ impl Measured {
         let policy = |(label, runs): &(&str, Vec<Identification>)| PolicyResult {
             label: (*label).to_owned(),
             policy: (*label).to_owned(),
-            found: Found::Answers(Answers::of(runs, stops).expect("at least one run")),
+            summary: PolicySummary::Answers(Answers::of(runs, stops).expect("at least one run")),
         };
         measured.result.policies = policies.iter().map(policy).collect();
         let records: Vec<Vec<Identification>> = policies.iter().map(|(_, runs)| runs.clone()).collect();

@@ -9,12 +9,12 @@ const END: &str = ".click-bandits-part";
 
 /// A complete file that still has its temporary name; removed unless it gets its own.
 #[derive(Debug)]
-pub struct Part {
+pub struct TemporaryFile {
     temporary: PathBuf,
     path: PathBuf,
 }
 
-impl Part {
+impl TemporaryFile {
     /// Writes `content`, forced to disk, under a temporary name in the directory of `path`.
     ///
     /// Nothing that has this name is written to: what a killed run left there, or a link that somebody put there, is removed.
@@ -44,7 +44,7 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         // Gone already when it was renamed.
         let _ = fs::remove_file(&self.temporary);
@@ -84,7 +84,7 @@ mod tests {
         fs::write(&victim, "mine").unwrap();
         let path = dir.path().join("result.json");
         symlink(&victim, dir.path().join(format!(".result.json.{}{END}", std::process::id()))).unwrap();
-        Part::write(&path, b"{}").unwrap().rename().unwrap();
+        TemporaryFile::write(&path, b"{}").unwrap().rename().unwrap();
         assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
         assert!(fs::symlink_metadata(&path).unwrap().is_file());
         assert_eq!(fs::read_to_string(&path).unwrap(), "{}");
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn what_is_not_renamed_is_removed() {
         let dir = tempfile::tempdir().unwrap();
-        drop(Part::write(&dir.path().join("a"), b"x").unwrap());
+        drop(TemporaryFile::write(&dir.path().join("a"), b"x").unwrap());
         try_to_create_in(dir.path()).unwrap();
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
         assert!(try_to_create_in(&dir.path().join("missing")).is_err());

@@ -10,7 +10,7 @@ use sim::{Entry, Schedule};
 struct ExploreThenCommit {
     shape: ListShape,
     rounds_left: usize,
-    counts: Vec<(f64, f64)>, // clicks and looks of every item
+    counts: Vec<(f64, f64)>, // clicks and styles of every item
 }
 
 impl Select<Ranking> for ExploreThenCommit {
@@ -34,9 +34,9 @@ impl<F: ObservedPrefix> Update<Ranking, F> for ExploreThenCommit {
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let observed = feedback.observed_clicks();
         for (position, item) in decision.action.iter().take(observed.len()) {
-            let (clicks, looks) = &mut self.counts[item.index()];
+            let (clicks, styles) = &mut self.counts[item.index()];
             *clicks += f64::from(u8::from(observed.get(position)));
-            *looks += 1.0;
+            *styles += 1.0;
         }
     }
 }

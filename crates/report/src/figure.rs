@@ -11,13 +11,13 @@ pub mod subsets;
 
 mod curves;
 mod end_values;
-mod looks;
+mod policy_styles;
 mod reading;
 
 pub use curves::{Band, Rounds};
-pub use looks::Looks;
+pub use policy_styles::PolicyStyles;
 
-pub(crate) use reading::{Need, Reading};
+pub(crate) use reading::{Reading, Requirement};
 
 use self::accuracy::Accuracy;
 use self::click_through_rate::ClickThroughRate;
@@ -55,7 +55,7 @@ pub struct Kind {
     /// Whether it needs the whole width of a page.
     pub is_wide: bool,
     /// What a panel has to have.
-    needs: &'static [Need],
+    needs: &'static [Requirement],
     /// How a figure's settings are read.
     read: fn(&Reading<'_, '_>) -> Result<Arc<dyn Plot>, Error>,
 }
@@ -95,14 +95,24 @@ pub trait Plot: Any + fmt::Debug + Send + Sync {
     /// # Errors
     ///
     /// See [`crate::svg::render`].
-    fn of_result(&self, title: Option<&str>, result: &ResultFile, looks: &Looks) -> Result<Option<String>>;
+    fn of_result(
+        &self,
+        title: Option<&str>,
+        result: &ResultFile,
+        styles: &PolicyStyles,
+    ) -> Result<Option<String>>;
 
     /// The picture of the variants of an experiment under a heading.
     ///
     /// # Errors
     ///
     /// See [`crate::svg::render`].
-    fn of_variants(&self, title: Option<&str>, variants: &[Simulated], looks: &Looks) -> Result<String>;
+    fn of_variants(
+        &self,
+        title: Option<&str>,
+        variants: &[Simulated],
+        styles: &PolicyStyles,
+    ) -> Result<String>;
 }
 
 impl Figure {
@@ -145,10 +155,10 @@ pub fn file_names(figures: &[Figure]) -> Vec<String> {
 /// # Errors
 ///
 /// See [`crate::svg::render`].
-pub fn draw(figures: &[Figure], result: &ResultFile, looks: &Looks) -> Result<Vec<(String, String)>> {
+pub fn draw(figures: &[Figure], result: &ResultFile, styles: &PolicyStyles) -> Result<Vec<(String, String)>> {
     let named = file_names(figures).into_iter().zip(figures);
     let picture = |(name, figure): (String, &Figure)| {
-        let picture = figure.plot.of_result(figure.title.as_deref(), result, looks).transpose()?;
+        let picture = figure.plot.of_result(figure.title.as_deref(), result, styles).transpose()?;
         Some(picture.map(|picture| (name, picture)))
     };
     named.filter_map(picture).collect()
@@ -162,10 +172,10 @@ pub fn draw(figures: &[Figure], result: &ResultFile, looks: &Looks) -> Result<Ve
 pub fn draw_variants(
     figures: &[Figure],
     variants: &[Simulated],
-    looks: &Looks,
+    styles: &PolicyStyles,
 ) -> Result<Vec<(String, String)>> {
     let named = file_names(figures).into_iter().zip(figures);
-    let picture = |figure: &Figure| figure.plot.of_variants(figure.title.as_deref(), variants, looks);
+    let picture = |figure: &Figure| figure.plot.of_variants(figure.title.as_deref(), variants, styles);
     named.map(|(name, figure)| Ok((name, picture(figure)?))).collect()
 }
 

@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 mod axis;
-mod fit;
-mod report;
+mod least_squares;
+mod reproduction_report;
 mod sample;
 mod series;
 mod single;
@@ -20,7 +20,7 @@ pub mod svg;
 pub mod tables;
 
 pub use axis::{Axis, Scale};
-pub use report::{Judged, PanelReport, Picture, Ran, Report, VariantReport};
+pub use reproduction_report::{Judged, PanelReport, PanelRun, Picture, Report, VariantReport};
 pub use series::{Series, Simulated, labels, reader_name};
 pub use single::run_into;
 pub use subset_shares::{Shares, shares};

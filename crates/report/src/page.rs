@@ -3,10 +3,10 @@
 mod values;
 
 use crate::claims::{Agreement, Column, Comparison, Finding, Verdict};
-use crate::figure::Looks;
+use crate::figure::PolicyStyles;
 use crate::html::Html;
-use crate::report::{Judged, PanelReport, Picture, Report, VariantReport};
 use crate::reproduction::{DataSource, Panel, Printed, Reproduction, Variant};
+use crate::reproduction_report::{Judged, PanelReport, Picture, Report, VariantReport};
 use experiment::manifest::Manifest;
 use experiment::models::{Calibration, InstanceTable, Parameter};
 use experiment::number;
@@ -51,7 +51,7 @@ pub fn page(report: &Report<'_>) -> String {
 }
 
 /// The page of one simulation of which no paper says anything: pictures, values at the end, parameters.
-pub(crate) fn of_one(panel: &Panel, found: &PanelReport, looks: &Looks) -> String {
+pub(crate) fn of_one(panel: &Panel, found: &PanelReport, styles: &PolicyStyles) -> String {
     let mut html = Html::new();
     html.element("h1", "", &panel.title);
     html.element("p", "muted", &ran(panel, found));
@@ -60,7 +60,7 @@ pub(crate) fn of_one(panel: &Panel, found: &PanelReport, looks: &Looks) -> Strin
         write_picture(&mut html, "", picture);
     }
     html.close("div").open("div", "");
-    values::write(&mut html, looks, panel, found);
+    values::write(&mut html, styles, panel, found);
     write_files(&mut html, panel, found);
     html.close("div").close("div").close("section");
     html.open("section", "").element("h2", "", "Users");
@@ -131,7 +131,7 @@ fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, found: &Pane
     html.open("div", if nothing_at_the_left { "lead" } else { "columns" }).open("div", "");
     narrow().for_each(|picture| write_picture(html, "", picture));
     if !wide {
-        values::write(html, &report.looks, panel, found);
+        values::write(html, &report.styles, panel, found);
     }
     html.close("div").open("div", "");
     html.open("div", "card says").open("p", "small muted").text("What the paper says").close("p");
@@ -141,7 +141,7 @@ fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, found: &Pane
     }
     html.close("div").close("div");
     if wide {
-        values::write(html, &report.looks, panel, found);
+        values::write(html, &report.styles, panel, found);
     }
 
     if !panel.choices.is_empty() {

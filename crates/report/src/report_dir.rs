@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use experiment::interrupt;
-use experiment::{Part, remove_left_overs, try_to_create_in};
+use experiment::{TemporaryFile, remove_left_overs, try_to_create_in};
 
 /// The page.
 pub const PAGE: &str = "index.html";
@@ -147,7 +147,7 @@ pub fn write(dir: &Path, claims: &str, page: &str, figures: &[(&str, &str)]) -> 
             remove_left_overs(folder);
             cleaned.push(folder.to_owned());
         }
-        let part = Part::write(&path, content.as_bytes());
+        let part = TemporaryFile::write(&path, content.as_bytes());
         parts.push((part.with_context(|| format!("{}: cannot be written", path.display()))?, path));
     }
     for (part, path) in parts {

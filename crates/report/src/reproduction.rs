@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 use self::fields::{read_title, tables};
 use crate::claims::{Claim, Row, Untested, Verdict};
-use crate::figure::{self, Figure, Looks};
+use crate::figure::{self, Figure, PolicyStyles};
 use crate::series::{Series, reader_name};
 use click_models::PreferenceMatrix;
 use experiment::models::{InstanceTable, MatrixFile};
 use experiment::toml_reader::{Document, Error, Field, Source, Table, one_of};
-use experiment::{Data, Experiment, FittedQuery, Given, Overrides, Queries, Task};
+use experiment::{DataInstances, Experiment, FittedQuery, Overrides, Queries, SpecContext, Task};
 
 /// How much of an experiment is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -235,10 +235,10 @@ impl Panel {
     }
 
     /// What readers call a series.
-    pub fn reader_name(&self, series: &Series, looks: &Looks) -> String {
+    pub fn reader_name(&self, series: &Series, styles: &PolicyStyles) -> String {
         let labels: BTreeSet<String> = self.series().into_iter().map(|series| series.policy).collect();
         let title = self.variant_of(series).map_or("", |variant| variant.title.as_str());
-        reader_name(looks.name(&series.policy), title, labels.len() == 1)
+        reader_name(styles.name(&series.policy), title, labels.len() == 1)
     }
 }
 
@@ -320,8 +320,8 @@ impl Reproduction {
     ) -> Result<Self, Error> {
         let document = experiment.parse()?;
         let replace_shared = queries.is_some() && document.root().field("log").is_some();
-        let queries_or_none = queries.map_or(Data::Awaited, Data::Given);
-        let given = Given { queries: queries_or_none, replace_shared, matrix, overrides };
+        let queries_or_none = queries.map_or(DataInstances::Awaited, DataInstances::Known);
+        let given = SpecContext { queries: queries_or_none, replace_shared, matrix, overrides };
         let mut reproduction = read_experiment(&document.root(), given, extent)?;
         reproduction.claims = claims::read(&claims.parse()?.root(), &reproduction, extent)?;
         if let Some(matrix) = matrix {
@@ -415,10 +415,10 @@ impl Reproduction {
     }
 
     /// Colours and markers of the policies of all panels, and what readers call them.
-    pub fn looks(&self) -> Looks {
+    pub fn styles(&self) -> PolicyStyles {
         let labels: Vec<String> =
             self.panels.iter().flat_map(Panel::series).map(|series| series.policy).collect();
-        Looks::of(labels.iter().map(String::as_str)).named(self.names.clone())
+        PolicyStyles::of(labels.iter().map(String::as_str)).named(self.names.clone())
     }
 
     /// The files of the figures that compare variants, relative to the report.
@@ -465,7 +465,7 @@ impl Reproduction {
     }
 }
 
-fn read_experiment(root: &Table<'_>, given: Given<'_>, extent: Extent) -> Result<Reproduction, Error> {
+fn read_experiment(root: &Table<'_>, given: SpecContext<'_>, extent: Extent) -> Result<Reproduction, Error> {
     let name = root.required("name")?;
     let title = root.required("title")?;
     let summary = root.optional("summary")?.unwrap_or_default();

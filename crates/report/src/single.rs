@@ -1,9 +1,9 @@
 //! One experiment, run and written with its figures and a page.
 
-use crate::figure::{self, Figure, Looks};
+use crate::figure::{self, Figure, PolicyStyles};
 use crate::page;
-use crate::report::{PanelReport, Picture, VariantReport};
 use crate::reproduction::{Extent, Panel, Variant};
+use crate::reproduction_report::{PanelReport, Picture, VariantReport};
 use anyhow::Result;
 use experiment::manifest::Program;
 use experiment::{Measured, ResultDir, Runner};
@@ -41,12 +41,12 @@ const PAGE: &str = "index.html";
 pub fn run_into(runner: &Runner<'_>, dir: &Path) -> Result<Measured> {
     let experiment = runner.experiment();
     let figures = Figure::defaults(experiment.task(), experiment.has_duels());
-    let looks = Looks::of(runner.labels());
+    let styles = PolicyStyles::of(runner.labels());
     let names = figure::file_names(&figures);
     let extra: Vec<String> = names.iter().cloned().chain([PAGE.to_owned()]).collect();
     let claimed = ResultDir::claim(runner, dir, &extra, false)?;
     let measured = runner.run()?;
-    let drawn = figure::draw(&figures, &measured.result, &looks)?;
+    let drawn = figure::draw(&figures, &measured.result, &styles)?;
 
     let variant = Variant {
         name: None,
@@ -66,7 +66,7 @@ pub fn run_into(runner: &Runner<'_>, dir: &Path) -> Result<Measured> {
         variants: vec![VariantReport::new("", &figures, measured.clone(), None)],
     };
     let panel = Panel::of(variant, figures);
-    let page = page::of_one(&panel, &found, &looks);
+    let page = page::of_one(&panel, &found, &styles);
     let mut files: Vec<(String, Vec<u8>)> =
         drawn.into_iter().map(|(name, drawing)| (name, drawing.into_bytes())).collect();
     files.push((PAGE.to_owned(), page.into_bytes()));

@@ -49,7 +49,7 @@ pub struct Curve {
     /// Name beside its end.
     pub label: String,
     /// How it looks.
-    pub look: Look,
+    pub look: CurveStyle,
     /// Its points, in increasing order of x.
     pub points: Vec<(f64, f64)>,
     /// The shaded band around it: `(x, low, high)`; empty for none.
@@ -60,7 +60,7 @@ pub struct Curve {
 
 /// How a curve looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
+pub enum CurveStyle {
     /// A policy: solid, with the colour and the marker of its number.
     Policy(usize),
     /// A policy among several variants: its colour, and the marker of the variant's number.
@@ -71,7 +71,7 @@ pub enum Look {
     ReferenceOf(usize, usize),
 }
 
-impl Look {
+impl CurveStyle {
     /// The same colour with the marker of another number.
     #[must_use]
     pub fn with_marker(self, number: usize) -> Self {
@@ -151,7 +151,7 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Place = (f64, f64);
 
 /// The colour of a curve, as `#rrggbb`, for text that speaks of it.
-pub fn colour(look: Look) -> String {
+pub fn colour(look: CurveStyle) -> String {
     let RGBColor(red, green, blue) = rgb(look);
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
@@ -489,7 +489,7 @@ fn draw_legend_below(area: &Area<'_>, chart: &Chart, legend: &Legend, top: f64) 
 }
 
 /// A piece of a curve, and at its right its label.
-fn draw_entry(area: &Area<'_>, look: Look, lines: &[String], (left, centre): Place) -> Result<()> {
+fn draw_entry(area: &Area<'_>, look: CurveStyle, lines: &[String], (left, centre): Place) -> Result<()> {
     let colour = rgb(look);
     let right = left - 6.0;
     let swatch = [(right - SWATCH, centre), (right, centre)];
@@ -513,8 +513,8 @@ fn draw_entry(area: &Area<'_>, look: Look, lines: &[String], (left, centre): Pla
 }
 
 /// The marker of a look: circle, square, triangle, diamond, and so on, filled with its colour.
-fn marker(area: &Area<'_>, look: Look, (x, y): Place) -> Result<()> {
-    let (Look::Policy(number) | Look::Variant(_, number)) = look else { return Ok(()) };
+fn marker(area: &Area<'_>, look: CurveStyle, (x, y): Place) -> Result<()> {
+    let (CurveStyle::Policy(number) | CurveStyle::Variant(_, number)) = look else { return Ok(()) };
     let fill: ShapeStyle = rgb(look).filled();
     let shape = number % MARKERS;
     let corners: &[Place] = match shape {
@@ -675,12 +675,12 @@ fn dashes(points: &[Place], (dash, gap): (f64, f64)) -> Vec<Vec<Place>> {
     out
 }
 
-fn rgb(look: Look) -> RGBColor {
+fn rgb(look: CurveStyle) -> RGBColor {
     match look {
-        Look::Policy(number) | Look::Variant(number, _) | Look::ReferenceOf(number, _) => {
+        CurveStyle::Policy(number) | CurveStyle::Variant(number, _) | CurveStyle::ReferenceOf(number, _) => {
             PALETTE[number % PALETTE.len()]
         }
-        Look::Reference(_) => RGBColor(0x33, 0x33, 0x33),
+        CurveStyle::Reference(_) => RGBColor(0x33, 0x33, 0x33),
     }
 }
 
@@ -764,13 +764,13 @@ mod tests {
         }
     }
 
-    fn curve(label: &str, look: Look, points: Vec<(f64, f64)>) -> Curve {
+    fn curve(label: &str, look: CurveStyle, points: Vec<(f64, f64)>) -> Curve {
         Curve { label: label.to_owned(), look, points, band: Vec::new(), dots: Vec::new() }
     }
 
     #[test]
     fn a_picture_is_one_svg_with_escaped_text_and_the_same_bytes_every_time() {
-        let chart = chart(vec![curve("<b>&", Look::Policy(0), vec![(1.0, 0.0), (1000.0, 9.0)])]);
+        let chart = chart(vec![curve("<b>&", CurveStyle::Policy(0), vec![(1.0, 0.0), (1000.0, 9.0)])]);
         let svg = render(&chart).unwrap();
         assert!(svg.starts_with("<svg xmlns=") && svg.trim_end().ends_with("</svg>"));
         assert_eq!(svg.matches("<svg").count(), 1);
@@ -782,19 +782,19 @@ mod tests {
     #[test]
     fn anything_can_be_drawn() {
         let empty = chart(Vec::new());
-        let no_points = chart(vec![curve("x", Look::Policy(0), Vec::new())]);
+        let no_points = chart(vec![curve("x", CurveStyle::Policy(0), Vec::new())]);
         let one_point = chart(vec![
-            Curve { band: vec![(1.0, 0.5, 1.5)], ..curve("x", Look::Policy(7), vec![(1.0, 1.0)]) },
-            curve("y", Look::Reference(0), vec![(1.0, 2.0)]),
+            Curve { band: vec![(1.0, 0.5, 1.5)], ..curve("x", CurveStyle::Policy(7), vec![(1.0, 1.0)]) },
+            curve("y", CurveStyle::Reference(0), vec![(1.0, 2.0)]),
         ]);
         let forty = chart(
             (0..40)
-                .map(|i| curve(&"long ".repeat(30), Look::Policy(i), vec![(1.0, 0.0), (9.0, 1.0)]))
+                .map(|i| curve(&"long ".repeat(30), CurveStyle::Policy(i), vec![(1.0, 0.0), (9.0, 1.0)]))
                 .collect(),
         );
-        let control = chart(vec![curve("a\u{0}\nb", Look::Policy(0), vec![(1.0, 0.0), (9.0, 1.0)])]);
+        let control = chart(vec![curve("a\u{0}\nb", CurveStyle::Policy(0), vec![(1.0, 0.0), (9.0, 1.0)])]);
         let outside =
-            chart(vec![curve("bound", Look::Reference(1), vec![(1.0, 1.0), (5.0, 1e9), (9.0, 2.0)])]);
+            chart(vec![curve("bound", CurveStyle::Reference(1), vec![(1.0, 1.0), (5.0, 1e9), (9.0, 2.0)])]);
         for chart in [empty, no_points, one_point, forty, control, outside] {
             let svg = render(&chart).unwrap();
             assert!(!svg.contains("NaN") && !svg.contains('\u{0}'));
@@ -804,7 +804,7 @@ mod tests {
     /// No browser shows a picture with a character that XML does not have.
     #[test]
     fn what_xml_does_not_have_is_nowhere() {
-        let mut chart = chart(vec![curve("a\u{fffe}b", Look::Policy(0), vec![(0.0, 1.0)])]);
+        let mut chart = chart(vec![curve("a\u{fffe}b", CurveStyle::Policy(0), vec![(0.0, 1.0)])]);
         chart.title = "title\u{ffff}".to_owned();
         chart.subtitle = "subtitle\u{fffe}\u{1}".to_owned();
         chart.categories = vec!["name\u{ffff}".to_owned()];
@@ -818,7 +818,11 @@ mod tests {
         // Beside the picture, or in columns below it.
         for n_labels in [30, 60, 200] {
             let policy = |number: usize| {
-                curve(&format!("policy {number:03}"), Look::Policy(number), vec![(1.0, 0.0), (9.0, 1.0)])
+                curve(
+                    &format!("policy {number:03}"),
+                    CurveStyle::Policy(number),
+                    vec![(1.0, 0.0), (9.0, 1.0)],
+                )
             };
             let svg = render(&chart((0..n_labels).map(policy).collect())).unwrap();
             let attribute = |element: &str, name: &str| -> f64 {
@@ -845,9 +849,9 @@ mod tests {
 
     #[test]
     fn colour_and_marker_together_tell_24_policies_apart() {
-        let looks: std::collections::BTreeSet<(usize, usize)> =
+        let styles: std::collections::BTreeSet<(usize, usize)> =
             (0..24).map(|number| (number % PALETTE.len(), number % MARKERS)).collect();
-        assert_eq!(looks.len(), 24);
+        assert_eq!(styles.len(), 24);
     }
 
     #[test]

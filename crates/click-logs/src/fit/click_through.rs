@@ -14,8 +14,8 @@
 //! Numerics: closed form. Complexity: linear in the counts.
 
 use super::estimate::{Estimate, normal_quantile};
+use super::item_prior::{Item, ItemPrior, ObservedItems, SAMPLE, Trials};
 use super::options::Options;
-use super::usual::{Item, SAMPLE, Seen, Trials, Usual};
 use super::{Attractions, Fit, ItemFit, Model, QueryFit, Site};
 use crate::counts::Counts;
 
@@ -46,9 +46,9 @@ pub(super) fn fit(model: Model, counts: &Counts, options: &Options) -> Fit {
         _ => Vec::new(),
     };
     let mut queries = Vec::new();
-    let mut usual = None;
+    let mut item_prior = None;
     if model == Model::CtrDocument {
-        let mut seen = Seen::new(counts.n_cells().div_ceil(SAMPLE).max(1));
+        let mut seen = ObservedItems::new(counts.n_cells().div_ceil(SAMPLE).max(1));
         for query in counts.queries() {
             let cells: Vec<_> = query.cells().collect();
             let totals = || {
@@ -63,20 +63,22 @@ pub(super) fn fit(model: Model, counts: &Counts, options: &Options) -> Fit {
                 totals().map(|(clicks, impressions)| Trials::new([(impressions - clicks, 1.0)].into_iter())),
             );
         }
-        let found = Usual::new(&seen, options.prior_strength, None);
+        let found = ItemPrior::new(&seen, options.prior_strength, None);
         strength = found.strength;
-        usual = Some(found);
+        item_prior = Some(found);
     }
-    for (query, usual_of_query) in counts.queries().zip(usual.iter().flat_map(|usual| &usual.means)) {
-        let (usual, cells) = (*usual_of_query, query.cells().collect::<Vec<_>>());
+    for (query, usual_of_query) in
+        counts.queries().zip(item_prior.iter().flat_map(|item_prior| &item_prior.means))
+    {
+        let (item_prior, cells) = (*usual_of_query, query.cells().collect::<Vec<_>>());
         let items = cells.chunk_by(|a, b| a.item == b.item).map(|cells| {
             let clicks = cells.iter().map(|cell| cell.clicks).sum();
             let impressions = cells.iter().map(|cell| cell.impressions).sum();
-            let attraction = drawn(clicks as f64, impressions as f64, usual, strength);
+            let attraction = drawn(clicks as f64, impressions as f64, item_prior, strength);
             ItemFit { item: cells[0].item, attraction, clicks, impressions }
         });
         let items = items.collect();
-        queries.push(QueryFit { id: query.id(), items, typical: usual, convergence: None });
+        queries.push(QueryFit { id: query.id(), items, typical: item_prior, convergence: None });
     }
     let site = Site { typical, lift: Vec::new(), prior_strength: strength, convergence: None };
     let attractions = Attractions { queries, site };

@@ -39,9 +39,9 @@
 //! item and O((columns + positions)^3) for all; beyond [`MANY_COLUMNS`] columns, steps of EM and no lift.
 
 use super::in_order::in_order;
+use super::item_prior::{Item, ItemPrior, ObservedItems, SAMPLE, Trials};
 use super::linear::Cholesky;
 use super::squarem::{Convergence, Progress};
-use super::usual::{Item, SAMPLE, Seen, Trials, Usual};
 use crate::names::Id;
 use confidence::math::ln;
 use libm::exp;
@@ -149,14 +149,14 @@ pub(super) struct Credibility<'a, S> {
 
 /// Examination and lifts, in logarithms.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Found {
+pub(super) struct PositionEffects {
     pub(super) examination: Vec<f64>,
     pub(super) lift: Vec<f64>,
     /// Of the walk.
     variance: f64,
 }
 
-impl Found {
+impl PositionEffects {
     /// Of columns, without lifts.
     pub(super) fn known(examination: &[f64], n_positions: usize) -> Self {
         let examination = examination.iter().map(|g| ln(g.max(SMALLEST_EXAMINATION))).collect();
@@ -232,11 +232,11 @@ impl<S: Source> Credibility<'_, S> {
     }
 
     /// Nothing known: examination by click-through rates.
-    pub(super) fn start(&self) -> Found {
+    pub(super) fn start(&self) -> PositionEffects {
         let targets = self.targets(1.0);
         let first = targets.first().copied().unwrap_or(0.0);
         let examination = targets.iter().map(|target| if self.examines { target - first } else { 0.0 });
-        Found {
+        PositionEffects {
             examination: examination.collect(),
             lift: vec![0.0; self.n_positions()],
             variance: if self.lifts { VARIANCES[VARIANCES.len() / 2] } else { 0.0 },
@@ -252,48 +252,52 @@ impl<S: Source> Credibility<'_, S> {
     }
 
     /// Examination and lifts together with the prior of attraction: each is found with the other given, in turn.
-    pub(super) fn fit(&self, strength: Option<f64>, trace: bool) -> (Found, Usual, Convergence) {
+    pub(super) fn fit(
+        &self,
+        strength: Option<f64>,
+        trace: bool,
+    ) -> (PositionEffects, ItemPrior, Convergence) {
         let stride = n_items(self.source).div_ceil(SAMPLE).max(1);
         let mut found = self.start();
-        let mut usual = Usual::new(&self.seen(&found, stride), strength, None);
-        let mut convergence = self.maximise(&mut found, &usual, trace);
+        let mut item_prior = ItemPrior::new(&self.seen(&found, stride), strength, None);
+        let mut convergence = self.maximise(&mut found, &item_prior, trace);
         for _ in 1..TURNS {
             let before = found.clone();
-            usual = Usual::new(&self.seen(&found, stride), strength, Some(&usual));
-            let next = self.maximise(&mut found, &usual, trace);
+            item_prior = ItemPrior::new(&self.seen(&found, stride), strength, Some(&item_prior));
+            let next = self.maximise(&mut found, &item_prior, trace);
             convergence = convergence.then(next);
             if found.change(&before) <= TOLERANCE_OF_TURNS {
                 break;
             }
         }
         if let Some(within) = self.within(&found) {
-            convergence = convergence.then(within.maximise(&mut found, &usual, trace));
+            convergence = convergence.then(within.maximise(&mut found, &item_prior, trace));
             let lifts = Self { examines: false, ..*self };
             for _ in 0..TURNS_OF_LIFTS {
-                usual = Usual::new(&self.seen(&found, stride), strength, Some(&usual));
-                lifts.maximise(&mut found, &usual, false);
+                item_prior = ItemPrior::new(&self.seen(&found, stride), strength, Some(&item_prior));
+                lifts.maximise(&mut found, &item_prior, false);
             }
         }
-        (found, usual, convergence)
+        (found, item_prior, convergence)
     }
 
     /// Where attraction goes with rank: examination by comparing items with themselves. What their means are is told by
     /// where they were shown, which is never all that a ranker knows.
-    fn within(&self, found: &Found) -> Option<Self> {
+    fn within(&self, found: &PositionEffects) -> Option<Self> {
         let ranked = self.examines && self.has_lift() && found.variance > VARIANCES[0];
         ranked.then_some(Self { lifts: false, trusts_means: false, ..*self })
     }
 
     /// The prior of attraction with this examination.
-    pub(super) fn usual(&self, found: &Found, strength: Option<f64>) -> Usual {
-        Usual::new(&self.seen(found, usize::MAX), strength, None)
+    pub(super) fn item_prior(&self, found: &PositionEffects, strength: Option<f64>) -> ItemPrior {
+        ItemPrior::new(&self.seen(found, usize::MAX), strength, None)
     }
 
     /// What was seen of all items.
-    fn seen(&self, found: &Found, stride: usize) -> Seen {
+    fn seen(&self, found: &PositionEffects, stride: usize) -> ObservedItems {
         let examination = found.examination();
         let mut counts = Vec::new();
-        let mut seen = Seen::new(stride);
+        let mut seen = ObservedItems::new(stride);
         for query in 0..self.source.n_queries() {
             self.source.counts(query, &mut counts);
             let of_query = items(&counts).map(|of_item| {
@@ -338,7 +342,7 @@ impl<S: Source> Credibility<'_, S> {
         last.and_then(|last| self.position(last)).map_or(columns, |last| last + 1)
     }
 
-    fn row(&self, of_item: &[Count], examination: &[f64], found: &Found, row: &mut Row) {
+    fn row(&self, of_item: &[Count], examination: &[f64], found: &PositionEffects, row: &mut Row) {
         row.cells.clear();
         row.placed.clear();
         row.clicks = of_item.iter().map(|count| count.clicks as f64).sum();
@@ -355,7 +359,12 @@ impl<S: Source> Credibility<'_, S> {
     }
 
     /// The exposure of an item and its lift.
-    pub(super) fn placed(&self, of_item: &[Count], examination: &[f64], found: &Found) -> (f64, f64) {
+    pub(super) fn placed(
+        &self,
+        of_item: &[Count],
+        examination: &[f64],
+        found: &PositionEffects,
+    ) -> (f64, f64) {
         let exposure = of_item.iter().map(|count| count.impressions * examination[count.column]);
         let lift = shares(of_item).zip(of_item);
         let lift = lift.map(|(share, count)| share * found.lift[self.positions[count.column]]);
@@ -364,7 +373,13 @@ impl<S: Source> Credibility<'_, S> {
 
     /// Sums over all items at a point; shapes are those of another one. `matrices`: 0 for the gradient alone, 1 with the information,
     /// 2 with the variance of the gradient and means of queries eliminated.
-    fn sums(&self, at: &Found, before: &Found, usual: &Usual, matrices: usize) -> Sums {
+    fn sums(
+        &self,
+        at: &PositionEffects,
+        before: &PositionEffects,
+        item_prior: &ItemPrior,
+        matrices: usize,
+    ) -> Sums {
         let examination = at.examination();
         let n = self.n_parameters();
         let task = |queries: Range<usize>| {
@@ -374,14 +389,14 @@ impl<S: Source> Credibility<'_, S> {
             let mut row = Row::default();
             for query in queries {
                 self.source.counts(query, &mut counts);
-                let mean = usual.means[query];
-                of_query.start(usual.weight * mean);
+                let mean = item_prior.means[query];
+                of_query.start(item_prior.weight * mean);
                 for item in items(&counts) {
                     self.row(item, &examination, at, &mut row);
-                    let shape = usual.strength * mean * self.lift_before(item, &row, at, before);
+                    let shape = item_prior.strength * mean * self.lift_before(item, &row, at, before);
                     let prior = Prior {
                         mean: mean * row.lift,
-                        strength: usual.strength,
+                        strength: item_prior.strength,
                         shape,
                         is_trusted: self.trusts_means,
                     };
@@ -400,18 +415,25 @@ impl<S: Source> Credibility<'_, S> {
         for sums in in_order(tasks, task) {
             all.add(&sums);
         }
-        self.add_priors(&mut all, at, &examination, usual, matrices);
+        self.add_priors(&mut all, at, &examination, item_prior, matrices);
         all
     }
 
-    fn lift_before(&self, item: &[Count], row: &Row, at: &Found, before: &Found) -> f64 {
+    fn lift_before(&self, item: &[Count], row: &Row, at: &PositionEffects, before: &PositionEffects) -> f64 {
         if at.lift == before.lift { row.lift } else { self.placed(item, &at.examination, before).1 }
     }
 
-    fn add_priors(&self, sums: &mut Sums, at: &Found, examination: &[f64], usual: &Usual, matrices: usize) {
+    fn add_priors(
+        &self,
+        sums: &mut Sums,
+        at: &PositionEffects,
+        examination: &[f64],
+        item_prior: &ItemPrior,
+        matrices: usize,
+    ) {
         let n = self.n_parameters();
         if self.examines {
-            let targets = self.targets(usual.mean);
+            let targets = self.targets(item_prior.mean);
             for (column, ((&y, &g), target)) in
                 at.examination.iter().zip(examination).zip(&targets).enumerate()
             {
@@ -449,22 +471,27 @@ impl<S: Source> Credibility<'_, S> {
     }
 
     /// The maximum, from a point near it; the first column's examination is 1 there.
-    pub(super) fn maximise(&self, found: &mut Found, usual: &Usual, trace: bool) -> Convergence {
+    pub(super) fn maximise(
+        &self,
+        found: &mut PositionEffects,
+        item_prior: &ItemPrior,
+        trace: bool,
+    ) -> Convergence {
         let before = found.clone();
         let mut kept = Vec::new();
         let many = self.has_many_columns();
         let matrices = usize::from(!many);
-        let mut sums = self.sums(found, &before, usual, matrices);
+        let mut sums = self.sums(found, &before, item_prior, matrices);
         let limit = if many { EM_STEPS } else { STEPS };
         let mut last = Progress { iterations: 0, log_likelihood: sums.value, change: 0.0 };
         let mut converged = self.n_parameters() == 0;
         while !converged && last.iterations < limit {
-            let Some(step) = self.step(found, &sums, usual) else { break };
+            let Some(step) = self.step(found, &sums, item_prior) else { break };
             let mut length = 1.0;
             let next = loop {
                 let mut next = found.clone();
                 self.go(&mut next, &step, length);
-                let of_next = self.sums(&next, &before, usual, matrices);
+                let of_next = self.sums(&next, &before, item_prior, matrices);
                 // Rounding leaves no more of the value.
                 if of_next.value >= sums.value - 1e-13 * sums.value.abs() || length < 1e-6 {
                     break (next, of_next);
@@ -493,10 +520,10 @@ impl<S: Source> Credibility<'_, S> {
     }
 
     /// Newton's, or that of EM.
-    fn step(&self, found: &Found, sums: &Sums, usual: &Usual) -> Option<Vec<f64>> {
+    fn step(&self, found: &PositionEffects, sums: &Sums, item_prior: &ItemPrior) -> Option<Vec<f64>> {
         let n = self.n_parameters();
         if self.has_many_columns() {
-            let targets = self.targets(usual.mean);
+            let targets = self.targets(item_prior.mean);
             let columns = found.examination.iter().zip(&targets).zip(self.columns).zip(&sums.gradient);
             return Some(
                 columns
@@ -521,7 +548,7 @@ impl<S: Source> Credibility<'_, S> {
         Some(step)
     }
 
-    fn go(&self, found: &mut Found, step: &[f64], length: f64) {
+    fn go(&self, found: &mut PositionEffects, step: &[f64], length: f64) {
         if self.examines {
             found.examination.iter_mut().zip(step).for_each(|(y, step)| *y += length * step);
         }
@@ -534,7 +561,7 @@ impl<S: Source> Credibility<'_, S> {
 
     /// The variance of the walk under which the clicks are the most probable: examination eliminated, the rest by a quadratic
     /// function of the lifts.
-    fn choose_variance(&self, found: &mut Found, sums: &Sums) {
+    fn choose_variance(&self, found: &mut PositionEffects, sums: &Sums) {
         let n = self.n_parameters();
         let columns = if self.examines { self.columns.len() } else { 0 };
         let m = n - columns;
@@ -595,16 +622,16 @@ impl<S: Source> Credibility<'_, S> {
     }
 
     /// Covariances of the logarithms of examination, 0 for the first column; none where the information does not tell.
-    pub(super) fn covariances(&self, found: &Found, usual: &Usual) -> Option<Vec<f64>> {
+    pub(super) fn covariances(&self, found: &PositionEffects, item_prior: &ItemPrior) -> Option<Vec<f64>> {
         if let Some(within) = self.within(found) {
-            return within.covariances(found, usual);
+            return within.covariances(found, item_prior);
         }
         let columns = self.columns.len();
         if !self.examines || self.has_many_columns() {
             return None;
         }
         let n = self.n_parameters();
-        let mut sums = self.sums(found, found, usual, 2);
+        let mut sums = self.sums(found, found, item_prior, 2);
         // Unbiased estimates from few clicks need not add up to a variance. That of Poisson clicks is one, and an upper bound.
         if !self.trusts_means && Cholesky::new(n, sums.variance.clone()).is_none() {
             sums.variance.clone_from(&sums.information);
@@ -846,5 +873,4 @@ pub(super) fn attraction(clicks: f64, cells: &[(f64, f64)]) -> (f64, f64) {
 }
 
 #[cfg(test)]
-#[path = "credibility_tests.rs"]
 mod tests;

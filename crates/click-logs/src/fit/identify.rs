@@ -14,7 +14,7 @@
 
 use super::Scope;
 use super::linear::Cholesky;
-use super::rank_one::Parts;
+use super::rank_one::ConnectedColumns;
 use crate::counts::{Cell, Counts};
 use crate::names::Id;
 use std::collections::{BTreeMap, BTreeSet};
@@ -141,9 +141,9 @@ fn click_through(n_positions: usize, cells: impl Iterator<Item = Cell>) -> Vec<f
 
 /// What has been seen so far.
 struct Open {
-    parts: Parts,
+    parts: ConnectedColumns,
     /// Positions that clicks connect.
-    clicked: Parts,
+    clicked: ConnectedColumns,
     /// Positions where an item was clicked, and where the same one was shown and never clicked.
     skipped: BTreeSet<(usize, usize)>,
     /// Clicks and impressions.
@@ -159,8 +159,8 @@ impl Open {
     fn new(n_positions: usize) -> Self {
         let (items, counts) = (Vec::new(), Vec::new());
         Self {
-            parts: Parts::new(n_positions),
-            clicked: Parts::new(n_positions),
+            parts: ConnectedColumns::new(n_positions),
+            clicked: ConnectedColumns::new(n_positions),
             skipped: BTreeSet::new(),
             positions: vec![(0, 0); n_positions],
             items,

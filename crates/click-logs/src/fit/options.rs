@@ -1,7 +1,7 @@
 //! What a fit can be told.
 
 use super::FitError;
-use super::usual::STRENGTH;
+use super::item_prior::STRENGTH;
 use serde::{Deserialize, Serialize};
 
 /// Which queries share the parameters of positions: examination in the PBM, leaving in the DCM.

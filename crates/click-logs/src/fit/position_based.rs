@@ -4,7 +4,7 @@
 //! click above is at `m` (or nowhere) is a cell of its own, since its examination depends on both.
 //!
 //! Priors are pseudo-impressions. Every item has this number of displays more at the first position, clicked at the rate that is usual in
-//! the query ([`super::usual`]): that is a Beta prior on its attraction where the first position is examined. A typical item is shown at
+//! the query ([`super::item_prior`]): that is a Beta prior on its attraction where the first position is examined. A typical item is shown at
 //! every position as often as it takes for this number of clicks at the first, and clicked as on the site: so examination is drawn to that of
 //! the site where there are few clicks, and positions without a click in a query do not get examination 0. Examination of the site, and
 //! what is usual, are found with the attraction of items summed out ([`super::credibility`]). How many pseudo-clicks a query has, where the log says, are those
@@ -22,14 +22,14 @@
 //! [`super::rank_one`] for every query with examination of its own.
 
 use super::credibility::{
-    Count, Credibility, Found, MANY_COLUMNS, Source, attraction, items, merged, n_items,
+    Count, Credibility, MANY_COLUMNS, PositionEffects, Source, attraction, items, merged, n_items,
 };
 use super::estimate::{Estimate, normal_quantile};
 use super::in_order::in_order;
+use super::item_prior::{ItemPrior, SAMPLE, most_probable};
 use super::options::{Method, Options, Scope};
 use super::rank_one::{Cells, RankOne};
 use super::squarem::Convergence;
-use super::usual::{SAMPLE, Usual, most_probable};
 use super::{Attractions, ByPosition, Fit, ItemFit, QueryFit, Site};
 use crate::counts::{Counts, QueryCounts};
 use crate::names::Id;
@@ -161,8 +161,8 @@ fn with_own(fits: Vec<(QueryFit, Vec<Estimate>)>) -> (Vec<QueryFit>, Option<Vec<
 struct OfSite {
     /// Of columns.
     examination: Vec<f64>,
-    found: Found,
-    usual: Usual,
+    found: PositionEffects,
+    item_prior: ItemPrior,
 }
 
 impl<'a> Fitting<'a> {
@@ -198,8 +198,9 @@ impl<'a> Fitting<'a> {
 
     fn with_priors(&self, scope: Scope) -> (Attractions, ByPosition) {
         let credibility = self.credibility();
-        let (found, usual, convergence) = credibility.fit(self.options.prior_strength, self.options.trace);
-        let covariances = credibility.covariances(&found, &usual);
+        let (found, item_prior, convergence) =
+            credibility.fit(self.options.prior_strength, self.options.trace);
+        let covariances = credibility.covariances(&found, &item_prior);
         let n = self.columns.len();
         let examination = found.examination();
         let of_column = |column: usize| {
@@ -207,7 +208,7 @@ impl<'a> Fitting<'a> {
             Estimate::ratio(examination[column], variance, self.z)
         };
         let positions = (0..n).map(of_column).collect();
-        let site = OfSite { examination, found, usual };
+        let site = OfSite { examination, found, item_prior };
         let all = (0..self.source.n_queries()).collect();
         let (queries, own) = match scope {
             Scope::Site => (in_order(all, |query| self.of_site(query, &site, covariances.as_deref())), None),
@@ -219,8 +220,8 @@ impl<'a> Fitting<'a> {
         };
         let site = Site {
             lift: site.found.lift(),
-            typical: site.usual.mean,
-            prior_strength: site.usual.strength,
+            typical: site.item_prior.mean,
+            prior_strength: site.item_prior.strength,
             convergence: Some(convergence),
         };
         (Attractions { queries, site }, ByPosition { site: positions, queries: own })
@@ -232,13 +233,13 @@ impl<'a> Fitting<'a> {
         let found = self.maximise(all.clone(), repeat(0.0), None);
         let examination = found.columns.clone();
         let credibility = Credibility { lifts: false, ..self.credibility() };
-        let known = Found::known(&examination, credibility.n_positions());
-        let usual = credibility.usual(&known, Some(0.0));
-        let site = OfSite { examination, found: known, usual };
+        let known = PositionEffects::known(&examination, credibility.n_positions());
+        let item_prior = credibility.item_prior(&known, Some(0.0));
+        let site = OfSite { examination, found: known, item_prior };
         let (queries, own) = match scope {
             Scope::Site => {
                 let mut row = 0;
-                let of_site = |query| self.query(query, &found, &mut row, site.usual.means[query]);
+                let of_site = |query| self.query(query, &found, &mut row, site.item_prior.means[query]);
                 (all.map(of_site).collect(), None)
             }
             Scope::Query => with_own(in_order(all.collect(), |query| self.alone(query, &site, 0.0))),
@@ -246,7 +247,7 @@ impl<'a> Fitting<'a> {
         let positions = self.positions(&found, &site.examination, &self.columns);
         let site = Site {
             lift: site.found.lift(),
-            typical: site.usual.mean,
+            typical: site.item_prior.mean,
             prior_strength: 0.0,
             convergence: Some(found.convergence),
         };
@@ -256,12 +257,12 @@ impl<'a> Fitting<'a> {
     /// The attraction of a query's items under the examination of the site.
     fn attractions(&self, query: usize, site: &OfSite) -> Vec<(f64, f64)> {
         let credibility = self.credibility();
-        let strength = site.usual.strength;
+        let strength = site.item_prior.strength;
         let mut counts = Vec::new();
         self.source.counts(query, &mut counts);
         let of_item = |of_item: &[Count]| {
             let mean =
-                site.usual.of_item(query, credibility.placed(of_item, &site.examination, &site.found).1);
+                site.item_prior.of_item(query, credibility.placed(of_item, &site.examination, &site.found).1);
             let skips = of_item
                 .iter()
                 .map(|count| (count.impressions - count.clicks as f64, site.examination[count.column]));
@@ -299,14 +300,14 @@ impl<'a> Fitting<'a> {
         let convergence = Convergence::closed_form(0.0);
         let found =
             RankOne { rows, columns: Vec::new(), variances: Some([variances, Vec::new()]), convergence };
-        self.query(query, &found, &mut 0, site.usual.means[query])
+        self.query(query, &found, &mut 0, site.item_prior.means[query])
     }
 
     /// A query with examination of its own, drawn to that of the site by this number of clicks at the first position.
     fn alone(&self, query: usize, site: &OfSite, pseudo_clicks: f64) -> (QueryFit, Vec<Estimate>) {
-        let mean = site.usual.means[query];
+        let mean = site.item_prior.means[query];
         let prior = self.options.has_priors().then(|| Prior {
-            items: site.usual.strength,
+            items: site.item_prior.strength,
             examination: pseudo_clicks,
             rates: site.examination.iter().map(|g| bounded(mean * g)).collect(),
         });
@@ -314,7 +315,7 @@ impl<'a> Fitting<'a> {
         self.source.counts(query, &mut counts);
         let credibility = self.credibility();
         let lift = |of_item| credibility.placed(of_item, &site.examination, &site.found).1;
-        let means = items(&counts).map(|of_item| site.usual.of_item(query, lift(of_item)));
+        let means = items(&counts).map(|of_item| site.item_prior.of_item(query, lift(of_item)));
         let found = self.maximise(query..query + 1, means, prior.as_ref());
         let mut columns = vec![(0.0, 0.0); self.columns.len()];
         for count in &counts {

@@ -402,7 +402,7 @@ impl Problem<'_> {
 
     /// For every column the first of its connected part; rows and columns without clicks connect nothing.
     fn pins(&self) -> Vec<usize> {
-        let mut parts = Parts::new(self.cells.column_totals.len());
+        let mut parts = ConnectedColumns::new(self.cells.column_totals.len());
         for (row, &clicks) in self.cells.rows.iter().enumerate() {
             if clicks > 0.0 {
                 let mut first = None;
@@ -696,11 +696,11 @@ impl Information {
 
 /// Columns that rows connect.
 #[derive(Debug, Clone)]
-pub(crate) struct Parts {
+pub(crate) struct ConnectedColumns {
     parents: Vec<usize>,
 }
 
-impl Parts {
+impl ConnectedColumns {
     pub(crate) fn new(n: usize) -> Self {
         Self { parents: (0..n).collect() }
     }
@@ -721,5 +721,4 @@ impl Parts {
 }
 
 #[cfg(test)]
-#[path = "rank_one_tests.rs"]
 mod tests;

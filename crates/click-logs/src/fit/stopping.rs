@@ -31,10 +31,10 @@
 use super::credibility::{Count, Credibility, Source, items, merged};
 use super::estimate::{Estimate, binomial_log_likelihood, normal_quantile};
 use super::in_order::in_order;
+use super::item_prior::ItemPrior;
 use super::linear::Cholesky;
 use super::options::{Exit, Options, Scope};
 use super::squarem::{self, Convergence, Em};
-use super::usual::Usual;
 use super::{Attractions, ByPosition, Fit, ItemFit, Model, QueryFit, Site};
 use crate::names::Id;
 use crate::session::{QuerySessions, Sessions};
@@ -182,7 +182,7 @@ struct Fitting<'a> {
     n_positions: usize,
     /// Clicks and examined impressions of every row.
     certain: Vec<(u64, u64)>,
-    usual: Usual,
+    item_prior: ItemPrior,
     /// The prior mean of attraction of every row.
     means: Vec<f64>,
     lift: Vec<f64>,
@@ -210,14 +210,14 @@ impl<'a> Fitting<'a> {
             queries,
             n_positions,
             certain: Vec::new(),
-            usual: Usual::default(),
+            item_prior: ItemPrior::default(),
             means: Vec::new(),
             lift: Vec::new(),
         };
         fitting.count_certain();
-        fitting.find_usual(None);
+        fitting.find_item_prior(None);
         if model != Model::Cascade && options.exit == Exit::Hidden && options.prior_strength.is_none() {
-            fitting.find_usual_of_hidden();
+            fitting.find_item_prior_of_hidden();
         }
         fitting
     }
@@ -242,12 +242,12 @@ impl<'a> Fitting<'a> {
 
     /// The prior with impressions below the last click as far as they were examined; what is certain alone has every click below, and
     /// leaves out skips. Which ones were examined depends on the prior.
-    fn find_usual_of_hidden(&mut self) {
+    fn find_item_prior_of_hidden(&mut self) {
         let mut before = 1.0;
         for _ in 0..TURNS {
             let (at, _) = self.maximise(&self.problem(0..self.queries.len(), Leaving::One, &[0.5]));
             let (attraction, leave) = at.split_at(self.rows.items.len());
-            self.find_usual(Some((attraction, leave[0])));
+            self.find_item_prior(Some((attraction, leave[0])));
             if (leave[0] - before).abs() < TOLERANCE_OF_TURNS {
                 break;
             }
@@ -256,7 +256,7 @@ impl<'a> Fitting<'a> {
     }
 
     /// The prior of attraction, from impressions that were examined for sure, or probably: given attraction of rows, and leaving.
-    fn find_usual(&mut self, hidden: Option<(&[f64], f64)>) {
+    fn find_item_prior(&mut self, hidden: Option<(&[f64], f64)>) {
         let all = in_order((0..self.queries.len()).collect(), |query| self.examined(query, hidden));
         let mut columns = vec![(0.0, 0.0); self.n_positions];
         for count in all.iter().flatten() {
@@ -273,17 +273,18 @@ impl<'a> Fitting<'a> {
             lifts: self.options.prior_strength.is_none(),
             trusts_means: true,
         };
-        let (found, usual, _) = credibility.fit(self.options.prior_strength, false);
+        let (found, item_prior, _) = credibility.fit(self.options.prior_strength, false);
         let everywhere = vec![1.0; self.n_positions];
-        self.means = vec![usual.mean; self.rows.items.len()];
+        self.means = vec![item_prior.mean; self.rows.items.len()];
         for (query, counts) in examined.0.iter().enumerate() {
             for of_item in items(counts) {
                 let row = self.row(query, of_item[0].item);
-                self.means[row] = usual.of_item(query, credibility.placed(of_item, &everywhere, &found).1);
+                self.means[row] =
+                    item_prior.of_item(query, credibility.placed(of_item, &everywhere, &found).1);
             }
         }
         self.lift = found.lift();
-        self.usual = usual;
+        self.item_prior = item_prior;
     }
 
     /// Of a query, impressions that were examined, by item, then position.
@@ -352,8 +353,8 @@ impl<'a> Fitting<'a> {
             let rows = self.rows.queries[query].start - first_row..self.rows.queries[query].end - first_row;
             for row in rows.clone() {
                 let mean = self.means[first_row + row];
-                problem.clicks[row] += self.usual.strength * mean;
-                problem.skips[row] += self.usual.strength * (1.0 - mean);
+                problem.clicks[row] += self.item_prior.strength * mean;
+                problem.skips[row] += self.item_prior.strength * (1.0 - mean);
             }
             let first_tail = problem.tails.len();
             for list in self.queries[query].lists() {
@@ -426,15 +427,20 @@ impl<'a> Fitting<'a> {
                 impressions: self.certain[row].1,
             })
             .collect();
-        QueryFit { id: self.queries[query].id(), items, typical: self.usual.means[query], convergence: None }
+        QueryFit {
+            id: self.queries[query].id(),
+            items,
+            typical: self.item_prior.means[query],
+            convergence: None,
+        }
     }
 
     /// Queries, and what holds for all of them.
     fn attractions(&self, queries: Vec<QueryFit>, convergence: Option<Convergence>) -> Attractions {
         let site = Site {
-            typical: self.usual.mean,
+            typical: self.item_prior.mean,
             lift: self.lift.clone(),
-            prior_strength: self.usual.strength,
+            prior_strength: self.item_prior.strength,
             convergence,
         };
         Attractions { queries, site }
@@ -442,7 +448,7 @@ impl<'a> Fitting<'a> {
 
     fn cascade(&self) -> Fit {
         let z = normal_quantile(self.options.level);
-        let strength = self.usual.strength;
+        let strength = self.item_prior.strength;
         let mut below = (0.0, 0.0);
         for list in self.queries.iter().flat_map(QuerySessions::lists) {
             for pattern in list.patterns() {
@@ -695,5 +701,4 @@ fn curvature(successes: f64, failures: f64, p: f64) -> f64 {
 }
 
 #[cfg(test)]
-#[path = "stopping_tests.rs"]
 mod tests;

@@ -11,11 +11,17 @@ use crate::fit::{
     rank_one_svd,
 };
 use crate::names::{Id, Names};
-use crate::report::{Report, Skipped};
+use crate::read_report::{ReadReport, Skipped};
 
 impl Parameters {
     /// What the fits of a log say: `report` is of reading it, `n_queries` how many queries it has, `counts` what was fitted.
-    pub fn new(report: &Report, n_queries: usize, counts: &Counts, fits: &[Fit], options: &Options) -> Self {
+    pub fn new(
+        report: &ReadReport,
+        n_queries: usize,
+        counts: &Counts,
+        fits: &[Fit],
+        options: &Options,
+    ) -> Self {
         let names = counts.names();
         let skipped = |(reason, skipped): (&&'static str, &Skipped)| SkippedRecord {
             reason: (*reason).to_owned(),

@@ -4,7 +4,7 @@ use super::line::Lost;
 use super::source::Totals;
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
-use crate::report::{Report, Skipped};
+use crate::read_report::{ReadReport, Skipped};
 use crate::sink::Tally;
 use std::collections::BTreeMap;
 
@@ -65,13 +65,13 @@ impl Progress {
     }
 
     /// The report, or the error that there was, or the one that too much was skipped.
-    pub(crate) fn finish(self, totals: Totals, max_skipped: Option<f64>) -> Result<Report, Error> {
+    pub(crate) fn finish(self, totals: Totals, max_skipped: Option<f64>) -> Result<ReadReport, Error> {
         if let Some((_, error)) = self.failure {
             return Err(error);
         }
         let Tally { impressions, clicks, .. } = self.tally;
         let skipped = self.skipped.into_iter();
-        let report = Report {
+        let report = ReadReport {
             files: totals.files,
             lines: self.lines,
             bytes: totals.bytes,

@@ -79,7 +79,7 @@ pub(crate) struct Arguments {
     pub(super) quiet: bool,
     /// Who says how the log is read
     #[arg(skip)]
-    pub(super) told_by: ToldBy,
+    pub(super) told_by: SettingSource,
 }
 
 /// The formats by their names.
@@ -123,7 +123,7 @@ impl ModelName {
 
 /// Who says how a log is read, for messages that say what to change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum ToldBy {
+pub(super) enum SettingSource {
     /// Options.
     #[default]
     CommandLine,
@@ -182,7 +182,7 @@ impl Arguments {
             seed: 1,
             threads: None,
             quiet: false,
-            told_by: ToldBy::Experiment,
+            told_by: SettingSource::Experiment,
         }
     }
 

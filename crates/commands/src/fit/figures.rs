@@ -1,13 +1,13 @@
 //! What a fit says, as pictures: examination by position and attraction of items, with intervals.
 
-use super::source::Whole;
+use super::source::UnsplitLog;
 use anyhow::Result;
 use click_logs::Id;
 use click_logs::fit::{Estimate, Fit, ItemFit, QueryFit, Scope};
 use experiment::number;
 use experiment::spec::has_invisible;
 use report::letters;
-use report::svg::{Chart, Curve, Look, render};
+use report::svg::{Chart, Curve, CurveStyle, render};
 use report::{Axis, Scale};
 
 /// Queries that a picture of positions has room for.
@@ -26,7 +26,7 @@ const APART: f64 = 0.07;
 /// # Errors
 ///
 /// Those of the drawing library.
-pub(super) fn examination(pbm: &Fit, whole: &Whole) -> Result<String> {
+pub(super) fn examination(pbm: &Fit, whole: &UnsplitLog) -> Result<String> {
     let (rows, what): (Vec<(String, Vec<Estimate>)>, _) = if pbm.scope() == Scope::Site {
         (vec![("all queries".to_owned(), pbm.site_positions().to_vec())], "all queries".to_owned())
     } else {
@@ -54,7 +54,7 @@ pub(super) fn examination(pbm: &Fit, whole: &Whole) -> Result<String> {
 /// # Errors
 ///
 /// Those of the drawing library.
-pub(super) fn attraction(fit: &Fit, whole: &Whole) -> Result<String> {
+pub(super) fn attraction(fit: &Fit, whole: &UnsplitLog) -> Result<String> {
     let shown = largest(fit, whole, QUERIES_OF_ITEMS);
     let sorted: Vec<Vec<&ItemFit>> = shown.iter().map(|query| most_seen(query)).collect();
     let row = |(query, items): (&&QueryFit, &Vec<&ItemFit>)| {
@@ -120,7 +120,7 @@ fn draw(words: Words<'_>, categories: Vec<String>, rows: Vec<(String, Vec<Estima
                 top = top.max(high.min(1.5 * estimate.value.max(1.0)));
             }
         }
-        curves.push(Curve { label, look: Look::Policy(number), points, band, dots: Vec::new() });
+        curves.push(Curve { label, look: CurveStyle::Policy(number), points, band, dots: Vec::new() });
     }
     render(&Chart {
         title: words.title.to_owned(),
@@ -135,7 +135,7 @@ fn draw(words: Words<'_>, categories: Vec<String>, rows: Vec<(String, Vec<Estima
 }
 
 /// The first queries, those with the most impressions, in the order of the fit.
-fn largest<'a>(fit: &'a Fit, whole: &Whole, count: usize) -> Vec<&'a QueryFit> {
+fn largest<'a>(fit: &'a Fit, whole: &UnsplitLog, count: usize) -> Vec<&'a QueryFit> {
     let mut order: Vec<(u64, usize)> = fit
         .queries()
         .iter()
@@ -157,7 +157,7 @@ fn of_queries(shown: usize, all: usize) -> String {
 }
 
 /// A name as pictures have room for it. Names of one log often begin alike, as addresses do: the end of a long one is kept.
-fn short(whole: &Whole, id: Id) -> String {
+fn short(whole: &UnsplitLog, id: Id) -> String {
     let name = whole.counts.names().name(id);
     let seen = |letter| if has_invisible(letter) { "?" } else { letter };
     let letters: Vec<&str> = letters(&name).into_iter().map(seen).collect();

@@ -3,7 +3,7 @@
 use super::SPEC;
 use super::arguments::Arguments;
 use super::simulation::Simulable;
-use super::source::{Source, Whole};
+use super::source::{Source, UnsplitLog};
 use click_logs::fit::{Choice, Comparison, Difference, Fit, Model, identifiability};
 use click_logs::parameters::FEW;
 use click_logs::{ListSessions, QuerySessions};
@@ -13,7 +13,7 @@ use std::fmt;
 pub(super) struct Overview<'a> {
     pub(super) arguments: &'a Arguments,
     pub(super) source: &'a Source,
-    pub(super) whole: &'a Whole,
+    pub(super) whole: &'a UnsplitLog,
     pub(super) fits: &'a [Fit],
     pub(super) comparison: Option<&'a Comparison>,
     /// Whose users are simulated.
@@ -23,7 +23,7 @@ pub(super) struct Overview<'a> {
 
 impl fmt::Display for Overview<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Whole { report, n_queries, counts, .. } = self.whole;
+        let UnsplitLog { report, n_queries, counts, .. } = self.whole;
         let prior = |fit: &Fit| format!("{} {}", fit.model(), fit.site().prior_strength);
         let priors: Vec<String> = self.fits.iter().map(prior).collect();
         writeln!(f, "{}: {report}", self.arguments.named())?;

@@ -1,7 +1,7 @@
 //! `spec.toml`: the users of the log as an experiment that `simulate` runs as it is, an instance a fitted query.
 
 use super::arguments::Arguments;
-use super::source::Whole;
+use super::source::UnsplitLog;
 use anyhow::{Context as _, Result};
 use click_logs::fit::{Choice, Fit, Model, QueryFit, Users};
 use experiment::models::UserModel;
@@ -51,7 +51,7 @@ impl<'a> Simulable<'a> {
     /// # Errors
     ///
     /// None, unless this program builds what it does not take.
-    pub(super) fn spec(self, arguments: &Arguments, whole: &Whole) -> Result<String> {
+    pub(super) fn spec(self, arguments: &Arguments, whole: &UnsplitLog) -> Result<String> {
         let Self { fit, model, policies } = self;
         let queries = fit.queries();
         let impressions =
@@ -107,7 +107,7 @@ fn instances<M: UserModel>(
 }
 
 /// What the log calls the items, and its positions where users read them in another order.
-fn comments_on(query: &QueryFit, users: &Users, whole: &Whole) -> Vec<String> {
+fn comments_on(query: &QueryFit, users: &Users, whole: &UnsplitLog) -> Vec<String> {
     let names = whole.counts.names();
     let items: Vec<String> = query.items.iter().map(|item| quoted(&names.name(item.item))).collect();
     let mut comments = vec![format!("Items: {}.", items.join(", "))];

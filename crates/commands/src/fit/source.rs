@@ -1,12 +1,12 @@
 //! The log: which models it can be asked about, what is fitted, and what is held out.
 
-use super::arguments::{Arguments, ToldBy};
+use super::arguments::{Arguments, SettingSource};
 use super::inputs::Inputs;
 use crate::progress::Progress;
 use anyhow::{Result, anyhow, bail};
 use click_logs::fit::{Model, split};
 use click_logs::formats::{self, FormatRow, SessionsOf};
-use click_logs::{Counts, ErrorKind, Fault, Filter, Format, HeldOut, Log, Reader, Report, Sessions};
+use click_logs::{Counts, ErrorKind, Fault, Filter, Format, HeldOut, Log, ReadReport, Reader, Sessions};
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::num::NonZeroUsize;
@@ -28,14 +28,14 @@ pub(super) struct Source {
     held_out: u64,
     seed: u64,
     quiet: bool,
-    told_by: ToldBy,
+    told_by: SettingSource,
 }
 
 /// All of the log that passes the filter.
 #[derive(Debug)]
-pub(super) struct Whole {
+pub(super) struct UnsplitLog {
     /// What was read.
-    pub(super) report: Report,
+    pub(super) report: ReadReport,
     /// Queries of the log.
     pub(super) n_queries: usize,
     /// The cells that pass.
@@ -46,7 +46,7 @@ pub(super) struct Whole {
 
 /// The log in two parts.
 #[derive(Debug)]
-pub(super) struct Apart {
+pub(super) struct SplitLog {
     /// For fits.
     pub(super) counts: Counts,
     /// For fits.
@@ -167,7 +167,7 @@ impl Source {
     /// # Errors
     ///
     /// The log cannot be read, or nothing passes the filter.
-    pub(super) fn whole(&self, inputs: &Inputs) -> Result<Whole> {
+    pub(super) fn whole(&self, inputs: &Inputs) -> Result<UnsplitLog> {
         let log = self.read(&self.reader, inputs, "reading")?;
         let n_queries = log.counts.n_queries();
         if n_queries == 0 {
@@ -176,10 +176,10 @@ impl Source {
         let counts = log.counts.filtered(&self.filter);
         if counts.n_queries() == 0 {
             let options = match self.told_by {
-                ToldBy::CommandLine => {
+                SettingSource::CommandLine => {
                     ": lower --min-items, --min-impressions, --min-total-impressions or --positions"
                 }
-                ToldBy::Experiment => ", as the experiment asks (`[log]`)",
+                SettingSource::Experiment => ", as the experiment asks (`[log]`)",
             };
             let in_all = match self.filter.min_total_impressions {
                 0 => String::new(),
@@ -193,7 +193,7 @@ impl Source {
             );
         }
         let sessions = log.sessions.restricted(|query| counts.query(query).is_some());
-        Ok(Whole { report: log.report, n_queries, counts, sessions })
+        Ok(UnsplitLog { report: log.report, n_queries, counts, sessions })
     }
 
     /// Reads everything again and holds a part out; nothing where one of the parts is empty. Sessions are held out whole, with items
@@ -202,11 +202,11 @@ impl Source {
     /// # Errors
     ///
     /// The log cannot be read.
-    pub(super) fn apart(&self, whole: &Whole, inputs: &Inputs) -> Result<Option<Apart>> {
+    pub(super) fn apart(&self, whole: &UnsplitLog, inputs: &Inputs) -> Result<Option<SplitLog>> {
         let apart = if self.counted {
             let [counts, held_out] = split(&whole.counts, self.held_out, self.seed)?;
             let held_out = HeldOut { counts: held_out, sessions: Sessions::default() };
-            Apart { counts, sessions: Sessions::default(), held_out }
+            SplitLog { counts, sessions: Sessions::default(), held_out }
         } else {
             let reader =
                 self.reader.clone().hold_out(self.held_out, self.seed).map_err(|error| self.told(&error))?;
@@ -222,9 +222,9 @@ impl Source {
             if whole.sessions.is_empty() {
                 let passing = |counts: Counts| passing(&counts, &whole.counts);
                 let held_out = HeldOut { counts: passing(held_out.counts), sessions: Sessions::default() };
-                Apart { counts: passing(log.counts), sessions: Sessions::default(), held_out }
+                SplitLog { counts: passing(log.counts), sessions: Sessions::default(), held_out }
             } else {
-                Apart {
+                SplitLog {
                     counts: log.counts.restricted(|query, _| query_passes(query)),
                     sessions: log.sessions.restricted(query_passes),
                     held_out: HeldOut {
@@ -241,13 +241,13 @@ impl Source {
     /// The library's message is the whole of it: it has what the system said, too.
     fn told(&self, error: &click_logs::Error) -> anyhow::Error {
         match (self.told_by, error.kind()) {
-            (ToldBy::CommandLine, ErrorKind::Line(Fault::UnexpectedHeader)) => {
+            (SettingSource::CommandLine, ErrorKind::Line(Fault::UnexpectedHeader)) => {
                 anyhow!("{error}: give --format delimited --columns query=..,item=..,position=..,click=..")
             }
-            (ToldBy::CommandLine, ErrorKind::Line(Fault::PositionZero)) => {
+            (SettingSource::CommandLine, ErrorKind::Line(Fault::PositionZero)) => {
                 anyhow!("{error}; if they count from 0, give --first-position 0")
             }
-            (ToldBy::CommandLine, ErrorKind::Line(Fault::ClicksAboveImpressions { .. })) => {
+            (SettingSource::CommandLine, ErrorKind::Line(Fault::ClicksAboveImpressions { .. })) => {
                 anyhow!("{error}; give --clip-clicks to count as many clicks as impressions")
             }
             _ => anyhow!(error.to_string()),

@@ -2,7 +2,7 @@
 //!
 //! Reference: [`interleaving::certainty`].
 
-use super::report::{Numbering, all_others};
+use super::page::{Numbering, all_others};
 use anyhow::Result;
 use experiment::number;
 use interleaving::{Certainty, Preferences};

@@ -54,7 +54,7 @@ evidence = "seen with `--seed 7`: −3"
 }
 
 /// A simulation that finds this difference of the first two policies' regrets, with standard error 1.
-fn simulate(difference: f64) -> impl FnMut(&Job<'_>) -> Result<Ran> {
+fn simulate(difference: f64) -> impl FnMut(&Job<'_>) -> Result<PanelRun> {
     move |job| {
         let (experiment, directory) = (job.experiment, &job.directory);
         let t = experiment.checkpoints();
@@ -74,12 +74,12 @@ fn simulate(difference: f64) -> impl FnMut(&Job<'_>) -> Result<Ran> {
         let mut measured = Measured::synthetic(t, &policies).with_bound("lower bound", 1.0);
         let result = &mut measured.result;
         (result.name, result.seed) = (experiment.name().to_owned(), experiment.seed());
-        let figures = figure::draw(job.figures, result, job.looks)?;
+        let figures = figure::draw(job.figures, result, job.styles)?;
         let names = figure::file_names(job.figures);
         let claimed = ResultDir::claim(&Runner::new(experiment), directory, &names, false)?;
         let files = figures.iter().map(|(name, drawing)| (name.clone(), drawing.clone().into_bytes()));
         let manifest = claimed.write(&measured, files.collect(), program())?;
-        Ok(Ran { measured, figures, manifest })
+        Ok(PanelRun { measured, figures, manifest })
     }
 }
 
@@ -239,7 +239,7 @@ fn a_directory_is_used_again_by_the_same_experiment_only() {
     run(&arguments, simulate(-9.0)).unwrap();
     assert!(run(&arguments, simulate(-9.0)).unwrap());
     let refused = |arguments: &Arguments| {
-        let never = |_: &Job<'_>| -> Result<Ran> { panic!("simulated") };
+        let never = |_: &Job<'_>| -> Result<PanelRun> { panic!("simulated") };
         run(arguments, never).unwrap_err().to_string()
     };
     arguments.quick = true;
@@ -263,7 +263,7 @@ fn a_directory_is_used_again_by_the_same_experiment_only() {
 fn a_faulty_experiment_runs_nothing() {
     let (top, arguments) = prepared("reproduced");
     fs::write(top.path().join("claims.toml"), claims("maybe")).unwrap();
-    let never = |_: &Job<'_>| -> Result<Ran> { panic!("simulated") };
+    let never = |_: &Job<'_>| -> Result<PanelRun> { panic!("simulated") };
     let error = run(&arguments, never).unwrap_err().to_string();
     assert!(
         error.contains("claims.toml:12:11: claims[0].known.verdict: unknown verdict \"maybe\""),
@@ -349,7 +349,7 @@ fn variants_have_their_own_folders_and_shared_figures() {
     assert!(run(&arguments, simulate(-9.0)).unwrap());
     fs::remove_file(arguments.out.join("claims.json")).unwrap();
     fs::remove_file(arguments.out.join("index.html")).unwrap();
-    let never = |_: &Job<'_>| -> Result<Ran> { panic!("simulated") };
+    let never = |_: &Job<'_>| -> Result<PanelRun> { panic!("simulated") };
     let error = run(&arguments, never).unwrap_err().to_string();
     assert!(error.contains("regret.svg: is in the way"), "{error}");
 }
@@ -452,7 +452,7 @@ fn data_replace_what_stands_in_for_them() {
     assert!(!page.contains("Not run:"));
     // The report is of these data, not of others, nor of none.
     let refused = |arguments: &Arguments| {
-        let never = |_: &Job<'_>| -> Result<Ran> { panic!("simulated") };
+        let never = |_: &Job<'_>| -> Result<PanelRun> { panic!("simulated") };
         format!("{:#}", run(arguments, never).unwrap_err())
     };
     fs::write(top.path().join("other.json"), r#"[{"name": "a", "theta": [0.5], "kappa": [1]}]"#).unwrap();

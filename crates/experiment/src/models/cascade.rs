@@ -1,7 +1,7 @@
 //! `cascade`: users who scan a list down to the first item that attracts them.
 
 use super::fields::{at_fault, read_each, required_list};
-use super::play::{Game, PlayError, Played, play_answers, play_curves};
+use super::play::{PlayError, PlayRequest, Played, play_answers, play_curves};
 use super::{Instance, Instances, Member, Model, Parameter};
 use crate::result::Bound;
 use crate::task::Task;
@@ -91,7 +91,7 @@ impl Member for CascadeModel {
         risks.into_iter().filter_map(bound).collect()
     }
 
-    fn play(instances: &[Instance<Self>], game: &Game<'_>) -> Result<Played, PlayError> {
+    fn play(instances: &[Instance<Self>], game: &PlayRequest<'_>) -> Result<Played, PlayError> {
         let (policies, horizon) = (game.policies, game.horizon);
         match game.task {
             Task::Regret => play_curves(instances, game),

@@ -19,7 +19,7 @@ pub use arms::Arms;
 pub use duels::{Duels, Group};
 pub use matrix_file::MatrixFile;
 
-use super::play::{Game, PlayError, Played, play_curves};
+use super::play::{PlayError, PlayRequest, Played, play_curves};
 use super::{Instance, InstanceTable, Instances, Member, Model, Parameter, Parameters, Users};
 use crate::result::Bound;
 use crate::toml_reader::{Error, Table};
@@ -191,7 +191,7 @@ impl Users for Duels {
         Instances::from_users(self.clone())
     }
 
-    fn play(&self, game: &Game<'_>) -> Result<Played, PlayError> {
+    fn play(&self, game: &PlayRequest<'_>) -> Result<Played, PlayError> {
         play_curves(self.list(), game)
     }
 }

@@ -1,6 +1,6 @@
 //! Users of a model, one instance after the other.
 
-use super::play::{Game, PlayError, Played, play_curves};
+use super::play::{PlayError, PlayRequest, Played, play_curves};
 use super::{Instance, InstanceTable, Instances, Model, Parameter, Parameters, Users};
 use crate::result::Bound;
 use click_models::ListShape;
@@ -59,7 +59,7 @@ pub trait Member: Play + Clone + Debug + Send + Sync + 'static {
     }
 
     /// Plays what the experiment asks for.
-    fn play(instances: &[Instance<Self>], game: &Game<'_>) -> Result<Played, PlayError> {
+    fn play(instances: &[Instance<Self>], game: &PlayRequest<'_>) -> Result<Played, PlayError> {
         play_curves(instances, game)
     }
 
@@ -137,7 +137,7 @@ impl<M: Member> Users for Vec<Instance<M>> {
         Instances::from_users(self.clone())
     }
 
-    fn play(&self, game: &Game<'_>) -> Result<Played, PlayError> {
+    fn play(&self, game: &PlayRequest<'_>) -> Result<Played, PlayError> {
         M::play(self, game)
     }
 }

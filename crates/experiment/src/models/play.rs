@@ -38,7 +38,7 @@ pub enum PlayError {
 
 /// What is to be played on some users.
 #[derive(Debug)]
-pub struct Game<'a> {
+pub struct PlayRequest<'a> {
     pub(crate) task: Task,
     /// Rounds of a run, at most.
     pub(crate) horizon: u64,
@@ -59,13 +59,13 @@ pub struct Game<'a> {
 /// What was played.
 #[derive(Debug)]
 pub struct Played {
-    pub(crate) seen: Seen,
+    pub(crate) seen: RunOutcomes,
     pub(crate) timing: Timing,
 }
 
 /// What the runs left.
 #[derive(Debug)]
-pub(crate) enum Seen {
+pub(crate) enum RunOutcomes {
     /// Regret and clicks.
     Curves {
         outcome: Outcome<Curve>,
@@ -137,7 +137,7 @@ impl<M: ClickModel, T: sim::Task> Contender<M, T> for Shared<M, T> {
 /// Plays for regret.
 pub(super) fn play_curves<M: Play + Clone + 'static>(
     instances: &[Instance<M>],
-    game: &Game<'_>,
+    game: &PlayRequest<'_>,
 ) -> Result<Played, PlayError> {
     let contenders = M::contenders(game.policies, game.horizon)?;
     let instances = models(instances);
@@ -149,7 +149,7 @@ pub(super) fn play_curves<M: Play + Clone + 'static>(
         users.expected_clicks(&users.optimal_action())
     };
     let optimal_clicks = outcome.drawn.iter().map(optimal_clicks).collect();
-    Ok(Played { seen: Seen::Curves { outcome, optimal_clicks }, timing })
+    Ok(Played { seen: RunOutcomes::Curves { outcome, optimal_clicks }, timing })
 }
 
 /// Plays for the best items.
@@ -160,11 +160,11 @@ pub(super) fn play_answers<
     instances: &[Instance<M>],
     contenders: Vec<Box<dyn Contender<M, T>>>,
     task: &T,
-    game: &Game<'_>,
+    game: &PlayRequest<'_>,
 ) -> Result<Played, PlayError> {
     let rounds = |runs: &[Identification]| runs.iter().map(|run| run.steps).sum();
     let (outcome, timing) = play(&models(instances), contenders, task, rounds, game)?;
-    Ok(Played { seen: Seen::Answers(outcome), timing })
+    Ok(Played { seen: RunOutcomes::Answers(outcome), timing })
 }
 
 fn models<M: Clone>(instances: &[Instance<M>]) -> Vec<M> {
@@ -177,7 +177,7 @@ fn play<M: ClickModel + 'static, T: sim::Task + 'static>(
     mut contenders: Vec<Box<dyn Contender<M, T>>>,
     task: &T,
     rounds: impl Fn(&[T::Record]) -> u64,
-    game: &Game<'_>,
+    game: &PlayRequest<'_>,
 ) -> Result<(Outcome<T::Record>, Timing), PlayError> {
     for own in game.own {
         contenders.push(own.typed()?);

@@ -35,12 +35,12 @@ pub(super) struct Size {
     /// Policies.
     pub(super) policies: u64,
     /// What is kept of a run.
-    pub(super) kept: Kept,
+    pub(super) kept: PerRun,
 }
 
 /// What is kept of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum PerRun {
     /// Its regret and clicks.
     Curves {
         /// Rounds after which they are recorded.
@@ -62,10 +62,10 @@ impl Size {
         let gibibytes = (total / GIBIBYTE).ceil();
         let table = if all_runs { " and all of them in runs.csv" } else { "" };
         let (at, or_checkpoints) = match kept {
-            Kept::Curves { checkpoints } => {
+            PerRun::Curves { checkpoints } => {
                 (format!(" at {checkpoints} {}", noun(checkpoints, "checkpoint")), true)
             }
-            Kept::Answers => (String::new(), false),
+            PerRun::Answers => (String::new(), false),
         };
         let remedy = match (all_runs, in_runs > in_summaries, or_checkpoints) {
             (true, true, true) => "leave out --keep-runs, or reduce runs, policies or checkpoints",
@@ -88,10 +88,10 @@ impl Size {
     fn of_runs(self, all_runs: bool) -> f64 {
         let [runs, policies, checkpoints] = self.counts();
         let record = match self.kept {
-            Kept::Curves { .. } => {
+            PerRun::Curves { .. } => {
                 2.0 * size_of::<Curve>() as f64 + 2.0 * block(8.0 * checkpoints) + block(checkpoints)
             }
-            Kept::Answers => 2.0 * size_of::<Identification>() as f64 + 16.0,
+            PerRun::Answers => 2.0 * size_of::<Identification>() as f64 + 16.0,
         };
         let rows = if all_runs { checkpoints * 2.0 * (WORDS + 2.0 * NUMBER + 16.0) } else { 0.0 };
         runs * (4.0 * 8.0 + policies * (record + rows))
@@ -108,8 +108,8 @@ impl Size {
     /// Runs, policies and checkpoints.
     fn counts(self) -> [f64; 3] {
         let checkpoints = match self.kept {
-            Kept::Curves { checkpoints } => checkpoints,
-            Kept::Answers => 1,
+            PerRun::Curves { checkpoints } => checkpoints,
+            PerRun::Answers => 1,
         };
         [self.runs as f64, self.policies as f64, checkpoints as f64]
     }
@@ -125,13 +125,13 @@ mod tests {
     use super::*;
 
     fn size(runs: u64, policies: u64, checkpoints: u64) -> Size {
-        Size { runs, policies, kept: Kept::Curves { checkpoints } }
+        Size { runs, policies, kept: PerRun::Curves { checkpoints } }
     }
 
     #[test]
     fn answers_take_less() {
         assert_eq!(size_of::<Identification>(), 24);
-        let answers = Size { kept: Kept::Answers, ..size(10, 3, 1) };
+        let answers = Size { kept: PerRun::Answers, ..size(10, 3, 1) };
         assert_eq!(answers.of_runs(false), 10.0 * (32.0 + 3.0 * 64.0));
         let fault = Size { runs: 1 << 40, ..answers }.too_large(false).unwrap();
         assert!(fault.starts_with("1099511627776 runs of 3 policies take about"), "{fault}");

@@ -1,6 +1,6 @@
 //! Where an experiment's keys are looked up: in a table of its own, and in what stands above it.
 
-use super::{Experiment, Given};
+use super::{Experiment, SpecContext};
 use crate::toml_reader::{Error, Field, Table};
 
 /// Where an experiment's keys are looked up.
@@ -12,7 +12,7 @@ pub(super) struct Scope<'a, 'doc> {
     /// The tables whose keys stand in for missing ones, nearest first; the last one is the top of the file.
     pub(super) shared: &'a [&'a Table<'doc>],
     /// What stands in for data and matrices.
-    pub(super) given: Given<'a>,
+    pub(super) given: SpecContext<'a>,
 }
 
 impl<'doc> Scope<'_, 'doc> {

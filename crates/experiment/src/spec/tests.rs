@@ -1,5 +1,5 @@
 use super::*;
-use crate::Data;
+use crate::DataInstances;
 use crate::toml_reader::Source;
 
 /// A spec without fault.
@@ -322,7 +322,7 @@ policies = [{ policy = "rsf-ts" }]
                 &[],
                 &panel,
                 &root,
-                Given { queries: Data::Awaited, ..Given::default() },
+                SpecContext { queries: DataInstances::Awaited, ..SpecContext::default() },
             )?);
             let _: Option<String> = panel.optional("title")?;
             panel.finish()?;

@@ -1,7 +1,9 @@
 //! What an experiment's runs say of the best items, summed up.
 
 use super::SumUp;
-use crate::result::{Answers, Difference, Estimate, Found, Paired, PolicyResult, Quantity, ResultFile};
+use crate::result::{
+    Answers, Difference, Estimate, Paired, PolicyResult, PolicySummary, Quantity, ResultFile,
+};
 use crate::task::Task;
 use sim::{Identification, Outcome, mean_and_error};
 
@@ -12,7 +14,9 @@ pub(super) fn result(sum_up: &SumUp<'_>, outcome: &Outcome<Identification>) -> R
     let policy = |((label, policy), runs): (&(&str, &str), &Vec<Identification>)| PolicyResult {
         label: (*label).to_owned(),
         policy: (*policy).to_owned(),
-        found: Found::Answers(Answers::of(runs, stops).expect("an experiment has at least one run")),
+        summary: PolicySummary::Answers(
+            Answers::of(runs, stops).expect("an experiment has at least one run"),
+        ),
     };
     let bounds = if stops {
         experiment.instances.users().bounds_of_stopping(&experiment.policies)

@@ -1,7 +1,9 @@
 //! Regret and clicks of an experiment's runs, summed up.
 
 use super::SumUp;
-use crate::result::{Bound, Curves, Difference, Found, MeanSe, Optimum, Paired, PolicyResult, ResultFile};
+use crate::result::{
+    Bound, Curves, Difference, MeanSe, Optimum, Paired, PolicyResult, PolicySummary, ResultFile,
+};
 use crate::spreads::Spreads;
 use confidence::math::ln;
 use sim::{Curve, Outcome, Summary};
@@ -18,7 +20,7 @@ pub(super) fn result(
     let policy = |((label, policy), spreads): (&(&str, &str), &Spreads)| PolicyResult {
         label: (*label).to_owned(),
         policy: (*policy).to_owned(),
-        found: Found::Curves(Curves {
+        summary: PolicySummary::Curves(Curves {
             t: checkpoints.clone(),
             regret: spreads.regret.clone(),
             clicks: MeanSe { mean: spreads.clicks.mean.clone(), se: spreads.clicks.se.clone() },

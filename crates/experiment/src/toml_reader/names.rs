@@ -20,17 +20,17 @@ pub(crate) fn fields<T: DeserializeOwned>(variant: &str) -> &'static [&'static s
 
 /// The "error" with which the search ends.
 #[derive(Debug)]
-struct Found(Option<&'static [&'static str]>);
+struct AskedNames(Option<&'static [&'static str]>);
 
-impl fmt::Display for Found {
+impl fmt::Display for AskedNames {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "asked for names only")
     }
 }
 
-impl std::error::Error for Found {}
+impl std::error::Error for AskedNames {}
 
-impl serde::de::Error for Found {
+impl serde::de::Error for AskedNames {
     fn custom<T: fmt::Display>(_: T) -> Self {
         Self(None)
     }
@@ -39,10 +39,10 @@ impl serde::de::Error for Found {
 struct AskVariants;
 
 impl<'de> serde::Deserializer<'de> for AskVariants {
-    type Error = Found;
+    type Error = AskedNames;
 
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Found> {
-        Err(Found(None))
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, AskedNames> {
+        Err(AskedNames(None))
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -50,8 +50,8 @@ impl<'de> serde::Deserializer<'de> for AskVariants {
         _: &'static str,
         variants: &'static [&'static str],
         _: V,
-    ) -> Result<V::Value, Found> {
-        Err(Found(Some(variants)))
+    ) -> Result<V::Value, AskedNames> {
+        Err(AskedNames(Some(variants)))
     }
 
     forward_to_deserialize_any! {
@@ -63,10 +63,10 @@ impl<'de> serde::Deserializer<'de> for AskVariants {
 struct AskFields<'name>(&'name str);
 
 impl<'de> serde::Deserializer<'de> for AskFields<'_> {
-    type Error = Found;
+    type Error = AskedNames;
 
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Found> {
-        Err(Found(None))
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, AskedNames> {
+        Err(AskedNames(None))
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -74,7 +74,7 @@ impl<'de> serde::Deserializer<'de> for AskFields<'_> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Found> {
+    ) -> Result<V::Value, AskedNames> {
         visitor.visit_enum(self)
     }
 
@@ -85,35 +85,35 @@ impl<'de> serde::Deserializer<'de> for AskFields<'_> {
 }
 
 impl<'de> EnumAccess<'de> for AskFields<'_> {
-    type Error = Found;
+    type Error = AskedNames;
     type Variant = Self;
 
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Found> {
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), AskedNames> {
         Ok((seed.deserialize(self.0.into_deserializer())?, self))
     }
 }
 
 impl<'de> VariantAccess<'de> for AskFields<'_> {
-    type Error = Found;
+    type Error = AskedNames;
 
-    fn unit_variant(self) -> Result<(), Found> {
-        Err(Found(None))
+    fn unit_variant(self) -> Result<(), AskedNames> {
+        Err(AskedNames(None))
     }
 
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, Found> {
-        Err(Found(None))
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, AskedNames> {
+        Err(AskedNames(None))
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Found> {
-        Err(Found(None))
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, AskedNames> {
+        Err(AskedNames(None))
     }
 
     fn struct_variant<V: Visitor<'de>>(
         self,
         fields: &'static [&'static str],
         _: V,
-    ) -> Result<V::Value, Found> {
-        Err(Found(Some(fields)))
+    ) -> Result<V::Value, AskedNames> {
+        Err(AskedNames(Some(fields)))
     }
 }
 

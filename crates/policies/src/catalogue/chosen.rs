@@ -107,7 +107,7 @@ pub enum BuildError {
 /// What a policy was told of its users before the first round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Told {
+pub struct Knowledge {
     /// Items and positions; rows and columns; or items and the two that are compared.
     pub sizes: [usize; 2],
     /// Examination probabilities, one a position; empty where the policy knows nothing of them.
@@ -120,7 +120,7 @@ pub struct Told {
     pub horizon: Option<u64>,
 }
 
-impl Told {
+impl Knowledge {
     fn sizes(n_items: usize, n_positions: usize) -> Self {
         Self {
             sizes: [n_items, n_positions],
@@ -161,10 +161,10 @@ pub trait Catalogued: Interaction + Sized {
         + Sync;
 
     /// What was told, to be kept.
-    fn told(known: &Self::Known<'_>) -> Told;
+    fn told(known: &Self::Known<'_>) -> Knowledge;
 
     /// A fresh policy; none if it is not of this protocol.
-    fn fresh(spec: &PolicySpec, told: &Told) -> Option<Result<Self::Chosen, Error>>;
+    fn fresh(spec: &PolicySpec, told: &Knowledge) -> Option<Result<Self::Chosen, Error>>;
 
     /// The policy that was saved; none if it is not of this protocol.
     fn restored<'de, D: Deserializer<'de>>(
@@ -176,7 +176,7 @@ pub trait Catalogued: Interaction + Sized {
 /// A policy of the catalogue for the protocol `I`, chosen at run time.
 pub struct Chosen<I: Catalogued> {
     spec: PolicySpec,
-    told: Told,
+    told: Knowledge,
     policy: I::Chosen,
 }
 
@@ -192,12 +192,12 @@ impl<I: Catalogued> Chosen<I> {
         known: impl Into<I::Known<'a>>,
         horizon: impl Into<Option<u64>>,
     ) -> Result<Self, BuildError> {
-        let told = Told { horizon: horizon.into(), ..I::told(&known.into()) };
+        let told = Knowledge { horizon: horizon.into(), ..I::told(&known.into()) };
         let policy = Self::fresh(&spec, &told)?;
         Ok(Self { spec, told, policy })
     }
 
-    fn fresh(spec: &PolicySpec, told: &Told) -> Result<I::Chosen, BuildError> {
+    fn fresh(spec: &PolicySpec, told: &Knowledge) -> Result<I::Chosen, BuildError> {
         let (row, policy) = (spec.row(), spec.name());
         let foreign = || {
             let models: Vec<String> = row.protocols().map(|protocol| format!("{protocol} users")).collect();
@@ -237,7 +237,7 @@ impl<I: Catalogued> Chosen<I> {
     }
 
     /// What it was told.
-    pub fn told(&self) -> &Told {
+    pub fn told(&self) -> &Knowledge {
         &self.told
     }
 
@@ -321,7 +321,7 @@ impl<I: Catalogued> Update<I::Action, I::Feedback> for Chosen<I> {
 }
 
 /// Builds a policy from what it is told.
-struct Fresh<'a>(&'a Told);
+struct Fresh<'a>(&'a Knowledge);
 
 /// Reads a policy that was saved.
 struct Restored<'de, D>(D, PhantomData<&'de ()>);
@@ -403,11 +403,11 @@ macro_rules! lists {
             type Known<'a> = $Known<'a>;
             type Chosen = OrAnyList<$Policy>;
 
-            fn told($known: &$Known<'_>) -> Told {
+            fn told($known: &$Known<'_>) -> Knowledge {
                 $told
             }
 
-            fn fresh($spec: &PolicySpec, told: &Told) -> Option<Result<Self::Chosen, Error>> {
+            fn fresh($spec: &PolicySpec, told: &Knowledge) -> Option<Result<Self::Chosen, Error>> {
                 let ($visitor, $family) = (Fresh(told), $spec.row().family_on(Self::PROTOCOL)?);
                 if $family == Family::AnyList {
                     return $spec.with_any_list($visitor).map(|built| built.map(OneOf::Second));
@@ -431,14 +431,14 @@ macro_rules! lists {
 
 lists! {
     Pbm: PositionBased, PbmKnown, PositionBasedPolicy,
-        |known| Told { examination: known.examination.to_vec(), ..Told::list(known.shape) },
+        |known| Knowledge { examination: known.examination.to_vec(), ..Knowledge::list(known.shape) },
         |spec, family, visitor| spec.with_position_based(visitor);
     SemiBandit: SemiBandit, PrefixKnown, PrefixPolicy,
-        |known| Told::prefix(known), |spec, family, visitor| spec.with_prefix(visitor);
+        |known| Knowledge::prefix(known), |spec, family, visitor| spec.with_prefix(visitor);
     Dcm: Dcm, PrefixKnown, PrefixPolicy,
-        |known| Told::prefix(known), |spec, family, visitor| spec.with_prefix(visitor);
+        |known| Knowledge::prefix(known), |spec, family, visitor| spec.with_prefix(visitor);
     Cascade: Cascade, PrefixKnown, OneOf<PrefixPolicy, IdentifyPolicy>,
-        |known| Told::prefix(known), |spec, family, visitor| match family {
+        |known| Knowledge::prefix(known), |spec, family, visitor| match family {
             Family::Stopping => spec.with_stopping(visitor).map(|made| made.map(OneOf::Second)),
             Family::FullFeedback => spec.with_full_feedback(visitor).map(|made| made.map(OneOf::Second)),
             Family::Budgeted => spec.with_budgeted(visitor).map(|made| made.map(OneOf::Second)),
@@ -451,11 +451,11 @@ impl Catalogued for RankOne {
     type Known<'a> = TableShape;
     type Chosen = CellPolicy;
 
-    fn told(known: &TableShape) -> Told {
-        Told::sizes(known.n_rows(), known.n_columns())
+    fn told(known: &TableShape) -> Knowledge {
+        Knowledge::sizes(known.n_rows(), known.n_columns())
     }
 
-    fn fresh(spec: &PolicySpec, told: &Told) -> Option<Result<CellPolicy, Error>> {
+    fn fresh(spec: &PolicySpec, told: &Knowledge) -> Option<Result<CellPolicy, Error>> {
         spec.with_cells(Fresh(told))
     }
 
@@ -472,11 +472,11 @@ impl Catalogued for Dueling {
     type Known<'a> = PairKnown;
     type Chosen = PairPolicy;
 
-    fn told(known: &PairKnown) -> Told {
-        Told { gamma: known.gamma, ..Told::sizes(known.shape.n_items(), 2) }
+    fn told(known: &PairKnown) -> Knowledge {
+        Knowledge { gamma: known.gamma, ..Knowledge::sizes(known.shape.n_items(), 2) }
     }
 
-    fn fresh(spec: &PolicySpec, told: &Told) -> Option<Result<PairPolicy, Error>> {
+    fn fresh(spec: &PolicySpec, told: &Knowledge) -> Option<Result<PairPolicy, Error>> {
         spec.with_pairs(Fresh(told))
     }
 
@@ -494,7 +494,7 @@ struct Readable<'a, P> {
     format: u32,
     policy: &'static str,
     parameters: Map<String, Value>,
-    told: &'a Told,
+    told: &'a Knowledge,
     state: &'a P,
 }
 
@@ -538,7 +538,7 @@ impl<I: Catalogued> Chosen<I> {
         };
         let spec = PolicySpec::from_parameters(name, parameters).map_err(|error| error.to_string())?;
         let told =
-            Told::deserialize(take("told")?).map_err(|error| format!("`told` of `{name}`: {error}"))?;
+            Knowledge::deserialize(take("told")?).map_err(|error| format!("`told` of `{name}`: {error}"))?;
         let state = take("state")?;
         if let Some(key) = saved.keys().next() {
             return Err(format!("a saved policy has no `{key}`"));
@@ -549,7 +549,7 @@ impl<I: Catalogued> Chosen<I> {
     }
 
     /// Refuses a state of other sizes or settings than those of the policy that it is said to be.
-    fn assemble(spec: PolicySpec, told: Told, policy: I::Chosen) -> Result<Self, String> {
+    fn assemble(spec: PolicySpec, told: Knowledge, policy: I::Chosen) -> Result<Self, String> {
         let (name, sizes) = (spec.name(), policy.sizes());
         // Before a fresh policy is made, which takes memory for what was told.
         if sizes != told.sizes {
@@ -649,7 +649,7 @@ impl<'de, I: Catalogued> Visitor<'de> for Compact<I> {
         check_format(&format).map_err(de::Error::custom)?;
         let spec: String = saved.next_element()?.ok_or_else(short)?;
         let spec: PolicySpec = spec.parse().map_err(de::Error::custom)?;
-        let told: Told = saved.next_element()?.ok_or_else(short)?;
+        let told: Knowledge = saved.next_element()?.ok_or_else(short)?;
         let policy = saved.next_element_seed(State::<I>(&spec, PhantomData))?.ok_or_else(short)?;
         Chosen::assemble(spec, told, policy).map_err(de::Error::custom)
     }

@@ -19,7 +19,7 @@ pub struct Evidence<'a> {
 }
 
 /// The runs of one series.
-pub(super) struct Runs<'a> {
+pub(super) struct SeriesRuns<'a> {
     pub(super) measured: &'a Measured,
     pub(super) policy: usize,
     value: EndValue,
@@ -31,17 +31,17 @@ impl Evidence<'_> {
         self.variants.iter().map(|variant| variant.measured.result.runs).min().unwrap_or(0)
     }
 
-    pub(super) fn runs(&self, series: &Series) -> Result<Runs<'_>> {
+    pub(super) fn runs(&self, series: &Series) -> Result<SeriesRuns<'_>> {
         let variant = self.variants.iter().find(|variant| variant.name == series.variant);
         let runs = variant.and_then(|variant| {
             let policy = variant.measured.policy(&series.policy)?;
-            Some(Runs { measured: &variant.measured, policy, value: self.value })
+            Some(SeriesRuns { measured: &variant.measured, policy, value: self.value })
         });
         runs.with_context(|| format!("the result has no policy `{series}`"))
     }
 }
 
-impl<'a> Runs<'a> {
+impl<'a> SeriesRuns<'a> {
     /// The checkpoints; of runs that are judged as a whole, the last round that they may have.
     pub(super) fn rounds(&self) -> &'a [u64] {
         let result = &self.measured.result;

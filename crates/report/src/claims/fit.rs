@@ -11,7 +11,7 @@ use super::reading::check_paired;
 use super::{
     Basis, Comparison, Finding, Kind, Reading, Sign, Test, freedom_of, mean_and_error, number, verdict_of,
 };
-use crate::fit::Fit as Line;
+use crate::least_squares::LeastSquares;
 use crate::reproduction::fields::{read_label, read_power};
 use crate::series::Series;
 use crate::student::CONFIDENCE;
@@ -73,7 +73,7 @@ impl Test for Fit {
                 without.map_or_else(|| sum / count as f64, |run| (sum - sample[run]) / (count as f64 - 1.0))
             };
             let points: Vec<(f64, f64)> = sizes.iter().copied().zip(samples.iter().map(mean)).collect();
-            Line::of(&points, self.power)
+            LeastSquares::of(&points, self.power)
         };
         let whole = fit(None).context("nothing to fit: fewer than three variants, or none that differ")?;
         let pseudo_value = |run: usize| {

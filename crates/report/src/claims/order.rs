@@ -3,7 +3,7 @@
 use anyhow::bail;
 use std::sync::Arc;
 
-use super::evidence::Runs;
+use super::evidence::SeriesRuns;
 use super::reading::check_paired;
 use super::{
     Basis, Comparison, Finding, Kind, Levels, Reading, Sign, Test, Verdict, finding, freedom_of,
@@ -29,14 +29,14 @@ pub struct Order {
     /// The worse ones.
     pub upper: Vec<Series>,
     /// What is compared.
-    pub at: At,
+    pub at: ComparedAt,
     /// How much of `upper`.
     pub factor: f64,
 }
 
 /// What is compared of two series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum At {
+pub enum ComparedAt {
     /// Regret after a checkpoint, the last one when absent; or a value of whole runs.
     Round(Option<u64>),
     /// Growth of the regret between two checkpoints, for each unit of `ln t`.
@@ -62,9 +62,9 @@ fn read(reading: &Reading<'_, '_>) -> Result<Order, Error> {
                 );
             }
             let (from, to) = reading.slope(&all)?;
-            At::Slope(from, to)
+            ComparedAt::Slope(from, to)
         }
-        None => At::Round(reading.round(&all)?),
+        None => ComparedAt::Round(reading.round(&all)?),
     };
     let factor = match table.field("factor") {
         Some(field) => read_factor(&field)?,
@@ -106,17 +106,22 @@ impl Test for Order {
             }
         }
         let quantity = match (at, evidence.value) {
-            (At::Round(_), EndValue::Answer(quantity)) => quantity.difference(),
-            (At::Round(_), EndValue::Regret) => "difference of regrets",
-            (At::Round(_), EndValue::Accuracy) => "difference of accuracies",
-            (At::Slope(..), _) => "difference of slopes, for each unit of ln t",
+            (ComparedAt::Round(_), EndValue::Answer(quantity)) => quantity.difference(),
+            (ComparedAt::Round(_), EndValue::Regret) => "difference of regrets",
+            (ComparedAt::Round(_), EndValue::Accuracy) => "difference of accuracies",
+            (ComparedAt::Slope(..), _) => "difference of slopes, for each unit of ln t",
         };
         Ok(finding(quantity, comparisons, levels, freedom))
     }
 }
 
 /// Whether the first of two has less than the second, times the factor, run by run.
-fn compare([low, high]: &[Runs<'_>; 2], at: At, factor: f64, levels: Levels) -> anyhow::Result<Comparison> {
+fn compare(
+    [low, high]: &[SeriesRuns<'_>; 2],
+    at: ComparedAt,
+    factor: f64,
+    levels: Levels,
+) -> anyhow::Result<Comparison> {
     let less = |low: Vec<f64>, high: Vec<f64>| -> anyhow::Result<Vec<f64>> {
         if low.len() != high.len() {
             bail!("the two have different numbers of runs, {} and {}", low.len(), high.len());
@@ -124,11 +129,11 @@ fn compare([low, high]: &[Runs<'_>; 2], at: At, factor: f64, levels: Levels) -> 
         Ok(low.iter().zip(&high).map(|(low, high)| low - factor * high).collect())
     };
     let (sample, t) = match at {
-        At::Round(t) => {
+        ComparedAt::Round(t) => {
             let t = low.rounds()[low.checkpoint(t)?];
             (less(low.regret(t)?, high.regret(t)?)?, t)
         }
-        At::Slope(from, to) => (less(low.slope((from, to))?, high.slope((from, to))?)?, to),
+        ComparedAt::Slope(from, to) => (less(low.slope((from, to))?, high.slope((from, to))?)?, to),
     };
     let freedom = freedom_of(&sample);
     let judged = |sample: &[f64]| {
@@ -137,7 +142,7 @@ fn compare([low, high]: &[Runs<'_>; 2], at: At, factor: f64, levels: Levels) -> 
     };
     let (mean, se, sign) = judged(&sample);
     let mut leads_from = None;
-    if let At::Round(_) = at {
+    if let ComparedAt::Round(_) = at {
         // The checkpoints that both have, from the last one back as long as each is significant.
         for &t in low.rounds().iter().rev().filter(|t| high.rounds().contains(t)) {
             if judged(&less(low.regret(t)?, high.regret(t)?)?).2.says != Verdict::Reproduced {

@@ -1,7 +1,7 @@
 use super::below_bound::BelowBound;
 use super::levels::fewest_runs;
 use super::near_optimum::NearOptimum;
-use super::order::{At, Order};
+use super::order::{ComparedAt, Order};
 use super::parallel::Parallel;
 use super::same_slope::SameSlope;
 use super::table::{Column, PrintedTable};
@@ -9,7 +9,7 @@ use super::*;
 use crate::series::{Series, Simulated};
 use confidence::math::ln;
 use experiment::Measured;
-use experiment::result::{Found, MeanSe};
+use experiment::result::{MeanSe, PolicySummary};
 
 mod answers;
 mod growth;
@@ -98,7 +98,7 @@ fn variants(all: Vec<(&str, Measured)>) -> Vec<Simulated> {
 }
 
 fn ordered(lower: &[&str], upper: &[&str], t: Option<u64>) -> Order {
-    Order { lower: series(lower), upper: series(upper), at: At::Round(t), factor: 1.0 }
+    Order { lower: series(lower), upper: series(upper), at: ComparedAt::Round(t), factor: 1.0 }
 }
 
 fn found(lower: &[&str], upper: &[&str], t: Option<u64>) -> Finding {
@@ -180,7 +180,7 @@ fn an_order_may_ask_for_a_factor() {
     let test = |factor: f64| Order {
         lower: series(&["low"]),
         upper: series(&["high"]),
-        at: At::Round(None),
+        at: ComparedAt::Round(None),
         factor,
     };
     assert_eq!(verdict(test(0.4), measured()), Verdict::Reproduced);
@@ -211,7 +211,9 @@ fn variants_are_compared_run_by_run() {
 fn a_share_of_the_optimum_is_judged_with_its_error() {
     let with = |share: f64, regret: f64, se: f64| {
         let mut measured = measured();
-        let Found::Curves(curves) = &mut measured.result.policies[1].found else { panic!("no curves") };
+        let PolicySummary::Curves(curves) = &mut measured.result.policies[1].summary else {
+            panic!("no curves")
+        };
         (curves.regret.mean[3], curves.regret.se[3]) = (regret, se);
         measured.result.optimum.as_mut().unwrap().clicks =
             MeanSe { mean: vec![2.0, 20.0, 200.0, 2000.0], se: vec![0.1; 4] };
@@ -252,7 +254,7 @@ fn slopes_are_ordered_as_they_grow() {
     let test = |lower: &str, upper: &str, factor: f64| Order {
         lower: series(&[lower]),
         upper: series(&[upper]),
-        at: At::Slope(1000, 10_000),
+        at: ComparedAt::Slope(1000, 10_000),
         factor,
     };
     let finding = judged(test("a", "b", 1.0), 0.001, &alone(measured())).unwrap();

@@ -1,7 +1,7 @@
 //! Share of the runs that would recommend the best item, over rounds.
 
 use super::curves::{OverRounds, Value};
-use super::{Band, Kind, Need, Reading, Rounds};
+use super::{Band, Kind, Reading, Requirement, Rounds};
 use crate::axis::Axis;
 use crate::svg::Curve;
 use experiment::result::{Curves, EndValue, ResultFile};
@@ -12,7 +12,7 @@ pub(super) static KIND: Kind = Kind {
     name: "accuracy",
     shows: "of dueling users: share of the runs that would recommend the best item; the curves of all variants together",
     is_wide: false,
-    needs: &[Need::Duels, Need::Rounds],
+    needs: &[Requirement::Duels, Requirement::Rounds],
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

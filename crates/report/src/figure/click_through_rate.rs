@@ -1,7 +1,7 @@
 //! Clicks so far divided by rounds so far.
 
 use super::curves::{OverRounds, Value, highest, lowest};
-use super::{Band, Kind, Need, Reading, Rounds};
+use super::{Band, Kind, Reading, Requirement, Rounds};
 use crate::axis::Axis;
 use crate::svg::Curve;
 use experiment::result::{Curves, Optimum, ResultFile};
@@ -12,7 +12,7 @@ pub(super) static KIND: Kind = Kind {
     name: "click-through-rate",
     shows: "clicks so far by rounds so far; the curves of all variants together",
     is_wide: false,
-    needs: &[Need::Rounds],
+    needs: &[Requirement::Rounds],
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

@@ -1,10 +1,10 @@
 //! Curves over rounds: of one result, or of all variants over each other.
 
-use super::{Kind, Looks, Plot, Reading, runs_in_words, unit_of};
+use super::{Kind, Plot, PolicyStyles, Reading, runs_in_words, unit_of};
 use crate::axis::{Axis, Scale};
 use crate::series::{Simulated, reader_name};
 use crate::student::{self, CONFIDENCE};
-use crate::svg::{self, Chart, Curve, Look};
+use crate::svg::{self, Chart, Curve, CurveStyle};
 use anyhow::Result;
 use experiment::result::{Curves, PolicyResult, ResultFile};
 use experiment::toml_reader::{Error, Field, one_of};
@@ -123,26 +123,36 @@ impl<T: OverRounds> Plot for T {
         T::ROW
     }
 
-    fn of_result(&self, title: Option<&str>, result: &ResultFile, looks: &Looks) -> Result<Option<String>> {
-        svg::render(&chart(self, title, &[Shown { title: "", result }], looks)).map(Some)
+    fn of_result(
+        &self,
+        title: Option<&str>,
+        result: &ResultFile,
+        styles: &PolicyStyles,
+    ) -> Result<Option<String>> {
+        svg::render(&chart(self, title, &[OverlaidResult { title: "", result }], styles)).map(Some)
     }
 
-    fn of_variants(&self, title: Option<&str>, variants: &[Simulated], looks: &Looks) -> Result<String> {
-        svg::render(&chart(self, title, &shown(self.rounds(), variants), looks))
+    fn of_variants(
+        &self,
+        title: Option<&str>,
+        variants: &[Simulated],
+        styles: &PolicyStyles,
+    ) -> Result<String> {
+        svg::render(&chart(self, title, &shown(self.rounds(), variants), styles))
     }
 }
 
 /// A result among those whose curves a figure lays over each other.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shown<'a> {
+pub(super) struct OverlaidResult<'a> {
     /// What readers call the variant; empty for a figure of one result.
     pub(super) title: &'a str,
     pub(super) result: &'a ResultFile,
 }
 
 /// The results of a figure: those of all variants, or of the one it asks for, whose curves are then called after the policies alone.
-pub(super) fn shown<'a>(rounds: &Rounds, variants: &'a [Simulated]) -> Vec<Shown<'a>> {
-    let one = |variant: &'a Simulated| Shown {
+pub(super) fn shown<'a>(rounds: &Rounds, variants: &'a [Simulated]) -> Vec<OverlaidResult<'a>> {
+    let one = |variant: &'a Simulated| OverlaidResult {
         title: if rounds.variant.is_none() { &variant.title } else { "" },
         result: &variant.measured.result,
     };
@@ -154,8 +164,8 @@ pub(super) fn shown<'a>(rounds: &Rounds, variants: &'a [Simulated]) -> Vec<Shown
 pub(super) fn chart<T: OverRounds>(
     figure: &T,
     title: Option<&str>,
-    variants: &[Shown<'_>],
-    looks: &Looks,
+    variants: &[OverlaidResult<'_>],
+    styles: &PolicyStyles,
 ) -> Chart {
     let rounds = figure.rounds();
     let labels: BTreeSet<&str> = variants
@@ -166,15 +176,15 @@ pub(super) fn chart<T: OverRounds>(
     let one_policy = labels.len() == 1;
     let mut curves = references(figure, variants, one_policy);
     let mut policies: Vec<Curve> = Vec::new();
-    for (number, Shown { title, result }) in variants.iter().enumerate() {
+    for (number, OverlaidResult { title, result }) in variants.iter().enumerate() {
         let factor = student::reach(result.runs.saturating_sub(1));
         for policy in &result.policies {
-            let label = reader_name(looks.name(&policy.label), title, one_policy);
+            let label = reader_name(styles.name(&policy.label), title, one_policy);
             // Variants of one policy have colours of their own; of several, the policy's with a marker of their own.
             let look = match (title.is_empty(), one_policy) {
-                (true, _) => looks.policy(&policy.label),
-                (false, true) => Look::Policy(number),
-                (false, false) => looks.policy(&policy.label).with_marker(number),
+                (true, _) => styles.policy(&policy.label),
+                (false, true) => CurveStyle::Policy(number),
+                (false, false) => styles.policy(&policy.label).with_marker(number),
             };
             policies.push(policy_curve(figure, policy, label, look, factor));
         }
@@ -222,7 +232,7 @@ fn policy_curve(
     figure: &impl OverRounds,
     policy: &PolicyResult,
     label: String,
-    look: Look,
+    look: CurveStyle,
     factor: Option<f64>,
 ) -> Curve {
     let mut points = Vec::new();
@@ -252,12 +262,12 @@ fn policy_curve(
     Curve { label, look, points, band, dots: Vec::new() }
 }
 
-fn references(figure: &impl OverRounds, variants: &[Shown<'_>], one_policy: bool) -> Vec<Curve> {
+fn references(figure: &impl OverRounds, variants: &[OverlaidResult<'_>], one_policy: bool) -> Vec<Curve> {
     let rounds = figure.rounds();
     if !rounds.references {
         return Vec::new();
     }
-    let curve = |label: String, look: Look, t: &[u64], value: &dyn Fn(usize) -> f64| Curve {
+    let curve = |label: String, look: CurveStyle, t: &[u64], value: &dyn Fn(usize) -> f64| Curve {
         label,
         look,
         points: t
@@ -281,9 +291,11 @@ fn references(figure: &impl OverRounds, variants: &[Shown<'_>], one_policy: bool
             // Which theorem it is says the table below; here its variant matters.
             let short = label.split(" (").next().unwrap_or(label);
             let (label, look) = match (same, one_policy) {
-                (true, _) => (label.clone(), Look::Reference(number)),
-                (false, true) => (format!("{short}, {}", shown.title), Look::ReferenceOf(variant, number)),
-                (false, false) => (format!("{short}, {}", shown.title), Look::Reference(variant)),
+                (true, _) => (label.clone(), CurveStyle::Reference(number)),
+                (false, true) => {
+                    (format!("{short}, {}", shown.title), CurveStyle::ReferenceOf(variant, number))
+                }
+                (false, false) => (format!("{short}, {}", shown.title), CurveStyle::Reference(variant)),
             };
             curves.push(curve(label, look, t, &|index| value[index]));
         }
@@ -291,7 +303,7 @@ fn references(figure: &impl OverRounds, variants: &[Shown<'_>], one_policy: bool
     curves
 }
 
-fn subtitle(figure: &impl OverRounds, variants: &[Shown<'_>], curves: &[Curve]) -> String {
+fn subtitle(figure: &impl OverRounds, variants: &[OverlaidResult<'_>], curves: &[Curve]) -> String {
     let runs = runs_in_words(variants.iter().map(|shown| shown.result));
     let shaded = curves.iter().any(|curve| !curve.band.is_empty());
     let band = match figure.rounds().band {

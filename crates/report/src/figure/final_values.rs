@@ -2,7 +2,7 @@
 //! policy to policy.
 
 use super::end_values::{compared, in_words, in_words_without_unit, value};
-use super::{Band, Kind, Looks, Need, Plot, Reading, runs_in_words};
+use super::{Band, Kind, Plot, PolicyStyles, Reading, Requirement, runs_in_words};
 use crate::axis::{Axis, Scale};
 use crate::reproduction::fields::{read_quantity, read_reference};
 use crate::series::{Simulated, labels};
@@ -17,7 +17,7 @@ pub(super) static KIND: Kind = Kind {
     name: "final",
     shows: "regret at the end, or a quantity of whole runs, from variant to variant, a line a policy, with 95 % confidence intervals; needs variants, or runs that end with an answer: then from policy to policy",
     is_wide: false,
-    needs: &[Need::VariantsOrAnswers],
+    needs: &[Requirement::VariantsOrAnswers],
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
@@ -79,21 +79,21 @@ impl Plot for FinalValues {
         &self,
         title: Option<&str>,
         result: &ResultFile,
-        looks: &Looks,
+        styles: &PolicyStyles,
     ) -> anyhow::Result<Option<String>> {
         if result.outcome() == EndValue::Regret {
             return Ok(None);
         }
-        svg::render(&of_policies(self, title, result, looks)).map(Some)
+        svg::render(&of_policies(self, title, result, styles)).map(Some)
     }
 
     fn of_variants(
         &self,
         title: Option<&str>,
         variants: &[Simulated],
-        looks: &Looks,
+        styles: &PolicyStyles,
     ) -> anyhow::Result<String> {
-        svg::render(&chart(self, title, variants, looks))
+        svg::render(&chart(self, title, variants, styles))
     }
 }
 
@@ -102,7 +102,7 @@ pub(super) fn chart(
     figure: &FinalValues,
     title: Option<&str>,
     variants: &[Simulated],
-    looks: &Looks,
+    styles: &PolicyStyles,
 ) -> Chart {
     let reference = figure.relative_to.as_deref();
     let results = || variants.iter().map(|variant| &variant.measured.result);
@@ -121,12 +121,12 @@ pub(super) fn chart(
                 band.push((x, low, high));
             }
         }
-        let (label, look) = (looks.name(label).to_owned(), looks.policy(label));
+        let (label, look) = (styles.name(label).to_owned(), styles.policy(label));
         curves.push(Curve { label, look, points, band, dots: Vec::new() });
     }
     let what = reference.map_or_else(
         || in_words(compared, results()),
-        |label| format!("{}, % of {}", in_words_without_unit(compared), looks.name(label)),
+        |label| format!("{}, % of {}", in_words_without_unit(compared), styles.name(label)),
     );
     Chart {
         title: title.unwrap_or(compared.heading()).to_owned(),
@@ -141,7 +141,12 @@ pub(super) fn chart(
 }
 
 /// The same of one experiment: a place a policy, its number at the right.
-fn of_policies(figure: &FinalValues, title: Option<&str>, result: &ResultFile, looks: &Looks) -> Chart {
+fn of_policies(
+    figure: &FinalValues,
+    title: Option<&str>,
+    result: &ResultFile,
+    styles: &PolicyStyles,
+) -> Chart {
     let compared = compared(figure.value, std::iter::once(result));
     let mut curves = Vec::new();
     for (place, policy) in result.policies.iter().enumerate() {
@@ -154,7 +159,7 @@ fn of_policies(figure: &FinalValues, title: Option<&str>, result: &ResultFile, l
             .map(|factor| (x, mean - factor * se, mean + factor * se));
         curves.push(Curve {
             label: number::estimate(mean, se, result.runs),
-            look: looks.policy(&policy.label),
+            look: styles.policy(&policy.label),
             points: vec![(x, mean)],
             band: bar.into_iter().collect(),
             dots: Vec::new(),
@@ -167,7 +172,7 @@ fn of_policies(figure: &FinalValues, title: Option<&str>, result: &ResultFile, l
         x_label: String::new(),
         y: vertical(&curves, figure.scale),
         y_label: in_words(compared, std::iter::once(result)),
-        categories: result.policies.iter().map(|policy| looks.name(&policy.label).to_owned()).collect(),
+        categories: result.policies.iter().map(|policy| styles.name(&policy.label).to_owned()).collect(),
         curves,
     }
 }

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{Kind, Looks, Need, Plot, Reading, end_values, runs_in_words};
+use super::{Kind, Plot, PolicyStyles, Reading, Requirement, end_values, runs_in_words};
 use crate::axis::{Axis, Scale};
-use crate::fit::Fit as Line;
+use crate::least_squares::LeastSquares;
 use crate::reproduction::fields::{read_label, read_power, read_quantity};
 use crate::series::Simulated;
 use crate::student::CONFIDENCE;
@@ -18,7 +18,7 @@ pub(super) static KIND: Kind = Kind {
     name: "fit",
     shows: "the same of one policy against the variants' `size`, with a curve by least squares, its 95 % confidence band, coefficients and R²; needs at least three variants with a `size`",
     is_wide: false,
-    needs: &[Need::Variants],
+    needs: &[Requirement::Variants],
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
@@ -50,7 +50,7 @@ impl Plot for Fit {
         &KIND
     }
 
-    fn of_result(&self, _: Option<&str>, _: &ResultFile, _: &Looks) -> anyhow::Result<Option<String>> {
+    fn of_result(&self, _: Option<&str>, _: &ResultFile, _: &PolicyStyles) -> anyhow::Result<Option<String>> {
         Ok(None)
     }
 
@@ -58,13 +58,18 @@ impl Plot for Fit {
         &self,
         title: Option<&str>,
         variants: &[Simulated],
-        looks: &Looks,
+        styles: &PolicyStyles,
     ) -> anyhow::Result<String> {
-        svg::render(&chart(self, title, variants, looks))
+        svg::render(&chart(self, title, variants, styles))
     }
 }
 
-pub(super) fn chart(figure: &Fit, title: Option<&str>, variants: &[Simulated], looks: &Looks) -> Chart {
+pub(super) fn chart(
+    figure: &Fit,
+    title: Option<&str>,
+    variants: &[Simulated],
+    styles: &PolicyStyles,
+) -> Chart {
     let results = || variants.iter().map(|variant| &variant.measured.result);
     let compared = end_values::compared(figure.value, results());
     let label = figure.policy.as_str();
@@ -78,14 +83,14 @@ pub(super) fn chart(figure: &Fit, title: Option<&str>, variants: &[Simulated], l
     let ends =
         dots.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), dot| (a.min(dot.0), b.max(dot.0)));
     let mut curve = Curve {
-        label: looks.name(label).to_owned(),
-        look: looks.policy(label),
+        label: styles.name(label).to_owned(),
+        look: styles.policy(label),
         points: Vec::new(),
         band: Vec::new(),
         dots,
     };
     let mut subtitle = runs_in_words(results());
-    if let Some(fit) = Line::of(&curve.dots, figure.power) {
+    if let Some(fit) = LeastSquares::of(&curve.dots, figure.power) {
         for step in 0..=STEPS {
             let x = ends.0 + f64::from(step) / f64::from(STEPS) * (ends.1 - ends.0);
             curve.points.push((x, fit.at(x)));

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Kind, Looks, Need, Plot, Reading, end_values, runs_in_words};
+use super::{Kind, Plot, PolicyStyles, Reading, Requirement, end_values, runs_in_words};
 use crate::axis::{Axis, Scale};
 use crate::html::escaped;
 use crate::reproduction::fields::{read_quantity, read_reference};
@@ -21,7 +21,7 @@ pub(super) static KIND: Kind = Kind {
     name: "heat-map",
     shows: "the same as a share of one policy's: a row a policy, a column a variant; needs variants",
     is_wide: true,
-    needs: &[Need::Variants],
+    needs: &[Requirement::Variants],
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
@@ -72,7 +72,7 @@ impl Plot for HeatMap {
         &KIND
     }
 
-    fn of_result(&self, _: Option<&str>, _: &ResultFile, _: &Looks) -> anyhow::Result<Option<String>> {
+    fn of_result(&self, _: Option<&str>, _: &ResultFile, _: &PolicyStyles) -> anyhow::Result<Option<String>> {
         Ok(None)
     }
 
@@ -80,16 +80,16 @@ impl Plot for HeatMap {
         &self,
         title: Option<&str>,
         variants: &[Simulated],
-        looks: &Looks,
+        styles: &PolicyStyles,
     ) -> anyhow::Result<String> {
-        Ok(render(self, title, variants, looks))
+        Ok(render(self, title, variants, styles))
     }
 }
 
-fn render(figure: &HeatMap, title: Option<&str>, variants: &[Simulated], looks: &Looks) -> String {
+fn render(figure: &HeatMap, title: Option<&str>, variants: &[Simulated], styles: &PolicyStyles) -> String {
     let reference = figure.relative_to.as_deref();
     let rows = labels(variants);
-    let names: Vec<&str> = rows.iter().map(|label| looks.name(label)).collect();
+    let names: Vec<&str> = rows.iter().map(|label| styles.name(label)).collect();
     let compared = end_values::compared(figure.value, variants.iter().map(|one| &one.measured.result));
     let value = |label, one| end_values::value(one, label, reference, compared);
     let values: Vec<Vec<Option<(f64, f64)>>> =
@@ -109,7 +109,7 @@ fn render(figure: &HeatMap, title: Option<&str>, variants: &[Simulated], looks: 
         EndValue::Answer(_) => format!("{} of every policy in every variant", compared.heading()),
     };
     let title = title.map_or_else(own_title, str::to_owned);
-    let of = reference.map_or_else(String::new, |label| format!(", % of {}", looks.name(label)));
+    let of = reference.map_or_else(String::new, |label| format!(", % of {}", styles.name(label)));
     let runs = runs_in_words(variants.iter().map(|variant| &variant.measured.result));
     let mut svg = String::new();
     let _ = writeln!(

@@ -1,10 +1,10 @@
 //! One parameter of every instance, its numbers from the largest to the smallest: a line an instance.
 
-use super::{Kind, Looks, Plot, Reading};
+use super::{Kind, Plot, PolicyStyles, Reading};
 use crate::axis::{Axis, Scale};
 use crate::reproduction::Panel;
 use crate::series::Simulated;
-use crate::svg::{self, Chart, Curve, Look};
+use crate::svg::{self, Chart, Curve, CurveStyle};
 use experiment::ResultFile;
 use experiment::models::{InstanceTable, for_readers};
 use experiment::toml_reader::{Error, Table, choice};
@@ -60,11 +60,16 @@ impl Plot for Parameters {
         &KIND
     }
 
-    fn of_result(&self, title: Option<&str>, _: &ResultFile, _: &Looks) -> anyhow::Result<Option<String>> {
+    fn of_result(
+        &self,
+        title: Option<&str>,
+        _: &ResultFile,
+        _: &PolicyStyles,
+    ) -> anyhow::Result<Option<String>> {
         svg::render(&chart(self, title)).map(Some)
     }
 
-    fn of_variants(&self, title: Option<&str>, _: &[Simulated], _: &Looks) -> anyhow::Result<String> {
+    fn of_variants(&self, title: Option<&str>, _: &[Simulated], _: &PolicyStyles) -> anyhow::Result<String> {
         svg::render(&chart(self, title))
     }
 }
@@ -79,7 +84,7 @@ pub(super) fn chart(figure: &Parameters, title: Option<&str>) -> Chart {
         sorted.sort_by(|a, b| b.total_cmp(a));
         Curve {
             label: name.clone(),
-            look: Look::Policy(number),
+            look: CurveStyle::Policy(number),
             points: sorted
                 .into_iter()
                 .enumerate()

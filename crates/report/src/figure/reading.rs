@@ -41,7 +41,7 @@ impl Reading<'_, '_> {
 
 /// What a panel has to have for a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum Requirement {
     /// Dueling users.
     Duels,
     /// Runs that record regret round by round.
@@ -52,7 +52,7 @@ pub(crate) enum Need {
     VariantsOrAnswers,
 }
 
-impl Need {
+impl Requirement {
     /// Refuses a panel without it.
     pub(super) fn check(self, reading: &Reading<'_, '_>) -> Result<(), Error> {
         let Reading { kind, panel, .. } = reading;

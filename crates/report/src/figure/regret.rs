@@ -1,7 +1,7 @@
 //! Cumulative expected regret over rounds.
 
 use super::curves::{OverRounds, Value, highest};
-use super::{Band, Kind, Need, Reading, Rounds};
+use super::{Band, Kind, Reading, Requirement, Rounds};
 use crate::axis::{Axis, Scale};
 use crate::svg::Curve;
 use experiment::result::{Bound, Curves, ResultFile};
@@ -12,7 +12,7 @@ pub(super) static KIND: Kind = Kind {
     name: "regret",
     shows: "cumulative expected regret; the curves of all variants together",
     is_wide: false,
-    needs: &[Need::Rounds],
+    needs: &[Requirement::Rounds],
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

@@ -1,10 +1,10 @@
 //! How often a random subset of the items of a preference matrix has a Condorcet winner, and how often it is in a total order, by its size.
 
-use super::{Kind, Looks, Need, Plot, Reading};
+use super::{Kind, Plot, PolicyStyles, Reading, Requirement};
 use crate::axis::{Axis, Scale};
 use crate::series::Simulated;
 use crate::subset_shares::shares;
-use crate::svg::{self, Chart, Curve, Look};
+use crate::svg::{self, Chart, Curve, CurveStyle};
 use experiment::ResultFile;
 use experiment::toml_reader::Error;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ pub(super) static KIND: Kind = Kind {
     name: "subsets",
     shows: "of dueling users: how often a random subset of the items has a Condorcet winner (exact), and how often it is in a total order (100,000 subsets of each size)",
     is_wide: false,
-    needs: &[Need::Duels],
+    needs: &[Requirement::Duels],
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
@@ -40,11 +40,16 @@ impl Plot for Subsets {
         &KIND
     }
 
-    fn of_result(&self, title: Option<&str>, _: &ResultFile, _: &Looks) -> anyhow::Result<Option<String>> {
+    fn of_result(
+        &self,
+        title: Option<&str>,
+        _: &ResultFile,
+        _: &PolicyStyles,
+    ) -> anyhow::Result<Option<String>> {
         svg::render(&chart(self, title)).map(Some)
     }
 
-    fn of_variants(&self, title: Option<&str>, _: &[Simulated], _: &Looks) -> anyhow::Result<String> {
+    fn of_variants(&self, title: Option<&str>, _: &[Simulated], _: &PolicyStyles) -> anyhow::Result<String> {
         svg::render(&chart(self, title))
     }
 }
@@ -53,7 +58,7 @@ fn chart(figure: &Subsets, title: Option<&str>) -> Chart {
     let largest = figure.shares.iter().map(|(_, shares)| shares.len()).max().unwrap_or(1);
     let curve = |(number, (name, shares)): (usize, &(String, Vec<f64>))| Curve {
         label: name.clone(),
-        look: Look::Policy(number),
+        look: CurveStyle::Policy(number),
         points: (1..).zip(shares).map(|(size, share): (u32, &f64)| (f64::from(size), *share)).collect(),
         band: Vec::new(),
         dots: Vec::new(),

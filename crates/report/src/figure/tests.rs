@@ -1,13 +1,13 @@
-use super::curves::{OverRounds, Shown, chart, shown};
+use super::curves::{OverRounds, OverlaidResult, chart, shown};
 use super::fit::Fit;
 use super::heat_map::HeatMap;
 use super::parameters::Parameters;
 use super::subsets::Subsets;
 use super::*;
 use crate::axis::{Axis, Scale};
-use crate::svg::{Chart, Look};
+use crate::svg::{Chart, CurveStyle};
 use experiment::Measured;
-use experiment::result::{Bound, Curves, Found, MeanSe, Optimum, PolicyResult, Spread};
+use experiment::result::{Bound, Curves, MeanSe, Optimum, PolicyResult, PolicySummary, Spread};
 use std::collections::BTreeMap;
 
 /// Policies whose regret is `factor * t` at these rounds, spread from half to twice that, of ten clicks a round at best.
@@ -16,7 +16,7 @@ fn result(policies: &[(&str, f64)], t: &[u64], bound: f64) -> ResultFile {
     let policies = policies.iter().map(|&(label, factor)| PolicyResult {
         label: label.to_owned(),
         policy: label.to_owned(),
-        found: Found::Curves(Curves {
+        summary: PolicySummary::Curves(Curves {
             t: t.to_vec(),
             regret: Spread {
                 mean: times(factor),
@@ -47,15 +47,15 @@ fn result(policies: &[(&str, f64)], t: &[u64], bound: f64) -> ResultFile {
 }
 
 fn regret_of(result: &mut ResultFile, policy: usize) -> &mut Spread {
-    match &mut result.policies[policy].found {
-        Found::Curves(curves) => &mut curves.regret,
-        Found::Answers(_) => panic!("no curves"),
+    match &mut result.policies[policy].summary {
+        PolicySummary::Curves(curves) => &mut curves.regret,
+        PolicySummary::Answers(_) => panic!("no curves"),
     }
 }
 
 fn drawn(figure: &impl OverRounds, result: &ResultFile) -> Chart {
-    let looks = Looks::of(result.policies.iter().map(|policy| policy.label.as_str()));
-    chart(figure, None, &[Shown { title: "", result }], &looks)
+    let styles = PolicyStyles::of(result.policies.iter().map(|policy| policy.label.as_str()));
+    chart(figure, None, &[OverlaidResult { title: "", result }], &styles)
 }
 
 fn regret(rounds: Rounds) -> Regret {
@@ -67,7 +67,10 @@ fn regret_has_its_bound_and_bands() {
     let result = result(&[("a", 1.0), ("b", 2.0)], &[1, 10, 100], 0.5);
     let chart = drawn(&Regret::default(), &result);
     let labels: Vec<_> = chart.curves.iter().map(|curve| (&*curve.label, curve.look)).collect();
-    assert_eq!(labels, [("bound", Look::Reference(0)), ("a", Look::Policy(0)), ("b", Look::Policy(1))]);
+    assert_eq!(
+        labels,
+        [("bound", CurveStyle::Reference(0)), ("a", CurveStyle::Policy(0)), ("b", CurveStyle::Policy(1))]
+    );
     assert_eq!(chart.curves[1].points, [(1.0, 1.0), (10.0, 10.0), (100.0, 100.0)]);
     let (x, low, high) = chart.curves[1].band[2];
     assert!(x == 100.0 && (low - 80.38).abs() < 0.01 && (high - 119.62).abs() < 0.01);
@@ -168,8 +171,8 @@ fn a_figure_without_a_point_says_so() {
     for scale in [Scale::Log, Scale::Linear] {
         let figure = Figure::of(regret(Rounds { from: 10_000, scale, ..Rounds::default() }));
         let result = result(&[("a", 1.0)], &[1, 10, 100], 0.5);
-        let looks = Looks::of(["a"]);
-        let picture = &draw(&[figure], &result, &looks).unwrap()[0].1;
+        let styles = PolicyStyles::of(["a"]);
+        let picture = &draw(&[figure], &result, &styles).unwrap()[0].1;
         assert!(picture.contains("nothing to show"), "{scale:?}");
         assert!(picture.matches("<text").count() < 8, "{scale:?}");
     }
@@ -177,14 +180,14 @@ fn a_figure_without_a_point_says_so() {
 
 #[test]
 fn a_policy_keeps_its_look() {
-    let looks = Looks::of(["a", "b", "a", "c"]);
-    assert_eq!(["a", "b", "c"].map(|label| looks.policy(label)), [0, 1, 2].map(Look::Policy));
+    let styles = PolicyStyles::of(["a", "b", "a", "c"]);
+    assert_eq!(["a", "b", "c"].map(|label| styles.policy(label)), [0, 1, 2].map(CurveStyle::Policy));
     let names = BTreeMap::from([("a".to_owned(), "The A".to_owned())]);
-    let looks = looks.named(names);
-    assert_eq!((looks.name("a"), looks.name("b")), ("The A", "b"));
+    let styles = styles.named(names);
+    assert_eq!((styles.name("a"), styles.name("b")), ("The A", "b"));
     let result = result(&[("a", 1.0)], &[1, 10], 0.5);
-    let chart = chart(&Regret::default(), None, &[Shown { title: "", result: &result }], &looks);
-    assert_eq!((&*chart.curves[1].label, chart.curves[1].look), ("The A", Look::Policy(0)));
+    let chart = chart(&Regret::default(), None, &[OverlaidResult { title: "", result: &result }], &styles);
+    assert_eq!((&*chart.curves[1].label, chart.curves[1].look), ("The A", CurveStyle::Policy(0)));
 }
 
 #[test]
@@ -213,13 +216,13 @@ fn every_result_can_be_drawn() {
         broken,
     ];
     for result in &results {
-        let looks = Looks::of(result.policies.iter().map(|policy| policy.label.as_str()));
+        let styles = PolicyStyles::of(result.policies.iter().map(|policy| policy.label.as_str()));
         for scale in [Scale::Log, Scale::Linear] {
             for band in [Band::None, Band::Confidence, Band::Deciles] {
                 for from in [1, 5, 10_000] {
                     let rounds = Rounds { band, scale, from, ..Rounds::default() };
                     let both = [Figure::of(regret(rounds.clone())), Figure::of(ClickThroughRate { rounds })];
-                    for (figure, (_, picture)) in both.iter().zip(draw(&both, result, &looks).unwrap()) {
+                    for (figure, (_, picture)) in both.iter().zip(draw(&both, result, &styles).unwrap()) {
                         assert!(!picture.contains("NaN"), "{figure:?}");
                     }
                 }
@@ -250,36 +253,36 @@ fn measured(policies: &[(&str, [f64; 2])], bound: f64) -> Measured {
     Measured::synthetic(&[10, 100], &policies).with_bound("bound (theorem 1)", bound)
 }
 
-fn overlaid(variants: &[Simulated]) -> Vec<(String, Look)> {
-    let shown: Vec<Shown<'_>> = variants
+fn overlaid(variants: &[Simulated]) -> Vec<(String, CurveStyle)> {
+    let shown: Vec<OverlaidResult<'_>> = variants
         .iter()
-        .map(|variant| Shown { title: &variant.title, result: &variant.measured.result })
+        .map(|variant| OverlaidResult { title: &variant.title, result: &variant.measured.result })
         .collect();
-    let chart = chart(&Regret::default(), None, &shown, &Looks::of(["a", "b"]));
+    let chart = chart(&Regret::default(), None, &shown, &PolicyStyles::of(["a", "b"]));
     chart.curves.into_iter().map(|curve| (curve.label, curve.look)).collect()
 }
 
 #[test]
 fn variants_lie_over_each_other_with_a_bound_that_is_the_same_once() {
     let one = |bound: f64| measured(&[("a", [4.0, 6.0])], bound);
-    let expect = |variants: &[Simulated], expected: &[(&str, Look)]| {
+    let expect = |variants: &[Simulated], expected: &[(&str, CurveStyle)]| {
         let expected: Vec<_> = expected.iter().map(|&(label, look)| (label.to_owned(), look)).collect();
         assert_eq!(overlaid(variants), expected);
     };
-    let policies = [("x", Look::Policy(0)), ("y", Look::Policy(1))];
+    let policies = [("x", CurveStyle::Policy(0)), ("y", CurveStyle::Policy(1))];
     let same = variants(vec![("x", one(1.0)), ("y", one(1.0))]);
-    expect(&same, &[&[("bound (theorem 1)", Look::Reference(0))][..], &policies].concat());
+    expect(&same, &[&[("bound (theorem 1)", CurveStyle::Reference(0))][..], &policies].concat());
     let own = variants(vec![("x", one(1.0)), ("y", one(1.5))]);
-    let bounds = [("bound, x", Look::ReferenceOf(0, 0)), ("bound, y", Look::ReferenceOf(1, 0))];
+    let bounds = [("bound, x", CurveStyle::ReferenceOf(0, 0)), ("bound, y", CurveStyle::ReferenceOf(1, 0))];
     expect(&own, &[bounds, policies].concat());
     // Of several policies, each keeps its colour.
     let both = || measured(&[("a", [4.0, 6.0]), ("b", [4.0, 6.0])], 1.0);
     let several = [
-        ("bound (theorem 1)", Look::Reference(0)),
-        ("a, x", Look::Variant(0, 0)),
-        ("b, x", Look::Variant(1, 0)),
-        ("a, y", Look::Variant(0, 1)),
-        ("b, y", Look::Variant(1, 1)),
+        ("bound (theorem 1)", CurveStyle::Reference(0)),
+        ("a, x", CurveStyle::Variant(0, 0)),
+        ("b, x", CurveStyle::Variant(1, 0)),
+        ("a, y", CurveStyle::Variant(0, 1)),
+        ("b, y", CurveStyle::Variant(1, 1)),
     ];
     expect(&variants(vec![("x", both()), ("y", both())]), &several);
 }
@@ -291,14 +294,14 @@ fn final_values_are_shares_of_one_policy_where_it_takes_part() {
         ("y", measured(&[("a", [4.0, 6.0])], 1.0)),
         ("z", measured(&[("b", [0.0, 0.0]), ("a", [4.0, 6.0])], 1.0)),
     ]);
-    let looks = Looks::of(["a", "b"]);
-    let plain = final_values::chart(&FinalValues::default(), None, &panel, &looks);
+    let styles = PolicyStyles::of(["a", "b"]);
+    let plain = final_values::chart(&FinalValues::default(), None, &panel, &styles);
     let labels: Vec<&str> = plain.curves.iter().map(|curve| curve.label.as_str()).collect();
     assert_eq!((labels, plain.curves[0].points.len(), plain.curves[1].points.len()), (vec!["a", "b"], 3, 2));
     assert!(plain.curves[0].points.iter().all(|point| point.1 == 5.0));
     assert_eq!(plain.categories, ["x", "y", "z"]);
     let figure = FinalValues { relative_to: Some("b".to_owned()), ..FinalValues::default() };
-    let shares = final_values::chart(&figure, None, &panel, &looks);
+    let shares = final_values::chart(&figure, None, &panel, &styles);
     assert_eq!(shares.curves.len(), 1);
     // Half of it in every run: no error. Nothing where there is no b, or none of its regret.
     assert_eq!(shares.curves[0].points, [(0.0, 50.0)]);
@@ -310,11 +313,11 @@ fn final_values_are_shares_of_one_policy_where_it_takes_part() {
 fn curves_of_one_variant_are_called_after_their_policies() {
     let policies = |end: f64| measured(&[("a", [4.0, end]), ("b", [1.0, 2.0])], 1.0);
     let panel = variants(vec![("x", policies(6.0)), ("y", policies(60.0))]);
-    let looks = Looks::of(["a", "b"]);
+    let styles = PolicyStyles::of(["a", "b"]);
     let ends = |variant: Option<&str>| -> Vec<(String, f64)> {
         let rounds = Rounds { variant: variant.map(str::to_owned), references: false, ..Rounds::default() };
         let figure = regret(rounds);
-        let chart = chart(&figure, None, &shown(&figure.rounds, &panel), &looks);
+        let chart = chart(&figure, None, &shown(&figure.rounds, &panel), &styles);
         chart.curves.into_iter().map(|curve| (curve.label, curve.points.last().unwrap().1)).collect()
     };
     let named = |all: &[(&str, f64)]| -> Vec<(String, f64)> {
@@ -332,7 +335,7 @@ fn a_heat_map_has_a_cell_for_every_policy_of_every_variant() {
         ("y", measured(&[("b", [8.0, 12.0])], 1.0)),
     ]);
     let figure = Figure::of(HeatMap { relative_to: Some("b".to_owned()), value: None });
-    let svg = &draw_variants(&[figure], &panel, &Looks::of(["a", "b"])).unwrap()[0].1;
+    let svg = &draw_variants(&[figure], &panel, &PolicyStyles::of(["a", "b"])).unwrap()[0].1;
     assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>") && !svg.contains("x < 1"));
     for cell in ["a, x &lt; 1: 50.0 ± 0", "b, x &lt; 1: 100 ± 0", "b, y: 100 ± 0"] {
         assert!(svg.contains(&format!("<title>{cell}</title>")), "{cell}");
@@ -347,7 +350,7 @@ fn parameters_are_sorted_from_the_largest_on() {
     let mut figure = Parameters { parameter: "Rows", numbers, scale: Scale::Linear };
     let chart = parameters::chart(&figure, None);
     let labels: Vec<_> = chart.curves.iter().map(|curve| (&*curve.label, curve.look)).collect();
-    assert_eq!(labels, [("x", Look::Policy(0)), ("y", Look::Policy(1))]);
+    assert_eq!(labels, [("x", CurveStyle::Policy(0)), ("y", CurveStyle::Policy(1))]);
     // A few ranks are named, at the places 0, 1, ...
     assert_eq!(chart.curves[0].points, [(0.0, 0.9), (1.0, 0.5), (2.0, 0.2)]);
     assert_eq!(
@@ -367,8 +370,9 @@ fn parameters_are_sorted_from_the_largest_on() {
     // Of one experiment and of variants it is the same picture.
     let panel = variants(vec![("x", measured(&[("a", [4.0, 6.0])], 1.0))]);
     let figure = Figure::of(figure);
-    let alone = draw(std::slice::from_ref(&figure), &panel[0].measured.result, &Looks::of(["a"])).unwrap();
-    assert_eq!(alone, draw_variants(&[figure], &panel, &Looks::of(["a"])).unwrap());
+    let alone =
+        draw(std::slice::from_ref(&figure), &panel[0].measured.result, &PolicyStyles::of(["a"])).unwrap();
+    assert_eq!(alone, draw_variants(&[figure], &panel, &PolicyStyles::of(["a"])).unwrap());
     assert_eq!(alone[0].0, "parameters.svg");
 }
 
@@ -402,7 +406,8 @@ fn whatever_variants_there_are_can_be_drawn() {
             for relative_to in [None, Some("b".to_owned())] {
                 let figures = one_of_each_kind(scale, relative_to);
                 assert_eq!(figures.len(), KINDS.len());
-                for (file, picture) in draw_variants(&figures, panel, &Looks::of(["a", "b"])).unwrap() {
+                for (file, picture) in draw_variants(&figures, panel, &PolicyStyles::of(["a", "b"])).unwrap()
+                {
                     assert!(!picture.contains("NaN") && !picture.contains("inf"), "{file}");
                 }
             }
@@ -420,13 +425,13 @@ fn a_fit_has_dots_a_line_and_a_band() {
     };
     let all: Vec<Simulated> = [1.0, 2.0, 4.0, 8.0].map(one).into();
     let figure = Fit { policy: "a".to_owned(), power: 1.0, x_label: None, value: None };
-    let chart = super::fit::chart(&figure, None, &all, &Looks::of(["a"]));
+    let chart = super::fit::chart(&figure, None, &all, &PolicyStyles::of(["a"]));
     let [curve] = chart.curves.as_slice() else { panic!("one curve") };
     assert_eq!(curve.dots, [(1.0, 5.0), (2.0, 8.0), (4.0, 14.0), (8.0, 26.0)]);
     assert!((curve.points[60].1 - 26.0).abs() < 1e-9 && curve.band.len() == 61);
     assert_eq!(curve.label, "a");
     assert!(chart.subtitle.contains("; line: 3.000 x + 2.000, R² = 1.000; shaded:"), "{}", chart.subtitle);
-    let drawn = draw_variants(&[Figure::of(figure)], &all, &Looks::of(["a"])).unwrap();
+    let drawn = draw_variants(&[Figure::of(figure)], &all, &PolicyStyles::of(["a"])).unwrap();
     assert_eq!(drawn[0].0, "fit.svg");
     assert!(drawn[0].1.contains("R² = 1.000"));
 }

@@ -1,10 +1,10 @@
 //! What was measured at the end, as tables: regrets, or stopping times and answers, beside what the paper prints of them, bounds, speeds.
 
-use crate::figure::Looks;
+use crate::figure::PolicyStyles;
 use crate::html::Html;
-use crate::report::{PanelReport, VariantReport};
 use crate::reproduction::Panel;
-use crate::svg::{self, Look};
+use crate::reproduction_report::{PanelReport, VariantReport};
+use crate::svg::{self, CurveStyle};
 use experiment::number;
 use experiment::result::{Bound, EndValue, PolicyResult, Quantity};
 
@@ -41,7 +41,7 @@ pub(super) fn needs_width(panel: &Panel, found: &PanelReport) -> bool {
 }
 
 /// What every policy of every variant has at the end.
-pub(super) fn write(html: &mut Html, looks: &Looks, panel: &Panel, found: &PanelReport) {
+pub(super) fn write(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found: &PanelReport) {
     let mut horizons: Vec<Option<u64>> =
         found.variants.iter().map(|variant| variant.result.horizon).collect();
     horizons.dedup();
@@ -52,11 +52,11 @@ pub(super) fn write(html: &mut Html, looks: &Looks, panel: &Panel, found: &Panel
     };
     html.element("h3", "", &title);
     match (Layout::of(panel, found), found.variants.as_slice()) {
-        (Layout::Policies, [alone, ..]) => write_policies(html, looks, alone),
+        (Layout::Policies, [alone, ..]) => write_policies(html, styles, alone),
         (Layout::Policies, []) => {}
         (Layout::Variants, _) => write_variants(html, panel, found),
-        (Layout::Printed, _) => write_printed(html, looks, panel, found),
-        (Layout::Matrix, _) => write_matrix(html, looks, panel, found),
+        (Layout::Printed, _) => write_printed(html, styles, panel, found),
+        (Layout::Matrix, _) => write_matrix(html, styles, panel, found),
     }
 }
 
@@ -125,7 +125,7 @@ fn rate(found: &VariantReport, label: &str) -> String {
 }
 
 /// A name with a spot of its curve's colour.
-fn swatched(look: Look, name: &str) -> Html {
+fn swatched(look: CurveStyle, name: &str) -> Html {
     let mut html = Html::new();
     html.raw("<span class=\"swatch\" style=\"background:")
         .text(&svg::colour(look))
@@ -171,15 +171,17 @@ fn write_variants(html: &mut Html, panel: &Panel, found: &PanelReport) {
         columns.extend(rate);
         let cells: Vec<Html>;
         (heads, cells) = columns.into_iter().unzip();
-        rows.push(std::iter::once(swatched(Look::Policy(number), &variant.title)).chain(cells).collect());
+        rows.push(
+            std::iter::once(swatched(CurveStyle::Policy(number), &variant.title)).chain(cells).collect(),
+        );
     }
     heads.insert(0, "Variant");
     html.table("narrow", &heads, &rows);
 }
 
-fn write_matrix(html: &mut Html, looks: &Looks, panel: &Panel, found: &PanelReport) {
+fn write_matrix(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found: &PanelReport) {
     let value = compared(found);
-    write_matrix_of(html, looks, panel, found, value);
+    write_matrix_of(html, styles, panel, found, value);
     // Where some runs have no answer or a wrong one, how many.
     for quantity in [Quantity::Capped, Quantity::Wrong].map(EndValue::Answer) {
         let of = |variant: &VariantReport| {
@@ -187,12 +189,18 @@ fn write_matrix(html: &mut Html, looks: &Looks, panel: &Panel, found: &PanelRepo
             labels.filter_map(|label| variant.result.at_the_end(label, quantity)).any(|(mean, _)| mean > 0.0)
         };
         if quantity != value && found.variants.iter().any(of) {
-            write_matrix_of(html, looks, panel, found, quantity);
+            write_matrix_of(html, styles, panel, found, quantity);
         }
     }
 }
 
-fn write_matrix_of(html: &mut Html, looks: &Looks, panel: &Panel, found: &PanelReport, value: EndValue) {
+fn write_matrix_of(
+    html: &mut Html,
+    styles: &PolicyStyles,
+    panel: &Panel,
+    found: &PanelReport,
+    value: EndValue,
+) {
     let mut rows = Vec::new();
     for label in labels(found) {
         let cell = |found: &VariantReport| {
@@ -200,7 +208,7 @@ fn write_matrix_of(html: &mut Html, looks: &Looks, panel: &Panel, found: &PanelR
             at_the_end
                 .map_or_else(missing, |(mean, se)| Html::of(&number::estimate(mean, se, found.result.runs)))
         };
-        let name = swatched(looks.policy(label), looks.name(label));
+        let name = swatched(styles.policy(label), styles.name(label));
         rows.push(std::iter::once(name).chain(found.variants.iter().map(cell)).collect());
     }
     if value == compared(found) {
@@ -215,7 +223,7 @@ fn write_matrix_of(html: &mut Html, looks: &Looks, panel: &Panel, found: &PanelR
     html.table("narrow", &heads, &rows);
 }
 
-fn write_printed(html: &mut Html, looks: &Looks, panel: &Panel, found: &PanelReport) {
+fn write_printed(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found: &PanelReport) {
     let value = compared(found);
     let mut rows = Vec::new();
     for (variant, found) in panel.variants.iter().zip(&found.variants) {
@@ -228,7 +236,7 @@ fn write_printed(html: &mut Html, looks: &Looks, panel: &Panel, found: &PanelRep
             });
             let mut row = vec![
                 Html::of(&variant.title),
-                swatched(looks.policy(&policy.label), looks.name(&policy.label)),
+                swatched(styles.policy(&policy.label), styles.name(&policy.label)),
                 Html::of(&number::estimate(mean, se, runs)),
             ];
             match printed {
@@ -260,11 +268,11 @@ fn write_printed(html: &mut Html, looks: &Looks, panel: &Panel, found: &PanelRep
 }
 
 /// What every policy has.
-fn write_policies(html: &mut Html, looks: &Looks, found: &VariantReport) {
+fn write_policies(html: &mut Html, styles: &PolicyStyles, found: &VariantReport) {
     let mut heads = Vec::new();
     let mut rows = Vec::new();
     for policy in &found.result.policies {
-        let name = swatched(looks.policy(&policy.label), looks.name(&policy.label));
+        let name = swatched(styles.policy(&policy.label), styles.name(&policy.label));
         let cells: Vec<Html>;
         (heads, cells) = columns(found, policy).into_iter().unzip();
         rows.push(std::iter::once(name).chain(cells).collect());

@@ -6,7 +6,7 @@ use crate::figure::{Figure, Kind, Reading};
 use crate::report_dir::{CLAIMS, PAGE};
 use crate::series::Series;
 use experiment::toml_reader::{Error, Field, Table, one_of};
-use experiment::{Experiment, Given, Overrides, Task};
+use experiment::{Experiment, Overrides, SpecContext, Task};
 
 /// The longest title of a variant in characters: it stands in legends and under axes.
 const MAX_TITLE: usize = 40;
@@ -14,7 +14,7 @@ const MAX_TITLE: usize = 40;
 pub(super) fn read(
     root: &Table<'_>,
     papers: &[Paper],
-    given: Given<'_>,
+    given: SpecContext<'_>,
     extent: Extent,
 ) -> Result<Vec<Panel>, Error> {
     let mut panels: Vec<Panel> = Vec::new();
@@ -35,7 +35,7 @@ fn read_panel(
     table: &Table<'_>,
     root: &Table<'_>,
     papers: &[Paper],
-    given: Given<'_>,
+    given: SpecContext<'_>,
     extent: Extent,
 ) -> Result<Panel, Error> {
     let quick = Quick::of(table, extent)?;
@@ -117,7 +117,7 @@ struct Variants {
 fn read_variants(
     panel: &Table<'_>,
     root: &Table<'_>,
-    given: Given<'_>,
+    given: SpecContext<'_>,
     quick: &Quick<'_>,
 ) -> Result<Variants, Error> {
     let extent = quick.extent;

@@ -3,7 +3,7 @@ mod quick;
 
 use super::*;
 use crate::axis::Scale;
-use crate::claims::order::{At, Order};
+use crate::claims::order::{ComparedAt, Order};
 use crate::claims::same_slope::SameSlope;
 use crate::claims::{Claim, Test, Verdict};
 use crate::figure::Band;
@@ -121,7 +121,7 @@ fn everything_is_read() {
     assert_eq!((rounds.band, rounds.scale), (Band::Deciles, Scale::Linear));
     let claim = &reproduction.claims[0];
     assert_eq!((claim.level, claim.known), (0.01, Verdict::Reproduced));
-    assert_eq!(test_of::<Order>(claim).at, At::Round(Some(10)));
+    assert_eq!(test_of::<Order>(claim).at, ComparedAt::Round(Some(10)));
     let printed = reproduction.printed.unwrap();
     assert_eq!(printed.rows[0].theta, [0.5, 0.2]);
 }
@@ -425,11 +425,11 @@ fn a_variant_has_the_keys_of_its_panel_and_of_the_top_unless_it_has_its_own() {
     assert_eq!((kappa(a), kappa(b)), (0.5, 0.1));
     assert_eq!(plot_of::<HeatMap>(&panel.figures[1]).relative_to.as_deref(), Some("pbm-ucb"));
     assert_eq!(panel.printed[0].series.to_string(), "b/pbm-ts");
-    let looks = Looks::of(["pbm-ts"]);
-    assert_eq!(panel.reader_name(&panel.printed[0].series, &looks), "pbm-ts, b");
+    let styles = PolicyStyles::of(["pbm-ts"]);
+    assert_eq!(panel.reader_name(&panel.printed[0].series, &styles), "pbm-ts, b");
     assert_eq!(test_of::<SameSlope>(&reproduction.claims[2]).slope, (100, 1000));
     let order = test_of::<Order>(&reproduction.claims[3]);
-    assert_eq!((order.at, order.factor), (At::Slope(100, 1000), 0.5));
+    assert_eq!((order.at, order.factor), (ComparedAt::Slope(100, 1000), 0.5));
 }
 
 #[test]

@@ -47,7 +47,7 @@ macro_rules! formats {
                 reader: &Reader,
                 inputs: Vec<Input<'_>>,
                 keep: &K,
-            ) -> Result<Report, Error> {
+            ) -> Result<ReadReport, Error> {
                 match self {
                     $(Self::$Variant $(($settings))? => $file::read($($settings,)? reader, inputs, keep),)*
                 }

@@ -6,7 +6,7 @@
 //! Where a column names sessions, lines that stand together with the same session and query are one list, from its first position down. Where a line of
 //! a list is skipped, the list ends above it, and such lists are counted. What sessions are called is compared from line to line, and neither kept nor shown.
 
-use super::{Format, Input, Keep, Reader, Report};
+use super::{Format, Input, Keep, ReadReport, Reader};
 use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
 use crate::names::Id;
@@ -167,7 +167,7 @@ pub(super) fn read<K: Keep>(
     reader: &Reader,
     inputs: Vec<Input<'_>>,
     keep: &K,
-) -> Result<Report, Error> {
+) -> Result<ReadReport, Error> {
     reader.read_lines(&TableLines { table, meaning: reader.meaning }, inputs, keep)
 }
 

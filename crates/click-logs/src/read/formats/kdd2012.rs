@@ -7,7 +7,7 @@
 //! Columns that are not counted are not looked at; the user's is never shown either, and of a line with another number of
 //! columns, where it could be any, no more than what stands before the last one and before the twelfth.
 
-use super::{Input, Keep, Reader, Report};
+use super::{Input, Keep, ReadReport, Reader};
 use crate::error::Error;
 use crate::fault::Fault;
 use crate::names::Id;
@@ -40,7 +40,7 @@ struct Kdd2012 {
     meaning: Meaning,
 }
 
-pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -> Result<Report, Error> {
+pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -> Result<ReadReport, Error> {
     reader.read_lines(&Kdd2012 { meaning: reader.meaning.of_format() }, inputs, keep)
 }
 

@@ -4,10 +4,10 @@
 //! describe users are not looked at.
 
 use super::delimited::{Columns, Delimited, TableLines};
-use super::{Input, Keep, Reader, Report};
+use super::{Input, Keep, ReadReport, Reader};
 use crate::error::Error;
 
-pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -> Result<Report, Error> {
+pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -> Result<ReadReport, Error> {
     reader.read_lines(&TableLines { table: &columns(), meaning: reader.meaning.of_format() }, inputs, keep)
 }
 

@@ -4,7 +4,7 @@
 //! have commas between them, from 1 to 64 of them, and `clicked_mask` has a 0 or a 1 for each. A query of a region is called `query/region`.
 
 use super::yandex::query_of_region;
-use super::{Input, Keep, Reader, Report};
+use super::{Input, Keep, ReadReport, Reader};
 use crate::error::Error;
 use crate::fault::Fault;
 use crate::names::Id;
@@ -23,7 +23,7 @@ const OUTSIDE: usize = 4;
 
 struct SessionLines;
 
-pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -> Result<Report, Error> {
+pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -> Result<ReadReport, Error> {
     reader.read_lines(&SessionLines, inputs, keep)
 }
 

@@ -7,7 +7,7 @@
 //!
 //! Where a faulty line of a query is skipped, clicks that follow it belong to earlier lists or are outside.
 
-use super::{Input, Keep, Reader, Report};
+use super::{Input, Keep, ReadReport, Reader};
 use crate::error::Error;
 use crate::fault::Fault;
 use crate::names::Id;
@@ -20,7 +20,7 @@ const QUERY_COLUMNS: usize = 5 + URLS;
 
 struct Yandex;
 
-pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -> Result<Report, Error> {
+pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -> Result<ReadReport, Error> {
     reader.read_lines(&Yandex, inputs, keep)
 }
 

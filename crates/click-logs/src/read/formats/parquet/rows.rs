@@ -19,7 +19,7 @@ use crate::read::meaning::Meaning;
 use crate::read::progress::Progress;
 use crate::read::source::{Input, Totals, Watch};
 use crate::read::{Keep, Reader, no_file};
-use crate::report::Report;
+use crate::read_report::ReadReport;
 use crate::sink::Sink;
 use crate::table::Shown;
 use bytes::Bytes;
@@ -121,7 +121,7 @@ pub(in super::super) fn read_all<K: Keep>(
     reader: &Reader,
     inputs: Vec<Input<'_>>,
     keep: &K,
-) -> Result<Report, Error> {
+) -> Result<ReadReport, Error> {
     let (mut sink, mut progress) = (keep.sink(), Progress::default());
     if inputs.is_empty() {
         return Err(no_file());

@@ -37,7 +37,7 @@ pub mod table;
 mod text;
 mod visit;
 
-pub use chosen::{BuildError, Catalogued, Chosen, Told};
+pub use chosen::{BuildError, Catalogued, Chosen, Knowledge};
 pub use families::{
     AnyListPolicy, CellPolicy, IdentifyPolicy, Note, OneOf, PairPolicy, PositionBasedPolicy, PrefixPolicy,
 };

@@ -24,7 +24,7 @@ use crate::fault::Fault;
 use crate::hold_out::HoldOut;
 use crate::log::Log;
 use crate::names::{TextHash, lock};
-use crate::report::Report;
+use crate::read_report::ReadReport;
 use crate::sink::{LookThrough, Sink, Tally};
 use std::io::Read;
 use std::num::NonZeroUsize;
@@ -211,7 +211,7 @@ impl Reader {
     /// # Errors
     ///
     /// As [`read_files`](Self::read_files).
-    pub fn scan_files<P: AsRef<Path>>(&self, files: &[P]) -> Result<Report, Error> {
+    pub fn scan_files<P: AsRef<Path>>(&self, files: &[P]) -> Result<ReadReport, Error> {
         let inputs = files.iter().map(|path| Input::file(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
         self.format.read(self, inputs, &Nothing(TextHash::new()))
     }
@@ -221,7 +221,7 @@ impl Reader {
         format: &F,
         inputs: Vec<Input<'_>>,
         keep: &K,
-    ) -> Result<Report, Error> {
+    ) -> Result<ReadReport, Error> {
         if inputs.is_empty() {
             return Err(no_file());
         }

@@ -15,7 +15,7 @@ pub(super) fn read<K: super::Keep>(
     _: &super::Reader,
     _: Vec<super::Input<'_>>,
     _: &K,
-) -> Result<super::Report, Error> {
+) -> Result<super::ReadReport, Error> {
     Err(not_built())
 }
 

@@ -1,26 +1,26 @@
 //! How policies look in all figures of a report.
 
-use crate::svg::Look;
+use crate::svg::CurveStyle;
 use std::collections::BTreeMap;
 
 /// Which number, and with it which colour and marker, a policy has in all figures of a report, and under which name.
 #[derive(Debug, Clone, Default)]
-pub struct Looks {
+pub struct PolicyStyles {
     /// By label.
     numbers: BTreeMap<String, usize>,
     /// By label, where readers know another name.
     names: BTreeMap<String, String>,
 }
 
-impl Looks {
+impl PolicyStyles {
     /// Numbers in order of first appearance.
     pub fn of<'a>(labels: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut looks = Self::default();
+        let mut styles = Self::default();
         for label in labels {
-            let next = looks.numbers.len();
-            looks.numbers.entry(label.to_owned()).or_insert(next);
+            let next = styles.numbers.len();
+            styles.numbers.entry(label.to_owned()).or_insert(next);
         }
-        looks
+        styles
     }
 
     /// The same with names for readers, by label.
@@ -35,7 +35,7 @@ impl Looks {
     }
 
     /// How the curve of a policy looks.
-    pub fn policy(&self, label: &str) -> Look {
-        Look::Policy(self.numbers.get(label).copied().unwrap_or(self.numbers.len()))
+    pub fn policy(&self, label: &str) -> CurveStyle {
+        CurveStyle::Policy(self.numbers.get(label).copied().unwrap_or(self.numbers.len()))
     }
 }

@@ -54,12 +54,12 @@ fn derivatives_by_finite_differences() {
             lifts: true,
             trusts_means: true,
         };
-        let found = Found {
+        let found = PositionEffects {
             examination: vec![0.1, -0.4, -0.7, -1.1],
             lift: vec![0.0, -0.1, -0.3, 0.2],
             ..credibility.start()
         };
-        let usual = credibility.usual(&found, Some(3.0));
+        let item_prior = credibility.item_prior(&found, Some(3.0));
         let sums = |steps: &[(usize, f64)]| {
             let mut at = found.clone();
             let mut step = vec![0.0; credibility.n_parameters()];
@@ -67,7 +67,7 @@ fn derivatives_by_finite_differences() {
                 step[of] += by;
             }
             credibility.go(&mut at, &step, 1.0);
-            credibility.sums(&at, &found, &usual, 1)
+            credibility.sums(&at, &found, &item_prior, 1)
         };
         let n = credibility.n_parameters();
         assert_eq!(n, if examines { 7 } else { 4 });
@@ -83,7 +83,7 @@ fn derivatives_by_finite_differences() {
             }
         }
         let mut at = found.clone();
-        let convergence = credibility.maximise(&mut at, &usual, true);
+        let convergence = credibility.maximise(&mut at, &item_prior, true);
         assert!(convergence.converged && convergence.trace.len() < 20, "{convergence:?}");
         assert!(
             convergence.trace.windows(2).all(|two| two[1].log_likelihood >= two[0].log_likelihood - 1e-9)
@@ -133,8 +133,8 @@ fn clicks_on_sparse_items_vary_as_much_as_is_estimated() {
         lifts: false,
         trusts_means: false,
     };
-    let found = Found::known(&examination, POSITIONS.len());
-    let sums = within.sums(&found, &found, &within.usual(&found, Some(5.0)), 2);
+    let found = PositionEffects::known(&examination, POSITIONS.len());
+    let sums = within.sums(&found, &found, &within.item_prior(&found, Some(5.0)), 2);
     for (column, truth) in truth.iter().enumerate() {
         let ratio = (sums.variance[column * POSITIONS.len() + column] - PSEUDO_CLICKS) / truth;
         assert!((ratio - 1.0).abs() < 0.1, "{column} {ratio}");
@@ -158,8 +158,8 @@ fn many_columns_have_the_same_maximum() {
             trusts_means: true,
         };
         let mut found = credibility.start();
-        let usual = credibility.usual(&found, Some(3.0));
-        let convergence = credibility.maximise(&mut found, &usual, false);
+        let item_prior = credibility.item_prior(&found, Some(3.0));
+        let convergence = credibility.maximise(&mut found, &item_prior, false);
         assert!(convergence.converged, "{convergence:?}");
         found.examination[..4].to_vec()
     };

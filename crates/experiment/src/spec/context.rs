@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 /// What an experiment is given besides its file.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Given<'a> {
+pub struct SpecContext<'a> {
     /// What `instances = "data"` stands for.
-    pub queries: Data<'a>,
+    pub queries: DataInstances<'a>,
     /// Whether the queries also stand for instances that panels share.
     pub replace_shared: bool,
     /// What stands for every preference matrix from a file.
@@ -21,28 +21,28 @@ pub struct Given<'a> {
 
 /// What `instances = "data"` stands for.
 #[derive(Debug, Clone, Copy, Default)]
-pub enum Data<'a> {
+pub enum DataInstances<'a> {
     /// Nothing: a spec says itself what its users are.
     #[default]
     Refused,
     /// Queries that are not given: what is read with them is never run.
     Awaited,
     /// These queries.
-    Given(&'a Queries),
+    Known(&'a Queries),
 }
 
-impl Data<'_> {
+impl DataInstances<'_> {
     /// The users of an experiment that says `instances = "data"` in this field; `model` is how they are read.
     pub(crate) fn instances(self, field: &Field<'_>, model: Option<&Model>) -> Result<Instances, Error> {
         let none = Queries::default();
         let queries = match self {
-            Data::Refused => {
+            DataInstances::Refused => {
                 return Err(field.error(
                     "data are given to `reproduce`, for a panel of an experiment: expected tables, [[instances]]",
                 ));
             }
-            Data::Awaited => &none,
-            Data::Given(queries) => queries,
+            DataInstances::Awaited => &none,
+            DataInstances::Known(queries) => queries,
         };
         model.and_then(|model| model.of_queries(queries)).unwrap_or_else(|| {
             let able = MODELS.iter().filter(|model| model.takes_queries());

@@ -1,7 +1,7 @@
 //! A report on a reproduction: panel after panel is judged and drawn as soon as it was run, and written with the page at the end.
 
 use crate::claims::{Agreement, Claim, Comparison, Evidence, Finding, Verdict, judge};
-use crate::figure::{self, Figure, Looks};
+use crate::figure::{self, Figure, PolicyStyles};
 use crate::page;
 use crate::report_dir::{self, Owner};
 use crate::reproduction::{Panel, Reproduction};
@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// What one simulation of a panel left.
 #[derive(Debug)]
-pub struct Ran {
+pub struct PanelRun {
     /// What it measured.
     pub measured: Measured,
     /// The figures that were written beside its result: name and content.
@@ -82,15 +82,15 @@ pub struct Report<'a> {
     /// One for each claim that was judged, in the order of the claims.
     pub claims: Vec<Judged<'a>>,
     /// Colours and markers.
-    pub looks: Looks,
+    pub styles: PolicyStyles,
 }
 
 impl<'a> Report<'a> {
     /// Begins a report: what needs no run is judged.
     pub fn begin(reproduction: &'a Reproduction, quick: bool, is_whole: bool) -> Self {
-        let looks = reproduction.looks();
+        let styles = reproduction.styles();
         let mut report =
-            Self { reproduction, quick, is_whole, panels: Vec::new(), claims: Vec::new(), looks };
+            Self { reproduction, quick, is_whole, panels: Vec::new(), claims: Vec::new(), styles };
         for panel in &reproduction.awaiting {
             report.judge(Some(panel), &[]);
         }
@@ -103,12 +103,12 @@ impl<'a> Report<'a> {
     /// # Errors
     ///
     /// A figure that cannot be drawn.
-    pub fn add(&mut self, panel: &'a Panel, ran: Vec<Ran>) -> Result<()> {
+    pub fn add(&mut self, panel: &'a Panel, ran: Vec<PanelRun>) -> Result<()> {
         let mut own_figures = Vec::new();
         let mut manifests = Vec::new();
         let mut simulated = Vec::new();
         for (variant, ran) in panel.variants.iter().zip(ran) {
-            let Ran { measured, figures, manifest } = ran;
+            let PanelRun { measured, figures, manifest } = ran;
             own_figures.extend(figures);
             manifests.push(manifest);
             let (name, title) = (variant.name.clone(), variant.title.clone());
@@ -117,7 +117,7 @@ impl<'a> Report<'a> {
         // A panel's runs are many: they are judged and drawn before the next ones are made.
         self.judge(Some(panel), &simulated);
         let drawn = if panel.has_variants() {
-            figure::draw_variants(&panel.figures, &simulated, &self.looks)?
+            figure::draw_variants(&panel.figures, &simulated, &self.styles)?
         } else {
             own_figures
         };
@@ -138,9 +138,9 @@ impl<'a> Report<'a> {
 
     /// Judges the claims about a panel by what its variants measured; those about no panel without.
     fn judge(&mut self, panel: Option<&Panel>, variants: &[Simulated]) {
-        let looks = &self.looks;
+        let styles = &self.styles;
         let reader_name = |series: &Series| {
-            panel.map_or_else(|| series.to_string(), |panel| panel.reader_name(series, looks))
+            panel.map_or_else(|| series.to_string(), |panel| panel.reader_name(series, styles))
         };
         let rows = self.reproduction.printed.as_ref().map_or(&[][..], |printed| &printed.rows);
         let mut judged = Vec::new();

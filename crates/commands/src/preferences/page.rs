@@ -9,7 +9,7 @@ use experiment::models::MatrixFile;
 use experiment::number;
 use interleaving::Preferences;
 use report::html::Html;
-use report::svg::{self, Chart, Curve, Look};
+use report::svg::{self, Chart, Curve, CurveStyle};
 use report::{Axis, Scale};
 use report::{Shares, shares};
 use serde::Serialize;
@@ -48,7 +48,7 @@ impl Numbering {
 
 /// Everything that is reported of a matrix. Numbers are rows from 0.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct Report {
+pub(super) struct MatrixReport {
     /// Where it comes from.
     source: String,
     /// What rows are called for readers.
@@ -101,7 +101,7 @@ fn numbers(items: &[ItemId]) -> Vec<usize> {
     items.iter().map(|item| item.index()).collect()
 }
 
-impl Report {
+impl MatrixReport {
     /// That of a matrix, and of the comparisons that it was estimated from, if it was. How far it is is shown unless `quiet`.
     ///
     /// # Errors
@@ -303,7 +303,7 @@ impl Report {
     fn chart(&self) -> Chart {
         let curve = |number: usize, label: &str, shares: &[f64]| Curve {
             label: label.to_owned(),
-            look: Look::Policy(number),
+            look: CurveStyle::Policy(number),
             points: (1..).zip(shares).map(|(size, share): (u32, &f64)| (f64::from(size), *share)).collect(),
             band: Vec::new(),
             dots: Vec::new(),
@@ -331,7 +331,7 @@ const NOTES: &str = "Rows are numbered from 0, in the order of the file. The sha
 const NOTES_OF_ESTIMATES: &str = "A feature has the number of its file: feature 1 is row 0 of `preferences.csv`. Intervals are KL intervals of the comparisons without a \
      tie and of the share of ties.";
 
-impl fmt::Display for Report {
+impl fmt::Display for MatrixReport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(formatter, "{}\n", terminal::in_line(&self.source))?;
         let lines = self.lines();
@@ -359,7 +359,7 @@ mod tests {
         let path = dir.path().join("m.csv");
         std::fs::write(&path, "0.5,0.6,0.6,0.6\n0.4,0.5,0.9,0.1\n0.4,0.1,0.5,0.9\n0.4,0.9,0.1,0.5\n")
             .unwrap();
-        let report = Report::of(&MatrixFile::read(&path).unwrap(), None, true).unwrap();
+        let report = MatrixReport::of(&MatrixFile::read(&path).unwrap(), None, true).unwrap();
         assert_eq!((report.condorcet_winner, report.n_three_cycles), (Some(0), 1));
         assert_eq!((report.total_order.clone(), report.strongly_transitive), (None, false));
         // .4 among the others, .1 over each: four times.

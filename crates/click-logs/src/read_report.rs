@@ -7,7 +7,7 @@ use std::fmt;
 /// How much was read and what was skipped. The same for any number of threads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Report {
+pub struct ReadReport {
     /// Files read.
     pub files: usize,
     /// Lines, headers apart; skipped ones too. In Parquet: rows.
@@ -51,14 +51,14 @@ pub struct Skipped {
     pub first: Place,
 }
 
-impl Report {
+impl ReadReport {
     /// Lines skipped for whatever reason.
     pub fn n_skipped(&self) -> u64 {
         self.skipped.values().map(|skipped| skipped.lines).sum()
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for ReadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, ", some(self.lines, "line"))?;
         if self.sessions > 0 {

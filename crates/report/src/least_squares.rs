@@ -10,7 +10,7 @@ use super::student;
 
 /// A fitted curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Fit {
+pub(crate) struct LeastSquares {
     /// The power of `x`.
     power: f64,
     /// Factor of the power.
@@ -35,7 +35,7 @@ pub(crate) struct Fit {
     spread: f64,
 }
 
-impl Fit {
+impl LeastSquares {
     /// The curve through points `(x, y)`; none through fewer than three, or where all `x` are the same or something is not finite.
     pub(crate) fn of(points: &[(f64, f64)], power: f64) -> Option<Self> {
         let count = points.len() as f64;
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn a_line_by_hand() {
         let points = [(1.0, 3.0), (2.0, 5.0), (3.0, 4.0), (4.0, 8.0)];
-        let fit = Fit::of(&points, 1.0).unwrap();
+        let fit = LeastSquares::of(&points, 1.0).unwrap();
         let close =
             |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found} {expected}");
         close(fit.slope, 1.4);
@@ -119,18 +119,18 @@ mod tests {
     #[test]
     fn a_power_is_a_line_in_that_power() {
         let points: Vec<(f64, f64)> = (1..=5).map(|x| (f64::from(x), f64::from(3 * x * x + 7))).collect();
-        let fit = Fit::of(&points, 2.0).unwrap();
+        let fit = LeastSquares::of(&points, 2.0).unwrap();
         assert!((fit.slope - 3.0).abs() < 1e-12 && (fit.intercept - 7.0).abs() < 1e-10);
         assert!(fit.r_squared > 1.0 - 1e-12 && fit.p_value < 1e-12);
-        assert!(Fit::of(&points, 1.0).unwrap().r_squared < 0.97);
+        assert!(LeastSquares::of(&points, 1.0).unwrap().r_squared < 0.97);
     }
 
     #[test]
     fn what_has_no_line_has_no_fit() {
-        assert_eq!(Fit::of(&[(1.0, 1.0), (2.0, 2.0)], 1.0), None);
-        assert_eq!(Fit::of(&[(1.0, 1.0), (1.0, 2.0), (1.0, 3.0)], 1.0), None);
-        assert_eq!(Fit::of(&[(1.0, 1.0), (2.0, f64::NAN), (3.0, 3.0)], 1.0), None);
+        assert_eq!(LeastSquares::of(&[(1.0, 1.0), (2.0, 2.0)], 1.0), None);
+        assert_eq!(LeastSquares::of(&[(1.0, 1.0), (1.0, 2.0), (1.0, 3.0)], 1.0), None);
+        assert_eq!(LeastSquares::of(&[(1.0, 1.0), (2.0, f64::NAN), (3.0, 3.0)], 1.0), None);
         // A constant has no variance to explain.
-        assert_eq!(Fit::of(&[(1.0, 2.0), (2.0, 2.0), (3.0, 2.0)], 1.0), None);
+        assert_eq!(LeastSquares::of(&[(1.0, 2.0), (2.0, 2.0), (3.0, 2.0)], 1.0), None);
     }
 }

@@ -53,6 +53,7 @@ mod estimate;
 mod fitted;
 mod identify;
 mod in_order;
+mod item_prior;
 mod linear;
 mod options;
 mod position_based;
@@ -63,7 +64,6 @@ mod squarem;
 mod stopping;
 mod svd;
 mod users;
-mod usual;
 
 pub use compare::{Score, compare};
 pub use comparison::{Choice, Comparison};

@@ -92,7 +92,7 @@ impl Trials {
 
 /// What was seen of items, query by query.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct ObservedItems {
     items: Vec<Item>,
     queries: Vec<Range<usize>>,
     /// One query in this number is asked how strong the prior is.
@@ -101,7 +101,7 @@ pub(super) struct Seen {
     trials: Vec<Trials>,
 }
 
-impl Seen {
+impl ObservedItems {
     /// To ask one query in `stride`.
     pub(super) fn new(stride: usize) -> Self {
         Self { items: Vec::new(), queries: Vec::new(), stride, trials: Vec::new() }
@@ -128,7 +128,7 @@ impl Seen {
 
 /// The prior of items.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Usual {
+pub(super) struct ItemPrior {
     pub(super) strength: f64,
     pub(super) weight: f64,
     /// One a query.
@@ -138,9 +138,9 @@ pub(super) struct Usual {
     chosen: Chosen,
 }
 
-impl Usual {
+impl ItemPrior {
     /// Of this strength, or of what the log says, which is looked for from an earlier prior on.
-    pub(super) fn new(seen: &Seen, strength: Option<f64>, before: Option<&Self>) -> Self {
+    pub(super) fn new(seen: &ObservedItems, strength: Option<f64>, before: Option<&Self>) -> Self {
         let chosen = match strength {
             Some(_) => Chosen::default(),
             None => before.map_or(Chosen::default(), |before| before.chosen).climb(seen),
@@ -181,7 +181,7 @@ impl Chosen {
     }
 
     /// To the neighbour that is the most probable, until none is more so.
-    fn climb(self, seen: &Seen) -> Self {
+    fn climb(self, seen: &ObservedItems) -> Self {
         let evidence = |chosen: Self| {
             let sums = Sums::new(seen, seen.stride, chosen.strength(), chosen.weight(), true);
             sums.evidence(seen) + chosen.before_any_log()
@@ -231,7 +231,7 @@ struct Sums {
 
 impl Sums {
     /// Of one query in this number.
-    fn new(seen: &Seen, stride: usize, strength: f64, weight: f64, of_items: bool) -> Self {
+    fn new(seen: &ObservedItems, stride: usize, strength: f64, weight: f64, of_items: bool) -> Self {
         let mut sums = Self { strength, weight, of_items, site: 0.0, queries: Vec::new() };
         let of_query = |query: &Range<usize>| {
             seen.of(query).iter().fold((0.0, 0.0), |sum, item| {
@@ -258,7 +258,7 @@ impl Sums {
     }
 
     /// The logarithm of the probability of the clicks, each item's mean from the others of its query.
-    fn evidence(&self, seen: &Seen) -> f64 {
+    fn evidence(&self, seen: &ObservedItems) -> f64 {
         let strength = self.strength;
         let of_nothing = lgamma(strength);
         let mut trials = seen.trials.iter();

@@ -29,11 +29,11 @@ use crate::terminal::{self, say};
 use anyhow::{Context, Result, bail};
 use experiment::models::MatrixFile;
 use experiment::{Experiment, Overrides, Queries, ResultDir, Runner, number};
-use report::figure::{self, Figure, Looks};
+use report::figure::{self, Figure, PolicyStyles};
 use report::page::FITTED;
 use report::report_dir::{self, Owner};
 use report::reproduction::{Extent, Reproduction, Variant};
-use report::{Ran, Report};
+use report::{PanelRun, Report};
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -88,7 +88,7 @@ pub(crate) struct Job<'a> {
     /// What is drawn.
     pub(crate) figures: &'a [Figure],
     /// In which colours.
-    pub(crate) looks: &'a Looks,
+    pub(crate) styles: &'a PolicyStyles,
 }
 
 /// Runs an experiment with `simulate`, which runs a panel or a variant of one and writes its files.
@@ -98,7 +98,10 @@ pub(crate) struct Job<'a> {
 /// # Errors
 ///
 /// A file of the experiment is faulty, the output directory is another experiment's, or a simulation fails.
-pub(crate) fn run(arguments: &Arguments, mut simulate: impl FnMut(&Job<'_>) -> Result<Ran>) -> Result<bool> {
+pub(crate) fn run(
+    arguments: &Arguments,
+    mut simulate: impl FnMut(&Job<'_>) -> Result<PanelRun>,
+) -> Result<bool> {
     let queries = given_queries(arguments)?;
     let matrix = given_matrix(arguments)?.map(Arc::new);
     let reproduction = read(arguments, queries.as_ref(), matrix.as_ref())?;
@@ -132,7 +135,7 @@ pub(crate) fn run(arguments: &Arguments, mut simulate: impl FnMut(&Job<'_>) -> R
         for (variant, experiment) in panel.variants.iter().zip(experiments) {
             let directory = out.join(variant.folder(&panel.name));
             let figures = panel.own_figures();
-            ran.push(simulate(&Job { experiment, directory, figures, looks: &report.looks })?);
+            ran.push(simulate(&Job { experiment, directory, figures, styles: &report.styles })?);
         }
         report.add(panel, ran)?;
     }

@@ -67,7 +67,7 @@ pub struct Parameters {
     pub rank_one: Vec<RankOneRecord>,
 }
 
-/// What was read: [`Report`](crate::Report).
+/// What was read: [`ReadReport`](crate::ReadReport).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogRecord {

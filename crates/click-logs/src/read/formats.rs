@@ -38,7 +38,7 @@ use self::row::Making;
 use super::source::Input;
 use super::{Keep, Reader};
 use crate::error::Error;
-use crate::report::Report;
+use crate::read_report::ReadReport;
 
 formats! {
     /// KDD Cup 2012 track 2, `training.txt`: no header, 12 columns with tabs between them, `Click Impression DisplayURL AdID AdvertiserID
