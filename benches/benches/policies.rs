@@ -34,8 +34,8 @@ fn pbm(criterion: &mut Criterion) {
         Box::new(Entry::new("pbm-pie", |known: PbmKnown<'_>| PbmPie::new(known, Rate::LOG))),
         Box::new(Entry::new("bc-mp-ts", |known: PbmKnown<'_>| BcMpTs::new(known))),
         Box::new(Entry::new("pbm-ts", |known: PbmKnown<'_>| PbmTs::new(known))),
-        Box::new(Entry::new("rba-kl-ucb", |known: PbmKnown<'_>| RbaKlUcb::new(known.shape))),
-        Box::new(Entry::new("uniform", |known: PbmKnown<'_>| Uniform::new(known.shape))),
+        Box::new(Entry::new("rba-kl-ucb", |known: PbmKnown<'_>| RbaKlUcb::new(known.shape()))),
+        Box::new(Entry::new("uniform", |known: PbmKnown<'_>| Uniform::new(known.shape()))),
     ];
     for contender in &contenders {
         measure(&mut group, &model, ROUNDS, contender.as_ref());

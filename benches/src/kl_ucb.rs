@@ -80,7 +80,7 @@ impl Select<Ranking> for PlainKlUcb {
 impl<F: ObservedPrefix> Update<Ranking, F> for PlainKlUcb {
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let clicks = feedback.observed_clicks();
-        for (position, item) in decision.action.iter().take(clicks.len()) {
+        for (position, item) in decision.action.by_position().take(clicks.len()) {
             let item = item.index();
             self.shows[item] += 1.0;
             self.clicks[item] += f64::from(u8::from(clicks.get(position)));

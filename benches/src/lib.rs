@@ -38,8 +38,8 @@ pub struct Plain {
 impl Plain {
     /// A fresh policy.
     pub fn new(rule: Rule, known: PbmKnown<'_>) -> Self {
-        let examination: Vec<f64> = known.examination.iter().map(|examined| examined.get()).collect();
-        let fresh = vec![vec![0; examination.len()]; known.shape.n_items()];
+        let examination: Vec<f64> = known.examination().iter().map(|examined| examined.get()).collect();
+        let fresh = vec![vec![0; examination.len()]; known.shape().n_items()];
         Self { rule, examination, shows: fresh.clone(), clicks: fresh, round: 0 }
     }
 
@@ -120,7 +120,7 @@ impl Select<Ranking> for Plain {
 
 impl Update<Ranking, PbmFeedback> for Plain {
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &PbmFeedback) {
-        for (position, item) in decision.action.iter() {
+        for (position, item) in decision.action.by_position() {
             self.shows[item.index()][position] += 1;
             self.clicks[item.index()][position] += u64::from(feedback.clicks.get(position));
         }

@@ -85,11 +85,32 @@ struct Parameters {
 /// What the learner of a dependent-click instance may know: its size, and which positions are worth most.
 #[derive(Debug, Clone, Copy)]
 pub struct DcmKnown<'a> {
+    shape: ListShape,
+    places: &'a [usize],
+}
+
+impl<'a> DcmKnown<'a> {
+    /// Lists of this shape, whose 0-based positions are given from the one for the most attractive item on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAnOrder`] unless every position is there once.
+    pub fn new(shape: ListShape, places: &'a [usize]) -> Result<Self, Error> {
+        let n_positions = shape.n_positions();
+        let is_order = places.len() == n_positions && (0..n_positions).all(|place| places.contains(&place));
+        if is_order { Ok(Self { shape, places }) } else { Err(Error::NotAnOrder { n_positions }) }
+    }
+
     /// Numbers of items and positions.
-    pub shape: ListShape,
-    /// The positions, the one for the most attractive item first: by decreasing probability of leaving for satisfaction, by
-    /// increasing one for clicks.
-    pub places: &'a [usize],
+    pub fn shape(&self) -> ListShape {
+        self.shape
+    }
+
+    /// The 0-based positions, the one for the most attractive item first: by decreasing probability of leaving where satisfaction
+    /// counts, by increasing probability where clicks count.
+    pub fn places(&self) -> &'a [usize] {
+        self.places
+    }
 }
 
 impl DependentClick {

@@ -156,6 +156,12 @@ pub enum Error {
         /// Positions of a list.
         n_positions: usize,
     },
+    /// Places that are not the positions of a list in some order.
+    #[error("places: expected the positions 0 to {last}, each once", last = n_positions - 1)]
+    NotAnOrder {
+        /// Positions of a list.
+        n_positions: usize,
+    },
     /// A weight that is no number from 0 to 1e9.
     #[error("weights[{index}] is {value}: expected a number from 0 to 1e9")]
     NotAWeight {

@@ -51,10 +51,34 @@ pub struct PositionBased {
 /// What the learner of a position-based instance may know: its size and the examination probabilities.
 #[derive(Debug, Clone, Copy)]
 pub struct PbmKnown<'a> {
+    shape: ListShape,
+    examination: &'a [Probability],
+}
+
+impl<'a> PbmKnown<'a> {
+    /// Lists of this shape, whose positions are examined with these probabilities: `n_positions` of them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OneForEachPosition`] for another number of probabilities.
+    pub fn new(shape: ListShape, examination: &'a [Probability]) -> Result<Self, Error> {
+        let (found, n_positions) = (examination.len(), shape.n_positions());
+        if found == n_positions {
+            Ok(Self { shape, examination })
+        } else {
+            Err(Error::OneForEachPosition { field: "examination", found, n_positions })
+        }
+    }
+
     /// Numbers of items and positions.
-    pub shape: ListShape,
+    pub fn shape(&self) -> ListShape {
+        self.shape
+    }
+
     /// Probability that a position is examined; `n_positions` of them.
-    pub examination: &'a [Probability],
+    pub fn examination(&self) -> &'a [Probability] {
+        self.examination
+    }
 }
 
 impl PositionBased {

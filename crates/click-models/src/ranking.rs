@@ -2,7 +2,9 @@
 
 use crate::{ItemId, ListShape};
 use serde::{Deserialize, Serialize};
+use std::iter::Copied;
 use std::ops::Index;
+use std::{slice, vec};
 
 /// A list of items from the top position down; a buffer that its owner reuses from round to round.
 ///
@@ -15,7 +17,7 @@ use std::ops::Index;
 /// assert_eq!(ranking[0], ItemId::new(2));
 /// assert_eq!(ranking.len(), 3);
 /// ```
-#[derive(Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Ranking {
     items: Vec<ItemId>,
@@ -40,8 +42,14 @@ impl Ranking {
         &self.items
     }
 
+    /// The items from the top position down.
+    #[inline]
+    pub fn iter(&self) -> Copied<slice::Iter<'_, ItemId>> {
+        self.items.iter().copied()
+    }
+
     /// The items with their 0-based positions, from the top down.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (usize, ItemId)> + '_ {
+    pub fn by_position(&self) -> impl ExactSizeIterator<Item = (usize, ItemId)> + '_ {
         self.items.iter().copied().enumerate()
     }
 
@@ -77,7 +85,7 @@ impl Ranking {
         // Asked in every round: an item whose last bits no item above has is a new one, and only others are looked for.
         let mut above = [0_u64; 4];
         self.len() == shape.n_positions()
-            && self.iter().all(|(position, item)| {
+            && self.by_position().all(|(position, item)| {
                 let (word, bit) = (item.index() / 64 % 4, 1 << (item.index() % 64));
                 let is_new = above[word] & bit == 0 || !self.items[..position].contains(&item);
                 above[word] |= bit;
@@ -104,6 +112,39 @@ impl Index<usize> for Ranking {
     #[inline]
     fn index(&self, position: usize) -> &ItemId {
         &self.items[position]
+    }
+}
+
+impl AsRef<[ItemId]> for Ranking {
+    #[inline]
+    fn as_ref(&self) -> &[ItemId] {
+        &self.items
+    }
+}
+
+impl From<Vec<ItemId>> for Ranking {
+    fn from(items: Vec<ItemId>) -> Self {
+        Self { items }
+    }
+}
+
+impl IntoIterator for Ranking {
+    type Item = ItemId;
+    type IntoIter = vec::IntoIter<ItemId>;
+
+    /// The items from the top position down.
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Ranking {
+    type Item = ItemId;
+    type IntoIter = Copied<slice::Iter<'a, ItemId>>;
+
+    #[inline]
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 

@@ -3,11 +3,13 @@
 use click_models::bounds::PbmBoundTerm;
 use click_models::estimation::Pooled;
 use click_models::{
-    Clicks, Error, Interaction, ItemId, ListShape, Pbm, PbmFeedback, PbmKnown, PositionBased, PrefixFeedback,
-    RandomSemiBandit, Ranking, SemiBandit,
+    Clicks, DcmKnown, Error, Interaction, ItemId, ListShape, Pbm, PbmFeedback, PbmKnown, PositionBased,
+    PrefixFeedback, RandomSemiBandit, Ranking, SemiBandit,
 };
+use confidence::Probability;
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 
 fn round_trip<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) -> String {
     let text = serde_json::to_string(value).unwrap();
@@ -119,10 +121,13 @@ fn a_click_beyond_the_list() {
     let _ = Clicks::new(3).with(3);
 }
 
+fn list(items: &[u32]) -> Ranking {
+    items.iter().copied().map(ItemId::new).collect()
+}
+
 #[test]
-fn rankings_by_hand() {
+fn a_ranking_fits_a_shape_if_it_is_full_and_shows_every_item_once() {
     let shape = ListShape::new(4, 2).unwrap();
-    let list = |items: &[u32]| items.iter().copied().map(ItemId::new).collect::<Ranking>();
     assert!(list(&[3, 0]).fits(shape));
     for misfit in [list(&[3]), list(&[3, 3]), list(&[4, 0]), list(&[0, 1, 2])] {
         assert!(!misfit.fits(shape), "{misfit:?}");
@@ -132,6 +137,38 @@ fn rankings_by_hand() {
     assert_eq!(buffer, list(&[0, 2]));
     buffer.clear();
     assert!(buffer.is_empty() && !buffer.contains(ItemId::new(0)));
+}
+
+#[test]
+fn a_ranking_is_a_sequence_of_items() {
+    let ranking = list(&[2, 0, 1]);
+    let items: Vec<ItemId> = ranking.iter().collect();
+    assert_eq!(AsRef::<[ItemId]>::as_ref(&ranking), items);
+    assert_eq!((&ranking).into_iter().collect::<Ranking>(), ranking);
+    assert_eq!(ranking.clone().into_iter().collect::<Vec<_>>(), items);
+    assert_eq!(Ranking::from(items), ranking);
+    assert_eq!(ranking.by_position().last(), Some((2, ItemId::new(1))));
+    let hash = |items: &[u32]| BuildHasherDefault::<DefaultHasher>::default().hash_one(list(items));
+    assert!(hash(&[0, 1]) == hash(&[0, 1]) && hash(&[0, 1]) != hash(&[1, 0]));
+}
+
+#[test]
+fn what_is_known_of_users_is_checked_when_it_is_put_together() {
+    let shape = ListShape::new(5, 3).unwrap();
+    let examination = [1.0, 0.5, 0.25].map(|value| Probability::new(value).unwrap());
+    assert_eq!(PbmKnown::new(shape, &examination).unwrap().examination(), examination);
+    for wrong in [&examination[..2], &[]] {
+        assert_eq!(
+            PbmKnown::new(shape, wrong).unwrap_err(),
+            Error::OneForEachPosition { field: "examination", found: wrong.len(), n_positions: 3 }
+        );
+    }
+    assert_eq!(DcmKnown::new(shape, &[2, 0, 1]).unwrap().places(), [2, 0, 1]);
+    for wrong in [&[0, 1][..], &[0, 1, 1], &[0, 1, 3], &[0, 1, 2, 2]] {
+        let error = DcmKnown::new(shape, wrong).unwrap_err();
+        assert_eq!(error, Error::NotAnOrder { n_positions: 3 });
+        assert_eq!(error.to_string(), "places: expected the positions 0 to 2, each once");
+    }
 }
 
 #[test]

@@ -20,7 +20,8 @@ fn program(theta: &[f64], kappa: &[f64], information: impl Fn(f64, f64, f64) -> 
     let cost: Vec<f64> = lists.iter().map(|list| users.gap(list).max(0.0)).collect();
     let told = |item: usize| {
         let at = |position: usize| information(kappa[position], theta[item], theta[n_positions - 1]);
-        let shown_at = |list: &click_models::Ranking| list.iter().find(|(_, shown)| shown.index() == item);
+        let shown_at =
+            |list: &click_models::Ranking| list.by_position().find(|(_, shown)| shown.index() == item);
         lists.iter().map(|list| shown_at(list).map_or(0.0, |(position, _)| at(position))).collect()
     };
     let rows: Vec<Vec<f64>> = (n_positions..theta.len()).map(told).collect();
@@ -124,7 +125,7 @@ where
     let cost: Vec<f64> = lists.iter().map(|list| users.gap(list).max(0.0)).collect();
     let told = |item: usize| {
         let nats = bernoulli_kl(theta[item], theta[n_positions - 1]);
-        let shown_at = |list: &Ranking| list.iter().find(|(_, shown)| shown.index() == item);
+        let shown_at = |list: &Ranking| list.by_position().find(|(_, shown)| shown.index() == item);
         lists
             .iter()
             .map(|list| shown_at(list).map_or(0.0, |(position, _)| examined(list)[position] * nats))
@@ -137,7 +138,7 @@ where
 /// How many look at each position, where a look at item `k` at position `l` ends the visit with probability `leaves(l, k)`.
 fn examined(list: &Ranking, leaves: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     let mut reading = 1.0;
-    list.iter()
+    list.by_position()
         .map(|(position, item)| {
             let here = reading;
             reading *= 1.0 - leaves(position, item.index());
@@ -163,7 +164,7 @@ fn cascade_program(theta: &[f64], weights: &[f64]) -> (f64, f64) {
     let n_positions = weights.len();
     let users = CascadeModel::from_values(theta, n_positions).unwrap().with_weights(weights).unwrap();
     let value = scanning_program(&users, theta, n_positions, |list| examined(list, |_, item| theta[item]));
-    let explores = |list: &Ranking| list.iter().any(|(_, item)| item.index() >= n_positions);
+    let explores = |list: &Ranking| list.by_position().any(|(_, item)| item.index() >= n_positions);
     let lists = all_lists(theta.len(), n_positions);
     let smallest_gap =
         lists.iter().filter(|list| explores(list)).map(|list| users.gap(list)).fold(f64::INFINITY, f64::min);
@@ -250,8 +251,8 @@ fn one_suboptimal_item_at_a_time_is_not_the_weighted_program() {
     let one_by_one: f64 = (3..5)
         .map(|item| {
             let places = all_lists(5, 3).into_iter().filter_map(|list| {
-                let suboptimal = list.iter().filter(|(_, shown)| shown.index() >= 3).count();
-                let place = list.iter().find(|(_, shown)| shown.index() == item)?.0;
+                let suboptimal = list.by_position().filter(|(_, shown)| shown.index() >= 3).count();
+                let place = list.by_position().find(|(_, shown)| shown.index() == item)?.0;
                 let told = look(&list)[place] * bernoulli_kl(theta[item], theta[2]);
                 (suboptimal == 1).then_some(users.gap(&list) / told)
             });

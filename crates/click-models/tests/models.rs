@@ -86,7 +86,7 @@ fn check_semi_bandit(
         alarms.extend(binomial_check(&format!("prefixes of {length}"), count, ROUNDS, probability));
     }
     let mut above = 0.0;
-    for (position, item) in list.iter() {
+    for (position, item) in list.by_position() {
         let (trials, liked) = (observed[position], attraction[item.index()]);
         alarms.extend(binomial_check(&format!("clicks at {position}"), clicked[position], trials, liked));
         let what = format!("clicks at {position} and above it");
@@ -104,7 +104,7 @@ fn position_based_clicks_follow_the_model() {
     let users = PositionBased::from_values(&THETA, &KAPPA).unwrap();
     for list in [ranking(&[2, 0, 4]), ranking(&[1, 3, 2])] {
         let click: Vec<f64> =
-            list.iter().map(|(position, item)| KAPPA[position] * THETA[item.index()]).collect();
+            list.by_position().map(|(position, item)| KAPPA[position] * THETA[item.index()]).collect();
         assert_eq!(check_pbm(&users, &list, &click), Vec::<String>::new());
     }
     // Also where examination rises down the list.
@@ -177,7 +177,7 @@ impl ClickModel for BlindToPositions {
 
     fn respond<R: Rng + ?Sized>(&self, list: &Ranking, rng: &mut R) -> PbmFeedback {
         let liked: Vec<bool> = list
-            .iter()
+            .by_position()
             .map(|(_, item)| rng.random::<f64>() < self.0.attraction()[item.index()].get())
             .collect();
         PbmFeedback { clicks: clicks_where(list.len(), |position| liked[position]) }
@@ -190,7 +190,7 @@ impl ClickModel for AllOrNothing {
     fn respond<R: Rng + ?Sized>(&self, list: &Ranking, rng: &mut R) -> PbmFeedback {
         let patience = rng.random::<f64>();
         let liked: Vec<bool> = list
-            .iter()
+            .by_position()
             .map(|(_, item)| rng.random::<f64>() < self.0.attraction()[item.index()].get())
             .collect();
         let examined = |position: usize| patience < self.0.examination()[position].get();
@@ -322,7 +322,7 @@ fn equal_generators_meet_the_same_users() {
             let other = readers.respond(list, &mut rng.clone()).observed_clicks();
             assert_eq!(other.len(), read.len());
             let other_clicked = users.respond(list, &mut rng.clone()).clicks;
-            for (position, item) in list.iter() {
+            for (position, item) in list.by_position() {
                 let before = lists[0][position];
                 if theta[item.index()] >= theta[before.index()] {
                     assert!(!read.get(position) || other.get(position));
@@ -433,7 +433,7 @@ fn names_of_items_do_not_matter() {
         let rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
         for list in all_lists(n_items, instance.kappa.len()).iter().take(20) {
             let other_list: Ranking =
-                list.iter().map(|(_, item)| ItemId::from_index(renamed(item.index()))).collect();
+                list.by_position().map(|(_, item)| ItemId::from_index(renamed(item.index()))).collect();
             assert_eq!(users.expected_reward(list), other_users.expected_reward(&other_list));
             assert_eq!(readers.expected_reward(list), other_readers.expected_reward(&other_list));
             assert_eq!(
@@ -518,7 +518,7 @@ fn as_many_positions_as_fit() {
 fn what_a_learner_may_know() {
     let users = PositionBased::from_values(&THETA, &KAPPA).unwrap();
     let known = users.known();
-    assert_eq!((known.shape, known.examination), (ListShape::new(5, 3).unwrap(), users.examination()));
+    assert_eq!((known.shape(), known.examination()), (ListShape::new(5, 3).unwrap(), users.examination()));
     let readers = RandomSemiBandit::from_values(&THETA, &KAPPA).unwrap();
     assert_eq!(readers.known(), ListShape::new(5, 3).unwrap());
 }

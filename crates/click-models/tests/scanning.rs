@@ -70,7 +70,7 @@ fn dcm(leave: &[f64]) -> DependentClick {
 }
 
 fn shown(list: &Ranking) -> Vec<f64> {
-    list.iter().map(|(_, item)| THETA[item.index()]).collect()
+    list.by_position().map(|(_, item)| THETA[item.index()]).collect()
 }
 
 #[test]
@@ -234,8 +234,8 @@ fn long_lists_are_searched_only_where_they_must() {
 fn positions_are_known_in_order_of_worth() {
     let leave = [0.2, 0.9, 0.5];
     let users = |reward| DependentClick::from_values(&THETA, &leave, reward).unwrap();
-    assert_eq!(users(DcmReward::Satisfaction).known().places, [1, 2, 0]);
-    assert_eq!(users(DcmReward::Clicks).known().places, [0, 2, 1]);
+    assert_eq!(users(DcmReward::Satisfaction).known().places(), [1, 2, 0]);
+    assert_eq!(users(DcmReward::Clicks).known().places(), [0, 2, 1]);
     assert_eq!(cascade().known(), ListShape::new(5, 3).unwrap());
 }
 
@@ -255,7 +255,7 @@ fn names_of_items_do_not_matter() {
             assert_eq!(users.lower_bound().to_bits(), other_users.lower_bound().to_bits());
             for list in all_lists(n_items, instance.leave.len()).iter().take(20) {
                 let other_list: Ranking =
-                    list.iter().map(|(_, item)| ItemId::from_index(renamed(item.index()))).collect();
+                    list.by_position().map(|(_, item)| ItemId::from_index(renamed(item.index()))).collect();
                 assert_eq!(users.expected_reward(list), other_users.expected_reward(&other_list));
                 assert_eq!(
                     users.respond(list, &mut rng.clone()),

@@ -94,9 +94,9 @@ macro_rules! enter {
 }
 
 enter! {
-    WithAnyList(ListShape): PositionBased => |known| known.shape;
+    WithAnyList(ListShape): PositionBased => |known| known.shape();
     WithAnyList(ListShape): RandomSemiBandit, CascadeModel => |known| known;
-    WithAnyList(ListShape): DependentClick => |known| known.shape;
+    WithAnyList(ListShape): DependentClick => |known| known.shape();
     WithPrefix(PrefixKnown<'_>): RandomSemiBandit, CascadeModel, DependentClick => |known| known.into();
 }
 
@@ -112,8 +112,9 @@ impl WithPositionBased for Enter<'_, PositionBased> {
         let Self { entrant, horizon, .. } = self;
         let told = entrant.examination.clone();
         Box::new(Entry::new(entrant.label.clone(), move |known: PbmKnown<'_>| {
-            let examination = told.as_deref().unwrap_or(known.examination);
-            build(PbmKnown { shape: known.shape, examination }, horizon).expect(GOES_WITH_USERS)
+            let examination = told.as_deref().unwrap_or(known.examination());
+            let known = PbmKnown::new(known.shape(), examination).expect(GOES_WITH_USERS);
+            build(known, horizon).expect(GOES_WITH_USERS)
         }))
     }
 }
@@ -133,7 +134,7 @@ impl Reading for Pbm {
         told: Option<&'t [Probability]>,
     ) -> PbmKnown<'t> {
         let examination = told.unwrap_or_else(|| M::examination(known));
-        PbmKnown { shape: M::prefix(known).shape(), examination }
+        PbmKnown::new(M::prefix(known).shape(), examination).expect(GOES_WITH_USERS)
     }
 }
 
@@ -182,11 +183,11 @@ play!(PositionBased, RandomSemiBandit, CascadeModel, DependentClick);
 
 impl ListModel for PositionBased {
     fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a> {
-        known.shape.into()
+        known.shape().into()
     }
 
     fn examination<'a>(known: &Known<'a, Self>) -> &'a [Probability] {
-        known.examination
+        known.examination()
     }
 
     fn enter(entrant: &Entrant, horizon: u64) -> Entered<Self> {

@@ -28,6 +28,9 @@ pub use pbm::*;
 pub use rank_one::*;
 pub use ranking::*;
 
+// What a service needs to build a policy by name, save it and restore it.
+pub use catalogue::{BuildError, Chosen, PolicySpec, SpecError};
+
 pub use error::Error;
 pub use policy::{Decision, Policy, Recommend, Select, Stop, Update};
 pub use read_as::ReadAs;

@@ -60,7 +60,7 @@ fn log(t: u64) -> f64 {
 }
 
 fn list_of(ranking: &Ranking) -> Vec<usize> {
-    ranking.iter().map(|(_, item)| item.index()).collect()
+    ranking.iter().map(ItemId::index).collect()
 }
 
 /// Displays and clicks of every item at every position.
@@ -653,7 +653,7 @@ fn assert_prefix<P>(
     }
     for model in &dependent_click_instances() {
         let mut history = history(model.shape());
-        history.places = model.known().places.to_vec();
+        history.places = model.known().places().to_vec();
         assert_same_choices(model, build(model.known().into()), history, 0, ROUNDS, choose, learn_prefix);
     }
 }

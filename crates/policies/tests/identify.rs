@@ -281,7 +281,7 @@ fn open_lists_show_different_items() {
             let mut is_shown = vec![false; n_items];
             for decision in &mut decisions {
                 policy.select(&mut rng, decision);
-                for (_, item) in decision.action.iter() {
+                for item in &decision.action {
                     assert!(!std::mem::replace(&mut is_shown[item.index()], true), "{order:?}");
                 }
             }
@@ -289,7 +289,7 @@ fn open_lists_show_different_items() {
             policy.update(&decisions[2], &CascadeFeedback::new(Some(0), 20).unwrap());
             let mut next = Decision::default();
             policy.select(&mut rng, &mut next);
-            let again = next.action.iter().filter(|&(_, item)| decisions[2].action.contains(item));
+            let again = next.action.iter().filter(|&item| decisions[2].action.contains(item));
             assert_eq!(again.count(), 19, "{order:?}");
             assert!(!next.action.contains(decisions[2].action[0]));
         }

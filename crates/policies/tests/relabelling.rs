@@ -60,7 +60,7 @@ where
             let mut run = BTreeMap::new();
             for _ in 0..ROUNDS {
                 round(model, &mut policy, &mut decision, &mut rng, &mut users);
-                for (position, item) in decision.action.iter() {
+                for (position, item) in decision.action.by_position() {
                     let item = self.old.map_or(item.index(), |old| old[item.index()]);
                     *run.entry((item, position)).or_insert(0.0) += 1.0;
                 }
@@ -158,7 +158,7 @@ impl Select<Ranking> for LowestFirst {
 impl<F: ObservedPrefix> Update<Ranking, F> for LowestFirst {
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let clicks = feedback.observed_clicks();
-        for (position, item) in decision.action.iter().take(clicks.len()) {
+        for (position, item) in decision.action.by_position().take(clicks.len()) {
             self.shows[item.index()] += 1;
             self.clicks[item.index()] += u32::from(clicks.get(position));
         }

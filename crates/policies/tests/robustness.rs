@@ -348,12 +348,3 @@ fn what_was_not_rendered_is_not_counted() {
     counts_what_was_rendered("PBM-PIE", &model, &PbmPie::new(model.known(), Rate::LOG));
     counts_what_was_rendered("BC-MP-TS", &model, &BcMpTs::new(model.known()));
 }
-
-/// What a learner may know can be put together by hand, wrongly.
-#[test]
-#[should_panic(expected = "one examination probability a position")]
-fn a_missing_examination_is_refused_at_construction() {
-    let model = four_choose_two();
-    let known = click_models::PbmKnown { examination: &model.examination()[..1], ..model.known() };
-    let _ = PbmPie::new(known, Rate::LOG);
-}

@@ -213,5 +213,5 @@ where
 
 /// The numbers of the items shown.
 pub(crate) fn items(list: &Ranking) -> Vec<usize> {
-    list.iter().map(|(_, item)| item.index()).collect()
+    list.iter().map(click_models::ItemId::index).collect()
 }

@@ -33,7 +33,7 @@ impl Select<Ranking> for ExploreThenCommit {
 impl<F: ObservedPrefix> Update<Ranking, F> for ExploreThenCommit {
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let observed = feedback.observed_clicks();
-        for (position, item) in decision.action.iter().take(observed.len()) {
+        for (position, item) in decision.action.by_position().take(observed.len()) {
             let (clicks, styles) = &mut self.counts[item.index()];
             *clicks += f64::from(u8::from(observed.get(position)));
             *styles += 1.0;

@@ -84,16 +84,6 @@ pub enum BuildError {
         /// How many there may be.
         most: usize,
     },
-    /// Examination probabilities of another number of positions.
-    #[error("`{policy}`: {found} examination probabilities for {expected} positions: expected one for each")]
-    Examination {
-        /// The policy's name.
-        policy: &'static str,
-        /// How many were given.
-        found: usize,
-        /// Positions of a list.
-        expected: usize,
-    },
     /// Its parameters do not go with these sizes.
     #[error("`{policy}`: {error}")]
     Parameters {
@@ -137,6 +127,18 @@ impl Knowledge {
 
     fn prefix(known: &PrefixKnown<'_>) -> Self {
         Self { places: known.places().to_vec(), ..Self::list(known.shape()) }
+    }
+
+    /// The first field that differs, with both values.
+    fn first_difference(&self, other: &Self) -> Option<(String, Value, Value)> {
+        let fields = |knowledge| serde_json::to_value(knowledge).unwrap_or_default();
+        let (Value::Object(own), mut others) = (fields(self), fields(other)) else { return None };
+        own.into_iter()
+            .map(|(key, value)| {
+                let other = others[&key].take();
+                (key, value, other)
+            })
+            .find(|(_, value, other)| value != other)
     }
 
     fn list_shape(&self) -> Result<ListShape, Error> {
@@ -209,13 +211,6 @@ impl<I: Catalogued> Chosen<I> {
         if spec.needs_horizon() && told.horizon.is_none() {
             return Err(BuildError::NoHorizon(policy));
         }
-        if I::PROTOCOL == Protocol::PositionBased && told.examination.len() != told.sizes[1] {
-            return Err(BuildError::Examination {
-                policy,
-                found: told.examination.len(),
-                expected: told.sizes[1],
-            });
-        }
         let [first, second] = told.sizes;
         let too_large = match row.limit {
             Limit::Cells(most) if I::PROTOCOL == Protocol::RankOne => {
@@ -254,10 +249,9 @@ impl<I: Catalogued> Chosen<I> {
             let (found, expected) = (restored.spec, self.spec);
             return Err(de::Error::custom(format!("the saved policy is `{found}`, expected `{expected}`")));
         }
-        if restored.told != self.told {
-            let (found, expected) = (restored.told, &self.told);
+        if let Some((key, found, expected)) = restored.told.first_difference(&self.told) {
             return Err(de::Error::custom(format!(
-                "the saved policy `{}` was told {found:?}, expected {expected:?}",
+                "the saved policy `{}` was told {key} = {found}, expected {expected}",
                 self.spec
             )));
         }
@@ -357,7 +351,7 @@ macro_rules! build {
 
 build! {
     WithPositionBased -> PositionBasedPolicy, |told| -> PbmKnown<'_> {
-        PbmKnown { shape: told.list_shape()?, examination: &told.examination }
+        PbmKnown::new(told.list_shape()?, &told.examination)?
     }
     WithPrefix -> PrefixPolicy, |told| -> PrefixKnown<'_> { PrefixKnown::with_places(told.list_shape()?, &told.places)? }
     WithAnyList -> AnyListPolicy, |told| -> ListShape { told.list_shape()? }
@@ -431,7 +425,7 @@ macro_rules! lists {
 
 lists! {
     Pbm: PositionBased, PbmKnown, PositionBasedPolicy,
-        |known| Knowledge { examination: known.examination.to_vec(), ..Knowledge::list(known.shape) },
+        |known| Knowledge { examination: known.examination().to_vec(), ..Knowledge::list(known.shape()) },
         |spec, family, visitor| spec.with_position_based(visitor);
     SemiBandit: SemiBandit, PrefixKnown, PrefixPolicy,
         |known| Knowledge::prefix(known), |spec, family, visitor| spec.with_prefix(visitor);

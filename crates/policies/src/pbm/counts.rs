@@ -44,14 +44,9 @@ struct Saved {
 
 impl PbmCounts {
     pub(crate) fn new(known: PbmKnown<'_>) -> Self {
-        assert_eq!(
-            known.examination.len(),
-            known.shape.n_positions(),
-            "one examination probability a position"
-        );
-        let cells = known.shape.n_items() * known.shape.n_positions();
+        let cells = known.shape().n_items() * known.shape().n_positions();
         let fresh = vec![0; cells];
-        Self::assemble(known.examination.to_vec(), 0, fresh.clone(), fresh)
+        Self::assemble(known.examination().to_vec(), 0, fresh.clone(), fresh)
     }
 
     fn assemble(examination: Vec<Probability>, rounds: u64, shows: Vec<u64>, clicks: Vec<u64>) -> Self {
@@ -137,7 +132,7 @@ impl PbmCounts {
     ) {
         let positions = self.n_positions();
         let clicks = seen.rendered_clicks(positions);
-        for (position, item) in shown.iter().take(clicks.len()) {
+        for (position, item) in shown.by_position().take(clicks.len()) {
             if item.index() < self.n_items() {
                 let cell = item.index() * positions + position;
                 self.shows[cell] += 1;

@@ -134,7 +134,8 @@ impl<F: ListFeedback> Update<Ranking, F> for RbaKlUcb {
     fn update(&mut self, decision: &Decision<Ranking, Ranking>, feedback: &F) {
         let clicks = feedback.list_clicks();
         let n_items = self.shape.n_items();
-        let places = decision.note.iter().zip(decision.action.iter()).take(self.shape.n_positions());
+        let places =
+            decision.note.by_position().zip(decision.action.by_position()).take(self.shape.n_positions());
         for ((position, pick), (_, shown)) in places {
             if pick.index() < n_items {
                 let arm = position * n_items + pick.index();

@@ -164,7 +164,7 @@ impl BatchRank {
     #[inline]
     fn record(&mut self, number: usize, shown: &Ranking, clicks: Clicks) {
         let Batch { start, n_positions, n_items, mut n_waiting, .. } = self.batches[number];
-        for (position, id) in shown.iter().skip(start).take(n_positions) {
+        for (position, id) in shown.by_position().skip(start).take(n_positions) {
             let items = &mut self.items[start..start + n_items];
             let item = id.index();
             let Ok(place) = items[..n_waiting].binary_search_by(|&other| (other as usize).cmp(&item)) else {

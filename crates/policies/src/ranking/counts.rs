@@ -103,7 +103,7 @@ impl PrefixCounts {
         observed: Clicks,
         mut changed: impl FnMut(&Self, usize),
     ) {
-        for (position, item) in shown.iter().take(observed.len()) {
+        for (position, item) in shown.by_position().take(observed.len()) {
             if item.index() < self.n_items() {
                 self.shows[item.index()] += 1;
                 self.clicks[item.index()] += u64::from(observed.get(position));

@@ -128,7 +128,7 @@ impl<F: ListFeedback> Update<Ranking, F> for EpsilonGreedy {
     #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let clicks = feedback.list_clicks();
-        for (position, item) in decision.action.iter().take(self.shape.n_positions()) {
+        for (position, item) in decision.action.by_position().take(self.shape.n_positions()) {
             if let Some(shows) = self.shows.get_mut(item.index()) {
                 *shows += 1;
                 self.clicks[item.index()] += u64::from(clicks.get(position));

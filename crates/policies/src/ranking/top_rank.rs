@@ -223,7 +223,7 @@ impl<F: ListFeedback> Update<Ranking, F> for TopRank {
             return;
         }
         let clicks = feedback.list_clicks();
-        let shown = || decision.action.iter().map(|(position, item)| (position, item.index()));
+        let shown = || decision.action.by_position().map(|(position, item)| (position, item.index()));
         let n_items = self.shape.n_items();
         let clicked = || shown().filter(|&(position, item)| clicks.get(position) && item < n_items);
         for (_, item) in clicked() {

@@ -125,7 +125,7 @@ impl PlainCascadeBai {
         if self.is_done() {
             return;
         }
-        let shown: Vec<usize> = shown.iter().map(|(_, item)| item.index()).take(64).collect();
+        let shown: Vec<usize> = shown.iter().map(click_models::ItemId::index).take(64).collect();
         let (observed, unobserved) = shown.split_at(shown.len().min(seen.len()));
         // In the order in which they stand in the queue, before all that are equal to them.
         let queue = self.queue();

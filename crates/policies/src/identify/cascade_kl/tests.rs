@@ -105,7 +105,7 @@ impl Plain {
         if self.is_done() {
             return;
         }
-        for (position, item) in shown.iter().take(seen.len()) {
+        for (position, item) in shown.by_position().take(seen.len()) {
             let item = item.index();
             let Some(place) = self.in_question.iter().position(|&other| other == item) else { continue };
             self.observations[item] += 1;

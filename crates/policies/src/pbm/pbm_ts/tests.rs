@@ -495,7 +495,7 @@ fn pbm_ts_is_the_naive_one() {
                 placed(&ranked(&draws, ties), &examination)
             },
             |history, decision, feedback| {
-                let list: Vec<usize> = decision.action.iter().map(|(_, item)| item.index()).collect();
+                let list: Vec<usize> = decision.action.iter().map(click_models::ItemId::index).collect();
                 history.learn(&list, *feedback);
             },
         );
