@@ -4,6 +4,7 @@
 //! command of its own.
 
 mod reproduce;
+mod signals;
 #[cfg(test)]
 mod words;
 

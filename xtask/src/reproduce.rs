@@ -4,10 +4,9 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, ExitStatus};
-#[cfg(unix)]
-use std::sync::Arc;
+use std::process::{Command, ExitCode};
 
+use crate::signals::{end_as, wait_for_the_command_on_ctrl_c};
 use anyhow::{Context, Result, bail};
 
 /// What is reproduced, and how.
@@ -150,22 +149,6 @@ fn run_one(arguments: &Arguments, root: &Path, name: &str, several: bool) -> Res
     let status = command.args(arguments.options()).status().context("cargo cannot be started")?;
     end_as(status);
     Ok(status.code().map_or(1, |code| u8::try_from(code).unwrap_or(1)))
-}
-
-/// Ctrl-C goes to the command, too, which then says what is kept: this program is to end after it.
-fn wait_for_the_command_on_ctrl_c() {
-    #[cfg(unix)]
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::default());
-}
-
-/// Ends by the signal that ended the command, if one did, so that a shell hears of it.
-fn end_as(status: ExitStatus) {
-    #[cfg(unix)]
-    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        let _ = signal_hook::low_level::emulate_default_handler(signal);
-    }
-    #[cfg(not(unix))]
-    let _ = status;
 }
 
 /// Whether a log is Parquet, by its first bytes.

@@ -4,11 +4,11 @@
 
 /// Watches for signals from now on. Without it, where the system has no such signals or no thread for them, they end the program as ever.
 pub(crate) fn watch() {
-    #[cfg(unix)]
+    #[cfg(all(unix, not(feature = "portable")))]
     let _ = unix::watch();
 }
 
-#[cfg(unix)]
+#[cfg(all(unix, not(feature = "portable")))]
 mod unix {
     use crate::terminal::harmless;
     use experiment::interrupt::hold;

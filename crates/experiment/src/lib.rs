@@ -2,6 +2,7 @@
 
 mod builder;
 mod canonical;
+mod clock;
 mod fields;
 mod hash;
 mod measured;
