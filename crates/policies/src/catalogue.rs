@@ -31,6 +31,7 @@ mod chosen;
 mod define;
 mod families;
 mod parameters;
+mod read;
 mod row;
 mod rows;
 pub mod table;

@@ -5,7 +5,7 @@ macro_rules! catalogue {
     ($(
         $(#[doc = $sentence:literal])+
         $Variant:ident = $name:literal {
-            $($(#[doc = $meaning:literal])+ #[serde($($serde:tt)*)] $field:ident: $type:ty,)*
+            $($(#[doc = $meaning:literal])+ $(#[serde($($serde:tt)*)])? $field:ident: $type:ty = $default:expr,)*
         }
         plays { $($family:ident($($play:tt)*))+ }
         horizon: $horizon:expr, answers: $answers:ident, limit: $limit:expr,
@@ -16,14 +16,13 @@ macro_rules! catalogue {
         /// A policy and its parameters.
         ///
         /// Reads and writes as `{ "pbm-ucb": { "epsilon": 0.0 } }`, and as text, `pbm-ucb(epsilon=0.1)`.
-        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-        #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+        #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
         pub enum PolicySpec {
             $(
                 $(#[doc = $sentence])+
                 #[serde(rename = $name)]
                 $Variant {
-                    $($(#[doc = $meaning])+ #[serde($($serde)*)] $field: $type,)*
+                    $($(#[doc = $meaning])+ $(#[serde($($serde)*)])? $field: $type,)*
                 },
             )*
         }
@@ -36,9 +35,11 @@ macro_rules! catalogue {
                     ParameterRow {
                         name: stringify!($field),
                         kind: <$type as Parameter>::KIND,
+                        of_type: <$type as Parameter>::TYPE,
                         meaning: concat!($($meaning),+).trim_ascii(),
                     },
                 )*],
+                parameter_names: &[$(stringify!($field)),*],
                 families: &[$(Family::$family),+],
                 answers: Answers::$answers,
                 limit: $limit,
@@ -49,6 +50,20 @@ macro_rules! catalogue {
         )*];
 
         impl PolicySpec {
+            /// All names, in the order of the rows.
+            pub(super) const NAMES: &[&str] = &[$($name),*];
+
+            /// The policy of this name with these parameters, and the default ones for those that are not given.
+            #[allow(unused_variables, reason = "not every policy has parameters")]
+            pub(super) fn from_values(name: &str, values: &[(&str, ParameterValue)]) -> Option<Self> {
+                Some(match name {
+                    $($name => Self::$Variant {
+                        $($field: take(values, stringify!($field)).unwrap_or_else(|| $default),)*
+                    },)*
+                    _ => return None,
+                })
+            }
+
             /// The name that it has in files.
             pub fn name(&self) -> &'static str {
                 match self {

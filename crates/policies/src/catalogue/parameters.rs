@@ -2,7 +2,8 @@
 
 use crate::{CascadeKlOrder, CascadeKlTest, Delta, MeanRadius, Pulls, ShowOrder};
 use confidence::{NonNegative, Probability, Rate};
-use serde::{Deserialize, Serialize};
+use serde::de::DeserializeSeed;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// What a parameter may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,40 +17,61 @@ pub enum Kind {
 }
 
 /// A type that parameters have.
-pub(super) trait Parameter {
+pub(super) trait Parameter: Sized {
     const KIND: Kind;
+    const TYPE: ParameterType;
+
+    /// A value of this type; none for one of another type.
+    fn of(value: ParameterValue) -> Option<Self>;
 }
 
-impl Parameter for NonNegative {
-    const KIND: Kind = Kind::Number("at least 0");
+/// Makes the types that parameters have from rows: a name, the type, and what its values may be.
+macro_rules! parameter_types {
+    ($($Name:ident($type:ty) = $kind:expr;)*) => {
+        /// A type that parameters have, as a value.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) enum ParameterType {
+            $($Name,)*
+        }
+
+        /// The value of a parameter.
+        #[derive(Debug, Clone, Copy)]
+        pub(super) enum ParameterValue {
+            $($Name($type),)*
+        }
+
+        impl<'de> DeserializeSeed<'de> for ParameterType {
+            type Value = ParameterValue;
+
+            fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<ParameterValue, D::Error> {
+                match self {
+                    $(Self::$Name => <$type>::deserialize(deserializer).map(ParameterValue::$Name),)*
+                }
+            }
+        }
+
+        $(
+            impl Parameter for $type {
+                const KIND: Kind = $kind;
+                const TYPE: ParameterType = ParameterType::$Name;
+
+                fn of(value: ParameterValue) -> Option<Self> {
+                    if let ParameterValue::$Name(value) = value { Some(value) } else { None }
+                }
+            }
+        )*
+    };
 }
 
-impl Parameter for Probability {
-    const KIND: Kind = Kind::Number("from 0 to 1");
-}
-
-impl Parameter for Delta {
-    const KIND: Kind = Kind::Number("above 0 and below 1");
-}
-
-impl Parameter for Option<usize> {
-    const KIND: Kind = Kind::Integer("from 0, below the number of positions; may be absent");
-}
-
-impl Parameter for Level {
-    const KIND: Kind = Kind::Choice(&["log-t", "log-t-3-log-log-t", "log-t-4-log-log-t"]);
-}
-
-impl Parameter for PbmPieLevel {
-    const KIND: Kind = Kind::Choice(&["log-t", "log-horizon"]);
-}
-
-impl Parameter for PbmPiePosition {
-    const KIND: Kind = Kind::Choice(&["last"]);
-}
-
-impl Parameter for ShowOrder {
-    const KIND: Kind = Kind::Choice(&[
+parameter_types! {
+    NonNegative(NonNegative) = Kind::Number("at least 0");
+    Probability(Probability) = Kind::Number("from 0 to 1");
+    Delta(Delta) = Kind::Number("above 0 and below 1");
+    Position(Option<usize>) = Kind::Integer("from 0, below the number of positions; may be absent");
+    Level(Level) = Kind::Choice(&["log-t", "log-t-3-log-log-t", "log-t-4-log-log-t"]);
+    PbmPieLevel(PbmPieLevel) = Kind::Choice(&["log-t", "log-horizon"]);
+    PbmPiePosition(PbmPiePosition) = Kind::Choice(&["last"]);
+    ShowOrder(ShowOrder) = Kind::Choice(&[
         "least-observed",
         "mean-asc",
         "mean-desc",
@@ -58,22 +80,15 @@ impl Parameter for ShowOrder {
         "lower-asc",
         "lower-desc",
     ]);
+    Pulls(Pulls) = Kind::Choice(&["list", "one"]);
+    CascadeKlTest(CascadeKlTest) = Kind::Choice(&["pair", "item"]);
+    CascadeKlOrder(CascadeKlOrder) = Kind::Choice(&["need", "least-observed"]);
+    MeanRadius(MeanRadius) = Kind::Choice(&["paper", "tight"]);
 }
 
-impl Parameter for Pulls {
-    const KIND: Kind = Kind::Choice(&["list", "one"]);
-}
-
-impl Parameter for CascadeKlTest {
-    const KIND: Kind = Kind::Choice(&["pair", "item"]);
-}
-
-impl Parameter for CascadeKlOrder {
-    const KIND: Kind = Kind::Choice(&["need", "least-observed"]);
-}
-
-impl Parameter for MeanRadius {
-    const KIND: Kind = Kind::Choice(&["paper", "tight"]);
+/// The value of this name.
+pub(super) fn take<T: Parameter>(values: &[(&str, ParameterValue)], name: &str) -> Option<T> {
+    values.iter().find(|(key, _)| *key == name).and_then(|(_, value)| T::of(*value))
 }
 
 /// An exploration rate by name.

@@ -1,6 +1,7 @@
 //! What the catalogue says of a policy.
 
 use super::Kind;
+use super::parameters::ParameterType;
 use std::fmt::{self, Display, Formatter};
 
 /// A policy of the catalogue.
@@ -12,6 +13,7 @@ pub struct Row {
     pub sentence: &'static str,
     /// Its parameters; all have defaults.
     pub parameters: &'static [ParameterRow],
+    pub(super) parameter_names: &'static [&'static str],
     /// What it plays.
     pub families: &'static [Family],
     /// What becomes of answers that are late, lost or doubled.
@@ -33,6 +35,8 @@ pub struct ParameterRow {
     pub name: &'static str,
     /// What it may be.
     pub kind: Kind,
+    /// The type of its values.
+    pub(super) of_type: ParameterType,
     /// What it means.
     pub meaning: &'static str,
 }

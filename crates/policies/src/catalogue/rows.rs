@@ -5,8 +5,8 @@
 
 use super::define::{arm, builders, catalogue, with_family};
 use super::parameters::{
-    Level, Parameter, PbmPieLevel, PbmPiePosition, radius_as_printed, rucb_alpha, rucb_unseen,
-    strong_transitivity,
+    Level, Parameter, ParameterValue, PbmPieLevel, PbmPiePosition, radius_as_printed, rucb_alpha,
+    rucb_unseen, strong_transitivity, take,
 };
 use super::row::{Answers, CELLS, Family, ITEMS, Limit, ParameterRow, Row};
 use super::visit::{
@@ -21,14 +21,13 @@ use crate::{
 };
 use click_models::{ListShape, PbmKnown, TableShape};
 use confidence::{NonNegative, Probability, Rate};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 catalogue! {
     /// PBM-UCB with level `(1 + epsilon) ln t`.
     PbmUcb = "pbm-ucb" {
         /// Added share of `ln t`.
-        #[serde(default)]
-        epsilon: NonNegative,
+        epsilon: NonNegative = NonNegative::default(),
     }
     plays {
         PositionBased(known, _horizon => PbmUcb::new(known, Rate::scaled_log(epsilon)))
@@ -41,14 +40,11 @@ catalogue! {
     /// PBM-PIE with level `(1 + epsilon) ln t` or `(1 + epsilon) ln T`.
     PbmPie = "pbm-pie" {
         /// Added share of the logarithm.
-        #[serde(default)]
-        epsilon: NonNegative,
+        epsilon: NonNegative = NonNegative::default(),
         /// Which logarithm.
-        #[serde(default)]
-        level: PbmPieLevel,
+        level: PbmPieLevel = PbmPieLevel::default(),
         /// Position at which it explores.
-        #[serde(default)]
-        position: PbmPiePosition,
+        position: PbmPiePosition = PbmPiePosition::default(),
     }
     plays {
         PositionBased(known, horizon => match position {
@@ -103,8 +99,7 @@ catalogue! {
     /// RSF-KL-UCB.
     RsfKlUcb = "rsf-kl-ucb" {
         /// Exploration rate.
-        #[serde(default)]
-        level: Level,
+        level: Level = Level::default(),
     }
     plays {
         Prefix(known, _horizon => PrefixKlUcb::new(known, level.into()))
@@ -127,8 +122,7 @@ catalogue! {
     /// KL-UCB on an observed prefix, the rule of RSF-KL-UCB, or over the cells of a table.
     KlUcb = "kl-ucb" {
         /// Exploration rate.
-        #[serde(default)]
-        level: Level,
+        level: Level = Level::default(),
     }
     plays {
         Prefix(known, _horizon => PrefixKlUcb::new(known, level.into()))
@@ -152,8 +146,7 @@ catalogue! {
     /// CascadeKL-UCB.
     CascadeKlUcb = "cascade-kl-ucb" {
         /// Exploration rate.
-        #[serde(default = "Level::log_t_plus_3_log_log_t")]
-        level: Level,
+        level: Level = Level::log_t_plus_3_log_log_t(),
     }
     plays {
         Prefix(known, _horizon => PrefixKlUcb::new(known, level.into()))
@@ -186,8 +179,7 @@ catalogue! {
     /// CascadeUCB-V.
     CascadeUcbV = "cascade-ucb-v" {
         /// Factor of the exploration `ln t`.
-        #[serde(default = "PrefixUcbV::default_zeta")]
-        zeta: NonNegative,
+        zeta: NonNegative = PrefixUcbV::default_zeta(),
     }
     plays {
         Prefix(known, _horizon => PrefixUcbV::new(known).with_zeta(zeta))
@@ -200,8 +192,7 @@ catalogue! {
     /// dcmKL-UCB.
     DcmKlUcb = "dcm-kl-ucb" {
         /// Exploration rate.
-        #[serde(default = "Level::log_t_plus_3_log_log_t")]
-        level: Level,
+        level: Level = Level::log_t_plus_3_log_log_t(),
     }
     plays {
         Prefix(known, _horizon => PrefixKlUcb::new(known, level.into()))
@@ -224,11 +215,10 @@ catalogue! {
     /// PIE(l).
     Pie = "pie" {
         /// 0-based position at which it explores; where the last leader stands when absent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        position: Option<usize>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        position: Option<usize> = None,
         /// Exploration rate.
-        #[serde(default)]
-        level: Level,
+        level: Level = Level::default(),
     }
     plays {
         Prefix(known, _horizon => match position {
@@ -264,8 +254,7 @@ catalogue! {
     /// Epsilon-greedy on clicks by displays.
     EpsilonGreedy = "epsilon-greedy" {
         /// Probability of a random list.
-        #[serde(default = "EpsilonGreedy::default_epsilon")]
-        epsilon: Probability,
+        epsilon: Probability = EpsilonGreedy::default_epsilon(),
     }
     plays {
         AnyList(shape, _horizon => EpsilonGreedy::new(shape, epsilon))
@@ -338,17 +327,13 @@ catalogue! {
     /// `CascadeBAI`.
     CascadeBai = "cascade-bai" {
         /// Probability with which its answer may be wrong.
-        #[serde(default)]
-        delta: Delta,
+        delta: Delta = Delta::default(),
         /// How much less attractive than the last of the best an item of the answer may be.
-        #[serde(default)]
-        epsilon: NonNegative,
+        epsilon: NonNegative = NonNegative::default(),
         /// Factor before the root of the radius.
-        #[serde(default = "radius_as_printed")]
-        radius_scale: NonNegative,
+        radius_scale: NonNegative = radius_as_printed(),
         /// What is shown first.
-        #[serde(default)]
-        order: ShowOrder,
+        order: ShowOrder = ShowOrder::default(),
     }
     plays {
         Stopping(shape within epsilon => {
@@ -364,20 +349,15 @@ catalogue! {
     /// `BatRac`, which sees every item that it pulls.
     Batrac = "batrac" {
         /// Probability with which its answer may be wrong.
-        #[serde(default)]
-        delta: Delta,
+        delta: Delta = Delta::default(),
         /// How much less attractive than the last of the best an item of the answer may be.
-        #[serde(default)]
-        epsilon: NonNegative,
+        epsilon: NonNegative = NonNegative::default(),
         /// Factor before the root of the radius.
-        #[serde(default = "radius_as_printed")]
-        radius_scale: NonNegative,
+        radius_scale: NonNegative = radius_as_printed(),
         /// What is pulled first.
-        #[serde(default)]
-        order: ShowOrder,
+        order: ShowOrder = ShowOrder::default(),
         /// How many items a step pulls.
-        #[serde(default)]
-        pulls: Pulls,
+        pulls: Pulls = Pulls::default(),
     }
     plays {
         FullFeedback(shape within epsilon => {
@@ -393,17 +373,13 @@ catalogue! {
     /// `cascade-kl`.
     CascadeKl = "cascade-kl" {
         /// Probability with which its answer may be wrong.
-        #[serde(default)]
-        delta: Delta,
+        delta: Delta = Delta::default(),
         /// How much less attractive than the last of the best an item of the answer may be.
-        #[serde(default)]
-        epsilon: NonNegative,
+        epsilon: NonNegative = NonNegative::default(),
         /// How it finds out who is better.
-        #[serde(default)]
-        test: CascadeKlTest,
+        test: CascadeKlTest = CascadeKlTest::default(),
         /// Who is shown, and in which order.
-        #[serde(default)]
-        order: CascadeKlOrder,
+        order: CascadeKlOrder = CascadeKlOrder::default(),
     }
     plays {
         Stopping(shape within epsilon => {
@@ -419,11 +395,9 @@ catalogue! {
     /// KL-LUCB.
     KlLucb = "kl-lucb" {
         /// Probability with which its answer may be wrong.
-        #[serde(default)]
-        delta: Delta,
+        delta: Delta = Delta::default(),
         /// How much less attractive than the last of the best an item of the answer may be.
-        #[serde(default)]
-        epsilon: NonNegative,
+        epsilon: NonNegative = NonNegative::default(),
     }
     plays {
         Stopping(shape within epsilon => KlLucb::new(shape, delta).with_epsilon(epsilon))
@@ -446,11 +420,9 @@ catalogue! {
     /// RUCB.
     Rucb = "rucb" {
         /// Factor of `ln t / n` under the root.
-        #[serde(default = "rucb_alpha")]
-        alpha: NonNegative,
+        alpha: NonNegative = rucb_alpha(),
         /// The upper bound of a pair never compared.
-        #[serde(default = "rucb_unseen")]
-        unseen: NonNegative,
+        unseen: NonNegative = rucb_unseen(),
     }
     plays {
         Pairs(known, _horizon => Rucb::new(known.shape, alpha).with_unseen(unseen))
@@ -463,11 +435,9 @@ catalogue! {
     /// Beat the Mean, which takes the horizon from the experiment.
     BeatTheMean = "beat-the-mean" {
         /// The constant of relaxed stochastic transitivity.
-        #[serde(default = "strong_transitivity")]
-        gamma: NonNegative,
+        gamma: NonNegative = strong_transitivity(),
         /// As printed, or without its factor 3 and without meetings of an item with itself.
-        #[serde(default)]
-        radius: MeanRadius,
+        radius: MeanRadius = MeanRadius::default(),
     }
     plays {
         Pairs(known, horizon => {

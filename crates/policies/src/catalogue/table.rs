@@ -58,7 +58,7 @@ pub fn parameters() -> String {
         let mut name = format!("`{}`", row.name);
         for parameter in row.parameters {
             let default = default_of(&defaults, parameter);
-            let ParameterRow { name: key, kind, meaning } = parameter;
+            let ParameterRow { name: key, kind, meaning, .. } = parameter;
             line(&mut text, &[&name, &format!("`{key}`"), &default, &kind.to_string(), meaning]);
             name.clear();
         }
