@@ -310,8 +310,8 @@ fn text_in_several_forms() {
 #[test]
 fn broken_text_is_pointed_at() {
     for (text, wanted) in [
-        ("", "f:1:1: no row: expected a preference matrix, a line a row"),
-        ("# nothing\n", "f:1:1: no row: expected a preference matrix, a line a row"),
+        ("", "f:1:1: no row: expected a preference matrix, one line per row"),
+        ("# nothing\n", "f:1:1: no row: expected a preference matrix, one line per row"),
         ("0.5", "f:1:1: 1 to compare: at least 2 are needed"),
         ("0.5,x\n0.4,0.5", "f:1:5: `x` is not a number"),
         ("0.5  é0\n0.4 0.5", "f:1:6: `é0` is not a number"),

@@ -1,5 +1,5 @@
 //! The divergence between two Bernoulli laws, which [`klucb`](crate::klucb) inverts. [`divergence`](crate::divergence) exports it and
-//! documents //! definition, reference and numerics.
+//! documents definition, reference and numerics.
 
 use crate::math::{ln, ln_1p, relative_entropy};
 

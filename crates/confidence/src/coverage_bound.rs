@@ -79,8 +79,9 @@ pub fn kl_ucb(t: u64, level: f64) -> f64 {
     probability(1.0 - level + ln(slices))
 }
 
-/// `e level ln(t) exp(-level)`: Proposition 8 of the PBM paper; the corrected version rounds the number of slices `level ln t` up. ///
-/// /// The bound is on the probability that the PBM-UCB index at round `t` is below the attraction probability.
+/// `e level ln(t) exp(-level)`: Proposition 8 of the PBM paper; the corrected version rounds the number of slices `level ln t` up.
+///
+/// The bound is on the probability that the PBM-UCB index at round `t` is below the attraction probability.
 ///
 /// ```
 /// use confidence::coverage_bound::{Constants, pbm_ucb};
@@ -98,8 +99,9 @@ pub fn pbm_ucb(t: u64, level: f64, constants: Constants) -> f64 {
     probability(1.0 - level + ln(slices))
 }
 
-/// `e^(L + 1) (ceil(level ln t) level / L)^L exp(-level)` for `level >= L + 1`, else 1: Proposition 10 of the PBM paper. /// /// The
-/// bound is on the probability that the multi-position index at round `t` is below the attraction probability; `L` is `n_positions`.
+/// `e^(L + 1) (ceil(level ln t) level / L)^L exp(-level)` for `level >= L + 1`, else 1: Proposition 10 of the PBM paper.
+///
+/// The bound is on the probability that the multi-position index at round `t` is below the attraction probability; `L` is `n_positions`.
 ///
 /// ```
 /// use confidence::coverage_bound::multi_position;
@@ -143,7 +145,7 @@ pub fn lil_scale(constants: Constants) -> f64 {
     }
 }
 
-/// `sqrt(delta / (12 L))`, at which the probability that any of the `L` items fails is at most `delta / 2`; or /// `delta / (12 L)`, as
+/// `sqrt(delta / (12 L))`, at which the probability that any of the `L` items fails is at most `delta / 2`; or `delta / (12 L)`, as
 /// printed in the proofs.
 ///
 /// ```

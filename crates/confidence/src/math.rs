@@ -141,7 +141,9 @@ fn ln_of_parts(k: f64, m: f64) -> f64 {
     k * LN_2_HIGH - ((correction - k * LN_2_LOW) - f)
 }
 
-/// [`ln`] of several positive normal numbers, lane by lane and free of branches, so that they share vector registers. The results have
+/// [`ln`] of several positive normal numbers, lane by lane and free of branches, so that they share vector registers.
+///
+/// The results have
 /// the same bits as [`ln`]. For other arguments than positive normal numbers, they are meaningless.
 ///
 /// ```

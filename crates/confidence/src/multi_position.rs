@@ -34,7 +34,9 @@
 //! `Phi` is summed from [`relative_entropy`](crate::math::relative_entropy) terms, none negative, each accurate in relative terms. `Phi`
 //! is convex, so a Newton step from *any* point right of `theta_min` ends right of the upper root (the tangent lies below the function),
 //! and one from the left ends left of the lower root. The last step of the solver is such a step, plus a bound on its rounding error: an
-//! upper index never lies below the true root, a lower one never above it. Arguments out of range are clamped: clicks beyond shows count
+//! upper index never lies below the true root, a lower one never above it.
+//!
+//! Arguments out of range are clamped: clicks beyond shows count
 //! as shows, examinations outside `[0, 1]` as the nearer edge (NaN as 0), a negative level as 0, and a positive level below 1e-250 as
 //! 1e-250. Slices of unequal length are cut to the shortest.
 //!

@@ -2,13 +2,13 @@
 //!
 //! Within a stage an elimination needs only the clicks of every row and of every column, and where plays go does not depend on clicks. So
 //! instead of drawing every round, `m` sweeps are drawn at once. The shared random columns of the sweeps are a multinomial; given
-//! how often each column came, the clicks of a row are a sum of binomials, one a column, independent of those of the other rows, since
+//! how often each column came, the clicks of a row are a sum of binomials, one per column, independent of those of the other rows, since
 //! no two plays are made in the same round. Columns with the same probability count as one. A stretch ends where the stage ends or at the
 //! sweep before a checkpoint; what remains up to the checkpoint is played round by round. So curves are exact in law at every checkpoint.
 //!
 //! Reference: none needed. Deviations: users are not the ones that the other contenders of a replication meet, so differences from them
 //! are not paired more closely than those of independent runs. Numerics: see `binomial`. Complexity: O(K + L) binomials for every pair
-//! of a stretch and a different probability (`UCB1Elim`: one an arm), whatever the number of rounds.
+//! of a stretch and a different probability (`UCB1Elim`: one per arm), whatever the number of rounds.
 
 use crate::binomial::{binomial, multinomial};
 use crate::run::play_round;

@@ -1,4 +1,4 @@
-//! Calls every scalar function with any three bit patterns: no panic, no NaN from numbers, //! indices in their range, and inverted tests
+//! Calls every scalar function with any three bit patterns: no panic, no NaN from numbers, indices in their range, and inverted tests
 //! that agree with the index.
 //!
 //! `cargo +nightly fuzz run scalar -- -max_total_time=60`

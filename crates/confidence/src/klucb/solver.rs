@@ -28,9 +28,10 @@ pub(super) const TINY: f64 = 1e-150;
 /// The displacement `x` in `(0, b]` with `a ln(a / (a + x)) + b ln(b / (b - x)) = c`, rounded up, where
 /// `b = 1 - a`.
 ///
-/// The upper index of mean `p` is `p + x` for `a = p`; the lower one is `p - x` for `a = 1 - p`. `b` may be a rounded `1 - a`. For `a <
-/// 1/2` its error is at most 2^-54, which moves the root by at most as much: half /// a unit in the last place of an index above 1/2.
-/// [`round_up`] covers this.
+/// The upper index of mean `p` is `p + x` for `a = p`; the lower one is `p - x` for `a = 1 - p`.
+///
+/// `b` may be a rounded `1 - a`. For `a < 1/2` its error is at most 2^-54, which moves the root by at most as much: half a unit in the
+/// last place of an index above 1/2. [`round_up`] covers this.
 #[inline]
 pub(super) fn displacement(a: f64, b: f64, c: f64) -> f64 {
     if a < TINY || b < TINY || c < TINY {

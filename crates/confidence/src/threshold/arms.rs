@@ -57,6 +57,7 @@ impl KlUcbArms {
     /// Sets the arm's clicks and failures; negative numbers count as 0. Cost: two logarithms.
     ///
     /// # Panics
+    ///
     /// If `arm` is out of range.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is the point")]

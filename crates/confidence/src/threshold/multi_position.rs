@@ -11,7 +11,9 @@ const SLOPE_SLACK: f64 = 1.0 / (1_u64 << 46) as f64;
 /// The most positions that [`MultiPositionThreshold`] holds.
 pub const MAX_POSITIONS: usize = 64;
 
-/// `S ln(S / (N kappa)) + F ln(F / N)` of one position: an item's `H` is the sum over its positions, in nats. A position that is never
+/// `S ln(S / (N kappa)) + F ln(F / N)` of one position: an item's `H` is the sum over its positions, in nats.
+///
+/// A position that is never
 /// examined contributes 0.
 ///
 /// ```
