@@ -281,7 +281,7 @@ fn table() {
     );
     let names = [
         "KL-UCB index, 53 steps of bisection",
-        "the same, textbook formula and platform's logarithm",
+        "bisection, textbook formula and platform's logarithm",
         "`kl_ucb_upper`",
         "`kl_ucb_upper_batch`",
         "`KlUcbThreshold::candidates`",

@@ -1,68 +1,69 @@
-//! Regret bounds that depend on an instance: what the best policy cannot avoid, and what the papers' policies guarantee.
+//! Regret bounds for an instance: lower bounds for any policy, and the papers' upper bounds for their policies.
 //!
-//! Every function takes the parameters as plain slices **in any order** and sorts them itself: attraction decreasing, so
-//! that the best `n_positions` items come first, and examination decreasing, so that they stand in the order in which the
-//! best list fills them. Weights and leave probabilities alone stay where they are, since there the user goes from the top down. Every constant multiplies `ln T` in the limit of a long horizon, in clicks.
+//! Every function takes the parameters as plain slices **in any order** and sorts them itself: attraction decreasing, so that the best
+//! `n_positions` items come first, and examination decreasing, so that positions are in the order in which the best list fills them. Only
+//! weights and leave probabilities keep their order, since these users scan from the top down. Unless stated otherwise, a result is the
+//! constant before `ln T` in the limit of a long horizon, in clicks.
 //!
-//! | function | what it says | where |
+//! | function | result | source |
 //! |---|---|---|
-//! | [`pbm_lower_bound`] | no uniformly efficient policy has a smaller regret in the PBM | PBM paper, Theorem 6, (6) |
-//! | [`pbm_lower_bound_terms`] | the same item by item, with the position where exploring is cheapest | (6) |
-//! | [`pbm_relaxed_lower_bound`] | a simpler, smaller bound: exploration at the most examined position | section 3.3, corrected |
+//! | [`pbm_lower_bound`] | lower bound for uniformly efficient policies in the PBM | PBM paper, Theorem 6, (6) |
+//! | [`pbm_lower_bound_terms`] | the terms of that bound, one per item, with the cheapest position to explore it | (6) |
+//! | [`pbm_relaxed_lower_bound`] | a simpler, smaller lower bound: exploration at the most examined position | section 3.3, corrected |
 //! | [`pbm_last_position_cost`] | regret of exploring at the least examined position only; *not* a lower bound | section 3.3, as printed |
-//! | [`pbm_pie_upper_bound`] | regret of PBM-PIE, leading constant | Theorem 11 |
-//! | [`pbm_ucb_upper_bound`] | regret of PBM-UCB, leading constant | Theorem 9 |
-//! | [`pbm_ucb_examination_factor`] | its part that depends on examination alone, `C(kappa)` | Theorem 9 |
-//! | [`smallest_permutation_gap`] | its `Delta`: the smallest price of ordering the best items wrongly | Theorem 9 |
-//! | [`multiple_play_lower_bound`] | no uniformly efficient policy has a smaller regret when every position is seen | (3) |
-//! | [`semi_bandit_lower_bound`] | the same for the random semi-bandit | RSF paper, Theorem 4 |
-//! | [`cascade_lower_bound`] | the same for the cascade model | Kveton et al. 2015, Theorem 4, generalised |
-//! | [`weighted_cascade_lower_bound`] | the same with weights by position, tight where every weight is above the next one by at least the last | Combes et al. 2015, generalised |
-//! | [`dcm_lower_bound`] | the same for satisfaction in the dependent click model, not tight | Katariya et al. 2016, Theorem 3, generalised |
+//! | [`pbm_pie_upper_bound`] | upper bound for PBM-PIE, leading constant | Theorem 11 |
+//! | [`pbm_ucb_upper_bound`] | upper bound for PBM-UCB, leading constant | Theorem 9 |
+//! | [`pbm_ucb_examination_factor`] | the factor of that bound that depends on examination alone, `C(kappa)` | Theorem 9 |
+//! | [`smallest_permutation_gap`] | `Delta` of that bound: the smallest gap of a wrong order of the best items | Theorem 9 |
+//! | [`multiple_play_lower_bound`] | lower bound if every position is observed | (3) |
+//! | [`semi_bandit_lower_bound`] | lower bound for the random semi-bandit | RSF paper, Theorem 4 |
+//! | [`cascade_lower_bound`] | lower bound for the cascade model | Kveton et al. 2015, Theorem 4, generalised |
+//! | [`weighted_cascade_lower_bound`] | lower bound for the cascade model with weights by position, tight if every weight exceeds the next one by at least the last weight | Combes et al. 2015, generalised |
+//! | [`dcm_lower_bound`] | lower bound for satisfaction in the dependent click model, not tight | Katariya et al. 2016, Theorem 3, generalised |
 //! | [`rank_one_hardness`] | gaps, `mu`, `p_max` and `gamma` of a rank-one instance | `Rank1ElimKL` paper, (1) to (5) |
-//! | [`rank_one_upper_bound`] | regret of `Rank1ElimKL` after `n` rounds, in clicks | its Theorem 1, as printed |
-//! | [`rank_one_upper_bound_corrected`] | the same with the constant that the proof gives | its Lemma 4 |
-//! | [`cascade_bai_lower_bound`] | steps that no policy can do without which finds the best items of cascading users | `CascadeBAI` paper, Theorem 4.8 |
-//! | [`cascade_bai_lower_bound_unrounded`] | the same before the proof rounds down | its section 5.3 |
-//! | [`cascade_bai_gaps`], [`cascade_bai_observations`] | gaps, and how many observations they need (`T-bar`) | section 4.1 |
-//! | [`cascade_bai_observations_corrected`] | the same with the constants that the proof needs | Lemma 5.8 |
-//! | [`cascade_bai_upper_terms`] | what the steps of `CascadeBAI` are bounded with | Theorem 4.1 |
-//! | [`cascade_bai_tolerant_upper_terms`] | the same for a large tolerance | Proposition C.1 |
-//! | [`cascade_bai_n1_bound`] | its first term from two weights | Proposition 4.2 |
-//! | [`cascade_bai_two_level_upper_bound`] | steps of `CascadeBAI`, K items of one weight and the others of another | Proposition 4.6, D.4 |
-//! | [`cascade_bai_two_level_lower_bound`] | steps of any policy there | Corollary 4.9 |
-//! | [`cascade_bai_two_level_rates`] | how both grow | Corollary 4.10 |
-//! | [`expected_observations`] | items of a list that users look at, on average | section 5.1 |
-//! | [`cascade_fewest_observations`], [`cascade_most_observations`] | the same of the worst and of the best list (`mu_k`, `mu~_k`) | Theorem 5.1 |
-//! | [`cascade_observations_deviation`] | how uncertain their number is (`v_k`) | Lemma 5.5 |
-//! | [`dueling_lower_bound`] | no uniformly efficient policy has a smaller regret where two items are compared | Komiyama et al. 2015, Theorem 2 |
+//! | [`rank_one_upper_bound`] | upper bound for `Rank1ElimKL` after `n` rounds, in clicks | `Rank1ElimKL` paper, Theorem 1, as printed |
+//! | [`rank_one_upper_bound_corrected`] | that bound with the constant that the proof gives | `Rank1ElimKL` paper, Lemma 4 |
+//! | [`cascade_bai_lower_bound`] | lower bound on the rounds of any policy that identifies the best items of cascading users | `CascadeBAI` paper, Theorem 4.8 |
+//! | [`cascade_bai_lower_bound_unrounded`] | that bound before the proof rounds down | `CascadeBAI` paper, section 5.3 |
+//! | [`cascade_bai_gaps`], [`cascade_bai_observations`] | gaps, and the number of observations that they require (`T-bar`) | section 4.1 |
+//! | [`cascade_bai_observations_corrected`] | `T-bar` with the constants that the proof requires | Lemma 5.8 |
+//! | [`cascade_bai_upper_terms`] | terms of the upper bound on the rounds of `CascadeBAI` | Theorem 4.1 |
+//! | [`cascade_bai_tolerant_upper_terms`] | terms of the upper bound for a large tolerance | Proposition C.1 |
+//! | [`cascade_bai_n1_bound`] | bound on the first term of Theorem 4.1 from two weights | Proposition 4.2 |
+//! | [`cascade_bai_two_level_upper_bound`] | upper bound on the rounds of `CascadeBAI` if K items have one weight and the others another | Proposition 4.6, D.4 |
+//! | [`cascade_bai_two_level_lower_bound`] | lower bound for any policy on such instances | Corollary 4.9 |
+//! | [`cascade_bai_two_level_rates`] | growth rates of both bounds | Corollary 4.10 |
+//! | [`expected_observations`] | mean number of observed items of a list | section 5.1 |
+//! | [`cascade_fewest_observations`], [`cascade_most_observations`] | the smallest and the largest such mean of any list (`mu_k`, `mu~_k`) | Theorem 5.1 |
+//! | [`cascade_observations_deviation`] | sub-Gaussian parameter of the number of observed items (`v_k`) | Lemma 5.5 |
+//! | [`dueling_lower_bound`] | lower bound for dueling bandits | Komiyama et al. 2015, Theorem 2 |
 //! | [`rucb_settled_after`], [`rucb_duels`], [`rucb_log_coefficient`] | `C(delta)`, `D_ij`, and the sum that multiplies `ln t` | RUCB paper, Theorem 2 |
-//! | [`rucb_high_probability_bound`] | regret of RUCB but for a probability `delta` | Theorem 2 |
-//! | [`rucb_expected_bound`] | mean regret of RUCB | Theorem 3 |
+//! | [`rucb_high_probability_bound`] | upper bound for RUCB with probability `1 - delta` | Theorem 2 |
+//! | [`rucb_expected_bound`] | upper bound on the mean regret of RUCB | Theorem 3 |
 //!
 //! # What the functions do with odd input
 //!
-//! They never panic and always return. *Malformed* input gives NaN ([`None`] from [`pbm_lower_bound_terms`]): a number that
-//! is not a probability, no item, no position, more positions than items. Well-formed input that the papers leave out:
+//! They never panic and always return. *Malformed* input gives NaN ([`None`] from [`pbm_lower_bound_terms`]): a number that is not a
+//! probability, no item, no position, more positions than items. The papers do not cover some well-formed input:
 //!
-//! - An item as attractive as the last of the best list is not suboptimal and costs nothing in a lower bound. The upper
-//!   bound of Theorem 9 is `+inf` then, as its formula says.
-//! - A position that nobody examines gives no information and is left out of the minimum in Theorem 6. The threshold stays
-//!   the `n_positions`-th largest attraction, as printed; leave such positions out of the slice, as
-//!   [`PositionBased::lower_bound`](crate::PositionBased::lower_bound) does, to have the bound of the list that users do
-//!   see. Where nobody examines anything every list is optimal and the constant is 0.
-//! - Rank-one bounds are not a constant for `ln T` but clicks in `horizon` rounds; what they are where the paper leaves them undefined is
-//!   said there.
-//! - Bounds on identification are steps, not regret; what they are where the paper leaves them undefined is said there.
-//! - An item that one display can rule out (the threshold is 1 and seen with certainty) costs nothing.
+//! - An item as attractive as the last of the best list is not suboptimal and costs nothing in a lower bound. The upper bound of Theorem
+//!   9 is then `+inf`, by its formula.
+//! - A position that is never examined gives no information and is ignored in the minimum of Theorem 6. The threshold remains the
+//!   `n_positions`-th largest attraction, as printed. To get the bound for the list that users examine, remove such positions from the
+//!   slice, as [`PositionBased::lower_bound`](crate::PositionBased::lower_bound) does. If no position is ever examined, every list is
+//!   optimal and the constant is 0.
+//! - Rank-one bounds are clicks in `horizon` rounds, not constants before `ln T`. Each function documents its result if the paper leaves
+//!   it undefined.
+//! - Bounds on identification are rounds, not regret. Each function documents its result if the paper leaves it undefined.
+//! - An item that one display can rule out (the threshold is 1 and its position always examined) costs nothing.
 //!
 //! # Numerics
 //!
-//! Divergences of nearly equal probabilities are the difficulty. A bound is a sum of regrets per unit of information, and
-//! both are taken per click given up, see `nats_per_click` in the source, so that the gap between two items enters by one
-//! subtraction, exact where the items are close, and no divergence underflows. Relative error: at most 3e-15 on 3,000
-//! random instances, near ties and near-certain clicks among them, against 60 digits; evaluated as
-//! printed, equation (6) is off by up to 4 % there. Complexity: a sort, and O(1) for each pair of a suboptimal item and a position.
+//! The difficulty is the divergence of nearly equal probabilities. A bound is a sum of regrets per unit of information. Both are computed
+//! per lost click (see `nats_per_click` in the source). So the gap between two items enters by one subtraction, which is exact if the
+//! items are close, and no divergence underflows. The relative error is at most 3e-15 on 3,000 random instances, compared with 60 digits,
+//! including near ties and near-certain clicks; evaluated as printed, equation (6) is wrong by up to 4 % there. Complexity: a sort, and
+//! O(1) for each pair of a suboptimal item and a position.
 
 mod cascade;
 mod cascade_bai;
@@ -99,7 +100,7 @@ use crate::Error;
 use crate::linear_list::decreasing;
 use confidence::math::relative_entropy;
 
-/// Probabilities in decreasing order, with the places that they had in the caller's slice.
+/// Probabilities in decreasing order, with their indices in the caller's slice.
 #[derive(Debug)]
 struct Decreasing {
     values: Vec<f64>,
@@ -116,17 +117,17 @@ impl Decreasing {
 
     /// The attraction of the last item of the best list (the paper's `theta_L`), and the items below the list.
     ///
-    /// `None` if a list of that length cannot be filled.
+    /// `None` if there are fewer items than positions, or no position.
     fn threshold_and_rest(&self, n_positions: usize) -> Option<(f64, &[f64])> {
         let last = n_positions.checked_sub(1)?;
         Some((*self.values.get(last)?, &self.values[n_positions..]))
     }
 }
 
-/// Information per click given up: `d(c p, c q) / (c (q - p))` for `0 <= p < q <= 1` and `0 < c <= 1`, in nats a click.
+/// Information per lost click: `d(c p, c q) / (c (q - p))` for `0 <= p < q <= 1` and `0 < c <= 1`, in nats per click.
 ///
-/// `c` is the examination of a position, `q` the attraction of an item that belongs there and `p` that of one that does
-/// not. Showing the second costs `c (q - p)` clicks and tells `p` from `q` at `d(c p, c q)` nats.
+/// `c` is the examination of a position, `q` the attraction of the optimal item for it, and `p` the attraction of a suboptimal item.
+/// Showing the suboptimal item costs `c (q - p)` clicks and gives `d(c p, c q)` nats of information to distinguish `p` from `q`.
 ///
 /// With `e(p, q) = p ln(p/q) - p + q`, which is homogeneous, `d(c p, c q) = e(c p, c q) + e(1 - c p, 1 - c q)`. The first
 /// part divided by the clicks does not depend on `c`; scaling it by `q` keeps it away from underflow.

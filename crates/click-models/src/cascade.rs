@@ -1,8 +1,8 @@
 //! The cascade model: the user scans the list from the top, clicks on the first attractive item and leaves.
 //!
-//! Showing item `k`, the user is attracted with probability `attraction[k]`, independently of the items above. The reward of
-//! a round is 1 if there is a click; with weights it is the weight of the clicked position. The learner sees the click: what
-//! stands above it was examined and not attractive, and nothing is known below it.
+//! Showing item `k`, the user is attracted with probability `attraction[k]`, independently of the items above. The reward of a round is 1
+//! if there is a click; with weights it is the weight of the clicked position. The learner observes the click: items above it were
+//! examined and not attractive, and there is no information below it.
 //!
 //! Reference: Craswell, Zoeter, Taylor, Ramsey, *An experimental comparison of click position-bias models*, WSDM 2008; as a
 //! bandit Kveton, Szepesvari, Wen, Ashkan, *Cascading bandits*, ICML 2015, section 2, equation (1). Weights by position:
@@ -16,7 +16,7 @@
 //! | `expected_reward` | `f(A, w bar)` | - | reward per round: clicks, if there are no weights |
 //! | `optimal_action` | `A*` | `n_positions` | - |
 //!
-//! Numerics: one uniform draw a position, of the positions below a click too. Complexity: O(`n_positions`) a round.
+//! Numerics: one uniform draw per position, also below a click. Complexity: O(`n_positions`) per round.
 //!
 //! # Examples
 //!
@@ -66,18 +66,18 @@ struct Parameters {
 }
 
 impl CascadeModel {
-    /// Users with these attraction probabilities, one an item, and lists of `n_positions`.
+    /// Users with these attraction probabilities, one per item, and lists of `n_positions`.
     ///
     /// # Errors
     ///
-    /// What [`ListShape::new`] refuses.
+    /// As [`ListShape::new`].
     pub fn new(attraction: Vec<Probability>, n_positions: usize) -> Result<Self, Error> {
         let shape = ListShape::new(attraction.len(), n_positions)?;
         let best = decreasing(&attraction).into_iter().take(n_positions).map(ItemId::from_index).collect();
         Ok(Self { shape, attraction, weights: None, optimal_action: best, optimal_reward: 0.0 }.valued())
     }
 
-    /// The same from plain numbers.
+    /// [`CascadeModel::new`] from plain numbers.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl CascadeModel {
         Self::new(Error::probabilities("attraction", attraction)?, n_positions)
     }
 
-    /// The same users where a click on a position is worth its weight, which does not rise from the top down.
+    /// Gives every position a weight, the reward of a click there. Weights must not rise from the top down.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl CascadeModel {
         let mut checked = Vec::with_capacity(n_positions);
         let mut above = f64::INFINITY;
         for (position, &weight) in weights.iter().enumerate() {
-            // Sums over any number of rounds stay finite.
+            // The limit keeps sums over any number of rounds finite.
             match NonNegative::new(weight) {
                 Ok(number) if weight <= MAX_WEIGHT => checked.push(number),
                 _ => return Err(Error::NotAWeight { index: position, value: weight }),
@@ -112,7 +112,7 @@ impl CascadeModel {
         Ok(Self { weights: Some(checked), ..self }.valued())
     }
 
-    /// With the best list's reward worked out.
+    /// Fills in the reward of the best list.
     fn valued(mut self) -> Self {
         self.optimal_reward = self.expected_reward(&self.optimal_action);
         self
@@ -123,18 +123,18 @@ impl CascadeModel {
         self.shape
     }
 
-    /// Probability that an item attracts, one an item.
+    /// Probability that an item attracts, one per item.
     pub fn attraction(&self) -> &[Probability] {
         &self.attraction
     }
 
-    /// What a click is worth, one number a position; none where a click is worth 1 everywhere.
+    /// The reward of a click, one number per position; `None` if it is 1 everywhere.
     pub fn weights(&self) -> Option<&[NonNegative]> {
         self.weights.as_deref()
     }
 
-    /// The regret that no uniformly efficient policy can avoid on this instance, per `ln T`:
-    /// [`bounds::cascade_lower_bound`], or with weights [`bounds::weighted_cascade_lower_bound`].
+    /// Lower bound on the regret of any uniformly efficient policy on this instance, per `ln T`: [`bounds::cascade_lower_bound`], or with
+    /// weights [`bounds::weighted_cascade_lower_bound`].
     ///
     /// # Examples
     ///
@@ -158,8 +158,8 @@ impl CascadeModel {
         }
     }
 
-    /// Whether these are as many different items as a list has positions, none of them more than `epsilon` less attractive than the
-    /// last of the best. (A difference of less than `1e-12` is rounding and none.)
+    /// Whether `items` are `n_positions` distinct items, each at most `epsilon` less attractive than the last item of the best list.
+    /// (Differences below `1e-12` count as rounding.)
     ///
     /// # Examples
     ///
@@ -233,7 +233,7 @@ impl ClickModel for CascadeModel {
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> CascadeFeedback {
         let mut click = None;
         for (position, item) in action.as_slice().iter().enumerate() {
-            // Drawn even after the user has left: the next round must meet the same user under every policy.
+            // Draw even after the user has left, so that every policy meets the same user in the next round.
             let attracted = rng.random::<f64>() < self.attraction[item.index()].get();
             if attracted && click.is_none() {
                 click = Some(position);
@@ -265,7 +265,7 @@ impl ClickModel for CascadeModel {
         self.optimal_reward
     }
 
-    /// The most attractive items, the most attractive one on top (without weights any order is as good).
+    /// The most attractive items in decreasing order (without weights, any order is optimal).
     fn optimal_action(&self) -> Ranking {
         self.optimal_action.clone()
     }

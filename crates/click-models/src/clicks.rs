@@ -32,7 +32,7 @@ impl Clicks {
     ///
     /// # Panics
     ///
-    /// When `len` is above 64; no [`ListShape`] admits that many positions.
+    /// If `len` is above 64; no [`ListShape`] allows that many positions.
     #[inline]
     pub const fn new(len: usize) -> Self {
         assert!(len <= ListShape::MAX_POSITIONS, "a list has at most 64 positions");
@@ -55,19 +55,19 @@ impl Clicks {
         Ok(Self { bits, ..Self::new(len) })
     }
 
-    /// One bit a position, position 0 in the lowest.
+    /// One bit per position, position 0 in the lowest.
     #[inline]
     pub const fn bits(self) -> u64 {
         self.bits
     }
 
-    /// Number of positions that the set speaks of.
+    /// Number of positions that the set covers.
     #[inline]
     pub const fn len(self) -> usize {
         self.len as usize
     }
 
-    /// Whether the set speaks of no position at all.
+    /// Whether the set covers no position at all.
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.len == 0
@@ -89,7 +89,7 @@ impl Clicks {
     ///
     /// # Panics
     ///
-    /// When `position` is not below `len`.
+    /// If `position` is not below `len`.
     #[inline]
     #[must_use]
     pub const fn with(self, position: usize) -> Self {
@@ -97,7 +97,7 @@ impl Clicks {
         Self { bits: self.bits | 1 << position, ..self }
     }
 
-    /// The set down to its last click; all of it without one.
+    /// The set cut after its last click; the whole set if there is no click.
     #[inline]
     pub(crate) const fn down_to_the_last(self) -> Self {
         if self.bits == 0 {
@@ -107,9 +107,9 @@ impl Clicks {
         Self { len: (64 - self.bits.leading_zeros()) as u8, ..self }
     }
 
-    /// The same clicks on a list of `n_positions`: cut, or filled up with positions without a click.
+    /// The same clicks on a list of `n_positions`: cut, or extended by positions without a click.
     ///
-    /// A list of more than 64 positions, which no [`ListShape`] admits, counts as one of 64.
+    /// More than 64 positions, which no [`ListShape`] allows, count as 64.
     #[inline]
     pub(crate) fn on_a_list_of(self, n_positions: usize) -> Self {
         let empty = Self::new(n_positions.min(ListShape::MAX_POSITIONS));

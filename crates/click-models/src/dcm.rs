@@ -1,9 +1,9 @@
 //! The dependent click model (DCM): the user scans the list from the top, may click several times, and may leave after a click.
 //!
-//! At position `l` showing item `k`, a user who is still there clicks with probability `attraction[k]`; after a click the user
-//! leaves with probability `leave[l]`, satisfied, and otherwise goes on to the next position. The learner sees the clicks: not
-//! whether the user left after the last one or read on in vain. Two rewards are told apart by [`DcmReward`]: whether the user
-//! left satisfied, and the number of clicks.
+//! At position `l` showing item `k`, a user who is still there clicks with probability `attraction[k]`; after a click the user leaves
+//! with probability `leave[l]`, satisfied, and otherwise goes on to the next position. The learner observes the clicks, but not whether
+//! the user left after the last one or read on without clicking. [`DcmReward`] selects one of two rewards: whether the user left
+//! satisfied, or the number of clicks.
 //!
 //! Reference: Guo, Liu, Wang, *Efficient multiple-click models in web search*, WSDM 2009; as a bandit Katariya, Kveton,
 //! Szepesvari, Wen, *DCM bandits: learning to rank with multiple clicks*, ICML 2016, section 2 (satisfaction). Deviations:
@@ -17,14 +17,15 @@
 //! | `leave` | `v bar(k)` | `n_positions` (K there) | probability, given a click |
 //! | `expected_reward` | `f(A, v bar, w bar)` | - | satisfied users, or clicks, per round |
 //!
-//! The best list. For satisfaction, `1 - prod(1 - leave[l] * attraction[item at l])`: the most attractive item where leaving is
-//! most likely, and so on down. For clicks the other way round: the most attractive items stand where leaving is least likely,
-//! and where several clicks would follow, an item that hardly anybody clicks on may be the best start. Given what follows, the
-//! value of a list is linear in the attraction of its next item, so some best list has the `j` most and the rest of the least
-//! attractive items; leave probabilities that only fall or only rise fix the order of these, others take a search.
+//! The best list. The satisfaction of a list is `1 - prod(1 - leave[l] * attraction[item at l])`, so the most attractive item stands
+//! where leaving is most likely, the next one where it is next most likely, and so on. For clicks it is the reverse: the most attractive
+//! items stand where leaving is least likely, and if several clicks would follow, an item that is rarely clicked may be the best start.
+//! Given the rest of the list, its value is linear in the attraction of each item, so some best list consists of the `j` most attractive
+//! and otherwise the least attractive items. If leave probabilities only fall or only rise, they determine the order of these; otherwise
+//! a search finds it.
 //!
-//! Numerics: one uniform draw a position decides on the click (`u < attraction`) and, rescaled, on leaving
-//! (`u < attraction * leave`). Complexity: O(`n_positions`) a round; the search, at construction, O(2^`n_positions` `n_positions`^2).
+//! Numerics: one uniform draw per position decides on the click (`u < attraction`) and, rescaled, on leaving
+//! (`u < attraction * leave`). Complexity: O(`n_positions`) per round; the search, at construction, O(2^`n_positions` `n_positions`^2).
 //!
 //! # Examples
 //!
@@ -47,18 +48,18 @@ use confidence::Probability;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-/// What a user's visit is worth.
+/// The reward of a user's visit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DcmReward {
-    /// 1 if the user left satisfied, after a click; the learner does not see it.
+    /// 1 if the user left satisfied, after a click; the learner does not observe it.
     #[default]
     Satisfaction,
     /// The number of clicks.
     Clicks,
 }
 
-/// Users who click on what attracts them and leave after some clicks.
+/// Users who click on attractive items and leave after some clicks.
 ///
 /// Saved as its parameters, `attraction`, `leave` and `reward`, and checked again when it is loaded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -82,7 +83,7 @@ struct Parameters {
     reward: DcmReward,
 }
 
-/// What the learner of a dependent-click instance may know: its size, and which positions are worth most.
+/// The learner's knowledge of a dependent-click instance: its size, and the order of the positions by value.
 #[derive(Debug, Clone, Copy)]
 pub struct DcmKnown<'a> {
     shape: ListShape,
@@ -90,11 +91,11 @@ pub struct DcmKnown<'a> {
 }
 
 impl<'a> DcmKnown<'a> {
-    /// Lists of this shape, whose 0-based positions are given from the one for the most attractive item on.
+    /// Lists of this shape. `places` holds the 0-based positions, the one for the most attractive item first.
     ///
     /// # Errors
     ///
-    /// [`Error::NotAnOrder`] unless every position is there once.
+    /// [`Error::NotAnOrder`] unless `places` holds every position once.
     pub fn new(shape: ListShape, places: &'a [usize]) -> Result<Self, Error> {
         let n_positions = shape.n_positions();
         let is_order = places.len() == n_positions && (0..n_positions).all(|place| places.contains(&place));
@@ -106,19 +107,19 @@ impl<'a> DcmKnown<'a> {
         self.shape
     }
 
-    /// The 0-based positions, the one for the most attractive item first: by decreasing probability of leaving where satisfaction
-    /// counts, by increasing probability where clicks count.
+    /// The 0-based positions, the one for the most attractive item first: by decreasing leave probability for satisfaction, by
+    /// increasing leave probability for clicks.
     pub fn places(&self) -> &'a [usize] {
         self.places
     }
 }
 
 impl DependentClick {
-    /// Users with these attraction (one an item) and leave (one a position) probabilities.
+    /// Users with these attraction (one per item) and leave (one per position) probabilities.
     ///
     /// # Errors
     ///
-    /// What [`ListShape::new`] refuses. [`Error::TooManyOrders`] when the reward is clicks, the leave probabilities neither only fall
+    /// As [`ListShape::new`], and [`Error::TooManyOrders`] if the reward is clicks, the leave probabilities neither only fall
     /// nor only rise, and there are more than 16 positions.
     pub fn new(
         attraction: Vec<Probability>,
@@ -131,7 +132,7 @@ impl DependentClick {
         let optimal_action = match reward {
             DcmReward::Satisfaction => placed(&by_attraction, &places),
             DcmReward::Clicks => {
-                // Reversed, equal ones from the top down.
+                // Increasing order; equal ones from the top down.
                 places.sort_by(|&left, &right| leave[left].get().total_cmp(&leave[right].get()));
                 most_clicks(&attraction, &leave, &by_attraction, &places)?
             }
@@ -142,7 +143,7 @@ impl DependentClick {
         Ok(users)
     }
 
-    /// The same from plain numbers.
+    /// [`DependentClick::new`] from plain numbers.
     ///
     /// # Errors
     ///
@@ -160,23 +161,23 @@ impl DependentClick {
         self.shape
     }
 
-    /// Probability that an item attracts, one an item.
+    /// Probability that an item attracts, one per item.
     pub fn attraction(&self) -> &[Probability] {
         &self.attraction
     }
 
-    /// Probability that the user leaves after a click, one a position.
+    /// Probability that the user leaves after a click, one per position.
     pub fn leave(&self) -> &[Probability] {
         &self.leave
     }
 
-    /// What is counted as reward.
+    /// The reward of this instance.
     pub fn reward(&self) -> DcmReward {
         self.reward
     }
 
-    /// The regret that no uniformly efficient policy can avoid on this instance, per `ln T`: [`bounds::dcm_lower_bound`];
-    /// NaN if the reward is the number of clicks, for which none is known here.
+    /// Lower bound on the regret of any uniformly efficient policy on this instance, per `ln T`: [`bounds::dcm_lower_bound`]; NaN if the
+    /// reward is the number of clicks, for which no bound is implemented.
     ///
     /// # Examples
     ///
@@ -211,10 +212,10 @@ fn placed(items: &[usize], places: &[usize]) -> Ranking {
     list
 }
 
-/// Positions up to which all orders are searched.
+/// The largest number of positions for which all orders are searched.
 pub(crate) const MAX_SEARCHED_POSITIONS: usize = 16;
 
-/// A list of most clicks. `by_attraction` has the items, the most attractive first, and `places` the positions, the one where
+/// A list with the most clicks. `by_attraction` holds the items, the most attractive first; `places` holds the positions, the one where
 /// leaving is least likely first.
 fn most_clicks(
     attraction: &[Probability],
@@ -229,7 +230,7 @@ fn most_clicks(
         return Err(Error::TooManyOrders { n_positions });
     }
     let mut best: Option<(f64, Ranking)> = None;
-    // Of equally good lists the one with more attractive items.
+    // Among equally good lists, prefer the one with more attractive items.
     for n_top in (0..=n_positions).rev() {
         let n_bottom = n_positions - n_top;
         let mut items = by_attraction[..n_top].to_vec();
@@ -243,10 +244,10 @@ fn most_clicks(
     Ok(best.map(|(_, list)| list).unwrap_or_default())
 }
 
-/// The order of `items`, one a position, that collects most clicks: dynamic programming over the sets of items at the bottom.
+/// The order of `items`, one per position, that collects the most clicks: dynamic programming over the sets of items at the bottom.
 fn best_order(attraction: &[Probability], leave: &[Probability], items: &[usize]) -> Ranking {
     let n = items.len();
-    // Most clicks from the positions that the set fills, the last ones of the list, and which of it comes first there.
+    // For every set of items at the last positions of the list: the most clicks from these positions, and the first item there.
     let mut most = vec![(0.0, 0); 1 << n];
     for set in 1_usize..1 << n {
         let position = n - set.count_ones() as usize;
@@ -312,7 +313,7 @@ impl ClickModel for DependentClick {
         let mut bits = 0_u64;
         let mut reading = true;
         for (position, (item, leave)) in action.as_slice().iter().zip(&self.leave).enumerate() {
-            // Drawn even after the user has left: the next round must meet the same user under every policy.
+            // Draw even after the user has left, so that every policy meets the same user in the next round.
             let uniform = rng.random::<f64>();
             let attraction = self.attraction[item.index()].get();
             bits |= u64::from(reading && uniform < attraction) << position;

@@ -1,15 +1,14 @@
-//! Dueling users: they compare two items and prefer one, each pair with a probability of its own.
+//! Dueling users: they compare two items and prefer one, with a probability that depends on the pair.
 //!
-//! Item `i` wins against item `j` with probability `p_ij`, whichever of them is called the first. With a *Condorcet winner*
-//! `w`, an item that beats all others, the gap of item `i` is `Delta_i = p_wi - 1/2`, and the regret of comparing `i` and `j`
-//! is `(Delta_i + Delta_j) / 2`: nothing only where the winner is compared with itself.
+//! Item `i` wins against item `j` with probability `p_ij`, in either order of the pair. With a *Condorcet winner* `w`, an item that beats
+//! all others, the gap of item `i` is `Delta_i = p_wi - 1/2`, and the regret of comparing `i` and `j` is `(Delta_i + Delta_j) / 2`, which
+//! is 0 only if the winner is compared with itself.
 //!
-//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling bandit problem*, ICML
-//! 2014, section 2. Deviations: the paper's problems all have a Condorcet winner. Without one regret is Copeland regret, as in
-//! Zoghi, Karnin, Whiteson, de Rijke, *Copeland dueling bandits*, NIPS 2015: with `c_i` the share of the others that `i` beats,
-//! comparing `i` and `j` costs `max c - (c_i + c_j) / 2`. That is never negative, which gaps to an item that some others beat
-//! would be, and 0 where Copeland winners are compared. [`DuelingModel::benchmark`] says which of the two it is; they are in
-//! different units.
+//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling bandit problem*, ICML 2014,
+//! section 2. Deviations: the paper's problems all have a Condorcet winner. Without one, regret is Copeland regret, as in Zoghi, Karnin,
+//! Whiteson, de Rijke, *Copeland dueling bandits*, NIPS 2015: with `c_i` the share of the other items that `i` beats, comparing `i` and
+//! `j` costs `max c - (c_i + c_j) / 2`. It is never negative, and 0 if Copeland winners are compared. (Gaps to an item that others beat
+//! could be negative.) [`DuelingModel::benchmark`] tells which of the two regrets a model uses; their units differ.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -18,12 +17,12 @@
 //! | `Pair` | `(a_c, a_d)` | - | - |
 //! | `gap` | `r_t` | - | probability (Copeland: share of the others) |
 //!
-//! The mean reward is the largest less the gap: with a Condorcet winner the mean of the two items' chances against the winner,
-//! at most 1/2; without one the mean of their Copeland scores. Clicks are something else here: every user prefers one item,
-//! which is one click.
+//! The mean reward is the largest mean reward minus the gap. With a Condorcet winner, it is the mean of the two items' probabilities to
+//! beat the winner, at most 1/2; without one, it is the mean of their Copeland scores. Clicks differ from the reward: every user prefers
+//! one item, which counts as one click.
 //!
-//! Numerics: gaps are half of `p_wi - p_iw`, so that a matrix whose opposite entries were rounded apart has the same law in
-//! both orders. One uniform draw a round. Complexity: constant.
+//! Numerics: gaps are half of `p_wi - p_iw`, so a duel has the same distribution in both orders even if opposite entries were rounded
+//! differently. One uniform draw per round. Complexity: constant.
 //!
 //! # Examples
 //!
@@ -49,12 +48,12 @@ use crate::{ClickModel, DuelOutcome, DuelShape, Dueling, ItemId, Pair, Preferenc
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-/// What regret is measured against.
+/// The reference item for regret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Benchmark {
     /// The item that beats all others.
     Condorcet(ItemId),
-    /// The first of those that beat most others, where none beats all.
+    /// No item beats all others: the first of the items that beat the most others.
     Copeland(ItemId),
 }
 
@@ -76,7 +75,7 @@ impl Benchmark {
 pub struct DuelingModel {
     preferences: PreferenceMatrix,
     benchmark: Benchmark,
-    /// Of every item, what it costs to have it in both places.
+    /// The regret of comparing each item with itself.
     losses: Vec<f64>,
     optimal_reward: f64,
 }
@@ -100,7 +99,7 @@ impl DuelingModel {
                 optimal_reward: 0.5,
             };
         }
-        // There is always one.
+        // There is always at least one.
         let winner = preferences.copeland_winners().first().copied().unwrap_or_default();
         let others = (preferences.shape().n_items() - 1) as f64;
         let most = preferences.n_beaten(winner);
@@ -109,17 +108,17 @@ impl DuelingModel {
         Self { preferences, benchmark: Benchmark::Copeland(winner), losses, optimal_reward }
     }
 
-    /// The probabilities with which items are preferred to each other.
+    /// The matrix of preferences.
     pub fn preferences(&self) -> &PreferenceMatrix {
         &self.preferences
     }
 
-    /// The best item, and in what sense it is.
+    /// The reference item for regret, and whether it is a Condorcet or a Copeland winner.
     pub fn benchmark(&self) -> Benchmark {
         self.benchmark
     }
 
-    /// The regret of comparing each item with itself: `Delta_i` where there is a Condorcet winner.
+    /// The regret of comparing each item with itself, one number per item: `Delta_i` if there is a Condorcet winner.
     pub fn losses(&self) -> &[f64] {
         &self.losses
     }
@@ -156,7 +155,7 @@ impl ClickModel for DuelingModel {
         if rng.random::<f64>() < first_wins { DuelOutcome::FirstWon } else { DuelOutcome::SecondWon }
     }
 
-    /// One: the user prefers one of the two.
+    /// Always 1: the user prefers one of the two items.
     #[inline]
     fn clicks(&self, _: &DuelOutcome) -> f64 {
         1.0

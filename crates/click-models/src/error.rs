@@ -1,17 +1,17 @@
-//! What can be wrong with an instance.
+//! Errors in the parameters of a click model.
 
 use confidence::Probability;
 
-/// An instance that does not describe a click model.
+/// Parameters that do not describe a click model.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A parameter outside 0 to 1, or not a number.
     #[error("{field}[{index}] is {value}, not a probability: expected a number from 0 to 1")]
     NotAProbability {
-        /// Which parameter.
+        /// Name of the parameter.
         field: &'static str,
-        /// 0-based place in it.
+        /// 0-based index in it.
         index: usize,
         /// The number found there.
         value: f64,
@@ -31,44 +31,44 @@ pub enum Error {
         s = if *n_items == 1 { "" } else { "s" }
     )]
     MorePositionsThanItems {
-        /// Positions asked for.
+        /// Requested number of positions.
         n_positions: usize,
-        /// Items there are.
+        /// Number of items.
         n_items: usize,
     },
     /// A table needs at least one row and one column.
     #[error("a table of {n_rows} rows and {n_columns} columns has no cell: at least one of each is needed")]
     NoCells {
-        /// Rows asked for.
+        /// Requested number of rows.
         n_rows: usize,
-        /// Columns asked for.
+        /// Requested number of columns.
         n_columns: usize,
     },
     /// More cells than 32 bits can number.
     #[error("{n_rows} rows and {n_columns} columns: at most {max} cells are supported", max = u32::MAX)]
     TooManyCells {
-        /// Rows asked for.
+        /// Requested number of rows.
         n_rows: usize,
-        /// Columns asked for.
+        /// Requested number of columns.
         n_columns: usize,
     },
-    /// One item has nothing to be compared with.
+    /// Fewer than two items to compare.
     #[error("{0} to compare: at least 2 are needed")]
     TooFewToCompare(usize),
-    /// More items than have pairs that 32 bits can number.
+    /// More items than 65,535, the largest number whose ordered pairs 32 bits can number.
     #[error("{0} to compare: at most {max} are supported", max = u16::MAX)]
     TooManyToCompare(usize),
-    /// A row of a preference matrix that is longer or shorter than the matrix is high.
+    /// A row of a preference matrix whose length differs from the number of rows.
     #[error("row {row} has {found} entries, expected {expected}: a preference matrix is square")]
     NotSquare {
         /// 0-based row.
         row: usize,
-        /// Its entries.
+        /// Number of its entries.
         found: usize,
-        /// Rows of the matrix.
+        /// Number of rows of the matrix.
         expected: usize,
     },
-    /// An entry of a preference matrix that is no probability.
+    /// An entry of a preference matrix that is not a probability.
     #[error("row {row}, column {column}: {value} is not a probability: expected a number from 0 to 1")]
     NotAPreference {
         /// 0-based row.
@@ -78,7 +78,7 @@ pub enum Error {
         /// The number found there.
         value: f64,
     },
-    /// An item preferred to itself.
+    /// A diagonal entry of a preference matrix that differs from 1/2.
     #[error("row {item}, column {item}: {value} on the diagonal: expected 1/2, an item compared with itself")]
     DiagonalNotHalf {
         /// 0-based row and column.
@@ -86,7 +86,7 @@ pub enum Error {
         /// The number found there.
         value: f64,
     },
-    /// Two entries of a preference matrix for the same two items that cannot both be true.
+    /// Two opposite entries of a preference matrix that do not add up to 1.
     #[error(
         "row {row}, column {column}: {value} and {mirrored} the other way round do not add up to 1, as the two outcomes of a \
          comparison do"
@@ -101,28 +101,28 @@ pub enum Error {
         /// The number found with row and column exchanged.
         mirrored: f64,
     },
-    /// An item of a subset that there is not, or that is in it already.
+    /// An item of a subset that does not exist, or occurs twice.
     #[error("item {0} is unknown or named twice")]
     NotInASubset(usize),
-    /// A subset of no item, or of more than there are.
+    /// An empty subset, or one with more items than there are.
     #[error("a subset of {size} of {n_items} items: expected from 1 to {n_items}")]
     NotASubsetSize {
-        /// Items asked for.
+        /// Requested number of items.
         size: usize,
-        /// Items there are.
+        /// Number of items.
         n_items: usize,
     },
-    /// No instance of [`RankOneModel::calibrated`](crate::RankOneModel::calibrated) has this average and this maximum.
+    /// [`RankOneModel::calibrated`](crate::RankOneModel::calibrated) cannot construct an instance with this average and this maximum.
     #[error(
         "an average of {mu} with a maximum of {p_max} and {n_rows} rows: expected more than maximum / rows, at most half the \
          maximum"
     )]
     NotCalibrated {
-        /// Average asked for.
+        /// Requested average.
         mu: f64,
-        /// Largest probability asked for.
+        /// Requested largest probability.
         p_max: f64,
-        /// Rows asked for.
+        /// Requested number of rows.
         n_rows: usize,
     },
     /// Feedback is a bit set of 64 positions.
@@ -146,23 +146,23 @@ pub enum Error {
         /// Examination probability of the position itself.
         below: f64,
     },
-    /// One number a position was expected.
+    /// The number of entries differs from the number of positions.
     #[error("{field}: {found} given, expected one for each of the {n_positions} positions")]
     OneForEachPosition {
-        /// Which parameter.
+        /// Name of the parameter.
         field: &'static str,
-        /// Entries found.
+        /// Number of entries.
         found: usize,
-        /// Positions of a list.
+        /// Number of positions of a list.
         n_positions: usize,
     },
-    /// Places that are not the positions of a list in some order.
+    /// `places` is not a permutation of the positions.
     #[error("places: expected the positions 0 to {last}, each once", last = n_positions - 1)]
     NotAnOrder {
-        /// Positions of a list.
+        /// Number of positions of a list.
         n_positions: usize,
     },
-    /// A weight that is no number from 0 to 1e9.
+    /// A weight outside 0 to 1e9, or not a number.
     #[error("weights[{index}] is {value}: expected a number from 0 to 1e9")]
     NotAWeight {
         /// 0-based position.
@@ -170,7 +170,7 @@ pub enum Error {
         /// The number found there.
         value: f64,
     },
-    /// A click further down is worth more than one above it, so that the most attractive items need not make the best list.
+    /// A lower position has a larger weight than a higher one, so the most attractive items need not make the best list.
     #[error(
         "weights rise from {above} to {below} at position {position} (counted from 0): expected them not to"
     )]
@@ -182,19 +182,19 @@ pub enum Error {
         /// Weight of the position itself.
         below: f64,
     },
-    /// Finding the list of most clicks takes a search over all orders of its items.
+    /// Too many positions for the search over all orders that finds the list with the most clicks.
     #[error(
         "{n_positions} positions whose leave probabilities neither fall nor rise from the top down: the list of most clicks is \
          searched for among at most {max} positions", max = crate::dcm::MAX_SEARCHED_POSITIONS
     )]
     TooManyOrders {
-        /// Positions of a list.
+        /// Number of positions of a list.
         n_positions: usize,
     },
 }
 
 impl Error {
-    /// Checks a slice of probabilities, naming the first that is none.
+    /// Validates a slice of probabilities; the error names the first invalid entry.
     pub(crate) fn probabilities(field: &'static str, values: &[f64]) -> Result<Vec<Probability>, Self> {
         let check = |(index, &value)| {
             Probability::new(value).map_err(|_| Self::NotAProbability { field, index, value })

@@ -1,4 +1,4 @@
-//! How well the attraction of an item is known after it was shown at several positions, in the position-based model.
+//! Estimating the attraction of an item from displays at several positions, in the position-based model.
 //!
 //! An item was shown `shows[l]` times at position `l` and clicked `clicks[l]` times. With `examination[l]` known, its clicks
 //! at `l` are Bernoulli with mean `examination[l] * attraction`. The maximum likelihood estimate has no closed form; the
@@ -8,7 +8,8 @@
 //! all clicks / (sum over l of shows[l] * examination[l])
 //! ```
 //!
-//! has, is unbiased, and loses little: its variance is at most `1 / (1 - attraction)` times the smallest possible one.
+//! has a closed form, is unbiased, and is nearly efficient: its variance is at most `1 / (1 - attraction)` times the smallest possible
+//! variance.
 //!
 //! Reference: Lagree, Vernade and Cappe, *Multiple-play bandits in the position-based model*, NIPS 2016, section 2, equation
 //! (2), and appendix A. Deviations: none; the estimate is not clipped and may exceed 1.
@@ -43,19 +44,19 @@
 //! assert!((pooled_variance(&shows, &examination, 0.5).unwrap() - 0.0022).abs() < 1e-15);
 //! ```
 
-/// What the clicks on one item at all positions add up to.
+/// Totals of the clicks on and displays of one item at all positions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pooled {
     /// Displays of the item at any position.
     pub shows: u64,
     /// Clicks on it at any position.
     pub clicks: u64,
-    /// How many of the displays were examined, in expectation.
+    /// Expected number of examined displays.
     pub examined: f64,
 }
 
 impl Pooled {
-    /// Adds up displays and clicks; counts beyond `u64` stay at its largest number.
+    /// Adds up displays and clicks; totals saturate at `u64::MAX`.
     ///
     /// # Panics
     ///
@@ -67,9 +68,9 @@ impl Pooled {
         Self { shows: total(shows), clicks: total(clicks), examined }
     }
 
-    /// The pooled estimate of the attraction, equation (2); above 1 after more clicks than examined displays.
+    /// The pooled estimate of the attraction, equation (2); above 1 if there are more clicks than expected examined displays.
     ///
-    /// `None` while no display was examined, in expectation.
+    /// `None` if the expected number of examined displays is 0.
     pub fn attraction(&self) -> Option<f64> {
         (self.examined > 0.0).then(|| self.clicks as f64 / self.examined)
     }
@@ -78,8 +79,8 @@ impl Pooled {
 /// The Fisher information of `shows` displays about the attraction of the item, whose true value is `attraction`
 /// (section 2): no unbiased estimate has a smaller variance than its inverse.
 ///
-/// 0 without an examined display; `+inf` where the attraction is 0, or 1 at a position that is always examined. Not a
-/// meaningful number, but no panic, if `attraction` or an examination is not a probability.
+/// 0 without examined displays; `+inf` if the attraction is 0, or if it is 1 at a position that is always examined. Meaningless, but no
+/// panic, if `attraction` or an examination is not a probability.
 ///
 /// # Panics
 ///
@@ -110,10 +111,10 @@ pub fn pooled_variance(shows: &[u64], examination: &[f64], attraction: f64) -> O
     (total > 0.0).then(|| attraction * mean / total)
 }
 
-/// The variance of the pooled estimate over the smallest possible one: [`pooled_variance`] times [`fisher_information`].
+/// The variance of the pooled estimate divided by the smallest possible variance: [`pooled_variance`] times [`fisher_information`].
 ///
-/// A weighted arithmetic mean over a harmonic one, so at least 1, and at most [`pooled_variance_ratio_limit`]. It is 1
-/// where all displays were at positions of one examination. Defined by its limit where the factors are 0 and infinite.
+/// It is a weighted arithmetic mean divided by a harmonic mean, so it is at least 1, and at most [`pooled_variance_ratio_limit`]. It is 1
+/// if all displays were at positions with the same examination. If the factors are 0 and infinite, it is defined by its limit.
 ///
 /// `None` while no display was examined, in expectation. Not a meaningful number, but no panic, if `attraction` or an
 /// examination is not a probability.
@@ -152,7 +153,7 @@ pub fn pooled_variance_ratio(shows: &[u64], examination: &[f64], attraction: f64
     (total > 0.0).then_some(ratio)
 }
 
-/// What [`pooled_variance_ratio`] never exceeds, whatever the examinations: `1 / (1 - attraction)`.
+/// Upper bound on [`pooled_variance_ratio`] for all examinations: `1 / (1 - attraction)`.
 ///
 /// # Examples
 ///
@@ -163,7 +164,7 @@ pub fn pooled_variance_ratio_limit(attraction: f64) -> f64 {
     1.0 / (1.0 - attraction)
 }
 
-/// The displays at each position that were examined, in expectation (`N~_{k,l}`).
+/// The expected numbers of examined displays at each position (`N~_{k,l}`).
 fn examined_shows<'a>(shows: &'a [u64], examination: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
     assert_eq!(shows.len(), examination.len(), "one examination a position");
     shows.iter().zip(examination).map(|(&shows, examination)| shows as f64 * examination)

@@ -1,4 +1,4 @@
-//! Names of items.
+//! Identifiers of items.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,17 +14,17 @@ impl ItemId {
         Self(number)
     }
 
-    /// The item at `index` of a table of items.
+    /// The item with this index.
     ///
     /// # Panics
     ///
-    /// When `index` does not fit 32 bits; no [`ListShape`](crate::ListShape) admits that many items.
+    /// If `index` does not fit into 32 bits; no [`ListShape`](crate::ListShape) allows that many items.
     #[inline]
     pub fn from_index(index: usize) -> Self {
         Self(u32::try_from(index).expect("a catalogue has at most u32::MAX items"))
     }
 
-    /// Where the item stands in a table of items.
+    /// The index of the item in a table of items.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize

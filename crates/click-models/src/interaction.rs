@@ -1,25 +1,25 @@
-//! Interaction protocols: what is shown and what comes back.
+//! Interaction protocols: which action the learner plays and which feedback it receives.
 //!
-//! A zero means different things in different protocols: in the position-based model "not examined, or not attractive", in
-//! the random semi-bandit "examined and not attractive" inside the observed prefix and nothing at all below it. So every
-//! protocol has a feedback type of its own, and a policy says by its trait implementations which ones it can read.
+//! A missing click means different things in different protocols. In the position-based model it means "not examined, or not attractive".
+//! In the random semi-bandit it means "examined and not attractive" inside the observed prefix, and carries no information below it. So
+//! every protocol has its own feedback type, and the trait implementations of a policy determine which feedback it can read.
 //!
 //! | protocol | feedback | a position without a click |
 //! |---|---|---|
 //! | [`Pbm`] | [`PbmFeedback`] | not examined, or not attractive |
-//! | [`SemiBandit`] | [`PrefixFeedback`] | not attractive, down to where the user stopped; nothing below |
-//! | [`Cascade`] | [`CascadeFeedback`] | not attractive, above the click or in a list without one; nothing below the click |
-//! | [`Dcm`] | [`DcmFeedback`] | not attractive, above the last click or in a list without one; nothing below the last click |
-//! | [`RankOne`] (no list: one row and one column) | [`CellClick`] | the row's part missing, or the column's, or both |
-//! | [`Dueling`] (no list: two items) | [`DuelOutcome`] | the other one was preferred |
+//! | [`SemiBandit`] | [`PrefixFeedback`] | not attractive, down to where the user stopped; no information below |
+//! | [`Cascade`] | [`CascadeFeedback`] | not attractive, above the click or in a list without one; no information below the click |
+//! | [`Dcm`] | [`DcmFeedback`] | not attractive, above the last click or in a list without one; no information below the last click |
+//! | [`RankOne`] (no list: one row and one column) | [`CellClick`] | the row failed, or the column, or both |
+//! | [`Dueling`] (no list: two items) | [`DuelOutcome`] | the other item was preferred |
 //!
-//! Where only the top of a list was rendered, on a small screen, a prefix says so by its length, a list for cascading users by its number of
-//! positions ([`CascadeFeedback::new`]), and position-based clicks are [`RenderedPbmFeedback`].
+//! If only the top of a list was rendered, for example on a small screen, report it as follows: a [`PrefixFeedback`] by its length, a
+//! [`CascadeFeedback`] by its number of positions ([`CascadeFeedback::new`]), and position-based clicks as [`RenderedPbmFeedback`].
 //!
-//! Four traits say what these have in common: [`ObservedPrefix`] ([`PrefixFeedback`], [`CascadeFeedback`], [`DcmFeedback`]),
-//! [`RenderedClicks`] ([`PbmFeedback`], [`RenderedPbmFeedback`]), [`ListFeedback`] (what a protocol of lists answers: the clicks, whatever
-//! a missing one means) and [`ListProtocol`] (reading clicks *as if* they had come from another protocol, which is a choice
-//! that somebody has to make).
+//! Four traits describe what these types have in common: [`ObservedPrefix`] ([`PrefixFeedback`], [`CascadeFeedback`], [`DcmFeedback`]),
+//! [`RenderedClicks`] ([`PbmFeedback`], [`RenderedPbmFeedback`]), [`ListFeedback`] (feedback of any list protocol: the clicks, without an
+//! interpretation of missing ones) and [`ListProtocol`] (reading clicks *as if* they came from another protocol, which the caller has to
+//! request explicitly).
 //!
 //! # Examples
 //!
@@ -36,7 +36,7 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 //!
-//! What a random semi-bandit shows cannot be read as what a position-based user shows; this does not compile:
+//! Feedback of a random semi-bandit cannot be read as position-based feedback; this does not compile:
 //!
 //! ```compile_fail,E0308
 //! use click_models::{ClickModel, PositionBased, RandomSemiBandit};
@@ -54,11 +54,11 @@ use crate::{Cell, Clicks, Error, ListShape, Pair, Ranking};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
 
-/// A protocol: the type of what the learner plays and of what it sees. Implemented by uninhabited tags.
+/// A protocol: the types of actions and feedback. Implemented by uninhabited tag types.
 pub trait Interaction: 'static {
-    /// What the learner plays in a round.
+    /// The learner's choice in a round.
     type Action: Clone + Default + Send + Debug + Serialize + DeserializeOwned;
-    /// What it sees of the user's answer.
+    /// The learner's observation of the user's response.
     type Feedback: Clone + Send + Debug + Serialize + DeserializeOwned;
 }
 
@@ -66,7 +66,7 @@ pub trait Interaction: 'static {
 #[derive(Debug)]
 pub enum Pbm {}
 
-/// Random semi-bandit: a list is shown; the user rates the items of a prefix, and where the prefix ends is seen.
+/// Random semi-bandit: a list is shown; the user rates the items of a prefix, and the learner observes where the prefix ends.
 #[derive(Debug)]
 pub enum SemiBandit {}
 
@@ -78,7 +78,8 @@ pub enum Cascade {}
 #[derive(Debug)]
 pub enum Dcm {}
 
-/// Rank one: a row and a column are chosen, an item and a position for instance; there is a click if both are in the mood.
+/// Rank one: the learner chooses a row and a column, for instance an item and a position; a click occurs only if row and column both
+/// succeed.
 #[derive(Debug)]
 pub enum RankOne {}
 
@@ -116,19 +117,20 @@ impl Interaction for Dueling {
     type Feedback = DuelOutcome;
 }
 
-/// What a position-based round shows: clicks at every position; a position without one was not examined or not attractive.
+/// Feedback of a position-based round: clicks at all positions. A position without a click was not examined, or its item was not
+/// attractive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PbmFeedback {
     /// Clicks of all positions.
     pub clicks: Clicks,
 }
 
-/// What a position-based round shows where only the top of the list was rendered: clicks at the rendered positions. What stands below was not
-/// displayed, so nothing is counted there.
+/// Feedback of a position-based round in which only the top of the list was rendered: clicks at the rendered positions. Items below were
+/// not displayed, so policies count nothing there.
 ///
-/// This is right where the number of rendered positions has nothing to do with the user's interest, as the size of a screen. Where more is
-/// rendered as the user scrolls, a rendered position is examined more often than its examination probability says; then report the whole
-/// list as [`PbmFeedback`].
+/// Use this only if the number of rendered positions is independent of the user's interest, as with the size of a screen. If more is
+/// rendered as the user scrolls, a rendered position is examined more often than its examination probability states; then report the
+/// whole list as [`PbmFeedback`].
 ///
 /// # Examples
 ///
@@ -142,25 +144,25 @@ pub struct PbmFeedback {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RenderedPbmFeedback {
-    /// Clicks at the rendered positions; their length is the number of these.
+    /// Clicks at the rendered positions; their length is the number of rendered positions.
     pub clicks: Clicks,
 }
 
-/// What a random semi-bandit round shows: the ratings of an observed prefix; nothing is known below it.
+/// Feedback of a random semi-bandit round: the ratings of an observed prefix, without information below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrefixFeedback {
     /// Clicks inside the observed prefix; their length is the length of the prefix.
     pub clicks: Clicks,
 }
 
-/// What a cascade round shows: the one click, or that there was none.
+/// Feedback of a cascade round: the position of the click, or that there was none.
 ///
 /// # Examples
 ///
 /// ```
 /// use click_models::{CascadeFeedback, ObservedPrefix};
 ///
-/// // A click on the second of four positions: two positions were looked at.
+/// A click on the second of four positions: two positions were examined.
 /// let seen = CascadeFeedback::new(Some(1), 4)?;
 /// assert_eq!((seen.observed_clicks().len(), seen.observed_clicks().count()), (2, 1));
 /// // No click: all four were.
@@ -170,7 +172,7 @@ pub struct PrefixFeedback {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RawCascadeFeedback", into = "RawCascadeFeedback")]
 pub struct CascadeFeedback {
-    /// Down to the click, which is the last one of them; all positions without a click if there was none.
+    /// The positions down to the click, which is at the last of them; all positions if there was no click.
     observed: Clicks,
     n_positions: u8,
 }
@@ -183,7 +185,7 @@ struct RawCascadeFeedback {
 }
 
 impl CascadeFeedback {
-    /// A click on the 0-based position `click` of a list of `n_positions`, or none.
+    /// A click on the 0-based position `click` of a list of `n_positions`, or no click.
     ///
     /// # Errors
     ///
@@ -202,7 +204,7 @@ impl CascadeFeedback {
         }
     }
 
-    /// The 0-based position of the click.
+    /// The 0-based position of the click, if there was one.
     #[inline]
     pub fn click(&self) -> Option<usize> {
         (self.observed.count() > 0).then(|| self.observed.len() - 1)
@@ -229,22 +231,22 @@ impl From<CascadeFeedback> for RawCascadeFeedback {
     }
 }
 
-/// What a round of dependent clicks shows: the clicks. How far the user read below the last one is not seen; a user who clicked on
-/// nothing read everything.
+/// Feedback of a dependent-click round: the clicks. The learner does not observe how far the user read below the last click. A user who
+/// clicked on nothing read everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DcmFeedback {
     /// Clicks of all positions.
     pub clicks: Clicks,
 }
 
-/// What a rank-one round shows: whether row and column both did their part. Which of them did not is not seen.
+/// Feedback of a rank-one round: whether row and column both succeeded. The learner does not observe which of them failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellClick {
     /// Whether there was a click.
     pub clicked: bool,
 }
 
-/// What a duel shows: which of the two was preferred. By how much, or whether it was the toss of a coin, is not seen.
+/// Feedback of a duel: which of the two items was preferred, but not by how much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DuelOutcome {
@@ -280,7 +282,7 @@ impl ObservedPrefix for PrefixFeedback {
 }
 
 impl ObservedPrefix for CascadeFeedback {
-    /// Down to the click; the whole list if there was none.
+    /// The positions down to the click; the whole list if there was none.
     #[inline]
     fn observed_clicks(&self) -> Clicks {
         self.observed
@@ -288,14 +290,14 @@ impl ObservedPrefix for CascadeFeedback {
 }
 
 impl ObservedPrefix for DcmFeedback {
-    /// Down to the last click; the whole list if there was none.
+    /// The positions down to the last click; the whole list if there was none.
     #[inline]
     fn observed_clicks(&self) -> Clicks {
         self.clicks.down_to_the_last()
     }
 }
 
-/// Position-based feedback: clicks at the positions that were rendered, where no click means not examined or not attractive.
+/// Position-based feedback: clicks at the rendered positions. No click means not examined, or not attractive.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the feedback of a position-based round",
     note = "position-based policies do not speak the protocol of this feedback"
@@ -320,10 +322,11 @@ impl RenderedClicks for RenderedPbmFeedback {
     }
 }
 
-/// Feedback on a list, whatever a missing click means: all that a policy can rely on which works under every click model.
+/// Feedback on a list under any click model: the clicks, without an interpretation of missing ones. Policies that work under every click
+/// model rely on this trait only.
 pub trait ListFeedback {
-    /// The clicks from the top position down. A position that was not observed counts as not clicked, and the set may end
-    /// above the end of the list: the rest has no click.
+    /// The clicks from the top position down. An unobserved position counts as not clicked. The set may be shorter than the list; the
+    /// remaining positions have no click.
     fn list_clicks(&self) -> Clicks;
 }
 
@@ -355,18 +358,18 @@ impl ListFeedback for DcmFeedback {
     }
 }
 
-/// A protocol of lists as which the clicks of any other may be read.
+/// A list protocol that can interpret the clicks of any other list protocol.
 ///
-/// What is read wrongly is read wrongly on purpose: a policy for one click model is shown users of another.
+/// The interpretation may be deliberately wrong: it lets a policy for one click model play against users of another.
 pub trait ListProtocol: Interaction<Action = Ranking> {
-    /// What this protocol would have reported of these clicks on a list of `n_positions`, at most 64.
+    /// The feedback that this protocol would have reported for these clicks on a list of `n_positions`, at most 64.
     ///
     /// Clicks below the list are ignored; positions beyond the end of `clicks` have none.
     fn read(clicks: Clicks, n_positions: usize) -> Self::Feedback;
 }
 
 impl ListProtocol for Pbm {
-    /// The clicks as they are: what was not observed was not clicked.
+    /// The clicks unchanged: unobserved positions count as not clicked.
     #[inline]
     fn read(clicks: Clicks, n_positions: usize) -> PbmFeedback {
         PbmFeedback { clicks: clicks.on_a_list_of(n_positions) }
@@ -374,7 +377,7 @@ impl ListProtocol for Pbm {
 }
 
 impl ListProtocol for SemiBandit {
-    /// As if the whole list had been read: what was not clicked is not attractive.
+    /// Assumes that the whole list was read: items without a click count as not attractive.
     #[inline]
     fn read(clicks: Clicks, n_positions: usize) -> PrefixFeedback {
         PrefixFeedback { clicks: clicks.on_a_list_of(n_positions) }
@@ -382,7 +385,7 @@ impl ListProtocol for SemiBandit {
 }
 
 impl ListProtocol for Cascade {
-    /// The first click; without one the whole list was read.
+    /// The first click; without a click, assumes that the whole list was read.
     #[inline]
     fn read(clicks: Clicks, n_positions: usize) -> CascadeFeedback {
         let clicks = clicks.on_a_list_of(n_positions);
@@ -392,7 +395,7 @@ impl ListProtocol for Cascade {
 }
 
 impl ListProtocol for Dcm {
-    /// All clicks: the list was read down to the last one, all of it without one.
+    /// All clicks: assumes that the list was read down to the last one, or as a whole if there is no click.
     #[inline]
     fn read(clicks: Clicks, n_positions: usize) -> DcmFeedback {
         DcmFeedback { clicks: clicks.on_a_list_of(n_positions) }
@@ -429,7 +432,7 @@ mod tests {
             prefix.bits() == clicks.bits() && prefix.len() == last.map_or(clicks.len(), |position| position + 1)
         }
 
-        /// A list that is longer than what was observed of it is filled up, a shorter one cut; nobody panics.
+        /// Clicks are extended to a longer list and cut to a shorter one, without a panic.
         fn any_length_is_read(bits: u64, length: u8, n_positions: u8) -> bool {
             let clicks = seen(bits, length);
             let n_positions = usize::from(n_positions % 65);

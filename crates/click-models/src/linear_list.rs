@@ -5,7 +5,7 @@ use crate::{Error, ItemId, ListShape, Ranking};
 use confidence::Probability;
 use serde::{Deserialize, Serialize};
 
-/// What a linear list model is saved as.
+/// The saved form of a linear list model.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Parameters {
@@ -13,7 +13,7 @@ pub(crate) struct Parameters {
     pub(crate) examination: Vec<Probability>,
 }
 
-/// Attraction of every item and examination of every position, with the best list worked out once.
+/// Attraction of every item, examination of every position, and the best list, computed once.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LinearList {
     shape: ListShape,
@@ -53,7 +53,7 @@ impl LinearList {
         Parameters { attraction: self.attraction, examination: self.examination }
     }
 
-    /// Attractions, and the examinations of the positions that are examined at all, as plain numbers.
+    /// Attractions, and the examination probabilities that are positive, as plain numbers.
     pub(crate) fn attraction_and_seen_positions(&self) -> (Vec<f64>, Vec<f64>) {
         let attraction = self.attraction.iter().map(|probability| probability.get()).collect();
         let examination = self.examination.iter().map(|probability| probability.get());
@@ -80,7 +80,7 @@ impl LinearList {
     }
 }
 
-/// The most attractive item at the most examined position, and so on down (rearrangement inequality).
+/// The most attractive item at the most examined position, the next one at the next, and so on (rearrangement inequality).
 fn best_list(attraction: &[Probability], examination: &[Probability]) -> Ranking {
     let by_attraction = decreasing(attraction);
     let mut list = Ranking::default();
@@ -91,7 +91,7 @@ fn best_list(attraction: &[Probability], examination: &[Probability]) -> Ranking
     list
 }
 
-/// Indices in decreasing order of what they point at; equal entries keep their order.
+/// Indices in decreasing order of their values; equal values keep their order.
 pub(crate) fn decreasing(values: &[Probability]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&left, &right| values[right].get().total_cmp(&values[left].get()));

@@ -1,53 +1,54 @@
-//! What every click model can do.
+//! The trait that every click model implements.
 
 use crate::Interaction;
 use rand::Rng;
 
-/// What is played against model `M`.
+/// The action that a learner plays against model `M`.
 pub type Action<M> = <<M as ClickModel>::Interaction as Interaction>::Action;
 
-/// What model `M` answers.
+/// The feedback of model `M`.
 pub type Feedback<M> = <<M as ClickModel>::Interaction as Interaction>::Feedback;
 
-/// A population of users who react to what is shown: the environment of a bandit.
+/// A population of users who respond to actions: the environment of a bandit.
 pub trait ClickModel: Sync {
-    /// The one protocol that the model speaks.
+    /// The protocol of the model.
     type Interaction: Interaction;
 
-    /// What a learner may know beforehand: sizes, and the parameters that the papers give away. Never attraction.
+    /// The part of the model that a learner may know in advance: sizes, and the parameters that the papers assume known. Never
+    /// attraction.
     type Known<'a>
     where
         Self: 'a;
 
-    /// What a learner may know beforehand.
+    /// Returns what a learner may know in advance.
     fn known(&self) -> Self::Known<'_>;
 
-    /// Whether `action` is one of the model's actions: for a list, as many distinct items of the catalogue as there are
-    /// positions. What is not one has no place in a comparison, however many clicks it would bring.
+    /// Whether `action` is one of the model's actions. For a list: whether it has exactly `n_positions` distinct items of the catalogue.
+    /// Other actions are invalid in a comparison, even if they would collect more clicks.
     fn admits(&self, action: &Action<Self>) -> bool;
 
-    /// A user's answer to `action`.
+    /// Draws a user's response to `action`.
     ///
-    /// Takes the same number of draws from `rng` whatever the action is, so that two policies fed from equal generators
-    /// meet the same users and their regrets can be compared pair by pair.
+    /// Takes the same number of draws from `rng` for every action. So two policies with equal generators meet the same users, and their
+    /// regrets can be compared run by run.
     ///
     /// # Panics
     ///
     /// May panic when `action` is not one of the model's actions.
     fn respond<R: Rng + ?Sized>(&self, action: &Action<Self>, rng: &mut R) -> Feedback<Self>;
 
-    /// The number of clicks of one answer.
+    /// The number of clicks in `feedback`.
     fn clicks(&self, feedback: &Feedback<Self>) -> f64;
 
-    /// The mean reward of `action` per round: what the best action has most of, and regret is measured in. Clicks, unless the
-    /// model says otherwise.
+    /// The mean reward of `action` per round. The best action maximises it, and regret is measured in it. The reward is the number of
+    /// clicks, unless the model defines another.
     ///
     /// # Panics
     ///
     /// May panic when `action` is not one of the model's actions.
     fn expected_reward(&self, action: &Action<Self>) -> f64;
 
-    /// The mean number of clicks on `action` per round; the mean reward, unless the model says otherwise.
+    /// The mean number of clicks on `action` per round; by default, the mean reward.
     ///
     /// # Panics
     ///
@@ -60,10 +61,10 @@ pub trait ClickModel: Sync {
     /// The largest mean reward of any action per round.
     fn optimal_reward(&self) -> f64;
 
-    /// How far the mean reward of `action` is below the largest: the regret of playing it once.
+    /// The largest mean reward minus the mean reward of `action`: the regret of playing it once.
     ///
-    /// A difference that is rounding and nothing else (below `1e-13` of the largest reward, either way) is 0: where several
-    /// actions are best, their rewards are sums of the same numbers in different orders.
+    /// A difference that is only rounding (below `1e-13` of the largest reward, in absolute value) counts as 0: if several actions are
+    /// best, their rewards are sums of the same numbers in different orders.
     ///
     /// # Panics
     ///
@@ -75,6 +76,6 @@ pub trait ClickModel: Sync {
         if gap.abs() < 1e-13 * best { 0.0 } else { gap }
     }
 
-    /// An action of the largest mean reward.
+    /// An action with the largest mean reward.
     fn optimal_action(&self) -> Action<Self>;
 }

@@ -1,9 +1,9 @@
-//! Pairs of items that are compared, and how many items there are to compare.
+//! Pairs of items to compare, and the number of items of a dueling problem.
 
 use crate::{Error, ItemId};
 use serde::{Deserialize, Serialize};
 
-/// Two items that a user is asked to compare, counted from 0 (the papers' arms count from 1). They may be the same item.
+/// Two items that a user compares, counted from 0 (the papers' arms count from 1). They may be the same item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct Pair {
     /// The first item.
@@ -13,20 +13,20 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// These two.
+    /// The pair of `first` and `second`.
     #[inline]
     pub const fn new(first: ItemId, second: ItemId) -> Self {
         Self { first, second }
     }
 
-    /// An item beside itself.
+    /// An item paired with itself.
     #[inline]
     pub const fn of_one(item: ItemId) -> Self {
         Self { first: item, second: item }
     }
 }
 
-/// How many items there are to compare: at least 2, and at most 65,535, so that 32 bits number all ordered pairs.
+/// The number of items to compare: from 2 to 65,535, so that 32 bits can number all ordered pairs.
 ///
 /// # Examples
 ///
@@ -51,7 +51,7 @@ struct RawShape {
 }
 
 impl DuelShape {
-    /// Pairs of `n_items` items.
+    /// A problem with `n_items` items.
     ///
     /// # Errors
     ///
@@ -63,13 +63,13 @@ impl DuelShape {
         u16::try_from(n_items).map(|n_items| Self { n_items }).map_err(|_| Error::TooManyToCompare(n_items))
     }
 
-    /// Items to compare (K).
+    /// Number of items (K).
     #[inline]
     pub const fn n_items(self) -> usize {
         self.n_items as usize
     }
 
-    /// Ordered pairs, those of an item and itself among them.
+    /// Number of ordered pairs, including pairs of an item with itself.
     #[inline]
     pub const fn n_pairs(self) -> usize {
         self.n_items() * self.n_items()
@@ -86,7 +86,7 @@ impl DuelShape {
         pair.first.index() < self.n_items() && pair.second.index() < self.n_items()
     }
 
-    /// The number of a pair, in the order of a matrix with the first item as row; none if an item is unknown.
+    /// The index of a pair in row-major order, with the first item as row; `None` if an item is unknown.
     #[inline]
     pub const fn number(self, pair: Pair) -> Option<usize> {
         if self.contains(pair) {

@@ -1,4 +1,4 @@
-//! The position-based model (PBM): an item is clicked when its position is examined and the item attracts, independently.
+//! The position-based model (PBM): an item is clicked if its position is examined and the item attracts, independently.
 //!
 //! At position `l` showing item `k`, the click is `Bernoulli(examination[l] * attraction[k])`, all positions independent;
 //! examination itself is not observed. The reward of a round is its number of clicks.
@@ -48,7 +48,7 @@ pub struct PositionBased {
     list: LinearList,
 }
 
-/// What the learner of a position-based instance may know: its size and the examination probabilities.
+/// The learner's knowledge of a position-based instance: its size and the examination probabilities.
 #[derive(Debug, Clone, Copy)]
 pub struct PbmKnown<'a> {
     shape: ListShape,
@@ -56,11 +56,11 @@ pub struct PbmKnown<'a> {
 }
 
 impl<'a> PbmKnown<'a> {
-    /// Lists of this shape, whose positions are examined with these probabilities: `n_positions` of them.
+    /// Lists of this shape with these examination probabilities, one per position.
     ///
     /// # Errors
     ///
-    /// [`Error::OneForEachPosition`] for another number of probabilities.
+    /// [`Error::OneForEachPosition`] if the number of probabilities differs from the number of positions.
     pub fn new(shape: ListShape, examination: &'a [Probability]) -> Result<Self, Error> {
         let (found, n_positions) = (examination.len(), shape.n_positions());
         if found == n_positions {
@@ -75,23 +75,23 @@ impl<'a> PbmKnown<'a> {
         self.shape
     }
 
-    /// Probability that a position is examined; `n_positions` of them.
+    /// Examination probabilities, one per position.
     pub fn examination(&self) -> &'a [Probability] {
         self.examination
     }
 }
 
 impl PositionBased {
-    /// Users with these attraction (one an item) and examination (one a position) probabilities.
+    /// Users with these attraction (one per item) and examination (one per position) probabilities.
     ///
     /// # Errors
     ///
-    /// What [`ListShape::new`] refuses.
+    /// As [`ListShape::new`].
     pub fn new(attraction: Vec<Probability>, examination: Vec<Probability>) -> Result<Self, Error> {
         Ok(Self { list: LinearList::new(attraction, examination)? })
     }
 
-    /// The same from plain numbers.
+    /// [`PositionBased::new`] from plain numbers.
     ///
     /// # Errors
     ///
@@ -108,18 +108,18 @@ impl PositionBased {
         self.list.shape()
     }
 
-    /// Probability that an item attracts, one an item.
+    /// Probability that an item attracts, one per item.
     pub fn attraction(&self) -> &[Probability] {
         self.list.attraction()
     }
 
-    /// Probability that a position is examined, one a position.
+    /// Probability that a position is examined, one per position.
     pub fn examination(&self) -> &[Probability] {
         self.list.examination()
     }
 
-    /// The regret that no uniformly efficient policy can avoid on this instance, in clicks per `ln T`: Theorem 6 of the
-    /// PBM paper, [`bounds::pbm_lower_bound`] of the positions that are examined at all; 0 if none is.
+    /// Lower bound on the regret of any uniformly efficient policy on this instance, in clicks per `ln T`: Theorem 6 of the PBM paper,
+    /// [`bounds::pbm_lower_bound`] for the positions with positive examination; 0 if there are none.
     ///
     /// # Examples
     ///
@@ -169,7 +169,7 @@ impl ClickModel for PositionBased {
         let places = action.as_slice().iter().zip(self.examination());
         for (position, (item, examined)) in places.enumerate() {
             let click = examined.get() * self.attraction()[item.index()].get();
-            // No branch on the click: nobody could predict it.
+            // No branch on the click, which would be unpredictable.
             bits |= u64::from(rng.random::<f64>() < click) << position;
         }
         let clicks = Clicks::from_bits(bits, action.len()).expect("bits were set below the length only");

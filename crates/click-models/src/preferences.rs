@@ -1,14 +1,14 @@
-//! Preference matrices: with which probability each of K items is preferred to each other one.
+//! Preference matrices: the probabilities with which each of K items is preferred to each other item.
 //!
-//! `p_ij` is the probability that item `i` is preferred to item `j` when a user compares the two: `p_ij + p_ji = 1` and `p_ii =
-//! 1/2`. Its excess is `e_ij = p_ij - 1/2`, and `i` *beats* `j` if that is positive. The best item is
+//! `p_ij` is the probability that item `i` is preferred to item `j` when a user compares the two: `p_ij + p_ji = 1` and `p_ii = 1/2`. Its
+//! excess is `e_ij = p_ij - 1/2`, and `i` *beats* `j` if the excess is positive. There are several notions of a best item:
 //!
-//! | winner | which | exists | function |
+//! | winner | definition | exists | function |
 //! |---|---|---|---|
 //! | Condorcet | beats all others | often | [`PreferenceMatrix::condorcet_winner`] |
 //! | Copeland | beats most others | always, may be several | [`PreferenceMatrix::copeland_winners`] |
 //! | Borda | wins most often against an opponent drawn at random | always, may be several | [`PreferenceMatrix::borda_winners`] |
-//! | von Neumann | a lottery that wins half of its duels with any item, or more | always | [`PreferenceMatrix::von_neumann_winner`] |
+//! | von Neumann | a lottery that wins at least half of its duels with any item | always | [`PreferenceMatrix::von_neumann_winner`] |
 //!
 //! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling bandit problem*, ICML
 //! 2014, sections 2 and 8.1; Dudik, Hofmann, Schapire, Slivkins, Zoghi, *Contextual dueling bandits*, COLT 2015 (von Neumann
@@ -19,8 +19,8 @@
 //!
 //! - Transitivity is about the excesses: `gamma p_1k >= max{p_1j, p_jk}`, as section 8.1 prints it, would hold for any matrix
 //!   with `gamma = 2`. For strong transitivity it makes no difference.
-//! - `gamma` is over the pairs in which `j` beats `k`. In a total order, for which it is defined, these are the pairs in which
-//!   `j` comes first; and it is a number for matrices with circles, too.
+//! - `gamma` is taken over the pairs in which `j` beats `k`. In a total order, for which the paper defines it, these are the pairs in
+//!   which `j` comes first. This definition also covers matrices with cycles.
 //! - The number of subsets of K items whose Condorcet winner is `r` is `C(N_r, K - 1)`, where section 8.1 prints `C(N_r, K)`:
 //!   the others come from the `N_r` items that `r` beats.
 //!
@@ -31,13 +31,12 @@
 //! | `n_beaten` | `N_r` | K | items |
 //! | `gamma` | gamma | - | - |
 //!
-//! Numerics: an excess is `(p_ij - p_ji) / 2` and so changes nothing but its sign when the two are exchanged, however the
-//! entries were rounded; every comparison is made on it. Complexity: O(K^2) to check a matrix and for winners, O(K^3) for
-//! triples, a linear program for the lottery.
+//! Numerics: an excess is `(p_ij - p_ji) / 2`. So exchanging the items changes only its sign, even if the entries were rounded. All
+//! comparisons use excesses. Complexity: O(K^2) to check a matrix and for winners, O(K^3) for triples, a linear program for the lottery.
 //!
 //! # Examples
 //!
-//! The winner of each kind, where a circle is below the best:
+//! A matrix with a cycle below the best item:
 //!
 //! ```
 //! use click_models::{ItemId, PreferenceMatrix};
@@ -49,7 +48,7 @@
 //! assert_eq!(matrix.total_order(), None);
 //! // max{e_1j, e_jk} / e_1k = .4 / .1
 //! assert!((matrix.gamma().unwrap() - 4.0).abs() < 1e-12);
-//! // Only the subset of the circle has no Condorcet winner: 1 of 4.
+//! // Of the 4 subsets of three items, only the cycle has no Condorcet winner.
 //! assert!((matrix.condorcet_share(3)? - 0.75).abs() < 1e-15);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -65,7 +64,7 @@ use crate::{DuelShape, Error, ItemId};
 use confidence::Probability;
 use serde::{Deserialize, Serialize};
 
-/// How far `p_ij + p_ji` may be from 1, and `p_ii` from 1/2: what rounds off when a matrix is printed, not more.
+/// How far `p_ij + p_ji` may be from 1, and `p_ii` from 1/2: enough for a matrix that was rounded when printed.
 pub const SKEW_TOLERANCE: f64 = 1e-5;
 
 /// The probabilities with which items are preferred to each other.
@@ -75,9 +74,9 @@ pub const SKEW_TOLERANCE: f64 = 1e-5;
 #[serde(try_from = "Vec<Vec<f64>>", into = "Vec<Vec<f64>>")]
 pub struct PreferenceMatrix {
     shape: DuelShape,
-    /// Row by row, as they were given.
+    /// Row by row, as given.
     probabilities: Vec<Probability>,
-    /// `(p_ij - p_ji) / 2`: what `p_ij` has above 1/2, and the very opposite of `e_ji`, however the entries were rounded.
+    /// `(p_ij - p_ji) / 2`: the excess of `p_ij` over 1/2, exactly the negative of `e_ji` even if the entries were rounded.
     excess: Vec<f64>,
 }
 
@@ -86,9 +85,9 @@ impl PreferenceMatrix {
     ///
     /// # Errors
     ///
-    /// [`Error::TooFewToCompare`], [`Error::TooManyToCompare`], [`Error::NotSquare`]; [`Error::NotAPreference`] for what is not
-    /// a number from 0 to 1, [`Error::DiagonalNotHalf`] and [`Error::NotSkew`] for what is further off than [`SKEW_TOLERANCE`].
-    /// The first in reading order is reported.
+    /// [`Error::TooFewToCompare`], [`Error::TooManyToCompare`], [`Error::NotSquare`]; [`Error::NotAPreference`] for an entry that is not
+    /// a number from 0 to 1, [`Error::DiagonalNotHalf`] and [`Error::NotSkew`] for deviations above [`SKEW_TOLERANCE`]. The first error
+    /// in reading order is reported.
     pub fn new(rows: &[Vec<f64>]) -> Result<Self, Error> {
         let shape = DuelShape::new(rows.len())?;
         let n_items = shape.n_items();
@@ -103,7 +102,7 @@ impl PreferenceMatrix {
                 if row == column && (value - 0.5).abs() > SKEW_TOLERANCE {
                     return Err(Error::DiagonalNotHalf { item: row, value });
                 }
-                // Only below the diagonal both have been looked at.
+                // Below the diagonal, both entries have been read.
                 if column < row && (value + rows[column][row] - 1.0).abs() > SKEW_TOLERANCE {
                     return Err(Error::NotSkew { row, column, value, mirrored: rows[column][row] });
                 }
@@ -113,7 +112,7 @@ impl PreferenceMatrix {
         Ok(Self::of_shape(shape, probabilities))
     }
 
-    /// `shape` counts the entries, which have been checked.
+    /// The entries must have been checked and match `shape`.
     fn of_shape(shape: DuelShape, probabilities: Vec<Probability>) -> Self {
         let n_items = shape.n_items();
         let excess = (0..shape.n_pairs())
@@ -125,7 +124,7 @@ impl PreferenceMatrix {
         Self { shape, probabilities, excess }
     }
 
-    /// How many items there are.
+    /// The number of items.
     #[inline]
     pub fn shape(&self) -> DuelShape {
         self.shape
@@ -135,7 +134,7 @@ impl PreferenceMatrix {
     ///
     /// # Panics
     ///
-    /// When an item is unknown; and so do [`excess`](Self::excess), [`beats`](Self::beats) and [`row`](Self::row).
+    /// If an item is unknown. [`excess`](Self::excess), [`beats`](Self::beats) and [`row`](Self::row) panic in the same case.
     #[inline]
     pub fn probability(&self, item: ItemId, other: ItemId) -> Probability {
         self.row(item)[other.index()]
@@ -147,13 +146,13 @@ impl PreferenceMatrix {
         &self.probabilities[item.index() * self.shape.n_items()..][..self.shape.n_items()]
     }
 
-    /// What `p_ij` has above 1/2: `e_ij = (p_ij - p_ji) / 2`, and `e_ij = -e_ji` to the last bit.
+    /// The excess of `p_ij` over 1/2: `e_ij = (p_ij - p_ji) / 2`, and `e_ij = -e_ji` to the last bit.
     #[inline]
     pub fn excess(&self, item: ItemId, other: ItemId) -> f64 {
         self.excess_row(item)[other.index()]
     }
 
-    /// What an item has above 1/2 against everybody.
+    /// The excesses of an item against all items.
     #[inline]
     pub(crate) fn excess_row(&self, item: ItemId) -> &[f64] {
         &self.excess[item.index() * self.shape.n_items()..][..self.shape.n_items()]

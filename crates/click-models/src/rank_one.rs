@@ -1,15 +1,15 @@
-//! Bernoulli rank-one model: a row and a column are chosen, and there is a click if both do their part.
+//! Bernoulli rank-one model: the learner chooses a row and a column, and a click occurs if both succeed.
 //!
-//! In every round row `i` is attractive with probability `rows[i]` and column `j` examined with probability `columns[j]`,
-//! independently. The click on the chosen cell is the product, and nothing else is seen: without a click nobody can tell whose fault
-//! it was. The mean rewards of all cells are a matrix of rank one. With items as rows and positions as columns it is one display of one
-//! item in the position-based model whose examination is *not* known.
+//! In every round row `i` is attractive with probability `rows[i]` and column `j` examined with probability `columns[j]`, independently.
+//! The click on the chosen cell is the product, and nothing else is observed: a missing click does not reveal which factor is
+//! zero. The mean rewards of all cells form a matrix of rank one. With items as rows and positions as columns, the model is one display
+//! of one item in the position-based model with *unknown* examination.
 //!
-//! Reference: Katariya, Kveton, Szepesvari, Vernade, Wen, *Bernoulli rank-1 bandits for click feedback*, IJCAI 2017, section 2;
-//! the instances of its experiments are [`RankOneModel::needle`] (8) and [`RankOneModel::try_from`] a position-based model, for
-//! which [`RankOneModel::calibrated`] stands in where only its summary is known.
-//! Deviations: the paper's rows of one round may depend on each other in any way; here they share one draw (row `i` is
-//! attractive if the draw is below `rows[i]`), and so do the columns. A policy sees one cell a round and cannot tell.
+//! Reference: Katariya, Kveton, Szepesvari, Vernade, Wen, *Bernoulli rank-1 bandits for click feedback*, IJCAI 2017, section 2; the
+//! instances of its experiments are [`RankOneModel::needle`] (8) and [`RankOneModel::try_from`] a position-based model, for which
+//! [`RankOneModel::calibrated`] generates a substitute if only its summary is known. Deviations: the paper's rows of one round may depend
+//! on each other in any way; here they share one draw (row `i` is attractive if the draw is below `rows[i]`), and so do the columns. A
+//! policy observes one cell per round, so the difference is not observable.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -18,11 +18,11 @@
 //! | `Cell` | `(i_t, j_t)` | - | - |
 //! | `gap` | expectation of `R(i, j, u_t, v_t)` | - | clicks |
 //!
-//! Degenerate instances are instances: where all rows (or columns) are 0 every cell is optimal and no regret is possible; one row or
-//! one column is an ordinary bandit; where several rows and columns tie for the best, each of their cells has regret 0, and
-//! `optimal_action` is the first of them.
+//! Degenerate instances are valid. If all rows (or columns) are 0, every cell is optimal and regret is 0. One row or one column is an
+//! ordinary bandit. If several rows and columns tie for the best, each of their cells has regret 0, and `optimal_action` is the first of
+//! them.
 //!
-//! Numerics: two uniform draws a round, whatever is chosen. Complexity: constant.
+//! Numerics: two uniform draws per round for every cell. Complexity: constant.
 //!
 //! # Examples
 //!
@@ -68,16 +68,16 @@ struct Parameters {
 }
 
 impl RankOneModel {
-    /// Users with these probabilities, one a row and one a column.
+    /// Users with these probabilities, one per row and one per column.
     ///
     /// # Errors
     ///
-    /// What [`TableShape::new`] refuses.
+    /// As [`TableShape::new`].
     pub fn new(rows: Vec<Probability>, columns: Vec<Probability>) -> Result<Self, Error> {
         Ok(Self::of_shape(TableShape::new(rows.len(), columns.len())?, rows, columns))
     }
 
-    /// The same from plain numbers.
+    /// [`RankOneModel::new`] from plain numbers.
     ///
     /// # Errors
     ///
@@ -86,12 +86,12 @@ impl RankOneModel {
         Self::new(Error::probabilities("rows", rows)?, Error::probabilities("columns", columns)?)
     }
 
-    /// A needle in a haystack, equation (8): every row has the first probability of `rows`, but row 0 has the sum of the two; the
-    /// columns likewise.
+    /// A needle in a haystack, equation (8): every row has the first probability of `rows`, except row 0, which has the sum of both.
+    /// Columns are analogous.
     ///
     /// # Errors
     ///
-    /// [`Error::NotAProbability`] when a probability or a sum is none.
+    /// [`Error::NotAProbability`] if an entry or a sum is not a probability.
     pub fn needle(shape: TableShape, rows: (f64, f64), columns: (f64, f64)) -> Result<Self, Error> {
         let side = |(base, gap): (f64, f64), n: usize| {
             let mut side = vec![base; n];
@@ -103,28 +103,27 @@ impl RankOneModel {
 
     /// A random instance: every row and every column uniform on 0 to 1, drawn in this order.
     pub fn random<R: Rng + ?Sized>(shape: TableShape, rng: &mut R) -> Self {
-        // A sample of [0, 1) is a probability.
+        // Every sample from [0, 1) is a probability.
         let mut draw = |_| Probability::new(rng.random::<f64>()).unwrap_or_default();
         let rows: Vec<Probability> = (0..shape.n_rows()).map(&mut draw).collect();
         let columns: Vec<Probability> = (0..shape.n_columns()).map(&mut draw).collect();
         Self::of_shape(shape, rows, columns)
     }
 
-    /// An instance drawn so that the paper's summary of it comes out: `mu` (3), `p_max` (4), and with them `gamma` (5).
+    /// A random instance that matches the paper's summary: `mu` (3), `p_max` (4), and hence `gamma` (5).
     ///
-    /// Of a real query the paper prints these and the sizes only. The rest is chosen here:
+    /// For a real query the paper prints only these and the sizes. Our choices for the rest:
     ///
-    /// - Rows (items) are the side whose average is the smaller one, `mu`; columns (positions) have a larger average. Both sides
-    ///   reach `p_max`.
-    /// - Row `i` is `p_max u_i^e`, the `u_i` being uniform draws divided by the largest of them, and `e` the power that makes the
+    /// - Rows (items) have the smaller average, `mu`; columns (positions) have a larger average. Both sides reach `p_max`.
+    /// - Row `i` is `p_max u_i^e`, where the `u_i` are uniform draws divided by the largest of them, and `e` is the power that makes the
     ///   average `mu`.
     /// - Columns fall from `p_max` in equal steps, the last one to `p_max / n_columns`: on average `p_max (n_columns + 1) /
     ///   (2 n_columns)`.
     ///
     /// # Errors
     ///
-    /// [`Error::NotCalibrated`] unless `p_max / n_rows < mu <= p_max / 2`: all rows but one would be 0 or less, or the average of
-    /// the columns might be the smaller one.
+    /// [`Error::NotCalibrated`] unless `p_max / n_rows < mu <= p_max / 2`: otherwise all rows but one would have to be 0 or
+    /// less, or the columns could have the smaller average.
     pub fn calibrated<R: Rng + ?Sized>(
         shape: TableShape,
         mu: Probability,
@@ -136,7 +135,7 @@ impl RankOneModel {
         if !(mu > p_max / n_rows as f64 && mu <= p_max / 2.0) {
             return Err(Error::NotCalibrated { mu, p_max, n_rows });
         }
-        // Above 0, so that every power is.
+        // In (0, 1], so that every power is positive.
         let draws: Vec<f64> = (0..n_rows).map(|_| 1.0 - rng.random::<f64>()).collect();
         let largest = draws.iter().copied().fold(0.0, f64::max);
         let shares: Vec<f64> = draws.iter().map(|draw| draw / largest).collect();
@@ -147,7 +146,7 @@ impl RankOneModel {
         Self::from_values(&rows, &columns)
     }
 
-    /// `shape` counts the parameters.
+    /// `shape` must match the numbers of rows and columns.
     fn of_shape(shape: TableShape, rows: Vec<Probability>, columns: Vec<Probability>) -> Self {
         let (row, column) = (first_of_largest(&rows), first_of_largest(&columns));
         let optimal_reward = rows[row].get() * columns[column].get();
@@ -170,7 +169,7 @@ impl RankOneModel {
         &self.columns
     }
 
-    /// The quantities in which the paper's analysis measures how hard an instance is.
+    /// The quantities that determine the hardness of an instance in the paper's analysis.
     #[expect(clippy::missing_panics_doc, reason = "the model holds probabilities, at least one a side")]
     pub fn hardness(&self) -> RankOneHardness {
         let plain =
@@ -185,18 +184,19 @@ fn first_of_largest(side: &[Probability]) -> usize {
     (0..side.len()).fold(0, better)
 }
 
-/// The power to which the shares, of which the largest is 1, have to be raised for this average: above that of one 1 among zeros.
+/// The power to which the shares have to be raised so that they have this average. The largest share is 1, and the average must be above
+/// that of a single 1 among zeros.
 fn exponent_of_average(shares: &[f64], average: f64) -> f64 {
     let above = |exponent: f64| {
         let sum: f64 = shares.iter().map(|&share| libm::pow(share, exponent)).sum();
         sum > average * shares.len() as f64
     };
-    // The average falls from 1 as the power grows; where shares tie for 1 it may never get there.
+    // The average falls from 1 as the power grows. If several shares are 1, it may never reach the target.
     let (mut low, mut high) = (0.0, 1.0);
     while above(high) && high < 1e9 {
         (low, high) = (high, 2.0 * high);
     }
-    // Until the numbers between the ends are used up.
+    // Bisect until no number lies between the ends.
     loop {
         let middle = low + (high - low) / 2.0;
         if middle <= low || middle >= high {
@@ -223,7 +223,11 @@ impl From<RankOneModel> for Parameters {
 impl TryFrom<&PositionBased> for RankOneModel {
     type Error = Error;
 
-    /// One item shown at one position: items are rows, positions columns. Refuses more cells than a table can have.
+    /// One item shown at one position: items become rows, positions columns.
+    ///
+    /// # Errors
+    ///
+    /// As [`RankOneModel::new`]: a table has at most `u32::MAX` cells.
     fn try_from(users: &PositionBased) -> Result<Self, Error> {
         Self::new(users.attraction().to_vec(), users.examination().to_vec())
     }

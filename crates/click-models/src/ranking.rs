@@ -6,7 +6,7 @@ use std::iter::Copied;
 use std::ops::Index;
 use std::{slice, vec};
 
-/// A list of items from the top position down; a buffer that its owner reuses from round to round.
+/// A list of items from the top position down. Callers reuse it as a buffer from round to round.
 ///
 /// # Examples
 ///
@@ -71,9 +71,9 @@ impl Ranking {
         self.items.push(item);
     }
 
-    /// Makes the list `n_positions` long, whatever it held, and gives its positions for writing.
+    /// Resizes the list to `n_positions` and returns its positions for writing; their content is unspecified.
     ///
-    /// Allocates only when the list was never this long before.
+    /// Allocates only if the list was never this long before.
     #[inline]
     pub fn positions_mut(&mut self, n_positions: usize) -> &mut [ItemId] {
         self.items.resize(n_positions, ItemId::default());
@@ -82,7 +82,7 @@ impl Ranking {
 
     /// Whether this is a full list of distinct items of the catalogue.
     pub fn fits(&self, shape: ListShape) -> bool {
-        // Asked in every round: an item whose last bits no item above has is a new one, and only others are looked for.
+        // Called in every round, so a bit set filters: an item is new if no item above has the same last bits. Only otherwise search.
         let mut above = [0_u64; 4];
         self.len() == shape.n_positions()
             && self.by_position().all(|(position, item)| {

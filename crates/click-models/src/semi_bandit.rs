@@ -1,12 +1,12 @@
 //! Random semi-bandit feedback (RSF): the user rates items from the top and leaves after a random number of them.
 //!
-//! The number of observed positions `Lambda` does not depend on the list; `examination[l] = P(Lambda > l)` for the 0-based
-//! position `l`. Inside the observed prefix item `k` is clicked with probability `attraction[k]`, independently. The learner
-//! sees where the prefix ends. The reward of a round is its number of clicks.
+//! The number of observed positions `Lambda` does not depend on the list; `examination[l] = P(Lambda > l)` for the 0-based position `l`.
+//! Inside the observed prefix item `k` is clicked with probability `attraction[k]`, independently. The learner observes where the prefix
+//! ends. The reward of a round is its number of clicks.
 //!
-//! Reference: Vahabi, Lagree, Vernade, Cappe, *Sequential ranking under random semi-bandit feedback*, 2016, section 2.
-//! Deviations: `examination[0]` may be below 1 (the paper's `Lambda` is at least 1), which means a user who looks at
-//! nothing; ties and the values 0 and 1 are allowed.
+//! Reference: Vahabi, Lagree, Vernade, Cappe, *Sequential ranking under random semi-bandit feedback*, 2016, section 2. Deviations:
+//! `examination[0]` may be below 1 (the paper's `Lambda` is at least 1), so that some users examine nothing; ties and the values 0 and 1
+//! are allowed.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -14,8 +14,8 @@
 //! | `examination` | kappa, `P(Lambda >= l)` | `n_positions` (L), not increasing | probability |
 //! | `expected_reward` | `mu_a` | - | clicks per round |
 //!
-//! Numerics: one uniform draw a position decides both whether the user goes on (`u < r`, `r` the conditional probability)
-//! and, rescaled, whether the item is clicked (`u < r * attraction`). Complexity: O(`n_positions`) a round.
+//! Numerics: one uniform draw per position decides both whether the user goes on (`u < r`, `r` the conditional probability)
+//! and, rescaled, whether the item is clicked (`u < r * attraction`). Complexity: O(`n_positions`) per round.
 //!
 //! # Examples
 //!
@@ -43,16 +43,16 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Parameters", into = "Parameters")]
 pub struct RandomSemiBandit {
     list: LinearList,
-    /// Probability that a position is observed given that the one above was.
+    /// Probability that a position is observed, given that the position above was.
     goes_on: Vec<f64>,
 }
 
 impl RandomSemiBandit {
-    /// Users with these attraction (one an item) and examination (one a position, not increasing) probabilities.
+    /// Users with these attraction (one per item) and examination (one per position, not increasing) probabilities.
     ///
     /// # Errors
     ///
-    /// What [`ListShape::new`] refuses, and [`Error::ExaminationRises`].
+    /// As [`ListShape::new`], and [`Error::ExaminationRises`].
     pub fn new(attraction: Vec<Probability>, examination: Vec<Probability>) -> Result<Self, Error> {
         let mut above = 1.0;
         let mut goes_on = Vec::with_capacity(examination.len());
@@ -66,7 +66,7 @@ impl RandomSemiBandit {
         Ok(Self { list: LinearList::new(attraction, examination)?, goes_on })
     }
 
-    /// The same from plain numbers.
+    /// [`RandomSemiBandit::new`] from plain numbers.
     ///
     /// # Errors
     ///
@@ -78,12 +78,12 @@ impl RandomSemiBandit {
         )
     }
 
-    /// Users who leave after every position with the given probability, click or no click: `examination[l]` is the product of
-    /// `1 - leave[i]` over the positions `i` above `l`. The PBM paper's introduction describes the dependent click model so.
+    /// Users who leave after every position with the given probability, click or no click: `examination[l]` is the product of `1 -
+    /// leave[i]` over the positions `i` above `l`. This is the model that the PBM paper's introduction calls the dependent click model.
     ///
     /// # Errors
     ///
-    /// What [`ListShape::new`] refuses, and [`Error::NotAProbability`] for a number outside 0 to 1.
+    /// As [`ListShape::new`], and [`Error::NotAProbability`] for a number outside 0 to 1.
     ///
     /// # Examples
     ///
@@ -113,18 +113,18 @@ impl RandomSemiBandit {
         self.list.shape()
     }
 
-    /// Probability that an item attracts, one an item.
+    /// Probability that an item attracts, one per item.
     pub fn attraction(&self) -> &[Probability] {
         self.list.attraction()
     }
 
-    /// Probability that a position is observed, one a position.
+    /// Probability that a position is observed, one per position.
     pub fn examination(&self) -> &[Probability] {
         self.list.examination()
     }
 
-    /// The regret that no uniformly efficient policy can avoid on this instance, in clicks per `ln T`: Theorem 4 of the
-    /// RSF paper, [`bounds::semi_bandit_lower_bound`] for the positions that are observed at all; 0 if none is.
+    /// Lower bound on the regret of any uniformly efficient policy on this instance, in clicks per `ln T`: Theorem 4 of the RSF paper,
+    /// [`bounds::semi_bandit_lower_bound`] for the positions with positive examination; 0 if there are none.
     ///
     /// # Examples
     ///
@@ -178,7 +178,7 @@ impl ClickModel for RandomSemiBandit {
         let mut observed = 0;
         let mut reading = true;
         for (position, (item, &goes_on)) in action.as_slice().iter().zip(&self.goes_on).enumerate() {
-            // Drawn even after the user has left: the next round must meet the same user under every policy.
+            // Draw even after the user has left, so that every policy meets the same user in the next round.
             let uniform = rng.random::<f64>();
             reading &= uniform < goes_on;
             if reading {

@@ -1,11 +1,11 @@
-//! The size of a ranking problem.
+//! Numbers of items and positions of a ranking problem.
 
 use crate::Error;
 use serde::{Deserialize, Serialize};
 
-/// How many items there are and how many positions a list has: `1 <= n_positions <= min(n_items, 64)`.
+/// The number of items and the number of positions of a list: `1 <= n_positions <= min(n_items, 64)`.
 ///
-/// The PBM paper calls them K and L; other papers swap the letters.
+/// The PBM paper calls them K and L; some papers swap the letters.
 ///
 /// # Examples
 ///
@@ -59,13 +59,13 @@ impl ListShape {
         Ok(Self { n_items, n_positions })
     }
 
-    /// Items to choose from (K in the PBM paper).
+    /// Number of items (K in the PBM paper).
     #[inline]
     pub const fn n_items(self) -> usize {
         self.n_items
     }
 
-    /// Positions of a list (L in the PBM paper).
+    /// Number of positions of a list (L in the PBM paper).
     #[inline]
     pub const fn n_positions(self) -> usize {
         self.n_positions

@@ -20,7 +20,7 @@ impl Cell {
     }
 }
 
-/// How many rows and columns there are: at least one of each, and at most `u32::MAX` cells.
+/// The numbers of rows and columns: at least one of each, and at most `u32::MAX` cells.
 ///
 /// # Examples
 ///
@@ -67,19 +67,19 @@ impl TableShape {
         Ok(Self { n_rows: rows, n_columns: columns })
     }
 
-    /// Rows (K).
+    /// Number of rows (K).
     #[inline]
     pub const fn n_rows(self) -> usize {
         self.n_rows as usize
     }
 
-    /// Columns (L).
+    /// Number of columns (L).
     #[inline]
     pub const fn n_columns(self) -> usize {
         self.n_columns as usize
     }
 
-    /// Pairs of a row and a column.
+    /// Number of cells.
     #[inline]
     pub const fn n_cells(self) -> usize {
         self.n_rows as usize * self.n_columns as usize
@@ -91,7 +91,7 @@ impl TableShape {
         cell.row < self.n_rows && cell.column < self.n_columns
     }
 
-    /// The number of a cell, row by row from 0; none if the table does not have it.
+    /// The index of a cell in row-major order, from 0; `None` if the table does not have it.
     #[inline]
     pub const fn number(self, cell: Cell) -> Option<usize> {
         if self.contains(cell) {
@@ -101,7 +101,7 @@ impl TableShape {
         }
     }
 
-    /// The cell with this number.
+    /// The cell with this row-major index.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "cells are numbered by 32 bits")]
     pub const fn cell(self, number: usize) -> Cell {

@@ -1,4 +1,4 @@
-//! What the bounds promise beyond single values: order of arguments, ties, edges, malformed input, and how they compare.
+//! Properties of the bounds: order of arguments, ties, edge cases, malformed input, and inequalities between bounds.
 
 #![expect(clippy::needless_pass_by_value, reason = "quickcheck hands a property its arguments by value")]
 
@@ -17,7 +17,7 @@ const LOW: [f64; 5] = [0.45, 0.35, 0.25, 0.15, 0.05];
 const HIGH: [f64; 5] = [0.95, 0.85, 0.75, 0.65, 0.55];
 const KAPPA: [f64; 3] = [0.9, 0.6, 0.3];
 
-/// An instance in random order, at most 7 items, with ties and edges now and then.
+/// An instance in random order, at most 7 items, sometimes with ties and with the values 0 and 1.
 #[derive(Debug, Clone)]
 struct Instance {
     theta: Vec<f64>,
@@ -87,8 +87,8 @@ fn nothing_panics_and_malformed_input_is_nan() {
         every.iter().all(|bound| if fine { *bound >= 0.0 } else { bound.is_nan() })
             && may_be_anything.iter().all(|bound| bound.is_nan() || fine && *bound >= 0.0)
             && pbm_lower_bound_terms(&theta, &kappa).is_some() == fine
-            // Where the last position is examined it is a way to explore; above it an attraction below 1e-308 may cost
-            // more than the largest number there is.
+            // If the last position is examined, one can explore there; at a position above it, an attraction below 1e-308 may cost more
+            // than the largest number.
             && (kappa.contains(&0.0) || pbm_lower_bound(&theta, &kappa).is_finite() == fine)
             && pbm_ucb_examination_factor(&kappa).is_nan() != (probabilities(&kappa) && !kappa.is_empty())
             && [n_positions, n_positions % 8].into_iter().all(|n_positions| {
@@ -149,7 +149,7 @@ fn of_equally_cheap_positions_the_most_examined_one_is_named() {
 }
 
 #[test]
-fn each_term_is_the_cheapest_list_with_the_item_put_in() {
+fn each_term_is_the_cheapest_list_with_the_item_inserted() {
     fn property(instance: Instance) {
         let Instance { theta, kappa } = &instance;
         let users = PositionBased::from_values(theta, kappa).unwrap();
@@ -186,14 +186,14 @@ fn each_term_is_the_cheapest_list_with_the_item_put_in() {
 }
 
 #[test]
-fn how_the_bounds_compare() {
+fn bounds_are_ordered_from_the_relaxation_to_the_last_position_cost() {
     fn property(instance: Instance) {
         let Instance { theta, kappa } = &instance;
         let bound = pbm_lower_bound(theta, kappa);
         let slack = 1.0 + 1e-12;
         assert!(pbm_relaxed_lower_bound(theta, kappa) <= bound * slack, "the corrected relaxation");
         assert!(bound <= pbm_last_position_cost(theta, kappa) * slack, "the last position is one of several");
-        // Not seeing which positions were read can only cost more.
+        // Censored feedback can only raise the bound.
         assert!(multiple_play_lower_bound(theta, kappa.len()) <= bound * slack, "censored feedback");
         assert!(pbm_ucb_upper_bound(theta, kappa, 0.0) >= bound, "PBM-UCB obeys the lower bound");
         if instance.kappa.iter().all(|&examined| examined == 1.0) {
@@ -205,16 +205,16 @@ fn how_the_bounds_compare() {
 
 #[test]
 fn the_last_inequality_of_section_3_3_is_false_as_printed() {
-    // Theorem 6 is said to be at least the cost of exploring at the last position. It is 16 % less here.
+    // The paper states that Theorem 6 is at least the cost of exploring at the last position. Here it is 16 % less.
     let (bound, printed) = (pbm_lower_bound(&HIGH, &KAPPA), pbm_last_position_cost(&HIGH, &KAPPA));
     assert!((bound - 14.060).abs() < 1e-3 && (printed - 16.652).abs() < 1e-3);
     assert!(printed > 1.18 * bound);
-    // With the first position in the place of the last it holds.
+    // With the first position instead of the last it holds.
     assert!(pbm_relaxed_lower_bound(&HIGH, &KAPPA) < bound);
 }
 
 #[test]
-fn the_extreme_cases_that_the_paper_names() {
+fn exploring_is_cheapest_at_the_end_or_the_top_in_the_papers_extreme_cases() {
     let cheapest = |theta: &[f64]| pbm_lower_bound_terms(theta, &KAPPA).unwrap()[0].position;
     // All optimal items nearly equivalent: explore at the top.
     assert_eq!(cheapest(&[0.500_000_2, 0.500_000_1, 0.5, 0.3]), Some(0));
@@ -231,7 +231,7 @@ fn ties_cost_nothing() {
     let tied = pbm_lower_bound(&[0.9, 0.5, 0.2, 0.2, 0.1], &KAPPA);
     assert_eq!(tied, pbm_lower_bound(&[0.9, 0.5, 0.2, 0.1], &KAPPA));
     assert!(tied > 0.0);
-    // The upper bound divides by the gap, and by the price of an exchange.
+    // The upper bound divides by the gap, and by the cost of an exchange.
     assert_eq!(pbm_ucb_upper_bound(&[0.9, 0.5, 0.2, 0.2], &KAPPA, 0.0), f64::INFINITY);
     assert_eq!(pbm_ucb_upper_bound(&[0.5, 0.5, 0.2, 0.1], &KAPPA, 0.0), f64::INFINITY);
     assert_eq!(smallest_permutation_gap(&[0.5, 0.5, 0.2, 0.1], &KAPPA), 0.0);
@@ -240,23 +240,23 @@ fn ties_cost_nothing() {
 }
 
 #[test]
-fn positions_that_nobody_examines() {
-    // By hand: items .5, .4, .3; the item .3 can be told from .4 at the first position only, where it costs .5 - .3.
+fn unexamined_positions_carry_no_information() {
+    // By hand: items .5, .4, .3; the item .3 can be distinguished from .4 only at the first position, where it costs .5 - .3.
     let bound = pbm_lower_bound(&[0.5, 0.4, 0.3], &[1.0, 0.0]);
     assert_close(bound, 0.2 / bernoulli_kl(0.3, 0.4), 1e-12, "one of two positions examined");
     assert_eq!(pbm_lower_bound_terms(&[0.5, 0.4, 0.3], &[0.0, 1.0]).unwrap()[0].position, Some(1));
-    // The model leaves the position out instead: its list has one place, and .4 is suboptimal too.
+    // The model removes the position instead: its list has one position, and .4 is suboptimal too.
     let users = PositionBased::from_values(&[0.5, 0.4, 0.3], &[1.0, 0.0]).unwrap();
     assert_eq!(users.lower_bound(), pbm_lower_bound(&[0.5, 0.4, 0.3], &[1.0]));
     let readers = RandomSemiBandit::from_values(&[0.5, 0.4, 0.3], &[1.0, 0.0]).unwrap();
     assert_eq!(readers.lower_bound(), semi_bandit_lower_bound(&[0.5, 0.4, 0.3], 1));
-    // Where nobody looks every list is optimal.
+    // If no position is examined, every list is optimal.
     assert_eq!(pbm_lower_bound(&[0.5, 0.3], &[0.0]), 0.0);
     assert_eq!(pbm_lower_bound_terms(&[0.5, 0.3], &[0.0]).unwrap()[0].position, None);
     assert_eq!(pbm_relaxed_lower_bound(&[0.5, 0.3], &[0.0]), 0.0);
     assert_eq!(PositionBased::from_values(&[0.5, 0.3], &[0.0]).unwrap().lower_bound(), 0.0);
     assert_eq!(RandomSemiBandit::from_values(&[0.5, 0.3], &[0.0]).unwrap().lower_bound(), 0.0);
-    // Exploring where nothing is seen never ends.
+    // Exploration at a position that is never examined does not end.
     assert_eq!(pbm_last_position_cost(&[0.5, 0.4, 0.3], &[1.0, 0.0]), f64::INFINITY);
     assert_eq!(pbm_last_position_cost(&[0.5, 0.4], &[1.0, 0.0]), 0.0);
     assert_eq!(pbm_ucb_examination_factor(&[1.0, 0.0]), f64::INFINITY);
@@ -265,11 +265,11 @@ fn positions_that_nobody_examines() {
 }
 
 #[test]
-fn certain_and_impossible_items() {
-    // An item that is always clicked where it is always seen: one display without a click rules the other out.
+fn items_with_attraction_0_or_1_have_finite_bounds() {
+    // The best item is always clicked at a position that is always examined: one display without a click rules the other out.
     assert_eq!(pbm_lower_bound(&[1.0, 0.5], &[1.0]), 0.0);
     assert_eq!(semi_bandit_lower_bound(&[1.0, 0.0], 1), 0.0);
-    // Seen half of the time it takes d(0, 1/2) = ln 2 nats at a price of 1/2.
+    // Examined half of the time, it takes d(0, 1/2) = ln 2 nats at a cost of 1/2.
     let half = 0.5 / std::f64::consts::LN_2;
     assert_close(pbm_lower_bound(&[1.0, 0.0], &[0.5]), half, 1e-15, "seen half of the time");
     assert_close(pbm_lower_bound(&[0.5, 0.0], &[1.0]), half, 1e-15, "liked half of the time");
@@ -281,7 +281,7 @@ fn certain_and_impossible_items() {
 }
 
 #[test]
-fn theorem_9_by_brute_force() {
+fn theorem_9_matches_a_search_over_all_orders() {
     fn property(Instance { theta, kappa }: Instance) {
         let users = PositionBased::from_values(&theta, &kappa).unwrap();
         let best = users.optimal_action();
@@ -306,7 +306,7 @@ fn theorem_9_by_brute_force() {
 }
 
 #[test]
-fn theorem_9_and_11_by_hand() {
+fn theorems_9_and_11_match_hand_computations() {
     // C = 43, L / Delta = 3 / .03, 1 / (.3 * .1) + 1 / (.3 * .2) = 50
     assert_close(pbm_ucb_upper_bound(&LOW, &KAPPA, 0.5), 16.0 * 1.5 * 43.0 * 150.0, 1e-13, "Theorem 9");
     // No other order of one position.

@@ -1,4 +1,4 @@
-//! The theory of `CascadeBAI`: reference values, and its theorems on how much a step shows as properties.
+//! The theory of `CascadeBAI`: reference values, and property tests of its theorems on the observations of a step.
 
 use crate::support::{assert_close, cases, number, numbers};
 use click_models::bounds::{self, CascadeBaiUpperTerms};
@@ -9,7 +9,7 @@ fn whole(value: &serde_json::Value) -> usize {
 }
 
 #[test]
-fn observations_of_a_step() {
+fn observations_of_a_step_match_the_reference_values() {
     for case in cases("cascade_mu.json") {
         let (input, output) = (&case["inputs"], &case["output"]);
         let (weights, k) = (numbers(&input["w"]), whole(&input["k"]));
@@ -24,7 +24,7 @@ fn observations_of_a_step() {
 }
 
 #[test]
-fn observations_of_an_item() {
+fn observations_of_an_item_match_the_reference_values() {
     for case in cases("tbar.json") {
         let (input, output) = (&case["inputs"], &case["output"]);
         let (gap, delta, n_items) =
@@ -36,7 +36,7 @@ fn observations_of_an_item() {
 }
 
 #[test]
-fn terms_of_theorem_4_1() {
+fn terms_of_theorem_4_1_match_the_reference_values() {
     for case in cases("cascade_bai_upper_terms.json") {
         let (input, output) = (&case["inputs"], &case["output"]);
         let (weights, k) = (numbers(&input["w_sorted"]), whole(&input["K"]));
@@ -61,7 +61,7 @@ fn terms_of_theorem_4_1() {
             assert_close(found, number(&output[key]), 1e-12, key);
         }
         if epsilon == 0.0 {
-            // What the paper's two forms of N3 differ by.
+            // The difference between the paper's two forms of N3.
             let difference = k as f64 / fewest[k - 1] * observations[weights.len() - k];
             assert!((n3_rearranged - n3 - difference).abs() <= 1e-9 * (n3 + difference));
         }
@@ -69,7 +69,7 @@ fn terms_of_theorem_4_1() {
 }
 
 #[test]
-fn theorem_4_8() {
+fn theorem_4_8_matches_the_reference_values() {
     for case in cases("cascade_bai_lower_bound.json") {
         let (input, output) = (&case["inputs"], &case["output"]);
         let (mut weights, k) = (numbers(&input["w_sorted"]), whole(&input["K"]));
@@ -96,7 +96,7 @@ fn theorem_4_8() {
 }
 
 #[test]
-fn odd_input() {
+fn odd_input_gives_the_documented_values() {
     let nan = |value: f64| assert!(value.is_nan(), "{value}");
     for weights in [&[][..], &[1.5, 0.5], &[f64::NAN, 0.5]] {
         nan(bounds::cascade_bai_lower_bound(weights, 1, 0.1));
@@ -126,13 +126,13 @@ fn odd_input() {
         assert_eq!(bounds::cascade_bai_two_level_rates(best, worst, 3, 1), None);
     }
     assert_eq!(bounds::cascade_bai_gaps(&weights, 1, -0.1), None);
-    // All items to be found; nobody can tell them apart; nothing is promised.
+    // All items to be found; items that cannot be distinguished; a delta above 1 / 2.4.
     assert_eq!(bounds::cascade_bai_lower_bound(&weights, 3, 0.1), 0.0);
     assert_eq!(bounds::cascade_bai_gaps(&weights, 3, 0.0), None);
     assert_eq!(bounds::cascade_bai_lower_bound(&[0.5, 0.5, 0.1], 1, 0.1), f64::INFINITY);
     assert_eq!(bounds::cascade_bai_upper_terms(&[0.5, 0.5, 0.5, 0.1], 2, 0.0, 0.1), None);
     assert_eq!(bounds::cascade_bai_lower_bound(&weights, 1, 0.5), 0.0);
-    // One observation tells certain clicks from certain misses.
+    // One observation distinguishes certain clicks from certain misses.
     assert_eq!(bounds::cascade_bai_lower_bound(&[1.0, 0.0], 1, 0.1), 0.0);
     // Either theorem applies, never both.
     for epsilon in [0.0, 0.15, 0.5] {
@@ -177,7 +177,7 @@ fn is_left_sided_sub_gaussian(values: &[f64], shares: &[f64], v: f64) -> bool {
 }
 
 quickcheck! {
-    /// Theorem 5.1 (i): best first shows least, worst first most.
+    /// Theorem 5.1 (i): best first gives the fewest observations, worst first the most.
     fn order_bounds_the_observations(bytes: Vec<u8>, swaps: Vec<(u8, u8)>) -> bool {
         let mut list = weights_of(&bytes);
         if list.is_empty() {
@@ -195,7 +195,7 @@ quickcheck! {
         decreasing <= shown * (1.0 + 1e-14) && shown <= increasing * (1.0 + 1e-14)
     }
 
-    /// Theorem 5.1 (ii): what attracts more shows less.
+    /// Theorem 5.1 (ii): more attractive items give fewer observations.
     fn weight_lowers_the_observations(pairs: Vec<(u8, u8)>) -> bool {
         let of = |pick: fn(&(u8, u8)) -> u8| weights_of(&pairs.iter().map(pick).collect::<Vec<u8>>());
         let (low, high) = (of(|&(a, b)| a.min(b)), of(|&(a, b)| a.max(b)));
@@ -203,7 +203,7 @@ quickcheck! {
     }
 
     /// Lemmas 5.2 and 5.5, and Theorem 5.4 for the number of observations.
-    fn observations_are_as_the_lemmas_say(bytes: Vec<u8>, k: u8) -> bool {
+    fn observations_satisfy_lemmas_5_2_and_5_5(bytes: Vec<u8>, k: u8) -> bool {
         let weights = weights_of(&bytes);
         if weights.is_empty() {
             return true;
@@ -254,14 +254,14 @@ quickcheck! {
     }
 }
 
-/// What the property tests would say of theorems that do not hold.
+/// The property tests fail for modified theorems that do not hold.
 #[test]
 fn wrong_theorems_are_noticed() {
     // Half of the second moment is too little.
     let (values, shares) = ([0.0, 1.0], [0.5, 0.5]);
     assert!(is_left_sided_sub_gaussian(&values, &shares, 0.5_f64.sqrt()));
     assert!(!is_left_sided_sub_gaussian(&values, &shares, 0.2));
-    // The radius that 216 leaves is not below a quarter of the gap; that of 256 is.
+    // With 216 the radius is not below a quarter of the gap; with 256 it is.
     let (gap, delta, n_items) = (0.05, 0.05, 10);
     let rho = (delta / (12.0 * n_items as f64)).sqrt();
     let quarter = |observations: u64| 4.0 * confidence::lil_radius(observations, rho) < gap;

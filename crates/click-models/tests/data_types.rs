@@ -1,4 +1,4 @@
-//! Types that are stored and sent: serde round trips, rejection of what construction would refuse, threads.
+//! Types that are saved or shared between threads: serde round trips, rejection of invalid data, `Send` and `Sync`.
 
 use click_models::bounds::PbmBoundTerm;
 use click_models::estimation::Pooled;
@@ -23,7 +23,7 @@ fn refused<T: DeserializeOwned + Debug>(text: &str) -> String {
 }
 
 #[test]
-fn round_trips() {
+fn saved_types_are_read_back_unchanged() {
     assert_eq!(round_trip(&ItemId::new(7)), "7");
     assert_eq!(round_trip(&Ranking::from_iter([2, 0, 1].map(ItemId::new))), "[2,0,1]");
     round_trip(&Ranking::default());
@@ -76,7 +76,7 @@ fn invalid_data_is_refused_with_its_reason() {
 }
 
 #[test]
-fn construction_names_what_is_wrong() {
+fn construction_errors_name_the_cause() {
     let not_a_probability = |field, index, value| Error::NotAProbability { field, index, value };
     assert_eq!(
         PositionBased::from_values(&[0.1, 1.5], &[0.5]).unwrap_err(),
@@ -103,7 +103,7 @@ fn construction_names_what_is_wrong() {
 }
 
 #[test]
-fn clicks_by_hand() {
+fn clicks_report_their_positions() {
     let clicks = Clicks::from_bits(0b101, 3).unwrap();
     assert_eq!(clicks, Clicks::new(3).with(2).with(0).with(0));
     assert_eq!((clicks.count(), clicks.bits(), clicks.len()), (2, 5, 3));
@@ -117,7 +117,7 @@ fn clicks_by_hand() {
 
 #[test]
 #[should_panic(expected = "a click beyond the list")]
-fn a_click_beyond_the_list() {
+fn a_click_beyond_the_list_panics() {
     let _ = Clicks::new(3).with(3);
 }
 
@@ -172,7 +172,7 @@ fn what_is_known_of_users_is_checked_when_it_is_put_together() {
 }
 
 #[test]
-fn everything_may_cross_threads() {
+fn all_types_are_send_and_sync() {
     fn check<T: Send + Sync + 'static>() {}
     check::<ItemId>();
     check::<Ranking>();

@@ -1,4 +1,4 @@
-//! Preference matrices against enumeration, and what dueling users do.
+//! Preference matrices compared with enumeration, and the behaviour of dueling users.
 
 use crate::support::{assert_close, cases, number, numbers};
 use click_models::dueling::Benchmark;
@@ -8,7 +8,7 @@ use quickcheck::{Arbitrary, Gen, quickcheck};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Seven items at most, of which many pairs are even or as uneven as others.
+/// At most seven items, with many ties and many equal preferences.
 #[derive(Debug, Clone)]
 struct Small(PreferenceMatrix);
 
@@ -57,7 +57,7 @@ fn orders(items: &[ItemId]) -> Vec<Vec<ItemId>> {
 }
 
 quickcheck! {
-    fn winners_by_definition(small: Small) -> bool {
+    fn winners_match_their_definitions(small: Small) -> bool {
         let Small(matrix) = small;
         let all: Vec<ItemId> = matrix.shape().items().collect();
         let p = |i: ItemId, j: ItemId| matrix.probability(i, j).get();
@@ -72,12 +72,12 @@ quickcheck! {
             && all.iter().all(|&i| (matrix.borda_score(i) - borda(i)).abs() < 1e-14)
     }
 
-    fn the_lottery_is_beaten_by_nobody(small: Small) -> bool {
+    fn the_lottery_is_unbeaten(small: Small) -> bool {
         let Small(matrix) = small;
         is_unbeaten(&matrix, &matrix.von_neumann_winner())
     }
 
-    fn order_and_cycles_by_definition(small: Small) -> bool {
+    fn order_and_cycles_match_their_definitions(small: Small) -> bool {
         let Small(matrix) = small;
         let all: Vec<ItemId> = matrix.shape().items().collect();
         let beats_later = |order: &Vec<ItemId>| (0..order.len()).all(|at| order[at + 1..].iter().all(|&later| matrix.beats(order[at], later)));
@@ -102,7 +102,7 @@ quickcheck! {
             && matrix.is_strongly_transitive() == transitive
     }
 
-    /// It is enough, and a little less is not.
+    /// `gamma` suffices, and a slightly smaller number does not.
     fn gamma_is_the_smallest(small: Small) -> bool {
         let Small(matrix) = small;
         let (Some(winner), Some(gamma)) = (matrix.condorcet_winner(), matrix.gamma()) else {
@@ -118,7 +118,7 @@ quickcheck! {
         gamma >= 1.0 && enough(gamma * (1.0 + 1e-12)) && (gamma == 1.0 || !enough(gamma * (1.0 - 1e-9)))
     }
 
-    fn shares_of_subsets_by_enumeration(small: Small, seed: u64) -> bool {
+    fn shares_of_subsets_match_enumeration(small: Small, seed: u64) -> bool {
         let Small(matrix) = small;
         let n_items = matrix.shape().n_items();
         (2..=n_items).all(|size| {
@@ -154,15 +154,15 @@ fn is_unbeaten(matrix: &PreferenceMatrix, lottery: &[f64]) -> bool {
 }
 
 #[test]
-fn lotteries_of_larger_matrices() {
+fn lotteries_of_larger_matrices_are_unbeaten() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     for n_items in [20, 60, 140] {
-        // Below the best item, so that the shortcut is not what is tested.
+        // Without a Condorcet winner, so that the shortcut does not apply.
         let random = matrix(n_items, |_, _| rng.random());
         assert!(random.condorcet_winner().is_none());
         let lottery = random.von_neumann_winner();
         assert!(is_unbeaten(&random, &lottery));
-        // One that is uniform is not: the test can fail.
+        // A uniform lottery is beaten, so the test can fail.
         assert!(!is_unbeaten(&random, &vec![1.0 / n_items as f64; n_items]));
         // Every pair decided, and by the same margin, ties of the ratio test in each pivot.
         let coins = matrix(n_items, |_, _| f64::from(u8::from(rng.random::<bool>())));
@@ -171,9 +171,9 @@ fn lotteries_of_larger_matrices() {
     assert!(is_unbeaten(&matrix(30, |_, _| 0.5), &matrix(30, |_, _| 0.5).von_neumann_winner()));
 }
 
-/// Rock, paper and scissors with unequal margins: each as likely as the margin of the duel that it has no part in is wide.
+/// Rock, paper, scissors with unequal margins: the probability of each is proportional to the margin of the duel between the other two.
 #[test]
-fn lottery_of_three() {
+fn lottery_of_a_three_cycle_has_the_closed_form() {
     let three = PreferenceMatrix::parse("0.5 0.6 0.2\n0.4 0.5 0.7\n0.8 0.3 0.5", "three").expect("valid");
     let wanted = [0.2 / 0.6, 0.3 / 0.6, 0.1 / 0.6];
     for (found, wanted) in three.von_neumann_winner().iter().zip(wanted) {
@@ -184,10 +184,10 @@ fn lottery_of_three() {
     assert_eq!(three.borda_winners(), items(&[1, 2]));
 }
 
-/// The paper's number of subsets whose Condorcet winner is `r`, `C(N_r, K)`, is not it: for the best item and three that it
-/// beats it would be 1 for K = 3, and is 3.
+/// The paper's number of subsets whose Condorcet winner is `r`, `C(N_r, K)`, is wrong: for the best item and three items that it beats,
+/// it gives 1 for K = 3 instead of 3.
 #[test]
-fn the_printed_number_of_subsets_is_another() {
+fn the_printed_number_of_subsets_is_wrong() {
     let four =
         PreferenceMatrix::parse(".5 .6 .6 .6\n.4 .5 .9 .1\n.4 .1 .5 .9\n.4 .9 .1 .5", "four").expect("valid");
     assert_eq!(subsets(&four, 3).len(), 4);
@@ -203,10 +203,10 @@ fn the_printed_number_of_subsets_is_another() {
     }
 }
 
-/// Of 100,000 subsets as many are in order as enumeration says, but for a probability of 1e-6: 4.9 standard deviations. A
-/// sampler that never draws the last item is told apart.
+/// The share of 100,000 subsets with a total order matches enumeration within 4.9 standard deviations (false alarm 1e-6). A sampler that
+/// never draws the last item fails.
 #[test]
-fn sampled_orders() {
+fn sampled_total_orders_are_as_frequent_as_enumerated() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
     let twelve = matrix(12, |i, j| {
         if rng.random::<f64>() < 0.1 + 0.2 * f64::from(u8::from(j == 11)) || i == j { 0.3 } else { 0.7 }
@@ -226,12 +226,12 @@ fn sampled_orders() {
     };
     assert!(score(&twelve, &mut rng).abs() < 4.9);
     assert!(score(&eleven, &mut rng).abs() > 10.0);
-    // More than a word of items.
+    // More items than bits in a word.
     assert_eq!(matrix(130, |_, _| 0.9).count_total_orders(70, 50, &mut rng), Ok(50));
 }
 
 #[test]
-fn subsets_are_numbered_anew() {
+fn subsets_are_renumbered() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
     let ten = matrix(10, |_, _| rng.random());
     let chosen = items(&[7, 2, 9]);
@@ -247,7 +247,7 @@ fn subsets_are_numbered_anew() {
     assert_eq!(ten.restricted_to(&items(&[1, 2, 1])), Err(Error::NotInASubset(1)));
     assert_eq!(ten.restricted_to(&items(&[1, 10])), Err(Error::NotInASubset(10)));
     assert_eq!(ten.restricted_to(&items(&[1])), Err(Error::TooFewToCompare(1)));
-    // Each of 120 subsets of 3 in 120,000: standard deviation 31.5, all within 190 of 1,000 but for a probability of 1e-6 or so.
+    // Each of 120 subsets of 3 in 120,000: standard deviation 31.5, all within 190 of 1,000, with a false alarm of about 1e-6.
     let mut counts = std::collections::BTreeMap::new();
     for _ in 0..120_000 {
         *counts.entry(ten.random_items(3, &mut rng).expect("a size")).or_insert(0_u32) += 1;
@@ -282,9 +282,9 @@ fn bad_matrices_are_refused() {
     assert!(serde_json::from_str::<PreferenceMatrix>("[[0.5, 0.6], [0.6, 0.5]]").is_err());
 }
 
-/// Entries that were rounded apart: both orders have the same law, and one item beats the other or none does.
+/// Opposite entries with rounding errors: both orders of a duel have the same distribution, and at most one item beats the other.
 #[test]
-fn what_was_rounded_apart_is_even() {
+fn entries_rounded_apart_are_a_tie() {
     let rounded =
         PreferenceMatrix::parse("0.5 0.500004\n0.500002 0.5", "rounded").expect("within the tolerance");
     let [first, second] = [0, 1].map(ItemId::new);
@@ -295,7 +295,7 @@ fn what_was_rounded_apart_is_even() {
 }
 
 #[test]
-fn text_in_several_forms() {
+fn text_with_any_separator_is_parsed() {
     let wanted = PreferenceMatrix::new(&[vec![0.5, 0.25], vec![0.75, 0.5]]).expect("valid");
     for text in [
         "0.5,0.25\n0.75,0.5\n",
@@ -308,10 +308,10 @@ fn text_in_several_forms() {
 }
 
 #[test]
-fn broken_text_is_pointed_at() {
+fn errors_point_to_the_faulty_text() {
     for (text, wanted) in [
-        ("", "f:1:1: no row: expected a preference matrix, a line a row"),
-        ("# nothing\n", "f:1:1: no row: expected a preference matrix, a line a row"),
+        ("", "f:1:1: no row: expected a preference matrix, one line per row"),
+        ("# nothing\n", "f:1:1: no row: expected a preference matrix, one line per row"),
         ("0.5", "f:1:1: 1 to compare: at least 2 are needed"),
         ("0.5,x\n0.4,0.5", "f:1:5: `x` is not a number"),
         ("0.5  é0\n0.4 0.5", "f:1:6: `é0` is not a number"),
@@ -336,7 +336,7 @@ fn broken_text_is_pointed_at() {
 }
 
 quickcheck! {
-    /// Text of what matrices are written with, and of anything: a matrix, or an error that points into the text.
+    /// Text of the characters of matrices, and any text: it gives a matrix, or an error that points into the text.
     fn any_text_is_a_matrix_or_an_error(letters: Vec<u8>, any: String) -> bool {
         const LETTERS: [&str; 16] =
             ["0", ".5", "0.5", "1", ",", ",", ";", " ", " ", "\t", "\n", "\n", "#", "-", "e3", "é"];
@@ -351,10 +351,10 @@ quickcheck! {
     }
 }
 
-/// In 200,000 duels of every pair the first wins as often as it should, within 4.9 standard deviations: a false alarm in one of
-/// 1e6. Users who take the second for the first are told apart.
+/// In 200,000 duels of every pair, the share of wins of the first item matches the matrix within 4.9 standard deviations (false alarm
+/// 1e-6). Users who confuse first and second fail.
 #[test]
-fn users_prefer_as_often_as_they_should() {
+fn users_prefer_with_the_probabilities_of_the_matrix() {
     let three = PreferenceMatrix::parse("0.5 0.6 1\n0.4 0.5 0.05\n0 0.95 0.5", "three").expect("valid");
     let users = DuelingModel::new(three.clone());
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
@@ -372,7 +372,7 @@ fn users_prefer_as_often_as_they_should() {
 }
 
 #[test]
-fn regret_with_a_condorcet_winner() {
+fn regret_with_a_condorcet_winner_is_the_mean_gap() {
     let four = PreferenceMatrix::parse(".5 .4 .3 .9\n.6 .5 .75 .625\n.7 .25 .5 .5\n.1 .375 .5 .5", "four")
         .expect("valid");
     let users = DuelingModel::new(four);
@@ -388,9 +388,9 @@ fn regret_with_a_condorcet_winner() {
     assert_eq!(users.expected_clicks(&Pair::new(first, last)), 1.0);
 }
 
-/// Shares of the others beaten are 2/3, 1/3, 2/3 and 0.
+/// The items beat shares 2/3, 1/3, 2/3 and 0 of the other items.
 #[test]
-fn regret_without_a_condorcet_winner() {
+fn regret_without_a_condorcet_winner_is_copeland_regret() {
     let four =
         PreferenceMatrix::parse(".5 .4 .6 .9\n.6 .5 .3 .5\n.4 .7 .5 .6\n.1 .5 .4 .5", "four").expect("valid");
     let users = DuelingModel::new(four);
@@ -404,7 +404,7 @@ fn regret_without_a_condorcet_winner() {
 
 /// Theorems 2 and 3 against reference values with at least 60 digits.
 #[test]
-fn bounds_of_rucb() {
+fn rucb_bounds_match_the_reference_values() {
     for case in cases("rucb_bounds.json") {
         let (input, output) = (&case["inputs"], &case["output"]);
         let rows: Vec<Vec<f64>> = serde_json::from_value(input["P"].clone()).expect("numbers");
@@ -435,21 +435,21 @@ fn bounds_of_rucb() {
     }
 }
 
-/// Item 2 loses to item 1 nearly always and to the best by a hair: comparing it with item 1 is the cheaper way to rule it out.
+/// Item 2 nearly always loses to item 1, and barely loses to the best item: comparing it with item 1 is the cheaper way to rule it out.
 #[test]
-fn lower_bound_by_hand() {
+fn lower_bound_uses_the_cheapest_opponent() {
     let three = PreferenceMatrix::parse("0.5 0.6 0.51\n0.4 0.5 0.99\n0.49 0.01 0.5", "three").expect("valid");
     let d = |p: f64| confidence::bernoulli_kl(p, 0.5);
     let wanted = 0.05 / d(0.4) + 0.055 / d(0.01);
     assert_close(bounds::dueling_lower_bound(&three), wanted, 1e-12, "the lower bound");
-    // Against the best alone, which takes 25 duels for each one with item 1.
+    // Compared with the best item only, which takes 25 duels for each duel with item 1.
     assert!(0.005 / d(0.49) > 0.055 / d(0.01));
     // Theorem 2 of RUCB is above it.
     assert!(bounds::rucb_log_coefficient(&three, 0.51) > wanted);
 }
 
 #[test]
-fn bounds_of_nothing() {
+fn bounds_without_a_winner_or_rounds_are_nan() {
     let circle = PreferenceMatrix::parse("0.5 0.6 0.4\n0.4 0.5 0.6\n0.6 0.4 0.5", "circle").expect("valid");
     assert!(bounds::dueling_lower_bound(&circle).is_nan());
     assert!(bounds::rucb_duels(&circle, 0.51).is_none());
@@ -457,7 +457,7 @@ fn bounds_of_nothing() {
     assert!(bounds::rucb_high_probability_bound(&circle, 0.51, 0.1, 10).is_nan());
     assert!(bounds::rucb_expected_bound(&circle, 2.0, 10).is_nan());
     let two = PreferenceMatrix::parse("0.5 1\n0 0.5", "two").expect("valid");
-    // A half, at ln 2 nats a duel.
+    // Regret 1/2, at ln 2 nats per duel.
     assert_close(bounds::dueling_lower_bound(&two), 0.25 / std::f64::consts::LN_2, 1e-15, "certain");
     for (alpha, delta, rounds) in [
         (0.5, 0.1, 10),

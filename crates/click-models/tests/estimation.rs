@@ -1,4 +1,4 @@
-//! The statistics of the position-based model: edges, and what the paper says of them in general.
+//! The statistics of the position-based model: edge cases, and the paper's general statements.
 
 #![expect(clippy::needless_pass_by_value, reason = "quickcheck hands a property its arguments by value")]
 
@@ -34,7 +34,7 @@ fn the_ratio_lies_between_one_and_its_limit() {
 }
 
 #[test]
-fn edges() {
+fn edge_cases_have_the_documented_values() {
     // Nothing shown, or nothing examined.
     assert_eq!(Pooled::new(&[], &[], &[]).attraction(), None);
     assert_eq!(Pooled::new(&[7], &[0], &[0.0]).attraction(), None);
@@ -43,10 +43,10 @@ fn edges() {
     assert_eq!(fisher_information(&[7], &[0.0], 0.0), 0.0);
     // More clicks than examined displays are not clipped.
     assert_eq!(Pooled::new(&[4], &[3], &[0.5]).attraction(), Some(1.5));
-    // One examination only: the estimate is the best there is.
+    // Equal examination at all positions: the estimate is efficient.
     assert_eq!(pooled_variance_ratio(&[5, 9], &[0.5, 0.5], 0.3), Some(1.0));
     assert_eq!(pooled_variance_ratio(&[5, 9], &[1.0, 1.0], 1.0), Some(1.0));
-    // Certain items: no click is informative for 0, none is left to chance for 1.
+    // Attraction 0 and 1: the clicks are deterministic.
     assert_eq!(fisher_information(&[5], &[0.5], 0.0), f64::INFINITY);
     assert_eq!(fisher_information(&[5, 5], &[1.0, 0.5], 1.0), f64::INFINITY);
     assert_eq!(pooled_variance(&[5], &[1.0], 1.0), Some(0.0));
@@ -69,18 +69,18 @@ fn nothing_cancels_near_certainty() {
 
 #[test]
 #[should_panic(expected = "one number of clicks a position")]
-fn clicks_of_another_length() {
+fn clicks_of_another_length_panic() {
     let _ = Pooled::new(&[1, 2], &[1], &[1.0, 1.0]);
 }
 
 #[test]
 #[should_panic(expected = "one examination a position")]
-fn examination_of_another_length() {
+fn examination_of_another_length_panics() {
     let _ = Pooled::new(&[1, 2], &[1, 1], &[1.0]);
 }
 
 #[test]
-fn unbiased_with_the_variance_claimed() {
+fn pooled_estimate_is_unbiased_with_the_stated_variance() {
     // All outcomes of 6 displays at one position and 4 at another, with their probabilities.
     let (shows, examination, attraction) = ([6, 4], [0.8, 0.3], 0.7);
     let laws = [0, 1].map(|l| Binomial::new(shows[l], examination[l] * attraction));

@@ -10,7 +10,7 @@ use click_models::{
 };
 
 #[test]
-fn pbm_lower_bound() {
+fn pbm_lower_bound_matches_the_golden_values() {
     for case in cases("pbm_lower_bound.json") {
         let (input, output) = (&case["inputs"], &case["output"]);
         let (theta, kappa) = (numbers(&input["theta_sorted"]), numbers(&input["kappa"]));
@@ -40,7 +40,7 @@ fn pbm_lower_bound() {
 }
 
 #[test]
-fn semi_bandit_lower_bound() {
+fn semi_bandit_lower_bound_matches_the_golden_values() {
     for case in cases("rsf_lower_bound.json") {
         let theta = numbers(&case["inputs"]["theta_sorted"]);
         let n_positions = usize::try_from(case["inputs"]["L"].as_u64().unwrap()).unwrap();
@@ -52,7 +52,7 @@ fn semi_bandit_lower_bound() {
 }
 
 #[test]
-fn pooled_estimator() {
+fn pooled_estimator_matches_the_golden_values() {
     for case in cases("pbm_pooled_estimator.json") {
         let (input, output) = (&case["inputs"], &case["output"]);
         let seen = Pooled::new(&counts(&input["N"]), &counts(&input["S"]), &numbers(&input["kappa"]));
@@ -67,7 +67,7 @@ fn pooled_estimator() {
 }
 
 #[test]
-fn fisher_information_and_variance() {
+fn fisher_information_and_variance_match_the_golden_values() {
     for case in cases("pbm_fisher_variance.json") {
         let (input, output) = (&case["inputs"], &case["output"]);
         let (shows, kappa) = (counts(&input["N"]), numbers(&input["kappa"]));
@@ -105,7 +105,7 @@ where
         assert!(optimal_lists.contains(&&list(wanted)));
     }
     assert!(optimal_lists.contains(&&model.optimal_action()));
-    // Where every list is as good as any other there are no gaps to speak of.
+    // If all lists are equally good, there are no gaps to compare.
     let gaps: Vec<f64> =
         lists.iter().map(|list| model.gap(list)).filter(|&gap| gap > 1e-12 * optimal).collect();
     for (key, found) in [
@@ -121,7 +121,7 @@ where
 }
 
 #[test]
-fn rewards() {
+fn rewards_match_the_golden_values() {
     for case in cases("expected_reward.json") {
         let inputs = &case["inputs"];
         let theta = numbers(&inputs["theta"]);
@@ -132,14 +132,14 @@ fn rewards() {
                 let kappa = numbers(&inputs["kappa"]);
                 let users = PositionBased::from_values(&theta, &kappa).unwrap();
                 check_rewards(&users, users.shape(), &case);
-                // The mean number of clicks is the same function of the list where the prefix is observed.
+                // The random semi-bandit has the same mean number of clicks.
                 let readers = RandomSemiBandit::from_values(&theta, &kappa).unwrap();
                 check_rewards(&readers, readers.shape(), &case);
             }
             "cascade" => {
                 let users = CascadeModel::from_values(&theta, n_positions).unwrap();
                 check_rewards(&users, users.shape(), &case);
-                // Dependent clicks whose first is always the last.
+                // Dependent clicks in which users always leave after the first click.
                 for reward in [DcmReward::Satisfaction, DcmReward::Clicks] {
                     let leave = vec![1.0; n_positions];
                     let users = DependentClick::from_values(&theta, &leave, reward).unwrap();

@@ -1,8 +1,8 @@
 //! The lower bounds in closed form are values of linear programs over all lists: PBM paper, Corollary 5; RSF paper, section 4.4;
 //! for the cascade and the dependent click model the program of Graves and Lai.
 //!
-//! The program: how often must each list be played, per unit of `ln T`, so that every suboptimal item gives one nat of
-//! information against the last item of the best list, at the least regret?
+//! The program minimises regret over the numbers of plays of all lists, per unit of `ln T`, such that every suboptimal item gets one nat
+//! of information against the last item of the best list.
 
 use crate::support::simplex::covering_program;
 use crate::support::{all_lists, assert_close, cases, numbers};
@@ -12,7 +12,7 @@ use click_models::{
 use confidence::bernoulli_kl;
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 
-/// The program's value for decreasing `theta`, where one display of an item at a position gives `information`.
+/// The program's value for decreasing `theta`; one display of an item at a position gives `information`.
 fn program(theta: &[f64], kappa: &[f64], information: impl Fn(f64, f64, f64) -> f64) -> f64 {
     let n_positions = kappa.len();
     let users = PositionBased::from_values(theta, kappa).unwrap();
@@ -47,8 +47,8 @@ impl Arbitrary for Instance {
     fn arbitrary(g: &mut Gen) -> Self {
         let n_items = 2 + usize::arbitrary(g) % 4;
         let n_positions = 1 + usize::arbitrary(g) % (n_items - 1);
-        // Thousandths: the products of attraction and examination round, and the divergence of two numbers closer than
-        // that would show it at the tolerance of 1e-9.
+        // Thousandths, because products of attraction and examination round, which the divergence of closer numbers would magnify above
+        // the tolerance of 1e-9.
         let mut decreasing = |n: usize, distinct: bool, below: u32| {
             let mut values: Vec<u32> = Vec::new();
             while values.len() < n {
@@ -83,7 +83,7 @@ fn theorem_4_of_the_rsf_paper_is_its_program_whatever_the_examination() {
 }
 
 #[test]
-fn both_on_the_papers_instances_and_the_small_golden_ones() {
+fn both_theorems_are_their_programs_on_the_papers_and_golden_instances() {
     let mut instances = vec![
         (vec![0.45, 0.35, 0.25, 0.15, 0.05], vec![0.9, 0.6, 0.3]),
         (vec![0.95, 0.85, 0.75, 0.65, 0.55], vec![0.9, 0.6, 0.3]),
@@ -105,13 +105,13 @@ fn both_on_the_papers_instances_and_the_small_golden_ones() {
 
 #[test]
 fn a_bound_at_the_last_position_only_is_not_the_program() {
-    // What the program is for: it tells Theorem 6 from the relaxation printed beside it.
+    // The program distinguishes Theorem 6 from the printed relaxation.
     let (theta, kappa) = ([0.95, 0.85, 0.75, 0.65, 0.55], [0.9, 0.6, 0.3]);
     assert!(bounds::pbm_last_position_cost(&theta, &kappa) > 1.1 * pbm_program(&theta, &kappa));
 }
 
-/// The value of the program for a model in which position `l` of a list is looked at with probability `examined(list)[l]`, with
-/// `theta` in decreasing order.
+/// The value of the program for a model in which position `l` of a list is examined with probability `examined(list)[l]`; `theta` is in
+/// decreasing order.
 fn scanning_program<M>(
     users: &M,
     theta: &[f64],
@@ -135,7 +135,7 @@ where
     covering_program(&cost, &rows).0
 }
 
-/// How many look at each position, where a look at item `k` at position `l` ends the visit with probability `leaves(l, k)`.
+/// The share of users who examine each position, if examining item `k` at position `l` ends the visit with probability `leaves(l, k)`.
 fn examined(list: &Ranking, leaves: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     let mut reading = 1.0;
     list.by_position()
@@ -192,7 +192,7 @@ fn the_weighted_cascade_bound_is_its_program_where_every_step_is_at_least_the_la
         let (last, extra) = kappa.split_last().unwrap();
         let mut shuffled = extra.to_vec();
         shuffled.rotate_left(rotation % extra.len().max(1));
-        // Convex ones, with steps that fall from the top down, and others.
+        // Convex weights, whose steps fall from the top down, and others.
         for extra in [extra, &shuffled] {
             let weights = weights_with_steps(*last, extra);
             let (value, rounding) = cascade_program(&theta, &weights);
@@ -208,8 +208,8 @@ fn the_weighted_cascade_bound_is_its_program_where_every_step_is_at_least_the_la
     QuickCheck::new().tests(1000).quickcheck(agrees as fn(Instance, usize));
 }
 
-/// The PBM paper (section 3.1) quotes it for decreasing weights, the RSF paper (section 4.2) for convex ones without a step below the list. It
-/// takes more than that: here the cheapest place to explore is the top.
+/// The PBM paper (section 3.1) quotes it for decreasing weights, the RSF paper (section 4.2) for convex ones without a step below the
+/// list. Neither suffices: here the cheapest position to explore is the top.
 #[test]
 fn the_quoted_weighted_bound_is_no_lower_bound_for_all_decreasing_weights() {
     let (theta, weights) = ([0.5, 0.4, 0.2], [1.0, 0.9]);
@@ -239,15 +239,15 @@ fn the_dependent_click_bound_is_below_its_program_and_meets_it_where_positions_a
     QuickCheck::new().tests(1000).quickcheck(agrees as fn(Instance, usize));
 }
 
-/// What these tests are for: exploring item by item, each where it costs least, was taken for a lower bound here. Showing two
-/// suboptimal items at once can be cheaper.
+/// Exploring one item at a time, each at its cheapest position, is not a lower bound: showing two suboptimal items at once can be
+/// cheaper.
 #[test]
 fn one_suboptimal_item_at_a_time_is_not_the_weighted_program() {
     let (theta, weights) = ([0.98, 0.88, 0.7, 0.52, 0.5], [1.0, 0.95, 0.94]);
     let users = CascadeModel::from_values(&theta, 3).unwrap().with_weights(&weights).unwrap();
     let look = |list: &Ranking| examined(list, |_, item| theta[item]);
     let value = scanning_program(&users, &theta, 3, look);
-    // The cheapest place of each item.
+    // The cheapest position of each item.
     let one_by_one: f64 = (3..5)
         .map(|item| {
             let places = all_lists(5, 3).into_iter().filter_map(|list| {
@@ -265,7 +265,7 @@ fn one_suboptimal_item_at_a_time_is_not_the_weighted_program() {
 
 #[test]
 fn exploring_at_the_bottom_of_a_cascade_is_not_the_program() {
-    // What these programs are for: they tell the cheapest position from another one.
+    // The program distinguishes the cheapest position from another one.
     let theta = [0.5, 0.4, 0.2];
     let users = CascadeModel::from_values(&theta, 2).unwrap();
     let look = |list: &Ranking| examined(list, |_, item| theta[item]);

@@ -1,8 +1,9 @@
-//! The two list models: whom they describe, and what they promise to a paired experiment.
+//! The position-based model and the random semi-bandit: the distribution of their clicks, and the properties that paired experiments rely
+//! on.
 //!
-//! The statistical checks simulate [`ROUNDS`] users from a fixed seed and compare counts with exact binomial bounds. A right
-//! model fails one check with probability at most 1e-6; each wrong model below is noticed by at least one check with
-//! probability 1 - 1e-6 or more, which the tests compute, and is noticed.
+//! The statistical checks simulate [`ROUNDS`] users from a fixed seed and compare counts with exact binomial bounds. A right model fails
+//! one check with probability at most 1e-6; at least one check detects each wrong model below with probability 1 - 1e-6 or more, as the
+//! tests compute and confirm.
 
 #![expect(clippy::needless_pass_by_value, reason = "quickcheck hands a property its arguments by value")]
 
@@ -125,10 +126,10 @@ fn semi_bandit_prefixes_and_clicks_follow_the_model() {
     }
 }
 
-/// Wrong: everybody looks everywhere.
+/// Wrong: users examine all positions.
 struct BlindToPositions(PositionBased);
 
-/// Wrong: the user examines all positions or none, so clicks are right one by one and not together.
+/// Wrong: the user examines all positions or none, so single clicks have the right distribution but pairs do not.
 struct AllOrNothing(PositionBased);
 
 /// Wrong: the user reads one item more before leaving.
@@ -281,7 +282,7 @@ impl TryRng for Counting {
 }
 
 #[test]
-fn a_round_takes_one_draw_a_position_whatever_the_list() {
+fn a_round_takes_one_draw_per_position_for_every_list() {
     let mut rng = Counting { inner: Xoshiro256PlusPlus::seed_from_u64(SEED), draws: 0 };
     for (theta, kappa) in [
         (vec![0.9, 0.4, 0.6, 0.2], vec![0.9, 0.5, 0.3]),
@@ -337,7 +338,7 @@ fn equal_generators_meet_the_same_users() {
     }
 }
 
-/// The answers to a fixed generator, worked out with a generator and models written apart from this project.
+/// Responses for a fixed generator, computed with an independent implementation of generator and models.
 #[test]
 fn answers_are_stable() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -355,7 +356,7 @@ fn answers_are_stable() {
 
 // --- Instances --------------------------------------------------------------------------------------------------------
 
-/// Attractions and examinations in any order, with ties and edges now and then, at most 6 items.
+/// Attractions and examinations in any order, at most 6 items, sometimes with ties and with the values 0 and 1.
 #[derive(Debug, Clone)]
 struct Instance {
     theta: Vec<f64>,
@@ -367,7 +368,7 @@ impl Instance {
         PositionBased::from_values(&self.theta, &self.kappa).unwrap()
     }
 
-    /// The same with examination that does not rise.
+    /// A random semi-bandit with the same parameters, examination sorted.
     fn readers(&self) -> RandomSemiBandit {
         let mut kappa = self.kappa.clone();
         kappa.sort_unstable_by(|left, right| right.total_cmp(left));
@@ -388,7 +389,7 @@ impl Arbitrary for Instance {
     }
 }
 
-fn optimum_is_that_of_all_lists<M>(model: &M, shape: ListShape)
+fn assert_optimum_over_all_lists<M>(model: &M, shape: ListShape)
 where
     M: ClickModel<Interaction: click_models::Interaction<Action = Ranking>>,
 {
@@ -397,7 +398,7 @@ where
     assert_eq!(model.expected_reward(&best), model.optimal_reward());
     assert_eq!(model.gap(&best), 0.0);
     let rewards = all_lists(shape.n_items(), shape.n_positions()).into_iter().map(|list| {
-        // Never below 0 but for the rounding of two sums of at most 6 terms below 1.
+        // Never below 0, up to rounding of two sums of at most 6 terms below 1.
         assert!(model.gap(&list) > -1e-14);
         model.expected_reward(&list)
     });
@@ -409,8 +410,8 @@ where
 fn the_optimal_list_is_the_best_of_all() {
     fn property(instance: Instance) {
         let (users, readers) = (instance.users(), instance.readers());
-        optimum_is_that_of_all_lists(&users, users.shape());
-        optimum_is_that_of_all_lists(&readers, readers.shape());
+        assert_optimum_over_all_lists(&users, users.shape());
+        assert_optimum_over_all_lists(&readers, readers.shape());
     }
     QuickCheck::new().tests(500).quickcheck(property as fn(Instance));
 }
@@ -450,7 +451,7 @@ fn names_of_items_do_not_matter() {
 }
 
 #[test]
-fn certain_clicks_and_impossible_ones() {
+fn probabilities_0_and_1_are_exact() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let list = ranking(&[0, 1, 2]);
     let users = PositionBased::from_values(&[1.0, 0.0, 1.0], &[1.0, 1.0, 0.0]).unwrap();
@@ -491,7 +492,7 @@ fn the_smallest_and_the_largest_draw_are_on_the_right_side() {
     let list = ranking(&[0, 1]);
     for draw in [0, u64::MAX] {
         let mut rng = Constant(draw);
-        // Attraction 1 and 0 under certain examination, and certain attraction where nobody looks.
+        // Attraction 1 and 0 at a position that is always examined, and attraction 1 at one that is never examined.
         let users = PositionBased::from_values(&[1.0, 0.0], &[1.0, 1.0]).unwrap();
         assert_eq!(users.respond(&list, &mut rng).clicks, Clicks::new(2).with(0));
         let users = PositionBased::from_values(&[1.0, 1.0], &[1.0, 0.0]).unwrap();
@@ -504,7 +505,7 @@ fn the_smallest_and_the_largest_draw_are_on_the_right_side() {
 }
 
 #[test]
-fn as_many_positions_as_fit() {
+fn lists_of_64_positions_work() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let users = PositionBased::from_values(&[1.0; 70], &[1.0; 64]).unwrap();
     let readers = RandomSemiBandit::from_values(&[1.0; 70], &[1.0; 64]).unwrap();
@@ -515,7 +516,7 @@ fn as_many_positions_as_fit() {
 }
 
 #[test]
-fn what_a_learner_may_know() {
+fn learners_know_sizes_and_examination() {
     let users = PositionBased::from_values(&THETA, &KAPPA).unwrap();
     let known = users.known();
     assert_eq!((known.shape(), known.examination()), (ListShape::new(5, 3).unwrap(), users.examination()));

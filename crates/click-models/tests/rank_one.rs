@@ -1,7 +1,8 @@
-//! The rank-one model and its bounds: whom it describes, what a paired experiment needs, and values computed with at least 60 digits.
+//! The rank-one model and its bounds: the distribution of clicks, the properties that paired experiments rely on, and values computed
+//! with at least 60 digits.
 //!
-//! The statistical checks simulate [`ROUNDS`] users from a fixed seed and compare counts with exact binomial bounds. A right
-//! model fails one check with probability at most 1e-6; the wrong models are noticed with probability 1 - 1e-6 or more, computed below.
+//! The statistical checks simulate [`ROUNDS`] users from a fixed seed and compare counts with exact binomial bounds. A right model fails
+//! one check with probability at most 1e-6; it detects the wrong models with probability 1 - 1e-6 or more, as computed below.
 
 use crate::support::{FALSE_ALARM, assert_close, binomial_check, cases, counts, number, numbers, power};
 use click_models::bounds::{rank_one_hardness, rank_one_upper_bound, rank_one_upper_bound_corrected};
@@ -72,7 +73,7 @@ fn calibrated(shape: (usize, usize), mu: f64, p_max: f64, seed: u64) -> Result<R
 }
 
 #[test]
-fn hardness_and_theorem_1() {
+fn hardness_and_theorem_1_match_the_reference_values() {
     for case in cases("rank1_bound.json") {
         let (input, output) = (&case["inputs"], &case["output"]);
         let (rows, columns) = (numbers(&input["u"]), numbers(&input["v"]));
@@ -116,7 +117,7 @@ fn pair(value: &Value) -> Cell {
 /// draws them with seed 1. The paper argues with `1 / (mu gamma)`, which is 4.9 times smaller for query 2. The closer rows of
 /// query 2 take most of that back: the bound is 1.7 times smaller.
 #[test]
-fn theorem_1_for_the_calibrated_queries() {
+fn theorem_1_is_smaller_for_the_second_calibrated_query() {
     let query_1 = ((871, 0.13, 0.85), [226_959_320.0, 453_832_030.0], 51.28, 1769.2);
     let query_2 = ((807, 0.28, 0.66), [131_863_330.0, 263_646_341.0], 10.50, 5072.3);
     for ((rows, mu, p_max), bounds, factor, costs) in [query_1, query_2] {
@@ -137,14 +138,14 @@ fn theorem_1_for_the_calibrated_queries() {
     }
 }
 
-/// Lemma 1, of which Theorem 1 lives: `c (1 - max(p, q)) d(p, q) <= d(c p, c q) <= c d(p, q)`, and Pinsker's share of it.
+/// Lemma 1, on which Theorem 1 relies: `c (1 - max(p, q)) d(p, q) <= d(c p, c q) <= c d(p, q)`, and Pinsker's inequality.
 #[test]
-fn divergences_of_scaled_probabilities() {
+fn divergences_of_scaled_probabilities_satisfy_lemma_1() {
     for case in cases("kl_scaling.json") {
         let (input, output) = (&case["inputs"], &case["output"]);
         let (c, p, q) = (number(&input["c"]), number(&input["p"]), number(&input["q"]));
         let largest = p.max(q);
-        // 0 times infinity is 0 here: an impossible or certain event has nothing to scale.
+        // 0 times infinity counts as 0: scaling an impossible or certain event changes nothing.
         let times = |factor: f64, value: f64| if factor == 0.0 { 0.0 } else { factor * value };
         let (divergence, scaled) = (bernoulli_kl(p, q), bernoulli_kl(c * p, c * q));
         assert_close(
@@ -164,9 +165,9 @@ fn divergences_of_scaled_probabilities() {
 
 // --- Degenerate input ---------------------------------------------------------------------------------------------------
 
-/// What the paper says of logarithms for n >= 5, and what is needed of it.
+/// The paper's inequality on logarithms for n >= 5, and the weaker one that its proof needs.
 #[test]
-fn the_steps_of_lemma_2() {
+fn logarithms_satisfy_the_corrected_steps_of_lemma_2() {
     let fails = |n: &u64| {
         let log = libm::log(*n as f64);
         3.0 * libm::log(log) > log
@@ -180,7 +181,7 @@ fn the_steps_of_lemma_2() {
 }
 
 #[test]
-fn bounds_of_odd_instances() {
+fn bounds_of_odd_instances_have_the_documented_values() {
     let plain = |rows: &[f64], columns: &[f64]| {
         [rank_one_upper_bound(rows, columns, 1000), rank_one_upper_bound_corrected(rows, columns, 1000)]
     };
@@ -190,10 +191,10 @@ fn bounds_of_odd_instances() {
         assert!(plain(rows, columns).iter().all(|bound| bound.is_nan()));
         assert!(rank_one_hardness(rows, columns).is_none());
     }
-    // Nothing to learn: the gaps that the theorem divides by are not there.
+    // Nothing to learn: the gaps that the theorem divides by do not exist.
     let [printed, corrected] = plain(&[0.5, 0.5], &[0.25]);
     assert!(printed.is_nan() && corrected == for_good(3.0));
-    // All rows zero: mu is 0 and nothing can be lost, but the columns' gaps count in the formula.
+    // All rows zero: mu is 0 and no regret is possible, but the columns' gaps count in the formula.
     let [printed, corrected] = plain(&[0.0, 0.0], &[0.5, 0.25]);
     assert!(printed.is_nan() && corrected == f64::INFINITY);
     // The theorem begins at 5 rounds.
@@ -203,7 +204,7 @@ fn bounds_of_odd_instances() {
 }
 
 #[test]
-fn odd_instances_are_instances() {
+fn odd_instances_are_valid() {
     // All rows zero: every cell is as good as any other.
     let users = RankOneModel::from_values(&[0.0, 0.0], &[0.3, 0.6, 0.1]).unwrap();
     assert_eq!(users.optimal_reward(), 0.0);
@@ -233,7 +234,7 @@ fn odd_instances_are_instances() {
 }
 
 #[test]
-fn saved_and_checked_again() {
+fn saved_models_are_validated_when_loaded() {
     let users = RankOneModel::from_values(&[0.1, 0.4], &[0.7, 0.2, 0.7]).unwrap();
     let text = serde_json::to_string(&users).unwrap();
     assert_eq!(text, r#"{"rows":[0.1,0.4],"columns":[0.7,0.2,0.7]}"#);
@@ -244,7 +245,7 @@ fn saved_and_checked_again() {
 // --- Generators ---------------------------------------------------------------------------------------------------------
 
 #[test]
-fn generators() {
+fn needle_and_random_instances_have_their_distributions() {
     let shape = TableShape::new(3, 2).unwrap();
     let needle = RankOneModel::needle(shape, (0.25, 0.5), (0.125, 0.25)).unwrap();
     assert_eq!(needle, RankOneModel::from_values(&[0.75, 0.25, 0.25], &[0.375, 0.125]).unwrap());
@@ -303,7 +304,7 @@ fn clicks_follow_the_model() {
     assert!(alarms.is_empty(), "{alarms:?}");
 }
 
-/// Wrong: one draw decides row and column together, so that the smaller probability is that of a click.
+/// Wrong: one draw decides row and column together, so the click probability is the smaller of the two.
 #[test]
 fn a_shared_draw_is_noticed() {
     let wrong = |cell: Cell, rng: &mut Xoshiro256PlusPlus| {
@@ -314,7 +315,7 @@ fn a_shared_draw_is_noticed() {
     assert!(power(ROUNDS, 0.2, 0.4) > 1.0 - FALSE_ALARM);
 }
 
-/// Two draws whatever is chosen, and the users are the same: a row that is better alone does not lose a click to a worse one.
+/// Two draws for every cell, and the same users: in the same column, a better row never misses a click that a worse row gets.
 #[test]
 fn equal_generators_meet_the_same_users() {
     let users = RankOneModel::from_values(&ROWS, &COLUMNS).unwrap();

@@ -1,8 +1,8 @@
 //! The models whose users scan the list from the top: cascade and dependent clicks.
 //!
-//! The statistical checks simulate [`ROUNDS`] users from a fixed seed and compare counts with exact binomial bounds. A right
-//! model fails one check with probability at most 1e-6; each wrong model below is noticed by at least one check with
-//! probability 1 - 1e-6 or more, which the tests compute, and is noticed.
+//! The statistical checks simulate [`ROUNDS`] users from a fixed seed and compare counts with exact binomial bounds. A right model fails
+//! one check with probability at most 1e-6; at least one check detects each wrong model below with probability 1 - 1e-6 or more, as the
+//! tests compute and confirm.
 
 #![expect(clippy::needless_pass_by_value, reason = "quickcheck hands a property its arguments by value")]
 
@@ -30,7 +30,7 @@ fn ranking(items: &[u32]) -> Ranking {
 fn laws(attraction: &[f64], leave: &[f64]) -> Vec<f64> {
     let n = attraction.len();
     let below = |position: usize| (position + 1..n).map(|other| attraction[other]);
-    // Of a pattern: every position down to the last click was seen. Below it the user has left, or saw the rest in vain.
+    // Every position down to the last click was examined. Below it, the user has left or examined the rest without a click.
     (0_u32..1 << n)
         .map(|pattern| {
             let clicked = |position: usize| pattern >> position & 1 == 1;
@@ -48,7 +48,7 @@ fn laws(attraction: &[f64], leave: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// Alarms about how often each set of positions was clicked.
+/// Checks the frequency of every set of clicked positions; returns the alarms.
 fn check_patterns(laws: &[f64], mut respond: impl FnMut(&mut Xoshiro256PlusPlus) -> Clicks) -> Vec<String> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let mut counts = vec![0; laws.len()];
@@ -96,7 +96,7 @@ fn clicks_follow_the_models() {
 fn wrong_users_are_noticed() {
     let list = ranking(&[2, 0, 4]);
     let right = laws(&shown(&list), &LEAVE);
-    // Leave probabilities in the wrong order: the pair of the two upper clicks tells.
+    // Leave probabilities in the wrong order: clicks on both upper positions reveal it.
     let upper = |leave: &[f64]| laws(&shown(&list), leave)[0b011];
     assert!(power(ROUNDS, upper(&LEAVE), upper(&[0.3, 0.6, 0.9])) > 1.0 - FALSE_ALARM);
     let reversed = dcm(&[0.3, 0.6, 0.9]);
@@ -109,9 +109,9 @@ fn wrong_users_are_noticed() {
     assert!(alarms.iter().any(|alarm| alarm.starts_with("clicks 110")), "{alarms:?}");
 }
 
-/// Mean reward and clicks are those of the laws.
+/// Mean reward and mean clicks match the enumerated probabilities.
 #[test]
-fn means_are_those_of_the_laws() {
+fn means_match_the_laws() {
     for list in all_lists(5, 3) {
         let attraction = shown(&list);
         let clicks: f64 = laws(&attraction, &LEAVE)
@@ -129,7 +129,7 @@ fn means_are_those_of_the_laws() {
 }
 
 #[test]
-fn every_list_takes_as_many_draws() {
+fn every_list_takes_the_same_number_of_draws() {
     let (users, others) = (cascade(), dcm(&LEAVE));
     for list in all_lists(5, 3) {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
@@ -147,7 +147,7 @@ fn every_list_takes_as_many_draws() {
 
 // --- The best list ----------------------------------------------------------------------------------------------------
 
-/// At most 5 items; values on a coarse grid, so that ties, 0 and 1 happen; leave probabilities in any order.
+/// At most 5 items; values on a coarse grid, so that ties, 0 and 1 occur; leave probabilities in any order.
 #[derive(Debug, Clone)]
 struct Instance {
     theta: Vec<f64>,
@@ -179,7 +179,7 @@ impl Instance {
     }
 }
 
-fn optimum_is_that_of_all_lists<M>(model: &M, shape: ListShape)
+fn assert_optimum_over_all_lists<M>(model: &M, shape: ListShape)
 where
     M: ClickModel<Interaction: Interaction<Action = Ranking>>,
 {
@@ -198,12 +198,12 @@ where
 fn the_optimal_list_is_the_best_of_all() {
     fn property(instance: Instance) {
         let users = CascadeModel::from_values(&instance.theta, instance.leave.len()).unwrap();
-        optimum_is_that_of_all_lists(&users, users.shape());
+        assert_optimum_over_all_lists(&users, users.shape());
         let users = users.with_weights(&instance.weights()).unwrap();
-        optimum_is_that_of_all_lists(&users, users.shape());
+        assert_optimum_over_all_lists(&users, users.shape());
         for reward in [DcmReward::Satisfaction, DcmReward::Clicks] {
             let users = instance.dcm(reward);
-            optimum_is_that_of_all_lists(&users, users.shape());
+            assert_optimum_over_all_lists(&users, users.shape());
         }
     }
     QuickCheck::new().tests(2000).quickcheck(property as fn(Instance));
@@ -211,7 +211,7 @@ fn the_optimal_list_is_the_best_of_all() {
 
 #[test]
 fn an_unattractive_item_can_be_the_best_start() {
-    // A user who clicks at the top leaves, and two certain clicks would have followed.
+    // A user who clicks at the top leaves and misses two certain clicks.
     let users = DependentClick::from_values(&[1.0, 1.0, 0.0], &[1.0, 0.0, 0.0], DcmReward::Clicks).unwrap();
     assert_eq!(users.optimal_action()[0].index(), 2);
     assert_eq!(users.optimal_reward(), 2.0);
@@ -219,7 +219,7 @@ fn an_unattractive_item_can_be_the_best_start() {
 }
 
 #[test]
-fn long_lists_are_searched_only_where_they_must() {
+fn long_lists_are_searched_only_if_necessary() {
     let attraction: Vec<f64> = (0..70).map(|item| f64::from(item) / 100.0).collect();
     let falling: Vec<f64> = (0..64).map(|position| 1.0 - f64::from(position) / 64.0).collect();
     let users = |leave: &[f64], reward| DependentClick::from_values(&attraction, leave, reward);
@@ -231,7 +231,7 @@ fn long_lists_are_searched_only_where_they_must() {
 }
 
 #[test]
-fn positions_are_known_in_order_of_worth() {
+fn positions_are_known_in_order_of_value() {
     let leave = [0.2, 0.9, 0.5];
     let users = |reward| DependentClick::from_values(&THETA, &leave, reward).unwrap();
     assert_eq!(users(DcmReward::Satisfaction).known().places(), [1, 2, 0]);
@@ -270,7 +270,7 @@ fn names_of_items_do_not_matter() {
 // --- Input ------------------------------------------------------------------------------------------------------------
 
 #[test]
-fn what_is_no_instance_is_refused() {
+fn invalid_instances_are_rejected() {
     let cascade = CascadeModel::from_values;
     assert_eq!(cascade(&[], 1), Err(Error::NoItems));
     assert_eq!(cascade(&[0.5], 0), Err(Error::NoPositions));
@@ -311,11 +311,11 @@ fn models_are_saved_as_their_parameters() {
 }
 
 #[test]
-fn bounds_of_odd_input() {
+fn bounds_of_odd_input_have_the_documented_values() {
     assert!(bounds::cascade_lower_bound(&[0.5, 0.2], 3).is_nan());
     assert!(bounds::cascade_lower_bound(&[0.5, 0.2], 0).is_nan());
     assert!(bounds::cascade_lower_bound(&[0.5, f64::NAN], 1).is_nan());
-    // Nothing to learn; nobody gets past a certain click; a position where a click is worth nothing.
+    // Nothing to learn; a certain click that no user gets past; a position with weight 0.
     assert_eq!(bounds::cascade_lower_bound(&[0.5, 0.5], 1), 0.0);
     assert_eq!(bounds::cascade_lower_bound(&[1.0, 0.5, 0.2], 2), 0.0);
     assert_eq!(bounds::weighted_cascade_lower_bound(&[0.5, 0.4, 0.2], &[1.0, 0.0]), 0.0);
@@ -324,7 +324,7 @@ fn bounds_of_odd_input() {
     assert!(bounds::dcm_lower_bound(&[0.5, 0.4, 0.2], &[0.5, 2.0]).is_nan());
     assert!(bounds::dcm_lower_bound(&[0.5], &[]).is_nan());
     assert!(bounds::dcm_lower_bound(&[0.5], &[0.5, 0.5]).is_nan());
-    // Where an item of the best list is enough by itself there is nothing to learn.
+    // If one item of the best list satisfies all users, there is nothing to learn.
     assert_eq!(bounds::dcm_lower_bound(&[1.0, 0.5, 0.3, 0.2], &[1.0, 0.6, 0.4]), 0.0);
     assert_eq!(bounds::weighted_cascade_lower_bound(&[1.0, 0.5, 0.3, 0.2], &[1.0, 0.5]), 0.0);
     assert_eq!(bounds::dcm_lower_bound(&[0.5, 0.4, 0.2], &[0.5, 0.0]), 0.0);

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: reading vectors, enumerating lists, exact binomial bounds, a simplex solver.
+//! Helpers of this crate's tests: reading vectors, enumerating lists, exact binomial bounds, a simplex solver.
 
 pub(crate) mod simplex;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// Chance that a check of a right implementation fails.
+/// Probability that a check fails for a correct implementation.
 pub(crate) const FALSE_ALARM: f64 = 1e-6;
 
 /// The cases of a golden vector file.
@@ -19,7 +19,7 @@ pub(crate) fn cases(file: &str) -> Vec<Value> {
     cases
 }
 
-/// A number, where infinity is written as a word.
+/// A number; infinity is written as a word.
 pub(crate) fn number(value: &Value) -> f64 {
     if value == "inf" {
         f64::INFINITY
@@ -65,7 +65,7 @@ pub(crate) fn all_lists(n_items: usize, n_positions: usize) -> Vec<Ranking> {
     lists
 }
 
-/// The law of a binomial count.
+/// A binomial distribution.
 pub(crate) struct Binomial {
     mass: Vec<f64>,
 }
@@ -101,7 +101,7 @@ impl Binomial {
         usize::try_from(count).ok().and_then(|count| self.mass.get(count)).copied().unwrap_or(0.0)
     }
 
-    /// Counts that a binomial variable leaves with probability at most `alpha`, half of it on either side.
+    /// The range that a binomial variable leaves with probability at most `alpha`, half on either side.
     pub(crate) fn acceptance(&self, alpha: f64) -> RangeInclusive<u64> {
         let outside = |mass: &mut dyn Iterator<Item = &f64>| {
             let mut tail = 0.0;
@@ -121,19 +121,19 @@ impl Binomial {
     }
 }
 
-/// Checks `count` successes in `trials` against the success probability: an error message, or nothing.
+/// Checks `count` successes in `trials` against the success probability; returns an error message if the check fails.
 pub(crate) fn binomial_check(what: &str, count: u64, trials: u64, success: f64) -> Option<String> {
     let range = Binomial::new(trials, success).acceptance(FALSE_ALARM);
     (!range.contains(&count)).then(|| format!("{what}: {count} of {trials} at {success}, expected {range:?}"))
 }
 
-/// Probability that [`binomial_check`] against `claimed` notices that the success probability is `actual`.
+/// Probability that [`binomial_check`] against `claimed` fails if the success probability is `actual`.
 pub(crate) fn power(trials: u64, claimed: f64, actual: f64) -> f64 {
     Binomial::new(trials, actual).outside(&Binomial::new(trials, claimed).acceptance(FALSE_ALARM))
 }
 
 #[test]
-fn binomial_by_hand() {
+fn binomial_of_four_coins_is_exact() {
     // Four fair coins: 1, 4, 6, 4, 1 sixteenths.
     let coins = Binomial::new(4, 0.5);
     assert_eq!(coins.mass, [1.0, 4.0, 6.0, 4.0, 1.0].map(|mass| mass / 16.0));
@@ -144,7 +144,7 @@ fn binomial_by_hand() {
 }
 
 #[test]
-fn lists_by_hand() {
+fn all_lists_are_enumerated_once() {
     assert_eq!(all_lists(5, 3).len(), 60);
     assert!(all_lists(3, 3).iter().all(|list| (0..3).all(|item| list.contains(ItemId::new(item)))));
 }

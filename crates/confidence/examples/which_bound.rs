@@ -1,9 +1,9 @@
-//! Prints the table of the crate's front page: what each bound is for, how wide it is, what it costs.
+//! Prints the table of the crate's front page: the use, width and cost of each bound.
 //!
 //! `cargo run --release -p confidence --example which_bound`
 //!
-//! Widths are those of the interval from the lower to the upper bound for 95 % coverage when one observation
-//! in ten is a click (exactly). The costs are the only numbers that differ from run to run.
+//! A width is the distance from the lower to the upper bound, for 95 % coverage when exactly one observation in ten is a click. The costs
+//! are the only numbers that differ from run to run.
 
 use confidence::coverage_bound;
 use confidence::sequence::{
@@ -15,7 +15,7 @@ use confidence::{
 };
 use std::hint::black_box;
 
-/// What one interval may miss.
+/// Miss probability of an interval.
 const MISS: f64 = 0.05;
 const MEAN: f64 = 0.1;
 /// Numbers of observations in the table.
@@ -24,17 +24,17 @@ pub(crate) const SIZES: [u64; 3] = [100, 10_000, 1_000_000];
 /// A bound of the table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
-    /// Items to call.
+    /// Rust items to call.
     pub(crate) name: &'static str,
-    /// For which numbers of observations it holds at once.
+    /// Numbers of observations for which it holds simultaneously.
     pub(crate) holds: &'static str,
-    /// When to take it.
+    /// When to use it.
     pub(crate) purpose: &'static str,
-    /// Where it is from.
+    /// Its source.
     pub(crate) reference: &'static str,
-    /// Its width after that many observations, for each of the sizes given.
+    /// Its width after each of the given numbers of observations.
     pub(crate) widths: fn(&[u64]) -> Vec<f64>,
-    /// One evaluation, both sides; or one observation.
+    /// The work to time: one evaluation of both sides, or the observations of a sequence.
     pub(crate) work: fn(u64),
 }
 
@@ -51,7 +51,7 @@ fn kl_work(n: u64) {
     black_box((kl_ucb_upper(mean, n, level), kl_ucb_lower(mean, n, level)));
 }
 
-/// The level at which a bound promises half of [`MISS`] to each side.
+/// The level at which each side misses with probability at most half of [`MISS`].
 fn level_for_round(miss: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (1.0, 200.0);
     for _ in 0..60 {
@@ -88,14 +88,14 @@ pub(crate) fn rows() -> Vec<Row> {
     rows
 }
 
-/// Bounds that hold for one number of observations, or up to one.
+/// Bounds that hold for one number of observations, or for all up to a given number.
 fn rows_for_given_numbers() -> Vec<Row> {
-    // Both sides together may miss MISS, so each gets half.
+    // Both sides together may miss with probability MISS, so each side gets half.
     vec![
         Row {
             name: "`hoeffding_radius`",
-            holds: "one n fixed beforehand",
-            purpose: "back of the envelope; proofs",
+            holds: "one n fixed in advance",
+            purpose: "rough estimates; proofs",
             reference: "Hoeffding 1963",
             widths: |sizes| closed(sizes, |n| 2.0 * hoeffding_radius(n as f64, math::ln(2.0 / MISS))),
             work: |n| {
@@ -104,7 +104,7 @@ fn rows_for_given_numbers() -> Vec<Row> {
         },
         Row {
             name: "`sample_bernstein_radius`",
-            holds: "one n fixed beforehand",
+            holds: "one n fixed in advance",
             purpose: "rewards of small variance",
             reference: "Maurer and Pontil 2009",
             widths: |sizes| {
@@ -120,14 +120,14 @@ fn rows_for_given_numbers() -> Vec<Row> {
         },
         Row {
             name: "`kl_ucb_upper`, `kl_ucb_lower`",
-            holds: "one n fixed beforehand",
-            purpose: "clicks; index of a policy",
+            holds: "one n fixed in advance",
+            purpose: "clicks; the index of a policy",
             reference: "Garivier and Cappe 2011",
             widths: |sizes| closed(sizes, |n| kl_width(n as f64, math::ln(2.0 / MISS))),
             work: kl_work,
         },
         Row {
-            name: "the same, level from `coverage_bound::kl_ucb`",
+            name: "`kl_ucb_upper`, `.._lower`, level from `coverage_bound::kl_ucb`",
             holds: "every n up to round t (here t = n)",
             purpose: "an arm that a policy chose to play n times",
             reference: "rank-1 paper 2017, Theorem 2",
@@ -141,7 +141,7 @@ fn rows_for_given_numbers() -> Vec<Row> {
         Row {
             name: "`multi_position_upper`, `.._lower`, level from `coverage_bound::multi_position`",
             holds: "every n up to round t (here t = n)",
-            purpose: "the same for clicks at several positions (here 0.9, 0.6, 0.3, equally often)",
+            purpose: "an item that a policy chose to show n times, at several positions (here examined with 0.9, 0.6, 0.3, equally often)",
             reference: "PBM paper 2016, (7), Proposition 10",
             widths: |sizes| {
                 closed(sizes, |n| {
@@ -166,7 +166,7 @@ fn rows_for_all_numbers() -> Vec<Row> {
         Row {
             name: "`lil_radius_scaled`, scale 2",
             holds: "all n at once",
-            purpose: "closed form with the best possible growth",
+            purpose: "a closed form with the best possible growth",
             reference: "Jamieson et al. 2014; `CascadeBAI` 2020, B.2",
             widths: |sizes| closed(sizes, |n| 2.0 * lil_radius_scaled(n, math::sqrt(MISS / 6.0), 2.0)),
             work: |n| {
@@ -176,7 +176,7 @@ fn rows_for_all_numbers() -> Vec<Row> {
         Row {
             name: "`sequence::BetaMixture`",
             holds: "all n at once",
-            purpose: "clicks, stop whenever you like",
+            purpose: "clicks, with optional stopping",
             reference: "Robbins 1970",
             widths: |sizes| along(BetaMixture::new(MISS).expect("a miss probability"), sizes),
             work: |n| observe(BetaMixture::new(MISS).expect("a miss probability"), n),
@@ -184,7 +184,7 @@ fn rows_for_all_numbers() -> Vec<Row> {
         Row {
             name: "`sequence::KlMixture`",
             holds: "all n at once",
-            purpose: "analysis with a log log rate",
+            purpose: "proofs that need a log log rate",
             reference: "Kaufmann and Koolen 2021, Theorem 7",
             widths: |sizes| along(KlMixture::new(MISS).expect("a miss probability"), sizes),
             work: |n| observe(KlMixture::new(MISS).expect("a miss probability"), n),
@@ -200,7 +200,7 @@ fn rows_for_all_numbers() -> Vec<Row> {
         Row {
             name: "`sequence::HedgedBetting`, 10 000 cells",
             holds: "all n at once",
-            purpose: "the same, narrower for few observations",
+            purpose: "rewards of small variance, few observations",
             reference: "Waudby-Smith and Ramdas 2024, Theorem 3",
             widths: |sizes| along(HedgedBetting::new(MISS, 10_000).expect("a miss probability"), sizes),
             work: |n| observe(HedgedBetting::new(MISS, 10_000).expect("a miss probability"), n),
@@ -210,7 +210,7 @@ fn rows_for_all_numbers() -> Vec<Row> {
 
 fn three_positions(n: u64) -> ([u64; 3], [u64; 3], [f64; 3]) {
     let kappa = [0.9, 0.6, 0.3];
-    // Counts as expected, in whole clicks.
+    // Expected counts, rounded to whole clicks.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -220,7 +220,7 @@ fn three_positions(n: u64) -> ([u64; 3], [u64; 3], [f64; 3]) {
     (clicks, [n / 3; 3], kappa)
 }
 
-/// A row as it is printed, without the cost.
+/// The widths of a row, as printed.
 pub(crate) fn printed_widths(row: &Row) -> String {
     let widths: Vec<String> = (row.widths)(&SIZES).iter().map(|width| format!("{width:.5}")).collect();
     widths.join(" | ")
@@ -242,7 +242,7 @@ fn nanoseconds(row: &Row) -> f64 {
 }
 
 fn main() {
-    println!("| bound | holds for | take it for | n = 100 | n = 10^4 | n = 10^6 | ns | reference |");
+    println!("| bound | holds for | use it for | n = 100 | n = 10^4 | n = 10^6 | ns | reference |");
     println!("|---|---|---|---|---|---|---|---|");
     for row in rows() {
         let Row { name, holds, purpose, reference, .. } = row;

@@ -13,7 +13,7 @@ const SIZE: (u32, u32) = (900, 560);
 /// Where the labels of the curves begin.
 const PLOT_WIDTH: i32 = 640;
 
-/// Dark enough for a white page, and apart from each other.
+/// Distinguishable colours, dark enough for a white page.
 const COLORS: [(u8, u8, u8); 10] = [
     (190, 30, 45),
     (30, 120, 60),

@@ -1,5 +1,5 @@
-//! The divergence between two Bernoulli laws, which [`klucb`](crate::klucb) inverts: definition, reference and numerics
-//! stand at [`divergence`](crate::divergence), where it is exported.
+//! The divergence between two Bernoulli laws, which [`klucb`](crate::klucb) inverts. [`divergence`](crate::divergence) exports it and
+//! documents definition, reference and numerics.
 
 use crate::math::{ln, ln_1p, relative_entropy};
 
@@ -33,8 +33,8 @@ pub fn bernoulli_kl(p: f64, q: f64) -> f64 {
 
 /// The derivative of [`bernoulli_kl`] in its second argument, `(q - p) / (q (1 - q))`.
 ///
-/// Arguments outside `[0, 1]` count as the nearer edge. Zero where `p = q`, also at the edges, where the
-/// divergence has no derivative on one side; `-inf` at `q = 0 < p` and `+inf` at `q = 1 > p`; NaN gives NaN.
+/// Arguments outside `[0, 1]` count as the nearer edge. Zero if `p = q`, also at the edges, where the divergence has only a one-sided
+/// derivative; `-inf` at `q = 0 < p` and `+inf` at `q = 1 > p`; NaN gives NaN.
 ///
 /// ```
 /// // (1/4 - 1/2) / (1/4 * 3/4) = -4/3

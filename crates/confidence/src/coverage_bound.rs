@@ -1,4 +1,4 @@
-//! Promises as code: upper bounds, proved in the papers, on the probability that a confidence bound misses.
+//! Guarantees as code: upper bounds, proved in the papers, on the probability that a confidence bound misses.
 //!
 //! # Definition
 //!
@@ -6,13 +6,13 @@
 //! |---|---|---|
 //! | [`kl_ucb`] | the KL-UCB index at round `t` is below the mean | *Bernoulli rank-1 bandits* (2017), appendix, Theorem 2 |
 //! | [`pbm_ucb`] | the PBM-UCB index at round `t` is below the attraction probability | PBM paper (2016), Proposition 8 |
-//! | [`multi_position`] | the same for the multi-position index | PBM paper, Proposition 10 |
+//! | [`multi_position`] | the multi-position index at round `t` is below the attraction probability | PBM paper, Proposition 10 |
 //! | [`lil`] | [`lil_radius_scaled`](crate::lil_radius_scaled) ever fails | `CascadeBAI` paper (2020), Theorem B.2 |
 //! | [`rucb`] | any of RUCB's intervals fails at or after a round | RUCB paper (2014), Lemma 1 |
 //!
 //! # Deviations
 //!
-//! Where the printed statement is not what its proof gives, the argument [`Constants`] chooses.
+//! If the printed statement differs from what its proof gives, the argument [`Constants`] selects one of the two.
 //!
 //! - Proposition 8 counts `log t / log(1 + gamma)` slices of the range of counts; a number of slices is
 //!   whole, so the corrected bound rounds it up, as Theorem 2 and Proposition 10 do. It needs `delta > 1`
@@ -23,7 +23,7 @@
 //! - `rho(delta)` is `sqrt(delta / (12 L))` in the algorithm, as its union bound needs, and `delta / (12 L)`
 //!   in two places: [`lil_rho`].
 //!
-//! All bounds are at most 1, and 1 where their conditions fail; nothing gives NaN for finite arguments.
+//! All bounds are at most 1. They are 1 if their conditions fail. Finite arguments never give NaN.
 //!
 //! | code | paper | unit |
 //! |---|---|---|
@@ -34,7 +34,7 @@
 //!
 //! # Numerics
 //!
-//! Computed in logarithms where powers would overflow. Complexity: constant.
+//! Logarithms replace powers that would overflow. Complexity: constant.
 //!
 //! ```
 //! use confidence::coverage_bound;
@@ -46,7 +46,7 @@
 
 use crate::math::{ln, sqrt};
 
-/// Which constants of a statement.
+/// Which version of a statement's constants to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Constants {
     /// As the paper prints them.
@@ -64,8 +64,7 @@ fn probability(log: f64) -> f64 {
 /// `e ceil(level ln t) exp(-level)`: the KL-UCB index of round `t` is below the mean with at most this
 /// probability.
 ///
-/// The number of observations may depend on the past in any way. For a level of at most 1 the proof gives
-/// nothing, and the bound is 1.
+/// The number of observations may depend on the past in any way. For a level of at most 1 the proof does not apply, and the bound is 1.
 ///
 /// ```
 /// let bound = confidence::coverage_bound::kl_ucb(1000, 15.0);
@@ -80,7 +79,9 @@ pub fn kl_ucb(t: u64, level: f64) -> f64 {
     probability(1.0 - level + ln(slices))
 }
 
-/// `e level ln(t) exp(-level)`: Proposition 8; corrected, with the number of slices rounded up.
+/// `e level ln(t) exp(-level)`: Proposition 8 of the PBM paper; the corrected version rounds the number of slices `level ln t` up.
+///
+/// The bound is on the probability that the PBM-UCB index at round `t` is below the attraction probability.
 ///
 /// ```
 /// use confidence::coverage_bound::{Constants, pbm_ucb};
@@ -98,7 +99,9 @@ pub fn pbm_ucb(t: u64, level: f64, constants: Constants) -> f64 {
     probability(1.0 - level + ln(slices))
 }
 
-/// `e^(L + 1) (ceil(level ln t) level / L)^L exp(-level)` for `level >= L + 1`, else 1: Proposition 10.
+/// `e^(L + 1) (ceil(level ln t) level / L)^L exp(-level)` for `level >= L + 1`, else 1: Proposition 10 of the PBM paper.
+///
+/// The bound is on the probability that the multi-position index at round `t` is below the attraction probability; `L` is `n_positions`.
 ///
 /// ```
 /// use confidence::coverage_bound::multi_position;
@@ -116,7 +119,8 @@ pub fn multi_position(t: u64, level: f64, n_positions: usize) -> f64 {
     probability(positions + 1.0 + positions * ln(slices * level / positions) - level)
 }
 
-/// `6 rho^2` for `rho < sqrt(1/6)`, else 1: Theorem B.2, for all numbers of observations at once, two-sided.
+/// `6 rho^2` for `rho < sqrt(1/6)`, else 1: Theorem B.2 of the `CascadeBAI` paper, two-sided, for all numbers of observations
+/// simultaneously.
 ///
 /// ```
 /// assert!((confidence::coverage_bound::lil(0.05) - 0.015).abs() < 1e-16);
@@ -141,8 +145,8 @@ pub fn lil_scale(constants: Constants) -> f64 {
     }
 }
 
-/// `sqrt(delta / (12 L))`, with which all `L` items together fail with probability at most `delta / 2`; or
-/// `delta / (12 L)`, as printed in the proofs.
+/// `sqrt(delta / (12 L))`, at which the probability that any of the `L` items fails is at most `delta / 2`; or `delta / (12 L)`, as
+/// printed in the proofs.
 ///
 /// ```
 /// use confidence::coverage_bound::{Constants, lil, lil_rho};
@@ -155,8 +159,8 @@ pub fn lil_rho(delta: f64, n_items: usize, constants: Constants) -> f64 {
     if constants == Constants::Printed { ratio } else { sqrt(ratio) }
 }
 
-/// `(4 alpha - 1) K^2 / ((2 alpha - 1) t^(2 alpha - 1))` for `alpha > 1/2`, else 1: the probability that any
-/// of RUCB's intervals fails at a round after `t`; [`rucb_burn_in`] solved for `delta`.
+/// `(4 alpha - 1) K^2 / ((2 alpha - 1) t^(2 alpha - 1))` for `alpha > 1/2`, else 1: bounds the probability that any of RUCB's intervals
+/// fails at a round after `t`; the inverse of [`rucb_burn_in`].
 ///
 /// ```
 /// // alpha = 1, K = 2: 3 * 4 / t
@@ -172,9 +176,8 @@ pub fn rucb(t: u64, n_arms: usize, alpha: f64) -> f64 {
     probability(ln(2.0 + 1.0 / exponent) + 2.0 * ln(arms) - exponent * ln(t.max(1) as f64))
 }
 
-/// `C(delta) = ((4 alpha - 1) K^2 / ((2 alpha - 1) delta))^(1 / (2 alpha - 1))`, in rounds: after it, all of
-/// RUCB's intervals hold at once, but for a probability of `delta`. `+inf` for `alpha <= 1/2` or
-/// `delta <= 0`; a `delta` above 1 counts as 1.
+/// `C(delta) = ((4 alpha - 1) K^2 / ((2 alpha - 1) delta))^(1 / (2 alpha - 1))`, in rounds: with probability at least `1 - delta`, all of
+/// RUCB's intervals hold in all later rounds. `+inf` for `alpha <= 1/2` or `delta <= 0`; a `delta` above 1 counts as 1.
 ///
 /// ```
 /// // alpha = 1, K = 2: 12 / delta

@@ -31,10 +31,9 @@
 //!
 //! # Numerics
 //!
-//! The textbook formula subtracts two nearly equal logarithms when `p` is close to `q`. Written as the sum of
-//! two non-negative terms, `p g((q - p) / p) + (1 - p) g((p - q) / (1 - p))` with `g(x) = x - ln(1 + x)`,
-//! nothing cancels: the result is right to about 4e-15 in relative terms everywhere, also at
-//! `p = q (1 + 1e-15)` and at 5e-324. Complexity: constant, two divisions and no call of a logarithm.
+//! The textbook formula subtracts two nearly equal logarithms if `p` is close to `q`. The code uses the sum of two non-negative terms, `p
+//! g((q - p) / p) + (1 - p) g((p - q) / (1 - p))` with `g(x) = x - ln(1 + x)`, in which nothing cancels. The relative error is at most
+//! about 4e-15 everywhere, also at `p = q (1 + 1e-15)` and at 5e-324. Complexity: constant, two divisions and no call of a logarithm.
 //!
 //! ```
 //! use confidence::bernoulli_kl;
@@ -129,7 +128,7 @@ impl Gaussian {
 
     fn radius(self, n: f64, level: f64) -> f64 {
         match Observed::new(0.0, n, level) {
-            // Two roundings in the product, one in the root, and one to come in the sum.
+            // Covers two roundings in the product, one in the root, and a later one in the sum.
             Some(observed) => {
                 sqrt(2.0 * self.variance.get() * observed.per_show) * (1.0 + 4.0 * f64::EPSILON)
             }
@@ -141,7 +140,7 @@ impl Gaussian {
 impl Divergence for Gaussian {
     fn divergence(&self, p: f64, q: f64) -> f64 {
         let difference = q - p;
-        // Also without variance: nothing but the mean itself is possible then.
+        // Also correct without variance, where only the mean itself is possible.
         if p == q { 0.0 } else { difference * difference / (2.0 * self.variance.get()) }
     }
 
@@ -239,7 +238,7 @@ impl Divergence for Exponential {
     }
 }
 
-/// The mean and the level per observation, when there is any information.
+/// The mean and the level per observation, if there is any information.
 struct Observed {
     mean: f64,
     per_show: f64,
@@ -263,8 +262,7 @@ const RATIO_ERROR: f64 = 16.0 * f64::EPSILON;
 
 /// The root `r >= 1` of `r - 1 - ln r = t`, rounded up.
 ///
-/// Newton's method on a convex function: whatever the start, every step ends right of the root, so the
-/// iterates decrease.
+/// Newton's method on a convex function: from any start, every step ends right of the root, so the iterates decrease.
 pub(crate) fn larger_ratio(t: f64) -> f64 {
     if t <= 0.0 {
         return 1.0;

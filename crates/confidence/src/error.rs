@@ -1,4 +1,4 @@
-//! What can be wrong with an argument.
+//! Errors for arguments outside their range.
 
 /// An argument outside the range that its meaning allows.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! KL-UCB indices: the largest and the smallest mean that the observations still allow.
+//! KL-UCB indices: the largest and the smallest mean that are consistent with the observations.
 //!
 //! # Definition
 //!
@@ -25,12 +25,11 @@
 //! `n = 0` gives 1 and 0, a level of 0 gives the mean. Means outside `[0, 1]` count as the nearer edge, a
 //! negative level as 0, a negative count as 0; a NaN argument and an infinite level count as no information.
 //!
-//! The solver looks for the displacement `x = |q - p|`. `d` is convex in it, so a Newton step from *any*
-//! point ends on the far side of the root, because the tangent lies below the function. The last step is such
-//! a step, plus a bound on its rounding error: **an upper index never lies below the true root and a lower
-//! one never above it**. Before, steps of third order from a closed-form guess bring the point so close that
-//! the last step is off by less than 1e-14 of `x`. The result is a function of the arguments alone, with the
-//! same bits on every x86-64 processor.
+//! The solver looks for the displacement `x = |q - p|`. `d` is convex in it, so a Newton step from *any* point ends on the far side of
+//! the root, because the tangent lies below the function. The last step is such a step, plus a bound on its rounding error: **an upper
+//! index never lies below the true root and a lower one never above it**. The steps before it are of third order and start from a
+//! closed-form guess. They come so close to the root that the last step overshoots by less than 1e-14 of `x`. The result is a function of
+//! the arguments alone, with the same bits on every x86-64 processor.
 //!
 //! Complexity: constant; mostly two evaluations of `d`.
 //!
@@ -103,7 +102,7 @@ pub fn kl_ucb_lower(mean: f64, n: f64, level: f64) -> f64 {
     round_down(p - x).max(0.0)
 }
 
-/// [`kl_ucb_upper`] by bisection: the straightforward code that every faster way is tested against.
+/// [`kl_ucb_upper`] by bisection: the plain reference that faster code is tested against.
 ///
 /// Returns the upper end of the last bracket.
 ///
@@ -124,7 +123,7 @@ pub fn kl_ucb_upper_bisection(mean: f64, n: f64, level: f64) -> f64 {
     high
 }
 
-/// [`kl_ucb_lower`] by bisection: the straightforward code that every faster way is tested against.
+/// [`kl_ucb_lower`] by bisection: the plain reference that faster code is tested against.
 ///
 /// Returns the lower end of the last bracket.
 ///
@@ -145,7 +144,7 @@ pub fn kl_ucb_lower_bisection(mean: f64, n: f64, level: f64) -> f64 {
     low
 }
 
-/// Mean in `[0, 1]` and level per observation, or `None` when nothing is known.
+/// Mean in `[0, 1]` and level per observation, or `None` if there is no information.
 #[inline]
 fn checked(mean: f64, n: f64, level: f64) -> Option<(f64, f64)> {
     if n <= 0.0 || n.is_nan() || mean.is_nan() || level.is_nan() || level == f64::INFINITY {

@@ -1,9 +1,8 @@
 //! Elementary functions that give the same bits on every processor.
 //!
-//! The platform's `ln` picks another code path on processors with fused multiply-add, and then the last bit
-//! of a result depends on the machine. The functions here use additions, multiplications and divisions only,
-//! each rounded once, so their results depend on nothing but their arguments. They are also faster than a
-//! call into a C library, because they are inlined and hardly branch.
+//! The platform's `ln` takes another code path on processors with fused multiply-add, so the last bit of its result depends on the
+//! machine. The functions here use additions, multiplications and divisions only, each rounded once, so their results depend only on
+//! their arguments. They are also faster than a call into a C library, because they are inlined and hardly branch.
 //!
 //! # Definition
 //!
@@ -13,8 +12,7 @@
 //! ln(q / p) = 2 atanh(s) = 2 s + 2 s^3 R(s^2),      R(z) = 1/3 + z/5 + z^2/7 + ...
 //! ```
 //!
-//! and `R` is replaced by its best polynomial of degree 7 for `|s| <= 0.2005`, which is off by 4e-17 in
-//! relative terms.
+//! The code replaces `R` by its best polynomial of degree 7 for `|s| <= 0.2005`, with a relative error of 4e-17.
 //!
 //! Reference: the reduction to `atanh` is classical (Abramowitz and Stegun, 4.6.22); the coefficients were
 //! computed for this crate by the exchange algorithm in 50-digit arithmetic. Deviations: none.
@@ -26,8 +24,8 @@
 //!
 //! # Numerics
 //!
-//! [`ln`] is off by less than one unit in the last place, [`x_minus_ln_1p`] and [`relative_entropy`] by less
-//! than 4e-15 in relative terms, however small their value is. Complexity: constant.
+//! The error of [`ln`] is less than one unit in the last place. The relative error of [`x_minus_ln_1p`] and [`relative_entropy`] is less
+//! than 4e-15, even for tiny values. Complexity: constant.
 //!
 //! ```
 //! use confidence::math::{ln, relative_entropy};
@@ -41,7 +39,7 @@
 const LN_2: f64 = core::f64::consts::LN_2;
 /// The upper 32 bits of `ln 2`, so that its products with exponents are exact.
 const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
-/// What [`LN_2_HIGH`] lacks of `ln 2`.
+/// `ln 2` minus [`LN_2_HIGH`].
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
 const SQRT_HALF_BITS: u64 = core::f64::consts::FRAC_1_SQRT_2.to_bits();
@@ -73,7 +71,7 @@ fn atanh_tail(z: f64) -> f64 {
     low + z4 * high
 }
 
-/// [`atanh_tail`] to 3e-7 in relative terms: enough for a step that a more accurate one follows.
+/// [`atanh_tail`] with a relative error of 3e-7: enough for a step that a more accurate one follows.
 #[inline]
 fn atanh_tail_roughly(z: f64) -> f64 {
     (1.0 / 3.0 + z * 0.2) + (z * z) * (1.0 / 7.0 + z * (1.0 / 9.0))
@@ -116,7 +114,7 @@ fn ln_of_unusual(x: f64) -> f64 {
     } else if x == f64::INFINITY {
         x
     } else {
-        // Subnormal: scale by 2^54 and take the power out again.
+        // Subnormal: scale by 2^54 and correct for it afterwards.
         ln_of_normal((x * 18_014_398_509_481_984.0).to_bits(), -54)
     }
 }
@@ -145,7 +143,8 @@ fn ln_of_parts(k: f64, m: f64) -> f64 {
 
 /// [`ln`] of several positive normal numbers, lane by lane and free of branches, so that they share vector registers.
 ///
-/// The same bits; of anything else than a positive normal number the result means nothing.
+/// The results have
+/// the same bits as [`ln`]. For other arguments than positive normal numbers, they are meaningless.
 ///
 /// ```
 /// use confidence::math::{ln, ln_of_normals};

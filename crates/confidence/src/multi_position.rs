@@ -14,32 +14,31 @@
 //! Reference: Lagree, Vernade and Cappe, *Multiple-play bandits in the position-based model*, 2016, equation
 //! (7). The lower index is its mirror image and not in the paper.
 //!
-//! Deviations: the paper says "the minimum" for the arg min, and leaves open what follows.
+//! Deviations: the paper says "the minimum" for the arg min. It does not define the following cases:
 //!
-//! - With several positions `min Phi` is positive in general and may exceed the level; the set is empty then,
-//!   and both indices are `theta_min`.
+//! - With several positions, `min Phi` is positive in general and may exceed the level. Then the set is empty, and both indices are
+//!   `theta_min`.
 //! - No data: `U = 1`, `lower = 0`. No clicks: `theta_min = 0`. Clicks on every show: `theta_min = 1`.
-//! - A position that is never examined (`kappa_l = 0`, or below 1e-100) tells nothing and is left out.
+//! - A position that is never examined (`kappa_l = 0`, or below 1e-100) carries no information and is ignored.
 //!
 //! | code | paper | shape | unit |
 //! |---|---|---|---|
-//! | `clicks` | `S_{k,l}` | one count a position | clicks |
-//! | `shows` | `N_{k,l}` | one count a position | shows |
-//! | `examination` | `kappa_l` | one number in `[0, 1]` a position | probability |
+//! | `clicks` | `S_{k,l}` | one count per position | clicks |
+//! | `shows` | `N_{k,l}` | one count per position | shows |
+//! | `examination` | `kappa_l` | one number in `[0, 1]` per position | probability |
 //! | `level` | `delta` | number, not negative | nats |
 //! | result | `U_k(t, delta)` | number in `[0, 1]` | probability |
 //!
 //! # Numerics
 //!
-//! `Phi` is summed from [`relative_entropy`](crate::math::relative_entropy) terms, none negative, each
-//! accurate in relative terms. `Phi` is convex, so a Newton step from *any* point right of `theta_min` ends
-//! right of the upper root (the tangent lies below the function), and one from the left ends left of the
-//! lower root. The last step of the solver is such a step, plus a bound on its rounding error: an upper index
-//! never lies below the true root, a lower one never above it.
+//! `Phi` is summed from [`relative_entropy`](crate::math::relative_entropy) terms, none negative, each accurate in relative terms. `Phi`
+//! is convex, so a Newton step from *any* point right of `theta_min` ends right of the upper root (the tangent lies below the function),
+//! and one from the left ends left of the lower root. The last step of the solver is such a step, plus a bound on its rounding error: an
+//! upper index never lies below the true root, a lower one never above it.
 //!
-//! Arguments out of range are moved into it: clicks beyond shows count as shows, examinations outside
-//! `[0, 1]` as the nearer edge (NaN as 0), a negative level as 0, a positive one below 1e-250 as 1e-250; of
-//! slices of unequal length the common part counts.
+//! Arguments out of range are clamped: clicks beyond shows count
+//! as shows, examinations outside `[0, 1]` as the nearer edge (NaN as 0), a negative level as 0, and a positive level below 1e-250 as
+//! 1e-250. Slices of unequal length are cut to the shortest.
 //!
 //! Complexity: time proportional to the number of positions, usually three evaluations of `Phi`; no allocation.
 //!
@@ -58,15 +57,14 @@ mod item;
 
 use item::Item;
 
-/// Examined less often than this is never: a hundred orders of magnitude away from any effect, and from
-/// underflow.
+/// Examination probabilities below this count as 0: a hundred orders of magnitude away from any effect, and from underflow.
 pub(crate) const LEAST_EXAMINATION: f64 = 1e-100;
-/// Positive levels below this count as this.
+/// Positive levels below this value are raised to it.
 const LEAST_LEVEL: f64 = 1e-250;
 /// Halvings of the bisection references.
 const BISECTION_STEPS: u32 = 60;
 
-/// Where an item's [`multi_position_divergence`] is smallest, and how small.
+/// The arg min and the minimum of an item's [`multi_position_divergence`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MultiPositionMinimum {
     /// The arg min over `[0, 1]`: the maximum-likelihood estimate of the item's attraction probability.
@@ -144,7 +142,7 @@ pub fn multi_position_lower(clicks: &[u64], shows: &[u64], examination: &[f64], 
     item.solve::<false>(&totals, usable(level))
 }
 
-/// [`multi_position_upper`] by bisection: the straightforward code that the fast solver is tested against.
+/// [`multi_position_upper`] by bisection: the plain reference that the fast solver is tested against.
 ///
 /// ```
 /// let (clicks, shows, examination) = ([39, 20_249], [96, 60_133], [1.0, 0.786_674_059_098_672_6]);
@@ -172,7 +170,7 @@ pub fn multi_position_upper_bisection(clicks: &[u64], shows: &[u64], examination
     high
 }
 
-/// [`multi_position_lower`] by bisection: the straightforward code that the fast solver is tested against.
+/// [`multi_position_lower`] by bisection: the plain reference that the fast solver is tested against.
 ///
 /// ```
 /// let plain = confidence::multi_position_lower_bisection(&[10], &[10], &[1.0], 2.0);
@@ -196,7 +194,7 @@ pub fn multi_position_lower_bisection(clicks: &[u64], shows: &[u64], examination
     low
 }
 
-/// The level that is solved for: not negative, and far enough from underflow if positive.
+/// The level that the solver uses: not negative, and far enough from underflow if positive.
 #[inline]
 pub(crate) fn usable(level: f64) -> f64 {
     if level <= 0.0 { 0.0 } else { level.max(LEAST_LEVEL) }

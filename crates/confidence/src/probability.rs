@@ -1,4 +1,4 @@
-//! Numbers that are checked once, where they enter, so that no round loop has to check them again.
+//! Validated numbers, checked once at construction so that round loops need not check them again.
 
 use crate::Error;
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ impl From<Probability> for f64 {
     }
 }
 
-/// A probability of error that a statement or a procedure may be made for: a number strictly between 0 and 1.
+/// The permitted error probability of a statement or procedure: a number strictly between 0 and 1.
 ///
 /// # Examples
 ///

@@ -13,9 +13,8 @@
 //!
 //! # Definition
 //!
-//! A radius is what is added to (or taken from) an empirical mean of `n` observations in `[0, 1]`. `level` is
-//! in nats: the logarithm of one over the miss probability, or an exploration rate such as `ln t` (see
-//! [`Rate`](crate::Rate)).
+//! A radius is added to (or subtracted from) an empirical mean of `n` observations in `[0, 1]`. `level` is in nats: the logarithm of one
+//! over the miss probability, or an exploration rate such as `ln t` (see [`Rate`](crate::Rate)).
 //!
 //! Deviations: [`lil_radius`] has the factor 4 that Algorithm 1 prints; the theorem behind it needs 4 sigma =
 //! 2 for variables in `[0, 1]`, and [`lil_radius_scaled`] takes the factor as an argument.
@@ -121,9 +120,8 @@ pub fn bernstein_radius(n: f64, variance: f64, level: f64) -> f64 {
 
 /// `sqrt(2 variance level / n) + 7 level / (3 (n - 1))`; `+inf` if `n` is at most 1.
 ///
-/// `variance` is the sample variance with divisor `n - 1` (a negative one counts as 0),
-/// `level = ln(2 / alpha)` for variables in `[0, 1]`: the mean then exceeds (or falls short by) the radius
-/// with probability at most `alpha` (one-sided, fixed `n`).
+/// `variance` is the sample variance with divisor `n - 1` (a negative one counts as 0), `level = ln(2 / alpha)` for variables in `[0,
+/// 1]`: the true mean then exceeds mean + radius (or is below mean - radius) with probability at most `alpha` (one-sided, fixed `n`).
 ///
 /// ```
 /// // sqrt(2 * 0.25 * 1 / 2) + 7 / 3
@@ -159,7 +157,7 @@ pub fn pbm_ucb_radius(n: f64, weighted_shows: f64, level: f64) -> f64 {
         return f64::INFINITY;
     }
     let radius = sqrt(n / weighted_shows) * hoeffding_radius(weighted_shows, level);
-    // 0 times inf, when the examinations are so rare that the ratio overflows.
+    // 0 times inf: examinations so rare that the ratio overflows.
     if radius.is_nan() { f64::INFINITY } else { radius }
 }
 
@@ -191,6 +189,6 @@ pub fn lil_radius_scaled(n: u64, rho: f64, scale: f64) -> f64 {
     // log2(2 n) = 1 + log2(n) is at least 1.
     let doublings = 1.0 + ln(n) * core::f64::consts::LOG2_E;
     let log = (ln(doublings) - ln(rho)).max(0.0);
-    // A scale may be infinite: nothing times it is nothing.
+    // An infinite scale times 0 counts as 0.
     if log == 0.0 { 0.0 } else { scale.max(0.0) * sqrt(log / n) }
 }

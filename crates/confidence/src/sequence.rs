@@ -9,24 +9,24 @@
 //! P(there is n >= 1 with m not in C_n) <= alpha.
 //! ```
 //!
-//! One may look at them after every observation and stop whenever one likes. Each comes from a process that
-//! is a non-negative supermartingale with start 1 under the true mean and large under a false one: by Ville's
-//! inequality it ever reaches `1 / alpha` with probability at most `alpha`.
+//! They may be checked after every observation, and sampling may stop at any time. Each comes from a process that is a non-negative
+//! supermartingale starting at 1 under the true mean, and grows large under a false one: by Ville's inequality it ever reaches `1 /
+//! alpha` with probability at most `alpha`.
 //!
-//! | sequence | what it is good for | state | reference |
+//! | sequence | use it for | state | reference |
 //! |---|---|---|---|
-//! | [`BetaMixture`] | clicks: close to the best for Bernoulli variables at all `n` | constant | Robbins 1970 |
-//! | [`KlMixture`] | where a rate `ln(1/alpha) + O(ln ln n)` is wanted in an analysis | constant | Kaufmann and Koolen, JMLR 2021, Theorem 7 |
+//! | [`BetaMixture`] | clicks: close to the narrowest for Bernoulli variables at all `n` | constant | Robbins 1970 |
+//! | [`KlMixture`] | proofs that need a rate `ln(1/alpha) + O(ln ln n)` | constant | Kaufmann and Koolen, JMLR 2021, Theorem 7 |
 //! | [`EmpiricalBernstein`] | rewards of small variance | constant | Waudby-Smith and Ramdas, JRSS-B 2024, Theorem 2 |
-//! | `HedgedBetting` (feature `std`) | the same, narrower for few observations | a grid | same, Theorem 3 |
+//! | `HedgedBetting` (feature `std`) | rewards of small variance: narrower for few observations | a grid | Waudby-Smith and Ramdas, Theorem 3 |
 //!
 //! # Deviations
 //!
 //! - [`BetaMixture`] and [`KlMixture`] are stated for Bernoulli variables. They hold for variables in
 //!   `[0, 1]`, because the moment generating function of such a variable is at most that of the Bernoulli
 //!   variable with the same mean (convexity of `exp`).
-//! - `HedgedBetting` rejects the points of a grid, and its interval is rounded outward to the grid. The
-//!   capital of a candidate that the running intersection has excluded is not followed any further.
+//! - `HedgedBetting` tests the points of a grid, and its interval is rounded outward to the grid. It stops updating the capital of a
+//!   candidate once the running intersection has excluded it.
 //! - [`EmpiricalBernstein`] and `HedgedBetting` truncate bets at `c = 1/2`, one of the values that the paper
 //!   names.
 //!
@@ -39,11 +39,10 @@
 //!
 //! # Numerics
 //!
-//! The intervals of the first two are inverted by [`kl_ucb_upper`](crate::kl_ucb_upper) and
-//! [`kl_ucb_lower`](crate::kl_ucb_lower), so they are never too narrow by rounding of the solver; the
-//! logarithm of the beta function is right to about 1e-15 of its size. Observations outside `[0, 1]` count as
-//! the nearer edge; NaN is not counted. An interval without observations is `[0, 1]`. On the rare paths where
-//! a sequence misses, the intersection that `HedgedBetting` keeps can become empty (`lower > upper`).
+//! [`kl_ucb_upper`](crate::kl_ucb_upper) and [`kl_ucb_lower`](crate::kl_ucb_lower) compute the intervals of the first two, so rounding in
+//! the solver never makes them too narrow. The logarithm of the beta function has a relative error of about 1e-15. Observations outside
+//! `[0, 1]` count as the nearer edge; NaN is ignored. An interval without observations is `[0, 1]`. On rare paths on which the sequence
+//! misses, the intersection that `HedgedBetting` keeps can become empty (`lower > upper`).
 //!
 //! Complexity: constant per observation; for `HedgedBetting` proportional to the grid points not yet excluded.
 //!
@@ -94,14 +93,14 @@ pub trait ConfidenceSequence {
     /// The interval after the observations so far.
     fn interval(&self) -> Interval;
 
-    /// Whether `candidate` is in [`Self::interval`]; cheaper where that solves an equation.
+    /// Whether `candidate` is in [`Self::interval`]; cheaper if computing the interval requires solving an equation.
     fn contains(&self, candidate: f64) -> bool {
         let interval = self.interval();
         interval.lower <= candidate && candidate <= interval.upper
     }
 }
 
-/// A probability of error, checked.
+/// Validates an error probability.
 fn checked(miss: f64) -> Result<f64, Error> {
     ErrorProbability::new(miss).map(ErrorProbability::get)
 }

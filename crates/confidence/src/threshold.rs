@@ -1,4 +1,4 @@
-//! Inverted tests: can an arm's upper index reach a given threshold? Without solving for the index.
+//! Inverted tests: they decide whether an arm's upper index reaches a given threshold without solving for the index.
 //!
 //! # Definition
 //!
@@ -27,16 +27,15 @@
 //!
 //! # Rounding
 //!
-//! The index in question is the *computed* one, so that a policy that skips arms chooses exactly as one that
-//! solves all. With
+//! The test is about the *computed* index, so that a policy that skips arms makes exactly the choices of one that solves for all. With
 //!
 //! ```text
 //! slack = SLACK (level + |H| + S (|ln q*| + 1) + F (|ln(1 - q*)| + q* / (1 - q*))),      SLACK = 2^-42
 //! ```
 //!
-//! an arm is *excluded* if `q* > p` and `n d > level`, both by more than the slack: its computed index is
-//! below `q*`. It is *included* if one of `q* <= p`, `n d <= level` holds with the slack to spare: its
-//! computed index is at least `q*`. In between, which has a width of about 1e-12 in terms of `q`, solve.
+//! an arm is *excluded* if `q* > p` and `n d > level`, both by more than the slack: its computed index is below `q*`. It is *included* if
+//! one of `q* <= p`, `n d <= level` holds with the slack to spare: its computed index is at least `q*`. Between the two, in a band of
+//! about 1e-12 in terms of `q`, the caller solves for the index.
 //!
 //! The slack is enough. A computed upper index lies above the true root by at most 2e-14 of its distance from
 //! `p` plus four units in the last place, which raises `n d` by less than
@@ -45,11 +44,11 @@
 //! left to the solver); and each product and sum above is off by a few `2^-53` of its size. Together that is
 //! less than half of the slack.
 //!
-//! For several positions, `Phi'` counts as positive or negative only if that survives a relative change of
-//! `q*` by 2^-46 as well, which is far more than the error of a computed arg min.
+//! For several positions, `Phi'` counts as positive or negative only if its sign also survives a relative change of `q*` by 2^-46, which
+//! is far more than the error of a computed arg min.
 //!
-//! Reference: the test is folklore; PBM-PIE's set `B(t)` (Lagree, Vernade and Cappe 2016, Algorithm 1) is
-//! this question. Deviations: none.
+//! Reference: the test is folklore; it decides membership in PBM-PIE's set `B(t)` (Lagree, Vernade and Cappe 2016, Algorithm 1).
+//! Deviations: none.
 //!
 //! | code | meaning | unit |
 //! |---|---|---|
@@ -58,9 +57,8 @@
 //! | `q` | `q*` | probability |
 //! | `level` | exploration level | nats |
 //!
-//! Numerics: as above. Many arms at once are scanned by [`KlUcbThreshold::candidates`], in blocks without
-//! branches, and in half the time by [`KlUcbThreshold::rough_candidates`] on numbers rounded to `f32`, with a
-//! slack of 2^-20.
+//! Numerics: as above. [`KlUcbThreshold::candidates`] scans many arms in blocks without branches. [`KlUcbThreshold::rough_candidates`]
+//! takes half the time, on numbers rounded to `f32` and with a slack of 2^-20.
 //!
 //! Complexity: constant time for an arm, or proportional to the number of positions; no allocation.
 //!
@@ -89,7 +87,7 @@ use crate::math::ln_ratio;
 /// Relative slack of the tests, see the [module](self).
 const SLACK: f64 = 1.0 / (1_u64 << 42) as f64;
 
-/// Thresholds below this are left to the solver: the slack would vanish between subnormal numbers.
+/// The solver handles thresholds below this: their slack would underflow to subnormal numbers.
 const TINY: f64 = 1e-250;
 
 /// `x ln(x / y)`, with `0 ln 0 = 0`; `difference` is `x - y`.
@@ -98,16 +96,16 @@ fn weighted_log_ratio(x: f64, y: f64, difference: f64) -> f64 {
     if x > 0.0 { x * ln_ratio(y, x, difference) } else { 0.0 }
 }
 
-/// What to do with thresholds for which the formulas have no finite weights.
+/// Classifies thresholds, including those for which the formulas have no finite weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Between 0 and 1, both excluded.
     Inside,
-    /// At most 0: reached by everything.
+    /// At most 0: every index reaches it.
     Always,
-    /// Exactly 1: reached by an index that is 1, which rounding may also produce.
+    /// Exactly 1: only an index of 1 reaches it, which rounding may also produce.
     One,
-    /// Above 1: reached by nothing.
+    /// Above 1: no index reaches it.
     Never,
     /// NaN, or so small that the slack underflows: nothing is certain.
     Unknown,

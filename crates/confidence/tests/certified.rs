@@ -1,5 +1,4 @@
-//! The promise of the indices: never on the wrong side of the true root, and close to it. The roots are
-//! judged in 106-bit arithmetic.
+//! Indices are never on the wrong side of the true root, and close to it, as checked in 106-bit arithmetic.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -33,7 +32,7 @@ impl Numbers {
 }
 
 #[test]
-fn kernels_are_as_accurate_as_they_say() {
+fn kernels_are_as_accurate_as_documented() {
     let mut numbers = Numbers(0x00ac_c12a_7e00_0001);
     let (mut worst_ln, mut worst_entropy, mut worst_bernoulli) = (0.0_f64, 0.0_f64, 0.0_f64);
     for _ in 0..CASES {
@@ -102,7 +101,7 @@ fn item(numbers: &mut Numbers) -> (Vec<u64>, Vec<u64>, Vec<f64>) {
     for _ in 0..positions {
         let kappa = if numbers.unit() < 0.2 { 1.0 } else { numbers.unit() };
         let n = if numbers.unit() < 0.3 { 0 } else { (largest * numbers.unit()) as u64 };
-        // Noise on the mean, so that the positions contradict each other a little.
+        // Noise on the mean, so that the data of the positions conflict a little.
         let mean = (kappa * attraction * n as f64 + (n as f64).sqrt() * (numbers.unit() - 0.5)).max(0.0);
         clicks.push((mean.round() as u64).min(n));
         shows.push(n);
@@ -127,8 +126,7 @@ fn multi_position_is_on_the_right_side_and_close() {
             assert!((upper - minimum.theta).abs() < 1e-12 && (lower - minimum.theta).abs() < 1e-12, "{case}");
             continue;
         }
-        // A level that is just reached has a root as ill-conditioned as a square root at 0: the side counts,
-        // not the distance.
+        // If the level is only just reached, the root is as ill-conditioned as a square root at 0: check the side, not the distance.
         let close = level - minimum.divergence > 1e-3 * level;
         solved += i32::from(close);
         if upper < 1.0 {

@@ -1,10 +1,9 @@
-//! Every bound misses as rarely as it promises, and this test would notice if one did not.
+//! No bound misses more often than it guarantees, and these tests detect bounds that do.
 //!
-//! Bounds for a fixed number of observations are judged exactly, by summing binomial probabilities. Bounds
-//! for all numbers of observations at once are judged on whole trajectories of 10^5 observations: the number
-//! of trajectories with a miss *anywhere* is compared with the promise by an exact binomial test. A bound
-//! that keeps its promise fails such a test with probability at most 10^-6. The power is stated, and checked,
-//! in [`PROMISE`]'s test; two deliberately too narrow bounds must be caught.
+//! Bounds for a fixed number of observations are checked exactly, by summing binomial probabilities. Bounds for all numbers of
+//! observations at once are checked on whole trajectories of 10^5 observations: an exact binomial test compares the number of
+//! trajectories with a miss *anywhere* with the guarantee. A valid bound fails such a test with probability at most 10^-6.
+//! `power_is_as_stated` states and checks the power, and two bounds that are deliberately too narrow must fail.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -27,9 +26,9 @@ use quickcheck::{Gen, QuickCheck};
 const LENGTH: u64 = 100_000;
 /// Trajectories for each check.
 const RUNS: u64 = 120;
-/// Chance that a bound which keeps its promise fails one check.
+/// Probability that a valid bound fails one check.
 const FALSE_ALARM: f64 = 1e-6;
-/// What the sequences promise in these tests: to miss at most one trajectory in ten.
+/// The guarantee of the sequences in these tests: they miss at most one trajectory in ten.
 const PROMISE: f64 = 0.1;
 
 /// `ln n!` for all `n` up to a limit.
@@ -45,7 +44,7 @@ fn binomial_tail(n: u64, p: f64, k: u64) -> f64 {
     (k..=n).map(|i| libm::exp(choose(i) + i as f64 * libm::log(p) + (n - i) as f64 * libm::log1p(-p))).sum()
 }
 
-/// The smallest number of misses in [`RUNS`] that a promise makes incredible.
+/// The smallest number of misses in [`RUNS`] that rejects the guarantee.
 fn too_many(promise: f64) -> u64 {
     (0..=RUNS).find(|&k| binomial_tail(RUNS, promise, k) < FALSE_ALARM).unwrap()
 }
@@ -77,13 +76,13 @@ impl Law {
     }
 }
 
-/// Takes an observation, and tells whether the mean is still covered.
+/// Takes an observation and returns whether the mean is still covered.
 type Covers = Box<dyn FnMut(f64) -> bool>;
 
 /// Makes a fresh one.
 type Sequence = Box<dyn FnMut() -> Covers>;
 
-/// Counts the trajectories on which `bound`, made afresh for each, ever misses.
+/// Counts the trajectories on which `bound`, constructed anew for each, ever misses.
 fn misses(law: Law, seed: u64, mut bound: impl FnMut() -> Covers) -> u64 {
     let mut numbers = Numbers(seed | 1);
     let mut missed = 0;
@@ -94,7 +93,7 @@ fn misses(law: Law, seed: u64, mut bound: impl FnMut() -> Covers) -> u64 {
     missed
 }
 
-/// The four sequences, each as a test whether the mean is still covered.
+/// The four sequences, each as a function that checks whether the mean is still covered.
 fn sequences(law: Law, miss: f64) -> Vec<(&'static str, Sequence)> {
     fn tracks<S: ConfidenceSequence + 'static>(mut sequence: S, mean: f64) -> Covers {
         Box::new(move |x| {
@@ -108,7 +107,7 @@ fn sequences(law: Law, miss: f64) -> Vec<(&'static str, Sequence)> {
         ("KL mixture", Box::new(move || tracks(KlMixture::new(miss).unwrap(), mean))),
         ("empirical Bernstein", Box::new(move || tracks(EmpiricalBernstein::new(miss).unwrap(), mean))),
         (
-            // What hedged betting does at the one candidate that matters.
+            // Hedged betting, restricted to the true mean.
             "betting",
             Box::new(move || {
                 let mut betting = Betting::new(mean, miss).unwrap();
@@ -152,7 +151,7 @@ fn clicks_as_rare_as_on_advertisements_are_covered() {
 
 #[test]
 fn interval_for_one_n_used_at_all_n_is_caught() {
-    // At a mean of 1/2, where Hoeffding's bound is not wide for another reason.
+    // At a mean of 1/2, where Hoeffding's bound is tight.
     let law = Law { mean: 0.5, clicks: true };
     let level = libm::log(2.0 / PROMISE);
     let missed = misses(law, 1, || {
@@ -166,8 +165,8 @@ fn interval_for_one_n_used_at_all_n_is_caught() {
 }
 
 #[test]
-fn mixture_without_its_price_is_caught() {
-    // The beta mixture's interval without the term that pays for mixing.
+fn mixture_interval_without_the_cost_of_mixing_is_caught() {
+    // The beta mixture's interval without the cost of mixing.
     let law = Law { mean: 0.3, clicks: true };
     let level = libm::log(1.0 / PROMISE);
     let missed = misses(law, 2, || {
@@ -181,7 +180,7 @@ fn mixture_without_its_price_is_caught() {
 }
 
 #[test]
-fn intervals_of_the_sequences_are_what_contains_says() {
+fn contains_agrees_with_the_interval() {
     let mut numbers = Numbers(5);
     let mut all: Vec<Box<dyn ConfidenceSequence>> = vec![
         Box::new(BetaMixture::new(0.05).unwrap()),
@@ -230,7 +229,7 @@ fn hedged_betting_agrees_with_the_test_of_one_candidate() {
 }
 
 #[test]
-fn sequences_survive_serialisation_and_nonsense() {
+fn sequences_survive_serialisation_and_invalid_observations() {
     fn check<S>(mut sequence: S)
     where
         S: ConfidenceSequence + serde::Serialize + serde::de::DeserializeOwned + PartialEq + core::fmt::Debug,
@@ -314,7 +313,7 @@ fn fixed_n_test_catches_a_bound_that_is_too_narrow() {
 
 #[test]
 fn proved_bounds_cover_whole_trajectories() {
-    // Whatever number of observations the past chooses: the event is a miss at any number up to t.
+    // The number of observations may depend on the past: the event is a miss at any number up to t.
     let law = Law { mean: 0.2, clicks: true };
     let count = |seed: u64, promise: f64, covers: &'static dyn Fn(f64, f64) -> bool| {
         assert!(0.001 < promise && promise < 0.5, "{promise} would not test anything");

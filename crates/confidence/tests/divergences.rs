@@ -26,7 +26,7 @@ fn indices_invert_the_divergence_from_the_safe_side() {
             for q in [family.upper(p, n, level), family.lower(p, n, level)] {
                 let cost = n * family.divergence(p, q);
                 let conditioning = n * family.derivative(p, q).abs() * q.abs().max(p.abs());
-                // At least the level, but for the rounding of the divergence itself; and not much more.
+                // At least the level, up to rounding of the divergence itself, and not much more.
                 let rounding = 1e-14 * level + 4.0 * f64::EPSILON * conditioning;
                 if q != 0.0 && q != 1.0 {
                     assert!(
@@ -44,7 +44,7 @@ fn indices_invert_the_divergence_from_the_safe_side() {
 }
 
 #[test]
-fn indices_of_nothing_are_everything() {
+fn indices_without_observations_span_the_whole_range() {
     for (name, family, mean) in families() {
         let p = mean(0.5);
         assert_eq!(family.divergence(p, p), 0.0, "{name}");
@@ -56,7 +56,7 @@ fn indices_of_nothing_are_everything() {
 }
 
 #[test]
-fn values_checked_by_hand() {
+fn divergences_have_their_closed_form_values() {
     let ln_2 = core::f64::consts::LN_2;
     assert_eq!(Bernoulli.divergence(0.2, 0.7), bernoulli_kl(0.2, 0.7));
     assert_eq!(Gaussian::with_variance(2.0).unwrap().divergence(1.0, 3.0), 1.0);
@@ -72,7 +72,7 @@ fn values_checked_by_hand() {
 }
 
 #[test]
-fn derivatives_are_differences() {
+fn derivatives_match_difference_quotients() {
     for (name, family, mean) in families() {
         for (p, q) in [(0.3, 0.4), (0.7, 0.2), (0.5, 0.9)] {
             let (p, q) = (mean(p), mean(q));
@@ -83,9 +83,9 @@ fn derivatives_are_differences() {
     }
 }
 
-/// The table and the series are what logarithms of factorials leave.
+/// Table and series equal the remainder of Stirling's formula.
 #[test]
-fn stirling_errors_are_those_of_factorials() {
+fn stirling_errors_match_factorials() {
     let mut log_factorial = 0.0;
     for n in 1..=60 {
         let n = f64::from(n);

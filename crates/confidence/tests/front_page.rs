@@ -1,11 +1,11 @@
-//! The numbers on the crate's front page are those of the code.
+//! The numbers on the crate's front page match the code.
 
 #[expect(dead_code, reason = "its main and the measurement of costs")]
 #[path = "../examples/which_bound.rs"]
 mod which_bound;
 
 #[test]
-fn widths_of_the_table() {
+fn table_shows_the_computed_widths() {
     let page = include_str!("../README.md");
     for row in which_bound::rows() {
         let widths = which_bound::printed_widths(&row);

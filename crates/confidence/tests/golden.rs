@@ -43,7 +43,7 @@ fn assert_absolute(got: f64, want: f64, tolerance: f64, case: &Value) {
 }
 
 #[test]
-fn bernoulli_divergence() {
+fn bernoulli_divergence_matches_the_golden_values() {
     for (inputs, output) in cases(include_str!("data/bernoulli_kl.json")) {
         // Tighter than the textbook formula could be: nothing cancels here.
         assert_relative(
@@ -56,7 +56,7 @@ fn bernoulli_divergence() {
 }
 
 #[test]
-fn kl_ucb() {
+fn kl_ucb_indices_match_the_golden_values() {
     type Index = fn(f64, f64, f64) -> f64;
     let upper: [(Index, f64); 2] = [(kl_ucb_upper, 1e-14), (kl_ucb_upper_bisection, 1e-14)];
     let lower: [(Index, f64); 2] = [(kl_ucb_lower, 1e-14), (kl_ucb_lower_bisection, 1e-14)];
@@ -73,7 +73,7 @@ fn kl_ucb() {
 }
 
 #[test]
-fn multi_position() {
+fn multi_position_indices_match_the_golden_values() {
     for (inputs, output) in cases(include_str!("data/multi_position_kl_index.json")) {
         let (clicks, shows) = (counts(&inputs["S"]), counts(&inputs["N"]));
         let (kappa, level) = (numbers(&inputs["kappa"]), number(&inputs["delta"]));
@@ -98,7 +98,7 @@ fn multi_position() {
 }
 
 #[test]
-fn radii() {
+fn radii_match_the_golden_values() {
     for (inputs, output) in cases(include_str!("data/hoeffding_radius.json")) {
         let got = hoeffding_radius(number(&inputs["n"]), number(&inputs["delta"]));
         assert_relative(got, number(&output), 1e-15, &inputs);

@@ -1,5 +1,4 @@
-//! What holds for all arguments: monotonicity, limit cases, round trips, and no NaN and no panic whatever
-//! comes in.
+//! Properties for all arguments: monotonicity, limit cases, round trips, no NaN and no panic.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -81,7 +80,7 @@ quickcheck! {
     // Pinsker from below, chi-square from above.
     fn divergence_is_between_its_classical_bounds(p: P, q: P) -> bool {
         let (d, x) = (bernoulli_kl(p.0, q.0), p.0 - q.0);
-        // In this order nothing underflows that matters.
+        // In this order no relevant term underflows.
         let chi_square = x / q.0 * x / (1.0 - q.0);
         d >= 2.0 * x * x * (1.0 - 1e-14) && (chi_square.is_nan() || d <= chi_square * (1.0 + 1e-14) + 1e-320)
     }
@@ -136,7 +135,7 @@ quickcheck! {
         (back - q.0).abs() < 1e-13
     }
 
-    fn reflected_indices_are_each_others_mirror(p: P, n: Count, level: Level) -> bool {
+    fn indices_are_symmetric_under_reflection(p: P, n: Count, level: Level) -> bool {
         let n = n.0 as f64;
         let p = 0.5 + 0.5 * p.0;
         (kl_ucb_upper(p, n, level.0) - (1.0 - kl_ucb_lower(1.0 - p, n, level.0))).abs() < 1e-14
@@ -155,7 +154,7 @@ quickcheck! {
         let upper = multi_position_upper(&clicks, &shows, &examination, level.0);
         let lower = multi_position_lower(&clicks, &shows, &examination, level.0);
         let theta = multi_position_minimum(&clicks, &shows, &examination);
-        // The side is certain, the distance is so only away from the level that is just reached.
+        // The side is always right; the distance is small only if the level is not just reached.
         let decided = theta.is_none_or(|theta| (theta.divergence - level.0).abs() > 1e-6 * (1.0 + theta.divergence));
         clicks.reverse();
         shows.reverse();
@@ -197,7 +196,7 @@ quickcheck! {
     }
 
     // Every bit pattern: infinities, NaN, negative and huge numbers included.
-    fn no_nan_whatever_comes_in(a: f64, b: f64, c: f64, n: u64) -> bool {
+    fn no_arguments_give_nan(a: f64, b: f64, c: f64, n: u64) -> bool {
         let finite = |x: f64| if x.is_nan() { 0.5 } else { x };
         let (a, b, c) = (finite(a), finite(b), finite(c));
         let clean = [
@@ -216,13 +215,13 @@ quickcheck! {
         })
     }
 
-    fn logarithm_is_as_good_as_the_reference(bits: u64) -> bool {
+    fn logarithm_is_as_accurate_as_libm(bits: u64) -> bool {
         let x = f64::from_bits(bits).abs();
         let (ours, reference) = (math::ln(x), libm::log(x));
         ours == reference || (ours.is_nan() && reference.is_nan()) || (ours - reference).abs() <= reference.abs() * f64::EPSILON
     }
 
-    fn logarithm_of_one_plus_x(x: P, negative: bool) -> bool {
+    fn logarithm_of_one_plus_x_is_accurate(x: P, negative: bool) -> bool {
         let x = if negative { -x.0 } else { x.0 };
         let (ours, reference) = (math::ln_1p(x), libm::log1p(x));
         ours == reference || (ours - reference).abs() <= reference.abs() * 2.0 * f64::EPSILON
@@ -230,7 +229,7 @@ quickcheck! {
 }
 
 #[test]
-fn logarithm_at_every_binary_magnitude() {
+fn logarithm_is_accurate_at_every_binary_magnitude() {
     for exponent in -1074..1024 {
         for mantissa in [1.0, 1.0 + f64::EPSILON, 1.2, core::f64::consts::SQRT_2, 1.7, 2.0 - f64::EPSILON] {
             let x = libm::ldexp(mantissa, exponent);
@@ -257,16 +256,16 @@ fn x_minus_logarithm_keeps_its_digits() {
     assert_eq!(math::x_minus_ln_1p(-1.0), f64::INFINITY);
 }
 
-/// Found by fuzzing: means, counts and levels that are all far from ordinary.
+/// Found by fuzzing: extreme means, counts and levels.
 #[test]
-fn indices_bracket_a_mean_next_to_nothing() {
+fn indices_bracket_a_tiny_mean() {
     let (mean, n, level) =
         (7.291_118_558_163_503e-304, 1.491_669_519_553_301e-154, 1.321_764_930_922_892_6e-302);
     assert!((0.0..=mean).contains(&kl_ucb_lower(mean, n, level)));
     assert!((mean..=1.0).contains(&kl_ucb_upper(mean, n, level)));
 }
 
-/// The same bits for the same arguments, for as long as this line does not change.
+/// Pins the bits of some results.
 #[test]
 fn values_are_stable() {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;

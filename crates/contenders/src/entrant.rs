@@ -14,7 +14,7 @@ pub struct Entrant {
     pub spec: PolicySpec,
     /// As which model's answers it reads those of the users; `None`: as what they are.
     pub read_as: Option<Protocol>,
-    /// The examination probabilities that it is told, one a position; `None`: those of the users.
+    /// The examination probabilities that it is told, one per position; `None`: those of the users.
     pub examination: Option<Vec<Probability>>,
     /// Whether it is told the `gamma` that each instance needs, in place of its own.
     pub told_gamma: bool,

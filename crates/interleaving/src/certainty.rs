@@ -32,8 +32,8 @@
 //! | here | formula | shape | unit |
 //! |---|---|---|---|
 //! | `miss` | `miss` | number in (0, 1) | probability |
-//! | [`Certainty::interval`] | of `p_ij` | one a pair | probability |
-//! | [`Certainty::borda_score`] | of the mean of `p_ij` over `j != i` | one a ranker | probability |
+//! | [`Certainty::interval`] | of `p_ij` | one per pair | probability |
+//! | [`Certainty::borda_score`] | of the mean of `p_ij` over `j != i` | one per ranker | probability |
 //!
 //! Numerics: as of [`confidence::kl_ucb_upper`], on the safe side. Complexity: four indices a pair.
 //!
@@ -77,7 +77,7 @@ pub struct Certainty {
     n_rankers: usize,
     /// Of `p_ij`, row by row, the diagonal included.
     intervals: Vec<Interval>,
-    /// Of the Borda score, one a ranker.
+    /// Of the Borda score, one per ranker.
     borda: Vec<Interval>,
     winner: Option<Winner>,
 }

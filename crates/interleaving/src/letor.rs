@@ -18,7 +18,7 @@
 //! rise or is above 4,096, `NULL` (LETOR 4.0 has files with missing values and the same ones without), NaN and infinities, a
 //! line above 1 MiB, a file without documents, and a gzip stream that is cut off or damaged.
 //!
-//! Numerics: values are read as the nearest `f64`. Complexity: linear; memory for one query at a time, 16 bytes a feature that
+//! Numerics: values are read as the nearest `f64`. Complexity: linear; memory for one query at a time, 16 bytes per feature that
 //! is mentioned.
 //!
 //! # Examples

@@ -12,14 +12,14 @@
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
 //! | `comparisons_per_pair` | 4,000 | number | comparisons |
-//! | [`Tally`] | - | one a pair `i < j` | comparisons |
+//! | [`Tally`] | - | one per pair `i < j` | comparisons |
 //! | [`Preferences::matrix`] | `p_ij` | `n_rankers` squared | probability |
 //!
 //! A pair is compared on a stream of random numbers that belongs to (seed, pair), so the tallies do not depend on threads, on
 //! the order of pairs, or on interruptions. What is kept between interruptions is [`Progress`]: the tallies of the pairs that
 //! are done, with a fingerprint of settings and rankings. This module touches no file.
 //!
-//! Numerics: a standard error of `p_ij` is at most `1 / (2 sqrt n)`, .008 for 4,000. Complexity: `n` interleaved lists a pair.
+//! Numerics: a standard error of `p_ij` is at most `1 / (2 sqrt n)`, .008 for 4,000. Complexity: `n` interleaved lists per pair.
 //!
 //! # Examples
 //!
@@ -323,7 +323,7 @@ impl Preferences {
         self.tally(first, second).share()
     }
 
-    /// All probabilities, one row a ranker. The diagonal is 1/2, and `p_ij + p_ji` is 1 to within rounding.
+    /// All probabilities, one row per ranker. The diagonal is 1/2, and `p_ij + p_ji` is 1 to within rounding.
     pub fn matrix(&self) -> Vec<Vec<f64>> {
         let rankers = 0..self.n_rankers;
         let row = |first| rankers.clone().map(|second| self.probability(first, second)).collect();

@@ -17,7 +17,7 @@
 //! | `rank` | - | one a document | 0-based positions |
 //!
 //! Numerics: values are compared, nothing is computed. Complexity: O(n log n) for a ranker and a query with n documents, once;
-//! 8 bytes a ranker and document.
+//! 8 bytes per ranker and document.
 //!
 //! # Examples
 //!

@@ -21,7 +21,7 @@
 //! | `click` | P(C given R) | one a grade | probability |
 //! | `stop` | P(S given R) | one a grade | probability |
 //!
-//! Numerics: a draw a position, and another one for every click. Complexity: O(list length).
+//! Numerics: a draw per position, and another one for every click. Complexity: O(list length).
 //!
 //! # Examples
 //!

@@ -258,7 +258,7 @@ fn softmax(ranking: &[u32], gone: &[u32], document: u32, exponent: i32, renumber
     left.iter().find(|&&(_, other)| other == document).map_or(0.0, |&(rank, _)| weight(rank) / total)
 }
 
-/// Chance of (list, assignment): a coin and a draw a position. Bit `l` of the assignment: the first drew position `l`.
+/// Chance of (list, assignment): a coin and a draw per position. Bit `l` of the assignment: the first drew position `l`.
 fn chance(rankings: [&[u32]; 2], list: &[u32], assignment: u32, exponent: i32, renumbered: bool) -> f64 {
     (0..list.len())
         .map(|at| {

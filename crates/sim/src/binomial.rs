@@ -1,7 +1,7 @@
-//! Binomial and multinomial variates, the same bits on every machine.
+//! Binomial and multinomial variates with the same bits on every machine.
 //!
-//! Few trials are tossed one by one. Where few successes (or failures) are expected the distribution function is walked along from 0. Else
-//! a transformed rejection.
+//! A small number of trials is drawn one by one. If few successes (or failures) are expected, the distribution function is inverted from
+//! 0 upwards. Otherwise, transformed rejection is used.
 //!
 //! Reference: Hormann, *The generation of binomial random variates*, J. Stat. Comput. Simul. 46, 1993, algorithm BTRS. Deviations: none.
 //!
@@ -11,12 +11,12 @@
 use confidence::math::{ln, stirling_error};
 use rand::{Rng, RngExt};
 
-/// Up to this number of trials are tossed.
+/// Up to this number, trials are drawn one by one.
 const FEW_TRIALS: u64 = 16;
-/// From this number of expected successes on the rejection is used; it is not valid below.
+/// Rejection is used from this number of expected successes; it is not valid below.
 const MANY: f64 = 10.0;
 
-/// Successes in `trials` independent trials of probability `success`, which is from 0 to 1.
+/// Number of successes in `trials` independent trials with probability `success`, from 0 to 1.
 pub(crate) fn binomial<R: Rng + ?Sized>(trials: u64, success: f64, rng: &mut R) -> u64 {
     if success > 0.5 {
         return trials - binomial_of_rare(trials, 1.0 - success, rng);
@@ -24,7 +24,7 @@ pub(crate) fn binomial<R: Rng + ?Sized>(trials: u64, success: f64, rng: &mut R) 
     binomial_of_rare(trials, success, rng)
 }
 
-/// The same for probabilities up to a half.
+/// [`binomial`] for probabilities up to a half.
 fn binomial_of_rare<R: Rng + ?Sized>(trials: u64, success: f64, rng: &mut R) -> u64 {
     if success <= 0.0 {
         return 0;
@@ -54,7 +54,7 @@ fn walk<R: Rng + ?Sized>(trials: u64, success: f64, rng: &mut R) -> u64 {
             left -= mass;
             mass *= odds * (trials - count) as f64 / (count + 1) as f64;
             count += 1;
-            // Where the masses have rounded to nothing, the sum of all has fallen short of 1 by rounding.
+            // The masses have underflowed to 0, so their sum falls short of 1 by rounding.
             if mass < 1e-300 {
                 break;
             }
@@ -92,7 +92,7 @@ fn transformed_rejection<R: Rng + ?Sized>(trials: u64, success: f64, rng: &mut R
                 + (k + 0.5) * ln(odds * (n - k + 1.0) / (k + 1.0))
                 + (stirling_error(mode + 1.0) + stirling_error(n - mode + 1.0))
                 - (stirling_error(k + 1.0) + stirling_error(n - k + 1.0));
-            // A product of 0 has the logarithm -inf, which is below everything.
+            // A product of 0 has the logarithm -inf, which is always accepted.
             scaled <= 0.0 || ln(scaled) <= bound
         };
         if accepted {
@@ -102,7 +102,7 @@ fn transformed_rejection<R: Rng + ?Sized>(trials: u64, success: f64, rng: &mut R
     }
 }
 
-/// Shares `trials` out among places with these weights, in order.
+/// Distributes `trials` over categories with these weights, in order.
 pub(crate) fn multinomial<R: Rng + ?Sized>(trials: u64, weights: &[u64], rng: &mut R, counts: &mut Vec<u64>) {
     counts.clear();
     let mut left = trials;
@@ -174,7 +174,7 @@ mod tests {
         }
     }
 
-    /// A success probability off by one part in 20, and a rounded normal: both are noticed where the counts are large or small.
+    /// The test detects a success probability that is wrong by one part in 20, and a rounded normal, for large and small counts.
     #[test]
     fn wrong_laws_are_noticed() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
@@ -206,7 +206,7 @@ mod tests {
             assert_eq!(counts.iter().sum::<u64>(), trials);
             assert_eq!((counts[1], counts[4]), (0, 0));
         }
-        // The third of three places gets what a binomial with its share gets.
+        // The third of three categories has a binomial count with its share.
         let distance = distance(60, 0.5, || {
             multinomial(60, &[2, 4, 6], &mut rng, &mut counts);
             counts[2]

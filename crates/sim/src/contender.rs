@@ -1,16 +1,17 @@
-//! A policy under a name, ready to be played again and again: what a table of results has a row of.
+//! Contenders: named policies that can be played in many replications. Each is one row of a table of results.
 
 use crate::{Curve, Schedule, Streams, play};
 use click_models::ClickModel;
 use policies::{Fixed, Policy};
 use std::fmt;
 
-/// What a replication is asked to do.
+/// The task of a replication.
 ///
-/// Each task is a type that says how long a run is, and has what a run of it leaves behind. Which policies can be given a task is for
-/// [`Entry`] to say: any plays to the horizon of a [`Schedule`], only one that stops is played until it does.
+/// A task is a type that determines the length of a run and the record of a run. The implementations of [`Contender`] for [`Entry`]
+/// determine which policies can perform a task: any policy can play to the horizon of a [`Schedule`], but only a policy that stops can be
+/// played until it does.
 pub trait Task: Sync {
-    /// What one replication leaves behind.
+    /// The record of one replication.
     type Record: Default + Send;
 }
 
@@ -18,19 +19,19 @@ impl Task for Schedule {
     type Record = Curve;
 }
 
-/// A named competitor on models of type `M`, for the task `T`: a regret curve, unless another one is said.
+/// A named competitor on models of type `M`, for the task `T`; by default, a regret curve.
 ///
-/// Experiments mix policies of different types through `Box<dyn Contender<M>>`: one virtual call a replication, and inside
-/// it a round loop that is compiled for the policy.
+/// Experiments mix policies of different types through `Box<dyn Contender<M>>`. There is one virtual call per replication; the round loop
+/// inside it is compiled for the policy.
 pub trait Contender<M: ClickModel, T: Task = Schedule>: Send + Sync {
-    /// Its name in the experiment, which also picks its stream of random numbers.
+    /// Its name in the experiment, which also selects its random stream.
     fn label(&self) -> &str;
 
     /// Plays one replication with a fresh policy.
     fn replicate(&self, model: &M, task: &T, streams: Streams, replication: u64) -> T::Record;
 }
 
-/// A contender whose fresh policy is built from what a learner may know of the instance.
+/// A contender that builds a fresh policy for every replication, from what a learner may know of the instance.
 pub struct Entry<F> {
     label: String,
     build: F,
@@ -38,13 +39,13 @@ pub struct Entry<F> {
 }
 
 impl<F> Entry<F> {
-    /// Enters the policy that `build` makes under the name `label`.
+    /// Enters the policy that `build` constructs under the name `label`.
     pub fn new(label: impl Into<String>, build: F) -> Self {
         Self { label: label.into(), build, epsilon: 0.0 }
     }
 
-    /// The same, and an answer is right where every item of it is at most `epsilon` less attractive than the last of the best. Without
-    /// this it has to be a best one. Of no consequence where regret is measured.
+    /// Sets the tolerance: an answer counts as right if each of its items is at most `epsilon` less attractive than the last item of the
+    /// best list. The default is 0. It has no effect on tasks that measure regret.
     #[must_use]
     pub fn within(self, epsilon: f64) -> Self {
         Self { epsilon, ..self }
@@ -55,12 +56,12 @@ impl<F> Entry<F> {
         &self.label
     }
 
-    /// How a fresh policy is made.
+    /// The function that builds a fresh policy.
     pub(crate) fn build(&self) -> &F {
         &self.build
     }
 
-    /// How much worse than a best one an answer may be.
+    /// The tolerance for right answers.
     pub(crate) fn epsilon(&self) -> f64 {
         self.epsilon
     }

@@ -1,8 +1,7 @@
-//! Policies that compare two items: their regret as any other's, and at every checkpoint whether the item that they would recommend is
-//! the best one.
+//! Contenders that compare two items: their regret and, at every checkpoint, whether the item that they would recommend is the best one.
 //!
-//! What is recommended has random numbers of its own, so that a policy makes the same choices wherever it is looked at. The best item is
-//! the Condorcet winner; without one, any Copeland winner, against which regret is measured then.
+//! Recommendations have a separate random stream, so checkpoints do not change a policy's choices. The best item is the Condorcet winner;
+//! without one, any Copeland winner counts as best, and regret is Copeland regret.
 
 use crate::run::play_and_look;
 use crate::{Contender, Curve, Schedule, Streams};
@@ -12,8 +11,8 @@ use std::fmt;
 
 /// A contender on dueling users.
 ///
-/// Its policy is built from the users themselves, since an experiment may tell a policy a constant of theirs that it asks for. All
-/// others take [`known`](click_models::ClickModel::known) only.
+/// `build` receives the users themselves, because an experiment may pass a constant of the users to a policy that requires it. All other
+/// policies use only [`known`](click_models::ClickModel::known).
 ///
 /// # Examples
 ///
@@ -26,7 +25,7 @@ use std::fmt;
 /// let users = DuelingModel::new(PreferenceMatrix::new(&[vec![0.5, 0.9], vec![0.1, 0.5]])?);
 /// let rucb = DuelEntry::new("rucb", |users: &DuelingModel| Rucb::new(users.known(), NonNegative::from_count(1)));
 /// let curve = rucb.replicate(&users, &Schedule::new(vec![1, 1000])?, Streams::new(1), 0);
-/// // The two items together, or one of them with itself, cost (0 + .4) / 2, 0 or .4; the better one is found soon.
+/// // A pair of both items costs (0 + .4) / 2, an item with itself 0 or .4. RUCB finds the better one soon.
 /// assert!([0.0, 0.2, 0.4].contains(&curve.regret[0]) && curve.accurate[1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -36,7 +35,7 @@ pub struct DuelEntry<F> {
 }
 
 impl<F> DuelEntry<F> {
-    /// Enters the policy that `build` makes under the name `label`.
+    /// Enters the policy that `build` constructs under the name `label`.
     pub fn new(label: impl Into<String>, build: F) -> Self {
         Self { label: label.into(), build }
     }
@@ -94,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn one_pair_for_ever_costs_what_it_costs() {
+    fn a_fixed_pair_costs_its_gap_in_every_round() {
         let schedule = Schedule::new(vec![1, 8]).expect("increasing");
         let [second, third] = [1, 2].map(ItemId::new);
         let pair = |pair| DuelEntry::new("pair", move |_: &DuelingModel| Fixed::new(pair));
@@ -107,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_changes_no_choice() {
+    fn checkpoints_change_no_choice() {
         let rucb = DuelEntry::new("rucb", |users: &DuelingModel| {
             Rucb::new(users.known(), NonNegative::new(0.51).expect("not negative"))
         });

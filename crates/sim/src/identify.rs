@@ -1,17 +1,17 @@
-//! Asking for the best items instead of regret: until the policy stops, or after a fixed number of rounds.
+//! Tasks that identify the best items instead of measuring regret: until the policy stops, or with a fixed number of rounds.
 //!
-//! A run ends with an answer, a set of as many items as there are positions. It is right if none of them is more than `epsilon` less
-//! attractive than the last of the best ([`CascadeModel::are_best`]). [`UntilStopped`] lets the policy decide when it knows enough: its
-//! stopping time is the number of steps, and a run that reaches the most steps is capped there. It gave no answer then, so it is not
-//! right; the share of wrong answers is that of the runs which stopped less that of the right ones. [`WithBudget`] plays a fixed number of
-//! rounds and then asks for a recommendation.
+//! A run ends with an answer, a set of `n_positions` items. The answer is right if each of its items is at most `epsilon` less attractive
+//! than the last item of the best list ([`CascadeModel::are_best`]). With [`UntilStopped`] the policy decides when to stop; its stopping
+//! time is the number of steps. A run that reaches `max_steps` is capped. It has no answer and does not count as right. So the share of
+//! wrong answers is the share of runs that stopped minus the share of right answers. [`WithBudget`] plays a fixed number of rounds and
+//! then asks for a recommendation.
 //!
-//! Observations are counted apart from steps: an item is observed where the answer's prefix says whether it attracted, so that a click
-//! at the top is one observation and a list without a click as many as it has positions.
+//! Observations are counted separately from steps: an item is observed if it is in the observed prefix of the feedback. So a click at the
+//! top is one observation, and a list without a click has as many observations as positions.
 //!
-//! Reference: Zhong, Cheung and Tan, "Best arm identification for cascading bandits in the fixed confidence setting", ICML 2020, section 2.
-//! Deviations: the cap, which the paper has in appendix E.1 only. Numerics: counts are integers. Complexity: that of the policy; the
-//! question whether it has stopped is asked once before every step.
+//! Reference: Zhong, Cheung and Tan, "Best arm identification for cascading bandits in the fixed confidence setting", ICML 2020,
+//! section 2. Deviations: the cap, which the paper has in appendix E.1 only. Numerics: counts are integers. Complexity: that of the
+//! policy, plus one check before every step whether it has stopped.
 
 use crate::run::answer;
 use crate::{Contender, Entry, SimRng, Streams, Task};
@@ -26,27 +26,27 @@ use std::ops::ControlFlow;
 /// The task to play until the policy stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UntilStopped {
-    /// The most steps; who has not stopped by then is stopped without an answer.
+    /// The largest number of steps; a policy that has not stopped by then is stopped without an answer.
     pub max_steps: u64,
 }
 
 /// The task to recommend items after a fixed number of rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WithBudget {
-    /// How many rounds.
+    /// Number of rounds.
     pub horizon: u64,
 }
 
-/// What one replication says of the best items.
+/// The record of one replication that identifies the best items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Identification {
-    /// Rounds played: the stopping time, or the most that were allowed.
+    /// Rounds played: the stopping time, or the cap or budget.
     pub steps: u64,
     /// Items observed in all of them.
     pub observations: u64,
-    /// Whether there is an answer: always with a budget, else if the policy stopped.
+    /// Whether there is an answer: always with a budget; otherwise, if the policy stopped.
     pub answered: bool,
-    /// Whether there is one and it is right.
+    /// Whether there is an answer and it is right.
     pub correct: bool,
 }
 
@@ -58,14 +58,14 @@ impl Task for WithBudget {
     type Record = Identification;
 }
 
-/// What playing until the policy stops came to.
+/// The result of [`play_until_stopped`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stopping<A> {
     /// Rounds played.
     pub steps: u64,
     /// Items observed in all of them.
     pub observations: u64,
-    /// The policy's answer; none if it did not stop.
+    /// The policy's answer; `None` if it did not stop.
     pub answer: Option<A>,
 }
 
@@ -73,7 +73,7 @@ pub struct Stopping<A> {
 ///
 /// # Panics
 ///
-/// When the policy plays what is no action of the model.
+/// If the policy plays an action that the model does not admit.
 pub fn play_until_stopped<M, P>(
     model: &M,
     policy: &mut P,
@@ -101,11 +101,11 @@ where
     Stopping { steps, observations, answer }
 }
 
-/// Plays `policy` against `model` for `horizon` rounds; how many items were observed.
+/// Plays `policy` against `model` for `horizon` rounds; returns the number of observed items.
 ///
 /// # Panics
 ///
-/// When the policy plays what is no action of the model.
+/// If the policy plays an action that the model does not admit.
 pub fn play_budget<M, P>(
     model: &M,
     policy: &mut P,
@@ -122,7 +122,7 @@ where
     (1..=horizon).map(|round| step(model, policy, round, &mut decision, environment, randomness)).sum()
 }
 
-/// One round; how many items were observed.
+/// Plays one round; returns the number of observed items.
 #[inline]
 fn step<M, P>(
     model: &M,
@@ -140,7 +140,7 @@ where
     answer(model, policy, round, decision, environment, randomness).observed_clicks().len() as u64
 }
 
-/// What the two tasks ask of a policy on cascading users, or on a view of them.
+/// The two tasks for a policy on cascading users, or on a view of them.
 impl<F> Entry<F> {
     fn until_stopped<M, P>(
         &self,
@@ -238,9 +238,10 @@ where
     }
 }
 
-/// A contender that sees every item it shows: cascading users with full feedback, to compare with what the cascade hides.
+/// A contender that observes every item it shows: cascading users with full feedback, to measure the effect of the hidden feedback of a
+/// cascade.
 ///
-/// It shows `n_shown` items in a round, all of them observed, and is asked for as many of the best as the cascade has positions.
+/// It shows `n_shown` items per round and observes all of them. It has to find as many of the best items as the cascade has positions.
 #[derive(Debug)]
 pub struct FullFeedbackEntry<F> {
     entry: Entry<F>,
@@ -248,12 +249,12 @@ pub struct FullFeedbackEntry<F> {
 }
 
 impl<F> FullFeedbackEntry<F> {
-    /// The same entry with full feedback on lists of `n_shown` items, or of as many as there are positions if these are fewer.
+    /// Gives `entry` full feedback on lists of `n_shown` items, or of `n_positions` items if that is less.
     pub fn new(entry: Entry<F>, n_shown: usize) -> Self {
         Self { entry, n_shown }
     }
 
-    /// The cascade's items as users who look at a whole list.
+    /// Users with the cascade's attraction probabilities who examine the whole list.
     fn view(&self, cascade: &CascadeModel) -> RandomSemiBandit {
         let n_shown = self.n_shown.clamp(1, cascade.shape().n_positions());
         RandomSemiBandit::new(cascade.attraction().to_vec(), vec![Probability::ONE; n_shown])

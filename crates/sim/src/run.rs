@@ -4,26 +4,26 @@ use crate::{Schedule, SimRng};
 use click_models::{Action, ClickModel, Feedback};
 use policies::{Decision, Policy};
 
-/// What one replication saw at every checkpoint.
+/// The record of one replication, with one entry per checkpoint.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Curve {
     /// Cumulative expected regret, in clicks.
     pub regret: Vec<f64>,
     /// Cumulative realised clicks.
     pub clicks: Vec<f64>,
-    /// Whether what would be recommended is best; empty where nothing is recommended.
+    /// Whether the policy's recommendation is a best one; empty if the policy recommends nothing.
     pub accurate: Vec<bool>,
 }
 
 /// Plays `policy` against `model` to the schedule's horizon.
 ///
-/// Users come from `environment` and the policy's choices from `randomness`. The regret of a round is the gap of the action
-/// played, so only the policy's choices, not the users' luck, make it vary.
+/// `environment` draws the users, `randomness` the policy's choices. The regret of a round is the gap of the action played, so it varies
+/// only with the policy's choices, not with the luck of the users.
 ///
 /// # Panics
 ///
-/// When the policy plays what is no action of the model, a list with an item twice for instance: such a policy would beat the
-/// best one.
+/// If the policy plays an action that the model does not admit, for instance a list that shows an item twice. Such a policy could beat
+/// the best list.
 pub fn play<M, P>(
     model: &M,
     policy: &mut P,
@@ -38,7 +38,8 @@ where
     play_and_look(model, policy, schedule, environment, randomness, |_| None)
 }
 
-/// The same, with a look at the policy at every checkpoint: whether what it would recommend is best, if it recommends anything.
+/// [`play`], calling `look` at every checkpoint: it returns whether the policy's recommendation is a best one, if there is a
+/// recommendation.
 pub(crate) fn play_and_look<M, P>(
     model: &M,
     policy: &mut P,
@@ -73,7 +74,7 @@ where
     curve
 }
 
-/// One round: its expected regret and its clicks.
+/// Plays one round; returns its expected regret and its clicks.
 #[inline]
 pub(crate) fn play_round<M, P>(
     model: &M,
@@ -91,7 +92,7 @@ where
     (model.gap(&decision.action), model.clicks(&feedback))
 }
 
-/// One round: what the users answered, from which the policy has learned.
+/// Plays one round; returns the feedback, which the policy has already learned from.
 #[inline]
 pub(crate) fn answer<M, P>(
     model: &M,

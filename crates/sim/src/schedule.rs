@@ -1,19 +1,19 @@
-//! When a run is looked at: a list of rounds that ends at the horizon.
+//! The rounds at which a run is recorded: a list that ends at the horizon.
 
-/// Checkpoints of a run, increasing, the horizon last.
+/// The checkpoints of a run, increasing; the last one is the horizon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
     checkpoints: Vec<u64>,
 }
 
-/// A list of rounds that is no schedule.
+/// A list of rounds that is not a valid schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleError {
-    /// Nothing to look at.
+    /// There is no checkpoint.
     #[error("no checkpoint: at least the horizon is needed")]
     Empty,
-    /// Rounds count from 1 and every checkpoint is later than the one before.
+    /// A checkpoint is not later than the one before it, or is 0; rounds count from 1.
     #[error("checkpoint {0} is not later than the one before it (rounds count from 1)")]
     NotIncreasing(u64),
 }

@@ -1,14 +1,15 @@
-//! Elimination on rank-one users by whole sweeps: equal in law to the round loop, and hundreds of times faster.
+//! Elimination on rank-one users by whole sweeps: the same distribution as the round loop, and hundreds of times faster.
 //!
-//! Within a stage an elimination needs only the clicks of every row and of every column, and where plays go does not depend on clicks. So
-//! instead of drawing every round, `m` sweeps are drawn at once. The shared random columns of the sweeps are a multinomial; given
-//! how often each column came, the clicks of a row are a sum of binomials, one a column, independent of those of the other rows, since
-//! no two plays are made in the same round. Columns with the same probability count as one. A stretch ends where the stage ends or at the
-//! sweep before a checkpoint; what remains up to the checkpoint is played round by round. So curves are exact in law at every checkpoint.
+//! Within a stage, an elimination needs only the clicks of every row and every column, and the cells that it plays do not depend on
+//! clicks. So instead of single rounds, `m` sweeps are drawn at once. The numbers of times that the sweeps use each random column are
+//! multinomial. Given these numbers, the clicks of a row are a sum of binomials, one per column, independent of those of the other rows,
+//! since no two plays share a round. Columns with the same probability are merged. A stretch ends at the end of the stage or at the last
+//! sweep before a checkpoint; the remaining rounds up to the checkpoint are played one by one. So curves have the exact distribution at
+//! every checkpoint.
 //!
-//! Reference: none needed. Deviations: users are not the ones that the other contenders of a replication meet, so differences from them
-//! are not paired more closely than those of independent runs. Numerics: see `binomial`. Complexity: O(K + L) binomials for every pair
-//! of a stretch and a different probability (`UCB1Elim`: one an arm), whatever the number of rounds.
+//! Reference: none needed. Deviations: the users differ from those of the other contenders of a replication, so pairing does not reduce
+//! the variance of differences to them. Numerics: see `binomial`. Complexity: O(K + L) binomials for every pair of a stretch and a
+//! distinct probability (`UCB1Elim`: one per arm), independently of the number of rounds.
 
 use crate::binomial::{binomial, multinomial};
 use crate::run::play_round;
@@ -17,13 +18,13 @@ use click_models::{Cell, CellClick, ClickModel, RankOneModel, TableShape};
 use policies::{Decision, Rank1Elim, Ucb1Elim, Update};
 use std::fmt;
 
-/// Fewer sweeps are played round by round.
+/// Fewer sweeps than this are played round by round.
 const FEWEST_SWEEPS: u64 = 4;
 
-/// What rounds brought that were played at once.
+/// The totals of rounds that were played at once.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Stretch {
-    /// Their number; 0 if none could be.
+    /// Number of rounds; 0 if no sweep could be played.
     pub rounds: u64,
     /// Their expected regret.
     pub regret: f64,
@@ -31,9 +32,9 @@ pub struct Stretch {
     pub clicks: u64,
 }
 
-/// A policy that plays in sweeps which do not depend on clicks.
+/// A policy whose plays within a stage are sweeps that do not depend on clicks.
 pub trait InSweeps: Update<Cell, CellClick> {
-    /// Plays as many whole sweeps as there are before a stage ends, or as fit into `most_rounds`, and learns from them.
+    /// Plays whole sweeps up to the end of the stage, but at most `most_rounds` rounds, and learns from them.
     fn play_sweeps(
         &mut self,
         model: &RankOneModel,
@@ -43,11 +44,11 @@ pub trait InSweeps: Update<Cell, CellClick> {
     ) -> Stretch;
 }
 
-/// As [`play`](crate::play), by whole sweeps where they can be.
+/// [`play`](crate::play) by whole sweeps as far as possible.
 ///
 /// # Panics
 ///
-/// When the policy plays a cell that the model does not have.
+/// If the policy plays a cell that the model does not have.
 pub fn play_in_stages<P: InSweeps>(
     model: &RankOneModel,
     policy: &mut P,
@@ -85,7 +86,7 @@ pub struct StageEntry<F> {
 }
 
 impl<F> StageEntry<F> {
-    /// Enters the policy that `build` makes under the name `label`.
+    /// Enters the policy that `build` constructs under the name `label`.
     pub fn new(label: impl Into<String>, build: F) -> Self {
         Self { label: label.into(), build }
     }
@@ -120,10 +121,10 @@ where
     }
 }
 
-/// Rows (or columns) of the same probability, as partners that are drawn.
+/// The random partners of a sweep: rows (or columns), grouped by probability.
 #[derive(Debug)]
 struct Partners {
-    /// One of each kind.
+    /// One representative of each group.
     examples: Vec<u32>,
     weights: Vec<u64>,
 }
@@ -146,7 +147,7 @@ impl Partners {
     }
 }
 
-/// Clicks of all members of one side in `sweeps` sweeps on shared random partners, and what they cost.
+/// Clicks of all members of one side in `sweeps` sweeps on shared random partners, and the regret of these sweeps.
 fn side(
     sweeps: u64,
     left: &[u32],

@@ -1,10 +1,9 @@
-//! Streams of random numbers, one for every purpose, all from one master seed.
+//! Random streams, one for every purpose, all derived from one master seed.
 //!
-//! The stream of (role, lane, replication) is a Xoshiro256++ seeded from `ChaCha8` keyed by the master seed, the role and the
-//! lane, at the stream number of the replication. Any stream is made in O(1), in any order and on any thread, and two of
-//! them have nothing in common. A policy's lane is a hash of its label: adding, removing or reordering policies changes
-//! nobody else's results. The environment's stream and the draw of the instance have no lane: all policies of one
-//! replication meet the same users.
+//! The stream of (role, lane, replication) is a Xoshiro256++ seeded from `ChaCha8` keyed by the master seed, the role and the lane, at
+//! the stream number of the replication. Every stream takes O(1) to create, in any order and on any thread, and different streams are
+//! independent. A policy's lane is a hash of its label, so adding, removing or reordering policies does not change the results of other
+//! policies. The streams of the environment and of the instance have no lane, so all policies of a replication meet the same users.
 
 use rand::{SeedableRng, rngs::ChaCha8Rng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -18,7 +17,7 @@ pub struct Streams {
     master: u64,
 }
 
-/// What a stream is for.
+/// The purpose of a stream.
 #[derive(Debug, Clone, Copy)]
 enum Role {
     Instance = 1,
@@ -34,27 +33,28 @@ impl Streams {
         Self { master: seed }
     }
 
-    /// Draws the instance of a replication.
+    /// The stream that draws the instance of a replication.
     pub fn instance(self, replication: u64) -> SimRng {
         self.stream(Role::Instance, 0, replication)
     }
 
-    /// Draws the users of a replication.
+    /// The stream that draws the users of a replication.
     pub fn environment(self, replication: u64) -> SimRng {
         self.stream(Role::Environment, 0, replication)
     }
 
-    /// Draws what the policy called `label` needs in a replication.
+    /// The stream for the choices of the policy named `label` in a replication.
     pub fn policy(self, label: &str, replication: u64) -> SimRng {
         self.stream(Role::Policy, lane(label), replication)
     }
 
-    /// Draws what the policy called `label` needs to recommend something in a replication: looking at it changes none of its choices.
+    /// The stream for the recommendations of the policy named `label` in a replication. It is separate, so asking for a recommendation
+    /// does not change the policy's choices.
     pub fn recommendation(self, label: &str, replication: u64) -> SimRng {
         self.stream(Role::Recommendation, lane(label), replication)
     }
 
-    /// Draws the subset of this number, of those that belong together under the number `group`.
+    /// The stream that draws the subset with index `number` in the group of subsets with index `group`.
     pub fn subset(self, group: u64, number: u64) -> SimRng {
         self.stream(Role::Subset, group, number)
     }
@@ -70,7 +70,7 @@ impl Streams {
     }
 }
 
-/// FNV-1a of the label: any fixed hash will do, since the lane only goes into a cipher's key.
+/// FNV-1a hash of the label. Any fixed hash is sufficient, since the lane is only part of a cipher key.
 fn lane(label: &str) -> u64 {
     label
         .bytes()
@@ -83,9 +83,9 @@ mod tests {
     use rand::Rng;
     use std::collections::BTreeSet;
 
-    /// A change here changes every result ever published: it needs a new schema number in `result.json`.
+    /// A change here changes all published results, and needs a new schema number in `result.json`.
     #[test]
-    fn streams_are_what_they_always_were() {
+    fn streams_are_stable() {
         let first = |mut rng: SimRng| rng.next_u64();
         let streams = Streams::new(1);
         assert_eq!(first(streams.instance(0)), 0x58c7_eb50_0b14_a138);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn every_purpose_has_a_stream_of_its_own() {
+    fn every_purpose_has_its_own_stream() {
         let mut seen = BTreeSet::new();
         for seed in 0..4 {
             for replication in 0..50 {

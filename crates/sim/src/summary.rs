@@ -1,8 +1,8 @@
 //! Means, standard errors and quantiles over replications.
 //!
-//! Sums are taken in the order of the replications, so a summary has the same bits however its data was computed.
+//! Sums are taken in the order of the replications, so the bits of a summary depend only on the data.
 
-/// What a sample of replications looks like.
+/// Summary statistics of a sample of replications.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
     /// Mean.
@@ -20,7 +20,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Summarises a sample; `None` when it is empty.
+    /// Summarises a sample; `None` if it is empty.
     ///
     /// # Examples
     ///
@@ -50,7 +50,7 @@ impl Summary {
     }
 }
 
-/// Mean of a sample and its standard error: of an empty one not a number, of a single value with the error 0.
+/// Mean of a sample and its standard error. NaN for an empty sample; the error of a single value is 0.
 ///
 /// # Examples
 ///
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_a_sample_moves_no_quantile() {
+    fn quantiles_do_not_depend_on_the_order_of_a_sample() {
         let summary = Summary::of(&[5.0, 1.0, 4.0, 2.0, 3.0]).expect("five values");
         assert_eq!((summary.min, summary.max), (1.0, 5.0));
         assert!((summary.q10 - 1.4).abs() < 1e-15 && (summary.q90 - 4.6).abs() < 1e-15);

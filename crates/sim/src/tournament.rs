@@ -1,4 +1,4 @@
-//! Every contender on every replication, on all cores, with the same result whatever their number.
+//! Tournaments: every contender plays every replication, on all cores. The result does not depend on the number of cores.
 
 use crate::{Contender, Schedule, Streams, Task};
 use click_models::ClickModel;
@@ -6,27 +6,27 @@ use rand::RngExt;
 use rayon::prelude::*;
 use std::fmt;
 
-/// Which instance a replication plays on, the same one for every contender.
+/// How replications are assigned to instances. All contenders of a replication play on the same instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Assignment {
-    /// One drawn uniformly.
+    /// Every replication draws one instance uniformly.
     #[default]
     Drawn,
-    /// One after the other, and again from the first: with `runs` a multiple of their number all have as many replications.
+    /// Replications take the instances in turn. If `runs` is a multiple of their number, all instances get equally many replications.
     InTurn,
 }
 
-/// An experiment: contenders, the instances that replications play on, and how long and how often they play.
+/// An experiment: contenders, instances, the task, and the number of replications.
 pub struct Tournament<'a, M: ClickModel, T: Task = Schedule> {
     /// The instances, at least one.
     pub instances: &'a [M],
-    /// Which of them a replication plays on.
+    /// How replications are assigned to instances.
     pub assignment: Assignment,
-    /// Who plays.
+    /// The contenders.
     pub contenders: &'a [Box<dyn Contender<M, T>>],
-    /// What they do: when to look, and when to end.
+    /// The task of every replication: when to record, and when to end.
     pub task: &'a T,
-    /// Where randomness comes from.
+    /// The source of all random streams.
     pub streams: Streams,
     /// Number of replications.
     pub runs: u64,
@@ -47,13 +47,13 @@ impl<M: ClickModel, T: Task + fmt::Debug> fmt::Debug for Tournament<'_, M, T> {
     }
 }
 
-/// What is told of a tournament while it runs. Replications of one contender may run at the same time.
+/// Receives notice of every replication while a tournament runs. Replications of one contender may run concurrently.
 pub trait Observer: Sync {
     /// Runs `work`, one replication of the contender with this index, and may measure it.
     fn observe<T>(&self, contender: usize, work: impl FnOnce() -> T) -> T;
 }
 
-/// Looks away.
+/// An observer that does nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 
@@ -63,12 +63,12 @@ impl Observer for Silent {
     }
 }
 
-/// Everything that a tournament saw.
+/// The result of a tournament.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome<R> {
     /// Index of the instance of every replication.
     pub drawn: Vec<usize>,
-    /// What every contender (outer) left behind in every replication (inner).
+    /// The records of every contender (outer index) in every replication (inner index).
     pub records: Vec<Vec<R>>,
 }
 
@@ -77,8 +77,7 @@ impl<M: ClickModel, T: Task> Tournament<'_, M, T> {
     ///
     /// # Panics
     ///
-    /// When there is no instance.
-    pub fn draw_instance(&self, replication: u64) -> usize {
+    /// When there is no instance. pub fn draw_instance(&self, replication: u64) -> usize {
         match self.assignment {
             Assignment::Drawn => self.streams.instance(replication).random_range(0..self.instances.len()),
             // The remainder is below a length.
@@ -90,11 +89,11 @@ impl<M: ClickModel, T: Task> Tournament<'_, M, T> {
     ///
     /// # Panics
     ///
-    /// When there is no instance, or a policy plays what is no action of the model.
+    /// If there is no instance, or a policy plays an action that the model does not admit.
     pub fn run(&self, observer: &impl Observer) -> Outcome<T::Record> {
         let drawn: Vec<usize> = (0..self.runs).map(|replication| self.draw_instance(replication)).collect();
         let n_contenders = self.contenders.len();
-        // One task a replication and contender, gathered by index: no result depends on who computed it when.
+        // One task per replication and contender, collected by index, so results do not depend on the order of execution.
         let mut records: Vec<T::Record> = (0..drawn.len() * n_contenders)
             .into_par_iter()
             .with_max_len(1)

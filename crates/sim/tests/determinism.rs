@@ -1,4 +1,4 @@
-//! What a tournament's result may depend on: the seed and the contender, and nothing else.
+//! A tournament's result depends only on the seed and the contenders.
 
 use click_models::{ClickModel, ItemId, ListShape, PbmKnown, PositionBased, RandomSemiBandit, Ranking};
 use confidence::Rate;
@@ -51,26 +51,26 @@ fn the_number_of_threads_changes_no_bit() {
 }
 
 #[test]
-fn another_seed_changes_everything() {
+fn another_seed_changes_every_result() {
     let (one, two) = (run(&[pbm_ts("ts")], 1, 2), run(&[pbm_ts("ts")], 2, 2));
     assert_ne!(one.drawn, two.drawn);
     assert!(one.records[0].iter().zip(&two.records[0]).all(|(a, b)| a.regret[2] != b.regret[2]));
 }
 
 #[test]
-fn company_and_order_change_nobody() {
+fn other_contenders_and_their_order_change_no_result() {
     let alone = run(&[pbm_ucb()], 1, 2);
     let among = run(&[pbm_pie(), pbm_ts("ts"), pbm_ucb()], 1, 2);
     assert_eq!(alone.records[0], among.records[2]);
 }
 
 #[test]
-fn a_label_names_a_stream() {
+fn a_label_selects_a_stream() {
     let twins = run(&[pbm_ts("one"), pbm_ts("two")], 1, 2);
     assert_ne!(twins.records[0], twins.records[1]);
 }
 
-/// With the same list in every round, two contenders see the same clicks: the users do not depend on who plays.
+/// Two contenders that show the same list in every round see the same clicks: the users do not depend on the contender.
 #[test]
 fn all_contenders_meet_the_same_users() {
     let oracles: [PbmContender; 2] = [Box::new(Oracle::new("a")), Box::new(Oracle::new("b"))];
@@ -79,10 +79,10 @@ fn all_contenders_meet_the_same_users() {
     assert!(outcome.records[0].iter().all(|curve| curve.regret == [0.0; 3] && curve.clicks[2] > 0.0));
 }
 
-/// The users of later rounds do not depend on what was shown before: after 300 rounds of other lists, the generator of the
-/// environment stands at the same place.
+/// The users of later rounds do not depend on the lists shown before: after 300 rounds of different lists, the generator of the
+/// environment has the same state.
 #[test]
-fn what_is_shown_does_not_change_who_comes_next() {
+fn shown_lists_do_not_change_later_users() {
     let users = RandomSemiBandit::from_values(&[0.6, 0.5, 0.4, 0.3], &[1.0, 0.7, 0.2]).expect("valid");
     let schedule = Schedule::new(vec![300]).expect("increasing");
     let mut left = Vec::new();
@@ -107,8 +107,8 @@ fn what_is_shown_does_not_change_who_comes_next() {
     assert!(left.iter().all(|generator| *generator == left[0]));
 }
 
-/// Every instance is drawn about equally often: 2,000 draws of two are within 5.3 standard deviations of a half but for
-/// one case in ten million.
+/// Every instance is drawn about equally often: 2,000 draws of two are within 5.3 standard deviations of a half, with a false alarm of
+/// one in ten million.
 #[test]
 fn instances_are_drawn_uniformly() {
     let (instances, contenders) = (users(), [pbm_ucb()]);
@@ -128,10 +128,10 @@ fn instances_are_drawn_uniformly() {
     assert_eq!(in_turn.run(&Silent).drawn, [0, 1, 0, 1, 0]);
 }
 
-/// A policy that shows the best item everywhere would have negative regret; it is stopped.
+/// A policy that shows the best item at all positions would have negative regret; the round loop panics.
 #[test]
 #[should_panic(expected = "round 1: the policy plays")]
-fn a_list_with_an_item_twice_is_no_action() {
+fn a_list_with_a_repeated_item_panics() {
     let users = &users()[0];
     let mut policy: Fixed<Ranking> = Fixed::new([0, 0, 0].map(ItemId::new).into_iter().collect());
     let schedule = Schedule::new(vec![10]).expect("increasing");

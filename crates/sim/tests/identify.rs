@@ -1,4 +1,4 @@
-//! Runs that end with an answer: their length, what was observed, and whether the answer is right.
+//! Runs that end with an answer: their length, the number of observations, and whether the answer is right.
 
 use click_models::{CascadeFeedback, CascadeModel, ItemId, ListShape, ObservedPrefix, Ranking};
 use confidence::lil_radius;
@@ -10,7 +10,7 @@ use sim::{
 };
 use std::ops::ControlFlow;
 
-/// Shows the same list and says so after `rounds` rounds.
+/// Always shows the same list, and gives it as the answer after `rounds` rounds.
 struct Stubborn {
     list: Vec<u32>,
     rounds: u64,
@@ -67,11 +67,11 @@ fn until_stopped(
 }
 
 #[test]
-fn steps_and_observations_are_counted_apart() {
-    // Surely a click at the top: one observation a step.
+fn steps_and_observations_are_counted_separately() {
+    // Always a click at the top: one observation per step.
     let top = until_stopped(&stubborn(&[0, 1], 7), &[1.0, 0.0, 0.0], 2, 100);
     assert_eq!(top, Identification { steps: 7, observations: 7, answered: true, correct: true });
-    // Surely one below: two a step. Without any: the whole list.
+    // Always a click at the second position: two observations per step. Never a click: the whole list.
     let below = until_stopped(&stubborn(&[1, 0], 7), &[1.0, 0.0, 0.0], 2, 100);
     assert_eq!((below.steps, below.observations), (7, 14));
     let nothing = until_stopped(&stubborn(&[1, 2, 0], 7), &[0.0; 4], 3, 100);
@@ -79,21 +79,21 @@ fn steps_and_observations_are_counted_apart() {
 }
 
 #[test]
-fn who_does_not_stop_is_stopped_without_an_answer() {
+fn a_policy_that_does_not_stop_is_capped_without_an_answer() {
     let attraction = [1.0, 0.5, 0.0];
     let capped = until_stopped(&stubborn(&[0, 1], 101), &attraction, 2, 100);
     assert_eq!((capped.steps, capped.answered, capped.correct), (100, false, false));
-    // Who is ready in the last step still answers.
+    // A policy that stops in the last step still answers.
     let just = until_stopped(&stubborn(&[0, 1], 100), &attraction, 2, 100);
     assert_eq!((just.steps, just.answered, just.correct), (100, true, true));
-    // Two items as good as each other, of which one is wanted: no policy can tell them apart.
+    // Two equally good items, one of which has to be found: no policy can distinguish them.
     let twins = Entry::new("bai", |shape| CascadeBai::new(shape, Delta::default()));
     let capped = until_stopped(&twins, &[0.5, 0.5], 1, 20_000);
     assert_eq!((capped.steps, capped.answered, capped.correct), (20_000, false, false));
 }
 
 #[test]
-fn a_problem_that_is_solved_takes_no_step() {
+fn a_solved_problem_takes_no_step() {
     let all = Entry::new("bai", |shape| CascadeBai::new(shape, Delta::default()));
     let found = until_stopped(&all, &[0.5, 0.2], 2, 10);
     assert_eq!(found, Identification { steps: 0, observations: 0, answered: true, correct: true });
@@ -107,14 +107,14 @@ fn an_answer_may_be_epsilon_worse() {
         entry.replicate(&users, &UntilStopped { max_steps: 5 }, Streams::new(1), 0).correct
     };
     assert!(correct(&stubborn(&[1, 0], 1)) && !correct(&stubborn(&[0, 2], 1)));
-    // .4 - .3 is a tenth, whatever floating point makes of it; .25 is further.
+    // .4 - .3 counts as a tenth in spite of rounding; .25 is further away.
     assert!(correct(&stubborn(&[2, 0], 1).within(0.1)) && !correct(&stubborn(&[0, 3], 1).within(0.1)));
 }
 
-/// Two items, of which one always attracts and one never, a list of one position: the policy shows them in turn, means are known from
-/// the second step on, and it stops in the first step in which `1 - C(T) > 0 + C(T')`.
+/// Two items, one of which always attracts and one never, and a list of one position. The policy shows them in turn, knows both means
+/// from the second step on, and stops in the first step in which `1 - C(T) > 0 + C(T')`.
 #[test]
-fn cascade_bai_stops_where_it_has_to() {
+fn cascade_bai_stops_at_the_computed_step() {
     let rho = (0.1_f64 / (12.0 * 2.0)).sqrt();
     let sure = |steps: u64| lil_radius(steps.div_ceil(2), rho) + lil_radius(steps / 2, rho) < 1.0;
     let expected = (2..10_000).find(|&steps| sure(steps)).expect("some step");
@@ -151,9 +151,9 @@ fn a_budget_ends_with_a_recommendation() {
     assert!(ask(&bai, 300).correct);
 }
 
-/// A policy that answers with anything but a set of items of the catalogue is wrong, and breaks nothing.
+/// An answer that is not a set of items of the catalogue is wrong, and causes no panic.
 #[test]
-fn an_answer_that_is_no_set_is_wrong() {
+fn an_answer_that_is_not_a_set_is_wrong() {
     for answer in [&[0, 0][..], &[0, 9], &[0], &[0, 1, 2], &[]] {
         let users = CascadeModel::from_values(&[0.9, 0.8, 0.1], 2).expect("valid");
         let items: Vec<ItemId> = answer.iter().copied().map(ItemId::new).collect();
@@ -186,9 +186,9 @@ fn run(labels: &[&str], threads: usize) -> Outcome<Identification> {
 }
 
 #[test]
-fn threads_and_company_change_no_run() {
+fn threads_and_other_contenders_change_no_run() {
     let alone = run(&["a"], 1);
-    // Both ways to end occur.
+    // Some runs stop and some are capped.
     assert!(
         alone.records[0].iter().any(|run| run.answered) && alone.records[0].iter().any(|run| !run.answered)
     );

@@ -1,50 +1,50 @@
-//! Best arm identification under cascade feedback: how much a step shows, how many steps `CascadeBAI` takes at most, and how many any
-//! policy takes at least.
+//! Best arm identification under cascade feedback: the number of observations per step, an upper bound on the steps of `CascadeBAI`, and
+//! a lower bound for any policy. A step is a round.
 //!
-//! With weights in decreasing order a list of `k` items shows `mu_k` of them on average if the best stand on it, best first, and `mu~_k`
-//! if the worst do, worst first; any other list is in between (Theorem 5.1). An item is told from the others after `T-bar`
-//! observations, which depends on its gap. Together:
+//! A list of the `k` best items, best first, yields `mu_k` observations on average; a list of the `k` worst items, worst first, yields
+//! `mu~_k`. Any other list is in between (Theorem 5.1). An item is distinguished from the others after `T-bar` observations, a number
+//! that depends on its gap. Together:
 //!
 //! ```text
 //! ln(1 / (2.4 delta)) / mu~_K (sum over i <= K of 1 / d(w_i, w_K+1) + sum over j > K of 1 / d(w_j, w_K)) <= E steps of any policy
 //! steps of CascadeBAI <= c1 N1 + c2 N2 + c3 N3 with probability 1 - delta
 //! ```
 //!
-//! Reference: Zhong, Cheung, Tan, *Best arm identification for cascading bandits in the fixed confidence setting*, ICML 2020, section 4 and
-//! appendices C and D. Deviations, and what is at odds in the paper:
+//! Reference: Zhong, Cheung, Tan, *Best arm identification for cascading bandits in the fixed confidence setting*, ICML 2020, section 4
+//! and appendices C and D. Deviations, and inconsistencies in the paper:
 //!
-//! - `T-bar` is printed with 216 and 648. A radius of `4 sqrt(..)` has to fall to a quarter of the gap, `16 sqrt(..) < gap`, which takes
-//!   256 and 768; with 216 the radius is not yet that small. [`cascade_bai_observations`] is as printed,
-//!   [`cascade_bai_observations_corrected`] is not. Terms built from it are as printed.
+//! - `T-bar` is printed with 216 and 648. A radius of `4 sqrt(..)` has to fall to a quarter of the gap, `16 sqrt(..) < gap`, which
+//!   requires 256 and 768; with 216 the radius is still too large. [`cascade_bai_observations`] is as printed,
+//!   [`cascade_bai_observations_corrected`] is corrected. Terms that use `T-bar` use the printed version.
 //! - `rho` is `sqrt(delta / (12 L))` everywhere (D.4 and D.13 lack the root).
-//! - (4.1) and (4.2) are said to be equal. They are not: for `epsilon = 0` the latter is larger by `K / mu_K T-bar_sigma(L-K+1)`. Both are
-//!   given, [`CascadeBaiUpperTerms::n3`] and [`CascadeBaiUpperTerms::n3_rearranged`].
-//! - `v_k` is called an upper bound on the second moment of the number of observations; its square is (Lemma 5.5).
-//! - Proposition 4.6 is an order of growth in the statement; [`cascade_bai_two_level_upper_bound`] has the constants of its proof, D.4,
-//!   which leaves out up to L - 2 steps after the first elimination.
-//! - Theorem 4.8 says nothing above `delta = 1 / 2.4`; the bound is 0 there.
+//! - The paper states that (4.1) and (4.2) are equal. They are not: for `epsilon = 0` the latter is larger by `K / mu_K
+//!   T-bar_sigma(L-K+1)`. The code has both, [`CascadeBaiUpperTerms::n3`] and [`CascadeBaiUpperTerms::n3_rearranged`].
+//! - The paper calls `v_k` an upper bound on the second moment of the number of observations; the bound is its square (Lemma 5.5).
+//! - Proposition 4.6 states only an order of growth; [`cascade_bai_two_level_upper_bound`] has the constants of its proof, D.4, which
+//!   leaves out up to L - 2 steps after the first elimination.
+//! - Theorem 4.8 is vacuous above `delta = 1 / 2.4`; the bound is 0 there.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
 //! | `weights` | `w` | `n_items` (L), any order | probability |
-//! | `n_positions` | K | - | items of a list, and to be found |
+//! | `n_positions` | K | - | items of a list, and items to find |
 //! | `n_acceptable` | `K'_epsilon` | - | items |
 //! | `gaps` | `Delta-bar` | L, by decreasing weight | probability |
 //! | `observations` | `T-bar_sigma` | L, by decreasing gap | observations of an item |
-//! | `fewest`, `most` | `mu_k`, `mu~_k` | - | observations a step |
-//! | `deviation` | `v_k` | - | observations a step |
+//! | `fewest`, `most` | `mu_k`, `mu~_k` | - | observations per step |
+//! | `deviation` | `v_k` | - | observations per step |
 //! | `n1`, `n2`, `n3` | `N_1`, `N_2`, `N_3` | - | steps, up to constants |
 //!
-//! Numerics: plain sums and products of numbers that are not negative; `T-bar` is an integer, kept as a floating-point number, since it
-//! passes every integer type as gaps go to 0. Complexity: a sort, then O(L + K^2) at most.
+//! Numerics: plain sums and products of non-negative numbers. `T-bar` is an integer stored as a floating-point number, since it exceeds
+//! every integer type as gaps go to 0. Complexity: a sort, then O(L + K^2) at most.
 
 use super::Decreasing;
 use confidence::math::ln;
 use confidence::{ErrorProbability, bernoulli_kl};
 
-/// How many items of a list are observed on average when users scan it from the top until they click: `sum_i prod_(j<i) (1 - w_j)`.
+/// The mean number of observed items if users scan a list from the top until they click: `sum_i prod_(j<i) (1 - w_j)`.
 ///
-/// The order of the weights is that of the list. NaN if one of them is no probability.
+/// The weights are in the order of the list. NaN if one of them is not a probability.
 ///
 /// # Examples
 ///
@@ -71,8 +71,7 @@ fn observations_of(list: impl Iterator<Item = f64>) -> f64 {
     sum
 }
 
-/// `mu_k`: the fewest observations that a step on `k` of these items brings on average, when the most attractive stand on the list, the best
-/// first.
+/// `mu_k`: the smallest mean number of observations of a step on `k` of these items, attained by the most attractive items, best first.
 ///
 /// NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
 ///
@@ -89,7 +88,7 @@ pub fn cascade_fewest_observations(weights: &[f64], k: usize) -> f64 {
     list_of(weights, k).map_or(f64::NAN, |weights| observations_of(weights.values.iter().take(k).copied()))
 }
 
-/// `mu~_k`: the most observations, when the least attractive stand on the list, the worst first.
+/// `mu~_k`: the largest mean number of observations of a step on `k` of these items, attained by the least attractive items, worst first.
 ///
 /// NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
 pub fn cascade_most_observations(weights: &[f64], k: usize) -> f64 {
@@ -114,13 +113,13 @@ pub fn cascade_observations_deviation(weights: &[f64], k: usize) -> f64 {
     list_of(weights, k).map_or(f64::NAN, |weights| deviation(&weights.values, k))
 }
 
-/// As [`cascade_observations_deviation`], of weights in decreasing order.
+/// [`cascade_observations_deviation`] for weights in decreasing order.
 fn deviation(weights: &[f64], k: usize) -> f64 {
     let worst = weights.last().copied().unwrap_or(0.0);
     (k as f64).min(std::f64::consts::SQRT_2 / worst)
 }
 
-/// The weights in decreasing order, if a list of `k` can be filled.
+/// The weights in decreasing order; `None` if there are fewer than `k`.
 fn list_of(weights: &[f64], k: usize) -> Option<Decreasing> {
     Decreasing::new(weights).filter(|weights| (1..=weights.values.len()).contains(&k))
 }
@@ -129,8 +128,8 @@ fn is_risk(delta: f64) -> bool {
     ErrorProbability::new(delta).is_ok()
 }
 
-/// `T-bar` as printed: after this number of observations of every item one with this gap is accepted or rejected, rightly with probability
-/// `1 - delta / 2` for all items.
+/// `T-bar` as printed: after this number of observations of every item, an item with this gap is accepted or rejected; with probability
+/// `1 - delta / 2` this is right for all items.
 ///
 /// `1 + floor(216 / gap^2 ln(2 / rho log2(648 / (rho gap^2))))` with `rho = sqrt(delta / (12 n_items))`. `+inf` for a gap of 0, NaN for a
 /// negative one, `delta` outside 0 to 1, and without items.
@@ -147,7 +146,7 @@ pub fn cascade_bai_observations(gap: f64, delta: f64, n_items: usize) -> f64 {
     observations(gap, delta, n_items, 216.0)
 }
 
-/// The same with the constants 256 and 768, which the proof needs.
+/// [`cascade_bai_observations`] with the constants 256 and 768, which the proof requires.
 pub fn cascade_bai_observations_corrected(gap: f64, delta: f64, n_items: usize) -> f64 {
     observations(gap, delta, n_items, 256.0)
 }
@@ -165,20 +164,20 @@ fn observations(gap: f64, delta: f64, n_items: usize, constant: f64) -> f64 {
     1.0 + (constant / squared * ln(2.0 / rho * doublings)).floor()
 }
 
-/// How far every item is from being accepted or rejected.
+/// The gaps of all items to acceptance or rejection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CascadeBaiGaps {
-    /// `K'`: items that are at most `epsilon` less attractive than the K-th.
+    /// `K'`: the number of items that are at most `epsilon` less attractive than the K-th.
     pub n_acceptable: usize,
-    /// `Delta`: of the K best how far they are above the next one, of the others how far they are below the K-th; by decreasing weight.
+    /// `Delta`: for the K best items the distance to the next one, for the others the distance to the K-th; by decreasing weight.
     pub plain: Vec<f64>,
-    /// `Delta-bar`: the same with the tolerance.
+    /// `Delta-bar`: the gaps with the tolerance, by decreasing weight.
     pub tolerant: Vec<f64>,
 }
 
 /// The gaps of section 4.1, by decreasing weight.
 ///
-/// `None` for malformed input, a negative `epsilon`, and where all items are to be found: there is no next one.
+/// `None` for malformed input, a negative `epsilon`, and if all items are to be found, since there is no next item then.
 ///
 /// # Examples
 ///
@@ -204,7 +203,7 @@ pub fn cascade_bai_gaps(weights: &[f64], n_positions: usize, epsilon: f64) -> Op
         if place < n_positions {
             gap + epsilon
         } else if place < n_acceptable {
-            // The K-th and the next one differ by `last - next`.
+            // The K-th item and the next one differ by `last - next`.
             (last - next) - gap + epsilon
         } else {
             gap - epsilon
@@ -214,33 +213,33 @@ pub fn cascade_bai_gaps(weights: &[f64], n_positions: usize, epsilon: f64) -> Op
     Some(CascadeBaiGaps { n_acceptable, plain, tolerant })
 }
 
-/// What Theorem 4.1 bounds the steps of `CascadeBAI` with.
+/// The terms of Theorem 4.1's upper bound on the steps of `CascadeBAI`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CascadeBaiUpperTerms {
     /// `K'`, `Delta` and `Delta-bar`.
     pub gaps: CascadeBaiGaps,
-    /// `T-bar_sigma` as printed: observations that an item needs, by decreasing gap.
+    /// `T-bar_sigma` as printed: the number of observations that an item needs, by decreasing gap.
     pub observations: Vec<f64>,
     /// `mu_1` to `mu_K`.
     pub fewest: Vec<f64>,
-    /// `K_1`, where the waste of short lists begins to matter.
+    /// `K_1`: the paper bounds `k / mu_k` by 2 for lists up to this length.
     pub k1: usize,
-    /// `K_2`, the items that are left when the end has come.
+    /// `K_2`, the number of items left at the end.
     pub k2: usize,
-    /// `N_1`, the price of not knowing how much a step shows.
+    /// `N_1`, the cost of the random number of observations per step.
     pub n1: f64,
-    /// `N_2`, for the items of largest gap, all but K.
+    /// `N_2`, for all items except the K of smallest gap.
     pub n2: f64,
-    /// `N_3` as in (4.1), for the others.
+    /// `N_3` as in (4.1), for the K items of smallest gap.
     pub n3: f64,
-    /// `N_3` as in (4.2), which the paper takes for the same.
+    /// `N_3` as in (4.2), which the paper states to be equal.
     pub n3_rearranged: f64,
 }
 
 /// The terms of Theorem 4.1.
 ///
-/// `None` where the theorem does not apply: malformed input, all items to be found, a gap of 0, and `K' >= 2 K - 1`, for which
-/// [`cascade_bai_tolerant_upper_terms`] is.
+/// `None` if the theorem does not apply: malformed input, all items to be found, a gap of 0, and `K' >= 2 K - 1`, which
+/// [`cascade_bai_tolerant_upper_terms`] covers.
 ///
 /// # Examples
 ///
@@ -248,7 +247,7 @@ pub struct CascadeBaiUpperTerms {
 /// use click_models::bounds::cascade_bai_upper_terms;
 ///
 /// let terms = cascade_bai_upper_terms(&[0.9, 0.9, 0.1, 0.1], 2, 0.0, 0.1).expect("a gap");
-/// // All items need equally many observations, so that nothing is left to do when two are sorted out.
+/// // All items need equally many observations, so nothing remains to be done after two are eliminated.
 /// assert_eq!((terms.n2 * 1.1, terms.n3), (2.0 * terms.observations[0], 0.0));
 /// ```
 pub fn cascade_bai_upper_terms(
@@ -268,7 +267,7 @@ pub fn cascade_bai_upper_terms(
     let mu = |length: usize| fewest[length - 1];
     // `T-bar_sigma(i)`, counted from 1.
     let needs = |place: usize| observations[place - 1];
-    // A list of one position's length per expected observation; 0 of no list.
+    // List length per expected observation; 0 for an empty list.
     let waste = |length: usize| if length == 0 { 0.0 } else { length as f64 / mu(length) };
     let below_one_over_best = (1..k).take_while(|&length| weights[0] * length as f64 <= 1.0).count();
     let (k1, k2) = ((acceptable - k).max(below_one_over_best), (acceptable - k).max(1));
@@ -290,7 +289,7 @@ pub fn cascade_bai_upper_terms(
     Some(CascadeBaiUpperTerms { gaps, observations, fewest, k1, k2, n1, n2, n3, n3_rearranged })
 }
 
-/// The gaps, and how many observations they need by decreasing gap; none where one of them is 0.
+/// The gaps, and the numbers of observations that they require, by decreasing gap; `None` if a gap is 0.
 fn needed(
     weights: &[f64],
     n_positions: usize,
@@ -304,9 +303,10 @@ fn needed(
     observations.iter().all(|needed| needed.is_finite()).then_some((gaps, observations))
 }
 
-/// What Proposition C.1 bounds the steps of `CascadeBAI` with, for a tolerance so large that `K' >= 2 K - 1`: `N_1'` and `N_2'`.
+/// The terms `N_1'` and `N_2'` of Proposition C.1's upper bound on the steps of `CascadeBAI`, for a tolerance so large that `K' >= 2 K -
+/// 1`.
 ///
-/// `None` where the proposition does not apply, as for [`cascade_bai_upper_terms`].
+/// `None` if the proposition does not apply, as for [`cascade_bai_upper_terms`].
 ///
 /// # Examples
 ///
@@ -340,10 +340,10 @@ pub fn cascade_bai_tolerant_upper_terms(
     Some((2.0 * root * root * ln(2.0 / delta), 2.0 / fewest * all))
 }
 
-/// What Proposition 4.2 bounds `N_1` with, from the largest and the smallest weight alone.
+/// Proposition 4.2's upper bound on `N_1`, from the largest and the smallest weight alone.
 ///
-/// `4 K ln(4 K / delta)` if the best weight is at most `1 / K`, otherwise `8 K b^2 / w^2 ln(8 K b^2 / (delta w^2))` with `b` the best and `w`
-/// the worst weight. NaN unless `0 < worst < best <= 1`, `0 < delta < 1` and there is a position.
+/// `4 K ln(4 K / delta)` if the best weight is at most `1 / K`, otherwise `8 K b^2 / w^2 ln(8 K b^2 / (delta w^2))` where `b` is the best
+/// and `w` the worst weight. NaN unless `0 < worst < best <= 1`, `0 < delta < 1` and there is a position.
 ///
 /// # Examples
 ///
@@ -367,7 +367,7 @@ fn are_levels(best: f64, worst: f64) -> bool {
     0.0 < worst && worst < best && best <= 1.0
 }
 
-/// Steps that `CascadeBAI` does not pass with probability `1 - delta` where K items have the weight `best` and all others `worst`:
+/// Upper bound, with probability `1 - delta`, on the steps of `CascadeBAI` if K items have the weight `best` and all others `worst`:
 /// Proposition 4.6 with the constants of its proof (D.4) and `T-bar` as printed.
 ///
 /// `4 (L T - L + 1) / K + 8 ln(2 / delta)` if `best` is at most `1 / K`, otherwise
@@ -402,9 +402,9 @@ pub fn cascade_bai_two_level_upper_bound(
     }
 }
 
-/// Steps that no policy which is right with probability `1 - delta` can do without on average: Theorem 4.8, for `epsilon = 0`.
+/// Lower bound on the mean number of steps of any policy that is right with probability `1 - delta`: Theorem 4.8, for `epsilon = 0`.
 ///
-/// 0 where all items are to be found, and for `delta >= 1 / 2.4`; `+inf` where the K-th and the next item are equally attractive; NaN for
+/// 0 if all items are to be found, and for `delta >= 1 / 2.4`; `+inf` if the K-th and the next item are equally attractive; NaN for
 /// [malformed input](crate::bounds#what-the-functions-do-with-odd-input) and `delta` not strictly between 0 and 1.
 ///
 /// # Examples
@@ -423,7 +423,8 @@ pub fn cascade_bai_lower_bound(weights: &[f64], n_positions: usize, delta: f64) 
     steps_at_least(weights, n_positions, -ln(2.4 * delta))
 }
 
-/// The same with `d(1 - delta, delta)` for `ln(1 / (2.4 delta))`, which is larger: what the proof arrives at before it rounds down.
+/// [`cascade_bai_lower_bound`] with `d(1 - delta, delta)` instead of the smaller `ln(1 / (2.4 delta))`: the bound before the last step of
+/// the proof rounds down.
 ///
 /// # Examples
 ///
@@ -440,7 +441,7 @@ pub fn cascade_bai_lower_bound_unrounded(weights: &[f64], n_positions: usize, de
     steps_at_least(weights, n_positions, bernoulli_kl(1.0 - delta, delta))
 }
 
-/// The observations that are needed to say these nats for every item, over the most that a step brings.
+/// The number of observations that yield these nats for every item, divided by the largest mean number of observations per step.
 fn steps_at_least(weights: &[f64], n_positions: usize, nats: f64) -> f64 {
     let Some(weights) = list_of(weights, n_positions).map(|weights| weights.values) else { return f64::NAN };
     let (top, rest) = weights.split_at(n_positions);
@@ -453,9 +454,9 @@ fn steps_at_least(weights: &[f64], n_positions: usize, nats: f64) -> f64 {
     nats / observations_of(weights.iter().rev().take(n_positions).copied()) * needed
 }
 
-/// Corollary 4.9: the lower bound with `d(1 - delta, delta)` where K items have the weight `best` and all others `worst`.
+/// Corollary 4.9: the lower bound with `d(1 - delta, delta)` if K items have the weight `best` and all others `worst`.
 ///
-/// `mu~_K` is `(1 - (1 - worst)^K) / worst` even where there are fewer than K items of the weight `worst`; then
+/// `mu~_K` is `(1 - (1 - worst)^K) / worst` even if there are fewer than K items of the weight `worst`; then
 /// [`cascade_bai_lower_bound_unrounded`] is larger. NaN unless `0 < worst < best <= 1`, `1 <= K < L` and `0 < delta < 1`.
 ///
 /// # Examples
@@ -483,12 +484,12 @@ pub fn cascade_bai_two_level_lower_bound(
     bernoulli_kl(1.0 - delta, delta) / most * of_each
 }
 
-/// Corollary 4.10: how the steps that are needed, and those that `CascadeBAI` takes, grow, without constants and logarithms, where K items
-/// have the weight `best` and all others `worst`.
+/// Corollary 4.10: growth rates of the lower bound and of the steps of `CascadeBAI`, without constants and logarithms, if K items have
+/// the weight `best` and all others `worst`.
 ///
-/// The lower and the upper rate: `L w^2 / gap^2` and `L / (K gap^2)` if `best <= 1 / K`, with `w` the worst weight;
-/// `L w (1 - best) / gap^2` and `best L / gap^2` if `1/2 <= w` and `best < 1` or `best = 1`. `None` in between, of which the corollary says
-/// nothing, and unless `0 < worst < best <= 1` and `1 <= K < L`.
+/// The lower and the upper rate: `L w^2 / gap^2` and `L / (K gap^2)` if `best <= 1 / K`, with `w` the worst weight; `L w (1 - best) /
+/// gap^2` and `best L / gap^2` if `1/2 <= w` and `best < 1` or `best = 1`. `None` in between, which the corollary does not cover, and
+/// unless `0 < worst < best <= 1` and `1 <= K < L`.
 ///
 /// # Examples
 ///

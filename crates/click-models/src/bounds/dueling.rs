@@ -1,4 +1,4 @@
-//! Dueling bandits: what regret no policy can do without, and what regret RUCB is proven not to exceed.
+//! Dueling bandits: a lower bound on the regret of any policy, and upper bounds for RUCB.
 //!
 //! With the Condorcet winner 1, gaps `Delta_i = p_1i - 1/2`, their largest `Delta*`, and
 //!
@@ -9,11 +9,11 @@
 //! lim inf E R(t) / ln t >= sum_(i > 1) min { (Delta_i + Delta_j) / (2 d(p_ij, 1/2)) : j beats i }.
 //! ```
 //!
-//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling bandit problem*, ICML
-//! 2014, Theorems 2 and 3 (alpha above 1/2 and above 1); Komiyama, Honda, Kashima, Nakagawa, *Regret lower bound and optimal
-//! algorithm in dueling bandit problem*, COLT 2015, Theorem 2 (the last line). Deviations: `D_1j` as printed is infinite, since
-//! `Delta_1 = 0`. The minimum is over the gaps that are not 0, so that `D_1j = 4 alpha / Delta_j^2`; `docs/errata.md` has the
-//! line that the proof lacks for this pair.
+//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling bandit problem*, ICML 2014,
+//! Theorems 2 and 3 (alpha above 1/2 and above 1); Komiyama, Honda, Kashima, Nakagawa, *Regret lower bound and optimal algorithm in
+//! dueling bandit problem*, COLT 2015, Theorem 2 (the last line). Deviations: `D_1j` as printed is infinite, since `Delta_1 = 0`. Here
+//! the minimum is over the non-zero gaps, so `D_1j = 4 alpha / Delta_j^2`; `docs/errata.md` has the step that the proof omits for this
+//! pair.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -24,18 +24,17 @@
 //! | [`rucb_log_coefficient`] | the sum over pairs | - | probability for each `ln t` |
 //! | bounds | `R_t` | - | probability, summed over rounds |
 //!
-//! What the papers leave undefined: without a Condorcet winner there is no bound and the result is NaN (none from
-//! [`rucb_duels`]), and so it is for alpha at most 1/2, delta at most 0 and 0 rounds. With alpha at most 1 the bound on the
-//! mean is infinite, as the integral is that it comes from. With `alpha = 0.51`, as in the paper's experiments, `C(delta)` is a
-//! 50th power and says nothing: `(1300 / delta)^50` rounds for 5 items, 5e205 with `delta = 0.1`.
+//! Cases that the papers leave undefined: the result is NaN (`None` from [`rucb_duels`]) without a Condorcet winner, for alpha at most
+//! 1/2, delta at most 0, and 0 rounds. For alpha at most 1, the bound on the mean is infinite, because the integral in its proof
+//! diverges. With `alpha = 0.51`, as in the paper's experiments, `C(delta)` is a 50th power and the bound is vacuous: `(1300 / delta)^50`
+//! rounds for 5 items, 5e205 with `delta = 0.1`.
 //!
-//! Numerics: gaps are differences of opposite entries, divergences from 1/2 are taken from the gap and not from the rounded
-//! probability. Complexity: O(K^2).
+//! Numerics: gaps are differences of opposite entries; divergences from 1/2 are computed from the gap, not from the rounded probability.
+//! Complexity: O(K^2).
 //!
 //! # Examples
 //!
-//! Two items, of which the first wins three times in four; alpha = 2, so that `D = 8 / (1/16)` duels for each `ln t`, at regret
-//! 1/8 each.
+//! Two items, the first of which wins three duels in four. With alpha = 2, `D = 8 / (1/16)` duels for each `ln t`, at regret 1/8 each.
 //!
 //! ```
 //! use click_models::{PreferenceMatrix, bounds};
@@ -63,8 +62,8 @@ pub fn rucb_settled_after(n_items: usize, alpha: f64, delta: f64) -> f64 {
     libm::pow((4.0 * alpha - 1.0) * n_items * n_items / (exponent * delta), 1.0 / exponent)
 }
 
-/// `D_ij`: RUCB compares items `i` and `j` at most `max{C(delta), D_ij ln t}` times (Theorem 2). Row by row; 0 for an item and
-/// itself.
+/// `D_ij`, in duels for each `ln t`: RUCB compares items `i` and `j` at most `max{C(delta), D_ij ln t}` times (Theorem 2). K x K entries,
+/// row by row; 0 on the diagonal. `None` without a Condorcet winner, and for alpha at most 1/2 or infinite.
 pub fn rucb_duels(preferences: &PreferenceMatrix, alpha: f64) -> Option<Vec<f64>> {
     if !(alpha > 0.5 && alpha.is_finite()) {
         return None;
@@ -79,7 +78,8 @@ pub fn rucb_duels(preferences: &PreferenceMatrix, alpha: f64) -> Option<Vec<f64>
     Some(items.clone().flat_map(|i| items.clone().map(move |j| (i, j))).map(|(i, j)| duels(i, j)).collect())
 }
 
-/// The sum over pairs of `D_ij (Delta_i + Delta_j) / 2`: what RUCB's regret bounds grow with for each `ln t`.
+/// The sum over pairs of `D_ij (Delta_i + Delta_j) / 2`: the factor of `ln t` in RUCB's regret bounds. NaN without a Condorcet winner,
+/// and for alpha at most 1/2.
 pub fn rucb_log_coefficient(preferences: &PreferenceMatrix, alpha: f64) -> f64 {
     let (Some(gaps), Some(duels)) = (gaps(preferences), rucb_duels(preferences, alpha)) else {
         return f64::NAN;
@@ -88,7 +88,8 @@ pub fn rucb_log_coefficient(preferences: &PreferenceMatrix, alpha: f64) -> f64 {
     pairs.map(|(i, j)| duels[i * gaps.len() + j] * f64::midpoint(gaps[i], gaps[j])).sum()
 }
 
-/// The regret of RUCB after `rounds` rounds is at most this with probability `1 - delta`, for all rounds at once (Theorem 2).
+/// Upper bound on the regret of RUCB after `rounds` rounds; with probability `1 - delta` it holds for all rounds simultaneously (Theorem
+/// 2).
 pub fn rucb_high_probability_bound(
     preferences: &PreferenceMatrix,
     alpha: f64,
@@ -99,17 +100,18 @@ pub fn rucb_high_probability_bound(
     settled_after * largest_gap(preferences) + logarithmic(preferences, alpha, rounds)
 }
 
-/// The mean regret of RUCB after `rounds` rounds is at most this (Theorem 3); infinite for alpha at most 1.
+/// Upper bound on the mean regret of RUCB after `rounds` rounds (Theorem 3); infinite for alpha at most 1.
 pub fn rucb_expected_bound(preferences: &PreferenceMatrix, alpha: f64, rounds: u64) -> f64 {
     let factor = if alpha <= 1.0 { f64::INFINITY } else { (2.0 * alpha - 1.0) / (2.0 * alpha - 2.0) };
     let settled_after = rucb_settled_after(preferences.shape().n_items(), alpha, 1.0);
     largest_gap(preferences) * settled_after * factor + logarithmic(preferences, alpha, rounds)
 }
 
-/// No uniformly efficient policy has a regret that grows with less than this times `ln t` (Komiyama et al. 2015, Theorem 2).
+/// Lower bound on the regret of any uniformly efficient policy, per `ln t` (Komiyama et al. 2015, Theorem 2). NaN without a Condorcet
+/// winner.
 ///
-/// Every item but the winner has to be told from it, by comparing it with some item that beats it, be that the winner or
-/// another one that does so more clearly.
+/// Every other item has to be distinguished from the winner by comparing it with an item that beats it: the winner, or another item that
+/// beats it more clearly.
 pub fn dueling_lower_bound(preferences: &PreferenceMatrix) -> f64 {
     let Some(gaps) = gaps(preferences) else { return f64::NAN };
     let items = preferences.shape().items();
@@ -120,7 +122,7 @@ pub fn dueling_lower_bound(preferences: &PreferenceMatrix) -> f64 {
                 f64::midpoint(gaps[item.index()], gaps[other.index()]) / divergence_from_half(excess)
             };
             let better = preferences.shape().items().filter(|&other| preferences.beats(other, item));
-            // Nobody beats the winner.
+            // No item beats the winner.
             better.map(per_nat).reduce(f64::min).unwrap_or(0.0)
         })
         .sum()

@@ -1,16 +1,16 @@
-//! Rank-one bandits: what makes an instance hard, and what regret `Rank1ElimKL` is proven not to exceed.
+//! Rank-one bandits: the hardness of an instance, and upper bounds on the regret of `Rank1ElimKL`.
 //!
 //! ```text
 //! R(n) <= c / (mu gamma) (sum over rows of 1 / Delta_i + sum over columns of 1 / Delta_j) ln n + (6 e + 82) (K + L)
 //! ```
 //!
-//! with the gap of a best row replaced by the smallest positive gap of a column, and that of a best column by that of a row.
+//! where the gap of a best row is replaced by the smallest positive gap of a column, and the gap of a best column by the smallest
+//! positive gap of a row.
 //!
 //! Reference: Katariya, Kveton, Szepesvari, Vernade, Wen, *Bernoulli rank-1 bandits for click feedback*, IJCAI 2017, (1) to (5) and
-//! Theorem 1. Deviations: the theorem prints `c = 160`; the last line of Lemma 4's proof is `320 4^(m-1)` and `2^(m-1)` is at
-//! most `1 / (sqrt(mu gamma) Delta)`, which gives 320. [`rank_one_upper_bound`] is the statement as printed,
-//! [`rank_one_upper_bound_corrected`] has the 320. Lemma 2's `ln(ln^3 n) <= ln n`, said for `n >= 5`, fails for 7 to 93; neither
-//! function mends that.
+//! Theorem 1. Deviations: the theorem prints `c = 160`; the last line of Lemma 4's proof is `320 4^(m-1)` and `2^(m-1)` is at most `1 /
+//! (sqrt(mu gamma) Delta)`, which gives 320. [`rank_one_upper_bound`] is the statement as printed, [`rank_one_upper_bound_corrected`] has
+//! the 320. Lemma 2 states `ln(ln^3 n) <= ln n` for `n >= 5`, which fails for 7 to 93; neither function corrects for that.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -22,12 +22,12 @@
 //! | `horizon` | n | - | rounds |
 //! | result | the bound on `R(n)` | - | clicks |
 //!
-//! Numerics: one division an entry and a plain sum. Complexity: O(K + L).
+//! Numerics: one division per entry and a plain sum. Complexity: O(K + L).
 
 use super::Decreasing;
 use confidence::math::ln;
 
-/// How hard a rank-one instance is, in the paper's quantities.
+/// The quantities that determine the hardness of a rank-one instance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankOneHardness {
     /// The smaller of the average row and the average column (3).
@@ -36,13 +36,13 @@ pub struct RankOneHardness {
     pub p_max: f64,
     /// The larger of `mu` and `1 - p_max` (5).
     pub gamma: f64,
-    /// How far every row is below the best (1).
+    /// The gap of every row to the best row (1).
     pub row_gaps: Vec<f64>,
-    /// How far every column is below the best (1).
+    /// The gap of every column to the best column (1).
     pub column_gaps: Vec<f64>,
-    /// The smallest positive one (2); none when all rows are equal.
+    /// The smallest positive row gap (2); `None` if all rows are equal.
     pub smallest_row_gap: Option<f64>,
-    /// The smallest positive one (2); none when all columns are equal.
+    /// The smallest positive column gap (2); `None` if all columns are equal.
     pub smallest_column_gap: Option<f64>,
 }
 
@@ -79,11 +79,12 @@ pub fn rank_one_hardness(rows: &[f64], columns: &[f64]) -> Option<RankOneHardnes
     })
 }
 
-/// What the regret of `Rank1ElimKL` in `horizon` rounds does not exceed, in clicks: Theorem 1 with its constant 160 **as printed**,
-/// which its proof does not give.
+/// Upper bound on the regret of `Rank1ElimKL` in `horizon` rounds, in clicks: Theorem 1 with its constant 160 **as printed**, which its
+/// proof does not give.
 ///
-/// NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input), and where all rows or all columns are equal: then the
-/// theorem's smallest positive gap does not exist. `+inf` where `mu` is 0, and for fewer than 5 rounds, of which the theorem says nothing.
+/// NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input), and if all rows or all columns are equal, since the
+/// theorem's smallest positive gap does not exist then. `+inf` if `mu` is 0, and for fewer than 5 rounds, which the theorem does not
+/// cover.
 ///
 /// # Examples
 ///
@@ -103,11 +104,10 @@ pub fn rank_one_upper_bound(rows: &[f64], columns: &[f64], horizon: u64) -> f64 
     }
 }
 
-/// The same with the constant 320 that the proof of Lemma 4 arrives at.
+/// Upper bound on the regret of `Rank1ElimKL` in `horizon` rounds, in clicks, with the constant 320 that the proof of Lemma 4 gives.
 ///
-/// Where all columns are equal, playing a best row costs nothing in any column, so that its term is 0 (and a best column's where all
-/// rows are): the bound is defined there too. NaN for malformed input only; `+inf` for fewer than 5 rounds, and where `mu`
-/// is 0 and there is anything to lose.
+/// The bound is also defined if all columns (or rows) are equal: a best row (or column) then costs nothing, and its term is 0. NaN for
+/// malformed input only; `+inf` for fewer than 5 rounds, and if `mu` is 0 and some cell has positive regret.
 ///
 /// # Examples
 ///

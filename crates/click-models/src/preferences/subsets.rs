@@ -1,15 +1,15 @@
-//! Some of the items: their matrix, and how often theirs has a winner or an order.
+//! Subsets of the items: their matrices, and the share of subsets with a winner or a total order.
 
 use super::PreferenceMatrix;
 use crate::{DuelShape, Error, ItemId};
 use rand::{Rng, RngExt};
 
 impl PreferenceMatrix {
-    /// The matrix of these items, numbered anew in the order given.
+    /// The matrix of these items, renumbered in the given order.
     ///
     /// # Errors
     ///
-    /// [`Error::TooFewToCompare`], [`Error::TooManyToCompare`]; [`Error::NotInASubset`] for an item that is unknown or comes twice.
+    /// [`Error::TooFewToCompare`], [`Error::TooManyToCompare`]; [`Error::NotInASubset`] for an item that is unknown or occurs twice.
     pub fn restricted_to(&self, items: &[ItemId]) -> Result<Self, Error> {
         let shape = DuelShape::new(items.len())?;
         let mut seen = vec![false; self.shape.n_items()];
@@ -24,11 +24,11 @@ impl PreferenceMatrix {
         Ok(Self::of_shape(shape, entries.collect()))
     }
 
-    /// `size` different items, every subset equally likely; in the order of their numbers.
+    /// A uniformly drawn subset of `size` items, in increasing order.
     ///
     /// # Errors
     ///
-    /// [`Error::NotASubsetSize`] for none, or more than there are.
+    /// [`Error::NotASubsetSize`] for a size of 0, or larger than the number of items.
     pub fn random_items<R: Rng + ?Sized>(&self, size: usize, rng: &mut R) -> Result<Vec<ItemId>, Error> {
         self.check_size(size)?;
         let mut items: Vec<ItemId> = self.shape.items().collect();
@@ -41,10 +41,10 @@ impl PreferenceMatrix {
         Ok(items)
     }
 
-    /// Of all subsets of `size` items the share that has a Condorcet winner, in closed form.
+    /// The share of all subsets of `size` items that have a Condorcet winner, in closed form.
     ///
-    /// Item `r` is the winner of the subsets of it and `size - 1` of the `N_r` items that it beats:
-    /// `sum_r C(N_r, size - 1) / C(K, size)`.
+    /// Item `r` is the winner of the subsets that consist of `r` and `size - 1` of the `N_r` items that it beats: `sum_r C(N_r, size - 1)
+    /// / C(K, size)`.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl PreferenceMatrix {
     pub fn condorcet_share(&self, size: usize) -> Result<f64, Error> {
         self.check_size(size)?;
         let n_items = self.shape.n_items();
-        // C(N, size - 1) / C(K - 1, size - 1): all of the others are among those beaten. That item itself is in: size / K.
+        // C(N, size - 1) / C(K - 1, size - 1): all other items are among those beaten. The item itself is in the subset: size / K.
         let all_beaten = |item: ItemId| {
             let n_beaten = self.n_beaten(item);
             (0..size - 1)
@@ -63,7 +63,7 @@ impl PreferenceMatrix {
         Ok(sum * size as f64 / n_items as f64)
     }
 
-    /// How many of `n_samples` random subsets of `size` items are in a total order.
+    /// The number of subsets, among `n_samples` random ones of `size` items, that have a total order.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl PreferenceMatrix {
     ) -> Result<u64, Error> {
         self.check_size(size)?;
         let n_words = self.shape.n_items().div_ceil(64);
-        // Whom every item beats, 64 items a word.
+        // The items that each item beats, as a bit set of 64 items per word.
         let mut beaten = vec![0_u64; self.shape.n_items() * n_words];
         for item in self.shape.items() {
             for other in self.shape.items().filter(|&other| self.beats(item, other)) {
@@ -89,7 +89,7 @@ impl PreferenceMatrix {
         let mut ordered = 0;
         for _ in 0..n_samples {
             drawn_items.fill(0);
-            // Every order of the items is as good a start as any other.
+            // The order of `items` does not matter, so samples may reuse it.
             for drawn in 0..size {
                 let pick = rng.random_range(drawn..items.len());
                 items.swap(drawn, pick);

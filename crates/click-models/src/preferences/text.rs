@@ -1,10 +1,10 @@
-//! Preference matrices as text: a line a row, entries separated by commas or by white space.
+//! Preference matrices as text: one line per row, entries separated by commas or by white space.
 
 use super::PreferenceMatrix;
 use crate::Error;
 use std::fmt;
 
-/// What is wrong with a matrix in a file, and where, reading `FILE:LINE:COLUMN: what is wrong`.
+/// An error in the text of a matrix, with its place: displayed as `FILE:LINE:COLUMN: message`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextError {
     file: String,
@@ -18,15 +18,15 @@ enum Fault {
     Empty,
     NoEntry,
     NotANumber(String),
-    /// Entries of the line, and of the first one.
+    /// Number of entries of the line, and of the first line.
     Ragged(usize, usize),
-    /// Rows, and entries of each.
+    /// Number of rows, and of entries per row.
     NotSquare(usize, usize),
     Matrix(Error),
 }
 
 impl TextError {
-    /// The name that the text was given.
+    /// The name of the text, as passed to the parser.
     pub fn file(&self) -> &str {
         &self.file
     }
@@ -47,7 +47,7 @@ impl fmt::Display for TextError {
         let Self { file, line, column, fault } = self;
         write!(formatter, "{file}:{line}:{column}: ")?;
         match fault {
-            Fault::Empty => write!(formatter, "no row: expected a preference matrix, a line a row"),
+            Fault::Empty => write!(formatter, "no row: expected a preference matrix, one line per row"),
             Fault::NoEntry => {
                 write!(formatter, "expected a number before this separator or the end of the line")
             }
@@ -77,7 +77,7 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-/// An entry and its place, line and column counted from 1.
+/// An entry with its place; line and column count from 1.
 struct Entry {
     value: f64,
     line: usize,
@@ -85,13 +85,13 @@ struct Entry {
 }
 
 impl PreferenceMatrix {
-    /// Reads a matrix: a line a row, entries separated by commas, semicolons or white space. Empty lines, and what follows a
-    /// `#`, are skipped. `name` is what errors call the text.
+    /// Reads a matrix: one line per row, entries separated by commas, semicolons or white space. Empty lines, and what follows a `#`, are
+    /// skipped. Errors refer to the text by `name`.
     ///
     /// # Errors
     ///
-    /// The first thing wrong, with its line and column: what is no number, rows of different lengths, and whatever
-    /// [`PreferenceMatrix::new`] refuses.
+    /// The first error, with its line and column: an entry that is not a number, rows of different lengths, and the errors of
+    /// [`PreferenceMatrix::new`].
     ///
     /// # Examples
     ///
@@ -113,7 +113,7 @@ impl PreferenceMatrix {
             }
             let entries = entries(line, number).map_err(|(column, what)| fault(number, column, what))?;
             if let Some(expected) = rows.first().map(Vec::len).filter(|&expected| expected != entries.len()) {
-                // The first that is too much, or the end of the line.
+                // The first excess entry, or the end of the line.
                 let column =
                     entries.get(expected).map_or(line.trim_end().chars().count() + 1, |entry| entry.column);
                 return Err(fault(number, column, Fault::Ragged(entries.len(), expected)));
@@ -142,7 +142,7 @@ impl PreferenceMatrix {
     }
 }
 
-/// The entries of a line that is not empty; or the column of what is wrong.
+/// The entries of a non-empty line, or the column of an error.
 fn entries(line: &str, number: usize) -> Result<Vec<Entry>, (usize, Fault)> {
     let by_comma = line.contains([',', ';']);
     let separates =

@@ -3,45 +3,45 @@
 use super::PreferenceMatrix;
 use crate::ItemId;
 
-/// Borda scores that differ by less are equal: they are sums, in another order for each item.
+/// Borda scores that differ by less count as equal: they are sums in different orders.
 const ROUNDING: f64 = 1e-12;
 
 impl PreferenceMatrix {
-    /// How many others an item beats: K - 1 times its Copeland score.
+    /// The number of items that `item` beats: K - 1 times its Copeland score.
     pub fn n_beaten(&self, item: ItemId) -> usize {
         self.excess_row(item).iter().filter(|&&excess| excess > 0.0).count()
     }
 
-    /// The item that beats all others, if there is one.
+    /// The item that beats all others, if it exists.
     pub fn condorcet_winner(&self) -> Option<ItemId> {
         self.shape.items().find(|&item| self.n_beaten(item) + 1 == self.shape.n_items())
     }
 
-    /// The items that beat most others, in the order of their numbers.
+    /// The items that beat the most others, in increasing order.
     pub fn copeland_winners(&self) -> Vec<ItemId> {
         let beaten: Vec<usize> = self.shape.items().map(|item| self.n_beaten(item)).collect();
         let most = beaten.iter().max();
         self.shape.items().filter(|item| beaten.get(item.index()) == most).collect()
     }
 
-    /// With which probability an item wins against another one drawn at random: its Borda score.
+    /// The probability that `item` wins against a uniformly drawn other item: its Borda score.
     pub fn borda_score(&self, item: ItemId) -> f64 {
         0.5 + self.excess_row(item).iter().sum::<f64>() / (self.shape.n_items() - 1) as f64
     }
 
-    /// The items of largest Borda score, in the order of their numbers; scores that differ by less than 1e-12 count as equal.
+    /// The items with the largest Borda score, in increasing order; scores that differ by less than 1e-12 count as equal.
     pub fn borda_winners(&self) -> Vec<ItemId> {
         let scores: Vec<f64> = self.shape.items().map(|item| self.borda_score(item)).collect();
         let largest = scores.iter().copied().fold(0.0, f64::max);
         self.shape.items().filter(|item| scores[item.index()] >= largest - ROUNDING).collect()
     }
 
-    /// A lottery over the items that wins at least half of its duels with any item: the probability of each. Where several
-    /// lotteries do, it is one of them; with a Condorcet winner it is that item.
+    /// A lottery over the items that wins at least half of its duels with any item, as one probability per item. If there are several
+    /// such lotteries, it is one of them; with a Condorcet winner it is that item.
     ///
-    /// The best mixed strategy of the game whose payoff is the excess. Such a game is worth nothing to either side, so shares
-    /// `y` that maximise `sum y` subject to `(1 + e) y <= 1, y >= 0` add up to 1 and are the lottery. Solved by the simplex
-    /// method, with Bland's rule against cycling: K pivots or so on a dense table. It falls short of one half by at most 1e-10.
+    /// It is the optimal mixed strategy of the game whose payoff is the excess. The value of this game is 0, so shares `y` that maximise
+    /// `sum y` subject to `(1 + e) y <= 1, y >= 0` add up to 1 and are the lottery. The simplex method with Bland's rule against cycling
+    /// solves it, in about K pivots on a dense table. On tested matrices the lottery falls short of one half by at most 1e-10.
     pub fn von_neumann_winner(&self) -> Vec<f64> {
         let n_items = self.shape.n_items();
         if let Some(winner) = self.condorcet_winner() {
@@ -54,24 +54,25 @@ impl PreferenceMatrix {
     }
 }
 
-/// Pivots on smaller numbers are rounding.
+/// Smaller pivots count as rounding errors.
 const PIVOT: f64 = 1e-11;
 
 /// The `y >= 0` with largest sum for which no row of `payoff y` exceeds 1; all payoffs are positive.
 ///
-/// A tableau of K constraints and the objective. A basic variable's column is not kept: the column of the variable that
-/// leaves takes the place of the one that enters.
+/// A tableau of K constraints and the objective. The tableau does not store the columns of basic variables: the column of the leaving
+/// variable replaces that of the entering one.
 fn maximal_shares(n_items: usize, payoff: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     let width = n_items + 1;
     let mut table: Vec<Vec<f64>> = (0..n_items)
         .map(|row| (0..n_items).map(|column| payoff(row, column)).chain([1.0]).collect())
         .collect();
-    // What a unit of a variable that is 0 now would add to the sum, with the sign changed.
+    // The negative of what one unit of each non-basic variable would add to the sum.
     table.push((0..width).map(|column| if column < n_items { -1.0 } else { 0.0 }).collect());
-    // Variables: the shares, then what is left of each constraint.
+    // Variables: the shares, then the slack of each constraint.
     let mut outside: Vec<usize> = (0..n_items).collect();
     let mut basic: Vec<usize> = (n_items..2 * n_items).collect();
-    // Bland: of all that may, the one of smallest number. With exact numbers that ends; with rounding the number of pivots is limited.
+    // Bland's rule: the candidate with the smallest index. It terminates in exact arithmetic; the limit on pivots guards against
+    // rounding.
     for _ in 0..1000 * n_items {
         let entering = (0..n_items)
             .filter(|&column| table[n_items][column] < -PIVOT)

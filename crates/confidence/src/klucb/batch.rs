@@ -1,4 +1,4 @@
-//! Indices of many arms at one level.
+//! KL-UCB indices of many arms at one level.
 
 use super::solver::{EDGE, Place, TINY, edge_guess, middle_guess, round_down, round_up};
 use super::{kl_ucb_lower, kl_ucb_upper};
@@ -6,9 +6,9 @@ use super::{kl_ucb_lower, kl_ucb_upper};
 /// [`kl_ucb_upper`] of many arms at one level: `out[i]` is the index of the arm with mean `means[i]` and
 /// `n[i]` observations.
 ///
-/// Exactly the same numbers as one call an arm, in less time: eight arms at once, stage by stage, so that
-/// their dependent operations overlap and share vector registers. Works on the common length of the slices
-/// and leaves the rest of `out` alone.
+/// The results have the same bits as one call per arm, in less time: the function computes eight arms together, stage by stage, so that
+/// their dependent operations overlap and share vector registers. It works on the common length of the slices and does not touch the rest
+/// of `out`.
 ///
 /// ```
 /// use confidence::{kl_ucb_upper, kl_ucb_upper_batch};
@@ -33,7 +33,7 @@ pub fn kl_ucb_lower_batch(means: &[f64], n: &[f64], level: f64, out: &mut [f64])
     batch::<false>(means, n, level, out);
 }
 
-/// Arms that a batch treats together.
+/// Number of arms computed together.
 const LANES: usize = 8;
 
 #[inline]

@@ -2,13 +2,13 @@
 
 use crate::math::{ln, relative_entropy, sqrt, two_relative_entropies};
 
-/// Up by at least one unit in the last place.
+/// Rounds up by at least one unit in the last place.
 #[inline]
 pub(super) fn round_up(x: f64) -> f64 {
     x * (1.0 + f64::EPSILON) + f64::MIN_POSITIVE
 }
 
-/// Down by at least one unit in the last place; may become negative.
+/// Rounds down by at least one unit in the last place; may become negative.
 #[inline]
 pub(super) fn round_down(x: f64) -> f64 {
     x * (1.0 - f64::EPSILON) - f64::MIN_POSITIVE
@@ -18,7 +18,7 @@ pub(super) fn round_down(x: f64) -> f64 {
 const VALUE_ERROR: f64 = 32.0 * f64::EPSILON;
 /// A Newton step is the last one if its own error is below half of this share of the displacement.
 const STOP: f64 = 1e-14;
-/// More than any search has needed; reaching it costs tightness, never validity.
+/// More steps than any search has needed; reaching the limit costs tightness, not validity.
 const MAX_STEPS: u32 = 100;
 /// After this number of steps the search halves the bracket instead.
 const MAX_FAST_STEPS: u32 = 30;
@@ -30,8 +30,8 @@ pub(super) const TINY: f64 = 1e-150;
 ///
 /// The upper index of mean `p` is `p + x` for `a = p`; the lower one is `p - x` for `a = 1 - p`.
 ///
-/// `b` may be a rounded `1 - a`: for `a < 1/2` it is off by up to 2^-54, which moves the root by no more than
-/// that, that is by half a unit in the last place of an index above 1/2, and which [`round_up`] covers.
+/// `b` may be a rounded `1 - a`. For `a < 1/2` its error is at most 2^-54, which moves the root by at most as much: half a unit in the
+/// last place of an index above 1/2. [`round_up`] covers this.
 #[inline]
 pub(super) fn displacement(a: f64, b: f64, c: f64) -> f64 {
     if a < TINY || b < TINY || c < TINY {
@@ -41,7 +41,7 @@ pub(super) fn displacement(a: f64, b: f64, c: f64) -> f64 {
     if x >= b {
         return b;
     }
-    // Always one rough step: cheaper than finding out whether the guess was good enough.
+    // One rough step always: it is cheaper than checking whether the guess was good enough.
     x = Place::at::<true>(a, b, x).onwards(c);
     let (mut low, mut high) = (0.0, b);
     for step in 0..MAX_STEPS {
@@ -79,7 +79,7 @@ impl Place {
         Self { a, b, x, u, w, divergence, over_slope: u * w / x }
     }
 
-    /// Whether a Newton step from here is good enough to be the last, and where it ends, rounded up.
+    /// Whether a Newton step from here is accurate enough to be the last, and its end, rounded up.
     #[inline]
     pub(super) fn newton(&self, c: f64) -> (bool, f64) {
         let h = (c - self.divergence) * self.over_slope;
@@ -106,7 +106,7 @@ impl Place {
         (c - self.divergence).abs() * self.over_slope <= self.x
     }
 
-    /// The inverse function to third order, as a quotient, which does not overshoot where 1 - q decays.
+    /// The inverse function to third order, as a quotient, which does not overshoot if `1 - q` decays.
     #[inline]
     pub(super) fn onwards_nearby(&self, c: f64) -> f64 {
         let h = (c - self.divergence) * self.over_slope;
@@ -124,10 +124,10 @@ impl Place {
     }
 }
 
-/// Beyond this share of `b`, [`guess`] looks at the edge instead of at the middle.
+/// Beyond this share of `b`, [`guess`] uses the approximation at the edge instead of the one in the middle.
 pub(super) const EDGE: f64 = 0.7;
 
-/// A first guess for [`displacement`], right to a few per cent for most arms.
+/// A first guess for [`displacement`], accurate to a few per cent for most arms.
 #[inline]
 pub(crate) fn guess(a: f64, b: f64, c: f64) -> f64 {
     let x = middle_guess(a, b, c);
@@ -140,14 +140,14 @@ pub(crate) fn guess(a: f64, b: f64, c: f64) -> f64 {
 pub(super) fn edge_guess(a: f64, b: f64, c: f64) -> f64 {
     let decay = b * libm::exp((a * ln(a) - c) / b);
     let w = (decay * (1.0 + a * decay / b)).min(0.5 * b);
-    // A w that vanishes beside b is the edge itself.
+    // If `w` is negligible beside `b`, this is the edge itself.
     b - w
 }
 
 /// [`guess`] far from the edge.
 ///
-/// The divergence is the integral of `x / (q (1 - q))` from `p`; with the variance taken two thirds of the
-/// way to `q` it becomes quadratic: `x^2 = 2 c V(p + 2 x / 3)`, `V(t) = t (1 - t)`.
+/// The divergence is the integral of `x / (q (1 - q))` from `p`; with the variance at two thirds of the way to `q` it becomes quadratic:
+/// `x^2 = 2 c V(p + 2 x / 3)`, `V(t) = t (1 - t)`.
 #[inline]
 pub(super) fn middle_guess(a: f64, b: f64, c: f64) -> f64 {
     let skew = (b - a) * c * (2.0 / 3.0);
@@ -155,7 +155,7 @@ pub(super) fn middle_guess(a: f64, b: f64, c: f64) -> f64 {
     (skew + sqrt(skew * skew + 2.0 * c * (a * b) * scale)) * (1.0 / scale)
 }
 
-/// [`displacement`] where the arguments are too small for its formulas.
+/// [`displacement`] for arguments that are too small for its formulas.
 #[cold]
 fn displacement_by_bisection(a: f64, b: f64, c: f64) -> f64 {
     let (mut low, mut high) = (0.0, b);

@@ -8,11 +8,11 @@ use crate::math::{ln_ratio, relative_entropy, relative_entropy_of_normal, sqrt};
 const VALUE_ERROR: f64 = 64.0 * f64::EPSILON;
 /// Bound on the relative rounding error of each sum of logarithms in [`Item::shifted`].
 const DIFFERENCE_ERROR: f64 = 16.0 * f64::EPSILON;
-/// Bound on the relative error of `q` that the rounding of `kappa_l q` and `N_l kappa_l q` amounts to.
+/// Bound on the relative error of `q` that is equivalent to the rounding of `kappa_l q` and `N_l kappa_l q`.
 const ARGUMENT_ERROR: f64 = 2.0 * f64::EPSILON;
 /// A Newton step is the last one if its own error is below this share of `q`.
 const STOP: f64 = 2e-15;
-/// More than any search has needed; reaching it costs tightness, never validity.
+/// More steps than any search has needed; reaching the limit costs tightness, not validity.
 const MAX_STEPS: u32 = 100;
 /// Steps from a good guess before the careful search takes over.
 const MAX_REFINEMENTS: u32 = 6;
@@ -44,7 +44,7 @@ struct Point {
     slope: f64,
     curvature: f64,
     third: f64,
-    /// `sum_l |Phi_l'|`: what a relative error of `q` in single positions costs, over `q`.
+    /// `sum_l |Phi_l'|`: the effect of a relative error of `q` in single positions, divided by `q`.
     slope_size: f64,
 }
 
@@ -128,8 +128,7 @@ impl<'a> Item<'a> {
         point
     }
 
-    /// `Phi` at `to`, given what it is at a point `from` not far away: only the differences of logarithms are
-    /// summed.
+    /// `Phi` at `to`, from its value at a nearby point `from`: sums only the differences of logarithms.
     ///
     /// Both points are ordinary in the sense of [`Self::at`].
     #[inline]
@@ -194,7 +193,7 @@ impl<'a> Item<'a> {
     #[inline]
     pub(super) fn solve<const UPPER: bool>(self, totals: &Totals, level: f64) -> f64 {
         let found = match self.guess::<UPPER>(totals, level) {
-            // Few observations allow everything: decided by one look at the edge.
+            // With few observations every value may be allowed: one evaluation at the edge decides.
             Some(guess) if UPPER && guess >= 0.99 => {
                 if self.value(1.0) <= level {
                     return 1.0;
@@ -210,12 +209,10 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// A first guess at the index, from slopes at the pooled estimate; `None` where only a careful search
-    /// will do.
+    /// A first guess at the index, from slopes at the pooled estimate; `None` if it needs the careful search.
     ///
-    /// Near its minimum `m` the function is taken for that of a single position, `n d(mu, mu q / m)`, with
-    /// `mu` and `n` such that the second and third derivatives agree: `mu = (r + 2) / (r + 4)` for
-    /// `r = m Phi''' / Phi''`.
+    /// Near its minimum `m` the function is approximated by that of a single position, `n d(mu, mu q / m)`, with `mu` and `n` such that
+    /// the second and third derivatives agree: `mu = (r + 2) / (r + 4)` for `r = m Phi''' / Phi''`.
     #[inline]
     fn guess<const UPPER: bool>(self, totals: &Totals, level: f64) -> Option<f64> {
         if UPPER && totals.clicks == 0.0 {
@@ -261,7 +258,7 @@ impl<'a> Item<'a> {
         (guess > 0.0).then_some(guess)
     }
 
-    /// Without clicks, `Phi(q) = -sum_l F_l ln(1 - kappa_l q)`; here with one mean `kappa` for all positions.
+    /// The guess without clicks: `Phi(q) = -sum_l F_l ln(1 - kappa_l q)`, with one mean `kappa` for all positions.
     fn guess_without_clicks(self, level: f64) -> f64 {
         let (mut slope, mut curvature) = (0.0, 0.0);
         for (_, failures, kappa) in self.positions() {
@@ -271,7 +268,7 @@ impl<'a> Item<'a> {
         -libm::expm1(-level * curvature / (slope * slope)) * slope / curvature
     }
 
-    /// Steps of third order from a good guess; `None` if one of them looks wrong.
+    /// Steps of third order from a good guess; `None` if one of them is implausible.
     #[inline]
     fn refine<const UPPER: bool>(self, guess: f64, level: f64) -> Option<f64> {
         let ordinary = |q: f64| 1e-30 < q && q < 1.0;
@@ -289,7 +286,7 @@ impl<'a> Item<'a> {
             if !ordinary(q) {
                 return None;
             }
-            // Differences are as accurate as values only nearby.
+            // Differences are as accurate as values only between nearby points.
             let point = if (q - from).abs() <= 0.3 * q {
                 self.shifted(&anchor, from, q)
             } else {
@@ -312,8 +309,7 @@ impl<'a> Item<'a> {
             return edge;
         }
         let bottom = self.at::<false>(theta);
-        // What the level leaves above the minimum, in favour of a larger set by the rounding error of the
-        // minimum.
+        // The level above the minimum, increased by the rounding error of the minimum, so that the set can only grow.
         let budget = level - bottom.value + VALUE_ERROR * bottom.value;
         if budget <= 0.0 {
             return outward::<UPPER>(theta);
@@ -332,7 +328,7 @@ impl<'a> Item<'a> {
                 q = 0.5 * (inner + outer);
             }
             let point = self.at::<false>(q);
-            // Rounding may hide the slope next to a very flat minimum; move out until it shows.
+            // Rounding may hide the slope next to a very flat minimum; move outwards until it is visible.
             let Some(step) = point.step::<UPPER>(q, level) else {
                 inner = q;
                 continue;
@@ -348,11 +344,11 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Where to go from a point of the search.
+/// The possible next points of the search.
 struct Step {
-    /// The end of the Newton step, rounded outward: beyond the root, wherever it started.
+    /// The end of the Newton step, rounded outward: beyond the root, for any start.
     end: f64,
-    /// Whether it is so close to the root that there is no better.
+    /// Whether that end is as close to the root as possible.
     last: bool,
     /// The step of third order.
     onwards: f64,
@@ -392,7 +388,7 @@ impl Point {
     }
 }
 
-/// Rounds away from the arg min, by more than the last operations can have rounded towards it.
+/// Rounds away from the arg min by more than the rounding error of the last operations.
 #[inline]
 fn outward<const UPPER: bool>(q: f64) -> f64 {
     if UPPER { (q * (1.0 + 4.0 * f64::EPSILON)).min(1.0) } else { (q * (1.0 - 4.0 * f64::EPSILON)).max(0.0) }

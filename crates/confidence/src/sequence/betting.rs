@@ -13,9 +13,8 @@ use serde::{Deserialize, Serialize};
 /// plus = prod_i (1 + min(lambda_i, c / m) (X_i - m)),      minus = prod_i (1 - min(lambda_i, c / (1 - m)) (X_i - m))
 /// ```
 ///
-/// If the candidate `m` is the mean, each is a non-negative martingale that starts at 1, and so is their
-/// average. The candidate is rejected when half of the larger one reaches `1 / alpha`. `plus` decreases in
-/// `m` and `minus` increases, whatever the data.
+/// If the candidate `m` is the mean, each is a non-negative martingale that starts at 1, and so is their average. The candidate is
+/// rejected when half of the larger one reaches `1 / alpha`. For any data, `plus` decreases in `m` and `minus` increases.
 ///
 /// ```
 /// use confidence::sequence::Betting;
@@ -31,7 +30,7 @@ pub struct Betting {
     plug_in: PlugIn,
     candidate: f64,
     capital: Capital,
-    /// `2 / alpha`: what the larger capital has to reach.
+    /// `2 / alpha`: the larger capital at which the candidate is rejected.
     goal: f64,
     rejected: bool,
 }
@@ -83,8 +82,7 @@ impl Capital {
 
     #[inline]
     fn bet(&mut self, bet: f64, candidate: f64, x: f64) {
-        // Capital that vanished could not recover. A gift of 1e-300 now and then adds less than that to the
-        // miss probability.
+        // Capital of 0 could not recover. Raising it to 1e-300 adds less than that to the miss probability.
         const LEAST: f64 = 1e-300;
         const MOST: f64 = 1e300;
         let plus_bet = bet.min(TRUNCATION / candidate);
@@ -158,11 +156,11 @@ impl ConfidenceSequence for HedgedBetting {
         let bet = self.plug_in.bet();
         let cells = self.capitals.len() as f64 - 1.0;
         let (start, end) = (self.start, self.end);
-        // Nothing is left on the rare path where everything has been rejected.
+        // The range is empty on the rare path on which every candidate has been rejected.
         let inside = self.capitals.get_mut(start..end).unwrap_or_default();
         for (point, capital) in (start..end).zip(inside) {
             capital.bet(bet, point as f64 / cells, x);
-            // Capitals are monotone in the candidate: everything below (above) is rejected as well.
+            // Capitals are monotone in the candidate: all candidates below (above) are rejected as well.
             if capital.plus >= self.goal {
                 self.start = self.start.max(point + 1);
             }

@@ -1,4 +1,4 @@
-//! Sequences that are KL balls: [`BetaMixture`] and [`KlMixture`].
+//! Confidence sequences that are KL balls: [`BetaMixture`] and [`KlMixture`].
 
 use super::{ConfidenceSequence, Interval, checked};
 use crate::Error;
@@ -9,7 +9,7 @@ use crate::math::{ln, ln_1p};
 use crate::threshold::kl_ucb_entropy;
 use serde::{Deserialize, Serialize};
 
-/// How many observations there were, and their sum.
+/// The number of observations and their sum.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 struct Tally {
     n: u64,
@@ -75,7 +75,7 @@ impl BetaMixture {
         Ok(Self { log_inverse_miss: -ln(checked(miss)?), tally: Tally::default() })
     }
 
-    /// The same after these numbers of observations of 1 and of 0, in any order: for a state that is kept as counts.
+    /// The sequence after these numbers of ones and zeros, in any order: for callers that keep counts.
     ///
     /// # Errors
     ///
@@ -127,8 +127,8 @@ fn ln_beta(a: f64, b: f64) -> f64 {
 /// The KL ball with the mixture rate of Kaufmann and Koolen:
 /// `n d(mean, q) <= 3 ln(1 + ln n) + T(ln(1 / alpha))`.
 ///
-/// `T` is [`mixture_threshold`], about `x + 4 ln(1 + x + sqrt(2 x))`. Grows more slowly than [`BetaMixture`],
-/// from a larger start: it is narrower only for astronomically many observations.
+/// `T` is [`mixture_threshold`], about `x + 4 ln(1 + x + sqrt(2 x))`. Its level grows more slowly than that of [`BetaMixture`] but starts
+/// larger: it is narrower only for astronomically many observations.
 ///
 /// ```
 /// use confidence::sequence::{ConfidenceSequence, KlMixture, mixture_threshold};
@@ -158,7 +158,7 @@ impl KlMixture {
 
     /// What `n d(mean, q)` is compared with, in nats.
     pub fn level(&self) -> f64 {
-        // Before the first observation as at the first one.
+        // Before the first observation, the level is that of the first one.
         3.0 * ln_1p(ln(self.tally.n.max(1) as f64)) + self.threshold
     }
 }

@@ -1,10 +1,10 @@
-//! [`KlUcbArms`]: everything that an inverted test of many arms has to remember.
+//! [`KlUcbArms`]: the state of an inverted test of many arms.
 
 use super::kl_ucb::{KlUcbThreshold, kl_ucb_entropy};
 use serde::{Deserialize, Serialize};
 use std::vec::Vec;
 
-/// Counts of many arms, kept ready for [`KlUcbThreshold`]: exact, and rounded for a first scan.
+/// Counts of many arms, prepared for [`KlUcbThreshold`]: exact, and rounded for a first scan.
 ///
 /// Needs the standard library (feature `std`) for its memory. After each observation, [`Self::set`] the arm;
 /// each round, ask for the [`Self::candidates`].
@@ -32,7 +32,7 @@ pub struct KlUcbArms {
 }
 
 impl KlUcbArms {
-    /// This many arms, none of which has been shown.
+    /// Creates `n_arms` arms without observations.
     pub fn new(n_arms: usize) -> Self {
         Self {
             clicks: std::vec![0.0; n_arms],
@@ -54,11 +54,11 @@ impl KlUcbArms {
         self.clicks.is_empty()
     }
 
-    /// Sets the arm's clicks and failures; negative numbers count as 0. Two logarithms.
+    /// Sets the arm's clicks and failures; negative numbers count as 0. Cost: two logarithms.
     ///
     /// # Panics
     ///
-    /// If there is no such arm.
+    /// If `arm` is out of range.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is the point")]
     pub fn set(&mut self, arm: usize, clicks: f64, failures: f64) {
@@ -73,8 +73,8 @@ impl KlUcbArms {
     /// Calls `found` with each arm that `threshold` does not [exclude](KlUcbThreshold::excludes) at this
     /// level, in order.
     ///
-    /// A scan of the rounded numbers first, the exact test only for those that it leaves: time proportional
-    /// to the number of arms, less than half a nanosecond each while few are left.
+    /// It scans the rounded numbers first and applies the exact test only to the arms that remain. The time is proportional to the number
+    /// of arms, less than half a nanosecond each if few remain.
     #[inline]
     pub fn candidates(&self, threshold: &KlUcbThreshold, level: f64, mut found: impl FnMut(usize)) {
         let exact = |arm: usize| {

@@ -1,9 +1,9 @@
-//! [`KlUcbThreshold`]: single arms and scans of many.
+//! [`KlUcbThreshold`]: inverted tests of single arms and scans of many.
 
 use super::{Kind, SLACK, weighted_log_ratio};
 use crate::math::{ln, ln_1p};
 
-/// `S ln(S / n) + F ln(F / n)`: what an arm has to remember for [`KlUcbThreshold`], in nats, never positive.
+/// `S ln(S / n) + F ln(F / n)`, the value to cache per arm for [`KlUcbThreshold`], in nats; never positive.
 ///
 /// ```
 /// // One click, one failure: 2 ln(1/2)
@@ -16,7 +16,7 @@ pub fn kl_ucb_entropy(clicks: f64, failures: f64) -> f64 {
     weighted_log_ratio(clicks, n, -failures) + weighted_log_ratio(failures, n, -clicks)
 }
 
-/// The level that the solvers use: not negative, and no information for NaN.
+/// The level that the solvers use: not negative, and `+inf` for NaN.
 #[inline]
 fn usable(level: f64) -> f64 {
     if level.is_nan() { f64::INFINITY } else { level.max(0.0) }
@@ -32,7 +32,7 @@ pub struct KlUcbThreshold {
     low_click: f64,
     low_failure: f64,
     low_odds: f64,
-    /// The same raised by the slack, for [`Self::includes`].
+    /// `|ln q|` and `|ln(1 - q)|`, raised by the slack, for [`Self::includes`].
     high_click: f64,
     high_failure: f64,
     high_odds: f64,
@@ -138,10 +138,10 @@ impl KlUcbThreshold {
         }
     }
 
-    /// Calls `found` with the index of each arm that is not excluded, in order: the only ones worth solving.
+    /// Calls `found` with the index of each arm that is not excluded, in order. Only these arms need to be solved.
     ///
-    /// The slices hold the arms' [`kl_ucb_entropy`], clicks and failures; their common length counts. This is
-    /// the test for many arms of which few pass: less than a nanosecond an arm.
+    /// The slices hold the arms' [`kl_ucb_entropy`], clicks and failures, and are cut to their common length. Use this test for many arms
+    /// of which few pass: it takes less than a nanosecond per arm.
     ///
     /// ```
     /// use confidence::{KlUcbThreshold, kl_ucb_entropy};
@@ -194,12 +194,11 @@ impl KlUcbThreshold {
         }
     }
 
-    /// [`Self::candidates`] on counts and entropies rounded to `f32`: twice as fast, and now and then an arm
-    /// too many.
+    /// [`Self::candidates`] on counts and entropies rounded to `f32`: twice as fast, but it sometimes finds an extra arm.
     ///
-    /// Calls `found` for each arm that is not *clearly* excluded, with a slack of 2^-20 instead of 2^-42,
-    /// which allows for all roundings to `f32`, those of the arguments (`as f32`) included. So every arm that
-    /// [`Self::candidates`] finds is found, and all that it costs is that a few more arms are solved.
+    /// Calls `found` for each arm that is not *clearly* excluded, with a slack of 2^-20 instead of 2^-42, which covers all roundings to
+    /// `f32`, including those of the arguments (`as f32`). So it finds every arm that [`Self::candidates`] finds; the only cost is that
+    /// the caller solves for a few more arms.
     ///
     /// ```
     /// use confidence::{KlUcbThreshold, kl_ucb_entropy};

@@ -1,11 +1,11 @@
-//! [`MultiPositionThreshold`].
+//! [`MultiPositionThreshold`]: inverted tests of the multi-position index.
 
 use super::{Kind, SLACK, weighted_log_ratio};
 use crate::Error;
 use crate::math::{ln, ln_1p};
 use crate::multi_position::{self, LEAST_EXAMINATION};
 
-/// Relative error of `q`, and of a computed arg min, that the sign of the slope allows for.
+/// Relative error of `q`, and of a computed arg min, that must not change the sign of the slope.
 const SLOPE_SLACK: f64 = 1.0 / (1_u64 << 46) as f64;
 
 /// The most positions that [`MultiPositionThreshold`] holds.
@@ -13,7 +13,8 @@ pub const MAX_POSITIONS: usize = 64;
 
 /// `S ln(S / (N kappa)) + F ln(F / N)` of one position: an item's `H` is the sum over its positions, in nats.
 ///
-/// A position that is never examined adds nothing.
+/// A position that is never
+/// examined contributes 0.
 ///
 /// ```
 /// // One click in two shows, examined half of the time: 1 ln(1 / 1) + 1 ln(1 / 2)
@@ -30,16 +31,16 @@ pub fn multi_position_entropy(clicks: f64, failures: f64, examination: f64) -> f
     weighted_log_ratio(clicks, expected, clicks - expected) + weighted_log_ratio(failures, n, -clicks)
 }
 
-/// The level that the solver uses: not negative, and no information for NaN.
+/// The level that the solver uses: not negative, and `+inf` for NaN.
 #[inline]
 fn multi_position_level(level: f64) -> f64 {
     if level.is_nan() { f64::INFINITY } else { multi_position::usable(level) }
 }
 
-/// A threshold that upper multi-position indices of many items are compared with; made once, set every round.
+/// A threshold for the upper multi-position indices of many items; create it once, then set it every round.
 ///
-/// An item is described by its `entropy` (the sum of [`multi_position_entropy`] over positions), all its
-/// clicks at positions with positive examination probability, and its failures at each position.
+/// An item is described by its `entropy` (the sum of [`multi_position_entropy`] over positions), the number of its clicks at positions
+/// with positive examination probability, and its failures at each position.
 ///
 /// ```
 /// use confidence::{MultiPositionThreshold, multi_position_entropy, multi_position_upper};
@@ -71,7 +72,7 @@ pub struct MultiPositionThreshold {
     steepest: f64,
 }
 
-/// An item beside a threshold.
+/// An item compared with a threshold.
 struct Comparison {
     /// `Phi(q)`.
     divergence: f64,
@@ -82,7 +83,7 @@ struct Comparison {
 }
 
 impl MultiPositionThreshold {
-    /// A threshold for items shown at positions with these examination probabilities; at 0 until [`Self::set`].
+    /// A threshold for items shown at positions with these examination probabilities; it is 0 until [`Self::set`].
     ///
     /// Values outside `[0, 1]` count as the nearer edge, NaN as 0.
     ///
@@ -108,7 +109,7 @@ impl MultiPositionThreshold {
         })
     }
 
-    /// Moves the threshold to `q`, any number: one logarithm a position.
+    /// Moves the threshold to `q`, any number. Cost: one logarithm per position.
     #[inline]
     pub fn set(&mut self, q: f64) {
         self.kind = Kind::of(q);

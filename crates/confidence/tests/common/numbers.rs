@@ -1,6 +1,6 @@
-//! Numbers without a generator crate.
+//! Pseudo-random numbers without a generator crate.
 
-/// Pseudo-random numbers for tests that want more cases than quickcheck makes, and the same ones every time.
+/// Reproducible pseudo-random numbers for tests that need more cases than quickcheck makes.
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {

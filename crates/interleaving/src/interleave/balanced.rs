@@ -15,7 +15,7 @@
 //! | `next` | `k_a`, `k_b` | 2 | 0-based ranks |
 //! | `ranks` | positions of `i` in A and B | 2 a shown document | 0-based ranks |
 //!
-//! Numerics: integers only. Complexity: O(length) a list, since a document is in it when the other pointer has passed it.
+//! Numerics: integers only. Complexity: O(length) per list, since a document is in it when the other pointer has passed it.
 //!
 //! # Examples
 //!

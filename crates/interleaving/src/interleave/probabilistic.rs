@@ -22,10 +22,10 @@
 //! | `weight` | `1 / r(d)^3`, tau = 3 | one a rank | - |
 //! | `below` | sums of `weight` over better ranks | one more | - |
 //! | `left` | the softmax's denominator | 2 | - |
-//! | `lean` | 2 P(a = first given list) - 1 | one a position | clicks of the first less those of the second, for a click |
+//! | `lean` | 2 P(a = first given list) - 1 | one per position | clicks of the first less those of the second, for a click |
 //!
 //! Numerics: rankers that are identical have leans of exactly 0, rankers that change places exactly opposite ones. Complexity:
-//! O(length^2 + length log n) a list for rankings of n documents, and a table of the longest ranking so far.
+//! O(length^2 + length log n) per list for rankings of n documents, and a table of the longest ranking so far.
 //!
 //! # Examples
 //!

@@ -14,7 +14,7 @@
 //! | `note` | `TeamA` | bit set over positions | - |
 //! | `picked` | size of `TeamA`, `TeamB` | 2 | documents |
 //!
-//! Numerics: integers only. Complexity: O(length^2) a list, the square being comparisons of numbers in one cache line.
+//! Numerics: integers only. Complexity: O(length^2) per list, the square being comparisons of numbers in one cache line.
 //!
 //! # Examples
 //!

@@ -1,8 +1,9 @@
-//! Sweeps at once against round by round: the same law of regret, clicks and times of elimination.
+//! Whole sweeps and the round loop give the same distributions of regret, clicks and times of elimination.
 //!
-//! Two samples of [`RUNS`] runs each. By the inequality of Dvoretzky, Kiefer, Wolfowitz and Massart each empirical distribution function
-//! is within `sqrt(ln(4 / alpha) / (2 RUNS))` of the true one but for a probability of `alpha / 2`, so two of the same law are within
-//! twice that of each other but for `alpha`, 1e-6 a check. The wrong simulations below are noticed.
+//! The tests compare two samples of [`RUNS`] runs each. By the inequality of Dvoretzky, Kiefer, Wolfowitz and Massart, an empirical
+//! distribution function is within `sqrt(ln(4 / alpha) / (2 RUNS))` of the true one, except with probability `alpha / 2`. So two samples
+//! of the same distribution are within twice that distance, except with probability `alpha`, 1e-6 per check. The wrong simulations below
+//! fail.
 
 use super::*;
 use crate::play;
@@ -12,7 +13,7 @@ use rand::Rng;
 const RUNS: u64 = 6000;
 const HORIZON: u64 = 60_000;
 
-/// What is compared, a sample each.
+/// The compared quantities, one sample each.
 #[derive(Debug, Default)]
 struct Samples {
     names: Vec<String>,
@@ -30,7 +31,7 @@ impl Samples {
         }
     }
 
-    /// The names of what differs between the two.
+    /// The names of the quantities whose distributions differ.
     fn differences(&self, other: &Self) -> Vec<String> {
         let allowed = 2.0 * (libm::log(4.0 / 1e-6) / (2.0 * RUNS as f64)).sqrt();
         let pairs = self.values.iter().zip(&other.values);
@@ -58,7 +59,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().chain(&b).map(|&value| (below(&a, value) - below(&b, value)).abs()).fold(0.0, f64::max)
 }
 
-/// Plays stretch by stretch, each to another checkpoint, and looks who is left at each.
+/// Plays to one checkpoint after another, and records which rows and columns remain at each.
 fn samples<P: InSweeps>(
     model: &RankOneModel,
     seed: u64,
@@ -95,7 +96,7 @@ fn samples<P: InSweeps>(
     samples
 }
 
-/// Rows and columns some of which tie, fall early, or late.
+/// Rows and columns some of which tie, some are eliminated early, and some late.
 fn users() -> RankOneModel {
     RankOneModel::from_values(&[0.3, 0.8, 0.65, 0.3, 0.8], &[0.9, 0.45, 0.7, 0.45]).expect("valid")
 }
@@ -112,7 +113,7 @@ fn rank1_elim_in_stages_has_the_law_of_the_round_loop() {
         let (rounds, stages) =
             (samples(&model, 1, fresh, sides, false), samples(&model, 2, fresh, sides, true));
         assert_eq!(rounds.differences(&stages), Vec::<String>::new());
-        // Something happens: rows are lost early and late, and regret varies.
+        // The sample is not degenerate: rows are eliminated early and late, and regret varies.
         let lost = |sample: &Vec<f64>| sample.iter().any(|&left| left != sample[0]);
         assert!(
             rounds
@@ -143,11 +144,11 @@ struct Wrong {
 
 #[derive(Debug, Clone, Copy)]
 enum Fault {
-    /// Partners are drawn among those that are left, not among all that they stand for.
+    /// Wrong: partners are drawn among the remaining ones, not among all indices that they represent.
     Unweighted,
-    /// Every row has partners of its own.
+    /// Wrong: every row has its own partners.
     OwnPartners,
-    /// Clicks are what is expected, without their spread.
+    /// Wrong: clicks equal their expectation, without variance.
     NoSpread,
 }
 
@@ -240,7 +241,7 @@ fn wrong_sweeps_are_noticed() {
     }
 }
 
-/// A curve's checkpoints do not move it: regret and clicks at the horizon have the same law however often one looks.
+/// Regret and clicks at the horizon have the same distribution for any number of checkpoints.
 #[test]
 fn checkpoints_may_be_anywhere() {
     let model = users();
@@ -255,13 +256,13 @@ fn checkpoints_may_be_anywhere() {
         &mut streams.policy("x", 0),
     );
     assert_eq!(curve.regret.len(), 1000);
-    // With a checkpoint every round nothing is played at once, and the round loop does the same.
+    // With a checkpoint in every round no sweeps are played at once, and the result equals the round loop's.
     let mut other = Rank1Elim::kl(model.shape(), 1000);
     let same = play(&model, &mut other, &schedule, &mut streams.environment(0), &mut streams.policy("x", 0));
     assert_eq!(curve, same);
 }
 
-/// Plays one policy in stages; its curve, and who is left of each side.
+/// Plays one policy in stages; returns its curve and the remaining rows and columns.
 fn odd<P: InSweeps>(
     model: &RankOneModel,
     mut policy: P,
@@ -275,8 +276,8 @@ fn odd<P: InSweeps>(
     (curve, left(&policy))
 }
 
-/// All rows zero, one row, one column, one cell, several best cells, all cells alike; each to horizons of which all but the last end
-/// within the first stage, when nobody is out yet.
+/// All rows zero, one row, one column, one cell, several best cells, all cells alike; each with several horizons, all but the last of
+/// which end within the first stage, before any elimination.
 #[test]
 fn odd_tables_and_short_horizons_are_played_in_stages() {
     for (rows, columns) in [
@@ -305,7 +306,7 @@ fn odd_tables_and_short_horizons_are_played_in_stages() {
                 if horizon <= 5 && !left.is_empty() {
                     assert_eq!(left, all, "horizon {horizon}");
                 }
-                // Where something can be lost, it is found out in the end.
+                // If regret is possible, the policy finds the best cell in the end.
                 assert!(horizon < 200_000 || regret <= 0.3 * worst * horizon as f64, "{regret} of {model:?}");
             }
         }
