@@ -2,9 +2,9 @@ use super::*;
 use crate::DataInstances;
 use crate::toml_reader::Source;
 
-/// A spec without fault.
+/// A valid spec.
 const GOOD: &str = include_str!("../../../click-bandits/tests/data/bad_spec/good.toml");
-/// Faults that can be made in it; the file says how to read it.
+/// Errors that can be made in it; the file describes its format.
 const FAULTS: &str = include_str!("../../../click-bandits/tests/data/bad_spec/faults.txt");
 
 fn read(text: &str) -> Result<Experiment, Error> {
@@ -12,7 +12,7 @@ fn read(text: &str) -> Result<Experiment, Error> {
     Experiment::from_document(&source.parse()?)
 }
 
-/// The error of the good spec with one text replaced by another.
+/// The error of the valid spec after one text is replaced by another.
 fn error(from: &str, to: &str) -> String {
     assert!(GOOD.contains(from), "{from:?} is not in the spec");
     match read(&GOOD.replacen(from, to, 1)) {
@@ -495,12 +495,12 @@ fn what_belongs_to_another_task_is_refused() {
         (
             "seed = 1",
             "seed = 1\ncheckpoints = [5]",
-            "spec.toml:6:15: checkpoints: task \"identify\" looks at the end of a run only: leave it out",
+            "spec.toml:6:15: checkpoints: task \"identify\" has results at the end of a run only: leave it out",
         ),
         (
             "cascade-bai\"\nepsilon = 0.1",
             "cascade-ts\"",
-            "spec.toml:13:10: policies[0].policy: \"cascade-ts\" never stops: expected a policy that does, as \"cascade-bai\"",
+            "spec.toml:13:10: policies[0].policy: \"cascade-ts\" never stops: expected a policy that does, such as \"cascade-bai\"",
         ),
         (
             "identify\"\nmax_steps",
@@ -554,7 +554,7 @@ fn dueling_faults_have_their_place() {
         (matrix, "[[0.5]]", "8:15: instances[0].preferences: "),
         ("0.3, 0.2", "0.3, nan", "8:56: instances[0].preferences[2][1]: nan is not allowed"),
         ("0.3, 0.2", "0.4, 0.2", "8:15: instances[0].preferences: "),
-        ("preferences = ", "file = \"a\"\npreferences = ", "8:8: instances[0].file: `preferences` says"),
+        ("preferences = ", "file = \"a\"\npreferences = ", "8:8: instances[0].file: `preferences` already"),
         ("preferences", "arms", "6:1: instances[0].preferences: missing key: expected rows of probabilities"),
         ("[[policies]]", "arms = [0]\n[[policies]]", "9:8: instances[0].arms: "),
         ("[[policies]]", "arms = [0, 3]\n[[policies]]", "9:12: instances[0].arms[1]: 3 is too large"),
@@ -574,7 +574,7 @@ fn dueling_faults_have_their_place() {
         (
             "\"rucb\"",
             "\"rsf-ts\"\nread-as = \"cascade\"",
-            "11:11: policies[0].read-as: answers on a list and on a pair cannot be read as each other",
+            "11:11: policies[0].read-as: feedback on a list and on a pair cannot be read as each other",
         ),
     ] {
         let found = error(from, to);
