@@ -41,7 +41,9 @@ impl Task {
         let reason = match (self, key) {
             (Self::Identify, "horizon") => "ends when the policy stops: expected `max_steps` in its place",
             (Self::Regret | Self::Budget, "max_steps") => "plays the whole `horizon`: leave it out",
-            (Self::Identify | Self::Budget, "checkpoints") => "has results at the end of a run only: leave it out",
+            (Self::Identify | Self::Budget, "checkpoints") => {
+                "has results at the end of a run only: leave it out"
+            }
             _ => return None,
         };
         Some(format!("task {:?} {reason}", self.name()))

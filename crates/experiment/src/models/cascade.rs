@@ -114,7 +114,9 @@ fn read(table: &Table<'_>) -> Result<CascadeModel, Error> {
         Some(two_values) => match table.field("attraction") {
             None => two_values.clone(),
             Some(list) => {
-                return Err(list.error("`two-values` already gives the attraction: expected one or the other"));
+                return Err(
+                    list.error("`two-values` already gives the attraction: expected one or the other")
+                );
             }
         },
     };

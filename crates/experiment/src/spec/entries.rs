@@ -50,9 +50,7 @@ fn read_told(table: &Table<'_>, field: &Field<'_>, spec: &PolicySpec) -> Result<
         return Err(field.error(format!("{} found: expected \"gamma\"", field.describe())));
     }
     match table.field("gamma") {
-        Some(gamma) if is_told_gamma(spec) => {
-            Err(gamma.error(GAMMA_IS_TOLD))
-        }
+        Some(gamma) if is_told_gamma(spec) => Err(gamma.error(GAMMA_IS_TOLD)),
         _ => Ok(()),
     }
 }
@@ -215,7 +213,7 @@ fn check_position(spec: &PolicySpec, instances: &Instances) -> Result<(), Fault>
 
 /// Refuses a policy that would need too much memory for the items or cells of an instance.
 fn check_limit(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
-    let (of, counted, found, most) = match entry.spec.row().limit {
+    let (of, plural, found, most) = match entry.spec.row().limit {
         Limit::Cells(most) => ("cell", "cells", instances.users().most_cells().unwrap_or(0), most),
         Limit::Items(most) => {
             let items = instances.shapes().into_iter().map(ListShape::n_items).max();
@@ -229,7 +227,7 @@ fn check_limit(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
     Err(Fault::new(
         "policy",
         format!(
-            "{:?} keeps numbers for every {of}, and an instance has {found} {counted}: at most {most} are supported",
+            "{:?} keeps numbers for every {of}, and an instance has {found} {plural}: at most {most} are supported",
             entry.name
         ),
     ))

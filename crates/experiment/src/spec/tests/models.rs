@@ -144,12 +144,12 @@ fn a_policy_needs_read_as_on_users_of_another_model_and_nowhere_else() {
             "policy = \"cascade-ts\"\nread-as = \"cascade\"",
             "the users are \"cascade\" already: leave it out",
         ),
+        (CASCADE, "policy = \"cascade-ts\"\nkappa = [1.0, 0.5]", "does not use examination: leave it out"),
         (
             CASCADE,
-            "policy = \"cascade-ts\"\nkappa = [1.0, 0.5]",
-            "does not use examination: leave it out",
+            "policy = \"uniform\"\nread-as = \"dcm\"",
+            "reads the clicks of any model as they are: leave it out",
         ),
-        (CASCADE, "policy = \"uniform\"\nread-as = \"dcm\"", "reads the clicks of any model as they are: leave it out"),
         (CASCADE, "policy = \"pie\"\nposition = 2", "position 2 is not in the list of instances[0]"),
         (PBM, "policy = \"pbm-ts\"\nkappa = [1.0, 1.5]", "policies[0].kappa[1]: "),
     ] {
