@@ -7,7 +7,7 @@ use plotters::coord::Shift;
 use plotters::drawing::DrawingArea;
 use plotters::element::{PathElement, Text};
 use plotters::style::text_anchor::Pos;
-use plotters::style::{Color as _, FontStyle, IntoFont as _, RGBColor, ShapeStyle, TextStyle};
+use plotters::style::{FontStyle, IntoFont as _, RGBColor, ShapeStyle, TextStyle};
 
 /// The size of a picture in the units of the drawing library, in multiples of the size at which it is shown.
 pub(super) const UNIT: f64 = 10.0;
