@@ -1,7 +1,7 @@
 //! Records the compiler and the commit of the build, for `manifest.json`.
 //!
-//! The commit is left out if it is unknown: without git, in an archive of the source, or in a checkout of another project. The script writes
-//! no file.
+//! The commit is left out if it is unknown: without git, in an archive of the source, or in a checkout of another project. The script
+//! writes no file.
 
 use std::env;
 use std::path::{Path, PathBuf};

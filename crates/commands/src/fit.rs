@@ -1,8 +1,8 @@
 //! `fit`: fits click models to a click log, with intervals; compares them on held-out data; writes an experiment with the log's users.
 //!
-//! The log is read twice. The first reading fits the written parameters to the whole log. The second reading holds data out for the comparison:
-//! one session in `--held-out`, drawn by its place in the log, or one impression if lines are not sessions. A file of counts is read once. Files do
-//! not depend on the number of threads.
+//! The log is read twice. The first reading fits the written parameters to the whole log. The second reading holds data out for the
+//! comparison: one session in `--held-out`, drawn by its place in the log, or one impression if lines are not sessions. A file of counts is
+//! read once. Files do not depend on the number of threads.
 
 mod arguments;
 mod figures;
@@ -83,7 +83,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 ///
 /// # Errors
 ///
-/// The arguments do not go together; the log cannot be read; nothing passes the filter. Before the log is parsed: the directory cannot be used.
+/// The arguments do not go together; the log cannot be read; nothing passes the filter. Before the log is parsed: the directory cannot be
+/// used.
 fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<()>) -> Result<Outcome> {
     let started = Moment::now();
     let source = Source::new(arguments)?;

@@ -5,11 +5,11 @@
 //! click-bandits preferences --letor collection.txt.gz --out DIR
 //! ```
 //!
-//! The report has the winners of a matrix, its cycles, its transitivity, and the shares of subsets with a winner. It is printed, and written
-//! to DIR as `report.json` and `index.html`.
+//! The report has the winners of a matrix, its cycles, its transitivity, and the shares of subsets with a winner. It is printed, and
+//! written to DIR as `report.json` and `index.html`.
 //!
-//! A LETOR collection has one ranker for each feature. Every pair of rankers is compared by interleaving, which gives an estimated matrix. Its
-//! report also has the sampling error, and names a winner only if the comparisons are sufficient. [`estimate`] lists the other files.
+//! A LETOR collection has one ranker for each feature. Every pair of rankers is compared by interleaving, which gives an estimated matrix.
+//! Its report also has the sampling error, and names a winner only if the comparisons are sufficient. [`estimate`] lists the other files.
 
 mod estimate;
 mod page;

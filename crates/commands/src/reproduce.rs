@@ -45,8 +45,8 @@ use std::sync::Arc;
 pub(crate) struct Arguments {
     /// Directory with `experiment.toml` and `claims.toml`
     pub(crate) experiment: PathBuf,
-    /// Run only the panels that take measured queries, on these data: a JSON file of queries (its name ends in .json), or a click log, to which
-    /// queries are first fitted (into OUT/fitted)
+    /// Run only the panels that take measured queries, on these data: a JSON file of queries (its name ends in .json), or a click log, to
+    /// which queries are first fitted (into OUT/fitted)
     #[arg(long, value_name = "FILE", visible_alias = "log")]
     pub(crate) data: Option<PathBuf>,
     /// Run only the panels with a preference matrix from a file, on this matrix (text) instead
@@ -58,7 +58,8 @@ pub(crate) struct Arguments {
     /// Directory for the report and the results
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// Run a check of about a minute, with fewer runs and, for some claims, smaller instances; it fails if more than a tenth of the claims stay open
+    /// Run a check of about a minute, with fewer runs and, for some claims, smaller instances; it fails if more than a tenth of the claims
+    /// stay open
     #[arg(long)]
     pub(crate) quick: bool,
     /// Number of threads [default: one per core]

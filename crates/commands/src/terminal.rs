@@ -1,7 +1,7 @@
 //! Text for standard output and standard error.
 //!
-//! Names may come from untrusted files, and some characters control a terminal. Such characters are written in the form `\u{1b}`. Column widths
-//! are those of a terminal, so that names in any script are aligned.
+//! Names may come from untrusted files, and some characters control a terminal. Such characters are written in the form `\u{1b}`. Column
+//! widths are those of a terminal, so that names in any script are aligned.
 
 use anyhow::{Context as _, Result};
 use std::borrow::Cow;
@@ -52,8 +52,8 @@ pub(crate) fn left(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(text.width())))
 }
 
-/// Whether a character controls a terminal instead of being shown: control characters, line breaks, and characters that change the direction of
-/// the text.
+/// Whether a character controls a terminal instead of being shown: control characters, line breaks, and characters that change the
+/// direction of the text.
 fn controls_terminal(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -1,7 +1,7 @@
 //! Which output is kept when a signal ends the program. For programs that handle signals.
 //!
-//! A signal handler calls [`hold`] before it reports and exits, so it waits until all files of a directory are in place. A signal concerns the
-//! whole process, so this state is global: the only global state of the workspace.
+//! A signal handler calls [`hold`] before it reports and exits, so it waits until all files of a directory are in place. A signal concerns
+//! the whole process, so this state is global: the only global state of the workspace.
 
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};

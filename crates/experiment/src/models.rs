@@ -11,8 +11,9 @@
 //!   row and the first column have probability .75, all others .25. Or
 //!   `calibrated = { items = 871, positions = 10, mu = 0.13, p_max = 0.85, seed = 1 }`: drawn to match this summary, not measured
 //!   ([`click_models::RankOneModel::calibrated`]).
-//! - `dueling`: `preferences`, the matrix of the probabilities `p_ij` with which item `i` is preferred to item `j`; or `file`, such a matrix as
-//!   text. `arms` (optional) selects items: a list, or `{ random = 16, subsets = 100 }` for 100 random subsets of 16 items, each an instance.
+//! - `dueling`: `preferences`, the matrix of the probabilities `p_ij` with which item `i` is preferred to item `j`; or `file`, such a
+//!   matrix as text. `arms` (optional) selects items: a list, or `{ random = 16, subsets = 100 }` for 100 random subsets of 16 items, each
+//!   an instance.
 //!
 //! The file of a model has everything particular to it: how its parameters are read and written, what readers call them, the unit of
 //! regret, lower bounds, and how it is played.

@@ -1,8 +1,8 @@
 //! Claims of papers as statistical tests, and their verdicts.
 //!
 //! A claim consists of comparisons. It is **reproduced** if every comparison is significant in the direction that the paper states,
-//! **contradicted** if any is significant in the other direction, and **undecided** otherwise. Each of the first two verdicts is wrong with a
-//! probability of at most the claim's level (0.001 by default), whatever the number of comparisons ([`Levels`]).
+//! **contradicted** if any is significant in the other direction, and **undecided** otherwise. Each of the first two verdicts is wrong with
+//! a probability of at most the claim's level (0.001 by default), whatever the number of comparisons ([`Levels`]).
 //!
 //! The statistic of a comparison is a mean over the runs divided by its standard error. It is judged one-sided with Student's t
 //! distribution; too few runs decide nothing. Two policies, or two variants of an experiment, meet the same users, so they are compared
@@ -14,8 +14,8 @@
 //! If runs end with an answer, the same comparisons apply to stopping times, observations, or the shares of runs with a wrong answer or
 //! without one. A single share is judged by exact binomial tests.
 //!
-//! Every claim has a known verdict and the evidence for it (a larger run with another seed). A check fails if it finds the opposite. A check
-//! at full scale also fails if it finds nothing.
+//! Every claim has a known verdict and the evidence for it (a larger run with another seed). A check fails if it finds the opposite. A
+//! check at full scale also fails if it finds nothing.
 
 pub mod below_bound;
 pub mod condorcet;

@@ -1,7 +1,7 @@
 //! HTML pages that need no other files: no scripts, no fonts, no network.
 //!
-//! Text enters a page only through [`Html::text`] or [`escaped`]. [`Html::raw`] is for markup written in this program and for figures that it
-//! drew.
+//! Text enters a page only through [`Html::text`] or [`escaped`]. [`Html::raw`] is for markup written in this program and for figures that
+//! it drew.
 
 use super::text::is_in_xml;
 

@@ -2,9 +2,9 @@
 //!
 //! `S_xx` and `S_xy` are sums of products of the deviations of `x^power` and `y` from their means. Then `slope = S_xy / S_xx`. The variance
 //! `s^2` of the residuals has `n - 2` degrees of freedom. The standard error of the slope is `s / sqrt(S_xx)`, that of the intercept
-//! `s sqrt(1 / n + mean^2 / S_xx)`. `R^2` is the share of the variance of `y` that the curve explains. The p-value compares the curve with a
-//! constant: it is twice the tail of Student's t distribution beyond `slope / se`, which for a single slope is the F test. The band is the 95 %
-//! confidence interval of the curve at each place, not of single measurements.
+//! `s sqrt(1 / n + mean^2 / S_xx)`. `R^2` is the share of the variance of `y` that the curve explains. The p-value compares the curve with
+//! a constant: it is twice the tail of Student's t distribution beyond `slope / se`, which for a single slope is the F test. The band is
+//! the 95 % confidence interval of the curve at each place, not of single measurements.
 
 use super::student;
 
@@ -94,8 +94,8 @@ impl LeastSquares {
 mod tests {
     use super::*;
 
-    /// x = 1, 2, 3, 4 and y = 3, 5, 4, 8: `S_xx` = 5, `S_xy` = 7, `S_yy` = 14; slope 1.4, intercept 1.5, residuals .1, .7, -1.7, .9 with the
-    /// sum of squares 4.2, so R^2 = .7, s^2 = 2.1.
+    /// x = 1, 2, 3, 4 and y = 3, 5, 4, 8: `S_xx` = 5, `S_xy` = 7, `S_yy` = 14; slope 1.4, intercept 1.5, residuals .1, .7, -1.7, .9 with
+    /// the sum of squares 4.2, so R^2 = .7, s^2 = 2.1.
     #[test]
     fn the_fit_of_a_line_is_that_computed_by_hand() {
         let points = [(1.0, 3.0), (2.0, 5.0), (3.0, 4.0), (4.0, 8.0)];

@@ -1,7 +1,7 @@
 //! The directory of a report: which reproduction owns it, and how the report's files are written.
 //!
-//! The `claims.json` of a directory names the reproduction that owns it. Files that this program did not write are left alone. If such a file
-//! has a name that the report needs, the directory is refused before anything is simulated.
+//! The `claims.json` of a directory names the reproduction that owns it. Files that this program did not write are left alone. If such a
+//! file has a name that the report needs, the directory is refused before anything is simulated.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -68,8 +68,8 @@ impl Owner {
     }
 }
 
-/// Refuses a directory with another report. Also refuses to replace a file that this program did not write by a file of the report; `figures`
-/// are paths of such files relative to `dir`. Changes nothing.
+/// Refuses a directory with another report. Also refuses to replace a file that this program did not write by a file of the report;
+/// `figures` are paths of such files relative to `dir`. Changes nothing.
 ///
 /// # Errors
 ///

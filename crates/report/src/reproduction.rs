@@ -307,8 +307,9 @@ impl Reproduction {
 
     /// Reads the files at one extent.
     ///
-    /// With `queries`, only panels that take data are kept: those with `instances = "data"`, and, if the experiment says how to read its log,
-    /// those that share instances. Without `queries`, panels with `instances = "data"` are not run, and claims about them cannot be tested.
+    /// With `queries`, only panels that take data are kept: those with `instances = "data"`, and, if the experiment says how to read its
+    /// log, those that share instances. Without `queries`, panels with `instances = "data"` are not run, and claims about them cannot be
+    /// tested.
     fn at(
         experiment: &Source,
         claims: &Source,

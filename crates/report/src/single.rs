@@ -12,8 +12,8 @@ use std::path::Path;
 /// The file of the page.
 const PAGE: &str = "index.html";
 
-/// Runs an experiment and writes to `dir`: the files of [`Runner::run_into`], the default figures of its task, and `index.html`, a page with
-/// figures and final values that needs no other files.
+/// Runs an experiment and writes to `dir`: the files of [`Runner::run_into`], the default figures of its task, and `index.html`, a page
+/// with figures and final values that needs no other files.
 ///
 /// # Errors
 ///

@@ -1,10 +1,11 @@
 //! Tails and quantiles of Student's t distribution, and confidence intervals.
 //!
-//! The mean of n independent runs, divided by its estimated standard error, has approximately Student's t distribution with n - 1 degrees of
-//! freedom if each run sums up many rounds. With thousands of runs this is the normal distribution; with twenty its tails are clearly heavier.
+//! The mean of n independent runs, divided by its estimated standard error, has approximately Student's t distribution with n - 1 degrees
+//! of freedom if each run sums up many rounds. With thousands of runs this is the normal distribution; with twenty its tails are clearly
+//! heavier.
 //!
-//! The tail is computed by statrs, the quantile from the tail by bisection. The quantile of statrs is off by 2e-5 at 999,999 degrees of freedom
-//! and level 0.025, and by a factor of five at 1 degree of freedom and level 1e-9.
+//! The tail is computed by statrs, the quantile from the tail by bisection. The quantile of statrs is off by 2e-5 at 999,999 degrees of
+//! freedom and level 0.025, and by a factor of five at 1 degree of freedom and level 1e-9.
 
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
@@ -14,8 +15,8 @@ pub(crate) const CONFIDENCE: &str = "95 %";
 /// The probability beyond either end of such an interval.
 const BEYOND_EITHER_END: f64 = 0.025;
 
-/// The number of standard errors that such an interval reaches to either side of a mean. `None` without a degree of freedom, since the error is
-/// unknown.
+/// The number of standard errors that such an interval reaches to either side of a mean. `None` without a degree of freedom, since the
+/// error is unknown.
 pub(crate) fn reach(freedom: u64) -> Option<f64> {
     (freedom > 0).then(|| critical(BEYOND_EITHER_END, freedom))
 }

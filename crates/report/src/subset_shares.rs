@@ -1,10 +1,10 @@
 //! The shares of subsets of items that have a Condorcet winner, and of those that are in a total order.
 //!
-//! The first share is exact. Item `r` is the winner of the subsets of `K` items that consist of it and `K - 1` of the `N_r` items that it beats.
-//! So the share of subsets with a winner is `sum_r C(N_r, K - 1) / C(N, K)`.
+//! The first share is exact. Item `r` is the winner of the subsets of `K` items that consist of it and `K - 1` of the `N_r` items that it
+//! beats. So the share of subsets with a winner is `sum_r C(N_r, K - 1) / C(N, K)`.
 //!
-//! The second share is estimated from 100,000 random subsets of each size. A part of an ordered subset is ordered. So once no subset of one size
-//! is found in order, the share of all larger sizes is taken as 0.
+//! The second share is estimated from 100,000 random subsets of each size. A part of an ordered subset is ordered. So once no subset of one
+//! size is found in order, the share of all larger sizes is taken as 0.
 
 use click_models::{Error, PreferenceMatrix};
 use sim::Streams;

@@ -1,7 +1,7 @@
 //! A chart as an SVG picture. Only this module uses the drawing library.
 //!
-//! All charts share sizes, fonts, colours, markers and dashes. Curves differ in colour (a palette for colour-blind readers), marker and label.
-//! The label is at the right, near the height at which the curve ends. References (bounds, the optimum) are dashed and dark. The
+//! All charts share sizes, fonts, colours, markers and dashes. Curves differ in colour (a palette for colour-blind readers), marker and
+//! label. The label is at the right, near the height at which the curve ends. References (bounds, the optimum) are dashed and dark. The
 //! background is white, so that the picture can be read on a dark page too.
 //!
 //! The drawing library places everything on whole units, so a picture is drawn ten times as large as it is shown. The bytes depend on the
@@ -44,8 +44,8 @@ pub struct Chart {
     pub y: Axis,
     /// Quantity and unit of the vertical axis.
     pub y_label: String,
-    /// Names of the places 0, 1, 2, ... of a horizontal axis of categories; empty for an axis of numbers. With categories, bands are drawn as
-    /// bars, and there is a marker at every point.
+    /// Names of the places 0, 1, 2, ... of a horizontal axis of categories; empty for an axis of numbers. With categories, bands are drawn
+    /// as bars, and there is a marker at every point.
     pub categories: Vec<String>,
     /// The curves, drawn in this order.
     pub curves: Vec<Curve>,

@@ -1,7 +1,7 @@
 //! Text in pictures and pages: allowed characters, widths, and line breaks.
 //!
-//! A letter here is a grapheme: an accent stays with its letter, and joined emoji stay together. Widths are counted in narrow letters; a wide
-//! letter of Chinese, Japanese or Korean counts as two.
+//! A letter here is a grapheme: an accent stays with its letter, and joined emoji stay together. Widths are counted in narrow letters; a
+//! wide letter of Chinese, Japanese or Korean counts as two.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;

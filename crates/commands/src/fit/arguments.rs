@@ -19,8 +19,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_parser = format_parser(), required_unless_present = "counts", conflicts_with = "counts")]
     pub(super) format: Option<&'static FormatRow>,
     /// Names of the columns, for formats that need them: query=..,item=..,position=..,click=.. and, if a line has more than one impression,
-    /// impressions=... Or session=.., for models that need sessions: the lines of a session are one list, are adjacent, and go from the first
-    /// position down. `query` may be left out
+    /// impressions=... Or session=.., for models that need sessions: the lines of a session are one list, are adjacent, and go from the
+    /// first position down. `query` may be left out
     #[arg(long, value_name = "KEY=COLUMN,..", conflicts_with = "counts")]
     pub(super) columns: Option<String>,
     /// Fit to counts instead of logs: CSV or Parquet tables with the columns query, item, position, clicks, impressions

@@ -48,8 +48,8 @@ pub(super) fn examination(pbm: &Fit, whole: &UnsplitLog) -> Result<String> {
     )
 }
 
-/// Draws the attraction of the items with the most impressions, for the queries with the most impressions. A single query has its items by name;
-/// several queries have theirs by rank, from the most to the least attractive.
+/// Draws the attraction of the items with the most impressions, for the queries with the most impressions. A single query has its items by
+/// name; several queries have theirs by rank, from the most to the least attractive.
 ///
 /// # Errors
 ///

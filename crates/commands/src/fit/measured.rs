@@ -7,8 +7,8 @@ use click_logs::fit::{Fit, QueryFit, Users, rank_one_svd};
 use experiment::{FittedQuery, Queries};
 use std::path::{Path, PathBuf};
 
-/// Fits the queries of a log. They are ordered by the number of items, then of impressions, as papers list them. `may_write` gets the SHA-256 of
-/// the parameters; if it refuses, nothing is written.
+/// Fits the queries of a log. They are ordered by the number of items, then of impressions, as papers list them. `may_write` gets the
+/// SHA-256 of the parameters; if it refuses, nothing is written.
 ///
 /// # Errors
 ///

@@ -1,4 +1,5 @@
-//! The overview that `fit` prints at the end: counts of what was read, the comparison of models, warnings, and the directory of the results.
+//! The overview that `fit` prints at the end: counts of what was read, the comparison of models, warnings, and the directory of the
+//! results.
 
 use super::SPEC;
 use super::arguments::Arguments;

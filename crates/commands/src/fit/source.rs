@@ -198,8 +198,8 @@ impl Source {
         Ok(UnsplitLog { report: log.report, n_queries, counts, sessions })
     }
 
-    /// Reads everything again and holds a part out. `None` if one of the parts is empty. Sessions are held out whole, including items that do not
-    /// pass the filter; then all models are fitted to all items of the queries that pass.
+    /// Reads everything again and holds a part out. `None` if one of the parts is empty. Sessions are held out whole, including items that
+    /// do not pass the filter; then all models are fitted to all items of the queries that pass.
     ///
     /// # Errors
     ///

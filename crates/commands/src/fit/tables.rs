@@ -1,8 +1,8 @@
 //! Tables for other programs: `parameters.csv`, `comparison.csv`, `counts.csv`.
 //!
-//! Names come from a log and cannot be trusted. `parameters.csv` is made to be viewed: characters that control a terminal are escaped in the form
-//! `\u{1b}`, and a name that a spreadsheet would evaluate as a formula has an apostrophe before it. `parameters.json`, and `counts.csv`, which can
-//! be read back, have the names unchanged.
+//! Names come from a log and cannot be trusted. `parameters.csv` is made to be viewed: characters that control a terminal are escaped in
+//! the form `\u{1b}`, and a name that a spreadsheet would evaluate as a formula has an apostrophe before it. `parameters.json`, and
+//! `counts.csv`, which can be read back, have the names unchanged.
 
 use crate::terminal;
 use anyhow::Result;

@@ -9,9 +9,9 @@
 //! | `progress.json` | the pairs that are done; it is kept afterwards |
 //! | `manifest.json` | collection with its SHA-256, interleaving, user, comparisons and seed, and the SHA-256 of the files |
 //!
-//! A run that was killed continues with the remaining pairs when it is started again. The result has the same bytes, since every pair has its own
-//! random numbers. A directory is refused if it has files that this program did not write, the progress of other rankings or settings, or another
-//! run in progress.
+//! A run that was killed continues with the remaining pairs when it is started again. The result has the same bytes, since every pair has
+//! its own random numbers. A directory is refused if it has files that this program did not write, the progress of other rankings or
+//! settings, or another run in progress.
 
 use super::sampling::pairs;
 use crate::progress::Progress as Display;

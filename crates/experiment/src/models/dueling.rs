@@ -8,9 +8,10 @@
 //! arms = [0, 3, 5]                           # optional: only these items, renumbered from 0
 //! ```
 //!
-//! With `arms = { random = 16, subsets = 100 }` one table gives a hundred instances. Every subset is drawn uniformly from the subsets with a
-//! Condorcet winner, since regret as the papers define it needs one. The draw depends on the experiment's seed and the number of the subset.
-//! (The RUCB paper draws its subsets uniformly, and says that more than 97 % of them have a Condorcet winner.) Two subsets may be equal.
+//! With `arms = { random = 16, subsets = 100 }` one table gives a hundred instances. Every subset is drawn uniformly from the subsets with
+//! a Condorcet winner, since regret as the papers define it needs one. The draw depends on the experiment's seed and the number of the
+//! subset. (The RUCB paper draws its subsets uniformly, and says that more than 97 % of them have a Condorcet winner.) Two subsets may be
+//! equal.
 
 mod arms;
 mod duels;
@@ -141,9 +142,9 @@ impl Users for Duels {
         DuelingModel::LISTS
     }
 
-    /// Upper bounds on the regret of RUCB, for each `alpha` of the experiment: on the mean (Theorem 3), and with probability .95 (Theorem 2).
-    /// A bound that at the last checkpoint is not below the regret of always playing the worst pair is left out as trivial. With an `alpha`
-    /// near 1/2, as in the RUCB paper's experiments, both bounds are.
+    /// Upper bounds on the regret of RUCB, for each `alpha` of the experiment: on the mean (Theorem 3), and with probability .95 (Theorem
+    /// 2). A bound that at the last checkpoint is not below the regret of always playing the worst pair is left out as trivial. With an
+    /// `alpha` near 1/2, as in the RUCB paper's experiments, both bounds are.
     fn bounds_of_policies(&self, policies: &[Entrant], checkpoints: &[u64]) -> Vec<Bound> {
         let mut bounds = Vec::new();
         let mut add = |label: String, value: &dyn Fn(u64) -> f64| {

@@ -87,8 +87,8 @@ fn read_sides(table: &Table<'_>) -> Result<RankOneModel, Error> {
     })
 }
 
-/// Reads `needle`, which saves a file from listing hundreds of equal numbers: the numbers of rows and columns, the probability `base` of each,
-/// and the `gap` by which the first row and the first column exceed it.
+/// Reads `needle`, which saves a file from listing hundreds of equal numbers: the numbers of rows and columns, the probability `base` of
+/// each, and the `gap` by which the first row and the first column exceed it.
 fn read_needle(field: &Field<'_>) -> Result<RankOneModel, Error> {
     let table: Table<'_> = field.get()?;
     let shape = TableShape::new(read_size(&table, "rows")?, read_size(&table, "columns")?);

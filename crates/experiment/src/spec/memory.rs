@@ -3,7 +3,8 @@
 //! All runs are kept until the end and then summed up. With `c` checkpoints, in bytes (`block(n)` is the size of a heap block of `n` bytes,
 //! with its header and rounding):
 //!
-//! - for each run and policy, if regret is measured: a curve of three vectors (the last may be empty), held twice while the runs are gathered:
+//! - for each run and policy, if regret is measured: a curve of three vectors (the last may be empty), held twice while the runs are
+//!   gathered:
 //!   `2 * 72 + 2 * block(8 c) + block(c)`;
 //! - for each run and policy, if runs end with an answer: a record, held twice, and its values for claims: `2 * 24 + 16`;
 //! - for each run: its instance, its best reward, and a sample of the runs, unsorted and sorted: `4 * 8`;
@@ -11,8 +12,8 @@
 //! - for each pair of policies: 3 columns of the result, as numbers and as text: `c * (3 * 8 + 3 * 2 * 24) + 1024`;
 //! - for `runs.csv`, a row for each run, policy and checkpoint: `2 * 192`.
 //!
-//! A run that ends with an answer counts as one checkpoint. A number takes 24 bytes as text. A text counts twice, because its buffer grows by
-//! doubling. The memory of a policy while it plays is not counted: it is needed once per thread, not once per run.
+//! A run that ends with an answer counts as one checkpoint. A number takes 24 bytes as text. A text counts twice, because its buffer grows
+//! by doubling. The memory of a policy while it plays is not counted: it is needed once per thread, not once per run.
 
 use crate::number::noun;
 use sim::{Curve, Identification};

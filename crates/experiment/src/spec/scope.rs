@@ -40,8 +40,8 @@ impl<'doc> Scope<'_, 'doc> {
         })
     }
 
-    /// A key of the experiment's own table or its panel. The top of a file with several experiments is left out, since its keys may be meant
-    /// for others.
+    /// A key of the experiment's own table or its panel. The top of a file with several experiments is left out, since its keys may be
+    /// meant for others.
     pub(super) fn nearby(&self, key: &str) -> Option<Field<'doc>> {
         let panels = self.shared.split_last().map_or(&[][..], |(_, panels)| panels);
         self.over(key)

@@ -1,8 +1,8 @@
 //! Whether means over runs grow like a power of the number by which variants differ, shown by a fitted curve.
 //!
 //! The share of variance that the curve explains, `R^2`, is judged by a jackknife over the runs. With n runs, the pseudo-values
-//! `n R^2 - (n - 1) R^2_without_the_run` are a sample with mean `R^2`, corrected for bias, and the spread of the runs. In addition, the slope
-//! has to be positive, judged by the residuals of the fit.
+//! `n R^2 - (n - 1) R^2_without_the_run` are a sample with mean `R^2`, corrected for bias, and the spread of the runs. In addition, the
+//! slope has to be positive, judged by the residuals of the fit.
 
 use anyhow::{Context as _, bail};
 use std::sync::Arc;

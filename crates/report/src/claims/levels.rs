@@ -9,8 +9,8 @@ use crate::student;
 /// statement is false, its test alone is significant with a probability of at most the level, and so are all tests together.
 ///
 /// *Contradicted* requires that one test is significant in the other direction. Each of `m` tests is made at the level divided by `m`
-/// (Bonferroni). So the probability that any is wrongly significant is at most the level, however the tests are correlated. Holm's procedure
-/// gives the same verdict: its first step has the same threshold, and the verdict needs no second step.
+/// (Bonferroni). So the probability that any is wrongly significant is at most the level, however the tests are correlated. Holm's
+/// procedure gives the same verdict: its first step has the same threshold, and the verdict needs no second step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Levels {
     /// The level for significance in the stated direction.
@@ -61,9 +61,9 @@ pub(super) fn freedom_of(sample: &[f64]) -> u64 {
 
 /// The minimal number of runs for a decision at a level: 10 at 0.001.
 ///
-/// The t test assumes normal numbers, which few runs cannot confirm: two runs that happen to be close have an arbitrarily large statistic. The
-/// sign test needs no such assumption, only that a difference is as likely positive as negative; its p-value is `2^-n` if all `n` runs have the
-/// same sign. The t test decides only with enough runs to make this at most the level.
+/// The t test assumes normal numbers, which few runs cannot confirm: two runs that happen to be close have an arbitrarily large statistic.
+/// The sign test needs no such assumption, only that a difference is as likely positive as negative; its p-value is `2^-n` if all `n` runs
+/// have the same sign. The t test decides only with enough runs to make this at most the level.
 pub(super) fn fewest_runs(level: f64) -> u64 {
     // 2^-1074 is the smallest positive number of an f64.
     (1..1075).find(|&runs| coin(runs) <= level).unwrap_or(1075)

@@ -67,8 +67,8 @@ impl Test for NearOptimum {
             let in_optimum = in_optimum.context("the optimum lacks a checkpoint")?;
             let optimum = (best.clicks.mean[in_optimum], best.clicks.se[in_optimum]);
             let regret = (curves.regret.mean[at], curves.regret.se[at]);
-            // The share of the optimum that is lost. The correlation of regret and optimum over the runs is unknown, so their relative errors
-            // are added: the error of the ratio cannot be larger.
+            // The share of the optimum that is lost. The correlation of regret and optimum over the runs is unknown, so their relative
+            // errors are added: the error of the ratio cannot be larger.
             let lost = regret.0 / optimum.0;
             let se = regret.1 / optimum.0 + lost.abs() * optimum.1 / optimum.0;
             let excess = lost - (1.0 - self.share);

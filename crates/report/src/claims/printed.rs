@@ -1,7 +1,7 @@
 //! Whether the ratio of a mean over runs to the number that a paper prints is within limits.
 //!
-//! The printed number is taken as exact, so a limit `r` is judged on `mean - r printed`. If the paper prints a standard error, the page also shows
-//! the z of the difference.
+//! The printed number is taken as exact, so a limit `r` is judged on `mean - r printed`. If the paper prints a standard error, the page
+//! also shows the z of the difference.
 
 use std::sync::Arc;
 

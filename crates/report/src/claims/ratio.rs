@@ -1,8 +1,8 @@
 //! Whether the ratio of two regrets is within limits.
 //!
-//! A claim that the ratio `a / b` of two mean regrets is at most `r` is judged on `a - r b`, one number for each run. The mean of this number
-//! is negative if and only if the claim holds. So the test needs no assumption about the correlation of `a` and `b`, and does not divide by a
-//! random number. Ratio, standard error (delta method) and confidence interval are for readers.
+//! A claim that the ratio `a / b` of two mean regrets is at most `r` is judged on `a - r b`, one number for each run. The mean of this
+//! number is negative if and only if the claim holds. So the test needs no assumption about the correlation of `a` and `b`, and does not
+//! divide by a random number. Ratio, standard error (delta method) and confidence interval are for readers.
 
 use anyhow::bail;
 use std::sync::Arc;

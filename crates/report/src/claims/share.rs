@@ -1,8 +1,8 @@
 //! Whether the share of runs with a wrong answer, or without an answer, is within a limit.
 //!
-//! Runs are independent, so the number `k` of such runs among `n` is binomial. Let the true share be `p`. The claim "at most `p`" is reproduced
-//! if `k` or fewer such runs have a probability of at most the level, and contradicted if `k` or more have. The claim "at least `p`" is judged the
-//! other way round. Both tests are exact.
+//! Runs are independent, so the number `k` of such runs among `n` is binomial. Let the true share be `p`. The claim "at most `p`" is
+//! reproduced if `k` or fewer such runs have a probability of at most the level, and contradicted if `k` or more have. The claim "at least
+//! `p`" is judged the other way round. Both tests are exact.
 //!
 //! The claim "never" is contradicted by a single such run. No number of runs can prove it, but `n` runs detect a share `p` with probability
 //! `1 - (1 - p)^n`. So the claim names the share that the runs have to be able to detect. It is reproduced if there is no such run, and the
@@ -207,7 +207,8 @@ fn decided(stated: f64, opposite: f64, levels: Levels) -> Verdict {
 }
 
 /// The probability of at most `hits` successes in `count` trials of probability `p`, strictly between 0 and 1. Probabilities below 0.3 are
-/// accurate to 1e-7 for up to 10,000,000 trials. From 1,000,000 trials on those near one half are less accurate, but no level is that large.
+/// accurate to 1e-7 for up to 10,000,000 trials. From 1,000,000 trials on those near one half are less accurate, but no level is that
+/// large.
 fn binomial_up_to(hits: u64, count: u64, p: f64) -> f64 {
     Binomial::new(p, count).map_or(1.0, |distribution| distribution.cdf(hits))
 }

@@ -24,8 +24,8 @@ fn pattern(run: usize) -> [f64; 2] {
     [run, run / 2].map(|number| if number.is_multiple_of(2) { 1.0 } else { -1.0 })
 }
 
-/// Runs of three policies. Their regrets vary so much from run to run that only differences run by run distinguish them. The standard error of
-/// these differences is `se`. The means of `bad` minus `good` are `difference`, those of `even` minus `good` are 0, 1, 1, 1.
+/// Runs of three policies. Their regrets vary so much from run to run that only differences run by run distinguish them. The standard error
+/// of these differences is `se`. The means of `bad` minus `good` are `difference`, those of `even` minus `good` are 0, 1, 1, 1.
 fn runs(n: usize, difference: [f64; 4], se: f64) -> Measured {
     let size = se * ((n - 1) as f64).sqrt();
     let mut regrets = [Vec::new(), Vec::new(), Vec::new()];
@@ -347,9 +347,9 @@ fn slopes_are_the_same_within_a_margin_of_their_mean() {
 
 /// At the margin, a claim of equal slopes is reproduced, and contradicted, with a probability of at most the level.
 ///
-/// 4,000 claims at level 0.05, each of 30 runs with normal noise. At most 200 are expected to be reproduced, with standard deviation 13.8; at
-/// most 266 with probability 1 - 1e-6. Power: 40 standard errors within the margin almost all are reproduced. A wrong test that compares the
-/// mean alone, without its error, reproduces about 2,000.
+/// 4,000 claims at level 0.05, each of 30 runs with normal noise. At most 200 are expected to be reproduced, with standard deviation 13.8;
+/// at most 266 with probability 1 - 1e-6. Power: 40 standard errors within the margin almost all are reproduced. A wrong test that compares
+/// the mean alone, without its error, reproduces about 2,000.
 #[test]
 fn equal_slopes_are_rarely_reproduced_at_the_margin() {
     const CLAIMS: usize = 4000;

@@ -73,8 +73,8 @@ pub(super) fn judge(beyond: &[(f64, f64)], freedom: u64, levels: Levels) -> Comp
 /// Judges whether a difference is, in both directions, below the margin times a scale of the same runs.
 ///
 /// Let `a` and `b` be the slopes of a run and `m` the scale (the bound's slope, or `(a + b) / 2`). The means of `a - b - margin m` and
-/// `b - a - margin m` both have to be below zero. Each is one sample over the runs, so no assumption about the correlation of the slopes and
-/// their mean is needed.
+/// `b - a - margin m` both have to be below zero. Each is one sample over the runs, so no assumption about the correlation of the slopes
+/// and their mean is needed.
 pub(super) fn judge_margin(differences: &[f64], scales: &[f64], margin: f64, levels: Levels) -> Comparison {
     let beyond = [1.0, -1.0].map(|sign: f64| {
         let beyond: Vec<f64> = differences

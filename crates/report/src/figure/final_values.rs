@@ -1,5 +1,5 @@
-//! Final values: regret at the end, stopping time or another value of whole runs, with error bars. The figure compares variants, with one line
-//! for each policy, or the policies of a single experiment.
+//! Final values: regret at the end, stopping time or another value of whole runs, with error bars. The figure compares variants, with one
+//! line for each policy, or the policies of a single experiment.
 
 use super::end_values::{compared, in_words, in_words_without_unit, value};
 use super::{Band, Kind, Plot, PolicyStyles, Reading, Requirement, runs_in_words};

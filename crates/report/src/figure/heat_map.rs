@@ -1,8 +1,8 @@
-//! Heat map: regret at the end, or another value of whole runs, as a share of one policy's. It has one row for each policy and one column for
-//! each variant. A coloured cell shows the number and, in small print, its standard error.
+//! Heat map: regret at the end, or another value of whole runs, as a share of one policy's. It has one row for each policy and one column
+//! for each variant. A coloured cell shows the number and, in small print, its standard error.
 //!
-//! Colours run from light (little regret) to dark on a logarithmic scale, evenly in lightness, so the map can be read in grey too. The letters
-//! of a cell are black or white, whichever has more contrast: at least 4.5 to 1.
+//! Colours run from light (little regret) to dark on a logarithmic scale, evenly in lightness, so the map can be read in grey too. The
+//! letters of a cell are black or white, whichever has more contrast: at least 4.5 to 1.
 
 use std::fmt::Write as _;
 

@@ -84,8 +84,8 @@ impl OverRounds for Regret {
     }
 }
 
-/// The scale on which regrets can be distinguished. It is logarithmic if more than half of the policies with regret end below a tenth of the
-/// largest, since their curves would overlap at the bottom of a linear axis.
+/// The scale on which regrets can be distinguished. It is logarithmic if more than half of the policies with regret end below a tenth of
+/// the largest, since their curves would overlap at the bottom of a linear axis.
 fn distinguishing_scale(policies: &[Curve]) -> Scale {
     let ends = policies.iter().filter_map(|curve| Some(curve.points.last()?.1));
     let ends: Vec<f64> = ends.filter(|end| *end > NOTHING).collect();
