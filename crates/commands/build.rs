@@ -1,13 +1,13 @@
-//! Records the compiler and the commit that is built, for `manifest.json`.
+//! Records the compiler and the commit of the build, for `manifest.json`.
 //!
-//! Both are left out when they cannot be told: without git, from an archive of the source, in a checkout of something
-//! else. Nothing is written, in the checkout or elsewhere.
+//! The commit is left out if it is unknown: without git, in an archive of the source, or in a checkout of another project. The script
+//! writes no file.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the program is built from, seen from the top of the checkout.
+/// The files and folders that the program is built from, relative to the top of the checkout.
 const SOURCES: [&str; 6] =
     [".cargo", "Cargo.lock", "Cargo.toml", "crates", "rust-toolchain", "rust-toolchain.toml"];
 
@@ -26,14 +26,14 @@ fn main() {
 /// The commit of the checkout that holds this file, and whether tracked sources differ from it.
 fn commit() -> Option<(String, bool)> {
     let commit = git(&["rev-parse", "--verify", "HEAD"])?;
-    // A checkout of something else that this source merely lies in does not know the file.
+    // Fails if the source lies untracked in a checkout of another project.
     git(&["ls-files", "--error-unmatch", "Cargo.toml"])?;
     let top = PathBuf::from(git(&["rev-parse", "--show-toplevel"])?);
     for source in SOURCES {
         watch(&top.join(source));
     }
-    // Another commit: HEAD itself, what it points to (in a file of its own or packed), and its log. The last two names
-    // differ in a linked worktree, so git is asked for them.
+    // Files that change with the commit: HEAD, the branch it points to (a file of its own, or packed), and its log. Git is asked for the
+    // paths, which differ in a linked worktree.
     let mut names =
         vec!["HEAD".to_owned(), "index".to_owned(), "logs/HEAD".to_owned(), "packed-refs".to_owned()];
     names.extend(git(&["symbolic-ref", "--quiet", "HEAD"]));
@@ -48,8 +48,8 @@ fn commit() -> Option<(String, bool)> {
     Some((commit, !git(&status)?.is_empty()))
 }
 
-/// Runs this script again when a file, or one below a directory, changes. One that is missing would count as changed
-/// at every build.
+/// Runs this script again when a file, or a file below a directory, changes. A missing file is left out: it would count as changed at every
+/// build.
 fn watch(path: &Path) {
     if path.exists() {
         println!("cargo::rerun-if-changed={}", path.display());
@@ -60,18 +60,18 @@ fn here() -> PathBuf {
     env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from("."), PathBuf::from)
 }
 
-/// What git says of the checkout around this file, whatever checkout the environment names.
+/// Runs git in the checkout of this file, and ignores any other checkout that the environment names. Gives its output.
 fn git(arguments: &[&str]) -> Option<String> {
     let mut command = Command::new("git");
     for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
         command.env_remove(variable);
     }
-    // Looking at the state does not write the index anew.
+    // Without this, reading the status would rewrite the index.
     command.env("GIT_OPTIONAL_LOCKS", "0").current_dir(here());
     answer(command.args(arguments))
 }
 
-/// What a successful command prints.
+/// The output of a command; `None` if it fails.
 fn answer(command: &mut Command) -> Option<String> {
     let output = command.output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())

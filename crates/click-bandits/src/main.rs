@@ -1,4 +1,4 @@
-//! Starts the command; all of it stands in `commands`, which is compiled once for the program and its tests.
+//! The program. Its code is in the crate `commands`, which is compiled once for the program and for its tests.
 
 use std::process::ExitCode;
 

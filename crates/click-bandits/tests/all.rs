@@ -1,4 +1,4 @@
-//! All integration tests of the crate in one binary: linking is what a further binary costs.
+//! All integration tests of the crate. One binary links faster than several.
 
 mod bad_spec;
 mod fit;

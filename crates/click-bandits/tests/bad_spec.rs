@@ -1,19 +1,19 @@
-//! A bad spec ends with one message that names file, line and field, and leaves nothing behind.
+//! An invalid spec gives one message that names file, line and field, and no file is written.
 //!
-//! The faults are those of `data/bad_spec/faults.txt`, which the reader's own tests use, too, and files that are no spec at
-//! all. Runs the program itself.
+//! The tests run the program with the errors of `data/bad_spec/faults.txt`, which the tests of the reader use too, and with files that are
+//! not specs at all.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::{TempDir, tempdir};
 
-/// A spec without fault.
+/// A valid spec.
 const GOOD: &str = include_str!("data/bad_spec/good.toml");
-/// Faults that can be made in it; the file says how to read it.
+/// Errors to introduce into it; the head of the file describes the format.
 const FAULTS: &str = include_str!("data/bad_spec/faults.txt");
 
-/// A directory with a spec in it, and a place for results that does not exist yet.
+/// A directory with a spec. Its directory for results does not exist yet.
 struct Bench {
     top: TempDir,
 }
@@ -29,7 +29,7 @@ impl Bench {
         self.top.path().join("results")
     }
 
-    /// `click-bandits simulate SPEC --out results ...`, started in the directory.
+    /// Runs `click-bandits simulate SPEC --out results ...` in the directory.
     fn simulate(&self, spec: &str, more: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_click-bandits"))
             .current_dir(self.top.path())
@@ -40,7 +40,7 @@ impl Bench {
             .expect("the program starts")
     }
 
-    /// The one line of a run that was refused and left nothing behind.
+    /// The message of a run that has to be refused, with one line and without a change to any file.
     fn refusal(&self, spec: &str, more: &[&str]) -> String {
         let before = contents(self.top.path());
         let output = self.simulate(spec, more);
@@ -71,13 +71,13 @@ fn contents(dir: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
     found
 }
 
-/// A spec that runs in no time.
+/// A valid spec that runs in a moment.
 fn small() -> String {
     GOOD.replace("100_000", "100").replace("runs = 1000", "runs = 2").replace("[10000, 1000]", "[10, 50]")
 }
 
 #[test]
-fn every_fault_is_named_with_file_line_and_field() {
+fn every_error_is_reported_with_file_line_and_field() {
     for fault in FAULTS.lines().filter(|line| !line.starts_with('#')) {
         let [from, to, expected] = fault.split(" ~> ").collect::<Vec<_>>()[..] else { panic!("{fault:?}") };
         let spec = GOOD.replacen(from, &to.replace("\\n", "\n"), 1);
@@ -88,7 +88,7 @@ fn every_fault_is_named_with_file_line_and_field() {
 }
 
 #[test]
-fn a_file_that_is_no_spec_is_named() {
+fn a_file_that_is_not_a_spec_is_refused_with_file_line_and_column() {
     for (content, place) in [
         (&b""[..], "spec.toml:1:1: the file is empty"),
         (b"\n \n", "spec.toml:1:1: the file is empty"),
@@ -106,7 +106,7 @@ fn a_file_that_is_no_spec_is_named() {
 }
 
 #[test]
-fn a_spec_that_cannot_be_read_is_named() {
+fn a_spec_that_cannot_be_read_is_refused_with_its_name() {
     let bench = Bench::new(small());
     let message = bench.refusal("none.toml", &[]);
     assert!(message.contains("none.toml: cannot be read: no such file or directory"), "{message}");
@@ -115,7 +115,7 @@ fn a_spec_that_cannot_be_read_is_named() {
 }
 
 #[test]
-fn a_bad_option_is_named() {
+fn an_invalid_value_is_refused_with_its_option() {
     let bench = Bench::new(small());
     for (option, value) in
         [("--runs", "0"), ("--horizon", "0"), ("--runs", "-1"), ("--seed", "x"), ("--horizon", "1e5")]
@@ -130,7 +130,7 @@ fn a_bad_option_is_named() {
 }
 
 #[test]
-fn a_negative_number_is_a_value_and_no_option() {
+fn a_negative_number_is_read_as_a_value_and_not_as_an_option() {
     let bench = Bench::new(small());
     for (option, value) in [("--seed", "-1"), ("--runs", "-20"), ("--horizon", "-3")] {
         let output = bench.simulate("spec.toml", &[option, value]);
@@ -143,7 +143,7 @@ fn a_negative_number_is_a_value_and_no_option() {
 }
 
 #[test]
-fn what_does_not_fit_in_memory_is_refused_before_it_begins() {
+fn runs_that_do_not_fit_in_memory_are_refused_before_the_first() {
     let bench = Bench::new(small());
     let end = "GiB of memory, more than 8 GiB: reduce runs, policies or checkpoints";
     let message = bench.refusal("spec.toml", &["--runs", "2000000000", "--horizon", "1"]);
@@ -169,7 +169,7 @@ fn a_message_that_cannot_be_written_does_not_change_the_status() {
 }
 
 #[test]
-fn results_of_another_experiment_are_refused_and_untouched() {
+fn a_directory_with_results_of_another_experiment_is_refused_and_unchanged() {
     let bench = Bench::new(small());
     let first = bench.simulate("spec.toml", &["--quiet"]);
     assert!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));
@@ -180,7 +180,7 @@ fn results_of_another_experiment_are_refused_and_untouched() {
         let message = bench.refusal("spec.toml", other);
         assert!(message.contains("results: belongs to another experiment"), "{message}");
     }
-    // The same one again is welcome, and leaves other files alone.
+    // The same experiment can be run again, and does not change other files.
     let again = bench.simulate("spec.toml", &["--quiet"]);
     assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
     assert_eq!(fs::read(bench.out().join("result.json")).expect("there is a result"), result);
@@ -192,7 +192,7 @@ fn results_of_another_experiment_are_refused_and_untouched() {
 }
 
 #[test]
-fn a_place_that_is_no_directory_is_refused() {
+fn a_file_in_place_of_the_directory_is_refused() {
     let bench = Bench::new(small());
     fs::write(bench.out(), "a file").expect("a file is written");
     let message = bench.refusal("spec.toml", &[]);

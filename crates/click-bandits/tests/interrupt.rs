@@ -1,4 +1,4 @@
-//! On Ctrl-C and SIGTERM one line says what is kept, no file is half-written, and the program ends by the signal.
+//! On Ctrl-C and SIGTERM, one line says which files are kept, no file is half-written, and the signal ends the program.
 
 use interleaving::{Synthetic, letor};
 use std::fs::{self, File};
@@ -19,18 +19,18 @@ fn start(arguments: &[&str], dir: &Path) -> Child {
         .expect("the program starts")
 }
 
-/// Sends a signal, and gives the number of the one that ended the program, and the last line that it said.
+/// Sends a signal. Returns the number of the signal that ended the program, and the last line of its standard error.
 fn interrupt(mut child: Child, signal: &str) -> (Option<i32>, String) {
     let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill starts");
     assert!(sent.success());
     let status = child.wait().expect("it ends");
-    let mut said = String::new();
-    child.stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
-    assert!(said.ends_with('\n'), "{said:?}");
-    (status.signal(), said.lines().last().unwrap_or_default().to_owned())
+    let mut message = String::new();
+    child.stderr.take().expect("a pipe").read_to_string(&mut message).expect("text");
+    assert!(message.ends_with('\n'), "{message:?}");
+    (status.signal(), message.lines().last().unwrap_or_default().to_owned())
 }
 
-/// An experiment that takes hours; its panels after the first one, if it has several.
+/// Writes the spec of an experiment with 1000 runs of this horizon.
 fn spec(dir: &Path, horizon: u64) {
     let text = format!(
         "name = \"long\"\ntask = \"regret\"\nhorizon = {horizon}\nruns = 1000\nseed = 1\n\
@@ -46,8 +46,8 @@ fn an_interrupted_simulation_says_that_nothing_was_written() {
     for (signal, number) in [("-INT", 2), ("-TERM", 15)] {
         let child = start(&["simulate", "spec.toml", "--out", "out"], dir.path());
         sleep(Duration::from_secs(1));
-        let (ended_by, said) = interrupt(child, signal);
-        assert_eq!((ended_by, said.as_str()), (Some(number), "interrupted: nothing was written"));
+        let (ended_by, message) = interrupt(child, signal);
+        assert_eq!((ended_by, message.as_str()), (Some(number), "interrupted: nothing was written"));
         assert!(!dir.path().join("out").exists());
     }
 }
@@ -76,9 +76,9 @@ fn an_interrupted_reproduction_says_which_panels_are_complete() {
         sleep(Duration::from_millis(50));
     }
     sleep(Duration::from_millis(500));
-    let (ended_by, said) = interrupt(child, "-INT");
+    let (ended_by, message) = interrupt(child, "-INT");
     assert_eq!(
-        (ended_by, said.as_str()),
+        (ended_by, message.as_str()),
         (Some(2), "interrupted: complete and kept: out/short; nothing else was written")
     );
 }
@@ -95,15 +95,15 @@ fn an_interrupted_estimate_says_how_many_pairs_are_kept() {
     while !dir.path().join("out/progress.json").exists() {
         sleep(Duration::from_millis(20));
     }
-    let (ended_by, said) = interrupt(child, "-TERM");
+    let (ended_by, message) = interrupt(child, "-TERM");
     assert_eq!(ended_by, Some(15));
-    assert!(said.starts_with("interrupted: "), "{said}");
+    assert!(message.starts_with("interrupted: "), "{message}");
     assert!(
-        said.ends_with(" of 780 pairs are kept in out/progress.json: the same command goes on from there"),
-        "{said}"
+        message.ends_with(" of 780 pairs are kept in out/progress.json: the same command goes on from there"),
+        "{message}"
     );
     let hidden = fs::read_dir(dir.path().join("out")).expect("there").filter(|entry| {
         entry.as_ref().is_ok_and(|entry| entry.file_name().to_string_lossy().starts_with('.'))
     });
-    assert_eq!(hidden.count(), 0, "half of a file");
+    assert_eq!(hidden.count(), 0, "a temporary file is left");
 }

@@ -1,4 +1,4 @@
-//! `click-bandits preferences`: what is estimated does not depend on threads or interruptions, and a matrix is reported.
+//! `preferences`: estimates do not depend on threads or interruptions, reports name a winner only if it is clear, and files are kept safe.
 
 use interleaving::{Estimation, RankedCollection, Settings, Synthetic, letor};
 use std::path::Path;
@@ -13,7 +13,7 @@ fn preferences(arguments: &[&str]) -> Output {
         .expect("the program starts")
 }
 
-/// A small collection in a file.
+/// Writes a small collection in LETOR format.
 fn collection(path: &Path) -> io::Result<()> {
     let small = Synthetic { n_queries: 8, n_documents: 12, n_features: 13, seed: 3 };
     let mut file = fs::File::create(path)?;
@@ -25,7 +25,7 @@ fn path(path: &Path) -> &str {
 }
 
 #[test]
-fn an_interrupted_estimate_is_the_same() {
+fn an_estimate_does_not_depend_on_threads_or_interruptions() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = dir.path().join("small.txt");
     collection(&file).expect("written");
@@ -43,7 +43,7 @@ fn an_interrupted_estimate_is_the_same() {
     let (_, one) = estimate("one", &["--threads", "1"]);
     assert!(read(&usual) == read(&one), "one thread");
 
-    // As if killed when half of the pairs were done.
+    // The progress of a run that was killed after half of the pairs.
     let mut state: serde_json::Value =
         serde_json::from_slice(&fs::read(usual.join("progress.json")).expect("written")).expect("JSON");
     let tallies = state["tallies"].as_array_mut().expect("a tally a pair");
@@ -58,14 +58,14 @@ fn an_interrupted_estimate_is_the_same() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(read(&usual) == read(&resumed), "resumed");
 
-    // Other clicks are another estimation.
+    // Another seed makes another estimation.
     let before = read(&usual);
     let (output, _) = estimate("usual", &["--seed", "2"]);
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && message.contains("too, but with other settings"), "{message}");
     assert!(before == read(&usual), "nothing was touched");
 
-    // Of one that was interrupted there is the progress only.
+    // An interrupted estimation has left nothing but its progress.
     fs::remove_dir_all(&resumed).expect("removed");
     fs::create_dir(&resumed).expect("created");
     fs::write(resumed.join("progress.json"), state.to_string()).expect("written");
@@ -77,7 +77,7 @@ fn an_interrupted_estimate_is_the_same() {
     );
 }
 
-/// A collection line by line: label, query, values of five features, all of them as `change` has it.
+/// Writes a collection with five features. `change` edits the words of each line: label, query, and one word for each feature.
 fn changed_collection(path: &Path, seed: u64, change: impl Fn(&mut Vec<String>)) -> io::Result<()> {
     let small = Synthetic { n_queries: 20, n_documents: 10, n_features: 5, seed };
     let mut text = Vec::new();
@@ -91,8 +91,8 @@ fn changed_collection(path: &Path, seed: u64, change: impl Fn(&mut Vec<String>))
     fs::write(path, changed.collect::<String>())
 }
 
-/// What is said of an estimate: the report as JSON, standard output, and the page.
-fn said(dir: &Path, collection: &Path) -> (serde_json::Value, String, String) {
+/// The reports of an estimate: JSON, standard output, and the page.
+fn reports(dir: &Path, collection: &Path) -> (serde_json::Value, String, String) {
     let out = dir.join("out");
     let output = preferences(&["--letor", path(collection), "--out", path(&out), "--comparisons", "400"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -101,32 +101,32 @@ fn said(dir: &Path, collection: &Path) -> (serde_json::Value, String, String) {
     (serde_json::from_str(&json).expect("JSON"), String::from_utf8(output.stdout).expect("text"), page)
 }
 
-/// Where no document is better than another one, no feature is named the winner, though one of five beats all others by the numbers in 5
-/// of 16 collections: in at least one of 40 but for 1e-6.
+/// If all documents have the same label, no feature is named the winner. In 5 of 16 collections, one of five features still beats all
+/// others in the estimate, so that at least one of 40 collections has such a leader, except with probability 1e-6.
 #[test]
-fn noise_has_no_winner() {
+fn no_winner_is_named_among_equal_features() {
     let mut n_leaders = 0;
     for seed in 1..=40 {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let file = dir.path().join("noise.txt");
         changed_collection(&file, seed, |words| words[0] = "0".to_owned()).expect("written");
-        let (json, output, page) = said(dir.path(), &file);
+        let (json, output, page) = reports(dir.path(), &file);
         assert!(json["condorcet_winner"].is_null() && json["gaps"].is_null(), "{json}");
-        let is_told = |text: &str| text.contains("which beats all");
-        assert!(!is_told(&output) && !is_told(&page), "{output}");
+        let names_winner = |text: &str| text.contains("which beats all");
+        assert!(!names_winner(&output) && !names_winner(&page), "{output}");
         assert!(output.contains("not told by 400 comparisons a pair"), "{output}");
         n_leaders += u32::from(!json["sampling"]["leader"].is_null());
     }
-    assert!(n_leaders >= 1, "nobody to be named");
+    assert!(n_leaders >= 1, "no collection had a leader");
 }
 
-/// Feature 1 is the label, and everything that is said of it has an interval.
+/// Feature 1 is the label, so it wins. Every estimate has an interval.
 #[test]
 fn a_clear_winner_is_named() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = dir.path().join("clear.txt");
     changed_collection(&file, 1, |words| words[2] = format!("1:{}", words[0])).expect("written");
-    let (json, output, page) = said(dir.path(), &file);
+    let (json, output, page) = reports(dir.path(), &file);
     assert_eq!(json["condorcet_winner"], 0);
     assert!(json["sampling"]["condorcet_miss"].as_f64().expect("a number") < 1e-3);
     let named = "feature 1, which beats all 4 others; so clearly a wrong one is named with probability ";
@@ -145,9 +145,9 @@ fn a_clear_winner_is_named() {
     }
 }
 
-/// A matrix without counts: what it says is taken for exact, and that is said.
+/// The entries of a matrix without counts are taken as exact, and the report says so.
 #[test]
-fn a_given_matrix_has_no_error() {
+fn a_given_matrix_has_no_sampling_error() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = dir.path().join("a.csv");
     fs::write(&file, "0.5 0.501\n0.499 0.5\n").expect("written");
@@ -157,9 +157,9 @@ fn a_given_matrix_has_no_error() {
     assert!(text.contains("Sampling error                  none is known of"), "{text}");
 }
 
-/// A page of somebody else's is not replaced, by an estimate nor by the report of a matrix; nothing else is written then.
+/// If a file that it did not write is in the way, neither an estimate nor the report of a matrix writes any file.
 #[test]
-fn files_of_others_are_left_alone() {
+fn files_of_others_are_not_overwritten() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let (letor, matrix) = (dir.path().join("small.txt"), dir.path().join("a.csv"));
     collection(&letor).expect("written");
@@ -184,7 +184,7 @@ fn files_of_others_are_left_alone() {
 
 /// One of two that begin at once in a directory is refused or comes second, and what is written is whole.
 #[test]
-fn two_at_once_do_not_mix() {
+fn files_of_simultaneous_estimates_do_not_mix() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let (letor, out) = (dir.path().join("small.txt"), dir.path().join("out"));
     collection(&letor).expect("written");
@@ -221,7 +221,7 @@ fn two_at_once_do_not_mix() {
     assert!(!left_over);
 }
 
-/// What was asked for is not there, and the exit status says so.
+/// A result that was not printed is an error.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_standard_output_is_a_failure() {
@@ -247,16 +247,16 @@ fn a_full_standard_output_is_a_failure() {
     }
 }
 
+/// The gzip of "0.5 0.6\n0.4 0.5\n".
 const PACKED: &[u8] = &[
     31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 51, 208, 51, 85, 48, 208, 51, 227, 50, 208, 51, 1, 210, 166, 92, 0, 165,
     96, 103, 16, 16, 0, 0, 0,
 ];
 
 #[test]
-fn a_packed_matrix_is_read() {
+fn a_matrix_compressed_with_gzip_is_read() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = dir.path().join("a.csv.gz");
-    // gzip of "0.5 0.6\n0.4 0.5\n".
     fs::write(&file, PACKED).expect("written");
     let output = preferences(&["--matrix", path(&file)]);
     let text = String::from_utf8(output.stdout).expect("text");
@@ -271,7 +271,7 @@ fn a_packed_matrix_is_read() {
 }
 
 #[test]
-fn faults_name_their_place() {
+fn errors_name_file_line_and_column() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let message = |name: &str, text: &str, option: &str| {
         let file = dir.path().join(name);
@@ -288,10 +288,10 @@ fn faults_name_their_place() {
     assert!(text.starts_with("error: /a.txt:1:17: "), "{text}");
 }
 
-/// The matrix that `reproduce rucb` runs on by default is what the pipeline gives. Of its pairs only a few: all of them are eight million
-/// comparisons.
+/// The default matrix of the experiment `rucb` is an estimate by this program. The test checks a few pairs only: all pairs would take eight
+/// million comparisons.
 #[test]
-fn the_shipped_matrix_is_an_estimate() {
+fn the_shipped_matrix_is_the_estimate_of_the_synthetic_collection() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/experiments/rucb/synthetic.csv");
     let text = fs::read_to_string(file).expect("the matrix is there");
     let first: Vec<f64> = (text.lines().next().expect("a row").split(','))

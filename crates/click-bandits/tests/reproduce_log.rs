@@ -1,4 +1,4 @@
-//! `reproduce --log`, from a log in its native format to the paper's queries, its table, its figures and a page.
+//! `reproduce --data LOG`: from a log in its native format to the paper's queries, its table, its figures and a page.
 
 use click_logs::generate::{Traffic, kdd2012, yandex};
 use click_models::PositionBased;
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::{TempDir, tempdir};
 
-/// A query as an experiment's file has it.
+/// A query of the experiment `kdd2012`.
 struct Query {
-    /// Its number in a log.
+    /// The number of the query in a log.
     number: u64,
     theta: Vec<f64>,
     kappa: Vec<f64>,
-    /// The number of records that the papers print.
+    /// The number of records that the papers state.
     records: u32,
 }
 
@@ -23,7 +23,7 @@ fn experiment(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/experiments").join(name)
 }
 
-/// The instances of the experiment `kdd2012`, a line a parameter, with the records of its printed table.
+/// The instances of the experiment `kdd2012`, which has one line for each parameter, with the records of the printed table.
 fn published_queries() -> Vec<Query> {
     let text = fs::read_to_string(experiment("kdd2012").join("experiment.toml")).unwrap();
     let numbers = |line: &str| serde_json::from_str(line.split_once('=').unwrap().1).unwrap();
@@ -39,8 +39,8 @@ fn published_queries() -> Vec<Query> {
     all.map(|(((theta, kappa), records), number)| Query { number, theta, kappa, records }).collect()
 }
 
-/// A log of these queries, each with as many impressions as the papers have records, and of what does not pass their filter: an item of
-/// a query with too few impressions, a query with too few items, and one with too few impressions.
+/// Writes a log of these queries, each with as many impressions as it has records in the papers. The log also has traffic that does not
+/// pass the papers' filter: items with too few impressions, a query with too few items, and a query with too few impressions.
 fn kdd_log(queries: &[Query], file: &Path) {
     let traffic =
         |number: u64, items: std::ops::Range<u64>, impressions: u32, theta: &[f64], kappa: &[f64]| {
@@ -78,7 +78,7 @@ fn json(file: &Path) -> Value {
     serde_json::from_slice(&fs::read(file).unwrap()).unwrap()
 }
 
-/// Runs what has to work into a new directory.
+/// Runs `reproduce` into a new directory; it has to succeed.
 fn works(arguments: &[&str]) -> (TempDir, PathBuf) {
     let top = tempdir().unwrap();
     let out = top.path().join("out");
@@ -87,15 +87,16 @@ fn works(arguments: &[&str]) -> (TempDir, PathBuf) {
     (top, out)
 }
 
-/// An estimate's distance from the truth in standard errors, and whether its interval has the truth.
-fn found(estimate: &Value, truth: f64) -> (f64, bool) {
+/// The distance of an estimate from the truth in standard errors, and whether its interval covers the truth.
+fn distance(estimate: &Value, truth: f64) -> (f64, bool) {
     let number = |key: &str| estimate[key].as_f64().unwrap();
     let inside = number("lower") <= truth && truth <= number("upper");
     ((number("value") - truth) / number("se"), inside)
 }
 
-/// Distances of all parameters from these in standard errors, and how many of them are inside their intervals.
-fn compared(parameters: &Value, queries: &[Query], scale: f64) -> (Vec<f64>, usize) {
+/// The distances of all estimates from the parameters of `queries` in standard errors, and the number of intervals that cover them.
+/// Attractions are multiplied by `scale`.
+fn distances(parameters: &Value, queries: &[Query], scale: f64) -> (Vec<f64>, usize) {
     let fitted = parameters["models"][0]["queries"].as_array().unwrap();
     let mut all = Vec::new();
     for query in queries {
@@ -106,16 +107,18 @@ fn compared(parameters: &Value, queries: &[Query], scale: f64) -> (Vec<f64>, usi
         for item in items {
             let number: u64 = item["item"].as_str().unwrap().parse().unwrap();
             let truth = query.theta[usize::try_from(number % 100).unwrap()];
-            all.push(found(&item["attraction"], truth * scale));
+            all.push(distance(&item["attraction"], truth * scale));
         }
-        all.extend(positions.iter().zip(&query.kappa).skip(1).map(|(found_, truth)| found(found_, *truth)));
+        all.extend(
+            positions.iter().zip(&query.kappa).skip(1).map(|(estimate, truth)| distance(estimate, *truth)),
+        );
     }
     let inside = all.iter().filter(|(_, inside)| *inside).count();
     (all.into_iter().map(|(z, _)| z).collect(), inside)
 }
 
 #[test]
-fn a_log_of_the_published_queries_gives_them_back() {
+fn queries_fitted_to_a_log_of_the_published_queries_are_near_them() {
     let queries = published_queries();
     assert_eq!(queries.len(), 8);
     let top = tempdir().unwrap();
@@ -123,19 +126,19 @@ fn a_log_of_the_published_queries_gives_them_back() {
     kdd_log(&queries, &log);
     let (_out, out) = works(&[text(&experiment("kdd2012")), "--log", text(&log), "--quick", "--runs", "2"]);
 
-    // Eight queries pass, with the items that were shown often enough.
+    // Eight queries pass the filter, with the items that were shown often enough.
     let parameters = json(&out.join("fitted/parameters.json"));
     assert_eq!(parameters["models"][0]["queries"].as_array().unwrap().len(), 8);
-    // 58 attractions and 16 examinations. A normal number is further out than 6 with probability 2e-9; that 16 or more of 74 miss
-    // their 95 % interval has probability 6e-7, were they independent.
-    let (distances, inside) = compared(&parameters, &queries, 1.0);
-    assert_eq!(distances.len(), 74);
-    assert!(distances.iter().all(|z| z.abs() < 6.0), "{distances:?}");
+    // 58 attractions and 16 examinations. A normal number is beyond 6 with probability 2e-9. If the estimates were independent, 16 or more
+    // of 74 would miss their 95 % interval with probability 6e-7.
+    let (z_scores, inside) = distances(&parameters, &queries, 1.0);
+    assert_eq!(z_scores.len(), 74);
+    assert!(z_scores.iter().all(|z| z.abs() < 6.0), "{z_scores:?}");
     assert!(inside > 58, "{inside} of 74");
-    // Attractions that are wrong by a tenth are seen.
-    let (distances, inside) = compared(&parameters, &queries, 1.1);
-    assert!(distances.iter().any(|z| z.abs() > 6.0) && inside <= 58, "{inside}");
-    // Every matrix is nearly of rank one.
+    // The check finds attractions that are wrong by a tenth.
+    let (z_scores, inside) = distances(&parameters, &queries, 1.1);
+    assert!(z_scores.iter().any(|z| z.abs() > 6.0) && inside <= 58, "{inside}");
+    // Every matrix of click-through rates is nearly of rank one.
     for query in parameters["rank_one"].as_array().unwrap() {
         assert!(query["share"].as_f64().unwrap() > 0.8, "{query}");
     }
@@ -145,7 +148,7 @@ fn a_log_of_the_published_queries_gives_them_back() {
     let of = |name: &str| {
         claims["claims"].as_array().unwrap().iter().find(|claim| claim["name"] == name).unwrap().clone()
     };
-    // Rows of the printed table are beside the queries of the log: all sizes agree, so what differs is in other columns.
+    // The rows of the printed table are compared with the queries of the log. All sizes agree, so that only maxima differ.
     let table = of("table-1-sizes-and-maxima");
     assert_eq!(table["known"], "not-testable");
     let differing: Vec<&str> =
@@ -175,7 +178,7 @@ fn a_log_of_the_published_queries_gives_them_back() {
 }
 
 #[test]
-fn a_log_of_web_search_is_measured_queries() {
+fn queries_fitted_to_a_log_of_web_search_become_rank_one_instances() {
     let traffic: Vec<_> = [(31, 0.5), (32, 0.3)]
         .map(|(query, best)| {
             let theta: Vec<f64> = (0..12).map(|item| best / f64::from(item + 1)).collect();
@@ -208,7 +211,7 @@ fn a_log_of_web_search_is_measured_queries() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn logs_that_an_experiment_cannot_use_are_refused() {
     let top = tempdir().unwrap();
     let out = top.path().join("out");
     let refused = |name: &str, file: &Path| {
@@ -228,7 +231,7 @@ fn what_cannot_be_is_refused() {
     fs::write(&log, "0\t1\t1\t2\t3\t1\t1\t4\t5\t6\t7\t8\n").unwrap();
     let nothing = refused("kdd2012", &log);
     assert!(nothing.contains("none of 1 queries has 5 items with 1000 impressions"), "{nothing}");
-    assert!(nothing.ends_with("positions, as the experiment asks (`[log]`)\n"), "{nothing}");
+    assert!(nothing.ends_with("positions, as the experiment requires (`[log]`)\n"), "{nothing}");
     fs::write(&log, "0\t1\t1\t2\t3\t1\t1\t4\t5\t6\t7\t8\r\n").unwrap();
     let of_windows = refused("kdd2012", &log);
     assert!(of_windows.contains("none of 1 queries has 5 items"), "lines may end with CR LF: {of_windows}");
@@ -238,8 +241,8 @@ fn what_cannot_be_is_refused() {
     assert!(!out.join("index.html").exists());
 }
 
-/// Lines of a query with five items, each shown 1000 times at each of three positions, and clicked a given number of times at the best one; the
-/// positions are the best, the second and the third.
+/// The lines of a query with five items. Each item has 1000 impressions at each of three positions, and `clicks` at the best position.
+/// `positions` are the best, the second and the third.
 fn small_log(clicks: [u32; 5], positions: [u32; 3]) -> String {
     let line = |item: u32, clicks: u32, position: u32| {
         format!("{clicks}\t1000\t1\t{item}\t3\t3\t{position}\t4\t5\t6\t7\t8\n")
@@ -260,11 +263,11 @@ fn a_page_says_how_a_log_differs_from_the_papers() {
     let page = fs::read_to_string(out.join("index.html")).unwrap();
     for text in [
         "Some positions are examined more than one above them, of 4: ",
-        // Half of that at the second position, which is the best.
+        // The first position has half of the clicks of the second, which is the best.
         "<td class=\"number\">0.000</td>\n<td class=\"number\">0.060</td>",
         "0.12000, 0.06000, 0.03600, 0.03000, 0.00000",
         "1.00000, 0.50000, 0.33333",
-        // Rows are as printed, without a name.
+        // Rows of the printed table have no names.
         "<td>row 1</td>\n<td class=\"number\">216,565</td>",
         "Nothing is known of these data beforehand",
     ] {
@@ -281,7 +284,7 @@ fn a_page_says_how_a_log_differs_from_the_papers() {
 }
 
 #[test]
-fn a_folder_keeps_the_models_that_its_report_is_of() {
+fn the_fitted_models_of_a_report_are_not_overwritten() {
     let top = tempdir().unwrap();
     let (log, out) = (top.path().join("log.txt"), top.path().join("out"));
     let kdd2012 = experiment("kdd2012");
@@ -292,7 +295,7 @@ fn a_folder_keeps_the_models_that_its_report_is_of() {
         (output.status.success(), errors)
     };
     let panel = ["--panel", "rsf-figure-3"];
-    // What is wrong beside the log is told before it is looked for.
+    // Errors that do not concern the log are reported before it is opened.
     let (_, typo) = with(&["--panel", "figure-3"]);
     assert!(typo.contains("no such panel: it has pbm-figure-2, rsf-figure-3"), "{typo}");
     fs::create_dir(&out).unwrap();
@@ -305,7 +308,7 @@ fn a_folder_keeps_the_models_that_its_report_is_of() {
     assert_eq!(with(&panel), (true, String::new()));
     let files = || ["claims.json", "fitted/parameters.json"].map(|file| fs::read(out.join(file)).unwrap());
     let before = files();
-    // The same file with other lines.
+    // A file of the same name with other lines.
     fs::write(&log, small_log([100, 50, 40, 30, 90], [1, 2, 3])).unwrap();
     let (done, other) = with(&panel);
     assert!(!done && other.contains("holds the report of"), "{other}");

@@ -1,10 +1,10 @@
-//! `result.json` and `curves.csv` are the same bytes however, wherever and in whatever company they are made.
+//! The bytes of `result.json` and `curves.csv` do not depend on threads, on the processor, or on the other policies of the experiment.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// Every policy of three models, with instances that differ in size.
+/// Experiments with every policy of each model, on instances of several sizes.
 const PBM: &str = r#"
 name = "all-pbm"
 task = "regret"
@@ -110,7 +110,7 @@ fn spec(dir: &Path, text: &str) -> PathBuf {
     path
 }
 
-/// What makes glibc take its logarithms and exponentials without fused multiply-add, as on an older processor.
+/// An environment variable with which glibc computes logarithms and exponentials without fused multiply-add, as on an older processor.
 const MASKED: (&str, &str) = ("GLIBC_TUNABLES", "glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2,-AVX2_Usable,-FMA_Usable");
 
 #[test]
@@ -132,9 +132,8 @@ fn threads_and_processor_change_no_byte() {
     }
 }
 
-/// The numbers of one policy do not change with the policies beside it.
 #[test]
-fn company_changes_no_number() {
+fn the_numbers_of_a_policy_do_not_depend_on_the_other_policies() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let all = simulate(&spec(dir.path(), PBM), &dir.path().join("all"), &[], &[]).1;
     let some = PBM.replace(r#"{ policy = "pbm-ucb" }, { policy = "pbm-pie" }, { policy = "pbm-ts" },"#, "");
@@ -149,14 +148,13 @@ fn company_changes_no_number() {
     assert_eq!(rows(&all), rows(&some));
 }
 
-/// What the files of users who compare two items hold.
 #[test]
-fn accuracy_is_written_as_agreed() {
+fn files_of_dueling_experiments_have_regret_clicks_and_accuracy() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let out = dir.path().join("duels");
     let (result, curves) = simulate(&spec(dir.path(), DUELING), &out, &["--keep-runs"], &[]);
     let result: serde_json::Value = serde_json::from_slice(&result).expect("JSON");
-    // Two runs on each of one matrix and three subsets of the other.
+    // Two runs on each of four instances: one matrix, and three subsets of the other.
     assert_eq!(result["runs"], 8);
     let [uniform, oracle] = [7, 8].map(|policy| &result["policies"][policy]);
     assert_eq!(oracle["accuracy"].as_array().expect("a list").len(), 19);
@@ -164,7 +162,7 @@ fn accuracy_is_written_as_agreed() {
         assert_eq!((&oracle["accuracy"][index], &oracle["regret"]["max"][index]), (&1.0.into(), &0.0.into()));
     }
     let last = &uniform["regret"]["max"][18];
-    // The worst problem's items cost 0, .1 and .2: 300 on average, with a standard deviation below 4.
+    // In the worst instance the items cost 0, .1 and .2 a round: 300 in total on average, with a standard deviation below 4.
     assert!((280.0..320.0).contains(&last.as_f64().expect("a number")), "{last}");
     let curves = String::from_utf8(curves).expect("text");
     assert_eq!(curves.lines().count(), 1 + 9 * 3 * 19);
@@ -172,17 +170,16 @@ fn accuracy_is_written_as_agreed() {
     let runs = fs::read_to_string(out.join("runs.csv")).expect("every run");
     assert!(runs.starts_with("run,instance,policy,t,regret,clicks,accurate\n"), "{runs}");
     assert_eq!(runs.lines().count(), 1 + 8 * 9 * 19);
-    // What was run reads back as the same experiment.
+    // The written spec gives the same result.
     let again = simulate(&out.join("spec.toml"), &dir.path().join("again"), &[], &[]);
     assert_eq!(fs::read(out.join("result.json")).expect("written"), again.0);
-    // Another seed has other subsets.
+    // It keeps the random choice of items, so that another seed draws other subsets.
     let other = fs::read_to_string(out.join("spec.toml")).expect("written");
     assert!(other.contains("arms = { random = 3, subsets = 3 }"), "{other}");
 }
 
-/// What the files of runs that end with an answer hold.
 #[test]
-fn answers_are_written_as_agreed() {
+fn files_of_tasks_with_an_answer_have_stopping_time_observations_and_correctness() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let write = |text: &str, name: &str| {
         let out = dir.path().join(name);
@@ -207,11 +204,11 @@ fn answers_are_written_as_agreed() {
     assert_eq!(keys(&result["policies"][0]), sorted(&of_policy));
     assert_eq!(keys(&result["policies"][0]["stopping_time"]), sorted(&["mean", "se", "min", "max"]));
     assert_eq!(keys(&result["paired"][0]), sorted(&["a", "b", "stopping_time", "observations", "correct"]));
-    // Four statistics of seven policies; six runs of each.
+    // Four statistics and six runs of each of seven policies.
     assert_eq!((curves.lines().count(), runs.lines().count()), (1 + 4 * 7, 1 + 6 * 7));
     assert!(curves.contains("\ncascade-bai,20000,stopping_time,"), "{curves}");
     assert!(runs.starts_with("run,instance,policy,steps,observations,correct,stopped\n0,"), "{runs}");
-    // The summary is that of the runs.
+    // The mean in `result.json` is the mean of the rows in `runs.csv`.
     let steps: Vec<f64> = runs
         .lines()
         .filter(|row| row.contains(",cascade-bai,"))
@@ -228,7 +225,7 @@ fn answers_are_written_as_agreed() {
         (&policy["stopping_time"]["min"], &policy["stopping_time"]["max"]),
         (&40.0.into(), &40.0.into())
     );
-    // Of `cascade-kl` and KL-LUCB some runs do stop so soon.
+    // Some runs of `cascade-kl` and `kl-lucb` stop within 40 rounds.
     assert!(runs.contains(",cascade-bai,40,"), "{runs}");
     let is_capped = |row: &str| row.contains(",40,") && row.ends_with(",false,false");
     assert!(
@@ -246,10 +243,10 @@ fn answers_are_written_as_agreed() {
     assert!(runs.starts_with("run,instance,policy,steps,observations,correct\n"), "{runs}");
 }
 
-/// The mask has an effect where it is claimed to: the platform's own logarithm, which results keep clear of, changes its
-/// last bit somewhere. Runs this test binary again, once with the mask and once without.
+/// `MASKED` has an effect: the last bit of some logarithms of the platform changes, which is why results do not use them. Runs this test
+/// binary again, once with the variable and once without.
 #[test]
-fn the_mask_reaches_the_platform() {
+fn the_mask_changes_logarithms_of_the_platform() {
     let has_fma = fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| text.contains(" fma "));
     if !has_fma || !cfg!(all(target_os = "linux", target_env = "gnu")) {
         println!("skipped: needs glibc and a processor with fused multiply-add");
@@ -267,10 +264,10 @@ fn the_mask_reaches_the_platform() {
     assert_ne!(logarithms(&[]), logarithms(&[MASKED]));
 }
 
-/// Prints a digest of the platform's logarithms for the test above.
+/// Prints a digest of the logarithms and exponentials of the platform, for the test above.
 #[test]
 fn platform_logarithms() {
-    #[expect(clippy::disallowed_methods, reason = "it is the platform's logarithm that is looked at")]
+    #[expect(clippy::disallowed_methods, reason = "the test is about the platform's logarithm")]
     let digest = (1..1_000_000_u32).fold(0_u64, |digest, step| {
         digest.rotate_left(1)
             ^ (f64::from(step) * 1e-6).ln().to_bits()

@@ -1,24 +1,24 @@
-//! Nothing that a file is called, or says, steers the terminal.
+//! Control sequences in names and contents of files do not reach the terminal.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// What clears a screen.
+/// The control sequence that clears the screen.
 const CLEAR: &str = "\u{1b}[2J";
 
 fn run(arguments: &[&Path]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_click-bandits")).args(arguments).output().expect("the program starts")
 }
 
-/// What the program says, on both outputs.
-fn said(output: &Output) -> String {
+/// Standard output and standard error.
+fn printed(output: &Output) -> String {
     [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned()).concat()
 }
 
 #[cfg(unix)]
 #[test]
-fn names_of_files_do_not_reach_the_terminal_as_they_are() {
+fn control_sequences_in_names_of_files_are_escaped() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let [spec, matrix, out] =
         ["spec.toml", "matrix.csv", "out"].map(|name| dir.path().join(format!("{CLEAR}{name}")));
@@ -29,13 +29,13 @@ fn names_of_files_do_not_reach_the_terminal_as_they_are() {
         _ => run(&[Path::new(name), Path::new("--matrix"), file, Path::new("--out"), &out]),
     };
     for (name, file) in [("simulate", &spec), ("preferences", &matrix), ("preferences", &spec)] {
-        let said = said(&command(name, file));
-        assert!(!said.contains('\u{1b}') && said.contains("\\u{1b}[2J"), "{name}: {said:?}");
+        let printed = printed(&command(name, file));
+        assert!(!printed.contains('\u{1b}') && printed.contains("\\u{1b}[2J"), "{name}: {printed:?}");
     }
 }
 
 #[test]
-fn names_in_an_experiment_do_not_reach_the_terminal_as_they_are() {
+fn control_sequences_in_names_of_an_experiment_are_escaped() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let experiment = r#"
 name = "small\u001b[2J"
@@ -80,12 +80,12 @@ evidence = "e"
     fs::write(dir.path().join("claims.toml"), claims).expect("written");
     let out = dir.path().join("out");
     let output = run(&[Path::new("reproduce"), dir.path(), Path::new("--out"), &out]);
-    let said = said(&output);
-    assert!(!said.contains('\u{1b}') && said.contains("small\\u{1b}[2J: "), "{said:?}");
-    // The heads, a line a claim, two lines on the whole.
-    assert_eq!(said.lines().count(), 4, "{said}");
+    let printed = printed(&output);
+    assert!(!printed.contains('\u{1b}') && printed.contains("small\\u{1b}[2J: "), "{printed:?}");
+    // The header, one line for each claim, and two lines of summary.
+    assert_eq!(printed.lines().count(), 4, "{printed}");
 
-    // What readers see in figures is refused where it is read.
+    // Names that figures show may not have control characters.
     let experiment = experiment.replace("\"Thompson\"", r#""Thompson\u001b[2J""#);
     fs::write(dir.path().join("experiment.toml"), experiment).expect("written");
     let output = run(&[Path::new("reproduce"), dir.path(), Path::new("--out"), &out]);
@@ -97,11 +97,14 @@ evidence = "e"
 }
 
 #[test]
-fn values_on_the_command_line_are_shown_short_and_do_nothing() {
+fn invalid_values_on_the_command_line_are_shortened_and_escaped() {
     for value in ["7".repeat(300), format!("{CLEAR}5")] {
         let output = run(&["simulate", "spec.toml", "--out", "out", "--runs", value.as_str()].map(Path::new));
-        let said = said(&output);
-        assert_eq!(output.status.code(), Some(2), "{said:?}");
-        assert!(!said.contains('\u{1b}') && said.len() < 250 && said.contains("--runs"), "{said:?}");
+        let printed = printed(&output);
+        assert_eq!(output.status.code(), Some(2), "{printed:?}");
+        assert!(
+            !printed.contains('\u{1b}') && printed.len() < 250 && printed.contains("--runs"),
+            "{printed:?}"
+        );
     }
 }

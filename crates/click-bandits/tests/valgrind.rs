@@ -1,4 +1,4 @@
-//! The program runs under valgrind, which shows it no vDSO to look for a clock in. Skipped where valgrind is not.
+//! The program runs under valgrind, where the clock has to work without a vDSO. Skipped if valgrind is not installed.
 
 use std::process::Command;
 
@@ -14,14 +14,14 @@ policies = [{ policy = "uniform" }]
 
 #[test]
 fn the_program_runs_under_valgrind() {
-    let there =
+    let is_installed =
         Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success());
-    if !there {
+    if !is_installed {
         return;
     }
     let dir = tempfile::tempdir().expect("a temporary directory");
     std::fs::write(dir.path().join("spec.toml"), SPEC).expect("written");
-    // Valgrind's own findings are not asked for: they are about the memory of code that is `unsafe`, and here is none.
+    // Memory errors are not the subject: this workspace has no `unsafe` code.
     let output = Command::new("valgrind")
         .args(["--quiet", "--undef-value-errors=no", env!("CARGO_BIN_EXE_click-bandits")])
         .args(["simulate", "spec.toml", "--out", "out", "--threads", "1", "--quiet"])

@@ -1,8 +1,8 @@
-//! `fit`: from a click log to click models with intervals, a comparison on what no fit has seen, and a simulation of the log's users.
+//! `fit`: fits click models to a click log, with intervals; compares them on held-out data; writes an experiment with the log's users.
 //!
-//! The log is read twice: whole, for the parameters that are written; and without what is held out for the comparison, one session in
-//! `--held-out`, drawn by its place in the log, or one impression where lines are no sessions. A file of counts is read once. Everything that is
-//! written is the same for any number of threads.
+//! The log is read twice. The first reading fits the written parameters to the whole log. The second reading holds data out for the
+//! comparison: one session in `--held-out`, drawn by its place in the log, or one impression if lines are not sessions. A file of counts is
+//! read once. Files do not depend on the number of threads.
 
 mod arguments;
 mod figures;
@@ -33,7 +33,7 @@ use experiment::manifest::{Manifest, Moment};
 use experiment::output::OutputDir;
 use experiment::sha256;
 
-/// Files that every fit writes; the figures and the spec only where a model has what they show.
+/// The files that a fit may write. Some figures and the spec are written only for some models.
 const FILES: [&str; 8] =
     [PARAMETERS_JSON, PARAMETERS_CSV, COUNTS, COMPARISON_JSON, COMPARISON_CSV, SPEC, EXAMINATION, ATTRACTION];
 const PARAMETERS_JSON: &str = "parameters.json";
@@ -45,28 +45,28 @@ const SPEC: &str = "spec.toml";
 const EXAMINATION: &str = "examination.svg";
 const ATTRACTION: &str = "attraction.svg";
 
-/// What every model has to beat.
+/// The simple models that are compared with every fitted model.
 const BASELINES: [Model; 3] = [Model::CtrDocument, Model::CtrRank, Model::CtrGlobal];
 
-/// What was fitted and written.
+/// The fits that were made and written.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     source: Source,
     whole: UnsplitLog,
     fits: Vec<Fit>,
-    /// None where nothing was held out.
+    /// `None` if nothing was held out.
     comparison: Option<Comparison>,
-    /// Whose users are simulated.
+    /// The model of the users in the spec.
     users: Option<Choice>,
-    /// SHA-256 of the file of parameters, in hexadecimal.
+    /// SHA-256 of `parameters.json`, in hexadecimal.
     parameters: String,
 }
 
-/// Fits, writes, and gives an overview.
+/// Fits, writes, and prints an overview.
 ///
 /// # Errors
 ///
-/// Those of [`fit_and_write`].
+/// The errors of [`fit_and_write`].
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let outcome = fit_and_write(arguments, |_| Ok(()))?;
     if !arguments.quiet {
@@ -79,12 +79,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Fits and writes, unless `may_write` refuses: it is told the SHA-256 of the parameters.
+/// Fits, and writes if `may_write` agrees; it gets the SHA-256 of the parameters.
 ///
 /// # Errors
 ///
-/// What is asked for cannot be; the log cannot be read; nothing passes the filter; an unusable directory, which is found out before the
-/// log is parsed.
+/// The arguments do not go together; the log cannot be read; nothing passes the filter. Before the log is parsed: the directory cannot be
+/// used.
 fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<()>) -> Result<Outcome> {
     let started = Moment::now();
     let source = Source::new(arguments)?;
@@ -98,8 +98,8 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let canonical = Canonical::of_json(settings.to_string());
     let name = settings["name"].as_str().unwrap_or_default();
     let claim = || OutputDir::claim(&arguments.out, canonical.identity(), name, &FILES);
-    // An experiment's report knows itself whose the directory is, as soon as it knows the parameters.
-    let claimed = (arguments.told_by == SettingSource::CommandLine).then(claim).transpose()?;
+    // For an experiment, `may_write` checks the report's directory once the parameters are known. So it is claimed afterwards.
+    let claimed = (arguments.settings_from == SettingSource::CommandLine).then(claim).transpose()?;
 
     tell(&format!("reading {}", arguments.named()));
     let whole = source.whole(&inputs)?;
@@ -147,16 +147,16 @@ fn fitted(model: Model, whole: &UnsplitLog, options: &Options) -> Result<Fit> {
     fit(model, &whole.counts, &whole.sessions, options).with_context(|| format!("fitting {model}"))
 }
 
-/// How well each model, fitted to the rest, predicts what is held out.
+/// Fits each model to the rest of the log, and compares their predictions of the held-out part.
 fn compared(models: &[Model], apart: &SplitLog, options: &Options) -> Result<Comparison> {
     let fits =
         models.iter().chain(&BASELINES).map(|&model| fit(model, &apart.counts, &apart.sessions, options));
     Comparison::new(&apart.held_out, fits).context("comparing the models")
 }
 
-/// The fit that was the best on what is held out; without a comparison the first.
+/// The fit with the best predictions of the held-out part; without a comparison the first.
 fn first_or_best<'a>(fits: &'a [Fit], comparison: Option<&Comparison>) -> &'a Fit {
     let mut best_first = comparison.into_iter().flat_map(Comparison::scores);
-    // There is a model whatever was asked for.
+    // At least one model is always fitted.
     best_first.find_map(|score| fits.iter().find(|fit| fit.model() == score.model)).unwrap_or(&fits[0])
 }

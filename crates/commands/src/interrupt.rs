@@ -1,8 +1,8 @@
-//! What happens on Ctrl-C, or when the system asks the program to end: one line says what is kept, and the program ends by the signal.
+//! Handles Ctrl-C and SIGTERM: prints one line about the output that is kept, and ends the program by the signal.
 //!
-//! A signal waits while files are put in place ([`experiment::interrupt`]); a second one does not.
+//! The first signal waits while files are put in place ([`experiment::interrupt`]). A second signal does not.
 
-/// Watches for signals from now on. Without it, where the system has no such signals or no thread for them, they end the program as ever.
+/// Installs the handler. If that is impossible, signals end the program as usual.
 pub(crate) fn watch() {
     #[cfg(all(unix, not(feature = "portable")))]
     let _ = unix::watch();
@@ -20,13 +20,13 @@ mod unix {
     use std::sync::atomic::AtomicBool;
     use std::thread;
 
-    /// To the beginning of the line, which is cleared of a bar and of what the terminal makes of Ctrl-C.
+    /// Clears the line of a progress bar and of the `^C` that a terminal shows.
     const CLEAR_LINE: &str = "\r\u{1b}[2K";
 
     pub(super) fn watch() -> io::Result<()> {
         let is_second = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
-            // In this order, so that the first one finds what the second one will not.
+            // The order matters: at the first signal the condition is still false, and only then does it become true.
             flag::register_conditional_default(signal, Arc::clone(&is_second))?;
             flag::register(signal, Arc::clone(&is_second))?;
         }
@@ -39,14 +39,14 @@ mod unix {
         Ok(())
     }
 
-    /// Says what is kept, and ends the program.
+    /// Prints which output is kept, and ends the program.
     fn end(signal: i32) {
         let kept = hold();
-        // Nobody else writes a line, or draws a bar, after this one.
+        // The lock keeps other threads from writing after this line.
         let mut stderr = io::stderr().lock();
         let clear = if stderr.is_terminal() { CLEAR_LINE } else { "" };
         let _ = writeln!(stderr, "{clear}{}", harmless(&kept.to_string()));
-        // As without a handler: the parent process sees the signal by which the program ended, in a shell as 130 or 143.
+        // The parent process sees that a signal ended the program; a shell shows 130 or 143.
         let _ = low_level::emulate_default_handler(signal);
     }
 }

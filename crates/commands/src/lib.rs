@@ -1,4 +1,13 @@
-//! `click-bandits`: experiments with click-model bandits, from a TOML file to results, figures and a report.
+//! The commands of the program `click-bandits`: arguments, terminal output, and one module for each command.
+//!
+//! | command | module |
+//! |---|---|
+//! | `simulate`: run an experiment from a TOML file | `simulate` |
+//! | `fit`: fit click models to a click log | `fit` |
+//! | `reproduce`: run a paper's experiment and judge its claims | `reproduce` |
+//! | `preferences`: report or estimate a preference matrix | `preferences` |
+//!
+//! To do the same from Rust, use the crates `experiment`, `report` and `click_logs`: this crate has only [`main`].
 
 mod fit;
 mod interrupt;
@@ -33,40 +42,40 @@ struct Cli {
 enum Command {
     /// Run the experiment of a TOML file and write its results and figures to a directory
     Simulate(Simulate),
-    /// Say what a preference matrix is like, or estimate one from interleaved rankers
+    /// Report the properties of a preference matrix, or estimate one from interleaved rankers
     Preferences(preferences::Arguments),
-    /// Fit click models to a click log, compare them, and write a simulation of its users
+    /// Fit click models to a click log, compare them, and write an experiment with its users
     Fit(fit::Arguments),
-    /// Run a paper's experiment, check its claims, and write a report with figures
+    /// Run a paper's experiment, judge its claims, and write a report with figures
     Reproduce(reproduce::Arguments),
 }
 
 #[derive(Debug, Args)]
 struct Simulate {
-    /// The experiment
+    /// TOML file of the experiment
     spec: PathBuf,
     /// Directory for result.json, curves.csv, timing.json, manifest.json, spec.toml and the figures
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Another master seed than the experiment's
+    /// Replace the experiment's master seed
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole_number)]
     seed: Option<u64>,
-    /// Another number of runs
+    /// Replace the number of runs
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number)]
     runs: Option<u64>,
-    /// Another number of rounds
+    /// Replace the number of rounds
     #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = whole_number)]
     horizon: Option<u64>,
-    /// Another number of rounds after which a policy that has not stopped is stopped
+    /// Replace the number of rounds after which a policy that has not stopped is stopped
     #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = whole_number)]
     max_steps: Option<u64>,
-    /// Also write runs.csv: a row a run, policy and checkpoint
+    /// Also write runs.csv, with one row for each run, policy and checkpoint
     #[arg(long)]
     keep_runs: bool,
-    /// Threads to run on [default: one a core]
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Show no progress, and no overview at the end
+    /// Print no progress and no overview
     #[arg(long)]
     quiet: bool,
 }
@@ -82,13 +91,13 @@ pub fn main() -> ExitCode {
         Command::Reproduce(arguments) => reproduce(&arguments),
     };
     outcome.unwrap_or_else(|error| {
-        // With nowhere to say what is wrong, the exit status still says that something is.
+        // If standard error cannot be written, the exit status still reports the failure.
         terminal::tell(&format_args!("error: {error:#}"));
         ExitCode::FAILURE
     })
 }
 
-/// A fault of the command line in which a value does nothing to the terminal, and is not hundreds of digits long.
+/// Makes an error of the command line safe to print: values are escaped, and very long numbers are shortened.
 fn plain(mut error: clap::Error) -> clap::Error {
     for kind in [ContextKind::InvalidValue, ContextKind::InvalidArg, ContextKind::InvalidSubcommand] {
         if let Some(ContextValue::String(value)) = error.get(kind) {
@@ -99,7 +108,7 @@ fn plain(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// A number of the command line.
+/// Parses a number of the command line.
 fn whole_number(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected an integer from 0 to {}", u64::MAX))
 }

@@ -1,4 +1,4 @@
-//! What `simulate` says when it is done: a line a policy, the bounds, and where the rest is.
+//! The overview that `simulate` prints at the end: one line for each policy, the bounds, and the directory of the results.
 
 use crate::terminal;
 use experiment::{Measured, number};
@@ -9,9 +9,9 @@ use std::path::Path;
 /// The final values of a simulation, as text.
 #[derive(Debug)]
 pub(crate) struct Overview<'a> {
-    /// What was found.
+    /// The simulation.
     pub(crate) simulation: &'a PanelRun,
-    /// Where the files are.
+    /// The directory of its files.
     pub(crate) out: &'a Path,
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for Overview<'_> {
                 writeln!(formatter, "After {}, {what}:\n", number::counted(rounds.unwrap_or(0), "round"))?;
             }
         }
-        // One run says nothing of its error.
+        // The error of a single run is unknown.
         let value = |mean: f64, se: f64| {
             if many { number::with_error(mean, se) } else { number::significant(mean, 4) }
         };
@@ -45,7 +45,7 @@ impl fmt::Display for Overview<'_> {
             {
                 columns.push(("regret", value(curves.regret.mean[last], curves.regret.se[last])));
                 match curves.accuracy.get(last) {
-                    // Of two that are compared one is always preferred.
+                    // Dueling users prefer one of two items in every round, so there are no clicks to count.
                     Some(&accuracy) => columns.push(("accuracy", share(accuracy))),
                     None => columns.push(("clicks", value(curves.clicks.mean[last], curves.clicks.se[last]))),
                 }
@@ -84,7 +84,7 @@ impl fmt::Display for Overview<'_> {
     }
 }
 
-/// Whether a column is narrow: it has shares of the runs.
+/// Whether a column has shares of the runs, and so is narrow.
 fn is_share(head: &str) -> bool {
     ["stopped", "correct", "accuracy"].contains(&head)
 }
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_in_any_script_stand_in_line() {
+    fn columns_are_aligned_for_labels_in_any_script() {
         let text = overview_of(3, &["ab", "日本語", "e\u{301}", "👍🏽"]);
         let ends: Vec<usize> = text.lines().skip(2).take(5).map(terminal::width).collect();
         assert!(ends.windows(2).all(|pair| pair[0] == pair[1]), "{ends:?}\n{text}");
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_end_with_an_answer_say_how_many_are_right() {
+    fn the_overview_of_answers_has_the_share_of_right_ones() {
         let overview = |task: &str, length: &str| {
             let text = format!(
                 "name = \"x\"\ntask = \"{task}\"\n{length} = 2000\nruns = 2\nseed = 1\n\
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn several_runs_have_one() {
+    fn several_runs_have_a_standard_error() {
         let text = overview(3);
         assert!(text.starts_with("After 10 rounds, mean of 3 runs ± its standard error:\n"), "{text}");
         assert_eq!(text.matches('±').count(), 3, "{text}");

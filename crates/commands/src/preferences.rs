@@ -1,13 +1,15 @@
-//! `click-bandits preferences`: what a preference matrix is like, and how it is estimated from interleaved rankers.
+//! `click-bandits preferences`: reports the properties of a preference matrix, or estimates a matrix from interleaved rankers.
 //!
 //! ```text
 //! click-bandits preferences --matrix x.csv [--out DIR]
 //! click-bandits preferences --letor collection.txt.gz --out DIR
 //! ```
 //!
-//! Of a matrix: its winners, its cycles, how transitive it is, and how often a subset of the items has a winner. The same is printed, and in
-//! DIR as `report.json` and `index.html`. Of an estimate also how sure that is: a winner is named if the comparisons tell. Of a LETOR collection: every feature ranks the documents of every query, every pair of
-//! features is compared by interleaving, and the estimated matrix is reported; [`estimate`] says what else is written.
+//! The report has the winners of a matrix, its cycles, its transitivity, and the shares of subsets with a winner. It is printed, and
+//! written to DIR as `report.json` and `index.html`.
+//!
+//! A LETOR collection has one ranker for each feature. Every pair of rankers is compared by interleaving, which gives an estimated matrix.
+//! Its report also has the sampling error, and names a winner only if the comparisons are sufficient. [`estimate`] lists the other files.
 
 mod estimate;
 mod page;
@@ -26,28 +28,28 @@ use page::MatrixReport;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// What `preferences` is asked for.
+/// The arguments of `preferences`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(group(clap::ArgGroup::new("source").required(true).args(["matrix", "letor", "synthetic"])))]
 pub(crate) struct Arguments {
-    /// A preference matrix as text: a line a row, separated by commas or white space
+    /// Report this preference matrix: text, one line for each row, separated by commas or white space
     #[arg(long, value_name = "FILE")]
     matrix: Option<PathBuf>,
-    /// Documents with labels and features in LETOR format, plain or gzip: each feature is a ranker
+    /// Estimate a matrix from documents with labels and features in LETOR format, plain or gzip; each feature is a ranker
     #[arg(long, value_name = "FILE")]
     letor: Option<PathBuf>,
-    /// The synthetic collection in the place of a file: 64 features, 100 queries, seed 1
+    /// Estimate a matrix from a synthetic collection: 64 features, 100 queries, seed 1
     #[arg(long)]
     synthetic: bool,
     #[command(flatten)]
     estimate: EstimateArguments,
-    /// Where the report goes, and what is estimated
+    /// Directory for the report and the estimated matrix
     #[arg(long, value_name = "DIR", required_unless_present = "matrix")]
     out: Option<PathBuf>,
-    /// Threads to run on [default: one a core]
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Show no progress, and no report at the end
+    /// Print no progress and no report
     #[arg(long)]
     quiet: bool,
 }
@@ -56,12 +58,11 @@ pub(crate) struct Arguments {
 ///
 /// # Errors
 ///
-/// A file that cannot be read or is not what it should be, a directory of something else or that cannot be written, a standard output that
-/// cannot either.
+/// A file cannot be read or is invalid; the directory belongs to something else or cannot be written; standard output cannot be written.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let report = match (&arguments.matrix, &arguments.out) {
         (Some(_), _) if arguments.estimate != EstimateArguments::default() => {
-            bail!("--matrix is not estimated: leave out the options of an estimation")
+            bail!("--matrix gives the matrix: leave out the options for estimating one")
         }
         (Some(file), out) => of_matrix(&MatrixFile::read(file)?, out.as_deref(), arguments.quiet)?,
         (None, Some(out)) => of_estimate(arguments, out)?,
@@ -77,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 const REPORT: &str = "report.json";
 const PAGE: &str = "index.html";
 
-/// The report of a matrix that was given, written if there is a directory for it.
+/// The report of a given matrix. It is written if there is a directory for it.
 fn of_matrix(file: &MatrixFile, out: Option<&Path>, quiet: bool) -> Result<MatrixReport> {
     let started = Moment::now();
     let canonical = json!({ "name": format!("preferences in {}", file.name()), "matrix": file.sha256() });
@@ -90,7 +91,7 @@ fn of_matrix(file: &MatrixFile, out: Option<&Path>, quiet: bool) -> Result<Matri
     Ok(report)
 }
 
-/// The report of a matrix that is estimated, and written.
+/// Estimates a matrix, and writes its report.
 fn of_estimate(arguments: &Arguments, out: &Path) -> Result<MatrixReport> {
     let threads = arguments.threads.map(usize::from);
     let collection = arguments.letor.as_deref();
@@ -101,7 +102,7 @@ fn of_estimate(arguments: &Arguments, out: &Path) -> Result<MatrixReport> {
     Ok(report)
 }
 
-/// A directory for the report, and for `more` files, of what has this canonical form.
+/// Claims a directory for the report and for `more` files; `canonical` is the canonical form of the settings.
 fn claimed(out: &Path, canonical: &Value, more: &[&str]) -> Result<OutputDir> {
     let name = canonical["name"].as_str().unwrap_or_default();
     let form = Canonical::of_json(canonical.to_string());
@@ -126,7 +127,7 @@ fn file_name(file: &Path) -> String {
     file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// A pool of this number of threads, of one a core if absent.
+/// A pool with this number of threads; one per core if absent.
 fn pool(threads: Option<usize>) -> Result<rayon::ThreadPool> {
     let builder = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
     builder.build().context("starting the threads")

@@ -1,8 +1,8 @@
-//! The program that is built, for manifests.
+//! Describes this program for manifests.
 
 use experiment::manifest::{Git, Program};
 
-/// This program, with its compiler and its commit as far as the build recorded them.
+/// This program, with its compiler and commit if the build recorded them.
 pub(crate) fn program() -> Program {
     Program {
         name: "click-bandits".to_owned(),
@@ -12,7 +12,7 @@ pub(crate) fn program() -> Program {
     }
 }
 
-/// The checkout that this program was built from, when the build found one.
+/// The checkout that this program was built from, if the build recorded it.
 fn git() -> Option<Git> {
     let (commit, dirty) = (option_env!("CLICK_BANDITS_COMMIT")?, option_env!("CLICK_BANDITS_DIRTY")?);
     Some(Git { commit: commit.to_owned(), dirty: dirty == "true" })
@@ -24,7 +24,7 @@ mod tests {
 
     #[test]
     fn a_commit_is_a_full_hash() {
-        // Built from an archive there is none.
+        // A build from an archive has no commit.
         if let Some(Git { commit, .. }) = git() {
             assert!(commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()), "{commit}");
         }

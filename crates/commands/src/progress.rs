@@ -1,6 +1,6 @@
-//! Shows how far a long run is: a bar on a terminal, a line every ten seconds elsewhere, nothing when asked for quiet.
+//! Shows the progress of a long run on standard error: a bar on a terminal, a line every ten seconds elsewhere, nothing with `--quiet`.
 //!
-//! All of it goes to standard error. The unit is a run of one policy or whatever else is counted; any thread may report one.
+//! The unit is a run of one policy, or anything else that can be counted. Any thread may report progress.
 
 use crate::terminal;
 use experiment::number::grouped;
@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 
 /// Time between two lines.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
-/// Time between two drawings of the bar at least, so that the time left moves during long runs.
+/// Time between two drawings of the bar, so that the time left is updated during long runs.
 const BETWEEN_TICKS: Duration = Duration::from_millis(500);
 
-/// A display that ends when it is dropped.
+/// A display of progress. It ends when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Progress {
     display: Display,
@@ -32,7 +32,7 @@ enum Display {
 }
 
 impl Progress {
-    /// Begins to show how many of `total` runs, or what `unit` says, of the experiment `name` are done.
+    /// Begins to show how many of `total` units of the experiment `name` are done; `unit` is their name in the plural.
     pub(crate) fn start(name: &str, total: u64, unit: &'static str, quiet: bool) -> Self {
         let display = if quiet {
             Display::Nothing
@@ -65,7 +65,7 @@ impl Drop for Progress {
 }
 
 fn bar(name: &str, total: u64, unit: &'static str) -> ProgressBar {
-    // The part of the line behind the bar says the same as a line elsewhere.
+    // The text behind the bar is that of a line elsewhere.
     let numbers = move |state: &ProgressState, text: &mut dyn fmt::Write| {
         let (done, total) = (state.pos(), state.len().unwrap_or_default());
         let _ = write!(text, "{}", Status { done, total, unit, elapsed: state.elapsed() });
@@ -79,11 +79,11 @@ fn bar(name: &str, total: u64, unit: &'static str) -> ProgressBar {
     bar
 }
 
-/// A thread that writes lines until it is dropped.
+/// A thread that writes lines. It ends when this is dropped.
 #[derive(Debug)]
 struct Lines {
     done: Arc<AtomicU64>,
-    /// Dropped first, which tells the thread to end.
+    /// Dropping it ends the thread.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -118,7 +118,7 @@ impl Drop for Lines {
     }
 }
 
-/// How far a run is; reads as `1,234 of 10,000 runs, 12 %, 345 runs/s, 25 s left`.
+/// The progress of a run, displayed as `1,234 of 10,000 runs, 12 %, 345 runs/s, 25 s left`.
 #[derive(Debug, Clone, Copy)]
 struct Status {
     done: u64,
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_says_rate_and_time_left() {
+    fn a_status_shows_rate_and_time_left() {
         assert_eq!(status(1_234, 10_000, 12.34), "1,234 of 10,000 runs, 12 %, 100 runs/s, 1 min 27 s left");
         assert_eq!(status(0, 10_000, 10.0), "0 of 10,000 runs, 0 %");
         assert_eq!(status(3, 4, 10.0), "3 of 4 runs, 75 %, 0.30 runs/s, 3 s left");

@@ -1,24 +1,24 @@
-//! `click-bandits reproduce`: the experiment of a paper, from its files to a report with verdicts.
+//! `click-bandits reproduce`: runs the experiment of a paper, judges its claims, and writes a report.
 //!
-//! Every panel is simulated into a directory of its own, its claims are judged, and the report is written:
+//! Every panel has a directory of its own:
 //!
 //! ```text
 //! OUT/index.html                      the report
-//! OUT/claims.json                     every claim with what was found, for programs
-//! OUT/PANEL/result.json ...           what `simulate` writes of the panel, its figures among it
+//! OUT/claims.json                     every claim with its verdict, for programs
+//! OUT/PANEL/result.json ...           the files of `simulate` for the panel, with figures
 //! ```
 //!
-//! Of a panel with variants:
+//! For a panel with variants:
 //!
 //! ```text
-//! OUT/PANEL/regret.svg ...            its figures
-//! OUT/PANEL/VARIANT/result.json ...   what `simulate` writes of the variant
+//! OUT/PANEL/regret.svg ...            figures that compare the variants
+//! OUT/PANEL/VARIANT/result.json ...   the files of `simulate` for the variant
 //! ```
 //!
-//! From a log:
+//! For an experiment on a log:
 //!
 //! ```text
-//! OUT/fitted/parameters.json ...      what `fit` writes
+//! OUT/fitted/parameters.json ...      the files of `fit`
 //! ```
 
 mod log;
@@ -40,64 +40,65 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What `reproduce` is asked for.
+/// The arguments of `reproduce`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Arguments {
     /// Directory with `experiment.toml` and `claims.toml`
     pub(crate) experiment: PathBuf,
-    /// Measured queries as JSON (a file that ends in .json), or the click log that they are fitted to first, into OUT/fitted: for the panels of an
-    /// experiment that takes some; its other panels are not run then
+    /// Run only the panels that take measured queries, on these data: a JSON file of queries (its name ends in .json), or a click log, to
+    /// which queries are first fitted (into OUT/fitted)
     #[arg(long, value_name = "FILE", visible_alias = "log")]
     pub(crate) data: Option<PathBuf>,
-    /// A preference matrix as text in the place of every matrix from a file, for the panels that have one; the others are not run then
+    /// Run only the panels with a preference matrix from a file, on this matrix (text) instead
     #[arg(long, value_name = "FILE", conflicts_with = "data")]
     pub(crate) matrix: Option<PathBuf>,
-    /// The same, but estimated first from documents in LETOR format, into OUT/matrix
+    /// As --matrix, with a matrix that is first estimated from documents in LETOR format (into OUT/matrix)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "matrix"])]
     pub(crate) letor: Option<PathBuf>,
-    /// Where the report and the results go
+    /// Directory for the report and the results
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// About a minute: fewer runs, and smaller instances where a claim says so; at most a tenth of the claims may stay open
+    /// Run a check of about a minute, with fewer runs and, for some claims, smaller instances; it fails if more than a tenth of the claims
+    /// stay open
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Threads that simulate [default: one for each core]
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// This panel and its claims only
+    /// Run only this panel and its claims
     #[arg(long, value_name = "NAME")]
     pub(crate) panel: Option<String>,
-    /// Another master seed for every panel, as for a run that a verdict is taken from
+    /// Replace the master seed of every panel
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
-    /// Another number of runs for every panel
+    /// Replace the number of runs of every panel
     #[arg(long, value_name = "N")]
     pub(crate) runs: Option<u64>,
-    /// No progress
+    /// Print no progress
     #[arg(long)]
     pub(crate) quiet: bool,
 }
 
-/// A panel, or a variant of one, to be run.
+/// A panel, or a variant of one, to run.
 #[derive(Debug)]
 pub(crate) struct Job<'a> {
-    /// What is simulated.
+    /// The experiment.
     pub(crate) experiment: &'a Experiment,
-    /// Where its files go.
+    /// The directory for its files.
     pub(crate) directory: PathBuf,
-    /// What is drawn.
+    /// The figures to draw.
     pub(crate) figures: &'a [Figure],
-    /// In which colours.
+    /// The styles of the policies.
     pub(crate) styles: &'a PolicyStyles,
 }
 
-/// Runs an experiment with `simulate`, which runs a panel or a variant of one and writes its files.
+/// Runs the experiment of a paper and prints the verdicts. `simulate` runs a panel, or a variant of one, and writes its files.
 ///
-/// The verdicts are printed; the answer is whether they are what is known.
+/// Returns whether the check passes: whether the verdicts agree with the known ones.
 ///
 /// # Errors
 ///
-/// A file of the experiment is faulty, the output directory is another experiment's, or a simulation fails.
+/// A file of the experiment is invalid, the output directory belongs to another experiment, or a simulation fails.
 pub(crate) fn run(
     arguments: &Arguments,
     mut simulate: impl FnMut(&Job<'_>) -> Result<PanelRun>,
@@ -144,7 +145,7 @@ pub(crate) fn run(
     Ok(report.is_as_known())
 }
 
-/// The experiment, or the panel of it that is asked for.
+/// Reads the experiment, or only the panel that `--panel` names.
 fn read(
     arguments: &Arguments,
     queries: Option<&Queries>,
@@ -159,12 +160,12 @@ fn read(
     Ok(reproduction)
 }
 
-/// What the command line says in the place of the experiment.
+/// The values of the command line that replace those of the experiment.
 fn overrides(arguments: &Arguments) -> Overrides {
     Overrides { seed: arguments.seed, runs: arguments.runs, ..Overrides::default() }
 }
 
-/// Whose the report is, but for what was given to the experiment.
+/// The owner of the report, without the data or matrix given to the experiment.
 fn owner(reproduction: &Reproduction, arguments: &Arguments) -> Owner {
     Owner {
         schema: report_dir::SCHEMA,
@@ -178,9 +179,9 @@ fn owner(reproduction: &Reproduction, arguments: &Arguments) -> Owner {
     }
 }
 
-/// The queries that were measured.
+/// The measured queries, if `--data` gives some.
 fn given_queries(arguments: &Arguments) -> Result<Option<Queries>> {
-    // A fault there is said whether a log is given or not.
+    // Read first, so that an error in `[log]` is reported even without a log.
     let how = log::how_to_read(&arguments.experiment)?;
     let Some(file) = &arguments.data else { return Ok(None) };
     if file.extension().is_some_and(|end| end.eq_ignore_ascii_case("json")) {
@@ -199,21 +200,21 @@ fn given_queries(arguments: &Arguments) -> Result<Option<Queries>> {
             file.display()
         );
     }
-    // What cannot be is found before a long log is read, as far as the data do not matter.
-    let foreseen = read(arguments, Some(&Queries::default()), None)?;
+    // Errors that do not depend on the data are found before a long log is read.
+    let without_queries = read(arguments, Some(&Queries::default()), None)?;
     let may_write = |data: String| {
-        let owner = Owner { data: Some(data), ..owner(&foreseen, arguments) };
-        report_dir::check(&arguments.out, &owner, &foreseen.figures_of_variants())
+        let owner = Owner { data: Some(data), ..owner(&without_queries, arguments) };
+        report_dir::check(&arguments.out, &owner, &without_queries.figures_of_variants())
     };
     may_write(report_dir::data_of(&arguments.out).unwrap_or_default())?;
     let out = arguments.out.join(FITTED);
-    // The models beside a report are those that it is of.
+    // The fitted models are written only if the report in the directory belongs to them.
     queries_of_log(file, &how, out, arguments.threads, arguments.quiet, |data| may_write(data.to_owned()))
         .map(Some)
         .context("--data")
 }
 
-/// Whether a file begins like JSON, which no log does. What cannot be read is told where it is read.
+/// Whether a file begins like JSON, which no log does. If the file cannot be read, its reader reports the error.
 fn begins_like_json(file: &Path) -> bool {
     let mut beginning = [0; 64];
     let is_file = fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
@@ -223,7 +224,7 @@ fn begins_like_json(file: &Path) -> bool {
     matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
-/// The preferences that stand for those of every file.
+/// The matrix that replaces every matrix from a file, if `--matrix` or `--letor` gives one.
 fn given_matrix(arguments: &Arguments) -> Result<Option<MatrixFile>> {
     if let Some(file) = &arguments.matrix {
         return MatrixFile::read(file).map(Some).context("--matrix");
@@ -237,10 +238,10 @@ fn given_matrix(arguments: &Arguments) -> Result<Option<MatrixFile>> {
     Ok(Some(estimate.into_file()))
 }
 
-/// Where a matrix is estimated.
+/// The folder of an estimated matrix, in the directory of the report.
 const ESTIMATED: &str = "matrix";
 
-/// The variants of every panel as they are to be run.
+/// The experiments of every panel, one for each variant, with the values of the command line.
 fn experiments(reproduction: &Reproduction, arguments: &Arguments) -> Result<Vec<Vec<Experiment>>> {
     let as_run = |variant: &Variant| -> Result<Experiment> {
         let mut experiment = variant.experiment.clone();
@@ -250,7 +251,7 @@ fn experiments(reproduction: &Reproduction, arguments: &Arguments) -> Result<Vec
     reproduction.panels.iter().map(|panel| panel.variants.iter().map(as_run).collect()).collect()
 }
 
-/// What is printed at the end.
+/// The table of verdicts, printed at the end.
 fn verdicts(report: &Report<'_>, out: &Path) -> String {
     let heads = ["claim", "found", "known", "measured"].map(str::to_owned);
     let mut rows = vec![heads];
@@ -264,7 +265,7 @@ fn verdicts(report: &Report<'_>, out: &Path) -> String {
         ]);
     }
     rows[0][0].insert_str(0, "  ");
-    // A name of any length is printed whole, but does not push the others aside: formatting has a limit, too.
+    // A long name is printed in full, but columns are at most 60 wide.
     let width =
         |column: usize| rows.iter().map(|row| terminal::width(&row[column])).max().unwrap_or(0).min(60);
     let widths = [0, 1, 2].map(width);

@@ -1,4 +1,4 @@
-//! Runs an experiment, and writes what it found with its figures.
+//! Runs an experiment, and writes its results and figures.
 
 use crate::program::program;
 use crate::progress::Progress;
@@ -8,22 +8,22 @@ use report::PanelRun;
 use report::figure::{self, Figure, PolicyStyles};
 use std::path::Path;
 
-/// How to run, none of which changes a result.
+/// Options of a run. Results do not depend on them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Options {
-    /// Threads; all cores when absent.
+    /// Number of threads; one per core if absent.
     pub(crate) threads: Option<usize>,
-    /// Whether to keep quiet about progress.
+    /// Whether to print no progress.
     pub(crate) quiet: bool,
-    /// Whether to keep every run in `runs.csv`.
+    /// Whether to write `runs.csv`.
     pub(crate) keep_runs: bool,
 }
 
-/// Runs `experiment` and writes its files to `dir`, `figures` among them, in which policies have the given `styles`.
+/// Runs `experiment`, and writes its files and `figures` to `dir`. `styles` are the styles of the policies in figures.
 ///
 /// # Errors
 ///
-/// More than memory holds; an unusable directory, which is found out before the first run; a file that cannot be written.
+/// Before the first run: the runs do not fit into memory, or the directory cannot be used. Afterwards: a file cannot be written.
 pub(crate) fn simulate(
     experiment: &Experiment,
     dir: &Path,
@@ -50,7 +50,7 @@ pub(crate) fn simulate(
     Ok(PanelRun { measured, figures, manifest })
 }
 
-/// Counts runs.
+/// Shows the number of runs that have ended.
 #[derive(Debug)]
 struct RunCounter(Progress);
 

@@ -1,7 +1,7 @@
-//! What a command says, on standard output and standard error.
+//! Text for standard output and standard error.
 //!
-//! Names come from files of others, and a terminal obeys some characters: what is said has none of them. They are written as `\u{1b}`.
-//! Columns are as wide as a terminal shows them, so that names in any script stand in line.
+//! Names may come from untrusted files, and some characters control a terminal. Such characters are written in the form `\u{1b}`. Column
+//! widths are those of a terminal, so that names in any script are aligned.
 
 use anyhow::{Context as _, Result};
 use std::borrow::Cow;
@@ -9,11 +9,11 @@ use std::fmt::Display;
 use std::io::{ErrorKind, Write as _, stderr, stdout};
 use unicode_width::UnicodeWidthStr as _;
 
-/// Writes to standard output. A reader who closed it has seen enough.
+/// Writes to standard output. A pipe that its reader has closed is not an error.
 ///
 /// # Errors
 ///
-/// What the system says, as of a full disk: what was asked for is not there, whatever files are.
+/// An error of the system, such as a full disk.
 pub(crate) fn say(text: &impl Display) -> Result<()> {
     let text = text.to_string();
     let mut output = stdout().lock();
@@ -25,36 +25,36 @@ pub(crate) fn say(text: &impl Display) -> Result<()> {
     }
 }
 
-/// Writes a line to standard error. With nowhere to say it the program goes on.
+/// Writes a line to standard error. Errors are ignored.
 pub(crate) fn tell(text: &impl Display) {
     let text = text.to_string();
     let _ = writeln!(stderr(), "{}", harmless(&text));
 }
 
-/// The text without what a terminal obeys, but for line breaks.
+/// A text with the characters escaped that control a terminal, except line breaks.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
-    escaped(text, |character| character != '\n' && is_obeyed(character))
+    escaped(text, |character| character != '\n' && controls_terminal(character))
 }
 
-/// The same in one line.
+/// A text with all characters escaped that control a terminal, so that it is one line.
 pub(crate) fn in_line(text: &str) -> Cow<'_, str> {
-    escaped(text, is_obeyed)
+    escaped(text, controls_terminal)
 }
 
-/// The columns of a terminal that a text of one line takes.
+/// The number of terminal columns of a text of one line.
 pub(crate) fn width(text: &str) -> usize {
     in_line(text).width()
 }
 
-/// A text of one line at the left of `columns` columns; of more where it is wider.
+/// Pads a text of one line with spaces to `columns` columns. A wider text is not cut.
 pub(crate) fn left(text: &str, columns: usize) -> String {
     let text = in_line(text);
     format!("{text}{}", " ".repeat(columns.saturating_sub(text.width())))
 }
 
-/// Whether a terminal does something else with a character than to show it: control characters, among them those that break lines, and
-/// what turns the direction of the text.
-fn is_obeyed(character: char) -> bool {
+/// Whether a character controls a terminal instead of being shown: control characters, line breaks, and characters that change the
+/// direction of the text.
+fn controls_terminal(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -79,15 +79,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_terminal_is_told_nothing() {
+    fn characters_that_control_a_terminal_are_escaped() {
         assert_eq!(harmless("plain, é, 日本, 👩‍🔬\n"), "plain, é, 日本, 👩‍🔬\n");
         assert_eq!(harmless("\u{1b}[2Ja\r\nb\u{9b}m\u{202e}c"), "\\u{1b}[2Ja\\r\nb\\u{9b}m\\u{202e}c");
         assert_eq!(in_line("a\nb\t\u{7}\u{2028}"), "a\\nb\\t\\u{7}\\u{2028}");
     }
 
     #[test]
-    fn columns_are_those_of_a_terminal() {
-        // Letters of two columns; a letter and an accent of its own; three joined to one.
+    fn widths_are_those_of_a_terminal() {
+        // Letters of two columns; a letter with a combining accent; joined emoji.
         for (text, columns) in [("日本", 4), ("e\u{301}", 1), ("👩‍🔬", 2), ("\u{1b}", 6), ("", 0)] {
             assert_eq!(width(text), columns, "{text:?}");
             assert_eq!(width(&left(text, 9)), 9, "{text:?}");

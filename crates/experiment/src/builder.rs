@@ -8,9 +8,9 @@ use policies::catalogue::{PolicySpec, SpecError as PolicyError};
 use sim::Assignment;
 use std::ops::RangeInclusive;
 
-/// Builds an [`Experiment`]; what is not said has a default.
+/// Builds an [`Experiment`]. Every setting has a default.
 ///
-/// | what | default |
+/// | setting | default |
 /// |---|---|
 /// | task | [`Task::Regret`] |
 /// | horizon | 10,000 rounds |
@@ -56,7 +56,7 @@ pub struct Builder {
 }
 
 impl Experiment {
-    /// Begins an experiment on these users; `name` names files: letters, digits, `-`, `_` and `.`.
+    /// Begins an experiment on these users. `name` consists of letters, digits, `-`, `_` and `.`, since files are named after it.
     pub fn builder(name: impl Into<String>, instances: Instances) -> Builder {
         Builder {
             name: name.into(),
@@ -74,13 +74,13 @@ impl Experiment {
 }
 
 impl Builder {
-    /// Sets what is done with the policies.
+    /// Sets the task: what a run measures and when it ends.
     #[must_use]
     pub fn task(self, task: Task) -> Self {
         Self { task, ..self }
     }
 
-    /// Sets the number of rounds of a run; for [`Task::Identify`] the most rounds.
+    /// Sets the number of rounds of a run; for [`Task::Identify`] the maximal number.
     #[must_use]
     pub fn horizon(self, horizon: u64) -> Self {
         Self { horizon, ..self }
@@ -104,7 +104,7 @@ impl Builder {
         Self { seed, ..self }
     }
 
-    /// Sets the rounds after which results are recorded, 1-based; those beyond the horizon are left out, the horizon is added.
+    /// Sets the rounds (1-based) after which results are recorded. Rounds beyond the horizon are left out; the horizon is added.
     #[must_use]
     pub fn checkpoints(self, rounds: impl Into<Vec<u64>>) -> Self {
         let mut rounds = rounds.into();
@@ -119,7 +119,7 @@ impl Builder {
         self.add(None, policy)
     }
 
-    /// The same under another label.
+    /// Adds a policy of the catalogue under a label of its own.
     #[must_use]
     pub fn labelled(self, label: &str, policy: &str) -> Self {
         self.add(Some(label), policy)
@@ -134,25 +134,25 @@ impl Builder {
         self
     }
 
-    /// Adds a policy of the catalogue with everything that an experiment may say of it.
+    /// Adds a policy of the catalogue with all its settings: label, examination that it assumes, model as which it reads clicks.
     #[must_use]
     pub fn entrant(mut self, entrant: Entrant) -> Self {
         self.policies.push(Ok(entrant));
         self
     }
 
-    /// Adds comments to the file that [`Experiment::to_toml`] writes: lines for the top, and lines for each instance, in their order.
+    /// Adds comments to the file that [`Experiment::to_toml`] writes: lines for the top, then lines for each instance, in order.
     #[must_use]
     pub fn comments(mut self, top: Vec<String>, of_instances: Vec<Vec<String>>) -> Self {
         self.comments = std::iter::once(top).chain(of_instances).collect();
         self
     }
 
-    /// The experiment.
+    /// Builds the experiment.
     ///
     /// # Errors
     ///
-    /// A value out of its range, an unknown policy, or one that cannot play these users.
+    /// A value out of its range, an unknown policy, or a policy that cannot play these users.
     pub fn build(self) -> Result<Experiment, BuildError> {
         let Self { name, instances, task, horizon, runs, assignment, seed, schedule, policies, comments } =
             self;
@@ -225,7 +225,7 @@ impl Builder {
     }
 }
 
-/// What is wrong with an experiment that was built in Rust: `FIELD: what is wrong`.
+/// An error in an experiment that was built in Rust: `FIELD: what is wrong`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BuildError(String);
@@ -245,9 +245,9 @@ mod tests {
         Instances::of([CascadeModel::from_values(&[0.5, 0.4, 0.2], 2).unwrap()])
     }
 
-    /// What is built is what its file says, of users of every model that has no calibration.
+    /// For every model without a calibration.
     #[test]
-    fn what_is_built_is_what_is_read() {
+    fn the_file_of_a_built_experiment_reads_back_as_the_same_experiment() {
         let matrix = PreferenceMatrix::new(&[vec![0.5, 0.6], vec![0.4, 0.5]]).unwrap();
         let kappa = [0.9, 0.1].map(|value| Probability::new(value).unwrap()).to_vec();
         let spec = |name: &str| name.parse::<PolicySpec>().unwrap();
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_stand_where_they_belong_and_say_nothing() {
+    fn comments_are_written_in_place_and_do_not_change_the_experiment() {
         let plain = Experiment::builder("a", pbm()).policy("pbm-ts").build().unwrap();
         let comments = (vec!["top".to_owned()], vec![vec!["one\ntheta = 2".to_owned(), "two".to_owned()]]);
         let said = Experiment::builder("a", pbm()).policy("pbm-ts").comments(comments.0, comments.1);
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_name_their_field() {
+    fn errors_name_the_field() {
         let with = |policy: &str| Experiment::builder("a", pbm()).policy(policy);
         let none: Vec<PositionBased> = Vec::new();
         let model = || PositionBased::from_values(&[0.5, 0.4], &[0.9]).unwrap();

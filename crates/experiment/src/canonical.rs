@@ -1,7 +1,7 @@
-//! The canonical form of an experiment: everything that decides its result, and nothing else.
+//! The canonical form of an experiment: everything that its result depends on, and nothing else.
 //!
-//! It is JSON that is the same for the same experiment however its file is laid out: defaults filled in, keys in a fixed order, numbers as they
-//! are. Its SHA-256 is the experiment's identity.
+//! It is JSON with all defaults filled in and keys in a fixed order, so it does not depend on the layout of the experiment's file.
+//! Its SHA-256 is the experiment's identity.
 
 use crate::hash::sha256;
 use crate::models::{CanonicalInstance, Model, OWN};
@@ -12,7 +12,7 @@ use contenders::Entrant;
 use policies::catalogue::PolicySpec;
 use serde::{Serialize, Serializer};
 
-/// The canonical form, and its hash.
+/// The canonical form and its hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Canonical {
     json: String,
@@ -20,17 +20,17 @@ pub struct Canonical {
 }
 
 impl Canonical {
-    /// That of any JSON.
+    /// Takes any JSON as a canonical form.
     pub fn of_json(json: String) -> Self {
         let identity = sha256(json.as_bytes());
         Self { json, identity }
     }
 
-    /// That of an experiment, in which contenders of these labels take part.
+    /// The canonical form of an experiment with additional contenders of the caller, given by their labels `own`.
     ///
     /// # Panics
     ///
-    /// Never: an experiment has nothing that JSON cannot hold.
+    /// Never: every value of an experiment can be written as JSON.
     pub(crate) fn of<'a>(experiment: &'a Experiment, own: impl Iterator<Item = &'a str>) -> Self {
         let form = Form { experiment, own: own.collect() };
         Self::of_json(serde_json::to_string(&form).expect("an experiment has only finite numbers and text"))
@@ -97,7 +97,7 @@ impl Serialize for Form<'_> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Policy<'a> {
-    /// One of the catalogue.
+    /// A policy of the catalogue.
     Catalogued {
         label: &'a str,
         policy: &'a PolicySpec,
@@ -108,7 +108,7 @@ enum Policy<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         kappa: Option<&'a [Probability]>,
     },
-    /// One of the program that runs the experiment.
+    /// A contender of the program that runs the experiment.
     Own { label: &'a str, policy: &'static str },
 }
 

@@ -1,8 +1,8 @@
-//! The CPU time of a thread: the crate's one file with code for Unix.
+//! The CPU time of a thread. This is the only file of the crate with code for Unix.
 
 use std::time::Duration;
 
-/// CPU time that this thread has used since it began.
+/// The CPU time that this thread has used since it began.
 #[cfg(all(unix, not(feature = "portable")))]
 pub(crate) fn thread_cpu_time() -> Duration {
     use rustix::time::{ClockId, clock_gettime};
@@ -10,7 +10,7 @@ pub(crate) fn thread_cpu_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
-/// Time since the first call, by the clock on the wall: the standard library has no CPU time.
+/// The wall-clock time since the first call: the standard library has no CPU time.
 #[cfg(any(not(unix), feature = "portable"))]
 pub(crate) fn thread_cpu_time() -> Duration {
     use std::sync::OnceLock;

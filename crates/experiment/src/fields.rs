@@ -1,13 +1,13 @@
-//! Fields of an experiment that say how many.
+//! Reads the counts of an experiment: numbers of runs, instances, policies, rows, columns and items.
 
 use crate::toml_reader::{Error, Field, Table};
 use sim::Assignment;
 use std::ops::RangeInclusive;
 
-/// Numbers of runs: what can be numbered with 32 bits.
+/// Valid numbers of runs: a run has a 32-bit number.
 pub const RUNS: RangeInclusive<u64> = 1..=u32::MAX as u64;
 
-/// What `instances` and `policies` have to be.
+/// The expected value of `instances` and `policies`, for messages.
 pub(crate) const TABLES: &str = "at least one table, written with double brackets";
 
 /// The tables of `[[key]]`, at least one.
@@ -19,21 +19,21 @@ pub(crate) fn read_tables<'doc>(field: &Field<'doc>) -> Result<Vec<Table<'doc>>,
     if tables.is_empty() { Err(field.error(format!("none given: expected {TABLES}"))) } else { Ok(tables) }
 }
 
-/// The longest list that is said by its length: about what the largest file could write out.
+/// The largest size that may stand for a list: about the longest list that fits into the largest file that is read.
 const LONGEST_LIST: u64 = 1 << 24;
 
-/// How many rows, columns or items there are, where they are not listed.
+/// Reads a number of rows, columns or items that are not listed one by one.
 pub(crate) fn read_size(table: &Table<'_>, key: &str) -> Result<usize, Error> {
     let size = table.required::<Field<'_>>(key)?.integer_in(&(1..=LONGEST_LIST))?;
     Ok(usize::try_from(size).unwrap_or(usize::MAX))
 }
 
-/// Whether runs are counted in all or `{ per-instance = n }`.
+/// How runs get their instances: drawn at random for a plain number, in turn for `{ per-instance = n }`.
 pub(crate) fn assignment_of(runs: &Field<'_>) -> Assignment {
     if runs.is_table() { Assignment::InTurn } else { Assignment::Drawn }
 }
 
-/// How many runs, in all or `{ per-instance = n }`.
+/// Reads the number of runs: the total, or `{ per-instance = n }`.
 pub(crate) fn read_runs(field: &Field<'_>) -> Result<(u64, Assignment), Error> {
     if !field.is_table() {
         return Ok((field.integer_in(&RUNS)?, assignment_of(field)));

@@ -1,4 +1,4 @@
-//! SHA-256 as files say it.
+//! SHA-256 in the hexadecimal form that files use.
 
 use sha2::{Digest, Sha256};
 

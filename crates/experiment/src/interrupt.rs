@@ -1,7 +1,7 @@
-//! What is kept when the program ends by a signal, for programs that watch for signals.
+//! Which output is kept when a signal ends the program. For programs that handle signals.
 //!
-//! A program that holds [`hold`] while it says so lets files that are being put in place get there first. Signals are the process's, and so is
-//! what they find here: the one state that no function is given.
+//! A signal handler calls [`hold`] before it reports and exits, so it waits until all files of a directory are in place. A signal concerns
+//! the whole process, so this state is global: the only global state of the workspace.
 
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,29 +9,29 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static KEPT: Mutex<KeptOutput> = Mutex::new(KeptOutput { complete: Vec::new(), begun: None });
 
-/// What is kept when the program ends now.
+/// The output that is kept if the program ends now. `Display` gives the message for the user.
 #[derive(Debug, Default)]
 pub struct KeptOutput {
-    /// Directories whose files are all there.
+    /// Directories that have all their files.
     complete: Vec<PathBuf>,
-    /// What goes on where it ended when it is started again.
+    /// A description of partial output that the same command continues when it is started again.
     begun: Option<String>,
 }
 
 impl KeptOutput {
-    /// All files of a directory are there.
+    /// Records that a directory has all its files.
     pub fn complete(&mut self, dir: &Path) {
         self.complete.push(dir.to_owned());
         self.begun = None;
     }
 
-    /// A part is there, from which the same command goes on.
+    /// Records partial output that the same command will continue. `part` describes it to the user.
     pub fn begun(&mut self, part: String) {
         self.begun = Some(part);
     }
 }
 
-/// How many directories are named.
+/// The number of directories that the message names.
 const NAMED: usize = 3;
 
 impl fmt::Display for KeptOutput {
@@ -54,9 +54,9 @@ impl fmt::Display for KeptOutput {
     }
 }
 
-/// Keeps a signal waiting until what is given is dropped, which files are being put in place for.
+/// Locks the state. While the guard lives, a signal handler that calls this function waits, so files can be put in place undisturbed.
 pub fn hold() -> MutexGuard<'static, KeptOutput> {
-    // What a thread that panicked left is only said.
+    // The state is only printed, so what a panicking thread left is good enough.
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_said_in_one_line() {
+    fn the_message_names_the_kept_output_in_one_line() {
         let mut kept = KeptOutput::default();
         assert_eq!(kept.to_string(), "interrupted: nothing was written");
         kept.begun("3 of 4 pairs are kept in m".to_owned());

@@ -1,7 +1,7 @@
-//! `manifest.json`: which experiment the files beside it are of, and how, when and where they were made.
+//! `manifest.json`: the experiment that the directory belongs to, and how, when and where its files were made.
 //!
-//! Everything that may differ between two runs of one experiment stands here or in `timing.json`, nothing of it in
-//! `result.json`. Paths appear only as they were typed.
+//! Everything that may differ between two runs of one experiment is here or in `timing.json`, never in `result.json`. Paths appear
+//! only as they were typed.
 
 use crate::canonical::Canonical;
 use crate::hash::sha256;
@@ -10,27 +10,27 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-/// The name of the project, for files that another program wrote with it.
+/// The project's name: the program in manifests that a caller of the library writes.
 const LIBRARY: &str = "click-bandits";
 
-/// The whole file.
+/// The content of `manifest.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Version of this layout.
     pub schema: u32,
     /// SHA-256 of the canonical form of the experiment.
     pub identity: String,
-    /// Program that wrote the files.
+    /// The program that wrote the files.
     pub program: Program,
-    /// Command line, the program's name in place of its path.
+    /// Command line; its first word is the program's name, not its path.
     pub command: Vec<String>,
     /// When the program started, UTC.
     pub started: String,
     /// When the results were complete, UTC.
     pub finished: String,
-    /// Threads that simulated.
+    /// Number of threads that simulated.
     pub threads: usize,
-    /// Machine.
+    /// The machine.
     pub host: Host,
     /// SHA-256 of every other file.
     pub files: BTreeMap<String, String>,
@@ -38,22 +38,22 @@ pub struct Manifest {
     pub experiment: serde_json::Value,
 }
 
-/// A program and where its source stands.
+/// A program, its version, and the commit that it was built from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Program {
     /// Name.
     pub name: String,
     /// Version.
     pub version: String,
-    /// Compiler, when the build recorded it.
+    /// Compiler, if the build recorded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rustc: Option<String>,
-    /// Commit of the source that was built, when it was a checkout.
+    /// Commit of the source, if it was built in a checkout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<Git>,
 }
 
-/// State of a checkout when the program was built.
+/// The state of the checkout when the program was built.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Git {
     /// Full hash.
@@ -62,7 +62,7 @@ pub struct Git {
     pub dirty: bool,
 }
 
-/// A machine, as far as it tells.
+/// A machine, as far as the operating system describes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Host {
     /// Network name.
@@ -71,7 +71,7 @@ pub struct Host {
     /// Processor model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<String>,
-    /// Processors that this program may use.
+    /// Number of processors that this program may use.
     pub cores: usize,
     /// Operating system.
     pub os: String,
@@ -80,7 +80,7 @@ pub struct Host {
 }
 
 impl Manifest {
-    /// The manifest of files (name and content) that `program`, started at `started`, made just now. The canonical form has a `name`.
+    /// The manifest of `files` (name and content), which `program` has just made; it began at `started`. The canonical form has a `name`.
     pub fn of(
         canonical: &Canonical,
         started: Moment,
@@ -107,7 +107,7 @@ impl Manifest {
     ///
     /// # Panics
     ///
-    /// Never: a manifest has nothing that JSON cannot hold.
+    /// Never: every value of a manifest can be written as JSON.
     pub fn to_json(&self) -> Vec<u8> {
         let mut text = serde_json::to_vec_pretty(self).expect("a manifest has only finite numbers and text");
         text.push(b'\n');
@@ -115,17 +115,17 @@ impl Manifest {
     }
 }
 
-/// The experiment that a manifest, of whatever version, says it is of.
+/// The experiment that a manifest names. Every version of the layout has these values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
     /// SHA-256 of the canonical form.
     pub identity: String,
-    /// Name, empty when there is none.
+    /// Name; empty if the manifest has none.
     pub name: String,
 }
 
 impl Owner {
-    /// Reads a manifest; nothing when it is none.
+    /// Reads the owner from a manifest; `None` if the bytes are not a manifest.
     pub fn read(manifest: &[u8]) -> Option<Self> {
         let manifest: serde_json::Value = serde_json::from_slice(manifest).ok()?;
         Some(Self {
@@ -158,7 +158,7 @@ impl Host {
     }
 }
 
-/// What `pick` makes of the first line of a file that it takes.
+/// The first result of `pick` over the lines of a file; `None` if the file cannot be read or no line gives one.
 fn line_of(file: &str, pick: impl Fn(&str) -> Option<String>) -> Option<String> {
     let text = String::from_utf8_lossy(&std::fs::read(file).ok()?).into_owned();
     text.lines().find_map(pick).filter(|picked| !picked.is_empty())
@@ -169,7 +169,7 @@ fn unquoted(text: &str) -> String {
 }
 
 impl Program {
-    /// This library, in a program of somebody else's.
+    /// This library, called by another program.
     pub fn library() -> Self {
         Self {
             name: LIBRARY.to_owned(),
@@ -185,7 +185,7 @@ fn command_line(program: &str) -> Vec<String> {
     std::iter::once(program.to_owned()).chain(arguments).collect()
 }
 
-/// A point in time; reads as `2026-11-20T10:22:59Z`.
+/// A point in time, displayed as `2026-11-20T10:22:59Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment {
     /// Seconds since 1970-01-01T00:00:00Z.
@@ -193,7 +193,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Now, by the clock of the machine; a clock before 1970 counts as 1970.
+    /// Now, by the machine's clock. A time before 1970 counts as 1970.
     pub fn now() -> Self {
         #[expect(
             clippy::disallowed_methods,
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_read_as_dates() {
+    fn moments_are_displayed_as_utc_dates() {
         for (seconds, text) in [
             (0, "1970-01-01T00:00:00Z"),
             (951_782_399, "2000-02-28T23:59:59Z"),
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_reads_back_and_names_its_owner() {
+    fn a_manifest_is_read_back_unchanged_and_names_its_owner() {
         let experiment = experiment();
         let (canonical, now) = (experiment.canonical(), Moment::now());
         let program =

@@ -1,18 +1,22 @@
-//! The click models that an experiment's users may have: a row a model, in a file of its own.
+//! The click models of an experiment's users: one row and one file for each model.
 //!
-//! | model | keys |
-//! |---|---|
-//! | `pbm`, `semi-bandit` | `theta`: attraction, one an item; `kappa`: examination, one a position |
-//! | `cascade` | `attraction`, or `two-values = { items, best, others }`: as many `best` ones as there are positions; `positions`: their number; `weights`: what a click is worth, one a position (optional) |
-//! | `dcm` | `attraction`; `leave`: one a position; `reward`: `"satisfaction"` (default) or `"clicks"` |
-//! | `rank-one` | `rows` and `columns`: a probability each; or `needle = { rows = 32, columns = 32, base = 0.25, gap = 0.5 }`: the
-//! first row and the first column have probability .75, all others .25; or `calibrated = { items = 871, positions = 10, mu = 0.13,
-//! p_max = 0.85, seed = 1 }`: drawn to this summary ([`click_models::RankOneModel::calibrated`]), not measured |
-//! | `dueling` | `preferences`: a row an item, `p_ij` with which it is preferred to each other one; or `file`: such a matrix as text; `arms`: which items
-//! (optional), a list or `{ random = 16, subsets = 100 }`: 100 random subsets of 16 items, each an instance |
+//! The keys of each model in a TOML file:
 //!
-//! A member's file has everything that is particular to its model: how its parameters are read and written, what readers call them, what regret
-//! is counted in, lower bounds, and how it is played.
+//! - `pbm`, `semi-bandit`: `theta`, the attraction of every item; `kappa`, the examination of every position.
+//! - `cascade`: `attraction` of every item, or `two-values = { items, best, others }` with as many `best` items as there are positions;
+//!   `positions`, their number; `weights`, the value of a click at every position (optional).
+//! - `dcm`: `attraction` of every item; `leave`, the probability of leaving after a click at every position; `reward`, `"satisfaction"`
+//!   (default) or `"clicks"`.
+//! - `rank-one`: `rows` and `columns`, a probability for each. Or `needle = { rows = 32, columns = 32, base = 0.25, gap = 0.5 }`: the first
+//!   row and the first column have probability .75, all others .25. Or
+//!   `calibrated = { items = 871, positions = 10, mu = 0.13, p_max = 0.85, seed = 1 }`: drawn to match this summary, not measured
+//!   ([`click_models::RankOneModel::calibrated`]).
+//! - `dueling`: `preferences`, the matrix of the probabilities `p_ij` with which item `i` is preferred to item `j`; or `file`, such a
+//!   matrix as text. `arms` (optional) selects items: a list, or `{ random = 16, subsets = 100 }` for 100 random subsets of 16 items, each
+//!   an instance.
+//!
+//! The file of a model has everything particular to it: how its parameters are read and written, what readers call them, the unit of
+//! regret, lower bounds, and how it is played.
 
 mod calibration;
 mod cascade;
@@ -50,36 +54,36 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// What there is to know of a click model before any of its instances is read.
+/// A row of [`MODELS`]: what is known of a click model before any of its instances is read.
 #[derive(Debug, Clone, Copy)]
 pub struct Model {
-    /// What its users show.
+    /// The interaction protocol that its users speak.
     pub protocol: Protocol,
-    /// One sentence on who these users are.
+    /// One sentence that describes these users.
     pub sentence: &'static str,
-    /// The lists among its parameters, and what readers call every parameter.
+    /// The name of every parameter in files, and what readers call it.
     pub parameters: &'static [(&'static str, &'static str)],
-    /// Whether its best items can be asked for: tasks `identify` and `budget`.
+    /// Whether a policy can be asked for its best items: tasks `identify` and `budget`.
     pub names_best_items: bool,
-    /// How instances are read.
+    /// Reads instances.
     read: fn(&[Table<'_>], &Reading<'_>) -> Result<Instances, Error>,
-    /// How measured queries become its users, if they can.
+    /// Turns measured queries into its users, if that is possible.
     of_queries: Option<OfQueries>,
 }
 
-/// How measured queries become users.
+/// Turns measured queries into users.
 type OfQueries = fn(&Queries) -> Result<Instances, Error>;
 
-/// Every model: a row each.
+/// Every model, one row each.
 pub static MODELS: [&Model; 6] =
     [&pbm::MODEL, &semi_bandit::MODEL, &cascade::MODEL, &dcm::MODEL, &rank_one::MODEL, &dueling::MODEL];
 
-/// What is given to the reader of instances beside their tables.
+/// What the reader of instances gets besides their tables.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading<'a> {
-    /// Of what is drawn.
+    /// The seed for random parts of instances.
     pub(crate) seed: u64,
-    /// Stands for every matrix from a file.
+    /// A matrix that replaces every matrix from a file.
     pub(crate) matrix: Option<&'a Arc<MatrixFile>>,
 }
 
@@ -104,7 +108,7 @@ impl Model {
         choice(field, &MODELS.map(|model| (model.name(), model)), "model")
     }
 
-    /// What readers call one of its parameters.
+    /// The name for readers of one of its parameters.
     pub(crate) fn for_readers(&self, key: &'static str) -> &'static str {
         for_readers_in(self.parameters, key)
     }
@@ -114,7 +118,7 @@ impl Model {
         self.of_queries.is_some()
     }
 
-    /// Users of measured queries; none where these say nothing of the model's parameters.
+    /// The users of measured queries; `None` if queries do not have this model's parameters.
     pub(crate) fn of_queries(&self, queries: &Queries) -> Option<Result<Instances, Error>> {
         self.of_queries.map(|users| users(queries))
     }
@@ -126,7 +130,7 @@ impl PartialEq for Model {
     }
 }
 
-/// What readers call a parameter of any model.
+/// The name for readers of a parameter of any model.
 pub fn for_readers(key: &'static str) -> &'static str {
     let mut of_all = MODELS.iter().flat_map(|model| model.parameters).copied();
     of_all.find(|(other, _)| *other == key).map_or(key, |(_, words)| words)
@@ -136,7 +140,7 @@ fn for_readers_in(parameters: &[(&'static str, &'static str)], key: &'static str
     parameters.iter().find(|(other, _)| *other == key).map_or(key, |(_, words)| words)
 }
 
-/// The users of an experiment, at least one kind, all of the same model.
+/// The users of an experiment: at least one instance, all of the same model.
 #[derive(Debug)]
 pub struct Instances(Box<dyn Users>);
 
@@ -159,12 +163,12 @@ impl Instances {
         M::instances(models.into_iter().map(instance).collect())
     }
 
-    /// Those of any implementation.
+    /// Wraps any implementation of [`Users`].
     pub(crate) fn from_users(users: impl Users + 'static) -> Self {
         Self(Box::new(users))
     }
 
-    /// The instances by their model's type; none of another model.
+    /// The instances by the type of their model; `None` if it is another type.
     pub fn typed<M: UserModel>(&self) -> Option<&[Instance<M>]> {
         let list = self.0.list();
         list.downcast_ref::<Vec<Instance<M>>>().map(Vec::as_slice)
@@ -175,42 +179,42 @@ impl Instances {
         self.0.model()
     }
 
-    /// How many instances there are.
+    /// The number of instances.
     pub fn count(&self) -> usize {
         self.0.count()
     }
 
-    /// The shape of each one's lists; none where no list is shown.
+    /// The shape of the lists of each instance; empty if the model shows no lists.
     pub fn shapes(&self) -> Vec<ListShape> {
         self.0.shapes()
     }
 
-    /// The parameters of each by their names in files.
+    /// The parameters of each instance by their names in files.
     pub fn parameters(&self) -> Vec<Parameters> {
         self.0.parameters()
     }
 
-    /// The parameters of each for readers, the attractions first; of dueling users, of each matrix.
+    /// The parameters for readers, attractions first: one table for each instance, or for each matrix of dueling users.
     pub fn tables(&self) -> Vec<InstanceTable> {
         self.0.tables()
     }
 
-    /// What regret is counted in.
+    /// The unit of regret.
     pub fn unit(&self) -> &'static str {
         self.0.unit()
     }
 
-    /// What holds of them whatever their model.
+    /// The instances without the type of their model.
     pub(crate) fn users(&self) -> &dyn Users {
         &*self.0
     }
 
-    /// Users who compare two items; none of another model.
+    /// The users who compare two items; `None` for another model.
     pub fn duels(&self) -> Option<&Duels> {
         self.0.duels()
     }
 
-    /// The preferences of dueling users, of the first matrix if there are several.
+    /// The preference matrix of dueling users, the first one if there are several.
     pub fn preferences(&self) -> Option<&PreferenceMatrix> {
         self.duels()?.groups().first().map(|group| &*group.matrix)
     }
@@ -220,7 +224,7 @@ impl Instances {
         self.duels()?.file()
     }
 
-    /// Draws again what is drawn with the experiment's seed; with another number of subsets if one is given.
+    /// Redraws the random parts with this seed, and with this number of subsets if one is given.
     pub(crate) fn draw(&mut self, seed: u64, subsets: Option<usize>) -> Result<(), Error> {
         let Some(duels) = self.0.duels_mut() else { return Ok(()) };
         if let Some(subsets) = subsets {
@@ -229,21 +233,20 @@ impl Instances {
         duels.draw(seed)
     }
 
-    /// Whether they are random subsets.
+    /// Whether the instances are random subsets.
     pub(crate) fn are_random(&self) -> bool {
         self.duels().is_some_and(Duels::are_random)
     }
 
-    /// The names of the parameters that are lists: of the model's, those that some instance has. Instances whose data are awaited
-    /// may have any.
+    /// The names of the list parameters that at least one instance has. While data are missing, all list parameters of the model.
     pub fn lists(&self) -> Vec<&'static str> {
         let tables = self.tables();
         let known = |key: &&str| tables.is_empty() || tables.iter().any(|table| table.list(key).is_some());
         self.0.list_keys().iter().copied().filter(known).collect()
     }
 
-    /// The bound that no good policy's regret stays below, the mean over the instances: its name, and the factor of `ln t`. None if
-    /// some instance has none.
+    /// The asymptotic lower bound on the regret of a consistent policy, mean over the instances: its name and the factor of `ln t`.
+    /// `None` if some instance has no bound.
     pub fn lower_bound(&self) -> Option<(&'static str, f64)> {
         self.0.lower_bound().filter(|(_, factor)| factor.is_finite())
     }
@@ -255,43 +258,37 @@ impl Clone for Instances {
     }
 }
 
-/// The users of an experiment, whatever their model.
+/// The users of an experiment, independent of the type of their model. [`Instances`] documents the methods.
 pub(crate) trait Users: fmt::Debug + Send + Sync {
-    /// The model that all of them have.
     fn model(&self) -> &'static Model;
 
-    /// How many instances there are.
     fn count(&self) -> usize;
 
-    /// The shape of each one's lists; none where no list is shown.
     fn shapes(&self) -> Vec<ListShape>;
 
-    /// The largest table of rows and columns; none where cells are not what is shown.
+    /// The number of cells of the largest table; `None` if the model shows no cells.
     fn most_cells(&self) -> Option<usize> {
         None
     }
 
-    /// The parameters of each by their names in files.
     fn parameters(&self) -> Vec<Parameters>;
 
-    /// The parameters of each for readers, the attractions first; of dueling users, of each matrix.
     fn tables(&self) -> Vec<InstanceTable>;
 
-    /// What regret is counted in.
     fn unit(&self) -> &'static str;
 
-    /// The mean over the instances of the factor of `ln t`, infinite where one has no bound, and the bound's name.
+    /// The name of the lower bound and the mean of its factor of `ln t` over the instances; infinite if an instance has no bound.
     fn lower_bound(&self) -> Option<(&'static str, f64)>;
 
     /// The names of the parameters that are lists.
     fn list_keys(&self) -> &'static [&'static str];
 
-    /// Bounds that policies of the experiment are proven to keep, at these rounds.
+    /// Proven upper bounds on the regret of the experiment's policies, at these rounds.
     fn bounds_of_policies(&self, _policies: &[Entrant], _checkpoints: &[u64]) -> Vec<Bound> {
         Vec::new()
     }
 
-    /// Bounds on the stopping time of policies of the experiment.
+    /// Bounds on the stopping time of the experiment's policies.
     fn bounds_of_stopping(&self, _policies: &[Entrant]) -> Vec<Bound> {
         Vec::new()
     }
@@ -309,11 +306,11 @@ pub(crate) trait Users: fmt::Debug + Send + Sync {
 
     fn cloned(&self) -> Instances;
 
-    /// Plays an experiment on them.
+    /// Plays an experiment on these users.
     fn play(&self, game: &PlayRequest<'_>) -> Result<Played, PlayError>;
 }
 
-/// The users of an experiment; `common` is the model of those that name none.
+/// Reads the users of an experiment; `common` is the model of instances that name none.
 pub(crate) fn read_instances(
     field: &Field<'_>,
     common: Option<&'static Model>,

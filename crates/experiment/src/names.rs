@@ -1,19 +1,19 @@
-//! Names: of experiments, which become files, and of what readers see.
+//! Names of experiments, which become file names, and labels, which readers see.
 
 use crate::toml_reader::{Error, Field, Location};
 
-/// The longest label or other text for readers in characters, so that tables and figures have room for it.
+/// The longest label or other text for readers, in characters. Tables and figures have room for that many.
 pub const MAX_TITLE: usize = 100;
-/// The longest name of an experiment, so that files can be named after it.
+/// The longest name of an experiment, in characters. Files are named after it.
 pub(crate) const MAX_NAME: usize = 100;
 
-/// The name of an experiment.
+/// Reads the name of an experiment.
 pub(crate) fn read_name(field: &Field<'_>) -> Result<String, Error> {
     let name: String = field.get()?;
     name_fault(&name).map_or(Ok(name), |fault| Err(field.error(fault)))
 }
 
-/// Why a text is no name of an experiment, if so.
+/// What is wrong with a text as the name of an experiment; `None` if nothing is.
 pub(crate) fn name_fault(name: &str) -> Option<String> {
     let safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let fault = if name.is_empty() {
@@ -30,13 +30,13 @@ pub(crate) fn name_fault(name: &str) -> Option<String> {
     Some(format!("{fault}: expected letters A to Z, digits, `-`, `_` and `.`, a letter or digit first"))
 }
 
-/// A label or name for readers.
+/// Reads a label or name for readers.
 pub(crate) fn read_title(field: &Field<'_>) -> Result<String, Error> {
     let title: String = field.get()?;
     title_fault(&title).map_or(Ok(title), |fault| Err(field.error(fault)))
 }
 
-/// Why a text is no label or name for readers, if so: these are one line that is not blank.
+/// What is wrong with a text as a label or name for readers; `None` if nothing is. Labels are one line that is not blank.
 pub fn title_fault(title: &str) -> Option<String> {
     let fault = if title.is_empty() {
         "the text is empty"
@@ -52,8 +52,8 @@ pub fn title_fault(title: &str) -> Option<String> {
     Some(format!("{fault}: expected one line of text"))
 }
 
-/// Whether a text has a character that is a control character, breaks the line, has no width or turns the direction of the text. What joins
-/// letters of a script, or emoji, is seen in what it joins.
+/// Whether a text has a control character, a line break, a character without width, or one that changes the direction of the text.
+/// Joiners between letters of a script or between emoji are allowed, since their effect can be seen.
 pub fn has_invisible(text: &str) -> bool {
     let mut before = ' ';
     let mut rest = text.chars();

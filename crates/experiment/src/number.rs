@@ -1,4 +1,4 @@
-//! Numbers as a reader wants to see them: digits grouped, no more decimals than carry meaning.
+//! Numbers for readers: digits in groups of three, and only as many decimals as carry meaning.
 
 /// A count with its digits in groups of three: `1,228,004`.
 pub fn grouped(count: u64) -> String {
@@ -19,9 +19,9 @@ pub fn noun(count: u64, one: &str) -> String {
     }
 }
 
-/// A number with a fixed count of decimals, its digits grouped, and a true minus sign.
+/// A number with a fixed count of decimals, grouped digits, and a true minus sign.
 ///
-/// From 10¹⁵ on, where the digits would no longer be exact, in powers of ten.
+/// From 10¹⁵ on the digits would not be exact, so the number is written with a power of ten.
 pub fn fixed(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return if value.is_nan() {
@@ -43,27 +43,27 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     format!("{sign}{}{point}{fraction}", group_digits(whole))
 }
 
-/// A number in at least `digits` significant digits (whole digits are always kept): `1,234`, `12.3`, `0.0123`.
+/// A number with at least `digits` significant digits; digits before the point are always kept: `1,234`, `12.3`, `0.0123`.
 pub fn significant(value: f64, digits: i32) -> String {
     fixed(value, decimals_for(value, digits))
 }
 
-/// `mean ± se`, both with the decimals that give the standard error two significant digits.
+/// `mean ± se`, both rounded so that the standard error has two significant digits.
 pub fn with_error(mean: f64, se: f64) -> String {
     format!("{} ± {}", beside(mean, se), beside(se, se))
 }
 
-/// `mean ± se` of several runs; of one, whose error is unknown, the mean alone.
+/// `mean ± se` for several runs. The error of a single run is unknown, so then the mean alone.
 pub fn estimate(mean: f64, se: f64, runs: u64) -> String {
     if runs > 1 { with_error(mean, se) } else { beside(mean, 0.0) }
 }
 
-/// A number with the decimals that `with_error` gives to a mean with this standard error.
+/// A number with as many decimals as [`with_error`] gives to a mean with this standard error.
 pub fn beside(value: f64, se: f64) -> String {
     fixed(value, if se > 0.0 && se.is_finite() { decimals_for(se, 2) } else { decimals_for(value, 4) })
 }
 
-/// Decimals that show `value` with `digits` significant digits.
+/// The number of decimals that shows `value` with `digits` significant digits.
 fn decimals_for(value: f64, digits: i32) -> usize {
     if value == 0.0 || !value.is_finite() {
         return 0;
@@ -71,7 +71,7 @@ fn decimals_for(value: f64, digits: i32) -> usize {
     #[expect(clippy::cast_possible_truncation, reason = "the exponent of an f64 is within ±324")]
     let exponent = libm::floor(libm::log10(value.abs())) as i32;
     let decimals = (digits - 1 - exponent).clamp(0, 12);
-    // 99.96 is 100 with three digits, which has one digit more before the point.
+    // Rounding may carry: with three digits 99.96 is 100, which has one more digit before the point.
     let unit = libm::exp10(f64::from(decimals));
     let carried = libm::round(value.abs() * unit) >= libm::exp10(f64::from(exponent + 1)) * unit;
     usize::try_from(decimals - i32::from(carried && decimals > 0)).unwrap_or(0)
@@ -102,13 +102,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_is_one_or_several() {
+    fn nouns_are_plural_unless_the_count_is_one() {
         let said = [(0, "run"), (1, "run"), (1, "query"), (1000, "query")].map(|(n, one)| counted(n, one));
         assert_eq!(said, ["0 runs", "1 run", "1 query", "1,000 queries"]);
     }
 
     #[test]
-    fn signs_and_zeros_read_well() {
+    fn negative_zero_and_infinite_numbers_are_written_for_readers() {
         assert_eq!(fixed(-1234.56, 1), "−1,234.6");
         assert_eq!(fixed(-0.001, 1), "0.0");
         assert_eq!(fixed(f64::NAN, 1), "–");
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn precision_follows_the_error() {
+    fn the_standard_error_decides_how_many_decimals_are_shown() {
         assert_eq!(with_error(123.456, 0.78), "123.46 ± 0.78");
         assert_eq!(with_error(123.456, 7.8), "123.5 ± 7.8");
         assert_eq!(with_error(123_456.0, 780.0), "123,456 ± 780");

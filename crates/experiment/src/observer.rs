@@ -1,16 +1,16 @@
-//! Who is told how far an experiment is, and how long every policy took.
+//! Progress of a running experiment, and the time that every policy takes.
 
 use crate::timing::{Elapsed, Stopwatch};
 use std::fmt::Debug;
 use std::sync::{Mutex, PoisonError};
 
-/// Told of an experiment while it runs, from any thread.
+/// Receives the progress of a running experiment. Any thread may call it.
 pub trait Observer: Debug + Sync {
-    /// A run of a policy is done; `policy` is its place in the result.
+    /// A run of a policy has ended; `policy` is the policy's index in the result.
     fn run_done(&self, policy: usize);
 }
 
-/// Looks away.
+/// Ignores all progress.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 
@@ -18,7 +18,7 @@ impl Observer for Silent {
     fn run_done(&self, _policy: usize) {}
 }
 
-/// Adds up every contender's time, and tells the observer.
+/// Adds up the time of every contender, and passes progress on to the observer.
 pub(crate) struct Watch<'a> {
     observer: &'a dyn Observer,
     elapsed: Vec<Mutex<Elapsed>>,

@@ -1,17 +1,19 @@
-//! The output directory: whose it is, and how results get into it.
+//! The output directory: which experiment owns it, and how results are written.
 //!
-//! A directory belongs to the experiment whose identity stands in its `manifest.json`. Another experiment is refused
-//! before anything is simulated; files that this program did not write are left alone.
+//! The `manifest.json` of a directory names the experiment that owns it. Another experiment is refused before anything is
+//! simulated. Files that this program did not write are left alone.
 //!
-//! Results are written at the very end, all at once: every file first under a temporary name in the same directory and
-//! forced to disk, then renamed, `manifest.json` first and `result.json` last. So at whatever moment the program is
-//! killed, no file is half-written; a `result.json` stands beside the manifest of its own experiment; and when it is the
-//! one of an older run of that experiment, its SHA-256 is not the one that the manifest gives.
+//! Results are written at the very end, all at once. Every file is first written under a temporary name in the same directory and
+//! forced to disk. Then the files are renamed, `manifest.json` first and `result.json` last. If the program is killed at any moment:
 //!
-//! [`OutputDir::claim`] leaves nothing behind, no directory either: it looks at what is there and tries to create a file
-//! where the directory will be, so that a long run does not end at a directory that cannot be written. The directory is
-//! created by [`OutputDir::write_all`], and removed again when that fails. Two runs that finish at once in one directory
-//! take turns (an advisory lock on the directory, where the file system has them).
+//! - no file is half-written;
+//! - a `result.json` is beside the manifest of its own experiment;
+//! - if that `result.json` is from an older run of the experiment, its SHA-256 differs from the one in the manifest.
+//!
+//! [`OutputDir::claim`] changes nothing and creates no directory. It checks what is there, and tries to create a file without a name
+//! where the directory will be, so that a long run does not end with a directory that cannot be written. [`OutputDir::write_all`]
+//! creates the directory, and removes it again if writing fails. Two runs that finish at the same time in one directory take turns
+//! (an advisory lock on the directory, if the file system has them).
 
 use crate::interrupt;
 use crate::manifest::Owner;
@@ -20,25 +22,25 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The file that says whose the directory is.
+/// The file that names the experiment that owns the directory.
 pub const MANIFEST: &str = "manifest.json";
-/// The file that a finished experiment has.
+/// The file that marks a finished experiment.
 pub const RESULT: &str = "result.json";
-/// Every run, where that is asked for.
+/// The optional file with every run.
 pub const RUNS: &str = "runs.csv";
 /// Files that every experiment writes besides its manifest.
 const USUAL: [&str; 3] = [RESULT, "curves.csv", "timing.json"];
-/// Files that an experiment writes when it is asked to.
+/// Files that an experiment writes only on request.
 const OPTIONAL: [&str; 1] = [RUNS];
 
-/// An output directory that cannot be used.
+/// Why an output directory cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputError {
-    /// There is a file of that name.
+    /// The name belongs to a file.
     #[error("{}: is not a directory: give --out a directory, or a name that is not taken", .0.display())]
     NotADirectory(PathBuf),
-    /// It holds something of another experiment.
+    /// The directory belongs to another experiment.
     #[error(
         "{dir}: belongs to another experiment ({name}): give another --out, or delete {files} first",
         dir = dir.display(),
@@ -47,47 +49,47 @@ pub enum OutputError {
     AnotherExperiment {
         /// The directory.
         dir: PathBuf,
-        /// What the other experiment is called, or what differs when the names do not.
+        /// The name of the other experiment; if it is the same name, also what differs.
         name: String,
-        /// What to delete, so that the directory is free.
+        /// Files to delete to free the directory.
         files: Vec<&'static str>,
     },
-    /// It holds a result or a manifest without a word on whose it is.
+    /// The directory has a result or a manifest, but its owner is unknown.
     #[error(
-        "{dir}: has {found}, so whose it is cannot be told: give another --out, or delete {files} first",
+        "{dir}: has {found}, so its experiment is unknown: give another --out, or delete {files} first",
         dir = dir.display(),
         files = files.iter().map(|file| dir.join(file).display().to_string()).collect::<Vec<_>>().join(" and ")
     )]
     UnknownOwner {
         /// The directory.
         dir: PathBuf,
-        /// What is there.
+        /// The files that were found.
         found: String,
-        /// What to delete, so that the directory is free.
+        /// Files to delete to free the directory.
         files: Vec<&'static str>,
     },
-    /// A directory has the name of a file that would be written.
+    /// A directory has the name of a file to be written.
     #[error("{}: is a directory where a file will be: give another --out, or move the directory", .0.display())]
     DirectoryInTheWay(PathBuf),
-    /// Another run is under way in it.
+    /// Another run is writing to the directory.
     #[error("{}: another run writes here: wait until it is done, or give another --out", .0.display())]
     InUse(PathBuf),
-    /// A file of no experiment would be replaced.
-    #[error("{}: is in the way and no result of this program: give another --out, or move the file", .0.display())]
+    /// A file that this program did not write would be replaced.
+    #[error("{}: is in the way and not a result of this program: give another --out, or move the file", .0.display())]
     InTheWay(PathBuf),
     /// The operating system refused.
     #[error("{}: {action}: {error}", path.display())]
     System {
         /// File or directory.
         path: PathBuf,
-        /// What was tried.
+        /// What failed.
         action: &'static str,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
 }
 
-/// A directory that this experiment may write.
+/// A directory that this experiment may write to.
 #[derive(Debug)]
 pub struct OutputDir {
     dir: PathBuf,
@@ -96,12 +98,12 @@ pub struct OutputDir {
 }
 
 impl OutputDir {
-    /// Checks that an experiment of this identity and name may write `dir`, and changes nothing. `figures` are the files
+    /// Checks that the experiment with this identity and name may write to `dir`, and changes nothing. `figures` are the files
     /// that it will write besides the usual ones.
     ///
     /// # Errors
     ///
-    /// The directory is another experiment's, or cannot be written.
+    /// The directory belongs to another experiment, or cannot be written.
     pub fn claim(dir: &Path, identity: &str, name: &str, figures: &[&str]) -> Result<Self, OutputError> {
         // The empty path names no directory, but files in the current one.
         let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
@@ -116,17 +118,15 @@ impl OutputDir {
         name == MANIFEST || USUAL.contains(&name)
     }
 
-    /// Writes the manifest and the other files (name and content), all or none of them unless the system fails between two
-    /// renames.
+    /// Writes the manifest and the other files (name and content): all or none, unless the system fails between two renames.
     ///
     /// # Errors
     ///
-    /// The directory became another experiment's in the meantime, or something cannot be written. What was begun is
-    /// removed.
+    /// Another experiment took the directory in the meantime, or a file cannot be written. Temporary files are removed.
     pub fn write_all(&self, manifest: &[u8], files: &[(&str, &[u8])]) -> Result<(), OutputError> {
         let created = CreatedDirs::create(&self.dir)?;
         let lock = File::open(&self.dir).ok();
-        // Without locks on this file system two runs at once are the user's affair.
+        // A file system without locks cannot keep two runs apart.
         let locked = lock.as_ref().is_some_and(|dir| dir.lock().is_ok());
         let mut kept = interrupt::hold();
         if locked {
@@ -145,7 +145,7 @@ impl OutputDir {
             parts.push((path, part));
         }
         created.keep();
-        // What this run does not write is of an older one of the same experiment, and would stand beside other results.
+        // An optional file that this run does not write is from an older run, and would not fit the new results.
         let is_older = exists(&self.dir.join(MANIFEST));
         for name in OPTIONAL.into_iter().filter(|name| is_older && !names.contains(name)) {
             let _ = fs::remove_file(self.dir.join(name));
@@ -153,7 +153,7 @@ impl OutputDir {
         for (path, part) in parts {
             part.rename().map_err(system(&path, "cannot be put in place"))?;
         }
-        // The renames themselves reach the disk with the directory.
+        // The renames reach the disk when the directory does.
         if let Some(dir) = lock {
             let _ = dir.sync_all();
         }
@@ -161,12 +161,13 @@ impl OutputDir {
         Ok(())
     }
 
-    /// Creates the directory and keeps other runs of the experiment out of it until what is given is dropped, which has to be before
-    /// [`OutputDir::write_all`]. Without locks on this file system two runs at once are the user's affair.
+    /// Creates the directory and locks it for this run. The caller drops the lock before it calls [`OutputDir::write_all`].
+    ///
+    /// `None` if the file system has no locks; then nothing keeps two runs apart.
     ///
     /// # Errors
     ///
-    /// Another run is under way, or the directory cannot be created.
+    /// Another run holds the lock, or the directory cannot be created.
     pub fn lock(&self) -> Result<Option<File>, OutputError> {
         fs::create_dir_all(&self.dir).map_err(system(&self.dir, "cannot be created"))?;
         let Ok(dir) = File::open(&self.dir) else { return Ok(None) };
@@ -177,11 +178,11 @@ impl OutputDir {
         }
     }
 
-    /// Writes what a run has done so far, for the next one to go on from, and says it if it is interrupted.
+    /// Writes the progress of a run, from which the next run continues. If the program is interrupted, it prints `kept_so_far`.
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// The file cannot be written.
     pub fn write_progress(&self, name: &str, content: &[u8], kept_so_far: String) -> Result<(), OutputError> {
         let mut kept = interrupt::hold();
         let path = self.dir.join(name);
@@ -209,7 +210,7 @@ impl OutputDir {
             Err(error) => return Err(system(dir, "cannot be looked at")(error)),
         }
         let mut targets = names.iter().copied().chain([MANIFEST]).map(|name| dir.join(name));
-        // A link to a directory is replaced like a file.
+        // A link to a directory may be replaced, as a file may.
         if let Some(path) =
             targets.find(|path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir()))
         {
@@ -252,14 +253,14 @@ impl OutputDir {
         Err(OutputError::AnotherExperiment { dir: dir.clone(), name, files })
     }
 
-    /// Creates a file without a name in the directory, or where its first missing parent will be.
+    /// Creates a file without a name in the directory, or in its innermost ancestor that exists.
     fn try_to_create(&self) -> Result<(), OutputError> {
         let place = existing_ancestor(&self.dir);
         try_to_create_in(&place).map_err(system(&place, "cannot be written"))
     }
 }
 
-/// Directories that were created for the results; removed, while empty, unless they are kept.
+/// Directories that were created for the results. `Drop` removes those that are empty, unless [`CreatedDirs::keep`] was called.
 #[derive(Debug)]
 struct CreatedDirs {
     /// Innermost first.
@@ -287,7 +288,7 @@ impl Drop for CreatedDirs {
     }
 }
 
-/// The innermost part of the path that exists; `.` for a relative path of which nothing does.
+/// The innermost ancestor that exists; `.` for a relative path without any.
 fn existing_ancestor(dir: &Path) -> PathBuf {
     let existing = dir.ancestors().find(|ancestor| !is_missing(ancestor));
     match existing {
@@ -296,12 +297,12 @@ fn existing_ancestor(dir: &Path) -> PathBuf {
     }
 }
 
-/// Whether there is nothing of that name. The empty path is the current directory, which is there.
+/// Whether the path does not exist. The empty path is the current directory, which exists.
 fn is_missing(path: &Path) -> bool {
     !path.as_os_str().is_empty() && !exists(path)
 }
 
-/// Whether there is anything of that name, a broken link included.
+/// Whether the path exists, if only as a broken link.
 fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
@@ -339,7 +340,7 @@ mod tests {
         OutputDir::claim(dir, "mine", "me", &["regret.svg"])
     }
 
-    /// What a directory with these files is refused for; it is untouched then.
+    /// The error for a directory with these files. Checks that the directory did not change.
     fn refusal(files: &[(&str, &[u8])]) -> String {
         let dir = tempdir().unwrap();
         for (name, content) in files {
@@ -360,7 +361,7 @@ mod tests {
         output.write_all(&manifest("mine"), &[(RESULT, b"{}"), ("curves.csv", b"t\n")]).unwrap();
         let names: Vec<_> = contents(&dir).into_iter().map(|(path, _)| path).collect();
         assert_eq!(names, ["curves.csv", MANIFEST, RESULT].map(|name| dir.join(name)));
-        // The same experiment may write again, and what else is there stays.
+        // The same experiment may write again, and other files stay.
         fs::write(dir.join("notes.txt"), "mine").unwrap();
         claim(&dir).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{ }")]).unwrap();
         assert_eq!(fs::read(dir.join(RESULT)).unwrap(), b"{ }");
@@ -381,7 +382,7 @@ mod tests {
         assert_eq!(refusal(&[(MANIFEST, &other)]), expected("DIR/manifest.json"));
         let expected = |found: &str, files: &str| {
             let remedy = format!("give another --out, or delete {files} first");
-            format!("DIR: has {found}, so whose it is cannot be told: {remedy}")
+            format!("DIR: has {found}, so its experiment is unknown: {remedy}")
         };
         assert_eq!(
             refusal(&[(RESULT, b"{}")]),
@@ -395,7 +396,7 @@ mod tests {
             assert_eq!(refusal(&[(MANIFEST, broken)]), expected(found, "DIR/manifest.json"));
         }
         for name in ["curves.csv", "regret.svg"] {
-            let end = "is in the way and no result of this program: give another --out, or move the file";
+            let end = "is in the way and not a result of this program: give another --out, or move the file";
             assert_eq!(refusal(&[(name, b"mine")]), format!("DIR/{name}: {end}"));
         }
     }
@@ -423,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_taken_is_refused() {
+    fn the_name_of_a_file_is_refused_as_a_directory() {
         let top = tempdir().unwrap();
         let file = top.path().join("file");
         fs::write(&file, "text").unwrap();
@@ -442,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relative_directory_is_looked_for_here() {
+    fn a_relative_path_is_resolved_from_the_current_directory() {
         assert_eq!(existing_ancestor(Path::new("no-such-directory/below")), Path::new("."));
         assert_eq!(existing_ancestor(Path::new("src/no-such-directory")), Path::new("src"));
     }
@@ -459,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_changed_hands_during_the_run_is_untouched() {
+    fn a_directory_that_another_experiment_took_during_the_run_is_untouched() {
         let top = tempdir().unwrap();
         let output = claim(top.path()).unwrap();
         fs::write(top.path().join(MANIFEST), manifest("theirs")).unwrap();
@@ -469,9 +470,9 @@ mod tests {
         assert_eq!(contents(top.path()), before);
     }
 
-    /// Else the runs of one day would stand beside the results of another.
+    /// Otherwise the runs of one day would be beside the results of another.
     #[test]
-    fn runs_do_not_outlive_their_experiment() {
+    fn an_older_runs_file_is_removed_when_new_results_come_without_one() {
         let top = tempdir().unwrap();
         let claim = || claim(top.path()).unwrap();
         claim().write_all(&manifest("mine"), &[(RESULT, b"{}"), (RUNS, b"run,t\n")]).unwrap();
@@ -489,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn left_overs_of_a_killed_run_are_cleaned_up() {
+    fn temporary_files_of_a_killed_run_are_removed() {
         let top: TempDir = tempdir().unwrap();
         fs::write(top.path().join(".result.json.1.click-bandits-part"), "half").unwrap();
         fs::write(top.path().join(".hidden"), "mine").unwrap();

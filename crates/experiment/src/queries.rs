@@ -1,16 +1,16 @@
-//! Measured queries, read from a JSON file or fitted to a log: what an experiment's panels with `instances = "data"` are run on, and, where the
-//! experiment says how its log is read, those that share instances.
+//! Measured queries, read from a JSON file or fitted to a log. Panels with `instances = "data"` run on them. If the experiment says how to
+//! read its log, panels that share instances run on them too.
 //!
-//! A query is a list of attractions, one an item, and one of examination probabilities, one a position. A JSON file holds a list of
-//! named queries, or a map from their names:
+//! A query has a list of attractions (one for each item) and a list of examination probabilities (one for each position). A JSON file holds
+//! a list of named queries, or a map from names to queries:
 //!
 //! ```json
 //! [{ "name": "7", "theta": [0.05, 0.03], "kappa": [1.0, 0.5] }]
 //! { "7": { "thetas": [0.05, 0.03], "kappas": [1.0, 0.5] } }
 //! ```
 //!
-//! Both spellings of the two keys are read in both forms. Every fault is reported as `FILE:LINE:COLUMN: what is wrong` where the
-//! text is no JSON, and as `FILE: PATH: what is wrong` where it is, with a path as in `$[3].theta[0]`.
+//! Both forms accept both spellings of the two keys. If the text is not JSON, an error reads `FILE:LINE:COLUMN: what is wrong`; otherwise
+//! `FILE: PATH: what is wrong`, with a path such as `$[3].theta[0]`.
 
 mod json;
 
@@ -23,17 +23,17 @@ use confidence::Probability;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Queries and where they are from.
+/// Queries and their source.
 #[derive(Debug, Clone, Default)]
 pub struct Queries {
-    /// The file as it was given.
+    /// The path of the file as it was given.
     file: String,
-    /// SHA-256 of its content, in hexadecimal; of a log, of the parameters that were fitted to it.
+    /// SHA-256 in hexadecimal: of a JSON file's content, or of the parameters that were fitted to a log.
     sha256: String,
     list: Vec<Query>,
-    /// What was found in the log, one a query; empty without a log.
+    /// One entry for each query of a log; empty without a log.
     fitted: Vec<FittedQuery>,
-    /// The strength of the prior with which users were fitted to the log; none for what the log says.
+    /// The strength of the prior of the fit to the log, in pseudo-impressions; `None` if the log decides it.
     prior: Option<f64>,
 }
 
@@ -41,25 +41,25 @@ pub struct Queries {
 #[derive(Debug, Clone)]
 struct Query {
     name: String,
-    /// Where it stands in the file.
+    /// Its place in the file, for messages.
     place: String,
     attraction: Vec<Probability>,
     examination: Vec<Probability>,
 }
 
-/// What a log has of a query, beside its users' parameters.
+/// A query of a log: its fitted attractions, and what the log says of the fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedQuery {
     /// Its name in the log.
     pub name: String,
-    /// Attractions of its items, at the log's first position.
+    /// Attractions of its items at the log's first position.
     pub theta: Vec<f64>,
-    /// Impressions of these items that it was fitted to.
+    /// Number of impressions of these items in the fit.
     pub records: u64,
-    /// The first singular value of the click-through rates, by item and position, of the items that were shown at every position, as a
-    /// share of the sum of all; none without such items, or without a click at the first position.
+    /// The first singular value of the matrix of click-through rates (item by position), as a share of the sum of all singular values.
+    /// The matrix has the items that were shown at every position. `None` without such items, or without a click at the first position.
     pub first_singular_value: Option<f64>,
-    /// Whether users see the log's positions in another order, from the most to the least examined.
+    /// Whether the log's positions had to be sorted, from the most to the least examined.
     pub reordered: bool,
 }
 
@@ -68,7 +68,7 @@ impl Queries {
     ///
     /// # Errors
     ///
-    /// It cannot be read, or is not what the head of this module describes.
+    /// The file cannot be read, or does not have the form that the head of this module describes.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let bytes = read_file(path, "a JSON file")?;
         Self::from_bytes(&path.display().to_string(), &bytes)
@@ -80,7 +80,7 @@ impl Queries {
         let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
         let json: Json = serde_json::from_slice(text).map_err(|error| {
             let text = error.to_string();
-            // The place stands in front already.
+            // The message of serde ends with the place, which the location already gives.
             let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
             Location::new(file, error.line().max(1), error.column().max(1), "")
                 .error(format!("{message}: expected JSON"))
@@ -89,7 +89,8 @@ impl Queries {
         Ok(Self { file: file.to_owned(), sha256, list, ..Self::default() })
     }
 
-    /// Queries fitted to a log, each with its users, with a prior of this strength in pseudo-impressions; none for what the log says.
+    /// Queries fitted to a log, each with its users. `prior` is the strength of the prior in pseudo-impressions; `None` if the log
+    /// decided it. `sha256` is the hash of the fitted parameters.
     pub fn fitted(
         log: &Path,
         sha256: String,
@@ -109,22 +110,22 @@ impl Queries {
         all
     }
 
-    /// SHA-256 of the file's content, in hexadecimal; of a log, of the parameters that were fitted to it.
+    /// SHA-256 in hexadecimal: of a JSON file's content, or of the parameters that were fitted to a log.
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
 
-    /// What was found in the log, one a query; empty without a log.
+    /// One entry for each query of a log; empty without a log.
     pub fn found_in_log(&self) -> &[FittedQuery] {
         &self.fitted
     }
 
-    /// The strength of the prior with which users were fitted to the log, in pseudo-impressions; none for what the log says.
+    /// The strength of the prior of the fit to the log, in pseudo-impressions; `None` if the log decided it.
     pub fn prior(&self) -> Option<f64> {
         self.prior
     }
 
-    /// What they are, for readers.
+    /// A description for readers: how many queries, from which file, with its SHA-256.
     pub fn label(&self) -> String {
         let count = match self.list.len() {
             1 => "1 query".to_owned(),
@@ -135,7 +136,7 @@ impl Queries {
         format!("Measured: {count} {of} {} ({parameters}SHA-256 {}).", self.file, self.sha256)
     }
 
-    /// A user of a model each, with the query's name.
+    /// Builds users from each query's attraction and examination; gives them with the query's name.
     pub(crate) fn each<M>(
         &self,
         build: impl Fn(Vec<Probability>, Vec<Probability>) -> Result<M, click_models::Error>,
@@ -149,13 +150,13 @@ impl Queries {
     }
 }
 
-/// Reads queries, naming the file and the place of a fault.
+/// Reads queries from JSON. Errors name the file and the place.
 #[derive(Debug, Clone, Copy)]
 struct Reader<'a> {
     file: &'a str,
 }
 
-/// The forms of a query, for messages.
+/// The two forms of a file, for messages.
 const FORMS: &str = "[{\"name\": .., \"theta\": [..], \"kappa\": [..]}, ..] or {NAME: {\"theta\": [..], \"kappa\": [..]}, ..}";
 
 impl Reader<'_> {
@@ -194,7 +195,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A query; `name` is its key in a map, and otherwise it has one itself.
+    /// Reads a query. `name` is its key in a map; without one the query has a key `name`.
     fn query(self, place: String, json: &Json, name: Option<&str>) -> Result<Query, Error> {
         let path = place.as_str();
         let Json::Map(entries) = json else {
@@ -229,7 +230,7 @@ impl Reader<'_> {
         Ok(Query { name, place, attraction, examination })
     }
 
-    /// The name of a query, which stands in tables.
+    /// Checks the name of a query, which tables will show.
     fn name(self, path: &str, name: &str) -> Result<String, Error> {
         let fault = if name.trim().is_empty() || name.trim() != name {
             "the name is empty, or begins or ends with a space"
@@ -243,7 +244,7 @@ impl Reader<'_> {
         Err(self.error(path, &format!("{fault}: expected one line of text")))
     }
 
-    /// The list under one of two keys.
+    /// Reads the list under one of two keys.
     fn probabilities(
         self,
         path: &str,

@@ -1,7 +1,7 @@
-//! `result.json`: what an experiment found, the same bytes wherever and however it was run.
+//! `result.json`: the result of an experiment. Its bytes depend on the experiment only, not on the machine or the number of threads.
 //!
-//! What the runs of a policy leave is a sum: curves where regret is measured, answers where policies are asked for the best items. What does
-//! not apply is absent in the file.
+//! The runs of a policy are summed up as curves if the task is regret, as answers if policies name the best items. Values that do not apply
+//! are absent in the file.
 
 use crate::task::Task;
 use crate::toml_reader::read_file;
@@ -12,40 +12,40 @@ use std::path::{Path, PathBuf};
 /// Version of the layout of `result.json`.
 pub const SCHEMA: u32 = 1;
 
-/// The whole file.
+/// The content of `result.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResultFile {
     /// Version of this layout.
     pub schema: u32,
     /// The experiment's name.
     pub name: String,
-    /// What regret is counted in; not in the file, from which it is read as "reward".
+    /// The unit of regret. It is not written to the file; a result that was read has the unit "reward".
     #[serde(skip, default = "unit_of_a_file")]
     pub unit: &'static str,
-    /// What was done.
+    /// The task of the experiment.
     pub task: Task,
-    /// Independent runs.
+    /// Number of independent runs of each policy.
     pub runs: u64,
-    /// Rounds of a run, if all have the same number.
+    /// Rounds of a run, if all runs have the same number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub horizon: Option<u64>,
-    /// The most rounds of a run, if policies stop by themselves.
+    /// The maximal number of rounds of a run, if policies stop by themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_steps: Option<u64>,
     /// Master seed.
     pub seed: u64,
-    /// One entry a policy, in the order of the spec.
+    /// One entry for each policy, in the order of the spec.
     pub policies: Vec<PolicyResult>,
-    /// One entry for every pair of policies, the earlier one of the spec first.
+    /// One entry for every pair of policies; `a` comes before `b` in the spec.
     pub paired: Vec<Paired>,
     /// Theoretical bounds, mean over the instances.
     pub bounds: Vec<Bound>,
-    /// What always playing a best list collects on the instances that the runs drew, in expected clicks.
+    /// The expected clicks of a best list on the instances that the runs drew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub optimum: Option<Optimum>,
 }
 
-/// What serde says, without the place that it says it of.
+/// The message of a serde error without its place.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.clone(), |(message, _)| message.to_owned())
@@ -55,22 +55,22 @@ fn unit_of_a_file() -> &'static str {
     "reward"
 }
 
-/// A file that is no result.
+/// Why a file is not a result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{0}")]
     File(#[from] crate::toml_reader::Error),
-    /// It is not what [`ResultFile`] describes.
+    /// The content is not a [`ResultFile`].
     #[error("{}:{}:{}: {}: expected a result.json", .path.display(), .error.line(), .error.column(), without_place(.error))]
     NoResult {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// The error of the JSON reader.
         error: serde_json::Error,
     },
-    /// It has another layout.
+    /// The version of the layout is unknown.
     #[error("{}: schema: {found} found: expected {SCHEMA}", .path.display())]
     Schema {
         /// The file.
@@ -78,41 +78,41 @@ pub enum ReadError {
         /// Its version.
         found: u64,
     },
-    /// Its parts contradict each other.
+    /// Parts of the file contradict each other.
     #[error("{}: {field}: {fault}", .path.display())]
     Contradiction {
         /// The file.
         path: PathBuf,
-        /// Where.
+        /// The field.
         field: String,
         /// What is wrong.
         fault: String,
     },
 }
 
-/// What one policy did.
+/// The result of one policy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PolicyResult {
-    /// Name in this experiment.
+    /// Its name in this experiment.
     pub label: String,
-    /// The policy's own name.
+    /// Its name in the catalogue.
     pub policy: String,
-    /// What its runs left.
+    /// The summary of its runs.
     #[serde(flatten)]
     pub summary: PolicySummary,
 }
 
-/// What the runs of a policy left, summed up.
+/// The runs of a policy, summed up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum PolicySummary {
     /// Regret and clicks at checkpoints.
     Curves(Curves),
-    /// What they said of the best items.
+    /// Answers to the question which items are best.
     Answers(Answers),
 }
 
-/// What the runs of a policy collected, at every checkpoint.
+/// Regret, clicks and accuracy of a policy at every checkpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Curves {
     /// Checkpoints, 1-based rounds.
@@ -121,13 +121,13 @@ pub struct Curves {
     pub regret: Spread,
     /// Cumulative realised clicks over the runs.
     pub clicks: MeanSe,
-    /// Share of the runs that would recommend the best item; empty where nothing is recommended.
+    /// Share of the runs that would recommend the best item; empty if the policy recommends nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accuracy: Vec<f64>,
 }
 
 impl PolicyResult {
-    /// Its curves, where regret is measured.
+    /// Its curves, if regret was measured.
     pub fn curves(&self) -> Option<&Curves> {
         match &self.summary {
             PolicySummary::Curves(curves) => Some(curves),
@@ -135,7 +135,7 @@ impl PolicyResult {
         }
     }
 
-    /// Its answers, where policies are asked for the best items.
+    /// Its answers, if policies named the best items.
     pub fn answers(&self) -> Option<&Answers> {
         match &self.summary {
             PolicySummary::Curves(_) => None,
@@ -149,7 +149,7 @@ impl ResultFile {
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, has another layout, or whose lists are not as long as its checkpoints.
+    /// The file cannot be read, has another layout, or has lists of another length than its checkpoints.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
         #[derive(Deserialize)]
         struct Head {
@@ -172,14 +172,14 @@ impl ResultFile {
     ///
     /// # Panics
     ///
-    /// Never: a result has nothing that JSON cannot hold.
+    /// Never: every value of a result can be written as JSON.
     pub fn to_json(&self) -> Vec<u8> {
         let mut text = serde_json::to_vec(self).expect("a result has only numbers and text");
         text.push(b'\n');
         text
     }
 
-    /// Where lists are not as long as they should be, or tasks and values do not belong together.
+    /// The first contradiction (field and fault): a list of the wrong length, or values that do not belong to the task.
     fn contradiction(&self) -> Option<(String, String)> {
         let length = |field: String, found: usize, wanted: usize| {
             (found != wanted).then(|| (field, format!("{found} numbers for {wanted} checkpoints")))
@@ -243,17 +243,17 @@ impl ResultFile {
             .or_else(|| self.optimum.as_ref().and_then(of_optimum))
     }
 
-    /// What policies are compared by at the end of a run.
+    /// The value by which policies are compared at the end of a run.
     pub fn outcome(&self) -> EndValue {
         EndValue::of_task(self.task)
     }
 
-    /// The policy of a label.
+    /// The policy with this label.
     pub fn policy(&self, label: &str) -> Option<&PolicyResult> {
         self.policies.iter().find(|policy| policy.label == label)
     }
 
-    /// Mean over runs and standard error of what a policy has at the end of a run; none if it has no such value.
+    /// A value of a policy at the end of a run: mean over the runs and standard error. `None` if the policy has no such value.
     pub fn at_the_end(&self, label: &str, value: EndValue) -> Option<(f64, f64)> {
         let policy = self.policy(label)?;
         let share = |share: f64| {
@@ -281,7 +281,7 @@ impl ResultFile {
     }
 }
 
-/// A value that policies are compared by.
+/// A value at the end of a run, by which policies are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndValue {
     /// Cumulative expected regret at the last checkpoint.
@@ -293,7 +293,7 @@ pub enum EndValue {
 }
 
 impl EndValue {
-    /// What a task is about.
+    /// The value by which policies of a task are compared.
     pub fn of_task(task: Task) -> Self {
         match task {
             Task::Regret => Self::Regret,
@@ -302,7 +302,7 @@ impl EndValue {
         }
     }
 
-    /// What readers call its mean over runs.
+    /// The name for readers of its mean over runs.
     pub fn words(self) -> &'static str {
         match self {
             Self::Regret => "regret",
@@ -311,7 +311,7 @@ impl EndValue {
         }
     }
 
-    /// The same as a heading.
+    /// The heading of a table or figure of this value.
     pub fn heading(self) -> &'static str {
         match self {
             Self::Regret => "Regret at the end",
@@ -324,23 +324,23 @@ impl EndValue {
     }
 }
 
-/// What the answers of a policy's runs were.
+/// The answers of a policy's runs, summed up.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Answers {
-    /// Rounds until it stopped, the most that were allowed where it did not; none where every run has the same number.
+    /// Rounds until the policy stopped; a run that did not stop counts with the maximal number. `None` if every run has the same number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopping_time: Option<Extent>,
     /// Items observed in all rounds of a run.
     pub observations: Estimate,
-    /// Share of runs whose answer is right.
+    /// Share of runs with the right answer.
     pub correct: f64,
-    /// Share of runs that stopped; none where they are not asked to.
+    /// Share of runs that stopped; `None` if policies do not stop by themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<f64>,
 }
 
 impl Answers {
-    /// Those of these runs, none if there are no runs; `stops`: they end when the policy stops.
+    /// Sums up these runs; `None` without a run. `stops`: whether runs end when the policy stops.
     pub fn of(runs: &[Identification], stops: bool) -> Option<Self> {
         let sample = |quantity: Quantity| -> Vec<f64> { runs.iter().map(|run| quantity.of(run)).collect() };
         let share = |holds: fn(&Identification) -> bool| {
@@ -413,11 +413,11 @@ pub struct MeanSe {
 /// Differences between two policies, `a - b`, over the same runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Paired {
-    /// Label of the one.
+    /// Label of the first policy.
     pub a: String,
-    /// Label of the other.
+    /// Label of the second policy.
     pub b: String,
-    /// Of what the runs left.
+    /// Their differences.
     #[serde(flatten)]
     pub difference: Difference,
 }
@@ -426,16 +426,16 @@ pub struct Paired {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Difference {
-    /// Of regret, at every checkpoint.
+    /// Differences of regret at every checkpoint.
     Curves {
         /// Checkpoints, 1-based rounds.
         t: Vec<u64>,
         /// Cumulative expected regret.
         regret: MeanSe,
     },
-    /// Of answers.
+    /// Differences of answers.
     Answers {
-        /// Rounds until they stopped; none where every run has the same number.
+        /// Rounds until the policy stopped; `None` if every run has the same number.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stopping_time: Option<Estimate>,
         /// Items observed in all rounds of a run.
@@ -445,20 +445,20 @@ pub enum Difference {
     },
 }
 
-/// A bound on the cumulative regret at every checkpoint, or, without any, on the mean stopping time.
+/// A bound on the cumulative regret at every checkpoint; without checkpoints, on the mean stopping time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bound {
-    /// What it is.
+    /// The name of the bound.
     pub label: String,
     /// Checkpoints, 1-based rounds; empty for a bound on the stopping time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub t: Vec<u64>,
-    /// One number a checkpoint; one for a bound on the stopping time.
+    /// One number for each checkpoint; a single number for a bound on the stopping time.
     pub value: Vec<f64>,
 }
 
 impl Bound {
-    /// What readers call it: the lower bounds on regret are what regret grows like in the end, and it may be less after any number of rounds.
+    /// The name for readers. A lower bound on regret is called asymptotic: after finitely many rounds regret may be below it.
     pub fn reader_name(&self) -> String {
         let is_of_regret = !self.t.is_empty();
         let asymptotic =
@@ -472,25 +472,25 @@ impl Bound {
 pub struct Optimum {
     /// Checkpoints, 1-based rounds.
     pub t: Vec<u64>,
-    /// One number a checkpoint.
+    /// One number for each checkpoint.
     pub clicks: MeanSe,
 }
 
-/// What a run that ends with an answer is looked at for.
+/// A quantity of a run that ends with an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
-    /// Rounds until the policy stopped, the most that were allowed where it did not.
+    /// Rounds until the policy stopped; the maximal number if it did not.
     StoppingTime,
     /// Items observed.
     Observations,
-    /// 1 if there was an answer and it was wrong.
+    /// 1 if the run gave a wrong answer, 0 otherwise.
     Wrong,
-    /// 1 if there was no answer.
+    /// 1 if the run ended without an answer, 0 otherwise.
     Capped,
 }
 
 impl Quantity {
-    /// All of them.
+    /// Every quantity.
     pub const ALL: [Self; 4] = [Self::StoppingTime, Self::Observations, Self::Wrong, Self::Capped];
 
     /// Its name in files.
@@ -503,7 +503,7 @@ impl Quantity {
         }
     }
 
-    /// What readers call its mean over runs.
+    /// The name for readers of its mean over runs.
     pub fn words(self) -> &'static str {
         match self {
             Self::StoppingTime => "stopping time",
@@ -513,7 +513,7 @@ impl Quantity {
         }
     }
 
-    /// What readers call the difference of two means.
+    /// The name for readers of the difference of two means.
     pub fn difference(self) -> &'static str {
         match self {
             Self::StoppingTime => "difference of stopping times",
@@ -548,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_written_result_is_read_back_unchanged() {
         let run = |steps| Identification { steps, observations: 2 * steps, answered: true, correct: true };
         let runs = vec![run(3), run(5)];
         for mut measured in [
@@ -564,7 +564,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_result_is_refused() {
+    fn a_file_that_is_not_a_result_is_refused() {
         let measured = Measured::synthetic(&[1, 10], &[("a", vec![vec![0.1, 0.3]])]);
         let text = String::from_utf8(measured.result.to_json()).unwrap();
         for (from, to, expected) in [

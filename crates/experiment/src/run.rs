@@ -1,4 +1,4 @@
-//! Runs an experiment, and writes what it found.
+//! Runs an experiment and writes its results.
 
 use crate::canonical::Canonical;
 use crate::manifest::{Manifest, Moment, Program};
@@ -15,10 +15,10 @@ use sim::{Contender, Task};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The experiment as it was run.
+/// The file with the experiment as it was run.
 pub const SPEC: &str = "spec.toml";
 
-/// Runs an experiment: the catalogue's policies, and contenders of the caller's.
+/// Runs an experiment: policies of the catalogue, and contenders of the caller.
 ///
 /// # Examples
 ///
@@ -56,10 +56,12 @@ impl<'a> Runner<'a> {
         Self { experiment, own: Vec::new(), threads: None, observer: &Silent }
     }
 
-    /// Enters a contender beside the policies of the experiment. `M` is the type of the experiment's users; `T` is [`sim::Schedule`] where
-    /// regret is measured, [`sim::UntilStopped`] for task `identify` and [`sim::WithBudget`] for `budget`.
+    /// Adds a contender of the caller to the policies of the experiment.
     ///
-    /// Its label is part of the experiment's identity, what it does is not: one label should stand for one policy.
+    /// `M` is the type of the experiment's users. `T` is [`sim::Schedule`] for task `regret`, [`sim::UntilStopped`] for `identify` and
+    /// [`sim::WithBudget`] for `budget`.
+    ///
+    /// The label is part of the experiment's identity, the policy behind it is not. So use one label for one policy.
     #[must_use]
     pub fn with_contender<M: ClickModel + 'static, T: Task + 'static>(
         mut self,
@@ -69,19 +71,19 @@ impl<'a> Runner<'a> {
         self
     }
 
-    /// Sets the number of threads, 0 for one a core; results do not depend on it.
+    /// Sets the number of threads, 0 for one per core. Results do not depend on it.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         Self { threads: Some(threads), ..self }
     }
 
-    /// Tells `observer` of every run that is done.
+    /// Sets the observer, which is told of every run that ends.
     #[must_use]
     pub fn observer(self, observer: &'a dyn Observer) -> Self {
         Self { observer, ..self }
     }
 
-    /// What is run.
+    /// The experiment to run.
     pub fn experiment(&self) -> &'a Experiment {
         self.experiment
     }
@@ -92,26 +94,27 @@ impl<'a> Runner<'a> {
         policies.chain(self.own.iter().map(|own| own.label.as_str()))
     }
 
-    /// The names of their policies.
+    /// The catalogue names of all contenders, in the same order.
     fn names(&self) -> impl Iterator<Item = &str> {
         let policies = self.experiment.policies.iter().map(|entry| entry.name.as_str());
         policies.chain(self.own.iter().map(|_| OWN))
     }
 
-    /// Everything that decides the result.
+    /// The canonical form of the experiment with its contenders: everything that the result depends on.
     pub fn canonical(&self) -> Canonical {
         Canonical::of(self.experiment, self.own.iter().map(|own| own.label.as_str()))
     }
 
-    /// Plays everything.
+    /// Plays all runs of all contenders.
     ///
     /// # Errors
     ///
-    /// A contender for other users, or with a label that is none or taken; more than memory holds; threads that cannot be started.
+    /// A contender for another type of users; a label that is invalid or taken; runs that do not fit into memory; threads that cannot be
+    /// started.
     ///
     /// # Panics
     ///
-    /// A contender of the caller's that plays what is no action of the users, or records another number of checkpoints.
+    /// A contender of the caller plays an action that the users do not have, or records another number of checkpoints.
     pub fn run(&self) -> Result<Measured, RunError> {
         let labels: Vec<&str> = self.labels().collect();
         for (index, label) in labels.iter().enumerate() {
@@ -145,11 +148,11 @@ impl<'a> Runner<'a> {
         Ok(SumUp { experiment, names }.measured(played))
     }
 
-    /// Plays everything, and writes `result.json`, `curves.csv`, `timing.json`, `manifest.json` and `spec.toml` to `dir`.
+    /// Plays all runs and writes `result.json`, `curves.csv`, `timing.json`, `manifest.json` and `spec.toml` to `dir`.
     ///
     /// # Errors
     ///
-    /// Those of [`Runner::run`]; a directory of another experiment, or one that cannot be written, which is found out before the first run.
+    /// The errors of [`Runner::run`]. Before the first run: the directory belongs to another experiment, or cannot be written.
     pub fn run_into(&self, dir: &Path) -> Result<Measured, RunError> {
         let files = ResultDir::claim(self, dir, &[], false)?;
         let measured = self.run()?;
@@ -158,7 +161,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// A directory for the files of an experiment.
+/// The directory for the files of an experiment.
 #[derive(Debug)]
 pub struct ResultDir {
     output: OutputDir,
@@ -170,12 +173,12 @@ pub struct ResultDir {
 }
 
 impl ResultDir {
-    /// Claims `dir` for the result of an experiment, and changes nothing. `extra` are files that will be written besides the usual ones;
-    /// `keep_runs`: also `runs.csv`.
+    /// Claims `dir` for the result of an experiment, and changes nothing. `extra` are the names of files that will be written besides the
+    /// usual ones. `keep_runs` adds `runs.csv`.
     ///
     /// # Errors
     ///
-    /// The directory is another experiment's, or cannot be written; every run in one table is more than memory holds.
+    /// The directory belongs to another experiment, or cannot be written; the table of all runs does not fit into memory.
     pub fn claim(
         runner: &Runner<'_>,
         dir: &Path,
@@ -200,17 +203,17 @@ impl ResultDir {
         let output = OutputDir::claim(dir, canonical.identity(), &runner.experiment.name, &names)?;
         let mut spec = runner.experiment.to_toml();
         for own in &runner.own {
-            // A comment: no file can say what it does.
+            // A comment only: a file cannot describe a policy that is Rust code.
             let _ = write!(spec, "\n# [[policies]]\n# label = {:?}, of the program that ran it\n", own.label);
         }
         Ok(Self { output, canonical, spec, extra: extra.to_vec(), started: Moment::now(), keep_runs })
     }
 
-    /// Writes what was measured, all files or none, and what else there is (name and content); gives the manifest.
+    /// Writes the results and the extra files (name and content), all files or none. Returns the manifest.
     ///
     /// # Errors
     ///
-    /// A file that was not claimed; something cannot be written.
+    /// An extra file that was not claimed; a file that cannot be written.
     pub fn write(
         self,
         measured: &Measured,
@@ -262,9 +265,8 @@ mod tests {
         Entry::new(label, |_: ListShape| Fixed::new([2, 1].map(ItemId::new).into_iter().collect()))
     }
 
-    /// Who takes part beside them changes nothing for the others.
     #[test]
-    fn own_contenders_take_part_beside_the_catalogue() {
+    fn a_contender_of_the_caller_takes_part_and_does_not_change_the_others() {
         let experiment = experiment();
         let alone = Runner::new(&experiment).run().unwrap();
         let runner =
@@ -273,7 +275,7 @@ mod tests {
         assert_eq!(both.result.policies[0], alone.result.policies[0]);
         let mine = &both.result.policies[1];
         assert_eq!((mine.label.as_str(), mine.policy.as_str()), ("mine", "own"));
-        // 1 - .6 .8 of the shown list, 1 - .5 .6 of the best one: .7 - .52 a round.
+        // Expected clicks a round: 1 - .6 .8 = .52 with the shown list, 1 - .5 .6 = .7 with the best one.
         assert!((mine.curves().unwrap().regret.mean.last().unwrap() - 50.0 * 0.18).abs() < 1e-9);
         assert_eq!(both.result.paired.len(), 1);
         assert_ne!(runner.canonical().identity(), experiment.identity());
@@ -282,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_run_is_said() {
+    fn errors_name_the_contender_that_cannot_be_run() {
         let experiment = experiment();
         let users = Experiment::builder(
             "other",
@@ -324,9 +326,9 @@ mod tests {
         assert_eq!(told, [0, 0, 0, 0, 1, 1, 1, 1]);
     }
 
-    /// A contender of one's own makes another experiment of it, so the directory is refused.
+    /// A contender of the caller changes the identity of the experiment.
     #[test]
-    fn a_directory_is_that_of_one_set_of_contenders() {
+    fn a_directory_of_other_contenders_is_refused() {
         let (experiment, dir) = (experiment(), tempfile::tempdir().unwrap());
         Runner::new(&experiment).run_into(dir.path()).unwrap();
         let runner = Runner::new(&experiment).with_contender::<CascadeModel, Schedule>(fixed("mine"));

@@ -1,16 +1,16 @@
-//! What can go wrong when an experiment is run.
+//! Errors of running an experiment.
 
 use crate::models::PlayError;
 use crate::output::OutputError;
 
-/// An experiment that cannot be run, or whose result cannot be written.
+/// Why an experiment cannot be run, or its result cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// There is nothing to compare.
+    /// The experiment has no policies.
     #[error("no policies: expected at least one")]
     NoPolicies,
-    /// A label that figures and tables have no room for, or that cannot be seen.
+    /// A label is too long for figures and tables, or has characters that cannot be seen.
     #[error("label {label:?}: {fault}")]
     NotALabel {
         /// The label.
@@ -18,16 +18,16 @@ pub enum RunError {
         /// What is wrong.
         fault: String,
     },
-    /// Two contenders have one label.
+    /// Two contenders have the same label.
     #[error("label {0:?} is already used: expected another one for each contender")]
     LabelTaken(String),
-    /// It cannot be played.
+    /// The experiment cannot be played.
     #[error(transparent)]
     Play(#[from] PlayError),
-    /// More than memory holds.
+    /// The runs do not fit into memory.
     #[error("{0}")]
     TooLarge(String),
-    /// Not the name of one more file of a result.
+    /// An extra file has a name that is invalid or taken.
     #[error("{0:?} is not a name for one more file of a result: expected a plain one that is not taken")]
     FileName(String),
     /// A table cannot be written.

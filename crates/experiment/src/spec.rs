@@ -1,9 +1,8 @@
-//! An experiment: which users, which policies, for how long, how often.
+//! An experiment: users, policies, horizon and number of runs.
 //!
-//! An experiment is data. It is read from a TOML file ([`Experiment::from_document`]) or from one panel of a file that
-//! holds several ([`Experiment::from_panel`]), may be changed from the command line ([`Overrides`]), has an identity that
-//! tells it from every other experiment ([`Experiment::identity`]), and can be written as a file that reads back as the
-//! same experiment ([`Experiment::to_toml`]).
+//! An experiment is data. It is read from a TOML file ([`Experiment::from_document`]) or from one panel of a file with several
+//! ([`Experiment::from_panel`]). The command line may change it ([`Overrides`]). Its identity distinguishes it from every other
+//! experiment ([`Experiment::identity`]). [`Experiment::to_toml`] writes a file that reads back as the same experiment.
 //!
 //! ```toml
 //! name = "pbm-synthetic"             # letters, digits, `-`, `_` and `.`: it names files
@@ -25,18 +24,19 @@
 //! label = "PBM-TS"                   # optional, the policy's name by default; unique
 //! ```
 //!
-//! | task | what a run is | keys of its own |
+//! | task | a run | its keys |
 //! |---|---|---|
 //! | `regret` | the whole horizon; regret and clicks are recorded at checkpoints | `horizon`, `checkpoints` |
-//! | `identify` | until the policy stops and names the best items | `max_steps`: where it is stopped without an answer |
+//! | `identify` | until the policy stops and names the best items | `max_steps`: the round at which it is stopped without an answer |
 //! | `budget` | the whole horizon, then the policy names the best items | `horizon` |
 //!
-//! The best items of an answer are as many as there are positions, on `cascade` instances. What belongs to another task is refused.
+//! An answer has as many items as there are positions, on `cascade` instances. Keys of another task are refused.
 //!
-//! The models and their keys stand in [`crate::models`].
+//! [`crate::models`] lists the models and their keys.
 //!
-//! A policy for one model plays users of another if it is said as what it reads their answers, `read-as = "cascade"`; one that has
-//! to know examination probabilities is then told some, `kappa = [1.0, 0.6, 0.3]`, which may also be other than the users' own.
+//! `read-as = "cascade"` lets a policy for one model play users of another: it names the model whose feedback the policy should assume.
+//! A policy that has to know examination probabilities then needs `kappa = [1.0, 0.6, 0.3]`. On users of its own model `kappa` may
+//! also be given, and may differ from the users' own.
 
 mod checkpoints;
 mod context;
@@ -72,22 +72,22 @@ use sim::Assignment;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// Horizons: rounds and clicks are also counted in floating point, which is exact up to here.
+/// Valid horizons. Rounds and clicks are also counted in floating point, which is exact up to this bound.
 pub const HORIZONS: RangeInclusive<u64> = 1..=1 << 53;
-/// Rounds of all runs of a policy: they are counted and summed exactly up to here.
+/// The maximal number of rounds of all runs of a policy: sums over runs are exact up to this bound.
 const MAX_ROUNDS: u64 = 1 << 53;
 /// Keys of an experiment.
 const KEYS: [&str; 9] =
     ["name", "task", "horizon", "max_steps", "runs", "seed", "checkpoints", "instances", "policies"];
 
-/// What is simulated.
+/// An experiment: users, policies, horizon and number of runs.
 #[derive(Debug, Clone)]
 pub struct Experiment {
-    /// Name, fit for a file.
+    /// Name, valid as a file name.
     pub(crate) name: String,
-    /// What is done with the policies.
+    /// What a run measures and when it ends.
     pub(crate) task: Task,
-    /// Rounds of a run, at least 1; where policies stop by themselves, the most (`max_steps` in files).
+    /// Rounds of a run, at least 1. If policies stop by themselves, the maximal number (`max_steps` in files).
     pub(crate) horizon: u64,
     /// Independent runs of each policy, at least 1.
     pub(crate) runs: u64,
@@ -95,57 +95,57 @@ pub struct Experiment {
     pub(crate) assignment: Assignment,
     /// Master seed.
     pub(crate) seed: u64,
-    /// 1-based rounds after which results are recorded, strictly increasing; the last one is the horizon. None where runs are asked for
-    /// an answer at their end.
+    /// 1-based rounds after which results are recorded, strictly increasing; the last one is the horizon. Empty if runs end with an
+    /// answer.
     pub(crate) checkpoints: Vec<u64>,
-    /// Users; every run plays on one entry. None at all while their data are awaited, and then it cannot be run.
+    /// Users; every run plays on one instance. Empty while data are missing, and then the experiment cannot be run.
     pub(crate) instances: Instances,
-    /// Whether the users are those of the data given for it.
+    /// Whether the users come from data given by the caller.
     pub(crate) takes_data: bool,
-    /// Policies in the order of the file, labels unique.
+    /// Policies in the order of the file, with unique labels.
     pub(crate) policies: Vec<Entrant>,
-    /// Where the checkpoints came from, for another horizon.
+    /// The rule that gave the checkpoints; another horizon applies it again.
     schedule: Schedule,
-    /// Lines that a file has beside what it says: at the top, then of each instance.
+    /// Comment lines for the file: at the top, then for each instance.
     comments: Vec<Vec<String>>,
 }
 
-/// What is wrong with an experiment's file, or with what the command line says in its place.
+/// What is wrong with an experiment's file, or with a value of the command line that replaces one of the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
-    /// With the file.
+    /// An error in the file.
     #[error(transparent)]
     File(#[from] Error),
-    /// With the command line.
+    /// An error in the command line.
     #[error(transparent)]
     Override(#[from] OverrideError),
 }
 
 impl Experiment {
-    /// The experiment of a text, which is called `experiment` in errors.
+    /// Reads an experiment from a text. Errors call the text `experiment`.
     ///
     /// # Errors
     ///
-    /// The first thing wrong with it.
+    /// The first error in the text.
     pub fn from_toml(text: &str) -> Result<Self, Error> {
         Self::from_document(&Source::from_text("experiment", text)?.parse()?)
     }
 
-    /// The experiment of a file.
+    /// Reads an experiment from a file.
     ///
     /// # Errors
     ///
-    /// It cannot be read; the first thing wrong with it.
+    /// The file cannot be read; the first error in it.
     pub fn read_file(path: &Path) -> Result<Self, Error> {
         Self::from_document(&Source::read(path)?.parse()?)
     }
 
-    /// The experiment of a document that holds nothing else.
+    /// Reads an experiment from a document that holds nothing else.
     ///
     /// # Errors
     ///
-    /// The first thing wrong with it.
+    /// The first error in the document.
     pub fn from_document(document: &Document<'_>) -> Result<Self, Error> {
         let root = document.root();
         let experiment =
@@ -154,11 +154,12 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// The same with what the command line says, in the place of what the file says of it: that may be missing, or at fault.
+    /// Reads an experiment from a document; values of the command line replace those of the document. A replaced value may be missing
+    /// or invalid.
     ///
     /// # Errors
     ///
-    /// The first thing wrong with the file or the command line.
+    /// The first error in the document or the command line.
     pub fn overridden(document: &Document<'_>, overrides: Overrides) -> Result<Self, SpecError> {
         overrides.check()?;
         let root = document.root();
@@ -169,17 +170,17 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// The experiment of one panel of a file.
+    /// Reads the experiment of one panel of a file.
     ///
-    /// Every key but `name` may stand in `shared` (the top of the file) when `panel` does not have it. A panel may give
-    /// `model` for all its instances, which then need none: so panels of different models can share their instances.
-    /// Its instances may be `data`. The keys [`Self::OVER`] of the tables `over` go before its own, nearest first.
+    /// A key that `panel` does not have, other than `name`, is looked up in `shared` (the top of the file). A panel may give `model` for
+    /// all its instances, so panels of different models can share instances without a model. Its instances may be `data`. The keys
+    /// [`Self::OVER`] of the tables `over` take precedence over the panel's own keys, nearest table first.
     ///
-    /// Other keys of the tables are left for the caller, who ends with their `finish`.
+    /// Other keys of the tables are left to the caller, who ends with `finish` on each table.
     ///
     /// # Errors
     ///
-    /// The first thing wrong with it.
+    /// The first error in the panel.
     pub fn from_panel(
         over: &[&Table<'_>],
         panel: &Table<'_>,
@@ -190,16 +191,16 @@ impl Experiment {
         Self::read(&Scope { over, own: panel, shared: &[shared], given })
     }
 
-    /// The experiment of one variant of a panel, named after both: `PANEL.VARIANT`.
+    /// Reads the experiment of one variant of a panel. Its name is `PANEL.VARIANT`.
     ///
-    /// Every key but `name` may stand in `panel` or in `shared` (the top of the file) when `variant` does not have it, and
-    /// `model` in `variant` or `panel`. The keys [`Self::OVER`] of the tables `over` go before all others, nearest first.
+    /// A key that `variant` does not have, other than `name`, is looked up in `panel`, then in `shared` (the top of the file); `model` in
+    /// `variant` and `panel` only. The keys [`Self::OVER`] of the tables `over` take precedence over all others, nearest table first.
     ///
-    /// Other keys of the tables are left for the caller, who ends with their `finish`.
+    /// Other keys of the tables are left to the caller, who ends with `finish` on each table.
     ///
     /// # Errors
     ///
-    /// The first thing wrong with it.
+    /// The first error in the variant.
     pub fn from_variant(
         over: &[&Table<'_>],
         variant: &Table<'_>,
@@ -219,7 +220,7 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// The keys that a table laid over an experiment may have.
+    /// The keys of an experiment that a table laid over it may replace.
     pub const OVER: [&str; 3] = ["checkpoints", "instances", "policies"];
 
     fn read(scope: &Scope<'_, '_>) -> Result<Self, Error> {
@@ -250,7 +251,7 @@ impl Experiment {
             None => scope.required("seed", "an integer of at least 0")?.get()?,
         };
         let schedule = match scope.optional("checkpoints") {
-            // A list is cut at the horizon of the command line.
+            // A horizon of the command line cuts the list later, so no round of it is too late here.
             Some(field) if task == Task::Regret => {
                 Schedule::read(&field, if length.is_some() { *HORIZONS.end() } else { horizon })?
             }
@@ -293,7 +294,7 @@ impl Experiment {
             comments: Vec::new(),
         };
         experiment.runs = experiment.all_runs(runs);
-        // The command line answers for what it makes too large.
+        // If the command line made it too large, the error is the command line's, not the field's.
         let is_overridden = scope.given.overrides.runs.is_some() || length.is_some();
         match (runs_field, experiment.too_large()) {
             (Some(field), Some(fault)) if !is_overridden => Err(field.error(fault)),
@@ -301,17 +302,17 @@ impl Experiment {
         }
     }
 
-    /// Name, fit for a file.
+    /// Name, valid as a file name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What is done with the policies.
+    /// What a run measures and when it ends.
     pub fn task(&self) -> Task {
         self.task
     }
 
-    /// Rounds of a run, at least 1; where policies stop by themselves, the most (`max_steps` in files).
+    /// Rounds of a run, at least 1. If policies stop by themselves, the maximal number (`max_steps` in files).
     pub fn horizon(&self) -> u64 {
         self.horizon
     }
@@ -331,28 +332,28 @@ impl Experiment {
         self.seed
     }
 
-    /// 1-based rounds after which results are recorded, strictly increasing; the last one is the horizon. None where runs are asked for
-    /// an answer at their end.
+    /// 1-based rounds after which results are recorded, strictly increasing; the last one is the horizon. Empty if runs end with an
+    /// answer.
     pub fn checkpoints(&self) -> &[u64] {
         &self.checkpoints
     }
 
-    /// Users; every run plays on one entry. None at all while their data are awaited, and then it cannot be run.
+    /// Users; every run plays on one instance. Empty while data are missing, and then the experiment cannot be run.
     pub fn instances(&self) -> &Instances {
         &self.instances
     }
 
-    /// Whether the users are those of the data given for it.
+    /// Whether the users come from data given by the caller.
     pub fn takes_data(&self) -> bool {
         self.takes_data
     }
 
-    /// Policies in the order of the file, labels unique.
+    /// Policies in the order of the file, with unique labels.
     pub fn policies(&self) -> &[Entrant] {
         &self.policies
     }
 
-    /// An experiment of these parts; what is wrong with their size otherwise.
+    /// An experiment of these parts; an error if it is too large.
     #[expect(clippy::too_many_arguments, reason = "the parts of an experiment; its builder names them")]
     pub(crate) fn from_parts(
         name: String,
@@ -384,7 +385,7 @@ impl Experiment {
         experiment.too_large().map_or(Ok(experiment), Err)
     }
 
-    /// The number of runs in all, of those that are asked for: of each instance, if these have their turns.
+    /// The total number of runs. `asked` counts the runs of each instance if instances take turns.
     fn all_runs(&self, asked: u64) -> u64 {
         match self.assignment {
             Assignment::Drawn => asked,
@@ -392,28 +393,28 @@ impl Experiment {
         }
     }
 
-    /// Whether its users compare two items.
+    /// Whether users compare two items.
     pub fn has_duels(&self) -> bool {
         self.instances.duels().is_some()
     }
 
-    /// How many runs each instance has, where they have their turns.
+    /// The number of runs of each instance, if instances take turns.
     pub fn runs_per_instance(&self) -> Option<u64> {
         let each = || self.runs / self.instances.count().max(1) as u64;
         (self.assignment == Assignment::InTurn).then(each)
     }
 
-    /// Rounds of every run; none where policies stop by themselves.
+    /// Rounds of every run; `None` if policies stop by themselves.
     pub fn fixed_horizon(&self) -> Option<u64> {
         (self.task != Task::Identify).then_some(self.horizon)
     }
 
-    /// The most rounds of a run; none where all play the same number.
+    /// The maximal number of rounds of a run; `None` if all runs have the same number.
     pub fn max_steps(&self) -> Option<u64> {
         (self.task == Task::Identify).then_some(self.horizon)
     }
 
-    /// Why the experiment is beyond any machine, when it is.
+    /// Why the experiment is too large to be run; `None` if it is not.
     fn too_large(&self) -> Option<String> {
         let Self { runs, horizon, .. } = self;
         if runs.checked_mul(*horizon).is_none_or(|rounds| rounds > MAX_ROUNDS) {
@@ -423,8 +424,7 @@ impl Experiment {
         self.size().too_large(false)
     }
 
-    /// Why the experiment cannot be run on any machine with this number of contenders, when that is so; `all_runs`: with every run in
-    /// `runs.csv`.
+    /// Why the experiment is too large with this number of contenders; `None` if it is not. `all_runs`: whether `runs.csv` is written.
     pub(crate) fn too_large_with(&self, n_contenders: usize, all_runs: bool) -> Option<String> {
         Size { policies: n_contenders as u64, ..self.size() }.too_large(all_runs)
     }
@@ -440,7 +440,7 @@ impl Experiment {
         }
     }
 
-    /// Everything that decides the result.
+    /// The canonical form: everything that the result depends on.
     pub fn canonical(&self) -> Canonical {
         Canonical::of(self, std::iter::empty())
     }

@@ -1,16 +1,16 @@
-//! What the runs of a policy are summed up to, checkpoint by checkpoint.
+//! Statistics over the runs of a policy at every checkpoint.
 
 use crate::result::Spread;
 use sim::{Curve, Summary};
 
-/// Mean, standard error, range and quantiles of everything that curves hold.
+/// Mean, standard error, range and quantiles of regret, clicks and accuracy over the runs of a policy, at every checkpoint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spreads {
     /// Cumulative expected regret.
     pub regret: Spread,
     /// Cumulative realised clicks.
     pub clicks: Spread,
-    /// Whether what would be recommended is best: 1 or 0.
+    /// 1 if the recommended item would be best, 0 otherwise; `None` if the policy recommends nothing.
     pub accuracy: Option<Spread>,
 }
 
@@ -26,7 +26,7 @@ impl Spreads {
     }
 }
 
-/// Summaries over runs of one quantity, at every checkpoint.
+/// Statistics of one quantity over runs, at every checkpoint.
 fn spread(curves: &[Curve], quantity: impl Fn(&Curve, usize) -> f64) -> Spread {
     let n_checkpoints = curves.first().map_or(0, |curve| curve.regret.len());
     let mut spread = Spread::default();

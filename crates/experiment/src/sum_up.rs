@@ -1,4 +1,4 @@
-//! Sums up what was played: a result, and every run beside it.
+//! Sums up the runs of an experiment as a result.
 
 mod answers;
 mod curves;
@@ -8,7 +8,7 @@ use crate::result::{Difference, Paired, ResultFile, SCHEMA};
 use crate::spec::Experiment;
 use crate::{Measured, Runs};
 
-/// What is summed up.
+/// Sums up the runs of an experiment.
 pub(crate) struct SumUp<'a> {
     pub(crate) experiment: &'a Experiment,
     /// Label and name of every policy.
@@ -16,9 +16,9 @@ pub(crate) struct SumUp<'a> {
 }
 
 impl SumUp<'_> {
-    /// What these runs measured.
-    pub(crate) fn measured(&self, Played { seen, timing }: Played) -> Measured {
-        let (result, runs) = match seen {
+    /// The result of these runs, together with the runs.
+    pub(crate) fn measured(&self, Played { runs, timing }: Played) -> Measured {
+        let (result, runs) = match runs {
             RunOutcomes::Curves { outcome, optimal_clicks } => {
                 let (result, spreads) = curves::result(self, &outcome, &optimal_clicks);
                 (result, Runs::Curves { outcome, spreads })
@@ -28,7 +28,7 @@ impl SumUp<'_> {
         Measured { result, runs, timing }
     }
 
-    /// A difference for every two policies, the earlier one first.
+    /// The difference of every pair of policies, the earlier one first.
     fn pairs(&self, difference: impl Fn(usize, usize) -> Difference) -> Vec<Paired> {
         let n_policies = self.names.len();
         let pairs =
@@ -41,7 +41,7 @@ impl SumUp<'_> {
         pairs.map(paired).collect()
     }
 
-    /// A result that says what was run, and nothing of what was found.
+    /// A result that describes the experiment and has no measurements yet.
     fn head(&self) -> ResultFile {
         let experiment = self.experiment;
         ResultFile {

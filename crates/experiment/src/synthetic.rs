@@ -1,4 +1,4 @@
-//! Results of runs that are given, for tests of what is made of results.
+//! Results of given runs, for tests of code that reads results.
 
 use crate::result::{
     Answers, Bound, Curves, MeanSe, Optimum, PolicyResult, PolicySummary, ResultFile, SCHEMA,
@@ -10,7 +10,7 @@ use sim::{Curve, Identification, Outcome};
 use std::time::Duration;
 
 impl Measured {
-    /// What runs with these regrets (policy, run, checkpoint) measure, where a best list collects ten clicks a round.
+    /// The outcome of runs with these regrets (policy, run, checkpoint). A best list collects ten clicks a round.
     #[doc(hidden)]
     pub fn synthetic(t: &[u64], policies: &[(&str, Vec<Vec<f64>>)]) -> Self {
         let times = |factor: f64| t.iter().map(|&t| factor * t as f64).collect::<Vec<_>>();
@@ -48,11 +48,11 @@ impl Measured {
         Self { result, runs: Runs::Curves { outcome, spreads }, timing: Timing::new(1, Duration::ZERO, &[]) }
     }
 
-    /// What runs that end with these answers (policy, run) measure; `rounds` is the most that a run may have.
+    /// The outcome of runs that end with these answers (policy, run). `rounds` is the maximal number of rounds of a run.
     ///
     /// # Panics
     ///
-    /// Without a run.
+    /// There is no run.
     #[doc(hidden)]
     pub fn of_answers(task: Task, rounds: u64, policies: &[(&str, Vec<Identification>)]) -> Self {
         let stops = task == Task::Identify;
@@ -73,7 +73,7 @@ impl Measured {
         measured
     }
 
-    /// The same with a bound that is this factor times `ln t`.
+    /// Adds a bound: this factor times `ln t`.
     #[doc(hidden)]
     #[must_use]
     pub fn with_bound(mut self, label: &str, factor: f64) -> Self {

@@ -1,15 +1,15 @@
-//! Results as tables for other programs: `curves.csv` and `runs.csv`.
+//! Tables for other programs: `curves.csv` and `runs.csv`.
 
 use crate::result::{Quantity, ResultFile};
 use crate::spreads::Spreads;
 use crate::{Measured, Runs};
 use sim::{Curve, Identification, Outcome, Summary};
 
-/// `curves.csv`: a row a policy, statistic and checkpoint.
+/// `curves.csv`: one row for each policy, statistic and checkpoint.
 ///
 /// # Errors
 ///
-/// Never in memory, but the writer could.
+/// Never, since the table is written to memory; the type is the writer's.
 pub(crate) fn curves(measured: &Measured) -> Result<Vec<u8>, csv::Error> {
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_record(["policy", "t", "statistic", "mean", "se", "min", "q10", "q90", "max"])?;
@@ -20,11 +20,11 @@ pub(crate) fn curves(measured: &Measured) -> Result<Vec<u8>, csv::Error> {
     bytes(table)
 }
 
-/// `runs.csv`: a row a run, policy and checkpoint; where runs end with an answer, a row a run and policy.
+/// `runs.csv`: one row for each run, policy and checkpoint. If runs end with an answer, one row for each run and policy.
 ///
 /// # Errors
 ///
-/// Never in memory, but the writer could.
+/// Never, since the table is written to memory; the type is the writer's.
 pub(crate) fn runs(measured: &Measured) -> Result<Vec<u8>, csv::Error> {
     let mut table = csv::Writer::from_writer(Vec::new());
     match &measured.runs {
@@ -40,7 +40,7 @@ fn bytes(table: Table) -> Result<Vec<u8>, csv::Error> {
     table.into_inner().map_err(|error| error.into_error().into())
 }
 
-/// Regret, clicks and, where something is recommended, accuracy of every policy in turn.
+/// Regret, clicks and, if policies recommend an item, accuracy of every policy.
 fn write_curves(table: &mut Table, result: &ResultFile, spreads: &[Spreads]) -> Result<(), csv::Error> {
     for (policy, Spreads { regret, clicks, accuracy }) in result.policies.iter().zip(spreads) {
         let checkpoints = policy.curves().map_or(&[][..], |curves| &curves.t);
@@ -80,7 +80,7 @@ fn write_runs(table: &mut Table, result: &ResultFile, outcome: &Outcome<Curve>) 
     Ok(())
 }
 
-/// A row a policy and statistic, at the last round that a run may have.
+/// One row for each policy and statistic, at the last round that a run may have.
 fn write_answers(
     table: &mut Table,
     result: &ResultFile,

@@ -1,22 +1,22 @@
-//! What is done with the policies.
+//! The task of an experiment: what a run measures and when it ends.
 
 use crate::toml_reader::{Error, Field, choice};
 use serde::{Deserialize, Serialize};
 
-/// What is done with the policies.
+/// What a run measures and when it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Task {
-    /// Each plays the whole horizon, its regret is recorded.
+    /// A policy plays the whole horizon, and its regret is recorded.
     Regret,
-    /// Each plays until it stops and names the best items.
+    /// A policy plays until it stops and names the best items.
     Identify,
-    /// Each plays the whole horizon and then names the best items.
+    /// A policy plays the whole horizon and then names the best items.
     Budget,
 }
 
 impl Task {
-    /// All of them.
+    /// Every task.
     pub const ALL: [Self; 3] = [Self::Regret, Self::Identify, Self::Budget];
 
     /// The name of the task in files.
@@ -28,7 +28,7 @@ impl Task {
         }
     }
 
-    /// The key of files that says how long a run is.
+    /// The key in files for the length of a run.
     pub(crate) fn length_key(self) -> &'static str {
         match self {
             Self::Regret | Self::Budget => "horizon",
@@ -36,18 +36,20 @@ impl Task {
         }
     }
 
-    /// Why it has no such key, if so.
+    /// Why the task does not accept this key; `None` if it does.
     pub(crate) fn refuses(self, key: &str) -> Option<String> {
         let reason = match (self, key) {
             (Self::Identify, "horizon") => "ends when the policy stops: expected `max_steps` in its place",
             (Self::Regret | Self::Budget, "max_steps") => "plays the whole `horizon`: leave it out",
-            (Self::Identify | Self::Budget, "checkpoints") => "looks at the end of a run only: leave it out",
+            (Self::Identify | Self::Budget, "checkpoints") => {
+                "has results at the end of a run only: leave it out"
+            }
             _ => return None,
         };
         Some(format!("task {:?} {reason}", self.name()))
     }
 
-    /// The task that a field names.
+    /// Reads the task that a field names.
     pub(crate) fn read(field: &Field<'_>) -> Result<Self, Error> {
         choice(field, &Self::ALL.map(|task| (task.name(), task)), "task")
     }

@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// End of the temporary names, which begin with a point.
+/// The end of temporary names, which begin with a point.
 const END: &str = ".click-bandits-part";
 
-/// A complete file that still has its temporary name; removed unless it gets its own.
+/// A complete file that still has its temporary name. `Drop` removes it unless it was renamed.
 #[derive(Debug)]
 pub struct TemporaryFile {
     temporary: PathBuf,
@@ -15,17 +15,17 @@ pub struct TemporaryFile {
 }
 
 impl TemporaryFile {
-    /// Writes `content`, forced to disk, under a temporary name in the directory of `path`.
+    /// Writes `content` under a temporary name in the directory of `path`, and forces it to disk.
     ///
-    /// Nothing that has this name is written to: what a killed run left there, or a link that somebody put there, is removed.
+    /// It never writes to an existing file of this name: a file of a killed run, or a link, is removed first.
     ///
     /// # Errors
     ///
-    /// What the system says; what was begun is removed.
+    /// An error of the system; the temporary file is removed.
     pub fn write(path: &Path, content: &[u8]) -> io::Result<Self> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let temporary = path.with_file_name(format!(".{name}.{}{END}", std::process::id()));
-        // The link itself, not what it leads to. If another one is made in between, the next line fails.
+        // This removes a link itself, not its target. If another link appears in between, the next line fails.
         let _ = fs::remove_file(&temporary);
         let mut file = File::create_new(&temporary)?;
         let part = Self { temporary, path: path.to_owned() };
@@ -34,11 +34,11 @@ impl TemporaryFile {
         Ok(part)
     }
 
-    /// Gives the file its own name.
+    /// Gives the file its final name.
     ///
     /// # Errors
     ///
-    /// What the system says; the file is removed then.
+    /// An error of the system; the file is removed.
     pub fn rename(self) -> io::Result<()> {
         fs::rename(&self.temporary, &self.path)
     }
@@ -46,12 +46,12 @@ impl TemporaryFile {
 
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
-        // Gone already when it was renamed.
+        // Does nothing after a rename.
         let _ = fs::remove_file(&self.temporary);
     }
 }
 
-/// Removes the temporary files of runs that were killed; only while no other run can be writing in the directory.
+/// Removes the temporary files of killed runs. Call it only while no other run can write to the directory.
 pub fn remove_left_overs(dir: &Path) {
     let Ok(entries) = fs::read_dir(dir) else { return };
     for entry in entries.flatten() {
@@ -62,11 +62,11 @@ pub fn remove_left_overs(dir: &Path) {
     }
 }
 
-/// Finds out whether a file can be created in a directory, by one without a name: nothing is left of it, killed or not.
+/// Checks that a file can be created in a directory, by creating one without a name. Nothing is left behind, even if the program is killed.
 ///
 /// # Errors
 ///
-/// What the system says.
+/// An error of the system.
 pub fn try_to_create_in(dir: &Path) -> io::Result<()> {
     tempfile::tempfile_in(dir).map(drop)
 }
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    /// The name can be guessed, so a link may wait there: what it leads to must stay as it is.
+    /// The temporary name can be guessed, so there may be a link of that name. Its target must not change.
     #[test]
     fn a_planted_link_is_not_followed() {
         let dir = tempfile::tempdir().unwrap();
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_renamed_is_removed() {
+    fn a_file_that_is_not_renamed_is_removed() {
         let dir = tempfile::tempdir().unwrap();
         drop(TemporaryFile::write(&dir.path().join("a"), b"x").unwrap());
         try_to_create_in(dir.path()).unwrap();

@@ -1,4 +1,4 @@
-//! Every policy can be entered wherever the reader of experiments lets it.
+//! Every policy that the reader accepts for a model can also play it.
 
 use crate::Experiment;
 use crate::toml_reader::{Source, variants};
@@ -17,13 +17,12 @@ const MODELS: [(&str, &str); 6] = [
     ("dueling", "preferences = [[0.5, 0.6], [0.4, 0.5]]"),
 ];
 
-/// How many policies look for the best items and stop, and how many more do so with a budget only.
+/// The number of policies that name the best items and stop, and the number of those that need a budget.
 const STOPPING: usize = 4;
 const WITH_BUDGET: usize = 1;
 
-/// Every policy that looks for the best items can be entered for the tasks that ask for them, and no other.
 #[test]
-fn no_stopping_policy_is_forgotten() {
+fn exactly_the_policies_that_name_best_items_can_be_entered_for_tasks_that_ask_for_them() {
     for (task, length, n_policies) in
         [("identify", "max_steps", STOPPING), ("budget", "horizon", STOPPING + WITH_BUDGET)]
     {
@@ -45,7 +44,7 @@ fn no_stopping_policy_is_forgotten() {
     }
 }
 
-/// How many policies can be entered, of all names on all models, with these further keys.
+/// The number of pairs of a policy and a model that the reader accepts, with these additional keys.
 fn entered(keys: impl Fn(&str) -> String) -> usize {
     let mut entered = 0;
     for name in variants::<PolicySpec>() {
@@ -70,17 +69,16 @@ fn entered(keys: impl Fn(&str) -> String) -> usize {
     entered
 }
 
-/// Every policy can be entered on every model that the reader lets it have.
 #[test]
-fn no_policy_is_forgotten() {
-    // Those that look for the best items have tasks of their own, below.
+fn every_policy_can_be_entered_on_exactly_the_models_that_it_plays() {
+    // Policies that name best items have other tasks.
     let names = variants::<PolicySpec>().len() - STOPPING - WITH_BUDGET;
-    // `kl-ucb` is one of those for a prefix and plays cells too; `uniform` and `oracle` play everything.
+    // `kl-ucb` is one of the prefix policies and plays cells too; `uniform` and `oracle` play everything.
     let (position_based, any, cells, pairs) = (4, 6, 6, 7);
     let prefix = names - position_based - any - cells - pairs;
-    // What is shown lists of any kind, `uniform` and `oracle` among them, plays four models; those two play cells and pairs, too.
+    // Policies for any list, `uniform` and `oracle` among them, play four models; those two play cells and pairs too.
     assert_eq!(entered(|_| String::new()), position_based + 3 * prefix + 4 * any + cells + 3 + pairs + 2);
-    // Read as another model's answers: by all but those that read any.
+    // Policies for any list need no `read-as`, so it is refused; all others can read the feedback of another model.
     assert_eq!(entered(|_| "read-as = \"pbm\"\nkappa = [0.5]".to_owned()), 3 * position_based);
     assert_eq!(entered(|_| "read-as = \"cascade\"".to_owned()), 3 * prefix);
 }

@@ -1,7 +1,7 @@
-//! `timing.json`: how long each policy took.
+//! `timing.json`: the time that each policy took.
 //!
-//! A policy's CPU seconds are those of the threads while they played it, so rounds per CPU-second does not depend on the
-//! number of threads as long as each has a core. Its wall seconds are added up over threads, too; only the total's are
+//! The CPU seconds of a policy are added up over the threads that played it. So rounds per CPU-second do not depend on the number of
+//! threads, as long as each has a core. The wall seconds of a policy are added up over threads too. Only the wall seconds of the total are
 //! the time that a user waits.
 
 use crate::clock::thread_cpu_time;
@@ -11,43 +11,43 @@ use std::marker::PhantomData;
 use std::ops::Add;
 use std::time::{Duration, Instant};
 
-/// The whole file.
+/// The content of `timing.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
-    /// Threads that simulated.
+    /// Number of threads that simulated.
     pub threads: usize,
-    /// One entry a policy, in the order of the spec.
+    /// One entry for each policy, in the order of the spec.
     pub policies: Vec<PolicyTiming>,
     /// All policies together.
     pub total: Speed,
 }
 
-/// How long one policy took.
+/// The time that one policy took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PolicyTiming {
-    /// Name in this experiment.
+    /// Its name in this experiment.
     pub label: String,
-    /// The time itself.
+    /// Time and rounds.
     #[serde(flatten)]
     pub speed: Speed,
 }
 
-/// Time and work.
+/// Time, rounds, and their ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Speed {
     /// CPU time.
     pub cpu_seconds: f64,
-    /// Time by the clock on the wall.
+    /// Elapsed real time.
     pub wall_seconds: f64,
     /// Rounds played.
     pub rounds: u64,
-    /// Rounds for each second of CPU time; absent when the clock did not move.
+    /// Rounds per second of CPU time; absent if the clock did not advance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds_per_cpu_second: Option<f64>,
 }
 
 impl Timing {
-    /// The timing of policies (label, time, rounds) that ran on `threads` threads and kept the user waiting for `wall`.
+    /// The timing of policies (label, time, rounds) that ran on `threads` threads. `wall` is the time that the user waited.
     pub fn new(threads: usize, wall: Duration, policies: &[(&str, Elapsed, u64)]) -> Self {
         let cpu = policies.iter().map(|(_, elapsed, _)| elapsed.cpu).sum();
         let rounds = policies.iter().map(|(_, _, rounds)| rounds).sum();
@@ -66,7 +66,7 @@ impl Timing {
     ///
     /// # Panics
     ///
-    /// Never: a timing has nothing that JSON cannot hold.
+    /// Never: every value of a timing can be written as JSON.
     pub fn to_json(&self) -> Vec<u8> {
         let mut text = serde_json::to_vec_pretty(self).expect("a timing has only finite numbers and text");
         text.push(b'\n');
@@ -75,7 +75,7 @@ impl Timing {
 }
 
 impl Speed {
-    /// The speed of `rounds` played in a time.
+    /// The speed of `rounds` played in the time `elapsed`.
     pub fn new(elapsed: Elapsed, rounds: u64) -> Self {
         let cpu_seconds = elapsed.cpu.as_secs_f64();
         Self {
@@ -87,12 +87,12 @@ impl Speed {
     }
 }
 
-/// A span of time, by two clocks.
+/// A span of time, measured by two clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Elapsed {
     /// CPU time of the thread.
     pub cpu: Duration,
-    /// Time by the clock on the wall.
+    /// Elapsed real time.
     pub wall: Duration,
 }
 
@@ -110,7 +110,7 @@ impl Sum for Elapsed {
     }
 }
 
-/// Measures the time since its start, on the thread that started it; it cannot leave that thread.
+/// Measures the time since its start on one thread. It is not `Send`, since CPU time is measured per thread.
 #[derive(Debug)]
 pub struct Stopwatch {
     cpu: Duration,
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn totals_add_up() {
+    fn the_total_is_the_sum_over_policies() {
         let span = |cpu, wall| Elapsed { cpu: Duration::from_secs(cpu), wall: Duration::from_secs(wall) };
         let both: Elapsed = [span(1, 2), span(3, 4)].into_iter().sum();
         assert_eq!(both, span(4, 6));

@@ -1,8 +1,8 @@
-//! Reads TOML files of any kind with errors that say where: `FILE:LINE:COLUMN: FIELD: what is wrong`.
+//! Reads TOML files of any kind. Errors name the place: `FILE:LINE:COLUMN: FIELD: what is wrong`.
 //!
-//! A [`Source`] holds a file's text, a [`Document`] what the text says, and a [`Table`] is a cursor over one table of it:
-//! the caller asks for the keys it knows and ends with [`Table::finish`], which refuses the keys that were not asked for. What a
-//! key may hold is the type asked for ([`FromToml`]); [`Field`] takes anything and keeps the place for later checks.
+//! A [`Source`] holds the text of a file, a [`Document`] the parsed text. A [`Table`] is a cursor over one table: the caller asks for the
+//! keys that it knows and ends with [`Table::finish`], which refuses all other keys. The type that the caller asks for decides which values
+//! are accepted ([`FromToml`]). A [`Field`] accepts any value and keeps its place for later checks.
 //!
 //! ```text
 //! let source = Source::read("spec.toml".as_ref())?;
@@ -39,7 +39,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-/// The largest file that is read.
+/// The size of the largest file that is read.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// A file's name and text.
@@ -47,7 +47,7 @@ const MAX_BYTES: u64 = 64 << 20;
 pub struct Source {
     file: String,
     text: String,
-    /// Byte at which each line begins.
+    /// The byte at which each line begins.
     line_starts: Vec<usize>,
 }
 
@@ -56,7 +56,7 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, is a directory, is larger than 64 MiB, is empty, or is not UTF-8.
+    /// The file cannot be read, is a directory, is larger than 64 MiB, is empty, or is not UTF-8.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let bytes = read_file(path, "a TOML file")?;
         let file = path.display().to_string();
@@ -72,11 +72,11 @@ impl Source {
         }
     }
 
-    /// Text that is called `file` in errors. A byte order mark at the start is dropped.
+    /// Takes a text as a file; errors call it `file`. A byte order mark at the start is dropped.
     ///
     /// # Errors
     ///
-    /// Text with nothing in it.
+    /// The text is blank.
     pub fn from_text(file: impl Into<String>, text: impl Into<String>) -> Result<Self, Error> {
         let (file, mut text) = (file.into(), text.into());
         if text.starts_with('\u{feff}') {
@@ -90,7 +90,7 @@ impl Source {
         Ok(Self { file, text, line_starts })
     }
 
-    /// What the text says.
+    /// Parses the text.
     ///
     /// # Errors
     ///
@@ -109,11 +109,11 @@ impl Source {
     }
 }
 
-/// The content of a file that should be what `expected` says.
+/// Reads the content of a file. `expected` names what it should be, for messages.
 ///
 /// # Errors
 ///
-/// A file that cannot be read, is a directory, or is larger than 64 MiB.
+/// The file cannot be read, is a directory, or is larger than 64 MiB.
 pub fn read_file(path: &Path, expected: &str) -> Result<Vec<u8>, Error> {
     let file = path.display().to_string();
     let file = if file.is_empty() { "\"\"".to_owned() } else { file };
@@ -141,7 +141,7 @@ fn plain_io_message(error: &std::io::Error) -> String {
     }
 }
 
-/// A file that is TOML.
+/// A parsed file.
 #[derive(Debug, Clone)]
 pub struct Document<'text> {
     source: &'text Source,
@@ -149,13 +149,13 @@ pub struct Document<'text> {
 }
 
 impl Document<'_> {
-    /// The keys outside any table.
+    /// The table of the keys at the top level.
     pub fn root(&self) -> Table<'_> {
         Table::new(self.source, &self.root, 0..0, String::new())
     }
 }
 
-/// A cursor over one table, which remembers the keys that were asked for.
+/// A cursor over one table. It remembers the keys that were asked for.
 #[derive(Debug, Clone)]
 pub struct Table<'doc> {
     source: &'doc Source,
@@ -174,7 +174,7 @@ impl<'doc> Table<'doc> {
     ///
     /// # Errors
     ///
-    /// The key is missing (a similar unknown key is pointed at), or its value is not a `T`.
+    /// The key is missing, or its value is not a `T`. If the table has a similar unknown key, the error points at that key.
     pub fn required<T: FromToml<'doc>>(&self, key: &str) -> Result<T, Error> {
         match self.optional(key)? {
             Some(value) => Ok(value),
@@ -191,7 +191,7 @@ impl<'doc> Table<'doc> {
         self.field(key).map(|field| field.get()).transpose()
     }
 
-    /// The value of a key that may be absent, whatever it is.
+    /// The value of a key that may be absent, of any type.
     pub fn field(&self, key: &str) -> Option<Field<'doc>> {
         self.know(&[key]);
         let value = self.entries.get(key)?;
@@ -203,7 +203,7 @@ impl<'doc> Table<'doc> {
         self.asked.borrow_mut().extend(keys.iter().map(|&key| key.to_owned()));
     }
 
-    /// Keys of the table in the order of the file, known or not.
+    /// All keys of the table in the order of the file.
     pub fn keys(&self) -> Vec<&'doc str> {
         let mut keys: Vec<_> =
             self.entries.iter().map(|(key, _)| (key.span().start, &**key.get_ref())).collect();
@@ -215,7 +215,7 @@ impl<'doc> Table<'doc> {
     ///
     /// # Errors
     ///
-    /// An unknown key, with the known ones and the one that was probably meant.
+    /// An unknown key. The message lists the known keys, and names the one that was probably meant.
     pub fn finish(&self) -> Result<(), Error> {
         let asked = self.asked.borrow();
         let Some(unknown) = self.keys().into_iter().find(|&key| !asked.contains(key)) else { return Ok(()) };
@@ -225,12 +225,11 @@ impl<'doc> Table<'doc> {
         Err(self.key_location(unknown).error(message))
     }
 
-    /// A variant of the enum `T` by the name under `tag`, its fields being the other keys, except those already asked
-    /// for.
+    /// Reads a variant of the enum `T`. The key `tag` names the variant; the keys that were not asked for before are its fields.
     ///
     /// # Errors
     ///
-    /// An unknown name or field (with the known ones and the one that was probably meant), or a value that `T` refuses.
+    /// An unknown name or field, or a value that `T` refuses. The message lists the known names, and names the one that was probably meant.
     pub fn variant<T: DeserializeOwned>(&self, tag: &str, kind: &str) -> Result<T, Error> {
         let others = self.asked.borrow().clone();
         let name: Field<'doc> = self.required(tag)?;
@@ -265,7 +264,7 @@ impl<'doc> Table<'doc> {
         let read = |replaced| T::deserialize(ValueDeserializer::from(tagged(replaced)));
         read(None).map_err(|error| {
             let key = error.span().and_then(|span| self.key_at(&span));
-            // Where a name is expected and something else found, serde lists the names only for one that is none of them.
+            // Serde lists the expected names only for a string that is none of them. So a value of another type is read again as a string.
             let field = key.and_then(|key| self.field(key)).filter(|field| !field.value.get_ref().is_str());
             let names = key.and_then(|key| suggest::known_names(read(Some(key)).err()?.message()));
             match field.zip(names) {
@@ -275,7 +274,7 @@ impl<'doc> Table<'doc> {
         })
     }
 
-    /// A serde error in a value of this table.
+    /// Turns a serde error into an error with a place: at the key that it concerns, otherwise at the tag.
     fn of_serde(&self, tag: &Field<'doc>, error: &toml::de::Error) -> Error {
         let message = suggest::plain_serde_message(error.message());
         let Some(span) = error.span() else { return tag.error(message) };
@@ -285,7 +284,7 @@ impl<'doc> Table<'doc> {
         }
     }
 
-    /// The key with the value that a place is in.
+    /// The key whose entry contains a place.
     fn key_at(&self, span: &Range<usize>) -> Option<&'doc str> {
         let covers = |(key, value): &(&Spanned<_>, &Spanned<DeValue<'_>>)| {
             key.span().start <= span.start && span.start < value.span().end.max(value.span().start + 1)
@@ -299,12 +298,12 @@ impl<'doc> Table<'doc> {
         self.location().error(message)
     }
 
-    /// Where the table begins.
+    /// The place where the table begins.
     pub fn location(&self) -> Location {
         self.source.location(&self.span, &self.path)
     }
 
-    /// An error about a key that is not there; a similar key that was not asked for is pointed at instead.
+    /// An error about a missing key. If the table has a similar key that was not asked for, the error points at that key.
     pub fn missing(&self, key: &str, expected: &str) -> Error {
         let asked = self.asked.borrow();
         let unknown: Vec<&str> =
@@ -333,7 +332,7 @@ impl<'doc> Table<'doc> {
     }
 }
 
-/// A value with its place in the file.
+/// A value and its place in the file.
 #[derive(Debug, Clone)]
 pub struct Field<'doc> {
     source: &'doc Source,
@@ -351,11 +350,11 @@ impl<'doc> Field<'doc> {
         T::from_toml(self)
     }
 
-    /// The value as an integer of a range.
+    /// The value as an integer in a range.
     ///
     /// # Errors
     ///
-    /// The value is not an integer or out of the range.
+    /// The value is not an integer, or is out of the range.
     pub fn integer_in(&self, range: &RangeInclusive<u64>) -> Result<u64, Error> {
         let value: u64 = self.get()?;
         if range.contains(&value) {
@@ -381,7 +380,7 @@ impl<'doc> Field<'doc> {
         self.value.get_ref().is_table()
     }
 
-    /// The value, for a message.
+    /// The value as messages show it.
     pub fn describe(&self) -> String {
         match self.value.get_ref() {
             DeValue::String(text) if text.chars().count() > 40 => {
@@ -402,12 +401,12 @@ impl<'doc> Field<'doc> {
         self.location().error(message)
     }
 
-    /// Where the value is.
+    /// The place of the value.
     pub fn location(&self) -> Location {
         self.source.location(&self.value.span(), &self.path)
     }
 
-    /// The folder of the file, in which files that it names are looked for.
+    /// The folder of the file. Paths in the file are relative to it.
     pub fn folder(&self) -> &'doc Path {
         Path::new(&self.source.file).parent().unwrap_or(Path::new(""))
     }
@@ -417,16 +416,16 @@ impl<'doc> Field<'doc> {
     }
 }
 
-/// What a value of a TOML file can be read as.
+/// A type that can be read from a value of a TOML file.
 pub trait FromToml<'doc>: Sized {
-    /// What is wanted, for messages: "an integer".
+    /// The expected value, for messages: "an integer".
     fn expected() -> String;
 
     /// Reads a value.
     ///
     /// # Errors
     ///
-    /// The value is of another kind or out of range.
+    /// The value is of another type, or out of range.
     fn from_toml(field: &Field<'doc>) -> Result<Self, Error>;
 }
 
@@ -501,7 +500,7 @@ impl<'doc> FromToml<'doc> for f64 {
     fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
         let value = match field.value.get_ref() {
             DeValue::Float(number) => number.as_str().parse().unwrap_or(f64::NAN),
-            // More digits than 128 bits hold are no number anybody means.
+            // An integer of more than 128 bits counts as infinite, and is refused below.
             DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
                 .map_or(f64::INFINITY, |number| number as Self),
             _ => return Err(field.wrong_type(&Self::expected())),
@@ -555,11 +554,11 @@ impl<'doc> FromToml<'doc> for String {
     }
 }
 
-/// A string that is one of the known ones.
+/// Reads a string that has to be one of `known`; `kind` says what the strings name, for messages.
 ///
 /// # Errors
 ///
-/// It is none of them.
+/// The string is not one of them.
 pub fn one_of(field: &Field<'_>, known: &[&str], kind: &str) -> Result<String, Error> {
     let name: String = field.get()?;
     if known.contains(&name.as_str()) {
@@ -570,11 +569,11 @@ pub fn one_of(field: &Field<'_>, known: &[&str], kind: &str) -> Result<String, E
     Err(field.error(message))
 }
 
-/// A value by its name.
+/// Reads the name of one of the `known` values; `kind` says what they are, for messages.
 ///
 /// # Errors
 ///
-/// No value has the name.
+/// No value has this name.
 pub fn choice<T: Copy>(field: &Field<'_>, known: &[(&str, T)], kind: &str) -> Result<T, Error> {
     let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
     let name = one_of(field, &names, kind)?;
@@ -582,7 +581,7 @@ pub fn choice<T: Copy>(field: &Field<'_>, known: &[(&str, T)], kind: &str) -> Re
     found.map(|(_, value)| *value).ok_or_else(|| field.error(format!("unknown {kind}")))
 }
 
-/// Adds "did you mean" and the list of what is known to a message about an unknown name.
+/// Adds "did you mean" and the list of known names to a message about an unknown name.
 pub fn push_known(message: &mut String, unknown: &str, known: &[&str], kind: &str) {
     if let Some(similar) = closest(unknown, known) {
         let _ = write!(message, ": did you mean `{similar}`?");

@@ -1,4 +1,4 @@
-//! A policy of one's own beside the catalogue's: `cargo run --release -p report --example own_policy -- DIR`.
+//! Compares a policy of your own with those of the catalogue: `cargo run --release -p report --example own_policy -- DIR`.
 
 use click_models::{CascadeModel, ItemId, ListShape, ObservedPrefix, Ranking};
 use experiment::{Experiment, Instances, Runner};
@@ -6,11 +6,11 @@ use policies::{Decision, Select, Update};
 use rand::Rng;
 use sim::{Entry, Schedule};
 
-/// Shows every item equally often for some rounds, and then the items that were clicked most often, for ever.
+/// Shows every item equally often for some rounds, and from then on the items with the highest click-through rates.
 struct ExploreThenCommit {
     shape: ListShape,
     rounds_left: usize,
-    counts: Vec<(f64, f64)>, // clicks and styles of every item
+    counts: Vec<(f64, f64)>, // clicks and observations of every item
 }
 
 impl Select<Ranking> for ExploreThenCommit {
@@ -34,9 +34,9 @@ impl<F: ObservedPrefix> Update<Ranking, F> for ExploreThenCommit {
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let observed = feedback.observed_clicks();
         for (position, item) in decision.action.by_position().take(observed.len()) {
-            let (clicks, styles) = &mut self.counts[item.index()];
+            let (clicks, observations) = &mut self.counts[item.index()];
             *clicks += f64::from(u8::from(observed.get(position)));
-            *styles += 1.0;
+            *observations += 1.0;
         }
     }
 }

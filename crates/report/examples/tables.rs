@@ -1,4 +1,4 @@
-//! Writes the tables of kinds into the README of the experiments, between their marks.
+//! Writes the tables of claim kinds and figure kinds into the README of the experiments, between their markers.
 //!
 //! `cargo run -p report --example tables`
 

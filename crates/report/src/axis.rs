@@ -1,17 +1,17 @@
-//! Axes: what range they span, where their ticks are, and how a value becomes a place along them.
+//! Axes: their range, their ticks, and the place of a value along them.
 
 use experiment::number;
 
-/// How values are spread along an axis.
+/// The scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// Equal differences are equally far apart.
+    /// Equal differences have equal lengths.
     Linear,
-    /// Equal ratios are equally far apart; values are positive.
+    /// Equal ratios have equal lengths; values are positive.
     Log,
 }
 
-/// A range of values, never empty.
+/// A range of values with a scale. The range is never empty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Axis {
     scale: Scale,
@@ -19,22 +19,22 @@ pub struct Axis {
     to: f64,
 }
 
-/// Values closer to zero are zero: units are clicks and clicks per round, summed up with rounding errors far smaller.
+/// Values closer to zero count as zero. Units are clicks and clicks per round; their rounding errors are far smaller.
 const NOTHING: f64 = 1e-9;
 
 /// A line across the chart at a value, with a label if it is a major one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tick {
-    /// Where.
+    /// Its place on the axis.
     pub value: f64,
-    /// What is written there; empty for a minor tick.
+    /// Its label; empty for a minor tick.
     pub label: String,
 }
 
 impl Axis {
-    /// An axis over `from..=to`, widened where the two are (nearly) the same or not usable.
+    /// An axis over `from..=to`. The range is widened if both ends are nearly equal, and replaced if they are not usable.
     ///
-    /// What differs from zero by less than 1e-9, on a linear axis, is what rounding left of zero.
+    /// A linear axis with both ends closer than 1e-9 to zero counts as an axis of zeros.
     pub fn new(scale: Scale, from: f64, to: f64) -> Self {
         let usable = from.is_finite() && to.is_finite() && from <= to;
         let (from, to) = match scale {
@@ -66,7 +66,7 @@ impl Axis {
         }
     }
 
-    /// A linear axis over `from..=to`, widened to whole steps of its ticks.
+    /// A linear axis over `from..=to`, widened so that it begins and ends at a tick.
     pub fn rounded(from: f64, to: f64) -> Self {
         let exact = Self::new(Scale::Linear, from, to);
         let step = exact.step();
@@ -77,12 +77,12 @@ impl Axis {
         }
     }
 
-    /// The largest value on it.
+    /// The largest value on the axis.
     pub fn to(&self) -> f64 {
         self.to
     }
 
-    /// Where along the axis a value is: 0 at its start, 1 at its end.
+    /// The place of a value along the axis: 0 at its start, 1 at its end.
     pub fn place(&self, value: f64) -> f64 {
         match self.scale {
             Scale::Linear => (value - self.from) / (self.to - self.from),
@@ -92,7 +92,7 @@ impl Axis {
         }
     }
 
-    /// Its ticks in increasing order, labels for at most `labels` of them (at least one).
+    /// The ticks in increasing order. On a logarithmic axis about `labels` of them have labels.
     pub fn ticks(&self, labels: usize) -> Vec<Tick> {
         match self.scale {
             Scale::Linear => self.linear_ticks(),
@@ -100,7 +100,7 @@ impl Axis {
         }
     }
 
-    /// Distance of ticks: the 1, 2 or 5 times a power of ten that gives four to nine of them.
+    /// The distance of ticks: 1, 2 or 5 times a power of ten, chosen so that there are four to nine ticks.
     fn step(&self) -> f64 {
         let raw = (self.to - self.from) / 5.0;
         let power = libm::pow(10.0, libm::floor(libm::log10(raw)));
@@ -143,7 +143,7 @@ impl Axis {
         };
         let round = inside_of(&[1, 2, 5]);
         let all_round = round <= labels;
-        // One label alone gives no scale.
+        // A single label does not define a scale, so every digit gets one if there is room.
         let all = round < 2 && inside_of(&[1, 2, 3, 4, 5, 6, 7, 8, 9]) <= labels;
         let every = decades.div_ceil(labels).max(1);
         let mut ticks = Vec::new();
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn decades_are_labelled_in_full() {
+    fn every_decade_is_labelled_if_there_is_room() {
         let axis = Axis::new(Scale::Log, 1.0, 100_000.0);
         assert_eq!(labels(&axis, 8), ["1", "10", "100", "1,000", "10,000", "100,000"]);
         assert_eq!(axis.place(1.0), 0.0);
@@ -187,18 +187,18 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_decade_is_labelled_in_full() {
+    fn within_a_decade_every_digit_is_labelled() {
         assert_eq!(labels(&Axis::new(Scale::Log, 0.29, 0.85), 8), ["0.3", "0.4", "0.5", "0.6", "0.7", "0.8"]);
     }
 
     #[test]
-    fn crowded_decades_are_labelled_every_so_often() {
+    fn many_decades_are_labelled_at_regular_intervals() {
         let axis = Axis::new(Scale::Log, 1.0, 1e9);
         assert_eq!(labels(&axis, 5), ["1", "100", "10,000", "1,000,000", "100,000,000"]);
     }
 
     #[test]
-    fn few_decades_get_ones_twos_and_fives() {
+    fn few_decades_have_labels_at_one_two_and_five() {
         let axis = Axis::new(Scale::Log, 500.0, 3000.0);
         assert_eq!(labels(&axis, 8), ["500", "1,000", "2,000"]);
         let axis = Axis::new(Scale::Log, 500.0, 20_000.0);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_no_numbers_do_not_break_an_axis() {
+    fn ends_that_are_not_finite_or_reversed_give_a_default_axis() {
         for (from, to) in
             [(f64::NAN, 1.0), (0.0, f64::INFINITY), (f64::INFINITY, f64::NEG_INFINITY), (2.0, 1.0)]
         {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rounding_left_of_zero_is_zero() {
+    fn rounding_errors_around_zero_count_as_zero() {
         for (from, to) in [(-2e-12, 2e-12), (0.0, 1e-10), (-9e-10, 0.0)] {
             assert_eq!(Axis::rounded(from, to), Axis::rounded(0.0, 1.0));
         }

@@ -1,20 +1,21 @@
-//! What a paper claims, as a statistical test, and what a result says about it.
+//! Claims of papers as statistical tests, and their verdicts.
 //!
-//! A claim is one or several comparisons. It is **reproduced** if every comparison is significant in the direction that the
-//! paper states, **contradicted** if any is significant in the other direction, and **undecided** otherwise: each of the two
-//! wrongly with a probability of at most the claim's level (0.001 unless it says otherwise), however many comparisons there are
-//! ([`Levels`]). The statistic of a comparison is a mean over the runs divided by its standard error, judged one-sided with
-//! Student's t distribution; of too few runs it decides nothing. Two policies, or
-//! two variants of an experiment, are compared on the difference run by run, since both met the same users.
+//! A claim consists of comparisons. It is **reproduced** if every comparison is significant in the direction that the paper states,
+//! **contradicted** if any is significant in the other direction, and **undecided** otherwise. Each of the first two verdicts is wrong with
+//! a probability of at most the claim's level (0.001 by default), whatever the number of comparisons ([`Levels`]).
 //!
-//! That two things are the same cannot be shown, only that they differ by less than a margin: then both one-sided tests
-//! against the margin have to be significant (Schuirmann's two one-sided tests), and either can contradict.
+//! The statistic of a comparison is a mean over the runs divided by its standard error. It is judged one-sided with Student's t
+//! distribution; too few runs decide nothing. Two policies, or two variants of an experiment, meet the same users, so they are compared
+//! on the difference run by run.
 //!
-//! Where runs end with an answer (a stopping policy's, or one after a fixed number of rounds), the same comparisons are made of stopping
-//! times, observations, or the shares of runs with a wrong answer or with none; a share alone is judged by exact binomial tests.
+//! A test cannot show that two values are equal, only that they differ by less than a margin. Then both one-sided tests against the
+//! margin have to be significant (Schuirmann's two one-sided tests), and either can contradict.
 //!
-//! Every claim carries the verdict known to be true and the evidence for it (a larger run with another seed). A check
-//! fails when it finds the opposite; a check at full scale also fails when it finds nothing.
+//! If runs end with an answer, the same comparisons apply to stopping times, observations, or the shares of runs with a wrong answer or
+//! without one. A single share is judged by exact binomial tests.
+//!
+//! Every claim has a known verdict and the evidence for it (a larger run with another seed). A check fails if it finds the opposite. A
+//! check at full scale also fails if it finds nothing.
 
 pub mod below_bound;
 pub mod condorcet;
@@ -61,7 +62,7 @@ use self::evidence::bound_at;
 use self::finding::{finding, verdict_of};
 use self::levels::{Sign, fewest_runs, freedom_of};
 
-/// Every kind of test: a row each, in a file of its own.
+/// Every kind of test: one row and one file for each.
 pub static KINDS: [&Kind; 14] = [
     &order::KIND,
     &near_optimum::KIND,
@@ -86,19 +87,19 @@ pub struct Kind {
     pub name: &'static str,
     /// Its keys in files, in Markdown.
     pub keys: &'static str,
-    /// What has to hold, in Markdown.
+    /// The statement that has to hold, in Markdown.
     pub holds: &'static str,
-    /// How a test of the kind is read.
+    /// Reads a test of this kind.
     read: fn(&Reading<'_, '_>) -> Result<Arc<dyn Test>, Error>,
 }
 
 impl Kind {
-    /// The kind that a field names.
+    /// Reads the kind that a field names.
     pub(crate) fn named(field: &Field<'_>) -> Result<&'static Self, Error> {
         choice(field, &KINDS.map(|kind| (kind.name, kind)), "kind")
     }
 
-    /// Reads a test of this kind; every other key of its table is refused.
+    /// Reads a test of this kind, and refuses every other key of its table.
     pub(crate) fn read(&self, reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
         let test = (self.read)(reading)?;
         reading.table.finish()?;
@@ -106,67 +107,67 @@ impl Kind {
     }
 }
 
-/// How a claim is judged: one kind of test, with its parameters.
+/// A test of a claim: one kind, with its parameters.
 pub trait Test: Any + fmt::Debug + Send + Sync {
-    /// How many one-sided tests are made, any of which could contradict; 1 of an exact comparison, which has no level.
+    /// The number of one-sided tests that could contradict the claim; 1 for an exact comparison, which has no level.
     fn tests(&self) -> usize;
 
-    /// Whether means over runs are compared by their standard errors, which few runs do not tell.
+    /// Whether the test compares means by their standard errors. Such a test needs a minimal number of runs.
     fn is_of_means(&self) -> bool {
         true
     }
 
-    /// Whether it judges the rows of the paper's table.
+    /// Whether the test judges the rows of a printed table.
     fn is_of_rows(&self) -> bool {
         false
     }
 
-    /// What the runs say.
+    /// Judges the claim.
     ///
     /// # Errors
     ///
-    /// What is judged lacks a policy or a checkpoint that the test speaks of.
+    /// The result lacks a policy or a checkpoint of the test.
     fn judge(&self, basis: &Basis<'_>) -> Result<Finding>;
 }
 
-/// A statement of a paper and how it is judged.
+/// A statement of a paper, and the test that judges it.
 #[derive(Debug, Clone)]
 pub struct Claim {
     /// Short name, unique in its experiment.
     pub name: String,
-    /// The panel whose result it speaks of; none for a claim about the instances themselves.
+    /// The name of the panel that it is about; `None` for a claim about the instances.
     pub panel: Option<String>,
-    /// What the paper says, in our words.
+    /// The statement of the paper, in our words.
     pub says: String,
-    /// Where it says so.
+    /// The place of the statement in the paper.
     pub place: String,
-    /// Probability with which, at most, it is found reproduced though it is not true, or contradicted though it is.
+    /// The maximal probability of the verdict *reproduced* for a false claim, and of *contradicted* for a true one.
     pub level: f64,
-    /// How it is judged.
+    /// The test that judges it.
     pub test: Arc<dyn Test>,
-    /// What of the runs is judged, where a test compares values.
+    /// The value of the runs that is judged.
     pub value: EndValue,
-    /// The verdict known to be true.
+    /// The known verdict.
     pub known: Verdict,
-    /// Why it is known.
+    /// The evidence for the known verdict.
     pub evidence: String,
-    /// What else a reader should know.
+    /// A remark for readers.
     pub remark: Option<String>,
 }
 
-/// What a test is judged on.
+/// The inputs of a test.
 #[expect(missing_debug_implementations, reason = "it holds a function")]
 pub struct Basis<'a> {
-    /// What the panel of the claim measured; none for a claim about no panel.
+    /// The runs of the claim's panel; `None` for a claim about no panel.
     pub evidence: Option<&'a Evidence<'a>>,
-    /// The rows of the paper's table.
+    /// The rows of the printed table.
     pub rows: &'a [Row],
-    /// At which levels.
+    /// The levels of its one-sided tests.
     pub levels: Levels,
 }
 
 impl<'a> Basis<'a> {
-    /// What the panel measured.
+    /// The runs of the claim's panel.
     ///
     /// # Errors
     ///
@@ -176,11 +177,11 @@ impl<'a> Basis<'a> {
     }
 }
 
-/// Judges a claim by what its panel measured and the rows of the paper's table.
+/// Judges a claim by the runs of its panel and the rows of the printed table.
 ///
 /// # Errors
 ///
-/// The result lacks a policy or a checkpoint that the test speaks of.
+/// The result lacks a policy or a checkpoint of the test.
 pub fn judge(claim: &Claim, evidence: Option<&Evidence<'_>>, rows: &[Row]) -> Result<Finding> {
     let basis = Basis { evidence, rows, levels: Levels::of(claim.level, claim.test.tests()) };
     let judged = claim.test.judge(&basis).map(|finding| match claim.value {

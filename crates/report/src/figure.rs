@@ -1,4 +1,4 @@
-//! Figures of an experiment or of several variants of one: a kind of figure is a row and a file.
+//! Figures of an experiment, or of several variants of one. Every kind of figure has a row and a file.
 
 pub mod accuracy;
 pub mod click_through_rate;
@@ -33,7 +33,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-/// Every kind of figure: a row each, in a file of its own.
+/// Every kind of figure: one row and one file for each.
 pub static KINDS: [&Kind; 8] = [
     &regret::KIND,
     &click_through_rate::KIND,
@@ -50,23 +50,23 @@ pub static KINDS: [&Kind; 8] = [
 pub struct Kind {
     /// Its name in file names and experiments.
     pub name: &'static str,
-    /// What it shows, in Markdown.
+    /// A description, in Markdown.
     pub shows: &'static str,
     /// Whether it needs the whole width of a page.
     pub is_wide: bool,
-    /// What a panel has to have.
+    /// Requirements on the panel.
     needs: &'static [Requirement],
-    /// How a figure's settings are read.
+    /// Reads the settings of a figure.
     read: fn(&Reading<'_, '_>) -> Result<Arc<dyn Plot>, Error>,
 }
 
 impl Kind {
-    /// The kind that a field names.
+    /// Reads the kind that a field names.
     pub(crate) fn named(field: &Field<'_>) -> Result<&'static Self, Error> {
         choice(field, &KINDS.map(|kind| (kind.name, kind)), "kind")
     }
 
-    /// Reads a figure of this kind; every key of its table that is not the kind's is refused.
+    /// Reads a figure of this kind, and refuses every other key of its table.
     pub(crate) fn read(&self, reading: &Reading<'_, '_>) -> Result<Figure, Error> {
         self.needs.iter().try_for_each(|need| need.check(reading))?;
         let title = reading.table.optional("title")?;
@@ -76,21 +76,21 @@ impl Kind {
     }
 }
 
-/// A figure to draw of a result.
+/// A figure to draw.
 #[derive(Debug, Clone)]
 pub struct Figure {
-    /// Heading; the kind's own words when absent.
+    /// Heading; the default of the kind if absent.
     pub title: Option<String>,
-    /// What it shows.
+    /// The kind, with its settings.
     pub plot: Arc<dyn Plot>,
 }
 
-/// What a figure shows: one kind, with its settings.
+/// A kind of figure with its settings.
 pub trait Plot: Any + fmt::Debug + Send + Sync {
     /// Its kind.
     fn kind(&self) -> &'static Kind;
 
-    /// The picture of one result under a heading; none of what only variants have.
+    /// Draws one result. `None` if the figure compares variants.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ pub trait Plot: Any + fmt::Debug + Send + Sync {
         styles: &PolicyStyles,
     ) -> Result<Option<String>>;
 
-    /// The picture of the variants of an experiment under a heading.
+    /// Draws the variants of an experiment.
     ///
     /// # Errors
     ///
@@ -116,12 +116,12 @@ pub trait Plot: Any + fmt::Debug + Send + Sync {
 }
 
 impl Figure {
-    /// A figure under its kind's own words.
+    /// A figure with the default heading of its kind.
     pub fn of(plot: impl Plot) -> Self {
         Self { title: None, plot: Arc::new(plot) }
     }
 
-    /// The figures of an experiment that says nothing about figures; `duels`: of users who compare two items, and so always prefer one.
+    /// The default figures of an experiment. `duels`: whether users compare two items; then there is no click-through rate to show.
     pub fn defaults(task: Task, duels: bool) -> Vec<Self> {
         match task {
             Task::Regret if duels => vec![Self::of(Regret::default()), Self::of(Accuracy::default())],
@@ -130,7 +130,7 @@ impl Figure {
         }
     }
 
-    /// Those of an experiment with variants.
+    /// The default figures of an experiment with variants.
     pub fn defaults_of_variants(task: Task) -> Vec<Self> {
         match task {
             Task::Regret => vec![Self::of(Regret::default()), Self::of(FinalValues::default())],
@@ -139,7 +139,7 @@ impl Figure {
     }
 }
 
-/// Names of the files of figures: the kind's name, numbered from the second of a kind on.
+/// The file names of figures: the name of the kind, with a number from the second figure of a kind on.
 pub fn file_names(figures: &[Figure]) -> Vec<String> {
     let kind = |figure: &Figure| figure.plot.kind().name;
     let name = |(index, figure): (usize, &Figure)| {
@@ -150,7 +150,7 @@ pub fn file_names(figures: &[Figure]) -> Vec<String> {
     figures.iter().enumerate().map(name).collect()
 }
 
-/// Draws the figures of a result: the file name and the picture of each. Those that only variants have are left out.
+/// Draws the figures of a result: the file name and the picture of each. Figures that compare variants are left out.
 ///
 /// # Errors
 ///
@@ -179,7 +179,7 @@ pub fn draw_variants(
     named.map(|(name, figure)| Ok((name, picture(figure)?))).collect()
 }
 
-/// What the regrets of a figure are counted in: "reward" where results differ.
+/// The common unit of regret of some results; "reward" if they differ.
 fn unit_of<'a>(results: impl Iterator<Item = &'a ResultFile>) -> &'static str {
     let units: BTreeSet<&str> = results.map(|result| result.unit).collect();
     match units.into_iter().collect::<Vec<_>>()[..] {
@@ -188,7 +188,7 @@ fn unit_of<'a>(results: impl Iterator<Item = &'a ResultFile>) -> &'static str {
     }
 }
 
-/// How many runs: "one run", "mean of 20 runs", "mean of 20 to 100 runs".
+/// The number of runs in words: "one run", "mean of 20 runs", "mean of 20 to 100 runs".
 fn runs_in_words<'a>(results: impl Iterator<Item = &'a ResultFile> + Clone) -> String {
     let fewest = results.clone().map(|result| result.runs).min().unwrap_or(0);
     let most = results.map(|result| result.runs).max().unwrap_or(0);

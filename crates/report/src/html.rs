@@ -1,40 +1,40 @@
-//! Pieces of a page that needs nothing but itself: no scripts, no fonts, no network.
+//! HTML pages that need no other files: no scripts, no fonts, no network.
 //!
-//! Text goes into a page through [`Html::text`] or [`escaped`] only; [`Html::raw`] is for markup written in this program and
-//! for figures it drew.
+//! Text enters a page only through [`Html::text`] or [`escaped`]. [`Html::raw`] is for markup written in this program and for figures that
+//! it drew.
 
 use super::text::is_in_xml;
 
-/// A page or a part of it, being written.
+/// A page, or a part of one, while it is written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Html {
     markup: String,
 }
 
 impl Html {
-    /// Nothing yet.
+    /// An empty part.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Markup, as it is.
+    /// Appends markup as it is.
     pub fn raw(&mut self, markup: &str) -> &mut Self {
         self.markup.push_str(markup);
         self
     }
 
-    /// Text, escaped.
+    /// Appends text, escaped.
     pub fn text(&mut self, text: &str) -> &mut Self {
         self.markup.push_str(&escaped(text));
         self
     }
 
-    /// An element without attributes but a class (which may be empty) around text.
+    /// Appends an element around text. Its only attribute is the class, which may be empty.
     pub fn element(&mut self, tag: &str, class: &str, text: &str) -> &mut Self {
         self.open(tag, class).text(text).close(tag)
     }
 
-    /// Text in which what stands between backticks is code.
+    /// Appends text with code between backticks.
     pub fn prose(&mut self, text: &str) -> &mut Self {
         let mut rest = text;
         while let Some((before, (code, after))) =
@@ -46,12 +46,12 @@ impl Html {
         self.text(rest)
     }
 
-    /// An element around prose.
+    /// Appends a paragraph of [`Html::prose`].
     pub fn paragraph(&mut self, class: &str, text: &str) -> &mut Self {
         self.open("p", class).prose(text).close("p")
     }
 
-    /// The start of an element.
+    /// Appends the start of an element.
     pub fn open(&mut self, tag: &str, class: &str) -> &mut Self {
         self.raw("<").raw(tag);
         if !class.is_empty() {
@@ -60,17 +60,17 @@ impl Html {
         self.raw(">")
     }
 
-    /// The end of an element.
+    /// Appends the end of an element.
     pub fn close(&mut self, tag: &str) -> &mut Self {
         self.raw("</").raw(tag).raw(">\n")
     }
 
-    /// A link.
+    /// Appends a link.
     pub fn link(&mut self, address: &str, text: &str) -> &mut Self {
         self.raw("<a href=\"").text(address).raw("\">").text(text).raw("</a>")
     }
 
-    /// A list of prose; nothing for none.
+    /// Appends a list with items of [`Html::prose`]; nothing if there are no items.
     pub fn list(&mut self, items: &[String]) -> &mut Self {
         if items.is_empty() {
             return self;
@@ -82,7 +82,7 @@ impl Html {
         self.close("ul")
     }
 
-    /// A table: its heads, and rows of cells that are already markup. A head that begins with `#` heads a column of numbers.
+    /// Appends a table: its heads, and rows of cells. A head that begins with `#` marks a column of numbers.
     pub fn table(&mut self, class: &str, heads: &[&str], rows: &[Vec<Self>]) -> &mut Self {
         let style = |head: &str| if head.starts_with('#') { "number" } else { "" };
         self.raw("<div class=\"scroll\">").open("table", class).raw("<thead><tr>");
@@ -102,17 +102,17 @@ impl Html {
         self.raw("</tbody>").close("table").raw("</div>\n")
     }
 
-    /// What was written so far.
+    /// The markup written so far.
     pub fn markup(&self) -> &str {
         &self.markup
     }
 
-    /// Text as a part of a page.
+    /// A part that consists of text.
     pub fn of(text: &str) -> Self {
         Self { markup: escaped(text) }
     }
 
-    /// A complete page with this in its middle.
+    /// A complete page with this part as its content.
     pub fn page(&self, title: &str) -> String {
         let title = escaped(title);
         format!(
@@ -125,7 +125,7 @@ impl Html {
     }
 }
 
-/// Text with the characters escaped that mean something in HTML and XML.
+/// Escapes the characters of a text that have a meaning in HTML and XML.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -136,7 +136,7 @@ pub fn escaped(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(character),
-            // XML does not have it even when escaped, or nobody sees it.
+            // XML does not allow the character, not even escaped, or it is invisible.
             other if other.is_control() || !is_in_xml(other) => out.push(char::REPLACEMENT_CHARACTER),
             other => out.push(other),
         }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn backticks_mark_code() {
+    fn text_between_backticks_becomes_code() {
         let prose = |text: &str| Html::new().prose(text).markup().to_owned();
         assert_eq!(prose("`a < b` and `c`: d"), "<code>a &lt; b</code> and <code>c</code>: d");
         assert_eq!(prose("an odd ` one"), "an odd ` one");
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_stands_alone() {
+    fn a_page_refers_to_no_other_file() {
         let page = Html::of("hello").page("A page");
         assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<title>A page</title>"));
         for outside in ["http://", "https://", "src=", "@import", "url("] {

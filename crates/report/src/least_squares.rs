@@ -1,10 +1,10 @@
-//! A curve through means: ordinary least squares of `y = slope x^power + intercept`.
+//! Fits a curve to means: ordinary least squares of `y = slope x^power + intercept`.
 //!
-//! With the deviations of `x^power` and `y` from their means, `slope = S_xy / S_xx`; the residuals' variance `s^2` has `n - 2` degrees of
-//! freedom; standard errors are `s / sqrt(S_xx)` of the slope and `s sqrt(1 / n + mean^2 / S_xx)` of the intercept. `R^2` is the share of
-//! the variance of `y` that the curve explains, and the p-value that of the curve against a constant: twice the tail of Student's t
-//! distribution beyond `slope / se`, which for one slope is the F test. The band is the 95 % confidence interval of the curve itself at
-//! each place, not of single measurements.
+//! `S_xx` and `S_xy` are sums of products of the deviations of `x^power` and `y` from their means. Then `slope = S_xy / S_xx`. The variance
+//! `s^2` of the residuals has `n - 2` degrees of freedom. The standard error of the slope is `s / sqrt(S_xx)`, that of the intercept
+//! `s sqrt(1 / n + mean^2 / S_xx)`. `R^2` is the share of the variance of `y` that the curve explains. The p-value compares the curve with
+//! a constant: it is twice the tail of Student's t distribution beyond `slope / se`, which for a single slope is the F test. The band is
+//! the 95 % confidence interval of the curve at each place, not of single measurements.
 
 use super::student;
 
@@ -15,17 +15,17 @@ pub(crate) struct LeastSquares {
     power: f64,
     /// Factor of the power.
     pub slope: f64,
-    /// Its standard error.
+    /// Standard error of the slope.
     pub slope_se: f64,
-    /// Value at zero.
+    /// The value at zero.
     pub intercept: f64,
-    /// Its standard error.
+    /// Standard error of the intercept.
     pub intercept_se: f64,
-    /// Share of the variance that is explained.
+    /// Share of the variance that the curve explains.
     pub r_squared: f64,
-    /// How surprising the points would be if there were no slope.
+    /// p-value of the hypothesis that there is no slope.
     pub p_value: f64,
-    /// Degrees of freedom of the errors.
+    /// Degrees of freedom of the residuals.
     pub freedom: u64,
     /// Standard deviation of the residuals.
     deviation: f64,
@@ -36,7 +36,7 @@ pub(crate) struct LeastSquares {
 }
 
 impl LeastSquares {
-    /// The curve through points `(x, y)`; none through fewer than three, or where all `x` are the same or something is not finite.
+    /// Fits a curve to points `(x, y)`. `None` for fewer than three points, if all `x` are equal, or if a value is not finite.
     pub(crate) fn of(points: &[(f64, f64)], power: f64) -> Option<Self> {
         let count = points.len() as f64;
         let freedom = (points.len() as u64).checked_sub(2).filter(|&freedom| freedom > 0)?;
@@ -73,18 +73,18 @@ impl LeastSquares {
         (fit.slope.is_finite() && fit.r_squared.is_finite()).then_some(fit)
     }
 
-    /// The curve at a place.
+    /// The value of the curve at `x`.
     pub(crate) fn at(&self, x: f64) -> f64 {
         self.slope * libm::pow(x, self.power) + self.intercept
     }
 
-    /// Half the width of the 95 % confidence interval of the curve at a place.
+    /// Half the width of the 95 % confidence interval of the curve at `x`.
     pub(crate) fn band(&self, x: f64) -> f64 {
         let away = libm::pow(x, self.power) - self.mean;
         self.reach() * self.deviation * (1.0 / self.count + away * away / self.spread).sqrt()
     }
 
-    /// How many standard errors a confidence interval reaches to either side.
+    /// The number of standard errors that a confidence interval reaches to either side.
     pub(crate) fn reach(&self) -> f64 {
         student::reach(self.freedom).unwrap_or(f64::INFINITY)
     }
@@ -94,10 +94,10 @@ impl LeastSquares {
 mod tests {
     use super::*;
 
-    /// x = 1, 2, 3, 4 and y = 3, 5, 4, 8: `S_xx` = 5, `S_xy` = 7, `S_yy` = 14; slope 1.4, intercept 1.5, residuals .1, .7, -1.7, .9 with the
-    /// sum of squares 4.2, so R^2 = .7, s^2 = 2.1.
+    /// x = 1, 2, 3, 4 and y = 3, 5, 4, 8: `S_xx` = 5, `S_xy` = 7, `S_yy` = 14; slope 1.4, intercept 1.5, residuals .1, .7, -1.7, .9 with
+    /// the sum of squares 4.2, so R^2 = .7, s^2 = 2.1.
     #[test]
-    fn a_line_by_hand() {
+    fn the_fit_of_a_line_is_that_computed_by_hand() {
         let points = [(1.0, 3.0), (2.0, 5.0), (3.0, 4.0), (4.0, 8.0)];
         let fit = LeastSquares::of(&points, 1.0).unwrap();
         let close =
@@ -111,7 +111,7 @@ mod tests {
         let t = (14.0_f64 / 3.0).sqrt();
         close(fit.p_value, 1.0 - t / (2.0 + t * t).sqrt());
         close(fit.at(10.0), 15.5);
-        // 4.302653 is the 97.5 % quantile; at the mean 2.5 the width is that of a mean of four.
+        // 4.302653 is the 97.5 % quantile. At the mean 2.5 the width is that for a mean of four points.
         assert!((fit.band(2.5) - 4.302_652_73 * (2.1_f64 / 4.0).sqrt()).abs() < 1e-6);
         assert!(fit.band(4.0) > fit.band(3.0));
     }
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_line_has_no_fit() {
+    fn points_that_determine_no_line_have_no_fit() {
         assert_eq!(LeastSquares::of(&[(1.0, 1.0), (2.0, 2.0)], 1.0), None);
         assert_eq!(LeastSquares::of(&[(1.0, 1.0), (1.0, 2.0), (1.0, 3.0)], 1.0), None);
         assert_eq!(LeastSquares::of(&[(1.0, 1.0), (2.0, f64::NAN), (3.0, 3.0)], 1.0), None);

@@ -1,7 +1,7 @@
-//! The directory of a report: whose it is, and how the report's own two files get into it.
+//! The directory of a report: which reproduction owns it, and how the report's files are written.
 //!
-//! The directory belongs to the reproduction that its `claims.json` names. Files that this program did not write are left alone:
-//! where one has a name that the report needs, the directory is refused before anything is simulated.
+//! The `claims.json` of a directory names the reproduction that owns it. Files that this program did not write are left alone. If such a
+//! file has a name that the report needs, the directory is refused before anything is simulated.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -14,39 +14,39 @@ use experiment::{TemporaryFile, remove_left_overs, try_to_create_in};
 
 /// The page.
 pub const PAGE: &str = "index.html";
-/// Every claim with what was found, and whose the directory is.
+/// Every claim with its verdict, and the owner of the directory.
 pub const CLAIMS: &str = "claims.json";
 /// Version of the format of `claims.json`.
 pub const SCHEMA: u32 = 1;
 
-/// What a report is of, as its `claims.json` says; two reports of the same share a directory.
+/// The owner of a directory as `claims.json` names it: an experiment and its options. Reports with the same owner may share a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
     /// Version of the format.
     pub schema: u32,
     /// Name of the experiment.
     pub experiment: String,
-    /// Whether at a smaller scale than the papers'.
+    /// Whether it is a quick check, at a smaller scale than the papers'.
     pub quick: bool,
-    /// The only panel, if not all are in it.
+    /// The only panel, if the report does not have all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub panel: Option<String>,
-    /// The master seed that was asked for instead of the experiment's.
+    /// The master seed that replaces the experiment's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// The number of runs that was asked for instead of the experiment's.
+    /// The number of runs that replaces the experiment's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<u64>,
-    /// SHA-256 of the data that were given, if any.
+    /// SHA-256 of the given data, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
-    /// SHA-256 of the preferences that were given, if any.
+    /// SHA-256 of the given preferences, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrix: Option<String>,
 }
 
 impl Owner {
-    /// In words, as in "the report of".
+    /// A description that follows "the report of".
     fn words(&self) -> String {
         let scale = if self.quick { "quick" } else { "full" };
         let mut words = format!("a {scale} run of {}", self.experiment);
@@ -68,27 +68,27 @@ impl Owner {
     }
 }
 
-/// Refuses a directory that holds another report, or a file that this program did not write where the report or one of its `figures` (paths
-/// relative to it) goes. Changes nothing.
+/// Refuses a directory with another report. Also refuses to replace a file that this program did not write by a file of the report;
+/// `figures` are paths of such files relative to `dir`. Changes nothing.
 ///
 /// # Errors
 ///
-/// It does, or cannot be read or written.
+/// The directory is refused, or cannot be read or written.
 pub fn check(dir: &Path, owner: &Owner, figures: &[String]) -> Result<()> {
     let (claims, page) = (dir.join(CLAIMS), dir.join(PAGE));
     let figures: Vec<PathBuf> = figures.iter().map(|figure| dir.join(figure)).collect();
     for file in [&claims, &page].into_iter().chain(&figures) {
-        // A link would be replaced, too, and is none of ours.
+        // A link would be replaced too, and this program writes none.
         if fs::symlink_metadata(file).is_ok_and(|found| !found.is_file()) {
-            bail!("{}: is in the way and no report: give another --out, or move it", file.display());
+            bail!("{}: is in the way and not a report: give another --out, or move it", file.display());
         }
     }
     if exists(&claims) {
         check_owner(dir, owner)?;
     } else if let Some(file) = std::iter::once(&page).chain(&figures).find(|file| exists(file)) {
         bail!(
-            "{}: is in the way: without a {CLAIMS} beside it, it is no report of this program: give another --out, or move \
-             the file",
+            "{}: is in the way: without a {CLAIMS} beside it, it is not a report of this program: give another --out, or \
+             move the file",
             file.display()
         );
     }
@@ -99,12 +99,12 @@ pub fn check(dir: &Path, owner: &Owner, figures: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// SHA-256 of the data that the report in a directory is of; none without such a report.
+/// SHA-256 of the data of the report in a directory; `None` without a report or without data.
 pub fn data_of(dir: &Path) -> Option<String> {
     serde_json::from_slice::<Owner>(&fs::read(dir.join(CLAIMS)).ok()?).ok()?.data
 }
 
-/// Refuses a directory whose `claims.json` is not this report's.
+/// Refuses a directory with the `claims.json` of another report.
 fn check_owner(dir: &Path, owner: &Owner) -> Result<()> {
     let (claims, page) = (dir.join(CLAIMS), dir.join(PAGE));
     let text = fs::read(&claims).with_context(|| format!("{}: cannot be read", claims.display()))?;
@@ -119,22 +119,22 @@ fn check_owner(dir: &Path, owner: &Owner) -> Result<()> {
             page.display()
         ),
         _ => bail!(
-            "{}: is in the way and no report that this program reads: give another --out, or move the file",
+            "{}: is in the way and not a report that this program can read: give another --out, or move the file",
             claims.display()
         ),
     }
 }
 
-/// Writes the report's files, its `figures` (paths relative to it, and pictures) among them: all forced to disk under
-/// temporary names first, then renamed, the one that says whose the directory is first and the page last.
+/// Writes the files of a report: `claims.json`, the `figures` (paths relative to `dir`, and pictures), and the page. All files are first
+/// forced to disk under temporary names and then renamed, `claims.json` first and the page last.
 ///
 /// # Errors
 ///
-/// One cannot be written; what was begun is removed.
+/// A file cannot be written. Temporary files are removed.
 pub fn write(dir: &Path, claims: &str, page: &str, figures: &[(&str, &str)]) -> Result<()> {
     let files = std::iter::once((CLAIMS, claims)).chain(figures.iter().copied()).chain([(PAGE, page)]);
     fs::create_dir_all(dir).with_context(|| format!("{}: cannot be created", dir.display()))?;
-    // Without locks on this file system two runs at once are the user's affair.
+    // A file system without locks cannot keep two runs apart.
     let lock = File::open(dir).ok().filter(|dir| dir.lock().is_ok());
     let mut kept = interrupt::hold();
     let mut parts = Vec::new();
@@ -153,7 +153,7 @@ pub fn write(dir: &Path, claims: &str, page: &str, figures: &[(&str, &str)]) -> 
     for (part, path) in parts {
         part.rename().with_context(|| format!("{}: cannot be put in place", path.display()))?;
     }
-    // The renames themselves reach the disk with the directory, where the system lets one be opened.
+    // The renames reach the disk when the directory does, if the system can open a directory.
     if let Some(opened) = lock {
         let _ = opened.sync_all();
     }
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_replaces_only_one_of_the_same() {
+    fn a_report_replaces_only_a_report_with_the_same_owner() {
         let top = tempdir().unwrap();
         let dir = top.path().join("new");
         check(&dir, &owner(), &[]).unwrap();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_a_stranger_are_in_the_way() {
+    fn files_that_the_program_did_not_write_are_not_replaced() {
         let refused = |prepare: &dyn Fn(&Path), file: &str| {
             let dir = tempdir().unwrap();
             prepare(dir.path());
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn left_overs_of_a_killed_run_are_cleaned_up() {
+    fn temporary_files_of_a_killed_run_are_removed() {
         let dir = tempdir().unwrap();
         fs::create_dir(dir.path().join("panel")).unwrap();
         for name in [".index.html.1.click-bandits-part", "panel/.final.svg.1.click-bandits-part"] {

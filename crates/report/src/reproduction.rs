@@ -1,7 +1,7 @@
-//! What an experiment of a paper is: its panels, with what the paper says of each, and the claims to check.
+//! The experiment of a paper: panels with the statements of the paper, and claims to check.
 //!
-//! A directory holds `experiment.toml` and `claims.toml`. The format is described in `xtask/experiments/README.md`; every
-//! fault of a file is reported as `FILE:LINE:COLUMN: FIELD: what is wrong`.
+//! A directory holds `experiment.toml` and `claims.toml`; `xtask/experiments/README.md` describes their format. Errors in the files read
+//! `FILE:LINE:COLUMN: FIELD: what is wrong`.
 
 mod claims;
 mod panels;
@@ -22,27 +22,27 @@ use experiment::models::{InstanceTable, MatrixFile};
 use experiment::toml_reader::{Document, Error, Field, Source, Table, one_of};
 use experiment::{DataInstances, Experiment, FittedQuery, Overrides, Queries, SpecContext, Task};
 
-/// How much of an experiment is run.
+/// The scale at which an experiment is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// What the papers have.
+    /// The scale of the papers.
     Full,
-    /// What takes about a minute.
+    /// A quick check of about a minute.
     Quick,
 }
 
-/// An experiment with everything a report says of it.
+/// An experiment with everything that its report shows.
 #[derive(Debug, Clone)]
 pub struct Reproduction {
     /// Short name.
     pub name: String,
     /// Heading of the report.
     pub title: String,
-    /// What it is about, one paragraph each.
+    /// An introduction in paragraphs.
     pub summary: Vec<String>,
-    /// The papers it is taken from.
+    /// The papers that it is taken from.
     pub papers: Vec<Paper>,
-    /// Where the instances come from.
+    /// The source of the instances.
     pub source: Option<DataSource>,
     /// A table of the instances as the papers print it.
     pub printed: Option<Printed>,
@@ -50,15 +50,15 @@ pub struct Reproduction {
     pub names: BTreeMap<String, String>,
     /// The panels, in the order of the report.
     pub panels: Vec<Panel>,
-    /// Panels that are not run: those that a quick check leaves out, then those whose data are awaited.
+    /// Panels that are not run: those that a quick check leaves out, then those without data.
     pub awaiting: Vec<Panel>,
-    /// The data that the panels are run on, for readers.
+    /// A description for readers of the data that the panels run on, if data were given.
     pub measured: Option<String>,
-    /// The strength of the prior with which users were fitted to the log, in pseudo-impressions; none for what the log says.
+    /// The strength of the prior of the fit to the log, in pseudo-impressions; `None` if the log decided it.
     pub prior: Option<f64>,
-    /// What was found in the log, one a query, in the order of the instances; empty without a log.
+    /// The queries of the log, in the order of the instances; empty without a log.
     pub found_in_log: Vec<FittedQuery>,
-    /// The option that gave them; empty without.
+    /// The command-line option that gave the data; empty without data.
     pub option: &'static str,
     /// The claims, in the order of the report.
     pub claims: Vec<Claim>,
@@ -75,10 +75,10 @@ pub struct Paper {
     pub link: Option<String>,
 }
 
-/// Where figures that were carried over come from.
+/// The source of numbers that were taken over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataSource {
-    /// In words.
+    /// A description.
     pub text: String,
     /// Address.
     pub link: Option<String>,
@@ -91,56 +91,56 @@ pub struct DataSource {
 pub struct Printed {
     /// Its heading.
     pub title: String,
-    /// Its rows with the attractions of the instance each speaks of.
+    /// Its rows, each with the attractions of its instance.
     pub rows: Vec<Row>,
 }
 
-/// One simulation, or several that differ in a setting, and what the paper says of it.
+/// A panel: one simulation, or several that differ in a setting, with the statement of the paper.
 #[derive(Debug, Clone)]
 pub struct Panel {
-    /// Name, fit for a folder.
+    /// Name, valid as the name of a folder.
     pub name: String,
-    /// What is simulated, at least one.
+    /// Its simulations, at least one.
     pub variants: Vec<Variant>,
     /// Heading.
     pub title: String,
-    /// Index of the paper it is taken from.
+    /// Index of its paper.
     pub paper: usize,
-    /// Which figure or table of the paper.
+    /// The figure or table of the paper.
     pub place: String,
-    /// What the paper says of it, in our words.
+    /// The statement of the paper, in our words.
     pub statement: String,
-    /// What is drawn, the paper's own figure first.
+    /// The figures to draw, the paper's own figure first.
     pub figures: Vec<Figure>,
-    /// What the paper leaves open and we chose.
+    /// Our choices of what the paper leaves open.
     pub choices: Vec<String>,
-    /// Regrets, or stopping times, that the paper prints, at most one for each series.
+    /// Values that the paper prints, at most one for each series.
     pub printed: Vec<PrintedValue>,
-    /// Whether a quick check simulates something else, not only less often.
+    /// Whether a quick check simulates something else, not only fewer runs.
     pub differs: bool,
-    /// Why a quick check leaves it to the full run, if it does.
+    /// Why a quick check leaves the panel to the full run, if it does.
     pub left: Option<String>,
 }
 
 /// One simulation of a panel.
 #[derive(Debug, Clone)]
 pub struct Variant {
-    /// Name, fit for a folder; none for the only simulation of a panel without variants.
+    /// Name, valid as the name of a folder; `None` for the only simulation of a panel without variants.
     pub name: Option<String>,
-    /// What readers call it; empty without a name.
+    /// Name for readers; empty without a name.
     pub title: String,
-    /// The number by which it differs from the others, for fits.
+    /// The number by which variants differ, for fits.
     pub size: Option<f64>,
-    /// What is simulated; it is named after the panel, and the variant if it has a name.
+    /// The experiment. It is named after the panel, and after the variant if that has a name.
     pub experiment: Experiment,
-    /// At which extent.
+    /// The scale at which it is run.
     pub extent: Extent,
 }
 
-/// A regret at the horizon, or a stopping time, as a paper prints it.
+/// A value at the end of the runs, as a paper prints it: a regret, a stopping time, or a share of wrong answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PrintedValue {
-    /// Which curve it belongs to.
+    /// The series that it belongs to.
     pub series: Series,
     /// The printed mean.
     pub value: f64,
@@ -149,7 +149,7 @@ pub struct PrintedValue {
 }
 
 impl Panel {
-    /// One simulation of which no paper says anything.
+    /// A panel with one simulation and no paper.
     pub(crate) fn of(variant: Variant, figures: Vec<Figure>) -> Self {
         Self {
             name: String::new(),
@@ -166,17 +166,17 @@ impl Panel {
         }
     }
 
-    /// What is done with the policies, the same in all variants.
+    /// The task, which is the same in all variants.
     pub fn task(&self) -> Task {
         self.variants.first().map_or(Task::Regret, |variant| variant.experiment.task())
     }
 
-    /// Whether it has variants, each in a folder of its own within the panel's.
+    /// Whether it has variants. Each variant has a folder of its own within the panel's.
     pub fn has_variants(&self) -> bool {
         self.variants.iter().any(|variant| variant.name.is_some())
     }
 
-    /// Whether it is run on measured queries.
+    /// Whether it runs on measured queries.
     pub fn takes_data(&self) -> bool {
         self.variants.iter().any(|variant| variant.experiment.takes_data())
     }
@@ -186,7 +186,7 @@ impl Panel {
         self.variants.iter().all(|variant| variant.experiment.has_duels())
     }
 
-    /// The preferences of its users, the first if there are several.
+    /// The preference matrix of its users, the first one if there are several.
     pub fn matrix(&self) -> Option<&PreferenceMatrix> {
         self.variants.iter().find_map(|variant| variant.experiment.instances().preferences())
     }
@@ -196,12 +196,12 @@ impl Panel {
         self.variants.iter().any(|variant| variant.experiment.instances().matrix_file().is_some())
     }
 
-    /// The figures that a simulation of the panel draws itself: none where they compare several.
+    /// The figures that a simulation of the panel draws itself; none if the panel has variants.
     pub fn own_figures(&self) -> &[Figure] {
         if self.has_variants() { &[] } else { &self.figures }
     }
 
-    /// Every policy of every variant.
+    /// All series: every policy of every variant.
     pub fn series(&self) -> Vec<Series> {
         let of = |variant: &Variant| -> Vec<Series> {
             let series = |label: &String| Series { variant: variant.name.clone(), policy: label.clone() };
@@ -210,7 +210,7 @@ impl Panel {
         self.variants.iter().flat_map(of).collect()
     }
 
-    /// Its instances: those of all variants, each after its variant, unless they are the same.
+    /// Its instances. If the variants have different instances, those of all variants, named after their variants.
     pub fn instances(&self) -> Vec<InstanceTable> {
         let of_variants: Vec<Vec<InstanceTable>> =
             self.variants.iter().map(|variant| variant.experiment.instances().tables()).collect();
@@ -229,12 +229,12 @@ impl Panel {
         all
     }
 
-    /// The variant that has a series.
+    /// The variant of a series.
     pub(crate) fn variant_of(&self, series: &Series) -> Option<&Variant> {
         self.variants.iter().find(|variant| variant.name == series.variant)
     }
 
-    /// What readers call a series.
+    /// The name for readers of a series.
     pub fn reader_name(&self, series: &Series, styles: &PolicyStyles) -> String {
         let labels: BTreeSet<String> = self.series().into_iter().map(|series| series.policy).collect();
         let title = self.variant_of(series).map_or("", |variant| variant.title.as_str());
@@ -243,12 +243,12 @@ impl Panel {
 }
 
 impl Variant {
-    /// The folder of its files within the report's.
+    /// The folder of its files, relative to the report's.
     pub fn folder(&self, panel: &str) -> String {
         self.name.as_ref().map_or_else(|| panel.to_owned(), |name| format!("{panel}/{name}"))
     }
 
-    /// What a message calls it.
+    /// Its name in messages.
     pub(crate) fn described(&self) -> String {
         let quick = if self.extent == Extent::Quick { "quick " } else { "" };
         match &self.name {
@@ -263,7 +263,7 @@ impl Reproduction {
     ///
     /// # Errors
     ///
-    /// The first thing wrong with either, at this extent or the other.
+    /// The first error in either file, at this extent or at the other.
     pub fn read(
         directory: &Path,
         queries: Option<&Queries>,
@@ -276,11 +276,11 @@ impl Reproduction {
         Self::from_sources(&experiment, &claims, queries, matrix, overrides, extent)
     }
 
-    /// What the texts of the two files say.
+    /// Reads the texts of the two files.
     ///
     /// # Errors
     ///
-    /// The first thing wrong with either, at this extent or the other.
+    /// The first error in either text, at this extent or at the other.
     pub fn from_sources(
         experiment: &Source,
         claims: &Source,
@@ -293,7 +293,7 @@ impl Reproduction {
         Ok(if extent == Extent::Full { full } else { quick })
     }
 
-    /// What they say at full extent and in a quick check.
+    /// Reads the files at full extent and for a quick check.
     fn at_both(
         experiment: &Source,
         claims: &Source,
@@ -305,11 +305,11 @@ impl Reproduction {
         Ok([at(Extent::Full)?, at(Extent::Quick)?])
     }
 
-    /// What they say at one extent.
+    /// Reads the files at one extent.
     ///
-    /// Panels whose instances are `data` are run on the `queries`, and where the experiment says how its log is read those that share
-    /// instances, and then only they: the others stand in for them. Without queries those whose instances are `data` wait, and
-    /// what is claimed of them cannot be tested.
+    /// With `queries`, only panels that take data are kept: those with `instances = "data"`, and, if the experiment says how to read its
+    /// log, those that share instances. Without `queries`, panels with `instances = "data"` are not run, and claims about them cannot be
+    /// tested.
     fn at(
         experiment: &Source,
         claims: &Source,
@@ -361,8 +361,8 @@ impl Reproduction {
         Ok(reproduction)
     }
 
-    /// Puts the rows of the printed table beside the queries of the log. The table does not name them: both are ordered by the number
-    /// of items, then of records. Unless there are as many, rows are numbered as printed and what is claimed of them cannot be tested.
+    /// Matches the rows of the printed table with the queries of the log. The table does not name its queries, so both are ordered by the
+    /// number of items, then of records. If their numbers differ, rows are numbered, and claims about the table cannot be tested.
     fn judge_table_by_log(&mut self) {
         let Some(printed) = &mut self.printed else { return };
         let size = |row: &Row, key: &str| row.printed.iter().find(|(other, _)| other == key).map(|(_, n)| *n);
@@ -388,7 +388,7 @@ impl Reproduction {
         }
     }
 
-    /// What is found of data that were given decides nothing, and never fails.
+    /// Marks the known verdict of every claim as not testable: nothing is known of given data, so no verdict can fail.
     fn nothing_is_known_of(&mut self, data: &str) {
         for claim in &mut self.claims {
             claim.known = Verdict::NotTestable;
@@ -396,7 +396,7 @@ impl Reproduction {
         }
     }
 
-    /// Keeps the panels that take preferences from a file: they have another matrix now, of which nothing is known.
+    /// Keeps the panels that take preferences from a file. They use the given matrix, for which no verdict is known.
     fn judge_by(&mut self, document: &Document<'_>, matrix: &MatrixFile) -> Result<(), Error> {
         self.panels.retain(Panel::takes_a_matrix);
         if self.panels.is_empty() {
@@ -414,14 +414,14 @@ impl Reproduction {
         Ok(())
     }
 
-    /// Colours and markers of the policies of all panels, and what readers call them.
+    /// Colours, markers and names for readers of the policies of all panels.
     pub fn styles(&self) -> PolicyStyles {
         let labels: Vec<String> =
             self.panels.iter().flat_map(Panel::series).map(|series| series.policy).collect();
         PolicyStyles::of(labels.iter().map(String::as_str)).named(self.names.clone())
     }
 
-    /// The files of the figures that compare variants, relative to the report.
+    /// The files of figures that compare variants, relative to the report.
     pub fn figures_of_variants(&self) -> Vec<String> {
         let panels = self.panels.iter().filter(|panel| panel.has_variants());
         let names = |panel: &Panel| {
@@ -431,7 +431,7 @@ impl Reproduction {
         panels.flat_map(names).collect()
     }
 
-    /// Drops all panels but one, and all claims but its own.
+    /// Keeps one panel and its claims, and drops all others.
     ///
     /// # Errors
     ///
@@ -471,7 +471,7 @@ fn read_experiment(root: &Table<'_>, given: SpecContext<'_>, extent: Extent) -> 
     let summary = root.optional("summary")?.unwrap_or_default();
     let papers = read_papers(root)?;
     let source = root.optional::<Table<'_>>("source")?.map(|table| read_source(&table)).transpose()?;
-    // How its log is read is for those who read logs.
+    // Another crate reads the table `log`.
     root.know(&["log"]);
     let printed: Option<Table<'_>> = root.optional("printed")?;
     let names: Option<Table<'_>> = root.optional("names")?;
@@ -524,7 +524,7 @@ fn read_source(table: &Table<'_>) -> Result<DataSource, Error> {
     Ok(source)
 }
 
-/// Only web addresses: they become links of a page.
+/// Reads a web address. Anything else is refused, since it becomes a link of a page.
 fn optional_link(table: &Table<'_>) -> Result<Option<String>, Error> {
     let Some(field) = table.field("link") else { return Ok(None) };
     let link: String = field.get()?;
@@ -532,10 +532,10 @@ fn optional_link(table: &Table<'_>) -> Result<Option<String>, Error> {
         return Ok(Some(link));
     }
     Err(field
-        .error(format!("{} is no web address: expected one that begins with https://", field.describe())))
+        .error(format!("{} is not a web address: expected one that begins with https://", field.describe())))
 }
 
-/// Names for readers: of policies that some panel has, no two the same. A quick check need not have them all.
+/// Reads names for readers of policies. Names are unique. At full extent every named policy is in some panel; a quick check may lack some.
 fn read_names(
     table: &Table<'_>,
     panels: &[Panel],
@@ -548,7 +548,7 @@ fn read_names(
         let Some(field) = table.field(&label) else { continue };
         let name = read_title(&field)?;
         if names.values().any(|other| *other == name) {
-            return Err(field.error(format!("{name:?} is the name of another policy already")));
+            return Err(field.error(format!("{name:?} is already the name of another policy")));
         }
         names.insert(label, name);
     }
@@ -558,7 +558,7 @@ fn read_names(
     Ok(names)
 }
 
-/// The rows of a printed table, each of one of the `known` instances; of whichever it says where these have been replaced.
+/// Reads a printed table. Each row names one of the `known` instances. Without `known`, because a log replaces them, any name is accepted.
 fn read_printed(table: &Table<'_>, known: Option<&[InstanceTable]>) -> Result<Printed, Error> {
     let mut rows: Vec<Row> = Vec::new();
     let list: Field<'_> = table.required("rows")?;

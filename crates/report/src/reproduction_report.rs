@@ -1,4 +1,4 @@
-//! A report on a reproduction: panel after panel is judged and drawn as soon as it was run, and written with the page at the end.
+//! The report on a reproduction. Each panel is judged and drawn as soon as it has run; everything is written at the end.
 
 use crate::claims::{Agreement, Claim, Comparison, Evidence, Finding, Verdict, judge};
 use crate::figure::{self, Figure, PolicyStyles};
@@ -13,23 +13,23 @@ use experiment::{Measured, ResultFile, SPEC, number};
 use serde::Serialize;
 use std::path::Path;
 
-/// What one simulation of a panel left.
+/// The output of one simulation of a panel.
 #[derive(Debug)]
 pub struct PanelRun {
-    /// What it measured.
+    /// Its runs and their summary.
     pub measured: Measured,
     /// The figures that were written beside its result: name and content.
     pub figures: Vec<(String, String)>,
-    /// How, when and where it was run.
+    /// Its manifest: how, when and where it was run.
     pub manifest: Manifest,
 }
 
-/// What a panel's simulations left.
+/// The part of a report about one panel.
 #[derive(Debug, Clone)]
 pub struct PanelReport {
     /// Its pictures, the paper's own figure first.
     pub pictures: Vec<Picture>,
-    /// One for each variant, in the same order.
+    /// One entry for each variant, in the same order.
     pub variants: Vec<VariantReport>,
 }
 
@@ -38,55 +38,55 @@ pub struct PanelReport {
 pub struct Picture {
     /// Its file, relative to the page.
     pub file: String,
-    /// The picture itself.
+    /// Its content.
     pub svg: String,
     /// Whether it needs the whole width of a page.
     pub is_wide: bool,
 }
 
-/// What one simulation left.
+/// The part of a report about one simulation.
 #[derive(Debug, Clone)]
 pub struct VariantReport {
-    /// What it found.
+    /// Its result.
     pub result: ResultFile,
     /// Its files, relative to the page.
     pub files: Vec<String>,
-    /// How long each policy took.
+    /// The time that each policy took.
     pub timing: Timing,
-    /// How, when and where it ran; none where the page is one of the files that the manifest lists.
+    /// Its manifest; `None` if the manifest lists the page, and so cannot be part of it.
     pub manifest: Option<Manifest>,
 }
 
-/// A claim and what was found of it.
+/// A claim and its verdict.
 #[derive(Debug, Clone)]
 pub struct Judged<'a> {
     /// The claim.
     pub claim: &'a Claim,
-    /// What its test found.
+    /// The finding of its test.
     pub finding: Finding,
-    /// How that compares with what is known.
+    /// Whether the finding agrees with the known verdict.
     pub agreement: Agreement,
 }
 
-/// Everything a page shows.
+/// The report on a reproduction: everything that its page shows.
 #[derive(Debug, Clone)]
 pub struct Report<'a> {
-    /// What was reproduced.
+    /// The reproduction.
     pub reproduction: &'a Reproduction,
-    /// Whether at a smaller scale than the papers'.
+    /// Whether it is a quick check, at a smaller scale than the papers'.
     pub quick: bool,
-    /// Whether of all panels, with their own runs and seeds.
+    /// Whether it has all panels, with their own runs and seeds.
     pub is_whole: bool,
-    /// One for each panel that was run, in the same order.
+    /// One entry for each panel that was run, in the same order.
     pub panels: Vec<PanelReport>,
-    /// One for each claim that was judged, in the order of the claims.
+    /// One entry for each claim that was judged, in the order of the claims.
     pub claims: Vec<Judged<'a>>,
     /// Colours and markers.
     pub styles: PolicyStyles,
 }
 
 impl<'a> Report<'a> {
-    /// Begins a report: what needs no run is judged.
+    /// Begins a report, and judges the claims that need no run.
     pub fn begin(reproduction: &'a Reproduction, quick: bool, is_whole: bool) -> Self {
         let styles = reproduction.styles();
         let mut report =
@@ -98,11 +98,11 @@ impl<'a> Report<'a> {
         report
     }
 
-    /// Adds the next panel: its claims are judged, and what compares its variants is drawn.
+    /// Adds the next panel: judges its claims, and draws the figures that compare its variants.
     ///
     /// # Errors
     ///
-    /// A figure that cannot be drawn.
+    /// A figure cannot be drawn.
     pub fn add(&mut self, panel: &'a Panel, ran: Vec<PanelRun>) -> Result<()> {
         let mut own_figures = Vec::new();
         let mut manifests = Vec::new();
@@ -114,7 +114,7 @@ impl<'a> Report<'a> {
             let (name, title) = (variant.name.clone(), variant.title.clone());
             simulated.push(Simulated { name, title, size: variant.size, measured });
         }
-        // A panel's runs are many: they are judged and drawn before the next ones are made.
+        // The runs of a panel need much memory, so they are judged and drawn before the next panel is run.
         self.judge(Some(panel), &simulated);
         let drawn = if panel.has_variants() {
             figure::draw_variants(&panel.figures, &simulated, &self.styles)?
@@ -136,7 +136,7 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// Judges the claims about a panel by what its variants measured; those about no panel without.
+    /// Judges the claims about a panel by the runs of its variants; without a panel, the claims about no panel.
     fn judge(&mut self, panel: Option<&Panel>, variants: &[Simulated]) {
         let styles = &self.styles;
         let reader_name = |series: &Series| {
@@ -150,7 +150,7 @@ impl<'a> Report<'a> {
             }
             let evidence =
                 panel.map(|_| Evidence { variants, value: claim.value, reader_name: &reader_name });
-            // What cannot be judged by these runs is not decided by them; the other claims are.
+            // A claim that these runs cannot judge is undecided, and does not keep the others from being judged.
             let finding = judge(claim, evidence.as_ref(), rows)
                 .unwrap_or_else(|error| Finding::without_a_test(Verdict::Undecided, &format!("{error:#}")));
             let agreement = Agreement::of(finding.verdict, claim.known);
@@ -163,13 +163,13 @@ impl<'a> Report<'a> {
         self.claims.sort_by_key(place);
     }
 
-    /// CPU seconds of all simulations together; none without a simulation.
+    /// CPU seconds of all simulations together; `None` without a simulation.
     pub fn cpu_seconds(&self) -> Option<f64> {
         let all = self.panels.iter().flat_map(|panel| &panel.variants);
         all.map(|found| found.timing.total.cpu_seconds).reduce(|a, b| a + b)
     }
 
-    /// How the verdicts compare with what is known, as the end of a sentence.
+    /// How the verdicts compare with the known ones, as the end of a sentence.
     pub fn outcome(&self) -> String {
         if self.reproduction.measured.is_some() {
             return "nothing is known of these data beforehand".to_owned();
@@ -196,32 +196,32 @@ impl<'a> Report<'a> {
         format!("{compared}{open}")
     }
 
-    /// Whether all is as known, as far as a check of this extent has to tell.
+    /// Whether the check passes: no verdict fails at this extent, and not too many claims are open.
     pub fn is_as_known(&self) -> bool {
         !self.claims.iter().any(|judged| judged.agreement.fails(self.quick)) && !self.leaves_too_much_open()
     }
 
-    /// How many claims can be tested here at all.
+    /// The number of claims that can be tested.
     fn testable(&self) -> usize {
         self.claims.iter().filter(|judged| judged.finding.verdict != Verdict::NotTestable).count()
     }
 
-    /// How many of them were not decided, whatever is known of them.
+    /// The number of testable claims that were not decided.
     fn open(&self) -> usize {
         let open = [Verdict::Undecided, Verdict::Left];
         self.claims.iter().filter(|judged| open.contains(&judged.finding.verdict)).count()
     }
 
-    /// Whether it is a quick check of all claims that leaves more than a tenth of them open: what it is for is to decide them.
+    /// Whether it is a quick check of all claims that leaves more than a tenth of them open. A quick check has to decide most claims.
     fn leaves_too_much_open(&self) -> bool {
         self.is_whole && self.quick && 10 * self.open() > self.testable()
     }
 
-    /// Writes `index.html`, `claims.json` and the figures that compare variants, all or none of them.
+    /// Writes `index.html`, `claims.json` and the figures that compare variants, all or none.
     ///
     /// # Errors
     ///
-    /// Something cannot be written.
+    /// A file cannot be written.
     pub fn write(&self, dir: &Path, owner: &Owner) -> Result<()> {
         let panels = self.reproduction.panels.iter().zip(&self.panels);
         let drawn_here: Vec<(&str, &str)> = panels
@@ -232,7 +232,7 @@ impl<'a> Report<'a> {
         report_dir::write(dir, &self.claims_json(owner)?, &page::page(self), &drawn_here)
     }
 
-    /// `claims.json`.
+    /// The content of `claims.json`.
     fn claims_json(&self, owner: &Owner) -> Result<String> {
         #[derive(Serialize)]
         struct File<'a> {
@@ -279,7 +279,7 @@ impl<'a> Report<'a> {
 }
 
 impl VariantReport {
-    /// The report of a result whose files, these figures among them, stand in `folder`, which is relative to the page.
+    /// The report on one simulation. Its files, with these figures, are in `folder`, a path relative to the page.
     pub(crate) fn new(
         folder: &str,
         figures: &[Figure],

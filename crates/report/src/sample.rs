@@ -1,9 +1,9 @@
-//! Means of what differs from run to run, with their standard errors.
+//! Statistics of samples over runs.
 
 use sim::mean_and_error;
 
-/// Mean of one sample by the mean of another of the same runs, and its standard error by the delta method: the error of the
-/// mean of `above - ratio * below`, by the mean of `below`.
+/// The ratio of the means of two samples of the same runs, and its standard error by the delta method: the standard error of the mean of
+/// `above - ratio * below`, divided by the mean of `below`.
 pub(crate) fn ratio_of_means(above: &[f64], below: &[f64]) -> (f64, f64) {
     let (mean, _) = mean_and_error(below);
     let ratio = mean_and_error(above).0 / mean;
@@ -16,12 +16,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ratio_has_the_error_of_what_is_left() {
-        // Means 3 and 2, ratio 1.5; left are 0.5, -1 and 0.5 with standard deviation sqrt(.75), divided by sqrt(3) and 2.
+    fn the_error_of_a_ratio_is_that_of_the_residuals() {
+        // Means 3 and 2, ratio 1.5. The residuals 0.5, -1 and 0.5 have the standard deviation sqrt(.75); the error divides it by sqrt(3)
+        // and 2.
         let (ratio, error) = ratio_of_means(&[2.0, 2.0, 5.0], &[1.0, 2.0, 3.0]);
         assert_eq!(ratio, 1.5);
         assert!((error - 0.25).abs() < 1e-15, "{error}");
-        // Proportional run by run: known exactly, however much the runs differ.
+        // Samples that are proportional run by run have a ratio without error.
         assert_eq!(ratio_of_means(&[2.0, 20.0], &[1.0, 10.0]), (2.0, 0.0));
         assert!(ratio_of_means(&[1.0], &[0.0]).0.is_infinite() && ratio_of_means(&[], &[]).0.is_nan());
     }

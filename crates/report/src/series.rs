@@ -1,4 +1,4 @@
-//! Which curve is spoken of: a policy, and where a panel has variants, of which one.
+//! Series: a policy of a panel, or of one of its variants.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use experiment::Measured;
 /// A policy of a panel, or of one of its variants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Series {
-    /// Name of the variant; none in a panel without variants.
+    /// Name of the variant; `None` in a panel without variants.
     pub variant: Option<String>,
     /// Label of the policy.
     pub policy: String,
 }
 
-/// As claims name it: `policy`, or `variant/policy`.
+/// The name in claims: `policy`, or `variant/policy`.
 impl fmt::Display for Series {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.variant {
@@ -23,20 +23,20 @@ impl fmt::Display for Series {
     }
 }
 
-/// What one variant of a panel measured; a panel without variants is one without a name.
+/// The runs of one variant of a panel. A panel without variants counts as one variant without a name.
 #[derive(Debug, Clone)]
 pub struct Simulated {
     /// Name of the variant.
     pub name: Option<String>,
-    /// What readers call it; empty without a name.
+    /// Name for readers; empty without a name.
     pub title: String,
     /// The number by which the variants differ, if there is one.
     pub size: Option<f64>,
-    /// What it measured.
+    /// The runs and their summary.
     pub measured: Measured,
 }
 
-/// The labels of the policies of some variants, each once, in order of first appearance.
+/// The labels of the policies of these variants, each once, in order of first appearance.
 pub fn labels<'a>(variants: impl IntoIterator<Item = &'a Simulated>) -> Vec<&'a str> {
     let mut labels: Vec<&str> = Vec::new();
     for policy in variants.into_iter().flat_map(|variant| &variant.measured.result.policies) {
@@ -47,7 +47,7 @@ pub fn labels<'a>(variants: impl IntoIterator<Item = &'a Simulated>) -> Vec<&'a 
     labels
 }
 
-/// What readers call a series: the policy, the variant where all have the same policy, or both.
+/// The name for readers of a series: policy and variant. The variant is left out if it has no title, the policy if it is the only one.
 pub fn reader_name(policy: &str, variant: &str, one_policy: bool) -> String {
     match (variant.is_empty(), one_policy) {
         (true, _) => policy.to_owned(),
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_series_is_called_after_what_tells_it_apart() {
+    fn a_series_is_named_after_policy_and_variant_as_far_as_they_differ() {
         assert_eq!(reader_name("TS", "", true), "TS");
         assert_eq!(reader_name("TS", "steep", true), "steep");
         assert_eq!(reader_name("TS", "steep", false), "TS, steep");

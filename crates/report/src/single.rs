@@ -1,4 +1,4 @@
-//! One experiment, run and written with its figures and a page.
+//! Runs one experiment, and writes its results, figures and page.
 
 use crate::figure::{self, Figure, PolicyStyles};
 use crate::page;
@@ -9,15 +9,15 @@ use experiment::manifest::Program;
 use experiment::{Measured, ResultDir, Runner};
 use std::path::Path;
 
-/// The page of an experiment.
+/// The file of the page.
 const PAGE: &str = "index.html";
 
-/// Runs an experiment, and writes to `dir` what [`Runner::run_into`] writes, the figures of its task, and `index.html`: figures and the values at
-/// the end on one page that stands alone.
+/// Runs an experiment and writes to `dir`: the files of [`Runner::run_into`], the default figures of its task, and `index.html`, a page
+/// with figures and final values that needs no other files.
 ///
 /// # Errors
 ///
-/// Those of [`Runner::run_into`]; a figure that cannot be drawn.
+/// The errors of [`Runner::run_into`]; a figure cannot be drawn.
 ///
 /// # Examples
 ///
@@ -62,7 +62,7 @@ pub fn run_into(runner: &Runner<'_>, dir: &Path) -> Result<Measured> {
     };
     let found = PanelReport {
         pictures: drawn.iter().zip(&figures).map(picture).collect(),
-        // The manifest lists the page, and cannot stand on it.
+        // The manifest lists the page with its hash, so the page cannot contain the manifest.
         variants: vec![VariantReport::new("", &figures, measured.clone(), None)],
     };
     let panel = Panel::of(variant, figures);

@@ -1,28 +1,29 @@
-//! How surprising a mean is: tails and quantiles of Student's t distribution, and the confidence intervals that follow.
+//! Tails and quantiles of Student's t distribution, and confidence intervals.
 //!
-//! The mean of n independent runs divided by its estimated standard error has, for means of many rounds, close to Student's
-//! distribution with n - 1 degrees of freedom; with thousands of runs that is the normal distribution, with twenty its
-//! tails are clearly heavier.
+//! The mean of n independent runs, divided by its estimated standard error, has approximately Student's t distribution with n - 1 degrees
+//! of freedom if each run sums up many rounds. With thousands of runs this is the normal distribution; with twenty its tails are clearly
+//! heavier.
 //!
-//! The tail is that of statrs. The quantile is found from it by bisection: statrs' own one is off by 2e-5 at 999,999 degrees of
-//! freedom and the level 0.025, and by a factor of five at 1 and the level 1e-9.
+//! The tail is computed by statrs, the quantile from the tail by bisection. The quantile of statrs is off by 2e-5 at 999,999 degrees of
+//! freedom and level 0.025, and by a factor of five at 1 degree of freedom and level 1e-9.
 
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
-/// How certain the confidence intervals are that readers see.
+/// The confidence of the intervals that readers see.
 pub(crate) const CONFIDENCE: &str = "95 %";
 
-/// The probability that such an interval leaves out at either end.
-const LEFT_OUT: f64 = 0.025;
+/// The probability beyond either end of such an interval.
+const BEYOND_EITHER_END: f64 = 0.025;
 
-/// How many standard errors such an interval reaches to either side of a mean; none with no degree of freedom, where the error is unknown.
+/// The number of standard errors that such an interval reaches to either side of a mean. `None` without a degree of freedom, since the
+/// error is unknown.
 pub(crate) fn reach(freedom: u64) -> Option<f64> {
-    (freedom > 0).then(|| critical(LEFT_OUT, freedom))
+    (freedom > 0).then(|| critical(BEYOND_EITHER_END, freedom))
 }
 
 /// `P(T > t)` for Student's distribution with this many degrees of freedom.
 ///
-/// With no degree of freedom nothing is known of the spread: 1 for every t.
+/// Without a degree of freedom the spread is unknown, and the result is 1 for every t.
 pub(crate) fn upper_tail(t: f64, freedom: u64) -> f64 {
     if t.is_nan() {
         return 1.0;
@@ -30,7 +31,7 @@ pub(crate) fn upper_tail(t: f64, freedom: u64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom as f64).map_or(1.0, |distribution| distribution.sf(t))
 }
 
-/// The t with `P(T > t) = level`, for a level below one half; infinite with no degree of freedom.
+/// The t with `P(T > t) = level`, for a level below one half; infinite without a degree of freedom.
 pub(crate) fn critical(level: f64, freedom: u64) -> f64 {
     if freedom == 0 {
         return f64::INFINITY;
@@ -60,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cauchy_distribution_is_one_degree_of_freedom() {
+    fn one_degree_of_freedom_is_the_cauchy_distribution() {
         for t in [0.1, 1.0, 3.0, 100.0, 1e6] {
             close(upper_tail(t, 1), libm::atan2(1.0, t) / std::f64::consts::PI, 1e-11);
         }
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_those_of_the_tables() {
+    fn quantiles_agree_with_printed_tables() {
         close(critical(0.001, 19), 3.579_4, 1e-4);
         close(critical(0.025, 1), 12.706_2, 1e-5);
         close(critical(0.001, 100_000_000), 3.090_232, 1e-6);
@@ -90,15 +91,15 @@ mod tests {
         assert_eq!(reach(0), None);
     }
 
-    /// Of one degree of freedom it is `1 / tan(pi level)`, about `1 / (pi level)`.
+    /// With one degree of freedom the quantile is `1 / tan(pi level)`, about `1 / (pi level)`.
     #[test]
-    fn quantiles_of_small_levels_are_right() {
+    fn quantiles_of_small_levels_are_exact() {
         close(critical(1e-9, 1), 1e9 / std::f64::consts::PI, 1e-8);
         close(critical(1e-6, 1), 1e6 / std::f64::consts::PI, 1e-8);
     }
 
     #[test]
-    fn the_tail_is_one_half_at_zero_symmetric_and_falls() {
+    fn the_tail_is_one_half_at_zero_symmetric_and_decreasing() {
         for freedom in [1, 5, 249, 1999] {
             close(upper_tail(0.0, freedom), 0.5, 1e-12);
             close(upper_tail(1.3, freedom) + upper_tail(-1.3, freedom), 1.0, 1e-12);

@@ -1,33 +1,35 @@
-//! How often a random subset of the items has a Condorcet winner, and how often it is in a total order.
+//! The shares of subsets of items that have a Condorcet winner, and of those that are in a total order.
 //!
-//! The first is counted: of the subsets of `K` items, item `r` is the winner of those that consist of it and `K - 1` of the `N_r` items that
-//! it beats, so that `sum_r C(N_r, K - 1) / C(N, K)` of them have one. The second is estimated from 100,000 random subsets of each size. A part
-//! of what is in order is in order, so sizes above one of which not a single subset was are taken for 0.
+//! The first share is exact. Item `r` is the winner of the subsets of `K` items that consist of it and `K - 1` of the `N_r` items that it
+//! beats. So the share of subsets with a winner is `sum_r C(N_r, K - 1) / C(N, K)`.
+//!
+//! The second share is estimated from 100,000 random subsets of each size. A part of an ordered subset is ordered. So once no subset of one
+//! size is found in order, the share of all larger sizes is taken as 0.
 
 use click_models::{Error, PreferenceMatrix};
 use sim::Streams;
 
-/// How many random subsets of every size are looked at for an order.
+/// The number of random subsets of each size in the estimate of ordered subsets.
 const SAMPLES: u64 = 100_000;
-/// The seed of these subsets: what a matrix is like does not depend on a run.
+/// The seed of these subsets. It is fixed: the shares are a property of the matrix, not of a run.
 const SEED: u64 = 1;
-/// Of more items no order is looked for.
+/// With more items the share of ordered subsets is not estimated.
 const MAX_ITEMS: usize = 512;
 
-/// Shares of the subsets of 1 item, of 2 and so on.
+/// Shares of the subsets of 1 item, of 2 items, and so on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shares {
-    /// With a Condorcet winner, exact.
+    /// Share of subsets with a Condorcet winner, exact.
     pub condorcet: Vec<f64>,
-    /// In a total order, estimated; empty if there are too many items.
+    /// Share of subsets in a total order, estimated; empty if there are too many items.
     pub ordered: Vec<f64>,
 }
 
-/// Those of a matrix.
+/// The shares of the subsets of a matrix.
 ///
 /// # Errors
 ///
-/// None for sizes that it has.
+/// Never: the errors are about sizes that the matrix does not have.
 pub fn shares(matrix: &PreferenceMatrix) -> Result<Shares, Error> {
     let n_items = matrix.shape().n_items();
     let condorcet = (1..=n_items).map(|size| matrix.condorcet_share(size)).collect::<Result<_, _>>()?;
@@ -54,15 +56,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_winner_above_a_cycle() {
-        // Item 0 beats all; 1, 2 and 3 beat each other in a circle.
+    fn shares_of_a_matrix_with_a_winner_above_a_cycle_are_those_counted_by_hand() {
+        // Item 0 beats all others; 1, 2 and 3 beat each other in a cycle.
         let matrix = PreferenceMatrix::parse(
             "0.5 0.6 0.6 0.6\n0.4 0.5 0.9 0.1\n0.4 0.1 0.5 0.9\n0.4 0.9 0.1 0.5\n",
             "cycle",
         )
         .unwrap();
         let Shares { condorcet, ordered } = shares(&matrix).unwrap();
-        // Of four triples the circle alone has no winner and no order; all four items have a winner and no order.
+        // Of the four triples only the cycle has no winner and no order. The set of all four items has a winner and no order.
         for (share, expected) in condorcet.iter().zip([1.0, 1.0, 0.75, 1.0]) {
             assert!((share - expected).abs() < 1e-15, "{condorcet:?}");
         }

@@ -1,17 +1,17 @@
-//! Text in pictures and pages: what may stand in it, how wide it is, and where it may be cut.
+//! Text in pictures and pages: allowed characters, widths, and line breaks.
 //!
-//! Letters are what readers take for one: an accent stays with its letter, and of joined emoji none is cut off. Widths are counted in
-//! narrow letters, of which the wide ones of Chinese, Japanese and Korean take two.
+//! A letter here is a grapheme: an accent stays with its letter, and joined emoji stay together. Widths are counted in narrow letters; a
+//! wide letter of Chinese, Japanese or Korean counts as two.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Whether XML 1.0 has the character, escaped or not; a picture with another one is not shown at all.
+/// Whether XML 1.0 allows the character. A browser does not show a picture with any other character.
 pub(crate) fn is_in_xml(character: char) -> bool {
     matches!(character, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
 }
 
-/// The text as a picture has it: in one line, and without what XML does not have.
+/// A text for a picture: in one line, and with characters that XML does not allow replaced.
 pub(crate) fn drawable(text: &str) -> String {
     let drawn = |character: char| match character {
         character if character.is_control() => ' ',
@@ -21,17 +21,17 @@ pub(crate) fn drawable(text: &str) -> String {
     text.chars().map(drawn).collect()
 }
 
-/// How wide a text is, in narrow letters.
+/// The width of a text in narrow letters.
 pub(crate) fn n_columns(text: &str) -> usize {
     text.width()
 }
 
-/// The letters of a text.
+/// The letters (graphemes) of a text.
 pub fn letters(text: &str) -> Vec<&str> {
     text.graphemes(true).collect()
 }
 
-/// A label in at most two lines of at most `columns` narrow letters, cut where it is longer still.
+/// Breaks a label into at most two lines of at most `columns` narrow letters. A longer label is cut.
 pub(crate) fn wrapped(label: &str, columns: usize) -> Vec<String> {
     let label = drawable(label);
     if n_columns(&label) <= columns {
@@ -54,7 +54,7 @@ pub(crate) fn wrapped(label: &str, columns: usize) -> Vec<String> {
     vec![first, second]
 }
 
-/// How many of the letters fit beside each other.
+/// The number of letters from the first on that fit into `columns`.
 fn fitting(letters: &[&str], columns: usize) -> usize {
     let mut used = 0;
     letters
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_are_never_cut() {
+    fn lines_break_between_letters_only() {
         let (family, accented) = ("👩\u{200d}👩\u{200d}👧", "e\u{301}");
         for letter in [family, accented, "日", "👍🏽", "🇫🇷"] {
             for columns in 1..12 {
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_xml_does_not_have_is_replaced() {
+    fn characters_that_xml_does_not_allow_are_replaced() {
         assert_eq!(drawable("a\u{fffe}b\u{ffff}c\u{0}\n\u{1b}日👍"), "a\u{fffd}b\u{fffd}c   日👍");
         assert!(drawable("\u{e000}\u{fffd}\u{10ffff}") == "\u{e000}\u{fffd}\u{10ffff}");
     }

@@ -1,4 +1,4 @@
-//! What `fit` is told on the command line.
+//! The arguments of `fit`.
 
 use super::inputs::Inputs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -9,83 +9,83 @@ use click_logs::formats::{self, FormatRow};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// What is fitted, from what, and where it goes.
+/// The arguments of `fit`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Click logs, read one after another; plain or compressed with gzip; - is standard input
     #[arg(value_name = "LOG", required_unless_present = "counts", conflicts_with = "counts")]
     pub(super) logs: Vec<PathBuf>,
-    /// How the logs are written
+    /// Format of the logs
     #[arg(long, value_parser = format_parser(), required_unless_present = "counts", conflicts_with = "counts")]
     pub(super) format: Option<&'static FormatRow>,
-    /// Which column is what, for formats whose columns are named here: query=..,item=..,position=..,click=.. and, where a line is more than one impression,
-    /// impressions=..; or session=.., whose lines are one list, stand together and go from the first position down, for models that need
-    /// sessions. `query` may be missing
+    /// Names of the columns, for formats that need them: query=..,item=..,position=..,click=.. and, if a line has more than one impression,
+    /// impressions=... Or session=.., for models that need sessions: the lines of a session are one list, are adjacent, and go from the
+    /// first position down. `query` may be left out
     #[arg(long, value_name = "KEY=COLUMN,..", conflicts_with = "counts")]
     pub(super) columns: Option<String>,
-    /// Start from counts instead: tables, Parquet or CSV, with the columns query, item, position, clicks, impressions
+    /// Fit to counts instead of logs: CSV or Parquet tables with the columns query, item, position, clicks, impressions
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(super) counts: Vec<PathBuf>,
-    /// Models, with commas between them
+    /// Models to fit, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', default_value = "all")]
     pub(super) model: Vec<ModelName>,
     /// Directory for the parameters, the comparison, the figures and the spec
     #[arg(long, value_name = "DIR")]
     pub(super) out: PathBuf,
-    /// Positions count from 0 or from 1, where --columns names them, and in --counts
+    /// Number of the first position, 0 or 1, in logs with --columns and in --counts
     #[arg(long, value_name = "P", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
     pub(super) first_position: u8,
-    /// Count as many clicks as impressions where a line has more clicks, and say how many are dropped
+    /// Clip the clicks of a line to its impressions, and print how many clicks are dropped
     #[arg(long)]
     pub(super) clip_clicks: bool,
-    /// Only items with at least N impressions at every position
+    /// Keep only items with at least N impressions at every position
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) min_impressions: u64,
-    /// Only items with at least N impressions in all
+    /// Keep only items with at least N impressions in total
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) min_total_impressions: u64,
-    /// Only queries with at least N such items
+    /// Keep only queries with at least N such items
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) min_items: u32,
-    /// Only N queries: those with the most impressions
+    /// Keep only the N queries with the most impressions
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) top_queries: Option<u32>,
-    /// Only N positions, from the top
+    /// Keep only the first N positions
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     pub(super) positions: Option<u8>,
-    /// Which queries share examination (pbm) and leaving (dcm)
+    /// Whether queries have their own examination (pbm) and leaving (dcm), or all share them
     #[arg(long, value_enum, default_value_t = ScopeName::Query)]
     pub(super) scope: ScopeName,
-    /// Pseudo-impressions of every item's prior, whose mean is what is usual in the query; 0 for none [default: what the log says]
+    /// Pseudo-impressions of every item's prior, which is centred at the mean of the query; 0 for none [default: estimated from the log]
     #[arg(long, value_name = "STRENGTH", allow_negative_numbers = true, value_parser = strength)]
     pub(super) prior: Option<f64>,
-    /// Skip lines at fault and count them by reason, instead of stopping at the first
+    /// Skip invalid lines and count them by reason, instead of stopping at the first
     #[arg(long)]
     pub(super) lenient: bool,
-    /// Share of lines, of impressions and of clicks that may be skipped [default: 0.01]
+    /// Maximal share of lines, of impressions and of clicks that may be skipped [default: 0.01]
     #[arg(long, value_name = "SHARE", requires = "lenient", allow_negative_numbers = true)]
     pub(super) max_skipped: Option<f64>,
-    /// The models are compared on one session in N (one impression where lines are no sessions), which no compared fit has seen
+    /// Hold out one session in N to compare the models on (one impression if lines are not sessions)
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..))]
     pub(super) held_out: u64,
-    /// Which ones
+    /// Seed of the choice of the held-out sessions
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(super) seed: u64,
-    /// Threads to read the log with; fits have one a core [default: one a core]
+    /// Number of threads that read the log; fits use one per core [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) threads: Option<u16>,
-    /// Say nothing while and after it runs
+    /// Print no progress and no overview
     #[arg(long)]
     pub(super) quiet: bool,
-    /// Who says how the log is read
+    /// The source of the settings, for messages
     #[arg(skip)]
-    pub(super) told_by: SettingSource,
+    pub(super) settings_from: SettingSource,
 }
 
-/// The formats by their names.
+/// Reads a format by its name.
 fn format_parser() -> impl TypedValueParser<Value = &'static FormatRow> {
     let value = |row: &FormatRow| PossibleValue::new(row.name).help(row.holds);
-    // Only names of rows get past the list.
+    // The list of possible values admits only names of formats.
     PossibleValuesParser::new(formats::rows().iter().map(value))
         .try_map(|name| formats::find(&name).ok_or("no format"))
 }
@@ -95,20 +95,20 @@ fn format_parser() -> impl TypedValueParser<Value = &'static FormatRow> {
 pub(super) enum ModelName {
     /// Position-based
     Pbm,
-    /// Cascade: down to the first click
+    /// Cascade: users stop at the first click
     Cascade,
-    /// Dependent clicks: may leave after a click, by position
+    /// Dependent clicks: users may leave after a click, with a probability for each position
     Dcm,
-    /// User browsing: examination by position and last click
+    /// User browsing: examination depends on the position and the last click
     Ubm,
-    /// Simplified dynamic Bayesian network: may leave after a click, by item
+    /// Simplified dynamic Bayesian network: users may leave after a click, with a probability for each item
     Sdbn,
-    /// All that the log has what it takes for
+    /// Every model that the log supports
     All,
 }
 
 impl ModelName {
-    /// The model, unless all are meant.
+    /// The model; `None` for all models.
     pub(super) fn model(self) -> Option<Model> {
         Some(match self {
             Self::Pbm => Model::Pbm,
@@ -121,13 +121,13 @@ impl ModelName {
     }
 }
 
-/// Who says how a log is read, for messages that say what to change.
+/// The source of the settings. Messages name what to change there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum SettingSource {
-    /// Options.
+    /// Options of the command line.
     #[default]
     CommandLine,
-    /// An experiment's file.
+    /// The table `[log]` of an experiment's file.
     Experiment,
 }
 
@@ -136,29 +136,29 @@ pub(super) enum SettingSource {
 pub(super) enum ScopeName {
     /// Every query has its own
     Query,
-    /// All queries have the same
+    /// All queries share the same
     Site,
 }
 
-/// How an experiment reads a log: its format, what passes, and the prior.
+/// How an experiment reads a log: format, filter, and prior.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct HowToRead {
-    /// How the log is written; one whose columns need no names.
+    /// The format of the log; one that needs no names of columns.
     pub(crate) format: &'static FormatRow,
-    /// Only items with at least this number of impressions at every position.
+    /// The minimal number of impressions of an item at every position.
     pub(crate) min_impressions: u64,
-    /// Only queries with at least this number of such items.
+    /// The minimal number of such items of a query.
     pub(crate) min_items: u32,
-    /// At most this number of queries, those with the most impressions; all without.
+    /// The maximal number of queries, those with the most impressions; all if absent.
     pub(crate) top_queries: Option<u32>,
-    /// How many positions, from the top.
+    /// The number of positions, from the first on.
     pub(crate) positions: u8,
-    /// Pseudo-impressions of every item's prior; those under which the log is the most probable without.
+    /// Pseudo-impressions of every item's prior; estimated from the log if absent.
     pub(crate) prior: Option<f64>,
 }
 
 impl Arguments {
-    /// What fits position-based models to the log of an experiment.
+    /// The arguments that fit position-based models to the log of an experiment.
     pub(super) fn of_experiment(log: &Path, how: &HowToRead, out: PathBuf) -> Self {
         Self {
             logs: vec![log.to_owned()],
@@ -182,11 +182,11 @@ impl Arguments {
             seed: 1,
             threads: None,
             quiet: false,
-            told_by: SettingSource::Experiment,
+            settings_from: SettingSource::Experiment,
         }
     }
 
-    /// Which queries and items pass.
+    /// The filter of queries and items.
     pub(super) fn filter(&self) -> Filter {
         let size = |size: u32| usize::try_from(size).unwrap_or(usize::MAX);
         Filter {
@@ -198,7 +198,7 @@ impl Arguments {
         }
     }
 
-    /// How to fit.
+    /// The options of the fits.
     pub(super) fn options(&self) -> Options {
         let scope = match self.scope {
             ScopeName::Query => Scope::Query,
@@ -223,7 +223,7 @@ impl Arguments {
         self.format.map_or("counts", |format| format.name).to_owned()
     }
 
-    /// All that the results depend on.
+    /// All settings that the results depend on.
     pub(super) fn settings(&self, inputs: &Inputs) -> Value {
         let models: Vec<_> = self.model.iter().map(|&model| name(Some(model))).collect();
         json!({
@@ -247,19 +247,19 @@ impl Arguments {
         })
     }
 
-    /// The share of lines that a lenient reader may skip.
+    /// The maximal share of lines that a lenient reader may skip.
     pub(super) fn share_to_skip(&self) -> f64 {
         self.max_skipped.unwrap_or(0.01)
     }
 }
 
-/// The strength of a prior.
+/// Parses the strength of a prior.
 fn strength(text: &str) -> Result<f64, String> {
     let strength = text.parse().ok().filter(|strength| (0.0..=1e9).contains(strength));
     strength.ok_or_else(|| "expected a number from 0 to 1e9".to_owned())
 }
 
-/// What a value is called on the command line.
+/// The name of a value on the command line.
 fn name<T: ValueEnum>(value: Option<T>) -> Option<String> {
     Some(value?.to_possible_value()?.get_name().to_owned())
 }

@@ -1,4 +1,4 @@
-//! What a fit says, as pictures: examination by position and attraction of items, with intervals.
+//! The figures of a fit: examination by position and attraction of items, with intervals.
 
 use super::source::UnsplitLog;
 use anyhow::Result;
@@ -10,22 +10,22 @@ use report::letters;
 use report::svg::{Chart, Curve, CurveStyle, render};
 use report::{Axis, Scale};
 
-/// Queries that a picture of positions has room for.
+/// The maximal number of queries in a figure of positions.
 const QUERIES: usize = 8;
-/// Queries and items that a picture of items has room for.
+/// The maximal numbers of queries and of items of each in a figure of items.
 const QUERIES_OF_ITEMS: usize = 4;
 const ITEMS: usize = 10;
-/// Letters of a name in a picture, and how many of them are those that it begins with, where it is longer.
+/// The maximal number of letters of a name in a figure, and the number of first letters kept in a longer name.
 const LONGEST_NAME: usize = 24;
 const BEGINNING: usize = 7;
-/// Between the bars of two curves, where a position or an item is 1.
+/// The distance between the bars of two curves, if positions or items are at distance 1.
 const APART: f64 = 0.07;
 
-/// Examination by position in the position-based model: of all queries together, or of those with the most impressions.
+/// Draws examination by position in the position-based model: of all queries together, or of the queries with the most impressions.
 ///
 /// # Errors
 ///
-/// Those of the drawing library.
+/// The errors of [`render`].
 pub(super) fn examination(pbm: &Fit, whole: &UnsplitLog) -> Result<String> {
     let (rows, what): (Vec<(String, Vec<Estimate>)>, _) = if pbm.scope() == Scope::Site {
         (vec![("all queries".to_owned(), pbm.site_positions().to_vec())], "all queries".to_owned())
@@ -48,15 +48,15 @@ pub(super) fn examination(pbm: &Fit, whole: &UnsplitLog) -> Result<String> {
     )
 }
 
-/// Attraction of the items with the most impressions, of the queries with the most impressions: the items of one query by name, those of
-/// several from the most to the least attractive.
+/// Draws the attraction of the items with the most impressions, for the queries with the most impressions. A single query has its items by
+/// name; several queries have theirs by rank, from the most to the least attractive.
 ///
 /// # Errors
 ///
-/// Those of the drawing library.
+/// The errors of [`render`].
 pub(super) fn attraction(fit: &Fit, whole: &UnsplitLog) -> Result<String> {
     let shown = largest(fit, whole, QUERIES_OF_ITEMS);
-    let sorted: Vec<Vec<&ItemFit>> = shown.iter().map(|query| most_seen(query)).collect();
+    let sorted: Vec<Vec<&ItemFit>> = shown.iter().map(|query| most_shown(query)).collect();
     let row = |(query, items): (&&QueryFit, &Vec<&ItemFit>)| {
         (short(whole, query.id), items.iter().map(|item| item.attraction).collect())
     };
@@ -86,7 +86,7 @@ pub(super) fn attraction(fit: &Fit, whole: &UnsplitLog) -> Result<String> {
 }
 
 /// The items with the most impressions, the most attractive first.
-fn most_seen(query: &QueryFit) -> Vec<&ItemFit> {
+fn most_shown(query: &QueryFit) -> Vec<&ItemFit> {
     let mut items: Vec<&ItemFit> =
         query.items.iter().filter(|item| !item.attraction.value.is_nan()).collect();
     items.sort_by_key(|item| (std::cmp::Reverse(item.impressions), item.item));
@@ -116,7 +116,7 @@ fn draw(words: Words<'_>, categories: Vec<String>, rows: Vec<(String, Vec<Estima
             top = top.max(estimate.value);
             if let Some((low, high)) = estimate.interval {
                 band.push((x, low, high));
-                // An interval that says nothing is not to flatten the others; it is cut at the frame.
+                // A very wide interval would flatten the others, so it is cut at the frame.
                 top = top.max(high.min(1.5 * estimate.value.max(1.0)));
             }
         }
@@ -134,7 +134,7 @@ fn draw(words: Words<'_>, categories: Vec<String>, rows: Vec<(String, Vec<Estima
     })
 }
 
-/// The first queries, those with the most impressions, in the order of the fit.
+/// The `count` queries with the most impressions, in the order of the fit.
 fn largest<'a>(fit: &'a Fit, whole: &UnsplitLog, count: usize) -> Vec<&'a QueryFit> {
     let mut order: Vec<(u64, usize)> = fit
         .queries()
@@ -156,11 +156,11 @@ fn of_queries(shown: usize, all: usize) -> String {
     }
 }
 
-/// A name as pictures have room for it. Names of one log often begin alike, as addresses do: the end of a long one is kept.
+/// Shortens a name for figures. Names of one log, such as addresses, often begin alike, so the end of a long name is kept too.
 fn short(whole: &UnsplitLog, id: Id) -> String {
     let name = whole.counts.names().name(id);
-    let seen = |letter| if has_invisible(letter) { "?" } else { letter };
-    let letters: Vec<&str> = letters(&name).into_iter().map(seen).collect();
+    let visible = |letter| if has_invisible(letter) { "?" } else { letter };
+    let letters: Vec<&str> = letters(&name).into_iter().map(visible).collect();
     if letters.len() <= LONGEST_NAME {
         return letters.concat();
     }

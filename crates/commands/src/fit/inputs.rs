@@ -1,8 +1,8 @@
-//! The files that are fitted: each once, with its SHA-256, and with a copy of what can be read only once.
+//! The input files of a fit, with their SHA-256, and with copies of inputs that can be read only once.
 //!
-//! The digests are part of the fit's identity, so that the result of a log is not taken for that of a changed one. A file is hashed before it
-//! is read, and its size and time of change are compared when all was read. Standard input and pipes are copied into a temporary file without a
-//! name, which goes with the process however it ends, and are hashed on the way.
+//! The digests are part of the fit's identity, so a changed log is another fit. A file is hashed before it is read; its size and time of
+//! change are checked after the last reading. Standard input and pipes are hashed while they are copied into a temporary file without a
+//! name, which disappears when the process ends, in whatever way.
 
 use crate::progress::Progress;
 use anyhow::{Context as _, Result, bail};
@@ -15,40 +15,40 @@ use std::io::{Read, Seek as _, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// All files, in their order.
+/// All input files, in order.
 #[derive(Debug)]
 pub(super) struct Inputs(Vec<InputFile>);
 
 #[derive(Debug)]
 struct InputFile {
     path: PathBuf,
-    /// Of what can be read only once.
+    /// A copy, if the input can be read only once.
     copy: Option<File>,
     bytes: u64,
     /// In hexadecimal.
     sha256: String,
-    /// When the file was hashed.
+    /// The file's time of change when it was hashed.
     modified: Option<SystemTime>,
 }
 
-/// Bytes that are hashed in one go.
+/// The number of bytes that are hashed at once.
 const BLOCK: usize = 1 << 18;
 const MEGABYTE: u64 = 1_000_000;
 
 impl Inputs {
-    /// Hashes files, and copies those that can be read only once; `tell` is told of copies.
+    /// Hashes files, and copies those that can be read only once. `tell` receives notes for the user.
     ///
     /// # Errors
     ///
-    /// A file that is named twice, or cannot be read; a copy that cannot be kept.
+    /// A file is named twice or cannot be read; a copy cannot be written.
     pub(super) fn open(paths: Vec<PathBuf>, quiet: bool, tell: impl Fn(&str)) -> Result<Self> {
         let mut canonical: Vec<(PathBuf, &Path)> = Vec::new();
         for path in &paths {
-            // A pipe has no path, and what is not there is told when it is opened.
+            // A pipe has no canonical path. A missing file is reported when it is opened.
             let of_path = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
             if let Some((_, first)) = canonical.iter().find(|(other, _)| *other == of_path) {
                 let (first, path) = (first.display(), path.display());
-                bail!("{first} and {path}: the same file twice, of which everything would be counted twice");
+                bail!("{first} and {path}: the same file twice: everything in it would be counted twice");
             }
             canonical.push((of_path, path));
         }
@@ -68,11 +68,11 @@ impl Inputs {
         Ok(Self(files))
     }
 
-    /// For a reader, from the beginning; `watch` is told how many more bytes were read.
+    /// Opens all files for a reader, from the beginning. `watch` receives the number of bytes of each read.
     ///
     /// # Errors
     ///
-    /// A file that is no longer there.
+    /// A file no longer exists.
     pub(super) fn read<'a>(&'a self, watch: &'a (dyn Fn(u64) + Sync)) -> Result<Vec<Input<'a>>> {
         let input = |file: &'a InputFile| {
             let input = match &file.copy {
@@ -88,7 +88,7 @@ impl Inputs {
         self.0.iter().map(input).collect()
     }
 
-    /// Bytes of all files.
+    /// The number of bytes of all files.
     pub(super) fn bytes(&self) -> u64 {
         self.0.iter().map(|file| file.bytes).sum()
     }
@@ -99,11 +99,11 @@ impl Inputs {
         self.0.iter().map(of_file).collect()
     }
 
-    /// Refuses what was read if a file is no longer the one that was hashed.
+    /// Checks that no file has changed since it was hashed.
     ///
     /// # Errors
     ///
-    /// A file changed.
+    /// A file has changed.
     pub(super) fn check_unchanged(&self) -> Result<()> {
         for file in self.0.iter().filter(|file| file.copy.is_none()) {
             let unchanged = fs::metadata(&file.path)
@@ -155,7 +155,7 @@ impl InputFile {
     }
 }
 
-/// The SHA-256 in hexadecimal, and the number of bytes, which `also` gets, too.
+/// The SHA-256 in hexadecimal and the number of bytes of an input. `also` gets every block of it.
 fn hash(
     from: &mut impl Read,
     mut also: impl FnMut(&[u8]) -> std::io::Result<()>,
@@ -175,12 +175,12 @@ fn hash(
     }
 }
 
-/// `-`, unless a file is called so.
+/// Whether a path is `-` and no file has that name.
 fn is_standard_input(path: &Path) -> bool {
     path == Path::new("-") && !path.exists()
 }
 
-/// What messages call a file.
+/// The name of a file in messages.
 fn name(path: &Path) -> String {
     if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() }
 }

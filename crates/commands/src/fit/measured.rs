@@ -1,4 +1,4 @@
-//! The users of a log for a paper's experiment: position-based models of its queries, fitted as `fit` does and written beside the report.
+//! Fits the users of a log for a paper's experiment: position-based models of its queries, made by `fit` and written beside the report.
 
 use super::arguments::{Arguments, HowToRead};
 use super::{Outcome, fit_and_write};
@@ -7,12 +7,12 @@ use click_logs::fit::{Fit, QueryFit, Users, rank_one_svd};
 use experiment::{FittedQuery, Queries};
 use std::path::{Path, PathBuf};
 
-/// Fits a log's queries; they are ordered by the number of items, then of impressions, as papers list them. Nothing is written if
-/// `may_write`, told the SHA-256 of the parameters, refuses.
+/// Fits the queries of a log. They are ordered by the number of items, then of impressions, as papers list them. `may_write` gets the
+/// SHA-256 of the parameters; if it refuses, nothing is written.
 ///
 /// # Errors
 ///
-/// The log cannot be read, nothing of it passes, or the directory `out` is another fit's.
+/// The log cannot be read, nothing passes the filter, or the directory `out` belongs to another fit.
 pub(crate) fn queries_of_log(
     log: &Path,
     how: &HowToRead,

@@ -1,4 +1,5 @@
-//! What `fit` says when it is done: what was read, which model predicts best, what the log cannot tell, where the results are.
+//! The overview that `fit` prints at the end: counts of what was read, the comparison of models, warnings, and the directory of the
+//! results.
 
 use super::SPEC;
 use super::arguments::Arguments;
@@ -16,7 +17,7 @@ pub(super) struct Overview<'a> {
     pub(super) whole: &'a UnsplitLog,
     pub(super) fits: &'a [Fit],
     pub(super) comparison: Option<&'a Comparison>,
-    /// Whose users are simulated.
+    /// The model of the users in the spec.
     pub(super) users: Option<&'a Choice>,
     pub(super) simulable: Option<Simulable<'a>>,
 }
@@ -64,13 +65,13 @@ impl fmt::Display for Overview<'_> {
     }
 }
 
-/// A difference and its standard error in brackets.
+/// A difference, with its standard error in parentheses.
 fn with_error(difference: Difference) -> String {
     let error = difference.standard_error.map_or("?".to_owned(), |error| fixed(error, 5));
     format!("{} ({error})", fixed(difference.mean, 5))
 }
 
-/// A word for a shell: in quotation marks where it is not one as it stands.
+/// A word for a shell, in quotation marks if necessary.
 fn for_a_shell(word: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "/._-+=:,@%".contains(letter);
     if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
@@ -80,7 +81,7 @@ fn names(models: &[Model]) -> String {
     models.iter().map(|model| model.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// Items shown in all sessions of a query.
+/// The number of impressions in all sessions of a query.
 fn impressions(query: QuerySessions<'_>) -> u64 {
     let of_list = |list: ListSessions<'_>| {
         list.items().len() as u64 * list.patterns().iter().map(|pattern| pattern.sessions).sum::<u64>()

@@ -1,29 +1,29 @@
-//! What a comparison says, as JSON: `comparison.json`. What is not known is left out or null.
+//! `comparison.json`: the comparison of models. Unknown values are left out or null.
 
 use super::arguments::Arguments;
 use anyhow::Result;
 use click_logs::fit::{Choice, Comparison, Difference, Score};
 use serde::Serialize;
 
-/// `comparison.json`.
+/// The content of `comparison.json`.
 #[derive(Debug, Serialize)]
 pub(super) struct ComparisonRecord {
     schema: u32,
-    /// One session in `held_out` was held out; one impression where lines are no sessions.
+    /// One session in `held_out` was held out; one impression if lines are not sessions.
     held_out: u64,
     seed: u64,
-    /// Standard errors are clustered by `session`, or by `cell` where there are no sessions.
+    /// Standard errors are clustered by `session`, or by `cell` without sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     clusters: Option<ClustersRecord>,
-    /// Differences of more standard errors are taken for real.
+    /// Models are told apart if they differ by more than this number of standard errors.
     told_apart_at: f64,
-    /// Of all models.
+    /// The choice among all models.
     #[serde(skip_serializing_if = "Option::is_none")]
     choice: Option<ChoiceRecord>,
-    /// Of those whose users can be simulated: the model of `spec.toml`.
+    /// The choice among models whose users can be simulated: the model of `spec.toml`.
     #[serde(skip_serializing_if = "Option::is_none")]
     users: Option<ChoiceRecord>,
-    /// The best first; none at all where nothing was held out.
+    /// All models, the best first; empty if nothing was held out.
     models: Vec<ScoreRecord>,
 }
 
@@ -35,11 +35,11 @@ struct ClustersRecord {
 
 #[derive(Debug, Serialize)]
 struct ChoiceRecord {
-    /// The simplest of those alike.
+    /// The chosen model: the simplest of `alike`.
     model: &'static str,
-    /// The one that predicted best.
+    /// The model with the best predictions.
     best: &'static str,
-    /// Not told apart from the best, itself among them; the simplest first.
+    /// The models that are not told apart from the best, and the best itself; the simplest first.
     alike: Vec<&'static str>,
 }
 
@@ -48,7 +48,7 @@ struct ScoreRecord {
     model: &'static str,
     impressions: u64,
     log_likelihood: f64,
-    /// The log-likelihood less that of the best model.
+    /// The log-likelihood minus that of the best model.
     difference: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     difference_se: Option<f64>,
@@ -113,7 +113,7 @@ impl ChoiceRecord {
     }
 }
 
-/// A file's content.
+/// The content of a file.
 pub(super) fn to_json(record: &impl Serialize) -> Result<Vec<u8>> {
     let mut text = serde_json::to_vec_pretty(record)?;
     text.push(b'\n');

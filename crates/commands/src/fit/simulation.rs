@@ -1,4 +1,4 @@
-//! `spec.toml`: the users of the log as an experiment that `simulate` runs as it is, an instance a fitted query.
+//! `spec.toml`: an experiment with the users of the log, one instance for each fitted query. `simulate` can run it unchanged.
 
 use super::arguments::Arguments;
 use super::source::UnsplitLog;
@@ -8,7 +8,7 @@ use experiment::models::UserModel;
 use experiment::spec::{quoted, title_fault};
 use experiment::{Experiment, Instance, Instances};
 
-/// Queries that a spec has; more than a reader looks at, and as many as are read in a moment.
+/// The maximal number of queries in a spec.
 const QUERIES: usize = 1000;
 
 /// A fit whose users can be simulated.
@@ -16,7 +16,7 @@ const QUERIES: usize = 1000;
 pub(super) struct Simulable<'a> {
     fit: &'a Fit,
     model: &'static str,
-    /// Policies to begin with.
+    /// A first choice of policies.
     policies: &'static [&'static str],
 }
 
@@ -26,7 +26,7 @@ impl<'a> Simulable<'a> {
         fits.iter().any(|fit| fit.model() == model && Self::new(fit).is_some())
     }
 
-    /// The fit that was chosen for its users; without a comparison the first that has some.
+    /// The fit of the chosen model; without a comparison the first fit whose users can be simulated.
     pub(super) fn chosen(fits: &'a [Fit], users: Option<&Choice>) -> Option<Self> {
         let chosen = users.and_then(|users| fits.iter().find(|fit| fit.model() == users.model));
         chosen.and_then(Self::new).or_else(|| fits.iter().find_map(Self::new))
@@ -50,7 +50,7 @@ impl<'a> Simulable<'a> {
     ///
     /// # Errors
     ///
-    /// None, unless this program builds what it does not take.
+    /// Never for valid fits.
     pub(super) fn spec(self, arguments: &Arguments, whole: &UnsplitLog) -> Result<String> {
         let Self { fit, model, policies } = self;
         let queries = fit.queries();
@@ -71,7 +71,7 @@ impl<'a> Simulable<'a> {
             let of_query = fit.users(query, n_positions).context("a query without users")?;
             comments.push(comments_on(query, &of_query, whole));
             let name = whole.counts.names().name(query.id).into_owned();
-            // `simulate` does not take every text for a name.
+            // A name that `simulate` would refuse is left out.
             users.push((Some(name).filter(|name| title_fault(name).is_none()), of_query));
         }
         let instances = match fit {
@@ -97,7 +97,7 @@ impl<'a> Simulable<'a> {
     }
 }
 
-/// Kinds of users with their names.
+/// Instances with the names of their queries.
 fn instances<M: UserModel>(
     users: Vec<(Option<String>, Users)>,
     of: impl Fn(Users) -> Option<M>,
@@ -106,7 +106,7 @@ fn instances<M: UserModel>(
     users.into_iter().filter_map(instance).collect::<Vec<_>>().into()
 }
 
-/// What the log calls the items, and its positions where users read them in another order.
+/// Comments on an instance: the names of its items in the log, and the log's positions if they had to be sorted.
 fn comments_on(query: &QueryFit, users: &Users, whole: &UnsplitLog) -> Vec<String> {
     let names = whole.counts.names();
     let items: Vec<String> = query.items.iter().map(|item| quoted(&names.name(item.item))).collect();

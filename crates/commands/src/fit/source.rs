@@ -1,4 +1,4 @@
-//! The log: which models it can be asked about, what is fitted, and what is held out.
+//! Reads the log: the models that it supports, the data to fit, and the held-out part.
 
 use super::arguments::{Arguments, SettingSource};
 use super::inputs::Inputs;
@@ -13,66 +13,68 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where counts and sessions come from.
+/// The source of counts and sessions.
 #[derive(Debug)]
 pub(super) struct Source {
     reader: Reader,
     is_parquet: bool,
-    /// Whether the files are counts already, a cell a line.
+    /// Whether the files are counts, one line for each cell.
     counted: bool,
     threads: NonZeroUsize,
     models: Vec<Model>,
-    /// Models that `all` means and the log cannot be asked about.
+    /// Models that `all` would include but the log does not support.
     left_out: Vec<Model>,
     filter: Filter,
     held_out: u64,
     seed: u64,
     quiet: bool,
-    told_by: SettingSource,
+    settings_from: SettingSource,
 }
 
-/// All of the log that passes the filter.
+/// The whole log after the filter.
 #[derive(Debug)]
 pub(super) struct UnsplitLog {
-    /// What was read.
+    /// Counts of what was read and skipped.
     pub(super) report: ReadReport,
-    /// Queries of the log.
+    /// Number of queries of the log, before the filter.
     pub(super) n_queries: usize,
-    /// The cells that pass.
+    /// The cells that pass the filter.
     pub(super) counts: Counts,
-    /// The sessions of the queries that pass, where a model needs them.
+    /// The sessions of the queries that pass, if a model needs them.
     pub(super) sessions: Sessions,
 }
 
-/// The log in two parts.
+/// The log in two parts: one for fits, one to compare them on.
 #[derive(Debug)]
 pub(super) struct SplitLog {
-    /// For fits.
+    /// Counts for fits.
     pub(super) counts: Counts,
-    /// For fits.
+    /// Sessions for fits.
     pub(super) sessions: Sessions,
-    /// To compare them on.
+    /// The held-out part.
     pub(super) held_out: HeldOut,
 }
 
-/// All models that `all` means.
+/// The models of `--model all`.
 const ALL: [Model; 5] = [Model::Pbm, Model::Cascade, Model::Dcm, Model::Ubm, Model::Sdbn];
 
 impl Source {
+    /// Checks the arguments, and prepares a reader.
+    ///
     /// # Errors
     ///
-    /// Arguments that do not go together.
+    /// The arguments do not go together.
     pub(super) fn new(arguments: &Arguments) -> Result<Self> {
         let format = format(arguments)?;
         let counted = !arguments.counts.is_empty();
-        let no_order = match arguments.format {
-            None => Some("counts do not tell".to_owned()),
+        let no_sessions = match arguments.format {
+            None => Some("counts have none".to_owned()),
             Some(_) if !format.has_sessions() => Some(format!(
-                "this log does not tell: give one of format {}, or a table whose --columns have session=..",
+                "this log has none: give one of format {}, or a table with session=.. in --columns",
                 with_sessions()
             )),
             Some(_) if arguments.positions.is_some() => {
-                Some("--positions cuts short: leave it out".to_owned())
+                Some("--positions cuts them short: leave it out".to_owned())
             }
             Some(_) => None,
         };
@@ -80,9 +82,9 @@ impl Source {
         for name in &arguments.model {
             let asked = name.model();
             for model in asked.map_or(ALL.to_vec(), |model| vec![model]) {
-                match no_order.as_ref().filter(|_| model.needs_sessions()) {
+                match no_sessions.as_ref().filter(|_| model.needs_sessions()) {
                     Some(why) if asked.is_some() => bail!(
-                        "--model {model}: it is fitted from whole sessions, in their order, which {why}; or fit pbm"
+                        "--model {model}: it needs whole sessions with their lists in order, and {why}; or fit pbm"
                     ),
                     Some(_) if !left_out.contains(&model) => left_out.push(model),
                     None if !models.contains(&model) => models.push(model),
@@ -106,7 +108,7 @@ impl Source {
         if arguments.first_position == 0 {
             if arguments.format.is_some_and(|format| !format.names_columns()) {
                 bail!(
-                    "--first-position: only for --format {} and for --counts, the other formats say from where positions count",
+                    "--first-position: only for --format {} and for --counts; the other formats define the first position",
                     with_named_columns()
                 );
             }
@@ -126,11 +128,11 @@ impl Source {
             held_out: arguments.held_out,
             seed: arguments.seed,
             quiet: arguments.quiet,
-            told_by: arguments.told_by,
+            settings_from: arguments.settings_from,
         })
     }
 
-    /// Reads the files, and shows how far it is.
+    /// Reads the files, and shows progress.
     fn read(&self, reader: &Reader, inputs: &Inputs, what: &str) -> Result<Log> {
         const MEGABYTE: u64 = 1_000_000;
         let progress = Progress::start(what, inputs.bytes().div_ceil(MEGABYTE), "MB", self.quiet);
@@ -143,7 +145,7 @@ impl Source {
             }
         };
         let inputs = inputs.read(&watch)?;
-        let read = || reader.read_inputs(inputs).map_err(|error| self.told(&error));
+        let read = || reader.read_inputs(inputs).map_err(|error| self.with_remedy(&error));
         if self.is_parquet { without_panic_messages(read) } else { read() }
     }
 
@@ -152,12 +154,12 @@ impl Source {
         &self.models
     }
 
-    /// Models that were meant and cannot be fitted.
+    /// Models that `all` would include but the log does not support.
     pub(super) fn left_out(&self) -> &[Model] {
         &self.left_out
     }
 
-    /// Threads that read.
+    /// The number of threads that read.
     pub(super) fn threads(&self) -> usize {
         self.threads.get()
     }
@@ -171,22 +173,22 @@ impl Source {
         let log = self.read(&self.reader, inputs, "reading")?;
         let n_queries = log.counts.n_queries();
         if n_queries == 0 {
-            bail!("nothing to fit: nothing was shown in all of the log: {}", log.report);
+            bail!("nothing to fit: the log has no impressions: {}", log.report);
         }
         let counts = log.counts.filtered(&self.filter);
         if counts.n_queries() == 0 {
-            let options = match self.told_by {
+            let options = match self.settings_from {
                 SettingSource::CommandLine => {
                     ": lower --min-items, --min-impressions, --min-total-impressions or --positions"
                 }
-                SettingSource::Experiment => ", as the experiment asks (`[log]`)",
+                SettingSource::Experiment => ", as the experiment requires (`[log]`)",
             };
-            let in_all = match self.filter.min_total_impressions {
+            let in_total = match self.filter.min_total_impressions {
                 0 => String::new(),
-                total => format!(" and {total} in all"),
+                total => format!(" and {total} in total"),
             };
             bail!(
-                "nothing to fit: none of {n_queries} queries has {} items with {} impressions at every one of {} positions{in_all}{options}",
+                "nothing to fit: none of {n_queries} queries has {} items with {} impressions at each of {} positions{in_total}{options}",
                 self.filter.min_items,
                 self.filter.min_impressions,
                 self.filter.n_positions.unwrap_or_else(|| log.counts.n_positions()),
@@ -196,8 +198,8 @@ impl Source {
         Ok(UnsplitLog { report: log.report, n_queries, counts, sessions })
     }
 
-    /// Reads everything again and holds a part out; nothing where one of the parts is empty. Sessions are held out whole, with items
-    /// that do not pass the filter, too, and then all models are fitted to all items of the queries that pass.
+    /// Reads everything again and holds a part out. `None` if one of the parts is empty. Sessions are held out whole, including items that
+    /// do not pass the filter; then all models are fitted to all items of the queries that pass.
     ///
     /// # Errors
     ///
@@ -208,10 +210,13 @@ impl Source {
             let held_out = HeldOut { counts: held_out, sessions: Sessions::default() };
             SplitLog { counts, sessions: Sessions::default(), held_out }
         } else {
-            let reader =
-                self.reader.clone().hold_out(self.held_out, self.seed).map_err(|error| self.told(&error))?;
+            let reader = self
+                .reader
+                .clone()
+                .hold_out(self.held_out, self.seed)
+                .map_err(|error| self.with_remedy(&error))?;
             let log = self.read(&reader, inputs, "reading again")?;
-            // Names are numbered in the order of those that were met: the two readings would not speak of the same.
+            // Queries and items are numbered in the order of the log, so identifiers of a changed log would differ.
             if log.report != whole.report {
                 bail!("the log changed between two readings: fit a copy of it");
             }
@@ -238,9 +243,9 @@ impl Source {
         Ok((!empty).then_some(apart))
     }
 
-    /// The library's message is the whole of it: it has what the system said, too.
-    fn told(&self, error: &click_logs::Error) -> anyhow::Error {
-        match (self.told_by, error.kind()) {
+    /// The library's message, which includes the system's, with an option that may help.
+    fn with_remedy(&self, error: &click_logs::Error) -> anyhow::Error {
+        match (self.settings_from, error.kind()) {
             (SettingSource::CommandLine, ErrorKind::Line(Fault::UnexpectedHeader)) => {
                 anyhow!("{error}: give --format delimited --columns query=..,item=..,position=..,click=..")
             }
@@ -248,14 +253,14 @@ impl Source {
                 anyhow!("{error}; if they count from 0, give --first-position 0")
             }
             (SettingSource::CommandLine, ErrorKind::Line(Fault::ClicksAboveImpressions { .. })) => {
-                anyhow!("{error}; give --clip-clicks to count as many clicks as impressions")
+                anyhow!("{error}; give --clip-clicks to clip clicks to impressions")
             }
             _ => anyhow!(error.to_string()),
         }
     }
 }
 
-/// The cells that others have, too.
+/// The cells of `counts` that `others` also have.
 fn passing(counts: &Counts, others: &Counts) -> Counts {
     let mut of_query: Option<(click_logs::Id, Vec<click_logs::Cell>)> = None;
     counts.restricted(|query, cell| {
@@ -278,16 +283,18 @@ fn format(arguments: &Arguments) -> Result<Format> {
         return match n_parquet {
             0 => Ok(Format::counts()),
             all if all == arguments.counts.len() => Format::parquet(COUNTS).map_err(settings),
-            _ => bail!("--counts: some of the files are Parquet and some are not: fit files of one kind"),
+            _ => {
+                bail!("--counts: some of the files are Parquet and some are not: expected files of one kind")
+            }
         };
     };
     match columns {
         None if format.names_columns() => {
-            bail!("--columns: say which column is what, query=..,item=..,position=..,click=.. (see --help)")
+            bail!("--columns: missing: expected query=..,item=..,position=..,click=.. (see --help)")
         }
         Some(_) if !format.names_columns() => {
             bail!(
-                "--columns: only for --format {}, the other formats say which column is what",
+                "--columns: only for --format {}; the other formats define their columns",
                 with_named_columns()
             )
         }
@@ -295,20 +302,20 @@ fn format(arguments: &Arguments) -> Result<Format> {
     }
 }
 
-/// The formats whose columns the user names, for readers.
+/// The names of the formats that need `--columns`, for readers.
 fn with_named_columns() -> String {
     formats::names(FormatRow::names_columns).join(" and ")
 }
 
-/// The formats that tell sessions in every log, for readers.
+/// The names of the formats that always have sessions, for readers.
 fn with_sessions() -> String {
     formats::names(|row| row.sessions == SessionsOf::Log).join(" or ")
 }
 
-/// The columns of counts.
+/// The columns of a table of counts.
 const COUNTS: &str = "query=query,item=item,position=position,click=clicks,impressions=impressions";
 
-/// The library that decodes Parquet may panic where a file is damaged. The reader makes an error of it, and that is what the user is to see.
+/// Suppresses the messages of panics. The Parquet library may panic on a damaged file; the reader turns that into an error for the user.
 fn without_panic_messages<T>(read: impl FnOnce() -> T) -> T {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
@@ -317,10 +324,10 @@ fn without_panic_messages<T>(read: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Whether it is Parquet, by its first bytes, or at least by its name.
+/// Whether a file is Parquet, by its first bytes or its name.
 fn is_parquet(path: &Path) -> bool {
     let mut beginning = [0; 4];
-    // A pipe can be read once.
+    // A pipe can be read only once, so its bytes are not checked.
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
     let of_content = is_file
         && File::open(path).and_then(|mut file| file.read_exact(&mut beginning)).is_ok()

@@ -1,8 +1,8 @@
-//! What a fit says, as tables for other programs: `parameters.csv`, `comparison.csv`, `counts.csv`.
+//! Tables for other programs: `parameters.csv`, `comparison.csv`, `counts.csv`.
 //!
-//! Names come from a log, which strangers may have written into. `parameters.csv` is to be looked at: what steers a terminal is escaped in
-//! its names, as `\u{1b}`, and what a spreadsheet would work out as a formula has an apostrophe before it, as a spreadsheet writes text. The
-//! names as they are stand in `parameters.json`, and in `counts.csv`, which is to be read back.
+//! Names come from a log and cannot be trusted. `parameters.csv` is made to be viewed: characters that control a terminal are escaped in
+//! the form `\u{1b}`, and a name that a spreadsheet would evaluate as a formula has an apostrophe before it. `parameters.json`, and
+//! `counts.csv`, which can be read back, have the names unchanged.
 
 use crate::terminal;
 use anyhow::Result;
@@ -11,11 +11,11 @@ use click_logs::{Counts, QueryCounts};
 
 type Table = csv::Writer<Vec<u8>>;
 
-/// `parameters.csv`: a row a parameter. Those of positions of all queries together have no query.
+/// `parameters.csv`: one row for each parameter. Parameters of positions that all queries share have no query.
 ///
 /// # Errors
 ///
-/// Never in memory, but the writer could.
+/// Never, since the table is written to memory; the type is the writer's.
 pub(super) fn parameters(counts: &Counts, fits: &[Fit]) -> Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_record([
@@ -43,11 +43,11 @@ pub(super) fn parameters(counts: &Counts, fits: &[Fit]) -> Result<Vec<u8>> {
             let name = shown(&names.name(query.id));
             let (satisfaction, own) = (fit.satisfaction(query.id), fit.own_positions(query.id));
             for (place, item) in query.items.iter().enumerate() {
-                let seen = Some((item.clicks, item.impressions));
+                let counts = Some((item.clicks, item.impressions));
                 let of = shown(&names.name(item.item));
-                row(&mut table, fit.model(), &name, "attraction", [&of, "", ""], &item.attraction, seen)?;
+                row(&mut table, fit.model(), &name, "attraction", [&of, "", ""], &item.attraction, counts)?;
                 if let Some(satisfaction) = satisfaction.get(place) {
-                    row(&mut table, fit.model(), &name, "satisfaction", [&of, "", ""], satisfaction, seen)?;
+                    row(&mut table, fit.model(), &name, "satisfaction", [&of, "", ""], satisfaction, counts)?;
                 }
             }
             if !own.is_empty() {
@@ -62,14 +62,14 @@ pub(super) fn parameters(counts: &Counts, fits: &[Fit]) -> Result<Vec<u8>> {
     Ok(table.into_inner()?)
 }
 
-/// A name as it may be shown.
+/// A name that can be viewed safely.
 fn shown(name: &str) -> String {
     let name = terminal::in_line(name);
     let apostrophe = if is_formula(&name) { "'" } else { "" };
     format!("{apostrophe}{name}")
 }
 
-/// Whether a spreadsheet would take a text for a formula: by its beginning, unless it is just a number.
+/// Whether a spreadsheet would evaluate a text as a formula, by its first character. A plain number is not a formula.
 fn is_formula(text: &str) -> bool {
     text.starts_with(['=', '@']) || (text.starts_with(['+', '-']) && text.parse::<f64>().is_err())
 }
@@ -79,27 +79,27 @@ fn add(by_position: &mut [(u64, u64)], cell: click_logs::Cell) {
     by_position[cell.position].1 += cell.impressions;
 }
 
-/// The rows of positions, with clicks and impressions at each.
+/// Writes the rows of positions; `counts` has clicks and impressions at each.
 fn positions(
     table: &mut Table,
     fit: &Fit,
     query: &str,
     estimates: &[Estimate],
-    seen: &[(u64, u64)],
+    counts: &[(u64, u64)],
 ) -> Result<()> {
     let kind = if fit.model() == Model::Dcm { "leave" } else { "examination" };
     for ((position, last_click), estimate) in fit.model().places(estimates.len()).zip(estimates) {
         let (at, browsing) = ((position + 1).to_string(), fit.model() == Model::Ubm);
         let after =
             if browsing { last_click.map_or(0, |click| click + 1).to_string() } else { String::new() };
-        // How often the last click stood there is not counted.
-        let seen = seen.get(position).copied().filter(|_| !browsing);
-        row(table, fit.model(), query, kind, ["", &at, &after], estimate, seen)?;
+        // Counts are not split by the position of the last click.
+        let counts = counts.get(position).copied().filter(|_| !browsing);
+        row(table, fit.model(), query, kind, ["", &at, &after], estimate, counts)?;
     }
     Ok(())
 }
 
-/// A row; `place` is item, position and last click.
+/// Writes a row. `place` is item, position and last click; `counts` is clicks and impressions.
 fn row(
     table: &mut Table,
     model: Model,
@@ -107,7 +107,7 @@ fn row(
     kind: &str,
     place: [&str; 3],
     estimate: &Estimate,
-    seen: Option<(u64, u64)>,
+    counts: Option<(u64, u64)>,
 ) -> Result<()> {
     let interval = estimate.interval;
     let numbers = [
@@ -117,17 +117,17 @@ fn row(
         interval.map(|ends| ends.1),
     ];
     let numbers = numbers.map(|number| number.map(|number| number.to_string()).unwrap_or_default());
-    let seen = [seen.map(|seen| seen.0), seen.map(|seen| seen.1)];
-    let seen = seen.map(|count| count.map(|count| count.to_string()).unwrap_or_default());
+    let counts = [counts.map(|counts| counts.0), counts.map(|counts| counts.1)];
+    let counts = counts.map(|count| count.map(|count| count.to_string()).unwrap_or_default());
     let words = [model.name(), query, kind, place[0], place[1], place[2]];
-    Ok(table.write_record(words.into_iter().chain(numbers.iter().chain(&seen).map(String::as_str)))?)
+    Ok(table.write_record(words.into_iter().chain(numbers.iter().chain(&counts).map(String::as_str)))?)
 }
 
-/// `comparison.csv`: a row a model, and a row a model and rank. Differences are those from the first model, the best one.
+/// `comparison.csv`: one row for each model, and one for each model and rank. Differences are from the first model, the best one.
 ///
 /// # Errors
 ///
-/// Never in memory, but the writer could.
+/// Never, since the table is written to memory; the type is the writer's.
 pub(super) fn comparison(comparison: Option<&Comparison>) -> Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_record([
@@ -173,11 +173,11 @@ pub(super) fn comparison(comparison: Option<&Comparison>) -> Result<Vec<u8>> {
     Ok(table.into_inner()?)
 }
 
-/// `counts.csv`: the cells that were fitted, as `--counts` reads them.
+/// `counts.csv`: the fitted cells, in the form that `--counts` reads.
 ///
 /// # Errors
 ///
-/// Never in memory, but the writer could.
+/// Never, since the table is written to memory; the type is the writer's.
 pub(super) fn counts(counts: &Counts) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     counts.write_csv(&mut text)?;
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_no_formulas_and_steer_nothing() {
+    fn names_are_not_formulas_and_do_not_control_a_terminal() {
         for (name, expected) in [
             ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
             ("+1+cmd", "'+1+cmd"),
@@ -198,7 +198,7 @@ mod tests {
             ("\t=1", "\\t=1"),
             ("\r=1", "\\r=1"),
             ("a\u{1b}[2Jb", "a\\u{1b}[2Jb"),
-            // A number is no formula, and other names stay as they are.
+            // A number is not a formula, and other names are unchanged.
             ("-5", "-5"),
             ("+4.5e3", "+4.5e3"),
             ("'quoted", "'quoted"),

@@ -1,17 +1,17 @@
-//! A preference matrix from interleaved comparisons of the features of a LETOR collection.
+//! Estimates a preference matrix from interleaved comparisons of the features of a LETOR collection.
 //!
-//! Written to the directory:
+//! Files in the directory:
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
-//! | `preferences.csv` | the matrix, a line a row |
-//! | `counts.csv` | a row a pair of features, by their numbers in the file: comparisons won by either, ties, the estimate and its interval |
-//! | `progress.json` | the pairs that are done, while the others are being compared and afterwards |
+//! | `preferences.csv` | the matrix, one line for each row |
+//! | `counts.csv` | one row for each pair of features: comparisons won by each, ties, the estimate and its interval |
+//! | `progress.json` | the pairs that are done; it is kept afterwards |
 //! | `manifest.json` | collection with its SHA-256, interleaving, user, comparisons and seed, and the SHA-256 of the files |
 //!
-//! Killed and started again, it goes on with the pairs that are left, and gives the same bytes: every pair has random numbers of its own.
-//! A directory with files of others, or with the progress of other rankings or settings, is refused, and so is one where another run is
-//! under way.
+//! A run that was killed continues with the remaining pairs when it is started again. The result has the same bytes, since every pair has
+//! its own random numbers. A directory is refused if it has files that this program did not write, the progress of other rankings or
+//! settings, or another run in progress.
 
 use super::sampling::pairs;
 use crate::progress::Progress as Display;
@@ -34,22 +34,22 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// How a matrix is estimated.
+/// The options for estimating a matrix.
 #[derive(Debug, Clone, PartialEq, Eq, Default, clap::Args)]
 pub(crate) struct EstimateArguments {
-    /// How two rankings become one list [default: probabilistic]
+    /// Method that makes one list of two rankings [default: probabilistic]
     #[arg(long, value_enum)]
     interleaving: Option<Interleaving>,
-    /// Who clicks [default: navigational]
+    /// Click behaviour of the simulated user [default: navigational]
     #[arg(long, value_enum)]
     user: Option<User>,
-    /// Comparisons of each pair of rankers [default: 4000]
+    /// Number of comparisons of each pair of rankers [default: 4000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     comparisons: Option<u64>,
-    /// Documents of a list [default: 10]
+    /// Number of documents of a list [default: 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     list_length: Option<u16>,
-    /// Seed of clicks, interleavings and ties [default: 1]
+    /// Seed of clicks, interleaving and ties [default: 1]
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
 }
@@ -91,16 +91,16 @@ impl EstimateArguments {
     }
 }
 
-/// Pairs that are compared between two looks at what is done.
+/// The number of pairs that are compared between two writes of the progress.
 const PAIRS_AT_ONCE: usize = 64;
-/// The state.
+/// The progress of an estimation.
 const PROGRESS: &str = "progress.json";
-/// The estimate.
+/// The estimated matrix.
 const MATRIX: &str = "preferences.csv";
 /// The comparisons that it was made from.
 const COUNTS: &str = "counts.csv";
 
-/// A matrix that was estimated, and the directory that it belongs in.
+/// An estimated matrix, and the directory for it.
 #[derive(Debug)]
 pub(crate) struct Estimate {
     file: MatrixFile,
@@ -112,11 +112,11 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
-    /// Estimates the matrix of the collection in a file, or of the synthetic one; what is done is kept in `out` while it is not complete.
+    /// Estimates the matrix of the collection in a file, or of the synthetic one. The progress is kept in `out`.
     ///
     /// # Errors
     ///
-    /// A collection that cannot be read, or with which nothing can be compared; a directory of something else, or in use.
+    /// The collection cannot be read, or has nothing to compare; the directory belongs to something else, or is in use.
     pub(crate) fn make(
         collection: Option<&Path>,
         arguments: &EstimateArguments,
@@ -164,12 +164,12 @@ impl Estimate {
         Ok(Self { file, preferences, output, canonical, started, threads: pool.current_num_threads() })
     }
 
-    /// The matrix.
+    /// The estimated matrix.
     pub(super) fn file(&self) -> &MatrixFile {
         &self.file
     }
 
-    /// The matrix.
+    /// The estimated matrix.
     pub(crate) fn into_file(self) -> MatrixFile {
         self.file
     }
@@ -183,7 +183,7 @@ impl Estimate {
     ///
     /// # Errors
     ///
-    /// They cannot be written.
+    /// A file cannot be written.
     pub(crate) fn write(&self, more: &[(&str, &[u8])]) -> Result<()> {
         let (counts, matrix) = (counts(&self.preferences)?, matrix(&self.preferences));
         let own: [(&str, &[u8]); 2] = [(COUNTS, counts.as_bytes()), (MATRIX, matrix.as_bytes())];
@@ -191,7 +191,7 @@ impl Estimate {
     }
 }
 
-/// What the estimate depends on, for the manifest.
+/// The settings that the estimate depends on, for the manifest.
 fn canonical(collection: Option<&Path>, arguments: &EstimateArguments, settings: &Settings) -> Result<Value> {
     let (name, digest) = match collection {
         Some(file) => (super::file_name(file), Some(digest(file)?)),
@@ -208,7 +208,7 @@ fn canonical(collection: Option<&Path>, arguments: &EstimateArguments, settings:
     }))
 }
 
-/// What an option's value is called on the command line.
+/// The name of an option's value on the command line.
 fn value_name<T: ValueEnum + Default>(value: Option<T>) -> Option<String> {
     Some(value.unwrap_or_default().to_possible_value()?.get_name().to_owned())
 }
@@ -221,7 +221,7 @@ fn digest(file: &Path) -> Result<String> {
     Ok(hexadecimal(&hash.finalize()))
 }
 
-/// What is done already.
+/// The progress of an earlier run, or the start.
 fn resumed(estimation: &Estimation<'_>, out: &Path) -> Result<Progress> {
     let file = out.join(PROGRESS);
     let bytes = match fs::read(&file) {
@@ -229,14 +229,14 @@ fn resumed(estimation: &Estimation<'_>, out: &Path) -> Result<Progress> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(estimation.start()),
         Err(error) => return Err(error).with_context(|| format!("{}: cannot be read", file.display())),
     };
-    let help = || {
+    let message = || {
         format!(
             "{}: is not the progress of this estimation: give another --out, or delete it",
             file.display()
         )
     };
-    let progress: Progress = serde_json::from_slice(&bytes).with_context(help)?;
-    estimation.check(&progress).with_context(help)?;
+    let progress: Progress = serde_json::from_slice(&bytes).with_context(message)?;
+    estimation.check(&progress).with_context(message)?;
     Ok(progress)
 }
 
@@ -246,7 +246,7 @@ fn matrix(preferences: &Preferences) -> String {
     preferences.matrix().iter().map(row).collect()
 }
 
-/// The outcomes as text, with intervals that hold at once.
+/// The comparisons as text, with intervals that hold simultaneously.
 fn counts(preferences: &Preferences) -> Result<String> {
     let mut text = "first,second,won_by_first,won_by_second,ties,estimate,lower,upper\n".to_owned();
     for pair in pairs(preferences)? {

@@ -1,4 +1,4 @@
-//! What a preference matrix is like: for a terminal, as JSON, as a page.
+//! The report of a preference matrix: for a terminal, as JSON, as a page.
 
 use super::sampling::Sampling;
 use crate::progress::Progress;
@@ -15,16 +15,16 @@ use report::{Shares, shares};
 use serde::Serialize;
 use std::fmt;
 
-/// How many of a list are printed.
+/// The maximal number of listed items.
 const SHOWN: usize = 8;
 
-/// What items are called.
+/// The names of items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Numbering {
     /// Rows of a matrix, from 0.
     Rows,
-    /// Features, by the numbers of their file: from 1, row 0 of the matrix first.
+    /// Features with the numbers of their file, from 1; feature 1 is row 0 of the matrix.
     Features,
 }
 
@@ -37,62 +37,62 @@ impl Numbering {
         }
     }
 
-    /// The names of the first of some items, and how many more there are.
+    /// The names of the first items of a list, and the number of further ones.
     pub(super) fn listed(self, rows: &[usize]) -> String {
-        let said: Vec<String> = rows.iter().take(SHOWN).map(|&row| self.name(row)).collect();
+        let names: Vec<String> = rows.iter().take(SHOWN).map(|&row| self.name(row)).collect();
         let more =
             if rows.len() > SHOWN { format!(" and {} more", rows.len() - SHOWN) } else { String::new() };
-        format!("{}{more}", said.join(", "))
+        format!("{}{more}", names.join(", "))
     }
 }
 
-/// Everything that is reported of a matrix. Numbers are rows from 0.
+/// The report of a matrix. Items are rows, numbered from 0.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct MatrixReport {
-    /// Where it comes from.
+    /// The source of the matrix.
     source: String,
-    /// What rows are called for readers.
+    /// The names of rows for readers.
     #[serde(skip)]
     numbering: Numbering,
     n_items: usize,
-    /// The item that beats all others; in an estimate only if the comparisons tell.
+    /// The item that beats all others. For an estimate it is given only if the comparisons are sufficient.
     condorcet_winner: Option<usize>,
     copeland: Copeland,
     borda: Borda,
-    /// The best lottery over items: the probability of each.
+    /// The best lottery over items: the probability of each item.
     von_neumann: Vec<f64>,
-    /// Every three items of which each beats the next, and the last the first.
+    /// The number of triples in which each item beats the next, and the last beats the first.
     n_three_cycles: usize,
-    /// Every item beats all that come after it.
+    /// The items in an order in which each beats all later ones, if there is one.
     total_order: Option<Vec<usize>>,
     strongly_transitive: bool,
-    /// What Beat the Mean has to be told.
+    /// The constant of relaxed stochastic transitivity, which Beat the Mean needs.
     gamma: Option<f64>,
-    /// The smallest gap of an item to the winner, and the largest.
+    /// The smallest and the largest gap of an item to the winner.
     gaps: Option<[f64; 2]>,
-    /// Of the random subsets of 1 item, 2 and so on, the share with a Condorcet winner.
+    /// The share of subsets of 1 item, of 2 items, and so on, with a Condorcet winner.
     condorcet_share: Vec<f64>,
-    /// The share in a total order, from 100,000 subsets of each size.
+    /// The share of subsets in a total order, from 100,000 subsets of each size.
     ordered_share: Vec<f64>,
-    /// The error of an estimate; none of a matrix that was given, which is taken as exact.
+    /// The error of an estimate; `None` for a given matrix, which is taken as exact.
     sampling: Option<Sampling>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Copeland {
     winners: Vec<usize>,
-    /// How many others a winner beats.
+    /// The number of other items that a winner beats.
     beaten: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Borda {
     winners: Vec<usize>,
-    /// With which probability a winner is preferred to another item drawn at random.
+    /// The probability that a winner is preferred to another item, drawn at random.
     score: f64,
 }
 
-/// All items but one.
+/// All other items, in words.
 pub(super) fn all_others(count: usize) -> String {
     if count == 1 { "the other one".to_owned() } else { format!("all {count} others") }
 }
@@ -102,11 +102,11 @@ fn numbers(items: &[ItemId]) -> Vec<usize> {
 }
 
 impl MatrixReport {
-    /// That of a matrix, and of the comparisons that it was estimated from, if it was. How far it is is shown unless `quiet`.
+    /// The report of a matrix, and of the comparisons that it was estimated from, if any. Shows progress unless `quiet`.
     ///
     /// # Errors
     ///
-    /// None for a matrix that was read.
+    /// Never for a valid matrix.
     pub(super) fn of(file: &MatrixFile, comparisons: Option<&Preferences>, quiet: bool) -> Result<Self> {
         let matrix: &PreferenceMatrix = file.matrix();
         let copeland = matrix.copeland_winners();
@@ -124,7 +124,7 @@ impl MatrixReport {
                 [least.min(gap), most.max(gap)]
             })
         });
-        // With hundreds of items that takes seconds, most of them the lottery: while nothing is done, no time is foreseen.
+        // With hundreds of items this takes seconds, mostly for the lottery.
         let display = Progress::start("preferences", 4, "parts of the report", quiet);
         let von_neumann = matrix.von_neumann_winner();
         display.add(1);
@@ -153,18 +153,18 @@ impl MatrixReport {
         })
     }
 
-    /// As JSON.
+    /// The content of `report.json`.
     ///
     /// # Errors
     ///
-    /// None for numbers that are finite.
+    /// Never for finite numbers.
     pub(super) fn to_json(&self) -> Result<String> {
         let mut text = serde_json::to_string_pretty(self).context("report.json cannot be written")?;
         text.push('\n');
         Ok(text)
     }
 
-    /// What is said, a line each: what it is, and its value.
+    /// The lines of the report: name and value of each property.
     fn lines(&self) -> Vec<(&'static str, String)> {
         let mut lines = self.winners();
         lines.push((
@@ -174,13 +174,13 @@ impl MatrixReport {
                 Sampling::error,
             ),
         ));
-        // What is not told apart goes into the rest as it was estimated.
+        // The structure is that of the estimate, in which pairs that are not told apart count too.
         let caveat = if self.sampling.is_some() { "of the estimate, error unknown: " } else { "" };
         lines.extend(self.structure().into_iter().map(|(what, value)| (what, format!("{caveat}{value}"))));
         lines
     }
 
-    /// Who wins, in three senses.
+    /// The winners in three senses.
     fn winners(&self) -> Vec<(&'static str, String)> {
         let others = self.n_items - 1;
         let Self { numbering, sampling, .. } = self;
@@ -196,18 +196,18 @@ impl MatrixReport {
         );
         let score = number::significant(self.borda.score, 4);
         let borda = format!("{}: score {score}", numbering.listed(&self.borda.winners));
-        let told = |of_numbers: String, told: &dyn Fn(&Sampling) -> String| match sampling {
-            Some(sampling) => format!("in the estimate {of_numbers}; {}", told(sampling)),
+        let with_certainty = |of_numbers: String, certainty: &dyn Fn(&Sampling) -> String| match sampling {
+            Some(sampling) => format!("in the estimate {of_numbers}; {}", certainty(sampling)),
             None => of_numbers,
         };
         vec![
             ("Condorcet winner", condorcet),
-            ("Copeland winner", told(copeland, &|sampling| sampling.copeland(*numbering))),
-            ("Borda winner", told(borda, &|sampling| sampling.borda(*numbering))),
+            ("Copeland winner", with_certainty(copeland, &|sampling| sampling.copeland(*numbering))),
+            ("Borda winner", with_certainty(borda, &|sampling| sampling.borda(*numbering))),
         ]
     }
 
-    /// What the matrix is like otherwise.
+    /// The other properties of the matrix.
     fn structure(&self) -> Vec<(&'static str, String)> {
         let four = |value: f64| number::significant(value, 4);
         let lottery = || {
@@ -215,14 +215,14 @@ impl MatrixReport {
                 self.von_neumann.iter().copied().enumerate().filter(|(_, share)| *share > 0.0).collect();
             shares.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             let name = |item| self.numbering.name(item);
-            let said =
+            let listed =
                 shares.iter().take(SHOWN).map(|(item, share)| format!("{} ({})", name(*item), four(*share)));
             let more = if shares.len() > SHOWN {
                 format!(" and {} more", shares.len() - SHOWN)
             } else {
                 String::new()
             };
-            format!("{}{more}", said.collect::<Vec<_>>().join(", "))
+            format!("{}{more}", listed.collect::<Vec<_>>().join(", "))
         };
         let mut lines = vec![("Von Neumann winner", lottery())];
         if let Some([least, most]) = self.gaps {
@@ -245,7 +245,7 @@ impl MatrixReport {
         lines
     }
 
-    /// Sizes of subsets of which shares are said: powers of two, the size of least share, and all items.
+    /// The sizes of subsets in the report: powers of two, the size with the smallest share, and all items.
     fn sizes(&self) -> Vec<usize> {
         let mut sizes: Vec<usize> = std::iter::successors(Some(2), |size| Some(size * 2))
             .take_while(|size| *size < self.n_items)
@@ -258,7 +258,7 @@ impl MatrixReport {
         sizes
     }
 
-    /// The shares of a size, in words.
+    /// The shares for subsets of a size, in words.
     fn shares(&self, size: usize) -> [String; 2] {
         let share = |shares: &[f64]| {
             shares.get(size - 1).map_or_else(|| "–".to_owned(), |share| number::fixed(*share, 4))
@@ -266,7 +266,7 @@ impl MatrixReport {
         [share(&self.condorcet_share), share(&self.ordered_share)]
     }
 
-    /// As a page with a figure.
+    /// The page, with a figure.
     ///
     /// # Errors
     ///
@@ -354,7 +354,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_matrix_is_reported() {
+    fn the_report_of_a_matrix_has_its_winners_cycles_and_shares() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("m.csv");
         std::fs::write(&path, "0.5,0.6,0.6,0.6\n0.4,0.5,0.9,0.1\n0.4,0.1,0.5,0.9\n0.4,0.9,0.1,0.5\n")
@@ -362,7 +362,7 @@ mod tests {
         let report = MatrixReport::of(&MatrixFile::read(&path).unwrap(), None, true).unwrap();
         assert_eq!((report.condorcet_winner, report.n_three_cycles), (Some(0), 1));
         assert_eq!((report.total_order.clone(), report.strongly_transitive), (None, false));
-        // .4 among the others, .1 over each: four times.
+        // A preference of .4 over 1/2 among the others, and .1 over 1/2 against each: the ratio is four.
         assert!((report.gamma.unwrap() - 4.0).abs() < 1e-9);
         let text = report.to_string();
         assert!(text.starts_with("Preferences among 4 items, of m.csv (SHA-256 "), "{text}");

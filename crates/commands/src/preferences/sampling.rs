@@ -1,4 +1,4 @@
-//! How sure an estimated matrix is, as it is reported.
+//! The sampling error of an estimated matrix, for its report.
 //!
 //! Reference: [`interleaving::certainty`].
 
@@ -9,24 +9,24 @@ use interleaving::{Certainty, Preferences};
 use report::html::Html;
 use serde::Serialize;
 
-/// The probability with which a statement may be wrong.
+/// The maximal probability that a statement is wrong.
 const MISS: f64 = 0.05;
-/// The most pairs that a page has a row of.
+/// The maximal number of pairs in the table of a page.
 const MAX_ROWS: usize = 10_000;
 
-/// The error of an estimate.
+/// The sampling error of an estimated matrix.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Sampling {
     comparisons_per_pair: u64,
-    /// With which probability a statement may be wrong: all intervals of pairs at once, the Condorcet winner, the Borda winners.
+    /// The maximal probability that a statement is wrong: all intervals of pairs at once, the Condorcet winner, the Borda winners.
     miss: f64,
-    /// With at most this probability any item that is no Condorcet winner is named so clearly; none if none is named.
+    /// The maximal probability that any item that is not the Condorcet winner is named this clearly; `None` if no winner is named.
     condorcet_miss: Option<f64>,
-    /// The item that beats all others in the estimate, and how many it is told to beat.
+    /// The item that beats all others in the estimate, and the number of others that it beats for certain.
     leader: Option<Leader>,
-    /// Items of which it is not told that another one beats more.
+    /// Items that may be Copeland winners: no other item beats more for certain.
     copeland_winners: Vec<usize>,
-    /// Items of which it is not told that another one has a larger score.
+    /// Items that may be Borda winners: no other item has a larger score for certain.
     borda_winners: Vec<usize>,
     n_told_apart: usize,
     pairs: Vec<Pair>,
@@ -38,7 +38,7 @@ struct Leader {
     n_told: usize,
 }
 
-/// Where the probability that the first item is preferred lies.
+/// The probability that the first item of a pair is preferred: estimate and interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(super) struct Pair {
     pub(super) first: usize,
@@ -54,11 +54,11 @@ impl Pair {
     }
 }
 
-/// All pairs with their intervals, which hold at once.
+/// All pairs with intervals that hold simultaneously.
 ///
 /// # Errors
 ///
-/// None.
+/// Never.
 pub(super) fn pairs(preferences: &Preferences) -> Result<Vec<Pair>> {
     let certainty = preferences.certainty(MISS)?;
     let n_rankers = preferences.n_rankers();
@@ -72,11 +72,11 @@ pub(super) fn pairs(preferences: &Preferences) -> Result<Vec<Pair>> {
 }
 
 impl Sampling {
-    /// That of an estimate.
+    /// The sampling error of an estimate.
     ///
     /// # Errors
     ///
-    /// None.
+    /// Never.
     pub(super) fn of(preferences: &Preferences) -> Result<Self> {
         let certainty = preferences.certainty(MISS)?;
         let tally = preferences.tally(0, 1);
@@ -93,12 +93,12 @@ impl Sampling {
         })
     }
 
-    /// The Condorcet winner, if the comparisons tell.
+    /// The Condorcet winner, if the comparisons are sufficient.
     pub(super) fn condorcet_winner(&self) -> Option<usize> {
         self.condorcet_miss.and(self.leader).map(|leader| leader.item)
     }
 
-    /// What is said of the Condorcet winner.
+    /// A statement about the Condorcet winner.
     pub(super) fn condorcet(&self, numbering: Numbering, n_others: usize) -> String {
         let (comparisons, others) =
             (number::counted(self.comparisons_per_pair, "comparison"), all_others(n_others));
@@ -119,17 +119,17 @@ impl Sampling {
         }
     }
 
-    /// What is said of Copeland winners, after what they are in the estimate.
+    /// The certainty of the Copeland winners, after their names in the estimate.
     pub(super) fn copeland(&self, numbering: Numbering) -> String {
-        told(&self.copeland_winners, numbering, self.miss)
+        certainty_of_winner(&self.copeland_winners, numbering, self.miss)
     }
 
-    /// What is said of Borda winners, after what they are in the estimate.
+    /// The certainty of the Borda winners, after their names in the estimate.
     pub(super) fn borda(&self, numbering: Numbering) -> String {
-        told(&self.borda_winners, numbering, self.miss)
+        certainty_of_winner(&self.borda_winners, numbering, self.miss)
     }
 
-    /// What is said of the error of all pairs.
+    /// A statement about the error of all pairs.
     pub(super) fn error(&self) -> String {
         let widest = self.pairs.iter().map(|pair| pair.upper - pair.lower).fold(0.0, f64::max);
         format!(
@@ -144,7 +144,7 @@ impl Sampling {
         )
     }
 
-    /// A table of all pairs, the least clear first.
+    /// Writes a table of the pairs, the least certain first.
     pub(super) fn table(&self, html: &mut Html, numbering: Numbering) {
         let mut pairs: Vec<&Pair> = self.pairs.iter().collect();
         let clear = |pair: &Pair| (pair.lower - 0.5).max(0.5 - pair.upper);
@@ -177,7 +177,7 @@ impl Sampling {
     }
 }
 
-/// Who beats all others in the estimate.
+/// The item that beats all others in the estimate.
 fn leader(preferences: &Preferences, certainty: &Certainty) -> Option<Leader> {
     let rankers = 0..preferences.n_rankers();
     let others = |item| rankers.clone().filter(move |&other| other != item);
@@ -186,15 +186,15 @@ fn leader(preferences: &Preferences, certainty: &Certainty) -> Option<Leader> {
     Some(Leader { item, n_told: others(item).filter(|&other| certainty.beats(item, other)).count() })
 }
 
-/// Who may be the winner.
-fn told(possible: &[usize], numbering: Numbering, miss: f64) -> String {
+/// The certainty of a winner, by the items that may be winners.
+fn certainty_of_winner(possible: &[usize], numbering: Numbering, miss: f64) -> String {
     match possible {
         [_] => format!("told, wrongly with probability {miss} at most"),
         _ => format!("not told apart: {}", numbering.listed(possible)),
     }
 }
 
-/// A bound on a probability that may be very small.
+/// An upper bound on a probability, which may be very small, in words.
 fn probability(value: f64) -> String {
     match value {
         ..1e-12 => "1e-12".to_owned(),

@@ -1,4 +1,4 @@
-//! How the log of an experiment is read: `[log]`.
+//! Reads `[log]`, which says how the log of an experiment is read.
 
 use crate::fit::HowToRead;
 use click_logs::formats;
@@ -6,7 +6,7 @@ use experiment::toml_reader::{Error, Field, Source, Table, choice};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// How the log of the experiment in a directory is read; none where it has none.
+/// How to read the log of the experiment in a directory; `None` if the experiment has no log.
 pub(super) fn how_to_read(directory: &Path) -> Result<Option<HowToRead>, Error> {
     of_source(&Source::read(&directory.join("experiment.toml"))?)
 }
@@ -17,7 +17,7 @@ fn of_source(source: &Source) -> Result<Option<HowToRead>, Error> {
 }
 
 fn read(table: &Table<'_>) -> Result<HowToRead, Error> {
-    // Those that need no names of columns.
+    // Only formats that need no names of columns.
     let formats = formats::rows().iter().filter(|row| !row.names_columns()).map(|row| (row.name, row));
     let format = choice(&table.required("format")?, &formats.collect::<Vec<_>>(), "format")?;
     let size = |key: &str, range: RangeInclusive<u64>| -> Result<Option<u64>, Error> {
@@ -44,7 +44,7 @@ fn read_prior(table: &Table<'_>) -> Result<Option<f64>, Error> {
         return Ok(Some(prior));
     }
     Err(field
-        .error(format!("{} is no strength: expected pseudo-impressions, from 0 to 1e9", field.describe())))
+        .error(format!("{} is not a strength: expected pseudo-impressions, from 0 to 1e9", field.describe())))
 }
 
 #[cfg(test)]
@@ -57,8 +57,8 @@ mod tests {
     }
 
     #[test]
-    fn faults_have_their_place() {
-        // (`[log]`, and how the message begins after the file)
+    fn errors_name_their_place() {
+        // (`[log]`, beginning of the message after the file)
         for (log, expected) in [
             (
                 "format = \"parquet\"\npositions = 3",
@@ -69,7 +69,7 @@ mod tests {
             ("format = \"obd\"\npositions = 3\nmin-items = 0", "5:13: log.min-items: 0 is too small"),
             (
                 "format = \"obd\"\npositions = 3\nprior = -1",
-                "5:9: log.prior: -1 is no strength: expected pseudo-impressions",
+                "5:9: log.prior: -1 is not a strength: expected pseudo-impressions",
             ),
             (
                 "format = \"obd\"\npositions = 3\npiror = 0",

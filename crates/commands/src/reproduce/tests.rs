@@ -53,12 +53,12 @@ evidence = "seen with `--seed 7`: −3"
     )
 }
 
-/// A simulation that finds this difference of the first two policies' regrets, with standard error 1.
+/// A simulation with this difference of the first two policies' regrets, with standard error 1.
 fn simulate(difference: f64) -> impl FnMut(&Job<'_>) -> Result<PanelRun> {
     move |job| {
         let (experiment, directory) = (job.experiment, &job.directory);
         let t = experiment.checkpoints();
-        // Plus and minus one in turn, with the size that gives the mean a standard error of 1.
+        // Plus and minus `size` in turn, which gives the mean a standard error of 1.
         let size = (experiment.runs() as f64 - 1.0).sqrt();
         let noise = |run: u64| if run.is_multiple_of(2) { size } else { -size };
         let regrets = |number: usize| -> Vec<Vec<f64>> {
@@ -83,7 +83,7 @@ fn simulate(difference: f64) -> impl FnMut(&Job<'_>) -> Result<PanelRun> {
     }
 }
 
-/// A directory with an experiment of which this is known, and the arguments to run it into `out` beside it.
+/// A directory with an experiment and this known verdict, and the arguments to run it into `out` inside it.
 fn prepared(known: &str) -> (tempfile::TempDir, Arguments) {
     let top = tempdir().unwrap();
     fs::write(top.path().join("experiment.toml"), EXPERIMENT).unwrap();
@@ -105,7 +105,7 @@ fn prepared(known: &str) -> (tempfile::TempDir, Arguments) {
 }
 
 #[test]
-fn a_report_has_its_files_and_stands_alone() {
+fn a_report_has_its_files_and_refers_to_no_other_address() {
     let (_top, arguments) = prepared("reproduced");
     assert!(run(&arguments, simulate(-9.0)).unwrap());
     let read = |file: &str| fs::read_to_string(arguments.out.join(file)).unwrap();
@@ -128,7 +128,7 @@ fn a_report_has_its_files_and_stands_alone() {
     // Two figures by default.
     assert_eq!(page.matches("<svg ").count(), 2);
     assert!(page.contains("href=\"first/result.json\"") && page.contains("href=\"first/curves.csv\""));
-    // Nothing is fetched: the only addresses are those of the SVG name space.
+    // Nothing is fetched: the only address is that of the SVG name space.
     assert_eq!(page.matches("http").count(), page.matches("http://www.w3.org/2000/svg").count());
     assert!(fs::read_dir(&arguments.out).unwrap().all(|entry| {
         let name = entry.unwrap().file_name();
@@ -137,7 +137,7 @@ fn a_report_has_its_files_and_stands_alone() {
 }
 
 #[test]
-fn the_last_line_says_what_is_open() {
+fn the_page_says_how_the_verdicts_compare_with_the_known_ones() {
     let (_top, mut arguments) = prepared("reproduced");
     let page = |arguments: &Arguments, difference| {
         let _ = fs::remove_dir_all(&arguments.out);
@@ -151,7 +151,7 @@ fn the_last_line_says_what_is_open() {
 }
 
 #[test]
-fn the_answer_is_whether_the_verdict_is_the_known_one() {
+fn a_check_passes_if_the_verdict_does_not_contradict_the_known_one() {
     let cases = [
         (-9.0, "reproduced", true),
         (9.0, "reproduced", false),
@@ -165,7 +165,7 @@ fn the_answer_is_whether_the_verdict_is_the_known_one() {
         let (_top, arguments) = prepared(known);
         assert_eq!(run(&arguments, simulate(difference)).unwrap(), expected, "{difference} {known}");
     }
-    // A quick check of all claims fails on the opposite, and if it leaves too many of them open.
+    // A quick check of all claims fails on the opposite verdict.
     let quick = |difference, known| {
         let (_top, mut arguments) = prepared(known);
         arguments.quick = true;
@@ -174,15 +174,15 @@ fn the_answer_is_whether_the_verdict_is_the_known_one() {
     assert!(quick(-9.0, "reproduced") && !quick(9.0, "reproduced"));
 }
 
-/// A quick check is there to decide: at least nine of ten claims.
+/// A quick check has to decide at least nine of ten claims.
 #[test]
-fn a_quick_check_leaves_at_most_a_tenth_open() {
+fn a_quick_check_fails_if_more_than_a_tenth_of_the_claims_stay_open() {
     let ok = |n_claims: usize, open: usize, change: fn(&mut Arguments)| {
         let (top, mut arguments) = prepared("reproduced");
         arguments.quick = true;
         change(&mut arguments);
         let claim = |number: usize| {
-            // At this level ten runs decide nothing.
+            // Ten runs decide nothing at this level.
             let level = if number < open { "level = 1e-12\n[claims.test]" } else { "[claims.test]" };
             claims("reproduced")
                 .replace("ts-leads", &format!("claim-{number}"))
@@ -192,38 +192,38 @@ fn a_quick_check_leaves_at_most_a_tenth_open() {
         let ok = run(&arguments, simulate(-9.0)).unwrap();
         let page = fs::read_to_string(arguments.out.join("index.html")).unwrap();
         let are = if open == 1 { "is" } else { "are" };
-        let told = format!("{open} of {n_claims} claims {are} open: MORE THAN A TENTH");
-        assert_eq!(page.contains(&told), !ok, "{open} of {n_claims}");
+        let too_many = format!("{open} of {n_claims} claims {are} open: MORE THAN A TENTH");
+        assert_eq!(page.contains(&too_many), !ok, "{open} of {n_claims}");
         ok
     };
     assert!(ok(10, 0, |_| {}) && ok(10, 1, |_| {}));
     assert!(!ok(10, 2, |_| {}) && !ok(9, 1, |_| {}));
-    // Of one panel, or with other runs, no more is asked than that nothing contradicts what is known.
+    // With one panel, or with another number of runs, a check fails only if a verdict contradicts the known one.
     assert!(ok(9, 1, |arguments| arguments.panel = Some("first".to_owned())));
     assert!(ok(9, 1, |arguments| arguments.runs = Some(10)));
 }
 
 #[test]
-fn the_scale_is_what_was_asked_for() {
-    let seen = |change: fn(&mut Arguments)| {
+fn the_command_line_replaces_runs_and_seed() {
+    let scale = |change: fn(&mut Arguments)| {
         let (_top, mut arguments) = prepared("reproduced");
         change(&mut arguments);
-        let mut seen = (0, 0);
+        let mut runs_and_seed = (0, 0);
         let mut inner = simulate(-9.0);
         run(&arguments, |job| {
-            seen = (job.experiment.runs(), job.experiment.seed());
+            runs_and_seed = (job.experiment.runs(), job.experiment.seed());
             inner(job)
         })
         .unwrap();
-        seen
+        runs_and_seed
     };
-    assert_eq!(seen(|_| {}), (100, 1));
-    assert_eq!(seen(|arguments| arguments.quick = true), (10, 1));
-    assert_eq!(seen(|arguments| (arguments.runs, arguments.seed) = (Some(500), Some(7))), (500, 7));
+    assert_eq!(scale(|_| {}), (100, 1));
+    assert_eq!(scale(|arguments| arguments.quick = true), (10, 1));
+    assert_eq!(scale(|arguments| (arguments.runs, arguments.seed) = (Some(500), Some(7))), (500, 7));
 }
 
 #[test]
-fn one_run_has_no_error() {
+fn the_page_of_a_single_run_has_no_standard_errors() {
     let (_top, mut arguments) = prepared("reproduced");
     arguments.runs = Some(1);
     assert!(!run(&arguments, simulate(-9.0)).unwrap());
@@ -248,7 +248,7 @@ fn a_directory_is_used_again_by_the_same_experiment_only() {
     arguments.seed = Some(2);
     assert!(refused(&arguments).contains("with --seed 2"));
     arguments.seed = None;
-    // The report is this experiment's, but the panel is of other settings.
+    // The report belongs to this experiment, but the panel has other settings.
     fs::write(top.path().join("experiment.toml"), EXPERIMENT.replace("seed = 1", "seed = 2")).unwrap();
     assert!(refused(&arguments).contains("belongs to another experiment"));
     fs::write(top.path().join("experiment.toml"), EXPERIMENT).unwrap();
@@ -260,7 +260,7 @@ fn a_directory_is_used_again_by_the_same_experiment_only() {
 }
 
 #[test]
-fn a_faulty_experiment_runs_nothing() {
+fn nothing_is_simulated_for_an_invalid_experiment() {
     let (top, arguments) = prepared("reproduced");
     fs::write(top.path().join("claims.toml"), claims("maybe")).unwrap();
     let never = |_: &Job<'_>| -> Result<PanelRun> { panic!("simulated") };
@@ -272,7 +272,7 @@ fn a_faulty_experiment_runs_nothing() {
     assert!(!arguments.out.exists());
 }
 
-/// The experiment above with a second panel that has variants, and a claim across them.
+/// The experiment with a second panel, which has variants, and a claim that compares them.
 fn with_variants() -> (tempfile::TempDir, Arguments) {
     let (top, arguments) = prepared("reproduced");
     let panel = r#"
@@ -317,15 +317,15 @@ evidence = "both are the same"
 #[test]
 fn variants_have_their_own_folders_and_shared_figures() {
     let (_top, arguments) = with_variants();
-    let mut seen = Vec::new();
+    let mut jobs = Vec::new();
     let mut inner = simulate(-9.0);
     let ok = run(&arguments, |job| {
-        seen.push((job.experiment.name().to_owned(), job.figures.len()));
+        jobs.push((job.experiment.name().to_owned(), job.figures.len()));
         inner(job)
     });
     assert!(ok.unwrap());
     let expected = [("first", 2), ("sweep.a", 0), ("sweep.b", 0)];
-    assert_eq!(seen, expected.map(|(name, figures)| (name.to_owned(), figures)));
+    assert_eq!(jobs, expected.map(|(name, figures)| (name.to_owned(), figures)));
     for file in
         ["a/result.json", "b/result.json", "regret.svg", "final.svg", "heat-map.svg", "parameters.svg"]
     {
@@ -345,7 +345,7 @@ fn variants_have_their_own_folders_and_shared_figures() {
     }
     assert_eq!(page.matches("<svg ").count(), 6);
     assert!(!page.contains("<script") && !page.contains("flat < steep"));
-    // The same again is welcome; a figure that this program did not write is not replaced.
+    // The same experiment may be run again. Without `claims.json` its figures count as foreign, and are not replaced.
     assert!(run(&arguments, simulate(-9.0)).unwrap());
     fs::remove_file(arguments.out.join("claims.json")).unwrap();
     fs::remove_file(arguments.out.join("index.html")).unwrap();
@@ -354,7 +354,7 @@ fn variants_have_their_own_folders_and_shared_figures() {
     assert!(error.contains("regret.svg: is in the way"), "{error}");
 }
 
-/// The experiment above with a panel that is run on data, and a claim of it.
+/// The experiment with a panel that runs on data, and a claim about it.
 fn with_measured_panel() -> (tempfile::TempDir, Arguments) {
     let (top, arguments) = prepared("reproduced");
     let panel = r#"
@@ -394,25 +394,25 @@ evidence = "nobody has the data"
     (top, arguments)
 }
 
-/// What was run, with how many runs, and the claims' verdicts.
+/// The names and numbers of runs of all simulated experiments, the verdicts on the claims, and whether the check passed.
 fn ran(arguments: &Arguments) -> (Vec<(String, u64)>, Vec<serde_json::Value>, bool) {
-    let (mut seen, mut inner) = (Vec::new(), simulate(-9.0));
+    let (mut jobs, mut inner) = (Vec::new(), simulate(-9.0));
     let ok = run(arguments, |job| {
-        seen.push((job.experiment.name().to_owned(), job.experiment.runs()));
+        jobs.push((job.experiment.name().to_owned(), job.experiment.runs()));
         inner(job)
     });
     let claims = fs::read_to_string(arguments.out.join("claims.json")).unwrap();
     let claims: serde_json::Value = serde_json::from_str(&claims).unwrap();
     let verdicts =
         claims["claims"].as_array().unwrap().iter().map(|claim| claim["verdict"].clone()).collect();
-    (seen, verdicts, ok.unwrap())
+    (jobs, verdicts, ok.unwrap())
 }
 
 #[test]
-fn without_data_their_panels_wait() {
+fn without_data_panels_that_need_them_are_not_run() {
     let (_top, mut arguments) = with_measured_panel();
-    let (seen, verdicts, ok) = ran(&arguments);
-    assert_eq!((seen, ok), (vec![("first".to_owned(), 100)], true));
+    let (jobs, verdicts, ok) = ran(&arguments);
+    assert_eq!((jobs, ok), (vec![("first".to_owned(), 100)], true));
     assert_eq!(verdicts, ["reproduced", "not-testable"]);
     let page = fs::read_to_string(arguments.out.join("index.html")).unwrap();
     for text in [
@@ -433,11 +433,11 @@ fn without_data_their_panels_wait() {
 }
 
 #[test]
-fn data_replace_what_stands_in_for_them() {
+fn with_data_only_panels_that_take_them_are_run() {
     let (top, mut arguments) = with_measured_panel();
     arguments.data = Some(top.path().join("data.json"));
-    let (seen, verdicts, ok) = ran(&arguments);
-    assert_eq!((seen, ok), (vec![("measured".to_owned(), 10)], true));
+    let (jobs, verdicts, ok) = ran(&arguments);
+    assert_eq!((jobs, ok), (vec![("measured".to_owned(), 10)], true));
     assert_eq!(verdicts, ["reproduced"]);
     let page = fs::read_to_string(arguments.out.join("index.html")).unwrap();
     for text in [
@@ -450,7 +450,7 @@ fn data_replace_what_stands_in_for_them() {
         assert!(page.contains(text), "{text}");
     }
     assert!(!page.contains("Not run:"));
-    // The report is of these data, not of others, nor of none.
+    // The report belongs to these data. Other data, or none, are refused.
     let refused = |arguments: &Arguments| {
         let never = |_: &Job<'_>| -> Result<PanelRun> { panic!("simulated") };
         format!("{:#}", run(arguments, never).unwrap_err())
@@ -460,7 +460,7 @@ fn data_replace_what_stands_in_for_them() {
     assert!(refused(&arguments).contains("holds the report of a full run of small with --data (SHA-256 "));
     arguments.data = None;
     assert!(refused(&arguments).contains("...), not of a full run of small: "));
-    // Nothing is run on faulty data, nor on those that nothing takes.
+    // Nothing is run on invalid data, or on data that no panel takes.
     fs::write(top.path().join("other.json"), r#"[{"name": "a", "theta": [1.5], "kappa": [1]}]"#).unwrap();
     arguments.data = Some(top.path().join("other.json"));
     assert!(refused(&arguments).contains("other.json: $[0].theta[0]: 1.5 is not a probability"));

@@ -1,4 +1,4 @@
-//! Rank-one users that were drawn to a printed summary, for want of the data.
+//! Rank-one users drawn to match a printed summary, for a paper with unpublished data.
 
 use crate::fields::read_size;
 use crate::toml_reader::{Error, Field, Table};
@@ -7,28 +7,28 @@ use confidence::Probability;
 use serde::Serialize;
 use sim::Streams;
 
-/// A summary, and the seed of the draw. It stands for the users wherever they are written down, so that they are not taken for
-/// measured ones.
+/// A summary of rank-one users, and the seed of the draw. Files and pages show it instead of the users' parameters, so that these are not
+/// mistaken for measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Calibration {
-    /// Rows.
+    /// Number of rows.
     pub items: usize,
-    /// Columns.
+    /// Number of columns.
     pub positions: usize,
-    /// Average of the rows.
+    /// Mean probability of the rows.
     pub mu: f64,
     /// Largest probability.
     pub p_max: f64,
-    /// What the rows are drawn from.
+    /// Seed of the draw.
     pub seed: u64,
 }
 
 impl Calibration {
-    /// The summary that a field gives, and users drawn to it.
+    /// Reads a summary, and draws users to match it.
     ///
     /// # Errors
     ///
-    /// Anything that [`RankOneModel::calibrated`] refuses.
+    /// The field is not a summary, or [`RankOneModel::calibrated`] refuses it.
     pub(super) fn read(field: &Field<'_>) -> Result<(Self, RankOneModel), Error> {
         let table: Table<'_> = field.get()?;
         let (items, positions) = (read_size(&table, "items")?, read_size(&table, "positions")?);
@@ -42,7 +42,7 @@ impl Calibration {
         Ok((Self { items, positions, mu: mu.get(), p_max: p_max.get(), seed }, users))
     }
 
-    /// As a spec says it.
+    /// The value in a TOML file.
     pub(crate) fn to_toml(self) -> String {
         let Self { items, positions, mu, p_max, seed } = self;
         format!(

@@ -1,4 +1,4 @@
-//! `cascade`: users who scan a list down to the first item that attracts them.
+//! `cascade`: users scan a list from the top and click the first item that attracts them.
 
 use super::fields::{at_fault, read_each, required_list};
 use super::play::{PlayError, PlayRequest, Played, play_answers, play_curves};
@@ -60,12 +60,12 @@ impl Member for CascadeModel {
         Self::lower_bound(self)
     }
 
-    /// What no policy that reads the users' answers as they are can do without, for every risk that some policy of the experiment
-    /// takes: mean over the instances.
+    /// Lower bounds on the mean stopping time, mean over the instances: one for every error probability `delta` of the experiment's
+    /// policies that read cascade feedback.
     fn bounds_of_stopping(instances: &[Instance<Self>], policies: &[Entrant]) -> Vec<Bound> {
         let mut risks: Vec<f64> = Vec::new();
         for spec in policies.iter().map(|entry| &entry.spec) {
-            // With a tolerance fewer steps may do; who sees every item that is shown needs another bound.
+            // The bound does not hold for a policy with a tolerance, nor for one that observes every item shown.
             if let PolicySpec::CascadeBai { delta, .. }
             | PolicySpec::CascadeKl { delta, .. }
             | PolicySpec::KlLucb { delta, .. } = spec
@@ -114,7 +114,9 @@ fn read(table: &Table<'_>) -> Result<CascadeModel, Error> {
         Some(two_values) => match table.field("attraction") {
             None => two_values.clone(),
             Some(list) => {
-                return Err(list.error("`two-values` says what attracts: expected one or the other"));
+                return Err(
+                    list.error("`two-values` already gives the attraction: expected one or the other")
+                );
             }
         },
     };
@@ -130,7 +132,7 @@ fn read(table: &Table<'_>) -> Result<CascadeModel, Error> {
         None => attraction.get()?,
         Some(two_values) => {
             let (n_items, best, others) = read_two_values(two_values)?;
-            // Before the numbers are written down: they may be millions.
+            // Checked before the list is built, which may have millions of numbers.
             ListShape::new(n_items, n_positions).map_err(fault)?;
             (0..n_items).map(|item| if item < n_positions { best } else { others }).collect()
         }
@@ -145,11 +147,11 @@ fn read(table: &Table<'_>) -> Result<CascadeModel, Error> {
     }
 }
 
-/// How many items may be given by two values: as many as a file could list one by one.
+/// Valid numbers of items given by two values: up to about as many as a file could list one by one.
 const TWO_VALUED_ITEMS: RangeInclusive<u64> = 1..=1 << 24;
 
-/// The number of items, the probability of the best ones, as many as there are positions, and that of the others: a file need not list
-/// hundreds of numbers that are the same.
+/// Reads `two-values`, which saves a file from listing hundreds of equal numbers: the number of items, the attraction of the best items (as
+/// many as there are positions), and the attraction of all others.
 fn read_two_values(field: &Field<'_>) -> Result<(usize, Probability, Probability), Error> {
     let table: Table<'_> = field.get()?;
     let items = table.required::<Field<'_>>("items")?.integer_in(&TWO_VALUED_ITEMS)?;

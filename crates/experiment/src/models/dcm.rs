@@ -1,4 +1,4 @@
-//! `dcm`: users who may leave after a click.
+//! `dcm`: users scan a list from the top, click what attracts them, and may leave after a click.
 
 use super::fields::{at_fault, read_each, required_list};
 use super::{Instance, Instances, Member, Model, Parameter};

@@ -1,15 +1,17 @@
-//! `dueling`: users who prefer one of two items. A preference matrix from the spec or from a file, all of its items, some, or many random subsets of them.
+//! `dueling`: users compare two items and prefer one. Instances come from a preference matrix of the spec or of a file: with all items,
+//! with selected items, or with many random subsets.
 //!
 //! ```toml
 //! [[instances]]
 //! model = "dueling"
-//! preferences = [[0.5, 0.6], [0.4, 0.5]]     # or file = "x.csv": a line a row, in the folder of the spec
-//! arms = [0, 3, 5]                           # optional: these items only, numbered anew
+//! preferences = [[0.5, 0.6], [0.4, 0.5]]     # or file = "x.csv": one line for each row, in the folder of the spec
+//! arms = [0, 3, 5]                           # optional: only these items, renumbered from 0
 //! ```
 //!
-//! With `arms = { random = 16, subsets = 100 }` a table stands for a hundred instances. Every subset is drawn uniformly from those that have a
-//! Condorcet winner, by the experiment's seed and the number of the subset: regret as the papers define it needs a winner. (The RUCB
-//! paper draws its subsets uniformly, and says that more than 97 % of them have one.) Two subsets may be the same.
+//! With `arms = { random = 16, subsets = 100 }` one table gives a hundred instances. Every subset is drawn uniformly from the subsets with
+//! a Condorcet winner, since regret as the papers define it needs one. The draw depends on the experiment's seed and the number of the
+//! subset. (The RUCB paper draws its subsets uniformly, and says that more than 97 % of them have a Condorcet winner.) Two subsets may be
+//! equal.
 
 mod arms;
 mod duels;
@@ -81,7 +83,7 @@ fn matrix(preferences: &PreferenceMatrix) -> Parameter {
     Parameter::Matrix(Vec::from(preferences.clone()))
 }
 
-/// A table may stand for hundreds of instances: what is written and shown is the table.
+/// One table may give hundreds of instances. Files and readers get the table, not the instances.
 impl Users for Duels {
     fn model(&self) -> &'static Model {
         &MODEL
@@ -106,7 +108,7 @@ impl Users for Duels {
         self.groups().iter().map(of_group).collect()
     }
 
-    /// A matrix is summed up.
+    /// A matrix is described, not listed.
     fn tables(&self) -> Vec<InstanceTable> {
         let table = |(index, group): (usize, &Group)| {
             let arms = match &group.arms {
@@ -140,9 +142,9 @@ impl Users for Duels {
         DuelingModel::LISTS
     }
 
-    /// What RUCB is proven not to exceed, for each RUCB that takes part: in the mean (Theorem 3), and with probability .95 (Theorem 2). A
-    /// bound that is nowhere below the worst pair's regret says nothing and is left out: with an alpha near 1/2, as in the RUCB paper's
-    /// experiments, both are.
+    /// Upper bounds on the regret of RUCB, for each `alpha` of the experiment: on the mean (Theorem 3), and with probability .95 (Theorem
+    /// 2). A bound that at the last checkpoint is not below the regret of always playing the worst pair is left out as trivial. With an
+    /// `alpha` near 1/2, as in the RUCB paper's experiments, both bounds are.
     fn bounds_of_policies(&self, policies: &[Entrant], checkpoints: &[u64]) -> Vec<Bound> {
         let mut bounds = Vec::new();
         let mut add = |label: String, value: &dyn Fn(u64) -> f64| {
@@ -151,24 +153,24 @@ impl Users for Duels {
         };
         let mean = |of: &dyn Fn(&DuelingModel) -> f64| super::list::mean(self.list(), of);
         let largest_gap = mean(&|users| users.losses().iter().copied().fold(0.0, f64::max));
-        let mut seen: Vec<f64> = Vec::new();
+        let mut alphas: Vec<f64> = Vec::new();
         for entry in policies {
             let PolicySpec::Rucb { alpha, .. } = entry.spec else { continue };
             let alpha = alpha.get();
-            if seen.contains(&alpha) {
+            if alphas.contains(&alpha) {
                 continue;
             }
-            seen.push(alpha);
+            alphas.push(alpha);
             let expected = |t: u64| mean(&|users| rucb_expected_bound(users.preferences(), alpha, t));
             let probable =
                 |t: u64| mean(&|users| rucb_high_probability_bound(users.preferences(), alpha, MISS, t));
-            let says_something = |bound: &dyn Fn(u64) -> f64| {
+            let is_not_trivial = |bound: &dyn Fn(u64) -> f64| {
                 checkpoints.last().is_some_and(|&t| bound(t) < largest_gap * t as f64)
             };
-            if says_something(&expected) {
+            if is_not_trivial(&expected) {
                 add(format!("RUCB in the mean, alpha = {alpha} (Theorem 3)"), &expected);
             }
-            if says_something(&probable) {
+            if is_not_trivial(&probable) {
                 add(format!("RUCB with probability .95, alpha = {alpha} (Theorem 2)"), &probable);
             }
         }
@@ -196,7 +198,7 @@ impl Users for Duels {
     }
 }
 
-/// With which probability Theorem 2 is allowed to miss.
+/// The probability with which the bound of Theorem 2 may fail.
 const MISS: f64 = 0.05;
 
 fn read_group(table: &Table<'_>, given: Option<&Arc<MatrixFile>>) -> Result<Group, Error> {
@@ -206,7 +208,7 @@ fn read_group(table: &Table<'_>, given: Option<&Arc<MatrixFile>>) -> Result<Grou
     table.finish()?;
     let (matrix, source, place) = match (inline, file) {
         (Some(_), Some(file)) => {
-            return Err(file.error("`preferences` says what they are: expected one or the other"));
+            return Err(file.error("`preferences` already gives the matrix: expected one or the other"));
         }
         (None, None) => {
             return Err(table.missing("preferences", "rows of probabilities, [[..], ..], or `file`"));
@@ -221,7 +223,7 @@ fn read_group(table: &Table<'_>, given: Option<&Arc<MatrixFile>>) -> Result<Grou
                 Arc::clone(file)
             } else {
                 let name: String = field.get()?;
-                // What is wrong in the file has a place there; a file that is not to be had, the place that asks for it.
+                // An error inside the matrix file has its place there. A file that cannot be read is an error of this field.
                 let file = MatrixFile::read(&field.folder().join(name));
                 Arc::new(file.map_err(|error| {
                     if error.is_about_whole_file() { field.error(error.to_string()) } else { error }

@@ -1,9 +1,9 @@
-//! Fields that the tables of several models have.
+//! Readers that several models share.
 
 use super::Instance;
 use crate::toml_reader::{Error, Field, Table};
 
-/// The instances of tables whose `model` and `name` have been checked.
+/// Reads the instances of tables. Their `model` and `name` have been checked before.
 pub(super) fn read_each<M>(
     tables: &[Table<'_>],
     model: impl Fn(&Table<'_>) -> Result<M, Error>,
@@ -12,14 +12,14 @@ pub(super) fn read_each<M>(
     tables.iter().map(read).collect()
 }
 
-/// An array of probabilities, one for each of something.
+/// The field of an array of probabilities, one for each item, position or the like (`each`).
 pub(super) fn required_list<'doc>(table: &Table<'doc>, key: &str, each: &str) -> Result<Field<'doc>, Error> {
     table
         .field(key)
         .ok_or_else(|| table.missing(key, &format!("an array of probabilities, one for each {each}")))
 }
 
-/// An instance's error where it stands: in the parameter of the items, of the positions, or in one entry of the latter.
+/// An error of a click model at its place: in the field of the items, of the positions, or at one entry of the latter.
 pub(super) fn at_fault(error: &click_models::Error, items: &Field<'_>, positions: &Field<'_>) -> Error {
     use click_models::Error as Fault;
     let entry = match error {

@@ -1,20 +1,20 @@
-//! One kind of user, whatever the model.
+//! One instance: a click model with its parameters.
 
 use super::calibration::Calibration;
 
-/// One kind of user.
+/// One instance: a click model with its parameters. A run plays on one instance.
 #[derive(Debug, Clone)]
 pub struct Instance<M> {
-    /// Name, when the file gives one.
+    /// Name for readers, if there is one.
     pub name: Option<String>,
-    /// How these users click.
+    /// The click model.
     pub model: M,
-    /// What they were drawn to, if the file gives only that.
+    /// The summary that the users were drawn to match, if the file gives only that.
     pub(super) calibration: Option<Calibration>,
 }
 
 impl<M> Instance<M> {
-    /// Users of a model, perhaps with a name for readers.
+    /// An instance of a click model, with an optional name for readers.
     pub fn new(name: Option<String>, model: M) -> Self {
         Self { name, model, calibration: None }
     }

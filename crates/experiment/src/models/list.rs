@@ -1,4 +1,4 @@
-//! Users of a model, one instance after the other.
+//! A list of instances of one click model, and the trait that a click model implements for it.
 
 use super::play::{PlayError, PlayRequest, Played, play_curves};
 use super::{Instance, InstanceTable, Instances, Model, Parameter, Parameters, Users};
@@ -8,44 +8,44 @@ use contenders::{Entrant, Play};
 use std::any::Any;
 use std::fmt::Debug;
 
-/// A click model whose users an experiment may have: those of [`MODELS`](super::MODELS).
+/// A click model that an experiment's users may have: one of [`MODELS`](super::MODELS).
 pub trait UserModel: Member {}
 
 impl<M: Member> UserModel for M {}
 
-/// What an experiment has to know of a click model.
+/// What an experiment needs to know about a click model.
 pub trait Member: Play + Clone + Debug + Send + Sync + 'static {
-    /// Its row of the table.
+    /// Its row of [`MODELS`](super::MODELS).
     fn model() -> &'static Model;
 
-    /// The names of the parameters that are lists.
+    /// The names of its list parameters.
     const LISTS: &'static [&'static str];
 
     /// The parameters of an instance by their names in files.
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)>;
 
-    /// Those that are lists, also where `parameters` has only what they are drawn to.
+    /// The list parameters of an instance. Calibrated users have lists too, although `parameters` has only the summary.
     fn lists(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         Self::parameters(instance).into_iter().filter(|(_, value)| !value.numbers().is_empty()).collect()
     }
 
-    /// How many items, or rows, there are to choose from.
+    /// The number of items or rows.
     fn n_items(&self) -> usize;
 
-    /// The shape of its lists, where lists are shown.
+    /// The shape of its lists; `None` if it shows no lists.
     fn list_shape(&self) -> Option<ListShape>;
 
-    /// How many cells its table has, where cells are shown.
+    /// The number of cells of its table; `None` if it shows no cells.
     fn n_cells(&self) -> Option<usize> {
         None
     }
 
-    /// What regret is counted in.
+    /// The unit of regret.
     fn unit(&self) -> &'static str {
         "clicks"
     }
 
-    /// What readers call the lower bound; none where there is no such bound.
+    /// The name for readers of the lower bound on regret; `None` if the model has no such bound.
     const LOWER_BOUND: Option<&'static str>;
 
     /// The factor of `ln t` in the lower bound.
@@ -53,17 +53,17 @@ pub trait Member: Play + Clone + Debug + Send + Sync + 'static {
         f64::INFINITY
     }
 
-    /// Bounds on the stopping time of policies of the experiment.
+    /// Bounds on the stopping time of the experiment's policies.
     fn bounds_of_stopping(_instances: &[Instance<Self>], _policies: &[Entrant]) -> Vec<Bound> {
         Vec::new()
     }
 
-    /// Plays what the experiment asks for.
+    /// Plays an experiment on these instances.
     fn play(instances: &[Instance<Self>], game: &PlayRequest<'_>) -> Result<Played, PlayError> {
         play_curves(instances, game)
     }
 
-    /// The users of an experiment.
+    /// Wraps instances as the users of an experiment.
     fn instances(list: Vec<Instance<Self>>) -> Instances {
         Instances::from_users(list)
     }
@@ -110,7 +110,7 @@ impl<M: Member> Users for Vec<Instance<M>> {
         self.iter().enumerate().map(table).collect()
     }
 
-    /// That of all, or "reward" where they differ.
+    /// The common unit of all instances, or "reward" if they differ.
     fn unit(&self) -> &'static str {
         let mut units = self.iter().map(|instance| instance.model.unit());
         let first = units.next().unwrap_or("clicks");

@@ -1,34 +1,34 @@
-//! The parameters of users, by their names in files and as readers see them.
+//! The parameters of an instance, by their names in files and by their names for readers.
 
 use super::calibration::Calibration;
 use super::dueling::Arms;
 use confidence::Probability;
 use serde::{Serialize, Serializer};
 
-/// The parameters of one kind of user by their names in files.
+/// The parameters of an instance by their names in files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameters {
-    /// Name, when the file gives one.
+    /// Name, if the file gives one.
     pub name: Option<String>,
     /// Keys and values, in the order in which they are written.
     pub values: Vec<(&'static str, Parameter)>,
 }
 
-/// What a parameter of a model is.
+/// The value of a parameter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Parameter {
-    /// One number an item or a position.
+    /// One number for each item or position.
     Numbers(Vec<f64>),
-    /// How many.
+    /// A count.
     Count(usize),
-    /// One of several names.
+    /// A name.
     Name(String),
-    /// What was drawn instead of being measured.
+    /// The summary from which users were drawn.
     Calibration(Calibration),
-    /// A number a pair of items.
+    /// One number for each pair of items.
     Matrix(Vec<Vec<f64>>),
-    /// Which items of a matrix.
+    /// Selected items of a matrix.
     Arms(Arms),
 }
 
@@ -37,7 +37,7 @@ impl Parameter {
         Self::Numbers(list.iter().map(|probability| probability.get()).collect())
     }
 
-    /// The numbers of a list; none of anything else.
+    /// The numbers of a list; empty for any other value.
     pub fn numbers(&self) -> &[f64] {
         match self {
             Self::Numbers(numbers) => numbers,
@@ -46,32 +46,32 @@ impl Parameter {
     }
 }
 
-/// The parameters of one kind of user, for readers.
+/// The parameters of an instance, for readers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InstanceTable {
-    /// The instance's name, or its number.
+    /// The instance's name, or `instance N`.
     pub name: String,
-    /// How many items there are to choose from.
+    /// Number of items.
     pub n_items: usize,
-    /// What each parameter is, and its value: the attractions first.
+    /// Names for readers and values of the parameters, attractions first.
     pub parameters: Vec<(&'static str, Parameter)>,
-    /// Those that are lists, by their names in files; also where the file gives only what they are drawn to.
+    /// The list parameters by their names in files. Calibrated users have lists too, although their file has only the summary.
     pub(super) lists: Vec<(&'static str, Parameter)>,
 }
 
 impl InstanceTable {
-    /// The numbers of a parameter that is a list, by its name in files.
+    /// The numbers of a list parameter, by its name in files.
     pub fn list(&self, key: &str) -> Option<&[f64]> {
         self.lists.iter().find(|(other, _)| *other == key).map(|(_, list)| list.numbers())
     }
 
-    /// Whether it was drawn to a summary instead of being measured.
+    /// Whether the users were drawn to match a summary instead of being measured.
     pub fn is_calibrated(&self) -> bool {
         self.parameters.iter().any(|(_, parameter)| matches!(parameter, Parameter::Calibration(_)))
     }
 }
 
-/// Name, if there is one, and parameters of an instance, in one map.
+/// Serializes an instance as one map: its name, if it has one, and its parameters.
 pub(crate) struct CanonicalInstance(pub(crate) Parameters);
 
 impl Serialize for CanonicalInstance {

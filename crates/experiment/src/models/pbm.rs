@@ -16,7 +16,7 @@ pub(super) static MODEL: Model = Model {
     of_queries: Some(|queries| Ok(Instances::named(queries.each(PositionBased::new)?))),
 };
 
-/// What readers call the parameters of this model and of its sibling, semi-bandit users.
+/// The names for readers of the parameters of this model and of `semi-bandit`.
 pub(super) const THETA_KAPPA: &[(&str, &str)] =
     &[("theta", "Attraction theta"), ("kappa", "Examination kappa")];
 
@@ -45,12 +45,12 @@ impl Member for PositionBased {
     }
 }
 
-/// Attraction of items and examination of positions.
+/// The attraction of items and the examination of positions as parameters.
 pub(super) fn theta_kappa(theta: &[Probability], kappa: &[Probability]) -> Vec<(&'static str, Parameter)> {
     vec![("theta", Parameter::of(theta)), ("kappa", Parameter::of(kappa))]
 }
 
-/// Users with attraction of items and examination of positions.
+/// Reads users with the attraction of items and the examination of positions.
 pub(super) fn read<M>(
     table: &Table<'_>,
     build: impl Fn(Vec<Probability>, Vec<Probability>) -> Result<M, click_models::Error>,

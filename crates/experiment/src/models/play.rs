@@ -1,4 +1,4 @@
-//! How users of one model are played: the catalogue's policies and the caller's own contenders, on all cores.
+//! Plays an experiment on users of one model: policies of the catalogue and contenders of the caller, on all cores.
 
 use super::Instance;
 use crate::observer::{Observer, Watch};
@@ -11,24 +11,24 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// Contenders that cannot be played on the users of an experiment.
+/// Why contenders cannot play on the users of an experiment.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlayError {
-    /// A contender of the caller's is of other users, or another task, than the experiment.
-    #[error("contender {label:?} plays {plays}, but the experiment is of {users}")]
+    /// A contender of the caller is made for another type of users, or for another task.
+    #[error("contender {label:?} plays {plays}, but the experiment has {users}")]
     OtherUsers {
         /// The contender.
         label: String,
-        /// Types of its users and task.
+        /// The types of its users and task.
         plays: &'static str,
-        /// Those of the experiment.
+        /// The types of the experiment's users and task.
         users: &'static str,
     },
     /// A policy of the catalogue cannot be played on the users.
     #[error(transparent)]
     CannotPlay(#[from] contenders::CannotPlay),
-    /// The checkpoints make no schedule.
+    /// The checkpoints are not a valid schedule.
     #[error(transparent)]
     Schedule(#[from] sim::ScheduleError),
     /// The threads cannot be started.
@@ -36,50 +36,50 @@ pub enum PlayError {
     Threads(rayon::ThreadPoolBuildError),
 }
 
-/// What is to be played on some users.
+/// The settings of an experiment, without its users.
 #[derive(Debug)]
 pub struct PlayRequest<'a> {
     pub(crate) task: Task,
-    /// Rounds of a run, at most.
+    /// Rounds of a run; the maximal number if policies stop by themselves.
     pub(crate) horizon: u64,
-    /// Where regret is recorded.
+    /// Rounds after which regret is recorded.
     pub(crate) checkpoints: &'a [u64],
     pub(crate) runs: u64,
     /// Which instance a run plays on.
     pub(crate) assignment: Assignment,
     pub(crate) seed: u64,
     pub(crate) policies: &'a [Entrant],
-    /// Contenders that are not of the catalogue.
+    /// Contenders of the caller.
     pub(crate) own: &'a [OwnContender],
-    /// One a core when absent.
+    /// Number of threads; one per core if absent.
     pub(crate) threads: Option<usize>,
     pub(crate) observer: &'a dyn Observer,
 }
 
-/// What was played.
+/// The runs of an experiment and their timing.
 #[derive(Debug)]
 pub struct Played {
-    pub(crate) seen: RunOutcomes,
+    pub(crate) runs: RunOutcomes,
     pub(crate) timing: Timing,
 }
 
-/// What the runs left.
+/// Every run of every contender.
 #[derive(Debug)]
 pub(crate) enum RunOutcomes {
-    /// Regret and clicks.
+    /// Regret and clicks at checkpoints.
     Curves {
         outcome: Outcome<Curve>,
-        /// Expected clicks a round of a best list, for every run.
+        /// Expected clicks per round of a best list, for every run.
         optimal_clicks: Vec<f64>,
     },
-    /// What they said of the best items.
+    /// Answers to the question which items are best.
     Answers(Outcome<Identification>),
 }
 
-/// The policy's name of a contender that is not of the catalogue.
+/// The policy name of every contender of the caller.
 pub(crate) const OWN: &str = "own";
 
-/// A contender that is not of the catalogue.
+/// A contender of the caller.
 #[derive(Clone)]
 pub(crate) struct OwnContender {
     pub(crate) label: String,
@@ -121,7 +121,7 @@ impl fmt::Debug for OwnContender {
     }
 }
 
-/// A contender that may be played several times.
+/// A shared contender, so that an experiment can be run several times.
 struct Shared<M, T>(Arc<dyn Contender<M, T>>);
 
 impl<M: ClickModel, T: sim::Task> Contender<M, T> for Shared<M, T> {
@@ -134,7 +134,7 @@ impl<M: ClickModel, T: sim::Task> Contender<M, T> for Shared<M, T> {
     }
 }
 
-/// Plays for regret.
+/// Plays all runs and records regret and clicks.
 pub(super) fn play_curves<M: Play + Clone + 'static>(
     instances: &[Instance<M>],
     game: &PlayRequest<'_>,
@@ -149,10 +149,10 @@ pub(super) fn play_curves<M: Play + Clone + 'static>(
         users.expected_clicks(&users.optimal_action())
     };
     let optimal_clicks = outcome.drawn.iter().map(optimal_clicks).collect();
-    Ok(Played { seen: RunOutcomes::Curves { outcome, optimal_clicks }, timing })
+    Ok(Played { runs: RunOutcomes::Curves { outcome, optimal_clicks }, timing })
 }
 
-/// Plays for the best items.
+/// Plays all runs and records the answers.
 pub(super) fn play_answers<
     M: ClickModel + Clone + 'static,
     T: sim::Task<Record = Identification> + 'static,
@@ -164,14 +164,14 @@ pub(super) fn play_answers<
 ) -> Result<Played, PlayError> {
     let rounds = |runs: &[Identification]| runs.iter().map(|run| run.steps).sum();
     let (outcome, timing) = play(&models(instances), contenders, task, rounds, game)?;
-    Ok(Played { seen: RunOutcomes::Answers(outcome), timing })
+    Ok(Played { runs: RunOutcomes::Answers(outcome), timing })
 }
 
 fn models<M: Clone>(instances: &[Instance<M>]) -> Vec<M> {
     instances.iter().map(|instance| instance.model.clone()).collect()
 }
 
-/// Plays everything; `rounds` says how many rounds a policy's runs had in all.
+/// Plays all runs of all contenders. `rounds` counts the rounds of a policy's runs.
 fn play<M: ClickModel + 'static, T: sim::Task + 'static>(
     instances: &[M],
     mut contenders: Vec<Box<dyn Contender<M, T>>>,

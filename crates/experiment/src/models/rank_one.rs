@@ -1,4 +1,4 @@
-//! `rank-one`: users who click a cell if its row and its column both succeed.
+//! `rank-one`: users click on a cell if its row and its column both succeed.
 
 use super::calibration::Calibration;
 use super::fields::required_list;
@@ -54,7 +54,7 @@ impl Member for RankOneModel {
     }
 }
 
-/// Rows and columns as they are, those of a needle in a haystack, or what they are drawn to.
+/// Reads an instance: rows and columns as lists, as a needle in a haystack, or drawn to match a summary.
 fn read(table: &Table<'_>) -> Result<Instance<RankOneModel>, Error> {
     let name = table.optional("name")?;
     let (needle, calibrated) = (table.field("needle"), table.field("calibrated"));
@@ -65,7 +65,7 @@ fn read(table: &Table<'_>) -> Result<Instance<RankOneModel>, Error> {
     };
     for key in ["rows", "columns", "calibrated"] {
         if let Some(other) = table.field(key).filter(|_| key != kind) {
-            let message = format!("`{kind}` says what the rows and columns are: expected one or the other");
+            let message = format!("`{kind}` already gives the rows and columns: expected one or the other");
             return Err(other.error(message));
         }
     }
@@ -87,8 +87,8 @@ fn read_sides(table: &Table<'_>) -> Result<RankOneModel, Error> {
     })
 }
 
-/// The numbers of rows and columns, all of probability `base` but the first of each, which is larger by `gap`: a file need not list hundreds of
-/// numbers that are the same.
+/// Reads `needle`, which saves a file from listing hundreds of equal numbers: the numbers of rows and columns, the probability `base` of
+/// each, and the `gap` by which the first row and the first column exceed it.
 fn read_needle(field: &Field<'_>) -> Result<RankOneModel, Error> {
     let table: Table<'_> = field.get()?;
     let shape = TableShape::new(read_size(&table, "rows")?, read_size(&table, "columns")?);

@@ -1,4 +1,4 @@
-//! `semi-bandit`: users who show how far they looked.
+//! `semi-bandit`: users look at a random number of positions from the top; the feedback shows how many.
 
 use super::fields::read_each;
 use super::pbm::{THETA_KAPPA, read, theta_kappa};

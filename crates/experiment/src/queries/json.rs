@@ -1,9 +1,9 @@
-//! Any JSON, with the keys of a map in their order and none lost: a key that is given twice is there twice.
+//! Any JSON value. A map keeps its keys in order, duplicates included.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// A value.
+/// A JSON value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Json {
     /// `null`.
@@ -21,12 +21,12 @@ pub(super) enum Json {
 }
 
 impl Json {
-    /// The value, for a message.
+    /// The value as messages show it.
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Null => "null".to_owned(),
             Self::Flag(flag) => flag.to_string(),
-            // 1e300 has three hundred digits.
+            // Without an exponent 1e300 would have three hundred digits.
             Self::Number(number) if number.abs() >= 1e16 => format!("{number:e}"),
             Self::Number(number) => number.to_string(),
             Self::Text(text) if text.chars().count() > 40 => {

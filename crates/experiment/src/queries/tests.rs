@@ -9,7 +9,7 @@ const LIST: &str = r#"[{"name": "7", "theta": [0.25, 0.5], "kappa": [1.0, 0.5, 0
  {"name": "3", "theta": [0.1], "kappa": [1]}]"#;
 
 #[test]
-fn both_forms_are_the_same_queries() {
+fn both_forms_of_a_file_give_the_same_queries() {
     let map = r#"{"7": {"thetas": [0.25, 0.5], "kappas": [1.0, 0.5, 0.0]}, "3": {"kappas": [1], "thetas": [1e-1]}}"#;
     let of =
         |text: &str| -> Vec<(String, RankOneModel)> { read(text).unwrap().each(RankOneModel::new).unwrap() };
@@ -23,7 +23,7 @@ fn both_forms_are_the_same_queries() {
 }
 
 #[test]
-fn every_fault_has_its_place() {
+fn every_error_names_its_place() {
     for (from, to, expected) in [
         (
             "0.25",
@@ -78,14 +78,14 @@ fn every_fault_has_its_place() {
     }
     let twice = r#"{"a": {"theta": [1], "kappa": [1]}, "a": {"theta": [1], "kappa": [1]}}"#;
     assert!(read(twice).unwrap_err().to_string().contains("$[\"a\"]: query \"a\" is already given"));
-    // A byte order mark, with which some editors begin a file.
+    // Some editors begin a file with a byte order mark.
     assert!(read(&format!("\u{feff}{LIST}")).is_ok());
-    // Deeper than anybody means, and not text.
+    // Lists nested too deeply, and bytes that are not text.
     assert!(read(&"[".repeat(100_000)).unwrap_err().to_string().contains("recursion limit exceeded"));
     assert!(Queries::from_bytes("data.json", b"[\"\xff\"]").is_err());
 }
 
-/// Were each name compared with each other one, this test would take minutes.
+/// If every name were compared with every other one, this test would take minutes.
 #[test]
 fn a_hundred_thousand_queries_are_read() {
     let query = |index| format!("{{\"name\": \"{index}\", \"theta\": [0.5], \"kappa\": [1]}}");

@@ -1,22 +1,21 @@
-//! After which rounds results are recorded.
+//! Checkpoints: the rounds after which results are recorded.
 
 use crate::toml_reader::{Error, Field, Table};
 use std::ops::RangeInclusive;
 
-/// How many checkpoints an experiment may have.
+/// Valid numbers of checkpoints.
 pub(crate) const COUNTS: RangeInclusive<u64> = 1..=10_000;
-/// How many it has by default.
+/// The default number of checkpoints.
 const DEFAULT_COUNT: u64 = 200;
 
 /// A rule that gives the checkpoints for a horizon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Schedule {
-    /// At most `count` rounds from 1 to the horizon, each about the same factor above the one before, and rounds that are
-    /// wanted whatever the factor (strictly increasing).
+    /// At most `count` rounds from 1 to the horizon, evenly spread on a logarithmic scale, and additional rounds.
     Log {
-        /// How many.
+        /// The number of evenly spread rounds; rounds that coincide count once.
         count: u64,
-        /// Which others.
+        /// Additional rounds, strictly increasing.
         also: Vec<u64>,
     },
     /// These rounds, strictly increasing.
@@ -30,12 +29,11 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// Reads `{ log = n }`, `{ log = n, also = [...] }` or a list; rounds that are listed are distinct, in any order, from
-    /// 1 to the horizon.
+    /// Reads `{ log = n }`, `{ log = n, also = [...] }` or a list. Listed rounds are distinct, in any order, from 1 to the horizon.
     ///
     /// # Errors
     ///
-    /// Anything else.
+    /// The value has another form, or a round is out of range or given twice.
     pub fn read(field: &Field<'_>, horizon: u64) -> Result<Self, Error> {
         if field.is_table() {
             let table: Table<'_> = field.get()?;
@@ -53,7 +51,7 @@ impl Schedule {
         Ok(Self::List(read_rounds(field, horizon)?))
     }
 
-    /// The checkpoints of runs of `horizon` rounds: strictly increasing, the last one the horizon.
+    /// The checkpoints of runs with `horizon` rounds: strictly increasing, the last one is the horizon.
     pub fn checkpoints(&self, horizon: u64) -> Vec<u64> {
         let mut rounds: Vec<u64> = match self {
             Self::Log { count, .. } => (0..*count).map(|index| log_spaced(index, *count, horizon)).collect(),
@@ -66,14 +64,14 @@ impl Schedule {
         rounds
     }
 
-    /// The rounds that were written down, those before the horizon.
+    /// The listed rounds before the horizon.
     pub fn listed(&self, horizon: u64) -> impl Iterator<Item = u64> + '_ {
         let (Self::Log { also: rounds, .. } | Self::List(rounds)) = self;
         rounds.iter().copied().filter(move |&round| round < horizon)
     }
 }
 
-/// A list of distinct rounds from 1 to the horizon, which are put in order.
+/// Reads a list of distinct rounds from 1 to the horizon, and sorts it.
 fn read_rounds(field: &Field<'_>, horizon: u64) -> Result<Vec<u64>, Error> {
     let entries: Vec<Field<'_>> = field.get()?;
     if entries.is_empty() || entries.len() as u64 > *COUNTS.end() {
@@ -90,7 +88,7 @@ fn read_rounds(field: &Field<'_>, horizon: u64) -> Result<Vec<u64>, Error> {
         }
         rounds.push((round, index));
     }
-    // Equal rounds keep the order of the file, so the later one is at fault.
+    // Equal rounds keep the order of the file, so the error is at the later one.
     rounds.sort_unstable();
     if let Some(pair) = rounds.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         let [(round, first), (_, second)] = [pair[0], pair[1]];
@@ -100,7 +98,7 @@ fn read_rounds(field: &Field<'_>, horizon: u64) -> Result<Vec<u64>, Error> {
     Ok(rounds.into_iter().map(|(round, _)| round).collect())
 }
 
-/// `horizon` to the power `index / (count - 1)`, rounded; the same on every machine.
+/// `horizon` to the power `index / (count - 1)`, rounded. It does not depend on the machine.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -124,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn log_schedule_is_geometric() {
+    fn a_log_schedule_is_geometric() {
         assert_eq!(log(6).checkpoints(100_000), [1, 10, 100, 1000, 10_000, 100_000]);
         assert_eq!(log(1).checkpoints(7), [7]);
         assert_eq!(log(2).checkpoints(7), [1, 7]);
@@ -133,10 +131,10 @@ mod tests {
     }
 
     #[test]
-    fn rounds_are_added_to_a_log_schedule() {
+    fn additional_rounds_are_merged_into_a_log_schedule() {
         let schedule = Schedule::Log { count: 3, also: vec![10, 50, 5000] };
         assert_eq!(schedule.checkpoints(10_000), [1, 10, 50, 100, 5000, 10_000]);
-        // A shorter run has those it reaches.
+        // A shorter run has the rounds that it reaches.
         assert_eq!(schedule.checkpoints(400), [1, 10, 20, 50, 400]);
         assert_eq!(schedule.listed(50).collect::<Vec<_>>(), [10]);
     }

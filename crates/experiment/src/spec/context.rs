@@ -1,4 +1,4 @@
-//! What an experiment is given besides its file.
+//! The inputs of an experiment besides its file: data, a preference matrix, and values of the command line.
 
 use super::Overrides;
 use crate::models::{Instances, MODELS, MatrixFile, Model};
@@ -6,39 +6,39 @@ use crate::queries::Queries;
 use crate::toml_reader::{Error, Field};
 use std::sync::Arc;
 
-/// What an experiment is given besides its file.
+/// The inputs of an experiment besides its file.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SpecContext<'a> {
-    /// What `instances = "data"` stands for.
+    /// The meaning of `instances = "data"`.
     pub queries: DataInstances<'a>,
-    /// Whether the queries also stand for instances that panels share.
+    /// Whether the queries also replace instances that panels share.
     pub replace_shared: bool,
-    /// What stands for every preference matrix from a file.
+    /// A matrix that replaces every preference matrix from a file.
     pub matrix: Option<&'a Arc<MatrixFile>>,
-    /// What the command line says in the place of the file, whose value is not looked at then.
+    /// Values of the command line. They replace values of the file, which are then not read.
     pub overrides: Overrides,
 }
 
-/// What `instances = "data"` stands for.
+/// The meaning of `instances = "data"`.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum DataInstances<'a> {
-    /// Nothing: a spec says itself what its users are.
+    /// An error: the file has to list its users.
     #[default]
     Refused,
-    /// Queries that are not given: what is read with them is never run.
+    /// Queries that are missing. The experiment can be read, but not run.
     Awaited,
     /// These queries.
     Known(&'a Queries),
 }
 
 impl DataInstances<'_> {
-    /// The users of an experiment that says `instances = "data"` in this field; `model` is how they are read.
+    /// The users of an experiment with `instances = "data"` in this field; `model` is their click model.
     pub(crate) fn instances(self, field: &Field<'_>, model: Option<&Model>) -> Result<Instances, Error> {
         let none = Queries::default();
         let queries = match self {
             DataInstances::Refused => {
                 return Err(field.error(
-                    "data are given to `reproduce`, for a panel of an experiment: expected tables, [[instances]]",
+                    "only `reproduce` takes data, for a panel of an experiment: expected tables, [[instances]]",
                 ));
             }
             DataInstances::Awaited => &none,
@@ -49,7 +49,7 @@ impl DataInstances<'_> {
             let able: Vec<String> = able.map(|model| format!("{:?}", model.name())).collect();
             let (last, others) = able.split_last().map_or(("", &[][..]), |(last, others)| (last, others));
             Err(field.error(format!(
-                "data are attractions and examination: expected model = {} or {last} beside it",
+                "data have attraction and examination probabilities: expected model = {} or {last} beside it",
                 others.join(", ")
             )))
         })

@@ -1,4 +1,4 @@
-//! The policies of an experiment: what the file says of each, and whether it can play these users.
+//! Reads the policies of an experiment, and checks that each can play its users.
 
 use super::Task;
 use crate::fields::read_tables;
@@ -11,7 +11,7 @@ use confidence::Probability;
 use contenders::Entrant;
 use policies::catalogue::{Limit, PolicySpec, Protocol};
 
-/// The policies of an experiment on these users.
+/// Reads the policies of an experiment with these users.
 pub(super) fn read_policies(
     field: &Field<'_>,
     instances: &Instances,
@@ -25,7 +25,7 @@ pub(super) fn read_policies(
         let policy: Field<'_> = table.required("policy")?;
         let name: String = policy.get()?;
         let mut entry = Entrant::new(name, spec);
-        // What has the policy's own name needs no label to be told by.
+        // Without a label the policy is named after itself, so an error about its name points at `policy`.
         let location = label.as_ref().unwrap_or(&policy).location();
         if let Some(label) = label {
             entry.label = read_title(&label)?;
@@ -43,21 +43,22 @@ pub(super) fn read_policies(
     read_tables(field)?.iter().map(read).collect()
 }
 
-/// Whether a policy is told what it needs to know of each instance.
+/// Checks the key `told`.
 fn read_told(table: &Table<'_>, field: &Field<'_>, spec: &PolicySpec) -> Result<(), Error> {
     let name: String = field.get()?;
     if name != "gamma" {
         return Err(field.error(format!("{} found: expected \"gamma\"", field.describe())));
     }
     match table.field("gamma") {
-        Some(gamma) if is_told_gamma(spec) => {
-            Err(gamma.error("it is `told` the one that each instance needs: leave it out"))
-        }
+        Some(gamma) if is_told_gamma(spec) => Err(gamma.error(GAMMA_IS_TOLD)),
         _ => Ok(()),
     }
 }
 
-/// What is wrong with a policy of an experiment, and with which of its keys.
+/// Message about a `gamma` beside `told = "gamma"`.
+const GAMMA_IS_TOLD: &str = "`told` already gives the one that each instance needs: leave it out";
+
+/// An error in a policy of an experiment, and the key that it concerns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     key: &'static str,
@@ -70,7 +71,7 @@ impl Fault {
         Self { key, message: message.into(), is_missing: false }
     }
 
-    /// The same where the policy's table stands.
+    /// As an error in the policy's table of a file.
     fn in_table(&self, table: &Table<'_>) -> Error {
         match table.field(self.key) {
             _ if self.is_missing => table.missing(self.key, &self.message),
@@ -79,14 +80,14 @@ impl Fault {
         }
     }
 
-    /// The same of the policy of this number, which no file has.
+    /// As a message about the policy with this index, for an experiment without a file.
     pub(crate) fn of_policy(&self, index: usize) -> String {
         let missing = if self.is_missing { "missing: expected " } else { "" };
         format!("policies[{index}].{}: {missing}{}", self.key, self.message)
     }
 }
 
-/// Refuses a policy that cannot do what the task asks for on these users.
+/// Refuses a policy that cannot perform the task on these users.
 pub(crate) fn check(entry: &Entrant, instances: &Instances, task: Task) -> Result<(), Fault> {
     check_task(entry, task)?;
     match entry.read_as {
@@ -106,22 +107,22 @@ fn check_task(entry: &Entrant, task: Task) -> Result<(), Fault> {
             !spec.recommends(),
             "looks for the best items and stops: expected task \"identify\" or \"budget\"",
         ),
-        Task::Identify => (spec.stops(), "never stops: expected a policy that does, as \"cascade-bai\""),
+        Task::Identify => (spec.stops(), "never stops: expected a policy that does, such as \"cascade-bai\""),
         Task::Budget => {
-            (spec.recommends(), "names no best items: expected a policy that does, as \"cascade-bai\"")
+            (spec.recommends(), "names no best items: expected a policy that does, such as \"cascade-bai\"")
         }
     };
     if able { Ok(()) } else { Err(Fault::new("policy", format!("{:?} {fault}", entry.name))) }
 }
 
-/// Models whose users' answers a policy can read, for a message.
+/// The models whose feedback a policy can read, for messages.
 fn readable(spec: &PolicySpec) -> String {
     let models = MODELS.iter().filter(|model| spec.speaks(model.protocol));
     let names: Vec<String> = models.map(|model| format!("{:?}", model.name())).collect();
     names.join(" or ")
 }
 
-/// Refuses a policy that cannot read these users' answers.
+/// Refuses a policy that cannot read the feedback of these users.
 fn check_protocol(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
     let (spec, model) = (&entry.spec, instances.model());
     if spec.speaks(model.protocol) {
@@ -129,24 +130,24 @@ fn check_protocol(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
     }
     let plays =
         format!("{:?} plays {}, but the instances are {:?}", entry.name, readable(spec), model.name());
-    // A cell is no list, nor is a pair: there is nothing to read as something else.
+    // Only feedback on lists can be read as that of another model; a cell or a pair is not a list.
     let of_lists = model.has_lists() && !spec.speaks(Protocol::RankOne) && !spec.speaks(Protocol::Dueling);
-    let remedy = ": to play them all the same, say as what it reads their answers (`read-as`)";
+    let remedy = ": to let it play them, name the model whose feedback it should assume (`read-as`)";
     Err(Fault::new("policy", if of_lists { plays + remedy } else { plays }))
 }
 
-/// Refuses to read users' answers as those of another model where that means nothing.
+/// Refuses a `read-as` that is impossible or has no effect.
 fn check_reading(entry: &Entrant, model: &Model, instances: &Instances) -> Result<(), Fault> {
     let (spec, users) = (&entry.spec, instances.model());
     let fault = |message: String| Err(Fault::new("read-as", message));
     if model == users {
-        return fault(format!("the answers are those of {:?} already: leave it out", model.name()));
+        return fault(format!("the users are {:?} already: leave it out", model.name()));
     }
     for one in [model, users] {
         if !one.has_lists() {
             let what = if one.protocol == Protocol::RankOne { "a cell" } else { "a pair" };
             return fault(format!(
-                "answers on a list and on {what} cannot be read as each other: leave it out"
+                "feedback on a list and on {what} cannot be read as each other: leave it out"
             ));
         }
     }
@@ -159,24 +160,24 @@ fn check_reading(entry: &Entrant, model: &Model, instances: &Instances) -> Resul
         ));
     }
     if spec.speaks(users.protocol) && spec.speaks(Protocol::PositionBased) {
-        return fault(format!("{:?} reads any answers as they are: leave it out", entry.name));
+        return fault(format!("{:?} reads the clicks of any model as they are: leave it out", entry.name));
     }
     Ok(())
 }
 
-/// Refuses examination probabilities that a policy has no use for, or has not for every position.
+/// Refuses examination probabilities that the policy does not use, or that do not have one entry for each position.
 fn check_examination(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
     let spec = &entry.spec;
     let needed = spec.speaks(Protocol::PositionBased) && !spec.speaks(Protocol::Cascade);
     let Some(examination) = &entry.examination else {
         if needed && instances.model().protocol != Protocol::PositionBased {
-            let expected = "the examination probabilities that the policy is told, one for each position: its users have none";
+            let expected = "the examination probabilities that the policy assumes, one for each position: its users have none";
             return Err(Fault { is_missing: true, ..Fault::new("kappa", expected) });
         }
         return Ok(());
     };
     if !needed {
-        let message = format!("{:?} knows nothing of examination: leave it out", entry.name);
+        let message = format!("{:?} does not use examination: leave it out", entry.name);
         return Err(Fault::new("kappa", message));
     }
     for (index, shape) in instances.shapes().into_iter().enumerate() {
@@ -194,7 +195,7 @@ fn check_examination(entry: &Entrant, instances: &Instances) -> Result<(), Fault
     Ok(())
 }
 
-/// Refuses an exploring position beyond a list.
+/// Refuses an exploring position beyond the end of a list.
 fn check_position(spec: &PolicySpec, instances: &Instances) -> Result<(), Fault> {
     let PolicySpec::Pie { position: Some(position), .. } = spec else { return Ok(()) };
     for (index, shape) in instances.shapes().into_iter().enumerate() {
@@ -210,13 +211,13 @@ fn check_position(spec: &PolicySpec, instances: &Instances) -> Result<(), Fault>
     Ok(())
 }
 
-/// Refuses a policy whose memory would not hold the items or cells of an instance.
+/// Refuses a policy that would need too much memory for the items or cells of an instance.
 fn check_limit(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
-    let (of, found, most) = match entry.spec.row().limit {
-        Limit::Cells(most) => ("cell", instances.users().most_cells().unwrap_or(0), most),
+    let (of, plural, found, most) = match entry.spec.row().limit {
+        Limit::Cells(most) => ("cell", "cells", instances.users().most_cells().unwrap_or(0), most),
         Limit::Items(most) => {
             let items = instances.shapes().into_iter().map(ListShape::n_items).max();
-            ("pair of items", items.unwrap_or(0), most)
+            ("pair of items", "items", items.unwrap_or(0), most)
         }
         Limit::None => return Ok(()),
     };
@@ -226,18 +227,18 @@ fn check_limit(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
     Err(Fault::new(
         "policy",
         format!(
-            "{:?} keeps numbers for every {of}, of which there are {found}: at most {most} are supported",
+            "{:?} keeps numbers for every {of}, and an instance has {found} {plural}: at most {most} are supported",
             entry.name
         ),
     ))
 }
 
-/// Whether a policy may be told the `gamma` of each instance.
+/// Whether `told = "gamma"` can give a policy the `gamma` of each instance.
 fn is_told_gamma(spec: &PolicySpec) -> bool {
     matches!(spec, PolicySpec::BeatTheMean { .. })
 }
 
-/// Refuses to tell a policy what instances do not have.
+/// Refuses `told` for a policy that does not need it, or for instances without a `gamma`.
 fn check_told(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
     if !entry.told_gamma {
         return Ok(());
@@ -245,17 +246,17 @@ fn check_told(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
     let PolicySpec::BeatTheMean { gamma, .. } = entry.spec else {
         return Err(Fault::new("told", "only `beat-the-mean` needs `gamma`: leave it out"));
     };
-    // What it is not told would be lost where the experiment is written.
+    // The file of an experiment with `told` has no `gamma`, so another value than the default would be lost.
     if let PolicySpec::BeatTheMean { gamma: usual, .. } = entry.spec.row().spec()
         && gamma != usual
     {
-        return Err(Fault::new("gamma", "it is `told` the one that each instance needs: leave it out"));
+        return Err(Fault::new("gamma", GAMMA_IS_TOLD));
     }
     let lacks_winner = |duels: &crate::models::Duels| {
         duels.list().iter().any(|instance| instance.model.preferences().gamma().is_none())
     };
     if instances.duels().is_some_and(lacks_winner) {
-        let message = "an instance has no Condorcet winner, and with it no `gamma`: leave it out";
+        let message = "an instance has no Condorcet winner, so it has no `gamma`: leave it out";
         return Err(Fault::new("told", message));
     }
     Ok(())

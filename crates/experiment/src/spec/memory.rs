@@ -1,57 +1,56 @@
-//! How much memory an experiment takes, so that one that fits nowhere is refused before it begins.
+//! Estimates the memory of an experiment, so that one that is too large is refused before it begins.
 //!
-//! All runs are kept until the end, then summarised. Counted, in bytes (`r` runs, `p` policies, `c` checkpoints; a
-//! block of the heap of `n` bytes takes `block(n)`, its head and rounding included):
+//! All runs are kept until the end and then summed up. With `c` checkpoints, in bytes (`block(n)` is the size of a heap block of `n` bytes,
+//! with its header and rounding):
 //!
-//! | what | bytes |
-//! |---|---|
-//! | a run of a policy: a curve of three vectors, listed twice while the runs are gathered, of which the last may be empty | `2 * 72 + 2 * block(8 c) + block(c)` |
-//! | the same where runs end with an answer: its record, listed twice, and its values as they are judged | `2 * 24 + 16` |
-//! | a run of all policies: which instance, its best reward, a sample of the runs as it is and sorted | `4 * 8` |
-//! | a policy: 18 statistics, 10 columns of the result, and both as text | `c * (28 * 8 + 28 * 2 * 24 + 6 * 128)` + 2048 |
-//! | a pair of policies: 3 columns of the result, and the same as text | `c * (3 * 8 + 3 * 2 * 24)` + 1024 |
-//! | `runs.csv`, when it is asked for: a row a run, policy and checkpoint | `2 * 192` |
+//! - for each run and policy, if regret is measured: a curve of three vectors (the last may be empty), held twice while the runs are
+//!   gathered:
+//!   `2 * 72 + 2 * block(8 c) + block(c)`;
+//! - for each run and policy, if runs end with an answer: a record, held twice, and its values for claims: `2 * 24 + 16`;
+//! - for each run: its instance, its best reward, and a sample of the runs, unsorted and sorted: `4 * 8`;
+//! - for each policy: 18 statistics and 10 columns of the result, as numbers and as text: `c * (28 * 8 + 28 * 2 * 24 + 6 * 128) + 2048`;
+//! - for each pair of policies: 3 columns of the result, as numbers and as text: `c * (3 * 8 + 3 * 2 * 24) + 1024`;
+//! - for `runs.csv`, a row for each run, policy and checkpoint: `2 * 192`.
 //!
-//! A run that ends with an answer has one row, as of one checkpoint. A number as text is given 24 bytes and a text twice its
-//! length, because it grows by doubling. What a policy itself needs while it plays is not counted: it is there once a thread, not
-//! once a run.
+//! A run that ends with an answer counts as one checkpoint. A number takes 24 bytes as text. A text counts twice, because its buffer grows
+//! by doubling. The memory of a policy while it plays is not counted: it is needed once per thread, not once per run.
 
 use crate::number::noun;
 use sim::{Curve, Identification};
 
-/// The most that an experiment may take: 8 GiB.
+/// The most memory that an experiment may take: 8 GiB.
 const LIMIT: f64 = 8.0 * GIBIBYTE;
 const GIBIBYTE: f64 = (1_u64 << 30) as f64;
-/// Bytes of a number as text, with what separates it from the next.
+/// Bytes of a number as text, with its separator.
 const NUMBER: f64 = 24.0;
-/// Bytes of the label and the other words of a row of a table.
+/// Bytes of the label and other words in a row of a table.
 const WORDS: f64 = 128.0;
 
-/// What an experiment's memory depends on.
+/// The counts that the memory of an experiment depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Size {
     /// Runs of each policy.
     pub(super) runs: u64,
     /// Policies.
     pub(super) policies: u64,
-    /// What is kept of a run.
+    /// The values kept for each run.
     pub(super) kept: PerRun,
 }
 
-/// What is kept of a run.
+/// The values kept for each run of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PerRun {
-    /// Its regret and clicks.
+    /// Regret and clicks.
     Curves {
-        /// Rounds after which they are recorded.
+        /// The number of rounds after which they are recorded.
         checkpoints: u64,
     },
-    /// Its answer at the end.
+    /// The answer at the end.
     Answers,
 }
 
 impl Size {
-    /// Why this is too large, when it is; `all_runs`: with every run in `runs.csv`.
+    /// Why this is too large; `None` if it is not. `all_runs`: whether `runs.csv` is written.
     pub(super) fn too_large(self, all_runs: bool) -> Option<String> {
         let Self { runs, policies, kept } = self;
         let (in_runs, in_summaries) = (self.of_runs(all_runs), self.of_summaries());
@@ -82,9 +81,9 @@ impl Size {
         ))
     }
 
-    // In floating point, in which no product is too large.
+    // The estimates are in floating point, so no product overflows.
 
-    /// Bytes that grow with the runs.
+    /// Bytes that grow with the number of runs.
     fn of_runs(self, all_runs: bool) -> f64 {
         let [runs, policies, checkpoints] = self.counts();
         let record = match self.kept {
@@ -97,7 +96,7 @@ impl Size {
         runs * (4.0 * 8.0 + policies * (record + rows))
     }
 
-    /// Bytes that do not.
+    /// Bytes that do not depend on the number of runs.
     fn of_summaries(self) -> f64 {
         let [_, policies, checkpoints] = self.counts();
         let policy = 2048.0 + checkpoints * (28.0 * 8.0 + 28.0 * 2.0 * NUMBER + 6.0 * WORDS);
@@ -105,7 +104,7 @@ impl Size {
         policies * policy + policies * (policies - 1.0) / 2.0 * pair
     }
 
-    /// Runs, policies and checkpoints.
+    /// The numbers of runs, policies and checkpoints.
     fn counts(self) -> [f64; 3] {
         let checkpoints = match self.kept {
             PerRun::Curves { checkpoints } => checkpoints,
@@ -115,7 +114,7 @@ impl Size {
     }
 }
 
-/// Bytes of a block on the heap: a head of 8, all in steps of 16 and at least 32.
+/// The size of a heap block of `bytes` bytes: with a header of 8, rounded up to a multiple of 16, at least 32.
 fn block(bytes: f64) -> f64 {
     (((bytes + 8.0) / 16.0).ceil() * 16.0).max(32.0)
 }
@@ -129,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_take_less() {
+    fn memory_of_answers_is_that_of_records_without_curves() {
         assert_eq!(size_of::<Identification>(), 24);
         let answers = Size { kept: PerRun::Answers, ..size(10, 3, 1) };
         assert_eq!(answers.of_runs(false), 10.0 * (32.0 + 3.0 * 64.0));
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_run_keeps() {
+    fn memory_of_a_curve_is_its_record_and_three_heap_blocks() {
         assert_eq!(size_of::<Curve>(), 72);
         // One checkpoint: two entries of the list of curves, and three blocks of the smallest size.
         assert_eq!(size(1, 1, 1).of_runs(false), 4.0 * 8.0 + 2.0 * 72.0 + 3.0 * 32.0);
@@ -147,8 +146,8 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_is_sharp() {
-        // 272 bytes a run besides the summaries of one policy.
+    fn one_run_more_than_the_limit_is_refused() {
+        // Each run takes 272 bytes, besides the summaries of one policy.
         let fits = 31_580_625;
         let bytes = fits as f64 * 272.0 + size(1, 1, 1).of_summaries();
         assert!(bytes <= LIMIT && bytes + 272.0 > LIMIT, "{bytes}");
@@ -162,14 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn many_policies_are_too_many_pairs() {
+    fn many_policies_are_refused_for_their_pairs() {
         let fault = size(1, 10_000, 200).too_large(false).unwrap();
         assert!(fault.ends_with("more than 8 GiB: reduce policies or checkpoints"), "{fault}");
         assert_eq!(size(1000, 20, 200).too_large(true), None);
     }
 
     #[test]
-    fn nothing_overflows() {
+    fn the_largest_counts_are_refused_without_overflow() {
         assert!(size(u64::MAX, u64::MAX, u64::MAX).too_large(true).is_some());
         assert!(size(1, u64::MAX, 10_000).too_large(false).is_some());
     }

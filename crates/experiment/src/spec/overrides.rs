@@ -1,25 +1,25 @@
-//! What a command line says in the place of an experiment's file.
+//! Values of the command line that replace values of an experiment's file.
 
 use super::{Experiment, HORIZONS, RUNS, Task};
 use std::ops::RangeInclusive;
 
-/// What the command line changes in an experiment.
+/// Values of the command line that replace values of an experiment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// Another master seed.
+    /// Master seed.
     pub seed: Option<u64>,
-    /// Another number of runs.
+    /// Number of runs.
     pub runs: Option<u64>,
-    /// Another horizon.
+    /// Rounds of a run.
     pub horizon: Option<u64>,
-    /// Other most steps.
+    /// Maximal number of rounds of a run.
     pub max_steps: Option<u64>,
-    /// Another number of random subsets of items.
+    /// Number of random subsets of items.
     pub subsets: Option<u64>,
 }
 
 impl Overrides {
-    /// Whether every value is one that some experiment may have.
+    /// Checks that every value is in its range.
     pub(super) fn check(&self) -> Result<(), OverrideError> {
         let check = |option, value: Option<u64>, range: RangeInclusive<u64>| match value {
             Some(value) if !range.contains(&value) => {
@@ -35,7 +35,7 @@ impl Overrides {
     }
 }
 
-/// A value of the command line that makes no experiment.
+/// A value of the command line that an experiment cannot have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{option} {value}: {fault}")]
 pub struct OverrideError {
@@ -45,12 +45,12 @@ pub struct OverrideError {
 }
 
 impl Experiment {
-    /// Changes what the command line asks for. A logarithmic schedule of checkpoints is worked out again for another
-    /// horizon, a list is cut at it; the horizon stays the last checkpoint.
+    /// Applies values of the command line. With another horizon, a logarithmic schedule of checkpoints is computed again and a list is cut
+    /// at the horizon, which remains the last checkpoint. With another seed, random subsets are redrawn.
     ///
     /// # Errors
     ///
-    /// A value out of its range; the experiment is unchanged then.
+    /// A value out of its range. The experiment is then unchanged.
     pub fn apply(&mut self, overrides: Overrides) -> Result<(), OverrideError> {
         overrides.check()?;
         for (option, key, value) in

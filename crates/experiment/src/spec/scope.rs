@@ -1,17 +1,17 @@
-//! Where an experiment's keys are looked up: in a table of its own, and in what stands above it.
+//! The tables in which an experiment's keys are looked up: its own, its panel's, and the top of the file.
 
 use super::{Experiment, SpecContext};
 use crate::toml_reader::{Error, Field, Table};
 
-/// Where an experiment's keys are looked up.
+/// The tables in which an experiment's keys are looked up.
 pub(super) struct Scope<'a, 'doc> {
-    /// The tables whose keys go before all others, nearest first; of the keys [`Experiment::OVER`] alone.
+    /// Tables that take precedence for the keys [`Experiment::OVER`], nearest first.
     pub(super) over: &'a [&'a Table<'doc>],
     /// The experiment's own table.
     pub(super) own: &'a Table<'doc>,
-    /// The tables whose keys stand in for missing ones, nearest first; the last one is the top of the file.
+    /// Tables for keys that the own table does not have, nearest first; the last one is the top of the file.
     pub(super) shared: &'a [&'a Table<'doc>],
-    /// What stands in for data and matrices.
+    /// The inputs besides the file.
     pub(super) given: SpecContext<'a>,
 }
 
@@ -40,7 +40,8 @@ impl<'doc> Scope<'_, 'doc> {
         })
     }
 
-    /// A key of the experiment's own, or of its panel: the top of a file that holds several speaks of others, too.
+    /// A key of the experiment's own table or its panel. The top of a file with several experiments is left out, since its keys may be
+    /// meant for others.
     pub(super) fn nearby(&self, key: &str) -> Option<Field<'doc>> {
         let panels = self.shared.split_last().map_or(&[][..], |(_, panels)| panels);
         self.over(key)
@@ -48,7 +49,7 @@ impl<'doc> Scope<'_, 'doc> {
             .or_else(|| panels.iter().find_map(|table| table.field(key)))
     }
 
-    /// The model of all instances, which a panel or its variant may give, the top of a file not.
+    /// The model of all instances. A panel or its variant may give it, the top of a file may not.
     pub(super) fn common_model(&self) -> Option<Field<'doc>> {
         let (_, panels) = self.shared.split_last()?;
         self.own.field("model").or_else(|| panels.iter().find_map(|table| table.field("model")))

@@ -1,4 +1,4 @@
-//! An experiment as a TOML file that reads back as the same experiment.
+//! Writes an experiment as a TOML file that reads back as the same experiment.
 
 use super::{Experiment, Schedule, Task, checkpoints};
 use crate::models::{Model, Parameter, Parameters};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 
 impl Experiment {
-    /// The experiment as a spec: reading it gives the same canonical form.
+    /// The experiment as a TOML file. Reading the file gives an experiment with the same canonical form.
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
         let model = self.instances.model().name();
@@ -22,7 +22,7 @@ impl Experiment {
             write_comments(&mut text, comments.next());
             for (key, parameter) in values {
                 let _ = match parameter {
-                    // The shortest digits that read back as the same number, always with a point or an exponent.
+                    // `Debug` writes the shortest digits that read back as the same number, always with a point or an exponent.
                     Parameter::Numbers(numbers) => writeln!(text, "{key} = {numbers:?}"),
                     Parameter::Count(count) => writeln!(text, "{key} = {count}"),
                     Parameter::Name(name) => writeln!(text, "{key} = {}", quoted(&name)),
@@ -84,7 +84,7 @@ impl Experiment {
                     writeln!(text, "checkpoints = {{ log = {count}, also = {also:?} }}")
                 }
             }
-            // The horizon is added anyway, and would be one too many in the longest list.
+            // Reading adds the horizon, so it is left out where it would make the list longer than a file may have.
             Schedule::List(_) if self.checkpoints.len() as u64 > *checkpoints::COUNTS.end() => {
                 let listed: Vec<u64> = self.schedule.listed(self.horizon).collect();
                 writeln!(text, "checkpoints = {listed:?}")
@@ -94,11 +94,11 @@ impl Experiment {
     }
 }
 
-/// Comments, a line each.
+/// Writes comments, one line each.
 fn write_comments(text: &mut String, comments: Option<&[String]>) {
     for comment in comments.unwrap_or_default() {
         text.push_str("# ");
-        // TOML has no control characters in comments.
+        // TOML allows no control characters in comments.
         let harmless = |character: char| {
             if character.is_control() {
                 character.escape_default().to_string()
@@ -113,11 +113,11 @@ fn write_comments(text: &mut String, comments: Option<&[String]>) {
 
 /// Text as a TOML string, on one line.
 pub fn quoted(text: &str) -> String {
-    // JSON's escapes are TOML's, but for DEL, which only TOML wants escaped.
+    // JSON's escapes are valid in TOML. TOML also requires DEL to be escaped.
     Value::from(text).to_string().replace('\u{7f}', "\\u007F")
 }
 
-/// A policy's parameter.
+/// A policy's parameter as a TOML value.
 fn value(parameter: &Value) -> String {
     match parameter {
         Value::Number(number) if number.is_f64() => format!("{:?}", number.as_f64().unwrap_or_default()),

@@ -1,4 +1,4 @@
-//! What an experiment's runs say of the best items, summed up.
+//! Sums up runs that end with an answer.
 
 use super::SumUp;
 use crate::result::{
@@ -31,7 +31,7 @@ pub(super) fn result(sum_up: &SumUp<'_>, outcome: &Outcome<Identification>) -> R
     }
 }
 
-/// Differences between every two policies over the same runs.
+/// Differences between every pair of policies over the same runs.
 fn paired(sum_up: &SumUp<'_>, stops: bool, records: &[Vec<Identification>]) -> Vec<Paired> {
     sum_up.pairs(|first, second| {
         let difference = |value: &dyn Fn(&Identification) -> f64| {

@@ -1,4 +1,4 @@
-//! Regret and clicks of an experiment's runs, summed up.
+//! Sums up runs with regret and clicks at checkpoints.
 
 use super::SumUp;
 use crate::result::{
@@ -8,7 +8,7 @@ use crate::spreads::Spreads;
 use confidence::math::ln;
 use sim::{Curve, Outcome, Summary};
 
-/// The result of these runs, and their spreads; `optimal_clicks`: expected clicks a round of a best list, for every run.
+/// The result of these runs, and their spreads. `optimal_clicks` has the expected clicks per round of a best list for every run.
 pub(super) fn result(
     sum_up: &SumUp<'_>,
     outcome: &Outcome<Curve>,
@@ -40,7 +40,7 @@ pub(super) fn result(
     (result, spreads)
 }
 
-/// The lower bound, and what policies of the experiment are proven to keep.
+/// The lower bound of the model, and proven upper bounds of the experiment's policies.
 fn bounds(sum_up: &SumUp<'_>) -> Vec<Bound> {
     let experiment = sum_up.experiment;
     let checkpoints = &experiment.checkpoints;
@@ -53,7 +53,7 @@ fn bounds(sum_up: &SumUp<'_>) -> Vec<Bound> {
     lower.into_iter().chain(of_policies).collect()
 }
 
-/// Differences of regret between every two policies over the same runs.
+/// Differences of regret between every pair of policies over the same runs.
 fn paired(sum_up: &SumUp<'_>, curves: &[Vec<Curve>]) -> Vec<Paired> {
     let checkpoints = &sum_up.experiment.checkpoints;
     sum_up.pairs(|first, second| {
@@ -65,7 +65,7 @@ fn paired(sum_up: &SumUp<'_>, curves: &[Vec<Curve>]) -> Vec<Paired> {
     })
 }
 
-/// Mean and standard error of every sample.
+/// The mean and standard error of every sample.
 fn mean_se(samples: impl Iterator<Item = Vec<f64>>) -> MeanSe {
     let (mean, se) = samples
         .filter_map(|sample| Summary::of(&sample))

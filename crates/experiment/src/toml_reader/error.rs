@@ -1,8 +1,8 @@
-//! What is wrong with a file, and where.
+//! Errors in a file, and their places.
 
 use std::fmt::{self, Write as _};
 
-/// One thing wrong with a file, reading `FILE:LINE:COLUMN: FIELD: what is wrong`.
+/// An error in a file, displayed as `FILE:LINE:COLUMN: FIELD: what is wrong`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     location: Location,
@@ -10,7 +10,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error about a file that has no lines to point at.
+    /// An error about a file as a whole.
     pub fn whole_file(file: &str, message: impl Into<String>) -> Self {
         let location = Location { file: file.to_owned(), line: 0, column: 0, field: String::new() };
         Self { location, message: message.into() }
@@ -18,13 +18,13 @@ impl Error {
 }
 
 impl Error {
-    /// Whether it has no line to point at.
+    /// Whether the error is about the file as a whole.
     pub fn is_about_whole_file(&self) -> bool {
         self.location.line == 0
     }
 }
 
-/// The parts of the message, for programs and tests; people read all of it.
+/// The parts of the message, for programs and tests.
 impl Error {
     /// The file's name, as it was given.
     pub fn file(&self) -> &str {
@@ -41,7 +41,7 @@ impl Error {
         (self.location.line > 0).then_some(self.location.column)
     }
 
-    /// The key at fault from the top of the file, as in `instances[0].theta[2]`; empty when it is none.
+    /// The path of the key at fault, such as `instances[0].theta[2]`; empty if the error is not about a key.
     pub fn field(&self) -> &str {
         &self.location.field
     }
@@ -68,7 +68,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A place in a file: where a value is, for an error that is found later.
+/// A place in a file. A caller keeps it for errors that are found later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
     file: String,
@@ -80,12 +80,12 @@ pub struct Location {
 }
 
 impl Location {
-    /// A 1-based line and column.
+    /// The place at a 1-based line and column; line 0 means the file as a whole.
     pub fn new(file: &str, line: usize, column: usize, field: &str) -> Self {
         Self { file: file.to_owned(), line, column, field: shortened(field, MAX_FIELD) }
     }
 
-    /// The character at byte `offset` of `text`.
+    /// The place of the byte `offset` of `text`.
     pub fn of_text(file: &str, text: &str, offset: usize, field: &str) -> Self {
         let mut offset = offset.min(text.len());
         while !text.is_char_boundary(offset) {
@@ -97,7 +97,7 @@ impl Location {
         Self::new(file, line, 1 + before[line_start..].chars().count(), field)
     }
 
-    /// The byte at `offset` of a file that is not text; what precedes it is.
+    /// The place of the byte `offset` of a file that is not valid text. The bytes before it are.
     pub fn of_bytes(file: &str, bytes: &[u8], offset: usize) -> Self {
         let before = String::from_utf8_lossy(&bytes[..offset]);
         Self::of_text(file, &before, before.len(), "")
@@ -108,7 +108,7 @@ impl Location {
         self.line
     }
 
-    /// An error here.
+    /// An error at this place.
     pub fn error(&self, message: impl Into<String>) -> Error {
         Error {
             location: self.clone(),
@@ -117,15 +117,15 @@ impl Location {
     }
 }
 
-/// Characters of a field that are shown.
+/// The maximal number of characters of a field in a message.
 const MAX_FIELD: usize = 200;
-/// Characters of a message that are shown.
+/// The maximal number of characters of a message.
 const MAX_MESSAGE: usize = 1000;
 
-/// The most digits in a row that are shown.
+/// The maximal number of digits of a number in a message.
 const MAX_DIGITS: usize = 40;
 
-/// A text in which a number of hundreds of digits has its first ones, and how many they are.
+/// A text in which a number with very many digits is replaced by its first digits and their count.
 pub fn with_short_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -144,7 +144,7 @@ pub fn with_short_numbers(text: &str) -> String {
     out + rest
 }
 
-/// At most `length` characters of a text, for files that quote a megabyte.
+/// The first `length` characters of a text, so that a message does not quote a megabyte.
 fn shortened(text: &str, length: usize) -> String {
     match text.char_indices().nth(length) {
         Some((end, _)) => format!("{}...", &text[..end]),

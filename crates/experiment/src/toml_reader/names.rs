@@ -1,6 +1,6 @@
-//! The names that serde knows for an enum's variants and their fields, so that a message can list them.
+//! The names of an enum's variants and their fields, so that a message can list them.
 //!
-//! Serde gives them to the deserialiser of the type: one without data takes them and stops.
+//! Serde passes the names to the deserializer. The deserializers here have no data: they take the names and stop with an "error".
 
 use serde::de::{
     DeserializeOwned, DeserializeSeed, EnumAccess, IntoDeserializer as _, VariantAccess, Visitor,
@@ -8,17 +8,17 @@ use serde::de::{
 use serde::forward_to_deserialize_any;
 use std::fmt;
 
-/// Names of the variants of an enum; none for another type.
+/// Names of the variants of an enum; empty for any other type.
 pub(crate) fn variants<T: DeserializeOwned>() -> &'static [&'static str] {
     T::deserialize(AskVariants).err().and_then(|found| found.0).unwrap_or_default()
 }
 
-/// Names of the fields of a struct variant; none for another kind of variant.
+/// Names of the fields of a struct variant; empty for any other kind of variant.
 pub(crate) fn fields<T: DeserializeOwned>(variant: &str) -> &'static [&'static str] {
     T::deserialize(AskFields(variant)).err().and_then(|found| found.0).unwrap_or_default()
 }
 
-/// The "error" with which the search ends.
+/// The "error" that carries the names.
 #[derive(Debug)]
 struct AskedNames(Option<&'static [&'static str]>);
 
@@ -123,7 +123,7 @@ mod tests {
     use policies::catalogue::PolicySpec;
 
     #[test]
-    fn finds_the_names_of_policies_and_parameters() {
+    fn names_of_policies_and_parameters_are_found() {
         assert!(variants::<PolicySpec>().contains(&"pbm-ucb"));
         assert_eq!(fields::<PolicySpec>("pbm-ucb"), ["epsilon"]);
         assert_eq!(fields::<PolicySpec>("pbm-ts"), [""; 0]);

@@ -1,11 +1,11 @@
-//! What was probably meant by a misspelt name.
+//! Suggestions for misspelt names, and plain words for the messages of serde.
 
-/// The candidate nearest to `word`, when it is near enough to be what was meant.
+/// The candidate nearest to `word`, if it is near enough to be a suggestion.
 pub fn closest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let normal = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
     let word = normal(word);
     let enough = 1 + word.chars().count() / 4;
-    // The plural and the singular of a word are close however many letters differ.
+    // The plural and the singular of a word count as near, even if several letters differ.
     let near = |candidate: &&'a str| {
         let candidate = normal(candidate);
         distance(&word, &candidate).min(1 + distance(&singular(&word), &singular(&candidate)))
@@ -21,7 +21,7 @@ fn singular(word: &str) -> String {
     }
 }
 
-/// Insertions, deletions, replacements and exchanges of neighbours that turn one word into the other.
+/// The number of insertions, deletions, replacements and exchanges of neighbours that turn one word into the other.
 fn distance(left: &str, right: &str) -> usize {
     let left: Vec<char> = left.chars().take(MAX_CHARS).collect();
     let right: Vec<char> = right.chars().take(MAX_CHARS).collect();
@@ -48,10 +48,10 @@ fn distance(left: &str, right: &str) -> usize {
     table[table.len() - 1]
 }
 
-/// Longer words are compared by their beginnings.
+/// Of longer words only the beginnings are compared.
 const MAX_CHARS: usize = 64;
 
-/// A message of serde in the words of somebody who writes TOML, not Rust.
+/// A message of serde in words for a reader who knows TOML but not Rust.
 pub(crate) fn plain_serde_message(message: &str) -> String {
     let mut plain = message.to_owned();
     if let Some((unknown, known)) = unknown_and_known(message) {
@@ -61,7 +61,7 @@ pub(crate) fn plain_serde_message(message: &str) -> String {
     if message == "integer number overflowed" {
         return "the number has too many digits for an integer".to_owned();
     }
-    // Beyond 64 bits serde names the type in which it keeps the number.
+    // For a number of more than 64 bits serde names the type that holds it.
     for wide in [" as i128", " as u128"] {
         if let Some((found, _)) = plain.split_once(wide) {
             let number = found.rsplit('`').nth(1).unwrap_or(found).to_owned();
@@ -91,7 +91,7 @@ pub(crate) fn plain_serde_message(message: &str) -> String {
     plain
 }
 
-/// What serde's message about an unknown name says that there are: `"a" or "b"`.
+/// The known names in serde's message about an unknown one, as `"a" or "b"`.
 pub(crate) fn known_names(message: &str) -> Option<String> {
     let (_, known) = unknown_and_known(message)?;
     let quoted: Vec<String> = known.iter().map(|name| format!("{name:?}")).collect();
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_what_was_meant() {
+    fn the_closest_known_name_is_suggested() {
         let keys = ["horizon", "runs", "seed", "checkpoints"];
         assert_eq!(closest("horizn", &keys), Some("horizon"));
         assert_eq!(closest("Horizon", &keys), Some("horizon"));
@@ -123,14 +123,14 @@ mod tests {
     }
 
     #[test]
-    fn counts_edits() {
+    fn distance_counts_edits_and_exchanges_of_neighbours() {
         assert_eq!(distance("kitten", "sitting"), 3);
         assert_eq!(distance("ab", "ba"), 1);
         assert_eq!(distance("", "abc"), 3);
     }
 
     #[test]
-    fn serde_speaks_plainly() {
+    fn messages_of_serde_are_rewritten_for_readers_of_toml() {
         assert_eq!(
             plain_serde_message("unknown variant `log-t2`, expected `log-t` or `log-horizon`"),
             "unknown value \"log-t2\": did you mean `log-t`? known: log-t, log-horizon"

@@ -1,16 +1,16 @@
-//! Where a text stops being TOML, in terms of the field being written.
+//! Errors about text that is not TOML, with the field in which it occurs.
 
 use super::error::{Error, Location};
 use toml::de::{DeTable, DeValue};
 
-/// The parser's error with file, line, column, and the field when there is one.
+/// The parser's error with file, line, column, and the field if it is in one.
 pub(crate) fn explain(file: &str, text: &str, error: &toml::de::Error) -> Error {
     let offset = error.span().map_or(0, |span| span.start).min(text.len());
     let field = field_at(text, offset);
     let mut message = error.message().to_owned();
     let fault = error.span().and_then(|span| text.get(span)).unwrap_or_default().trim();
     if message.starts_with("string values must be quoted") {
-        // The parser takes whatever is no number for a string without quotes.
+        // The parser reports every unquoted value that is not a number as a string without quotes.
         message = match fault.lines().next() {
             None => "a value is missing".to_owned(),
             Some(fault) => format!("{fault:?} is neither a number nor a string in quotes"),
@@ -25,7 +25,7 @@ pub(crate) fn explain(file: &str, text: &str, error: &toml::de::Error) -> Error 
     Location::of_text(file, text, offset, field.as_deref().unwrap_or_default()).error(message)
 }
 
-/// The key whose line holds the byte `offset`, with the table it is in.
+/// The path of the key at the byte `offset`.
 fn field_at(text: &str, offset: usize) -> Option<String> {
     let text_before = text.get(..offset)?;
     let line_start = text_before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -34,7 +34,7 @@ fn field_at(text: &str, offset: usize) -> Option<String> {
         let name = header.trim_start_matches('[').split([']', '#']).next()?.trim();
         return (!name.is_empty()).then(|| name.to_owned());
     }
-    // In an inline table the key follows a brace or a comma, elsewhere it begins the line.
+    // In an inline table the key follows a brace or a comma; elsewhere it begins the line.
     let inline = text_before[line_start..].rfind(['{', ',']).map(|at| line_start + at + 1);
     let key = inline.into_iter().chain([line_start]).find_map(|start| key_of(&text[start..]))?;
     let (recovered, _) = DeTable::parse_recoverable(text);
@@ -42,7 +42,7 @@ fn field_at(text: &str, offset: usize) -> Option<String> {
     Some(if table.is_empty() { key.to_owned() } else { format!("{table}.{key}") })
 }
 
-/// The key at the start of `text` when `=` follows it.
+/// The key at the start of `text`, if `=` follows it.
 fn key_of(text: &str) -> Option<&str> {
     let text = text.trim_start_matches([' ', '\t']);
     let end = match text.chars().next()? {
@@ -61,7 +61,7 @@ fn key_of(text: &str) -> Option<&str> {
 fn enclosing_table(table: &DeTable<'_>, path: &str, offset: usize) -> String {
     let mut entries: Vec<_> = table.iter().filter(|(key, _)| key.span().start < offset).collect();
     entries.sort_by_key(|(key, _)| key.span().start);
-    // What opened last before the offset is the innermost table, unless it was closed before.
+    // The innermost table is the last one that begins before the offset and does not end before it.
     let mut best = (path.to_owned(), 0);
     for (key, value) in entries {
         let path = if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
@@ -80,7 +80,7 @@ fn enclosing_table(table: &DeTable<'_>, path: &str, offset: usize) -> String {
     best.0
 }
 
-/// Takes `table` as the innermost open one when it begins last of all so far and is open at `offset`.
+/// Replaces `best` by `table` or a table inside it, if `table` is open at `offset` and does not begin before `best`.
 fn consider(
     best: &mut (String, usize),
     table: &DeTable<'_>,
@@ -95,7 +95,7 @@ fn consider(
     }
 }
 
-/// The line in which the field of this path was given first, before the byte `offset`.
+/// The line of the first field with this path, if it is before the byte `offset`.
 fn first_line_of(text: &str, field: &str, offset: usize) -> Option<usize> {
     let (recovered, _) = DeTable::parse_recoverable(text);
     let mut table = recovered.get_ref();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_text_names_the_field_being_written() {
+    fn an_error_in_the_syntax_names_the_field() {
         for (text, place) in [
             ("name = \"a\nruns = 2\n", "spec.toml:1:"),
             (

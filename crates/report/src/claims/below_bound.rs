@@ -19,11 +19,11 @@ pub(super) static KIND: Kind = Kind {
 /// The regret is below a bound at round `t`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BelowBound {
-    /// Whose.
+    /// The series.
     pub series: Vec<Series>,
-    /// Checkpoint, the last one when absent.
+    /// Checkpoint; the last one if absent.
     pub t: Option<u64>,
-    /// Label of the bound, the first one when absent.
+    /// Label of the bound; the first one if absent.
     pub bound: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Whether random subsets of items have a Condorcet winner often enough, at every size: counted, not simulated.
+//! Whether enough subsets of items have a Condorcet winner, at every size. The shares are exact.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-/// Of the random subsets of items of any size at least this share has a Condorcet winner; exact.
+/// At least this share of the subsets of every size has a Condorcet winner.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condorcet {
-    /// The share.
+    /// The stated share.
     pub least: f64,
-    /// The share of every size, of 1 item, of 2 and so on.
+    /// The shares of subsets of 1 item, of 2 items, and so on.
     pub shares: Vec<f64>,
 }
 

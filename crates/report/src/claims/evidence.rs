@@ -1,4 +1,4 @@
-//! What claims are judged by: the runs of a panel.
+//! The evidence for claims: the runs of a panel.
 
 use crate::series::{Series, Simulated};
 use anyhow::{Context as _, Result};
@@ -7,14 +7,14 @@ use experiment::result::{Bound, EndValue};
 use experiment::{Measured, number};
 use std::slice::from_ref;
 
-/// What claims about a panel are judged by.
+/// The runs of a panel, by which claims about it are judged.
 #[expect(missing_debug_implementations, reason = "it holds a function")]
 pub struct Evidence<'a> {
-    /// What its variants measured; of a panel without, one.
+    /// Its variants; a panel without variants counts as one.
     pub variants: &'a [Simulated],
-    /// What of their runs is judged.
+    /// The value of the runs that is judged.
     pub value: EndValue,
-    /// What readers call a series.
+    /// The name for readers of a series.
     pub reader_name: &'a dyn Fn(&Series) -> String,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct SeriesRuns<'a> {
 }
 
 impl Evidence<'_> {
-    /// Runs of the variant that has fewest.
+    /// The number of runs of the variant with the fewest.
     pub(super) fn fewest_runs(&self) -> u64 {
         self.variants.iter().map(|variant| variant.measured.result.runs).min().unwrap_or(0)
     }
@@ -42,7 +42,7 @@ impl Evidence<'_> {
 }
 
 impl<'a> SeriesRuns<'a> {
-    /// The checkpoints; of runs that are judged as a whole, the last round that they may have.
+    /// The checkpoints; if runs are judged as a whole, the last round that they may have.
     pub(super) fn rounds(&self) -> &'a [u64] {
         let result = &self.measured.result;
         match self.value {
@@ -55,7 +55,7 @@ impl<'a> SeriesRuns<'a> {
         }
     }
 
-    /// Index of a checkpoint, the last one when none is asked for.
+    /// The index of a checkpoint; of the last one for `None`.
     pub(super) fn checkpoint(&self, t: Option<u64>) -> Result<usize> {
         let rounds = self.rounds();
         let found = match t {
@@ -63,22 +63,22 @@ impl<'a> SeriesRuns<'a> {
             None => rounds.len().checked_sub(1),
         };
         found.with_context(|| match t {
-            Some(t) => format!("round {} is no checkpoint of the result", number::grouped(t)),
+            Some(t) => format!("round {} is not a checkpoint of the result", number::grouped(t)),
             None => "the result has no checkpoint".to_owned(),
         })
     }
 
-    /// Regret of every run after a checkpoint, or the value of whole runs that is judged.
+    /// The judged value of every run: regret or accuracy after a checkpoint, or a value of whole runs.
     pub(super) fn regret(&self, t: u64) -> Result<Vec<f64>> {
         Ok(match self.value {
             EndValue::Regret => self.measured.regret(self.policy, self.checkpoint(Some(t))?),
             EndValue::Accuracy => self.measured.accuracy(self.policy, self.checkpoint(Some(t))?),
-            // Whatever the round: runs of different lengths can be compared.
+            // The round does not matter, so runs of different lengths can be compared.
             EndValue::Answer(_) => self.measured.values(self.policy, self.value),
         })
     }
 
-    /// Growth of the regret of every run between two checkpoints, for each unit of `ln t`.
+    /// Growth of the regret of every run between two checkpoints, per unit of `ln t`.
     pub(super) fn slope(&self, (from, to): (u64, u64)) -> Result<Vec<f64>> {
         let (before, after) = (self.regret(from)?, self.regret(to)?);
         let length = ln(to as f64 / from as f64);
@@ -89,7 +89,7 @@ impl<'a> SeriesRuns<'a> {
     pub(super) fn bound(&self, label: Option<&str>) -> Result<&'a Bound> {
         let bounds = &self.measured.result.bounds;
         let wanted = bounds.iter().find(|bound| label.is_none_or(|label| bound.label == label));
-        // Readers of claims have refused what the instances do not have.
+        // The reader of the claim has checked that the instances have it.
         wanted.context("the result lacks the bound")
     }
 }

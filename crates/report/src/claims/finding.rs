@@ -1,20 +1,20 @@
-//! What a test found, in comparisons and in one sentence.
+//! The finding of a test: its comparisons, and a summary in one sentence.
 
 use super::{Levels, Verdict};
 use crate::student;
 use experiment::number;
 use serde::Serialize;
 
-/// What a test found.
+/// The finding of a test.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// What follows from it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// In one sentence.
+    /// A summary in one sentence.
     pub summary: String,
-    /// What the comparisons measure, with its unit.
+    /// The quantity that the comparisons measure, with its unit.
     pub quantity: &'static str,
-    /// The comparisons it rests on.
+    /// The comparisons that the verdict rests on.
     pub comparisons: Vec<Comparison>,
 }
 
@@ -23,7 +23,7 @@ impl Finding {
         Self { verdict, summary: reason.to_owned(), quantity: "", comparisons: Vec::new() }
     }
 
-    /// The same without rounds, since whole runs were compared.
+    /// Removes the rounds from a finding about whole runs.
     pub(super) fn of_whole_runs(mut self) -> Self {
         for comparison in &mut self.comparisons {
             (comparison.t, comparison.leads_from) = (None, None);
@@ -31,7 +31,7 @@ impl Finding {
         self
     }
 
-    /// The same if there are as many runs as needed; otherwise it decides nothing.
+    /// Makes a finding undecided if there are fewer runs than needed.
     pub(super) fn of_enough_runs(mut self, runs: u64, needed: u64) -> Self {
         if runs >= needed {
             return self;
@@ -51,32 +51,32 @@ impl Finding {
 /// One comparison of a test.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// What is compared with what.
+    /// The two sides of the comparison, by their names in files.
     pub what: String,
-    /// The same with the names that readers know.
+    /// The two sides of the comparison, by their names for readers.
     #[serde(skip)]
     pub readers: String,
-    /// Round at which it is compared, if it depends on one.
+    /// The round of the comparison, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub t: Option<u64>,
-    /// The quantity that is negative if the paper is right.
+    /// The compared quantity: negative if the paper is right.
     pub difference: f64,
-    /// Its standard error; absent for an exact comparison and for one run.
+    /// Its standard error; absent for an exact comparison and for a single run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub se: Option<f64>,
-    /// Difference by standard error; absent for an exact comparison, and where it is infinite (no variation at all).
+    /// Difference divided by standard error; absent for an exact comparison, and if it is infinite (no variation at all).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statistic: Option<f64>,
-    /// What it says of the claim.
+    /// The verdict of this comparison.
     pub says: Verdict,
-    /// First checkpoint from which on it is significant at every one to the end.
+    /// The first checkpoint from which on the difference is significant at every checkpoint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leads_from: Option<u64>,
     /// The measured quantity in words.
     pub measured: String,
 }
 
-/// Whether all comparisons hold, any is the other way round, or neither.
+/// The verdict of several comparisons: *contradicted* if any is, *reproduced* if all are, otherwise *undecided*.
 pub(super) fn verdict_of(comparisons: &[Comparison]) -> Verdict {
     if comparisons.iter().any(|comparison| comparison.says == Verdict::Contradicted) {
         Verdict::Contradicted
@@ -87,7 +87,7 @@ pub(super) fn verdict_of(comparisons: &[Comparison]) -> Verdict {
     }
 }
 
-/// A finding of comparisons that were all made at these levels with this many degrees of freedom.
+/// The finding of comparisons at these levels with this number of degrees of freedom.
 pub(super) fn finding(
     quantity: &'static str,
     comparisons: Vec<Comparison>,
@@ -101,7 +101,7 @@ pub(super) fn finding(
     Finding { verdict, summary, quantity, comparisons }
 }
 
-/// The comparisons of a test in one sentence, with the |z| that are needed.
+/// Sums up comparisons in one sentence, with the values of |z| that are needed.
 fn summary(verdict: Verdict, comparisons: &[Comparison], stated: &str, opposite: &str) -> String {
     let count = comparisons.len();
     let of = |wanted: Verdict| comparisons.iter().filter(|comparison| comparison.says == wanted).count();

@@ -1,8 +1,8 @@
-//! Whether means over runs grow like a power of a number by which variants differ, as papers show by a fit.
+//! Whether means over runs grow like a power of the number by which variants differ, shown by a fitted curve.
 //!
-//! The share of variance that the fitted curve explains is judged run by run: with n runs, its jackknife pseudo-values
-//! `n R^2 - (n - 1) R^2 without the run` are a sample whose mean is `R^2`, less its bias, and whose spread is that of the runs. And the slope
-//! has to be positive, on the residuals of the fit.
+//! The share of variance that the curve explains, `R^2`, is judged by a jackknife over the runs. With n runs, the pseudo-values
+//! `n R^2 - (n - 1) R^2_without_the_run` are a sample with mean `R^2`, corrected for bias, and the spread of the runs. In addition, the
+//! slope has to be positive, judged by the residuals of the fit.
 
 use anyhow::{Context as _, bail};
 use std::sync::Arc;
@@ -25,14 +25,14 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-/// The means over runs grow like a power of the number by which variants differ: a fitted curve, and how well it has to fit.
+/// The means over runs grow like a power of the number by which variants differ.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
     /// Label of the policy, which all variants have.
     pub policy: String,
-    /// With which power of the size it grows.
+    /// The power of the size.
     pub power: f64,
-    /// The least share of the variance of the means that it explains.
+    /// The minimal share of the variance of the means that the curve explains.
     pub r_squared: f64,
 }
 
@@ -46,7 +46,7 @@ fn read(reading: &Reading<'_, '_>) -> Result<Fit, Error> {
 }
 
 impl Test for Fit {
-    /// How well the curve fits, and that it rises.
+    /// One test of the share of variance, and one of the slope.
     fn tests(&self) -> usize {
         2
     }
@@ -66,11 +66,11 @@ impl Test for Fit {
         if samples.iter().any(|sample| sample.len() != count) {
             bail!("the variants have different numbers of runs");
         }
-        // The fit through the means, of one run or without it where that is said.
-        let fit = |without: Option<usize>| {
+        // The fit to the means over all runs, or over all runs without one.
+        let fit = |left_out: Option<usize>| {
             let mean = |sample: &Vec<f64>| {
                 let sum: f64 = sample.iter().sum();
-                without.map_or_else(|| sum / count as f64, |run| (sum - sample[run]) / (count as f64 - 1.0))
+                left_out.map_or_else(|| sum / count as f64, |run| (sum - sample[run]) / (count as f64 - 1.0))
             };
             let points: Vec<(f64, f64)> = sizes.iter().copied().zip(samples.iter().map(mean)).collect();
             LeastSquares::of(&points, self.power)
@@ -128,7 +128,7 @@ impl Test for Fit {
     }
 }
 
-/// A power as it stands after a name.
+/// A power as it is written after a name.
 fn power_in_words(power: f64) -> String {
     if power == 1.0 { String::new() } else { format!("^{power}") }
 }

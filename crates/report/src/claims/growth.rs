@@ -1,14 +1,14 @@
-//! Whether a regret grows with a number (of rows, of items) like a power of it.
+//! Whether a regret grows like a power of a number, such as the number of rows or items.
 //!
-//! The exponent is the slope of the line of least squares through the points (ln size, ln mean regret), one a variant. Every size
-//! counts the same: were they weighted by what the runs leave open, a few sizes whose runs hardly differ would decide, although
-//! what moves points off a line is seldom the runs. Stages that get four times longer, say, move them up and down.
+//! The exponent is the slope of the least-squares line through the points (ln size, ln mean regret), one for each variant. All sizes have
+//! the same weight. If they were weighted by the errors of their means, a few sizes with little variation would decide. But deviations from
+//! a line rarely come from the runs: stages that get four times longer, for example, move the points up and down.
 //!
-//! Two errors add up in squares. The first is that of a line through points beside it: with `m` sizes at the centred logarithms
-//! `x`, the residuals' sum of squares by `(m - 2) sum x^2`. The second is that of the runs: the exponent is `sum c ln(mean)` with
-//! `c = x / sum x^2`, so its error is that of the mean over the runs of `sum c regret / mean` (delta method; variants that met the same
-//! users need not be independent). Of points on a line the first is an estimate of the second and it counts twice, which errs on the
-//! careful side. Student's t distribution has `m - 2` degrees of freedom, or the runs' if these are fewer.
+//! The squares of two errors add up. The first error is that of a line through scattered points. With `m` sizes at the centred logarithms
+//! `x`, its square is the sum of the squared residuals, divided by `(m - 2) sum x^2`. The second error is that of the runs. The exponent is
+//! `sum c ln(mean)` with `c = x / sum x^2`, so the error is that of the mean over the runs of `sum c regret / mean` (delta method; variants
+//! that meet the same users need not be independent). If the points are on a line, the first error estimates the second, which then counts
+//! twice; this is conservative. Student's t distribution has `m - 2` degrees of freedom, or those of the runs if they are fewer.
 
 use anyhow::bail;
 use std::sync::Arc;
@@ -26,16 +26,16 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-/// Regrets, and the numbers with a power of which they grow.
+/// The regret grows like a power of a number, with an exponent within limits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Growth {
-    /// Whose, at least three.
+    /// The series, at least three.
     pub series: Vec<Series>,
-    /// The number that each belongs to, above 0, strictly increasing.
+    /// The number of each series: above 0, strictly increasing.
     pub sizes: Vec<f64>,
-    /// Checkpoint, the last one when absent.
+    /// Checkpoint; the last one if absent.
     pub t: Option<u64>,
-    /// How large the exponent may be.
+    /// The limits of the exponent.
     pub limits: Limits,
 }
 
@@ -104,7 +104,7 @@ struct Fit {
     se: f64,
 }
 
-/// The power of the sizes with which the means of some samples grow; the samples are over the same runs.
+/// Fits the power of the sizes with which the means of samples grow. The samples are over the same runs.
 fn fit(sizes: &[f64], samples: &[Vec<f64>]) -> Fit {
     let m = samples.len() as f64;
     let centred = |values: &[f64]| -> Vec<f64> {

@@ -1,32 +1,32 @@
-//! At which levels the tests of a claim are made, and what a mean with its standard error says at them.
+//! The levels of the one-sided tests of a claim, and the test of a mean at these levels.
 
 use super::Verdict;
 use crate::student;
 
-/// The levels of the one-sided tests of a claim: one rule for all kinds.
+/// The levels of the one-sided tests of a claim. All kinds of tests use the same rule.
 ///
-/// *Reproduced* asks that all of them come out as stated. If one is not so in truth, that one alone comes out as stated with a
-/// probability of at most the level, and all of them with no more: each is made at the claim's level (an intersection-union test).
+/// *Reproduced* requires that every test is significant as stated. Each is made at the claim's level (an intersection-union test): if a
+/// statement is false, its test alone is significant with a probability of at most the level, and so are all tests together.
 ///
-/// *Contradicted* asks for one that comes out the other way round. Of `m` tests, each is made at the level divided by `m`
-/// (Bonferroni), so that any does wrongly with a probability of at most the level, whatever they have in common. Holm's procedure
-/// would find the same: its first step has the same threshold, and the verdict needs no second one.
+/// *Contradicted* requires that one test is significant in the other direction. Each of `m` tests is made at the level divided by `m`
+/// (Bonferroni). So the probability that any is wrongly significant is at most the level, however the tests are correlated. Holm's
+/// procedure gives the same verdict: its first step has the same threshold, and the verdict needs no second step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Levels {
-    /// For "as stated".
+    /// The level for significance in the stated direction.
     pub stated: f64,
-    /// For "the other way round".
+    /// The level for significance in the other direction.
     pub opposite: f64,
 }
 
 impl Levels {
-    /// Of a claim at a level, of which this many one-sided tests are made.
+    /// The levels of a claim at `level` with this number of one-sided tests.
     pub(super) fn of(level: f64, tests: usize) -> Self {
         Self { stated: level, opposite: level / tests.max(1) as f64 }
     }
 }
 
-/// What a mean and its standard error say of "it is negative".
+/// The test of the statement "the mean is negative".
 pub(super) struct Sign {
     pub(super) statistic: f64,
     pub(super) says: Verdict,
@@ -36,7 +36,7 @@ impl Sign {
     pub(super) fn of(mean: f64, se: f64, freedom: u64, levels: Levels) -> Self {
         let statistic = if mean == 0.0 { 0.0 } else { mean / se };
         let tail = |statistic: f64| {
-            // Runs that are all the same have no spread to judge by: their sign alone counts, as if each were a coin.
+            // Equal runs have no spread. Then the sign test applies: each run counts as a toss of a coin.
             if statistic == f64::INFINITY {
                 coin(freedom + 1)
             } else {
@@ -54,18 +54,18 @@ impl Sign {
     }
 }
 
-/// Degrees of freedom of a sample's standard error.
+/// The degrees of freedom of the standard error of a sample.
 pub(super) fn freedom_of(sample: &[f64]) -> u64 {
     (sample.len() as u64).saturating_sub(1)
 }
 
-/// The fewest runs whose means decide anything at a level: 10 at 0.001.
+/// The minimal number of runs for a decision at a level: 10 at 0.001.
 ///
-/// Student's t distribution is that of normal numbers, and few runs cannot show that theirs are: two that happen to be close have
-/// any statistic. What holds without that, for any differences as likely above zero as below, is the sign test, and of `n` runs that all
-/// fall on one side it finds `2^-n`. As many runs are needed as make this at most the level; the t test never decides on fewer.
+/// The t test assumes normal numbers, which few runs cannot confirm: two runs that happen to be close have an arbitrarily large statistic.
+/// The sign test needs no such assumption, only that a difference is as likely positive as negative; its p-value is `2^-n` if all `n` runs
+/// have the same sign. The t test decides only with enough runs to make this at most the level.
 pub(super) fn fewest_runs(level: f64) -> u64 {
-    // No number between 0 and 2^-1074 can be written.
+    // 2^-1074 is the smallest positive number of an f64.
     (1..1075).find(|&runs| coin(runs) <= level).unwrap_or(1075)
 }
 

@@ -1,4 +1,4 @@
-//! Whether the expected clicks come near to those of a best list.
+//! Whether the expected clicks come near those of a best list.
 
 use anyhow::Context as _;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-/// The expected clicks up to round `t` are at least this share of what a best list collects.
+/// The expected clicks up to round `t` are at least this share of those of a best list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NearOptimum {
-    /// The policies, each of which has to reach it.
+    /// The series. Each has to reach the share.
     pub policies: Vec<Series>,
     /// The share, between 0 and 1.
     pub share: f64,
-    /// Checkpoint, the last one when absent.
+    /// Checkpoint; the last one if absent.
     pub t: Option<u64>,
 }
 
@@ -34,13 +34,13 @@ fn read(reading: &Reading<'_, '_>) -> Result<NearOptimum, Error> {
     for variant in variants_of(panel, &policies) {
         let unit = variant.experiment.instances().unit();
         if unit != "clicks" {
-            let fault = format!("these users' reward is {unit}, not clicks: no such test of them");
+            let fault = format!("the reward of these users is {unit}, and the test needs clicks");
             return Err(reading.kind.error(fault));
         }
     }
     let share = field.get::<Probability>()?.get();
     if share == 0.0 || share == 1.0 {
-        return Err(field.error("the share is 0 or 1, which any or no policy has: expected one between"));
+        return Err(field.error("every policy reaches a share of 0, none a share of 1: expected one between"));
     }
     Ok(NearOptimum { share, t: reading.round(&policies)?, policies })
 }
@@ -67,8 +67,8 @@ impl Test for NearOptimum {
             let in_optimum = in_optimum.context("the optimum lacks a checkpoint")?;
             let optimum = (best.clicks.mean[in_optimum], best.clicks.se[in_optimum]);
             let regret = (curves.regret.mean[at], curves.regret.se[at]);
-            // Share of the optimum that is missing. Nothing is known of how regret and optimum go together from run to run, so
-            // their relative errors add up: the most that the error of their ratio can be.
+            // The share of the optimum that is lost. The correlation of regret and optimum over the runs is unknown, so their relative
+            // errors are added: the error of the ratio cannot be larger.
             let lost = regret.0 / optimum.0;
             let se = regret.1 / optimum.0 + lost.abs() * optimum.1 / optimum.0;
             let excess = lost - (1.0 - self.share);

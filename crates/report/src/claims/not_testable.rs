@@ -1,4 +1,4 @@
-//! Claims without a test: nothing that can be run here decides them, or a quick check leaves them to the full run.
+//! Claims without a test: no run of this program can decide them, or a quick check leaves them to the full run.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Untested::not_testable(reading.table.required::<String>("reason")?)),
 };
 
-/// No test, and why.
+/// A missing test, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Untested {
     verdict: Verdict,
@@ -19,12 +19,12 @@ pub struct Untested {
 }
 
 impl Untested {
-    /// Nothing that can be run here decides it.
+    /// No run of this program can decide the claim.
     pub fn not_testable(reason: impl Into<String>) -> Arc<dyn Test> {
         Arc::new(Self { verdict: Verdict::NotTestable, reason: reason.into() })
     }
 
-    /// A quick check does not decide it.
+    /// A quick check leaves the claim to the full run.
     pub fn left(reason: impl Into<String>) -> Arc<dyn Test> {
         Arc::new(Self { verdict: Verdict::Left, reason: reason.into() })
     }

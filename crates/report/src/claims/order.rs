@@ -1,4 +1,5 @@
-//! Whether one regret is below another, run by run, where they end or as they grow; or one stopping time, or another value of whole runs.
+//! Whether one regret is below another: at a checkpoint, or in its slope. Or one stopping time, or another value of whole runs. Compared
+//! run by run.
 
 use anyhow::bail;
 use std::sync::Arc;
@@ -21,25 +22,25 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-/// What each of `lower` has is below `factor` times what each of `upper` has: regret, or another value of whole runs.
+/// The value of each of `lower` is below `factor` times the value of each of `upper`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Order {
-    /// The better ones.
+    /// The series with the lower values.
     pub lower: Vec<Series>,
-    /// The worse ones.
+    /// The series with the higher values.
     pub upper: Vec<Series>,
-    /// What is compared.
+    /// The quantity that is compared.
     pub at: ComparedAt,
-    /// How much of `upper`.
+    /// The factor of `upper`.
     pub factor: f64,
 }
 
-/// What is compared of two series.
+/// The quantity by which two series are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComparedAt {
-    /// Regret after a checkpoint, the last one when absent; or a value of whole runs.
+    /// Regret after a checkpoint, the last one if absent; or a value of whole runs.
     Round(Option<u64>),
-    /// Growth of the regret between two checkpoints, for each unit of `ln t`.
+    /// Growth of the regret between two checkpoints, per unit of `ln t`.
     Slope(u64, u64),
 }
 
@@ -57,9 +58,7 @@ fn read(reading: &Reading<'_, '_>) -> Result<Order, Error> {
         }
         Some(_) => {
             if let Some(t) = table.field("t") {
-                return Err(
-                    t.error("`slope` says which rounds are compared: expected `t` or `slope`, not both")
-                );
+                return Err(t.error("`slope` already gives the rounds: expected `t` or `slope`, not both"));
             }
             let (from, to) = reading.slope(&all)?;
             ComparedAt::Slope(from, to)
@@ -78,7 +77,7 @@ fn read_factor(field: &Field<'_>) -> Result<f64, Error> {
     if factor > 0.0 && factor <= 1e6 {
         return Ok(factor);
     }
-    Err(field.error(format!("{factor} is no factor: expected a number above 0, at most 1e6")))
+    Err(field.error(format!("{factor} is not a factor: expected a number above 0, at most 1e6")))
 }
 
 impl Test for Order {
@@ -115,7 +114,7 @@ impl Test for Order {
     }
 }
 
-/// Whether the first of two has less than the second, times the factor, run by run.
+/// Whether the value of the first series is below `factor` times that of the second, run by run.
 fn compare(
     [low, high]: &[SeriesRuns<'_>; 2],
     at: ComparedAt,
@@ -143,7 +142,7 @@ fn compare(
     let (mean, se, sign) = judged(&sample);
     let mut leads_from = None;
     if let ComparedAt::Round(_) = at {
-        // The checkpoints that both have, from the last one back as long as each is significant.
+        // Goes back from the last common checkpoint as long as the difference is significant.
         for &t in low.rounds().iter().rev().filter(|t| high.rounds().contains(t)) {
             if judged(&less(low.regret(t)?, high.regret(t)?)?).2.says != Verdict::Reproduced {
                 break;

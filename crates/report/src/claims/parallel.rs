@@ -1,4 +1,4 @@
-//! Whether a regret grows with `ln t` as a bound does, within a margin: both sides of it are tested.
+//! Whether a regret grows as fast with `ln t` as a bound, within a margin. Both sides of the margin are tested.
 
 use anyhow::bail;
 use std::sync::Arc;
@@ -17,16 +17,16 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-/// The regret grows with `ln t` as a bound does.
+/// The regret grows as fast with `ln t` as a bound.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parallel {
-    /// Whose.
+    /// The series.
     pub series: Vec<Series>,
-    /// The checkpoints between which it grows.
+    /// The checkpoints between which the slope is measured.
     pub slope: (u64, u64),
-    /// How far the two may be apart, as a share of the bound's.
+    /// The maximal difference of the two slopes, as a share of the bound's.
     pub margin: f64,
-    /// Label of the bound, the first one when absent.
+    /// Label of the bound; the first one if absent.
     pub bound: Option<String>,
 }
 

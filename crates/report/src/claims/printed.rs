@@ -1,7 +1,7 @@
-//! Whether means over runs are as many times what a paper prints as is said: the same, within a margin, or four times as much.
+//! Whether the ratio of a mean over runs to the number that a paper prints is within limits.
 //!
-//! The printed number is taken as exact, so a limit `r` is judged on `mean - r printed`. Where the paper prints its standard error the page
-//! has the z of the difference beside it.
+//! The printed number is taken as exact, so a limit `r` is judged on `mean - r printed`. If the paper prints a standard error, the page
+//! also shows the z of the difference.
 
 use std::sync::Arc;
 
@@ -19,12 +19,12 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-/// Every mean at the end, divided by what a paper prints, is between limits.
+/// Every final mean, divided by the printed number, is within limits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Printed {
-    /// Whose, and what is printed of it.
+    /// The series and their printed numbers.
     pub printed: Vec<(Series, f64)>,
-    /// How large the ratios may be.
+    /// The limits of the ratios.
     pub limits: Limits,
 }
 
@@ -33,7 +33,7 @@ fn read(reading: &Reading<'_, '_>) -> Result<Printed, Error> {
     if reading.value != EndValue::of_task(panel.task())
         && let Some(quantity) = table.field("quantity")
     {
-        return Err(quantity.error("the panel's printed numbers are of another: leave it out"));
+        return Err(quantity.error("the panel's printed numbers are of another quantity: leave it out"));
     }
     let mut printed = Vec::new();
     for series in reading.series("series")? {
@@ -43,7 +43,9 @@ fn read(reading: &Reading<'_, '_>) -> Result<Printed, Error> {
         };
         if number.value <= 0.0 {
             let field: Field<'_> = table.required("series")?;
-            return Err(field.error(format!("what is printed of \"{series}\" is not above 0: no ratio")));
+            return Err(
+                field.error(format!("the printed number of \"{series}\" is not above 0, so it has no ratio"))
+            );
         }
         printed.push((series, number.value));
     }

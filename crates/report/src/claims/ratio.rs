@@ -1,8 +1,8 @@
-//! Whether one regret is as many times another as is said: twice, four times, or hardly more than it was.
+//! Whether the ratio of two regrets is within limits.
 //!
-//! A claim that the ratio `a / b` of two mean regrets is at most `r` is judged on `a - r b`, one number a run: its mean is
-//! negative if and only if the claim holds, and nothing is assumed of how the two vary together, nor is anything divided by a number
-//! that varies. Ratio, standard error (delta method) and confidence interval are for readers.
+//! A claim that the ratio `a / b` of two mean regrets is at most `r` is judged on `a - r b`, one number for each run. The mean of this
+//! number is negative if and only if the claim holds. So the test needs no assumption about the correlation of `a` and `b`, and does not
+//! divide by a random number. Ratio, standard error (delta method) and confidence interval are for readers.
 
 use anyhow::bail;
 use std::sync::Arc;
@@ -24,18 +24,18 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-/// Regrets, each divided by another.
+/// Ratios of regrets are within limits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ratio {
-    /// What is divided.
+    /// The numerators.
     pub series: Vec<Series>,
-    /// What each is divided by, as many as there are `series`.
+    /// The denominators, one for each of `series`.
     pub by: Vec<Series>,
-    /// Checkpoint, the last one when absent.
+    /// Checkpoint of the numerators; the last one if absent.
     pub t: Option<u64>,
-    /// Checkpoint of what it is divided by, the same when absent.
+    /// Checkpoint of the denominators; that of the numerators if absent.
     pub by_t: Option<u64>,
-    /// How large the ratios may be.
+    /// The limits of the ratios.
     pub limits: Limits,
 }
 
@@ -107,7 +107,7 @@ impl Test for Ratio {
     }
 }
 
-/// Whether the mean of the one is inside the limits times the mean of the other.
+/// Whether the ratio of the means of two samples is within the limits.
 fn inside(above: &[f64], below: &[f64], limits: Limits, levels: Levels) -> Comparison {
     let beyond = limits.beyond(|sign, limit| {
         let beyond: Vec<f64> =

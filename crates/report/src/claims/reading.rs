@@ -1,4 +1,4 @@
-//! How tests are read from `claims.toml`: what a reader is given, and the keys that several kinds have.
+//! Reads tests from `claims.toml`: the input of a kind's reader, and the keys that several kinds share.
 
 use super::Limits;
 use crate::reproduction::{Panel, Printed, Variant};
@@ -8,29 +8,29 @@ use experiment::number;
 use experiment::result::EndValue;
 use experiment::toml_reader::{Error, Field, Table, one_of};
 
-/// A test in a file, and what it may speak of.
+/// The input of a kind's reader: the table of a test, and what the test may refer to.
 pub(crate) struct Reading<'a, 'doc> {
-    /// The claim.
+    /// The claim's table.
     pub(crate) claim: &'a Table<'doc>,
-    /// Its test.
+    /// The test's table.
     pub(crate) table: &'a Table<'doc>,
-    /// The test's `kind`.
+    /// The key `kind` of the test.
     pub(crate) kind: Field<'doc>,
     /// The panel that the claim is about.
     pub(crate) panel: Option<&'a Panel>,
     /// The experiment's printed table.
     pub(crate) printed: Option<&'a Printed>,
-    /// What of the runs is judged.
+    /// The value of the runs that is judged.
     pub(crate) value: EndValue,
 }
 
 impl<'a> Reading<'a, '_> {
-    /// The panel that the claim is about; a claim without one is refused.
+    /// The panel that the claim is about. Refuses a claim without a panel.
     pub(super) fn panel(&self) -> Result<&'a Panel, Error> {
         self.panel.ok_or_else(|| self.claim.missing("panel", "the name of the panel whose result is judged"))
     }
 
-    /// The same, where only regret can be judged.
+    /// The panel that the claim is about, for a test that judges regret only. Refuses any other value.
     pub(super) fn panel_with_regret(&self) -> Result<&'a Panel, Error> {
         let panel = self.panel()?;
         if self.value == EndValue::Regret {
@@ -42,7 +42,7 @@ impl<'a> Reading<'a, '_> {
         )))
     }
 
-    /// Series of the panel, at least one, each once.
+    /// Reads series of the panel: at least one, each once.
     pub(super) fn series(&self, key: &str) -> Result<Vec<Series>, Error> {
         let panel = self.panel()?;
         let list: Field<'_> = self.table.required(key)?;
@@ -65,7 +65,8 @@ impl<'a> Reading<'a, '_> {
         Ok(found)
     }
 
-    /// `t`: a checkpoint of every variant that some series belong to; the last one when it is not given, if that is the same for all.
+    /// Reads `t`, a checkpoint of every variant of these series. It may be absent, for the last checkpoint, if all variants have the same
+    /// horizon.
     pub(super) fn round(&self, series: &[Series]) -> Result<Option<u64>, Error> {
         let panel = self.panel()?;
         if panel.task() != Task::Regret {
@@ -86,7 +87,7 @@ impl<'a> Reading<'a, '_> {
         Ok(None)
     }
 
-    /// `slope`: two checkpoints between which a slope is measured.
+    /// Reads `slope`, two checkpoints between which a slope is measured.
     pub(super) fn slope(&self, series: &[Series]) -> Result<(u64, u64), Error> {
         let panel = self.panel()?;
         let field: Field<'_> = self.table.required("slope")?;
@@ -107,7 +108,7 @@ impl<'a> Reading<'a, '_> {
         Ok((from, to))
     }
 
-    /// `bound`: the label of a bound that the instances of all series have; none for the first one.
+    /// Reads `bound`, the label of a bound that the instances of all series have; `None` for the first bound.
     pub(super) fn bound(&self, series: &[Series]) -> Result<Option<String>, Error> {
         let panel = self.panel()?;
         let field = self.table.field("bound");
@@ -125,17 +126,18 @@ impl<'a> Reading<'a, '_> {
         Ok(wanted)
     }
 
-    /// `margin`: how far two slopes may be apart, as a share.
+    /// Reads `margin`, the maximal difference of two slopes as a share.
     pub(super) fn margin(&self) -> Result<f64, Error> {
         let field: Field<'_> = self.table.required("margin")?;
         let margin: f64 = field.get()?;
         if margin > 0.0 && margin < 1.0 {
             return Ok(margin);
         }
-        Err(field.error(format!("{} is no margin: expected a share above 0 and below 1", field.describe())))
+        Err(field
+            .error(format!("{} is not a margin: expected a share above 0 and below 1", field.describe())))
     }
 
-    /// `least`, `most`, or both.
+    /// Reads `least`, `most`, or both.
     pub(super) fn limits(&self) -> Result<Limits, Error> {
         let limit = |key: &str| -> Result<Option<f64>, Error> {
             let Some(field) = self.table.field(key) else { return Ok(None) };
@@ -143,7 +145,7 @@ impl<'a> Reading<'a, '_> {
             if limit > 0.0 && limit.is_finite() {
                 return Ok(Some(limit));
             }
-            Err(field.error(format!("{} is no limit: expected a number above 0", field.describe())))
+            Err(field.error(format!("{} is not a limit: expected a number above 0", field.describe())))
         };
         match (limit("least")?, limit("most")?) {
             (Some(least), Some(most)) if least < most => Ok(Limits::Between(least, most)),
@@ -158,12 +160,12 @@ impl<'a> Reading<'a, '_> {
     }
 }
 
-/// The variants that some series belong to.
+/// The variants of these series.
 pub(super) fn variants_of<'a>(panel: &'a Panel, series: &[Series]) -> Vec<&'a Variant> {
     panel.variants.iter().filter(|variant| series.iter().any(|one| one.variant == variant.name)).collect()
 }
 
-/// Refuses series whose runs are not the same users: of variants with another number of runs or another seed.
+/// Refuses series that do not meet the same users: variants with different numbers of runs or different seeds.
 pub(super) fn check_paired(field: &Field<'_>, panel: &Panel, series: &[Series]) -> Result<(), Error> {
     let variants = variants_of(panel, series);
     for pair in variants.windows(2) {
@@ -184,16 +186,15 @@ pub(super) fn check_paired(field: &Field<'_>, panel: &Panel, series: &[Series]) 
     Ok(())
 }
 
-/// Refuses a round that is no checkpoint of one of the variants.
+/// Refuses a round that is not a checkpoint of every variant.
 pub(super) fn check_round(field: &Field<'_>, round: u64, variants: &[&Variant]) -> Result<(), Error> {
     for variant in variants {
         let checkpoints = variant.experiment.checkpoints();
         if !checkpoints.contains(&round) {
             let nearest = checkpoints.iter().min_by_key(|t| t.abs_diff(round)).copied();
             let hint = nearest.map_or_else(String::new, |t| format!(": the nearest one is {t}"));
-            return Err(
-                field.error(format!("round {round} is no checkpoint of the {}{hint}", variant.described()))
-            );
+            return Err(field
+                .error(format!("round {round} is not a checkpoint of the {}{hint}", variant.described())));
         }
     }
     Ok(())

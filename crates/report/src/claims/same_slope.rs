@@ -1,4 +1,4 @@
-//! Whether every two regrets grow the same with `ln t`, within a margin: both sides of it are tested.
+//! Whether the regrets of every pair of series grow equally fast with `ln t`, within a margin. Both sides of the margin are tested.
 
 use anyhow::bail;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-/// Every two regrets grow the same with `ln t`.
+/// The regrets of every pair of series grow equally fast with `ln t`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SameSlope {
-    /// Whose.
+    /// The series.
     pub series: Vec<Series>,
-    /// The checkpoints between which they grow.
+    /// The checkpoints between which the slope is measured.
     pub slope: (u64, u64),
-    /// How far two may be apart, as a share of their mean.
+    /// The maximal difference of two slopes, as a share of their mean.
     pub margin: f64,
 }
 
@@ -33,14 +33,14 @@ fn read(reading: &Reading<'_, '_>) -> Result<SameSlope, Error> {
     let series = reading.series("series")?;
     let field: Field<'_> = reading.table.required("series")?;
     if series.len() < 2 {
-        return Err(field.error("one series alone: expected at least two, to compare"));
+        return Err(field.error("a single series: expected at least two, to compare"));
     }
     check_paired(&field, panel, &series)?;
     Ok(SameSlope { slope: reading.slope(&series)?, series, margin: reading.margin()? })
 }
 
 impl Test for SameSlope {
-    /// Both sides of the margin for every two.
+    /// Both sides of the margin for every pair.
     fn tests(&self) -> usize {
         self.series.len() * self.series.len().saturating_sub(1)
     }

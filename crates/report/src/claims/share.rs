@@ -1,11 +1,12 @@
-//! Whether the share of runs with a wrong answer, or without one, is small or large enough.
+//! Whether the share of runs with a wrong answer, or without an answer, is within a limit.
 //!
-//! Runs are independent, so their number `k` of `n` is binomial. A share of at most `p` is shown if so few would be seen with a probability
-//! of at most the level were it `p`, and contradicted if as many would; the other way round for one of at least `p`. Both tests are exact.
+//! Runs are independent, so the number `k` of such runs among `n` is binomial. Let the true share be `p`. The claim "at most `p`" is
+//! reproduced if `k` or fewer such runs have a probability of at most the level, and contradicted if `k` or more have. The claim "at least
+//! `p`" is judged the other way round. Both tests are exact.
 //!
-//! That not a single run is wrong is contradicted by one that is. No number of runs shows it, but `n` of them would have seen a share of `p`
-//! with a probability of `1 - (1 - p)^n`: the claim says which share it has to be able to tell, and is reproduced if no run is wrong and
-//! so few would be seen with a probability of at most the level were it that share.
+//! The claim "never" is contradicted by a single such run. No number of runs can prove it, but `n` runs detect a share `p` with probability
+//! `1 - (1 - p)^n`. So the claim names the share that the runs have to be able to detect. It is reproduced if there is no such run, and the
+//! probability of none at that share is at most the level.
 
 use std::sync::Arc;
 
@@ -23,38 +24,38 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-/// At most, or at least, this share of the runs has an answer that is wrong, or none at all.
+/// The share of runs with a wrong answer, or without an answer, is within a limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Share {
-    /// Whose.
+    /// The series.
     pub series: Vec<Series>,
-    /// How large it may be.
+    /// The limit.
     pub limit: ShareLimit,
 }
 
-/// How large a share of runs may be.
+/// A limit of a share of runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ShareLimit {
-    /// Not a single run, of enough to have seen one if it were as many as this share.
+    /// Not a single run.
     Never {
-        /// The share.
+        /// The share that the number of runs has to be able to detect.
         below: f64,
     },
-    /// No larger.
+    /// At most this share.
     Most(f64),
-    /// No smaller.
+    /// At least this share.
     Least(f64),
 }
 
-/// What `below` is.
-const BELOW: &str = "the share of runs that these have to be enough to see";
+/// The meaning of `below`, for messages.
+const BELOW: &str = "the share of runs that the number of runs has to be able to detect";
 
 fn read(reading: &Reading<'_, '_>) -> Result<Share, Error> {
     reading.panel()?;
     if !matches!(reading.value, EndValue::Answer(Quantity::Wrong | Quantity::Capped)) {
         let place = reading.table.field("quantity");
         return Err(place.as_ref().unwrap_or(&reading.kind).error(
-            "a share is one of runs with a wrong answer or with none: expected `quantity`, \"wrong\" or \"capped\"",
+            "a share is that of runs with a wrong answer or without one: expected `quantity`, \"wrong\" or \"capped\"",
         ));
     }
     Ok(Share { series: reading.series("series")?, limit: read_limit(reading)? })
@@ -68,7 +69,7 @@ fn read_limit(reading: &Reading<'_, '_>) -> Result<ShareLimit, Error> {
         if share < 1.0 && (share > 0.0 || key == "most") {
             return Ok(Some(share));
         }
-        Err(field.error(format!("{} is no share that could be missed", field.describe())))
+        Err(field.error(format!("{} is not a share that could be missed", field.describe())))
     };
     let (most, below) = (share("most")?, table.field("below"));
     if let (Some(field), false) = (&below, most == Some(0.0)) {
@@ -156,8 +157,8 @@ fn summary(value: EndValue, limit: ShareLimit, verdict: Verdict, comparisons: &[
         }
         _ => String::new(),
     };
-    // Dozens of equal ones are one entry.
-    let mut seen: Vec<String> = Vec::new();
+    // More than two equal numbers become one entry.
+    let mut entries: Vec<String> = Vec::new();
     for one in comparisons {
         let equal = comparisons.iter().filter(|other| other.measured == one.measured).count();
         let entry = if equal > 2 {
@@ -165,15 +166,15 @@ fn summary(value: EndValue, limit: ShareLimit, verdict: Verdict, comparisons: &[
         } else {
             format!("{} ({})", one.measured, one.readers)
         };
-        if !seen.contains(&entry) {
-            seen.push(entry);
+        if !entries.contains(&entry) {
+            entries.push(entry);
         }
     }
-    let seen = seen.join(", ");
-    format!("{}, {stated} stated: {seen}.{power}", value.heading())
+    let entries = entries.join(", ");
+    format!("{}, {stated} stated: {entries}.{power}", value.heading())
 }
 
-/// What `hits` of `count` say of "not a single one", if as many as `below` have to be told from none.
+/// Judges "never" by `hits` of `count` runs; the runs have to be able to detect the share `below`.
 fn never(hits: u64, count: u64, below: f64, levels: Levels) -> Verdict {
     if hits > 0 {
         Verdict::Contradicted
@@ -184,17 +185,17 @@ fn never(hits: u64, count: u64, below: f64, levels: Levels) -> Verdict {
     }
 }
 
-/// What `hits` of `count` say of "a share of at most `most`".
+/// Judges "a share of at most `most`" by `hits` of `count` runs.
 fn at_most(hits: u64, count: u64, most: f64, levels: Levels) -> Verdict {
     decided(binomial_up_to(hits, count, most), binomial_up_to(count - hits, count, 1.0 - most), levels)
 }
 
-/// What `hits` of `count` say of "a share of at least `least`".
+/// Judges "a share of at least `least`" by `hits` of `count` runs.
 fn at_least(hits: u64, count: u64, least: f64, levels: Levels) -> Verdict {
     decided(binomial_up_to(count - hits, count, 1.0 - least), binomial_up_to(hits, count, least), levels)
 }
 
-/// What two tails say: how probable as few hits as stated are at the limit, and as many the other way round.
+/// The verdict by the probabilities of two tails at the limit: in the stated direction, and in the opposite one.
 fn decided(stated: f64, opposite: f64, levels: Levels) -> Verdict {
     if stated <= levels.stated {
         Verdict::Reproduced
@@ -205,8 +206,9 @@ fn decided(stated: f64, opposite: f64, levels: Levels) -> Verdict {
     }
 }
 
-/// Probability of at most `hits` successes in `count` trials of probability `p`, strictly between 0 and 1: to 1e-7 below 0.3 for up to
-/// 10,000,000 trials, and from 1,000,000 on less exact near one half, where no level decides.
+/// The probability of at most `hits` successes in `count` trials of probability `p`, strictly between 0 and 1. Probabilities below 0.3 are
+/// accurate to 1e-7 for up to 10,000,000 trials. From 1,000,000 trials on those near one half are less accurate, but no level is that
+/// large.
 fn binomial_up_to(hits: u64, count: u64, p: f64) -> f64 {
     Binomial::new(p, count).map_or(1.0, |distribution| distribution.cdf(hits))
 }
@@ -217,38 +219,38 @@ mod tests {
 
     #[test]
     fn binomial_probabilities_are_exact() {
-        // (1 + 4) / 16, and one less the last term.
+        // (1 + 4) / 16, and 1 minus the last term.
         assert!((binomial_up_to(1, 4, 0.5) - 5.0 / 16.0).abs() < 1e-14);
         assert!((binomial_up_to(3, 4, 0.5) - 15.0 / 16.0).abs() < 1e-14);
         assert!((binomial_up_to(0, 20, 0.1) - libm::pow(0.9, 20.0)).abs() < 1e-14);
         assert_eq!(binomial_up_to(4000, 4000, 0.1), 1.0);
-        // Where terms far above the mean are skipped by nothing.
+        // At the mean of many trials.
         assert!((binomial_up_to(2000, 4000, 0.5) - 0.506_307_8).abs() < 1e-6);
     }
 
     #[test]
-    fn a_share_is_shown_refused_or_left_open() {
+    fn exact_tails_decide_a_share_or_leave_it_open() {
         let levels = Levels::of(1e-3, 1);
         // .9^66 = 9.6e-4, .9^65 = 1.06e-3.
         assert_eq!(at_most(0, 66, 0.1, levels), Verdict::Reproduced);
         assert_eq!(at_most(0, 65, 0.1, levels), Verdict::Undecided);
         assert_eq!(at_most(10, 20, 0.1, levels), Verdict::Contradicted);
         assert_eq!(at_most(2, 20, 0.1, levels), Verdict::Undecided);
-        // Three of twenty are more than one in a hundred: 1.0e-3 exactly, so at the level 0.002.
+        // With a true share of 0.01, three or more of twenty have probability 1.0e-3, which is below the level 0.002.
         assert_eq!(at_least(3, 20, 0.01, Levels::of(2e-3, 1)), Verdict::Reproduced);
         assert_eq!(at_least(0, 2000, 0.01, levels), Verdict::Contradicted);
-        // 7 of 20 are more than a tenth, 2.4e-3: not if it is one of three that could contradict.
+        // With a true share of 0.1, seven or more of twenty have probability 2.4e-3: below 0.003, but not below a third of it.
         assert_eq!(at_most(7, 20, 0.1, Levels::of(3e-3, 1)), Verdict::Contradicted);
         assert_eq!(at_most(7, 20, 0.1, Levels::of(3e-3, 3)), Verdict::Undecided);
     }
 
     #[test]
-    fn that_it_never_happens_needs_the_runs_that_could_contradict_it() {
+    fn never_is_reproduced_only_by_enough_runs_to_detect_the_share() {
         let never = |hits: u64, count: u64| never(hits, count, 0.1, Levels::of(1e-3, 28));
         assert_eq!(never(0, 1), Verdict::Undecided);
         assert_eq!(never(0, 65), Verdict::Undecided);
         assert_eq!(never(0, 66), Verdict::Reproduced);
-        // One is enough, however few runs and however many cases there are.
+        // One hit is enough, however many runs and cases there are.
         assert_eq!((never(1, 1), never(1, 9000)), (Verdict::Contradicted, Verdict::Contradicted));
     }
 }

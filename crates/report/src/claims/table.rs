@@ -1,4 +1,4 @@
-//! Whether a printed table is what the instances have.
+//! Whether a printed table agrees with the instances.
 
 use anyhow::bail;
 use std::sync::Arc;
@@ -13,16 +13,16 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-/// These columns of a printed table are what the instances have, rounded to as many decimals as printed.
+/// These columns of a printed table agree with the instances, rounded to the printed number of decimals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrintedTable {
-    /// Which columns.
+    /// The columns.
     pub columns: Vec<Column>,
-    /// Decimals of the printed figures.
+    /// Decimals of the printed numbers.
     pub decimals: u32,
 }
 
-/// A column of a printed table of instances that the instances themselves determine.
+/// A column of a printed table that the instances determine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Column {
     /// Number of items.
@@ -34,7 +34,7 @@ pub enum Column {
 }
 
 impl Column {
-    /// All of them, by their names in files.
+    /// Every column, by its name in files.
     pub const NAMES: [(&'static str, Self); 3] =
         [("n_items", Self::Items), ("min_theta", Self::MinTheta), ("max_theta", Self::MaxTheta)];
 
@@ -57,14 +57,14 @@ impl Column {
     }
 }
 
-/// An instance as a table of a paper lists it.
+/// A row of a printed table: an instance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Its name.
+    /// The name of the instance.
     pub name: String,
-    /// Attractions of its items.
+    /// The attractions of its items.
     pub theta: Vec<f64>,
-    /// What the paper prints of it, by column name.
+    /// The printed numbers by column name.
     pub printed: Vec<(String, f64)>,
 }
 

@@ -19,14 +19,13 @@ mod ratio;
 /// Rounds of the synthetic results.
 const T: [u64; 4] = [10, 100, 1000, 10_000];
 
-/// Plus and minus one in turn, two patterns that have nothing in common over any multiple of four runs.
+/// Two patterns of plus and minus one, uncorrelated over any multiple of four runs.
 fn pattern(run: usize) -> [f64; 2] {
     [run, run / 2].map(|number| if number.is_multiple_of(2) { 1.0 } else { -1.0 })
 }
 
-/// Runs of three policies. Their own regrets vary so much from run to run that only the differences run by run tell them
-/// apart; of these the standard error is `se`: `bad` minus `good` has the means `difference`, `even` minus `good`
-/// 0, 1, 1, 1.
+/// Runs of three policies. Their regrets vary so much from run to run that only differences run by run distinguish them. The standard error
+/// of these differences is `se`. The means of `bad` minus `good` are `difference`, those of `even` minus `good` are 0, 1, 1, 1.
 fn runs(n: usize, difference: [f64; 4], se: f64) -> Measured {
     let size = se * ((n - 1) as f64).sqrt();
     let mut regrets = [Vec::new(), Vec::new(), Vec::new()];
@@ -72,7 +71,7 @@ fn claim(test: Arc<dyn Test>) -> Claim {
     }
 }
 
-/// Judges a claim at a level by the variants of a panel.
+/// Judges a test at a level by the variants of a panel.
 fn judged(test: impl Test, level: f64, variants: &[Simulated]) -> Result<Finding> {
     judged_by(Arc::new(test), level, variants)
 }
@@ -123,18 +122,18 @@ fn an_order_is_judged_on_differences_run_by_run() {
 }
 
 #[test]
-fn every_comparison_counts() {
+fn a_claim_is_reproduced_by_all_comparisons_and_contradicted_by_one() {
     assert_eq!(found(&["good", "even"], &["bad"], None).verdict, Verdict::Reproduced);
     assert_eq!(found(&["good"], &["bad", "even"], None).verdict, Verdict::Undecided);
-    // One pair the wrong way round outweighs one that cannot be told and one that holds.
+    // One contradicted comparison outweighs an undecided and a reproduced one.
     assert_eq!(found(&["good", "bad"], &["even"], None).verdict, Verdict::Contradicted);
 }
 
 #[test]
-fn the_round_matters_and_so_does_the_order_before_it() {
+fn the_lead_begins_at_the_first_checkpoint_of_lasting_significance() {
     let early = found(&["good"], &["bad"], Some(10));
     assert_eq!(early.verdict, Verdict::Contradicted);
-    // z = -4 at round 100 is beyond 3.13, z = +9 at round 10 is the other way.
+    // z = -4 at round 100 is beyond 3.13, z = +9 at round 10 is in the other direction.
     assert_eq!(early.comparisons[0].leads_from, Some(100));
     let even = found(&["even"], &["bad"], None);
     // z = -3 at round 100 falls short.
@@ -143,21 +142,21 @@ fn the_round_matters_and_so_does_the_order_before_it() {
 }
 
 #[test]
-fn a_gap_in_the_lead_starts_it_again() {
+fn a_gap_restarts_the_lead() {
     let measured = runs(200, [9.0, 9.0, 0.5, 9.0], 1.0);
     let finding = judged(ordered(&["good"], &["bad"], None), 0.001, &alone(measured)).unwrap();
     assert_eq!(finding.comparisons[0].leads_from, Some(10_000));
 }
 
 #[test]
-fn one_run_and_no_variation_prove_what_they_can() {
+fn equal_runs_are_judged_by_the_sign_test_and_a_single_run_decides_nothing() {
     let test = || ordered(&["good"], &["bad"], None);
     let one = judged(test(), 0.001, &alone(runs(1, [10.0; 4], 0.0))).unwrap();
     assert_eq!(one.verdict, Verdict::Undecided);
     assert_eq!(one.summary, "1 run decides nothing: at least 10 are needed.");
     assert_eq!((&*one.comparisons[0].measured, one.comparisons[0].se), ("−10.00", None));
     assert_eq!(verdict(test(), runs(200, [10.0; 4], 0.0)), Verdict::Reproduced);
-    // Two runs that happen to be alike are two tosses of a coin; ten of them are one chance in 1024.
+    // Two equal runs count as two tosses of a coin. The probability of ten heads is 1/1024.
     assert_eq!(verdict(test(), runs(2, [10.0; 4], 0.0)), Verdict::Undecided);
     assert_eq!(verdict(test(), runs(9, [10.0; 4], 0.0)), Verdict::Undecided);
     assert_eq!(verdict(test(), runs(10, [10.0; 4], 0.0)), Verdict::Reproduced);
@@ -173,7 +172,7 @@ fn few_runs_need_more_than_the_normal_quantile() {
 }
 
 #[test]
-fn an_order_may_ask_for_a_factor() {
+fn an_order_may_have_a_factor() {
     let steady =
         |regret: f64| (0..100).map(|run| vec![regret * (1.0 + 0.1 * pattern(run)[0]); 4]).collect::<Vec<_>>();
     let measured = || Measured::synthetic(&T, &[("low", steady(10.0)), ("high", steady(30.0))]);
@@ -266,7 +265,7 @@ fn slopes_are_ordered_as_they_grow() {
 }
 
 #[test]
-fn a_regret_is_below_a_bound_or_above() {
+fn a_regret_is_compared_with_the_named_bound_or_the_first() {
     // The bounds at round 10,000 are 2 ln 10,000 = 18.42 and twice that.
     let with = |slope: f64, se: f64, bound: Option<&str>| {
         let test = BelowBound { series: series(&["a"]), t: None, bound: bound.map(str::to_owned) };
@@ -278,16 +277,16 @@ fn a_regret_is_below_a_bound_or_above() {
     assert_eq!(with(9.0, 0.1, Some("other")).verdict, Verdict::Reproduced);
     let one_run = BelowBound { series: series(&["a"]), t: Some(1000), bound: None };
     assert_eq!(verdict(one_run, sloping(&[("a", vec![1.0])])), Verdict::Undecided);
-    // No variation at all at round 1000: zero is below the bound for sure.
+    // All runs are zero at round 1000, which is below the bound.
     let sure = BelowBound { series: series(&["a"]), t: Some(1000), bound: None };
     assert_eq!(verdict(sure, sloping(&[("a", around(9.0, 0.1, 100))])), Verdict::Reproduced);
-    let nobodys = BelowBound { series: series(&["a"]), t: Some(1000), bound: Some("nobody's".to_owned()) };
-    let error = judged(nobodys, 0.001, &alone(sloping(&[("a", around(7.0, 0.1, 100))]))).unwrap_err();
+    let unknown = BelowBound { series: series(&["a"]), t: Some(1000), bound: Some("unknown".to_owned()) };
+    let error = judged(unknown, 0.001, &alone(sloping(&[("a", around(7.0, 0.1, 100))]))).unwrap_err();
     assert!(format!("{error:#}").ends_with("the result lacks the bound"), "{error:#}");
 }
 
 #[test]
-fn a_slope_is_that_of_the_bound_within_a_margin() {
+fn a_slope_is_compared_with_that_of_the_bound_within_a_margin() {
     // The bound's slope is 2: a tenth of it is 0.2.
     let with = |slope: f64, se: f64| verdict(parallel(0.1), sloping(&[("a", around(slope, se, 100))]));
     assert_eq!(with(2.0, 0.01), Verdict::Reproduced);
@@ -295,11 +294,11 @@ fn a_slope_is_that_of_the_bound_within_a_margin() {
     assert_eq!(with(1.85, 0.01), Verdict::Reproduced);
     assert_eq!(with(2.25, 0.01), Verdict::Contradicted);
     assert_eq!(with(1.75, 0.01), Verdict::Contradicted);
-    // Near the margin, and where the error is larger than the margin.
+    // Near the margin, and with an error larger than the margin.
     assert_eq!(with(2.19, 0.01), Verdict::Undecided);
     assert_eq!(with(2.21, 0.01), Verdict::Undecided);
     assert_eq!(with(2.0, 0.2), Verdict::Undecided);
-    // No variation, one run.
+    // Without variation, and a single run.
     assert_eq!(with(2.1, 0.0), Verdict::Reproduced);
     assert_eq!(with(2.3, 0.0), Verdict::Contradicted);
     assert_eq!(verdict(parallel(0.1), sloping(&[("a", vec![2.0])])), Verdict::Undecided);
@@ -313,7 +312,7 @@ fn a_slope_is_that_of_the_bound_within_a_margin() {
 
 #[test]
 fn slopes_are_the_same_within_a_margin_of_their_mean() {
-    // Differences vary ten times less than the slopes do.
+    // Differences vary ten times less than the slopes.
     let pair = |difference: f64, se: f64| {
         let a: Vec<f64> = (0..200_u32).map(|run| 2.0 + f64::from((run * run) % 7) * 0.1).collect();
         let noise = around(difference, se, 200);
@@ -327,7 +326,7 @@ fn slopes_are_the_same_within_a_margin_of_their_mean() {
         assert_eq!(with(sign * 0.22, 0.01), Verdict::Undecided);
         assert_eq!(with(sign * 0.1, 0.3), Verdict::Undecided);
     }
-    // The order in which they are given does not matter, and one pair far off decides.
+    // The order of the series does not matter, and a single distant pair decides.
     assert_eq!(verdict(same(&["b", "a"], 0.1), pair(0.1, 0.01)), Verdict::Reproduced);
     let three = sloping(&[
         ("a", around(2.0, 0.01, 100)),
@@ -337,7 +336,7 @@ fn slopes_are_the_same_within_a_margin_of_their_mean() {
     let finding = judged(same(&["a", "b", "c"], 0.1), 0.001, &alone(three)).unwrap();
     assert_eq!((finding.verdict, finding.comparisons.len()), (Verdict::Contradicted, 3));
     assert_eq!(finding.comparisons[0].says, Verdict::Reproduced);
-    // No variation, one run.
+    // Without variation, and a single run.
     let exact = |b: f64| sloping(&[("a", vec![2.0; 50]), ("b", vec![b; 50])]);
     assert_eq!(verdict(same(&["a", "b"], 0.1), exact(2.1)), Verdict::Reproduced);
     assert_eq!(verdict(same(&["a", "b"], 0.1), exact(2.4)), Verdict::Contradicted);
@@ -346,13 +345,13 @@ fn slopes_are_the_same_within_a_margin_of_their_mean() {
     assert_eq!(verdict(same(&["a", "b"], 0.1), one), Verdict::Undecided);
 }
 
-/// At the margin itself a claim of sameness is granted, and refused, with at most the level's probability.
+/// At the margin, a claim of equal slopes is reproduced, and contradicted, with a probability of at most the level.
 ///
-/// 4,000 claims at level 0.05, each of 30 runs with normal noise. Granted: 200 expected at most, standard deviation 13.8,
-/// at most 266 with probability 1 - 1e-6. Power: 40 standard errors inside the margin all but surely granted.
-/// A test that looks at the mean alone, without its error, grants about 2,000.
+/// 4,000 claims at level 0.05, each of 30 runs with normal noise. At most 200 are expected to be reproduced, with standard deviation 13.8;
+/// at most 266 with probability 1 - 1e-6. Power: 40 standard errors within the margin almost all are reproduced. A wrong test that compares
+/// the mean alone, without its error, reproduces about 2,000.
 #[test]
-fn sameness_is_rarely_granted_at_the_margin() {
+fn equal_slopes_are_rarely_reproduced_at_the_margin() {
     const CLAIMS: usize = 4000;
     const AT_MOST: usize = 266;
     let mut normal = normals();
@@ -361,7 +360,7 @@ fn sameness_is_rarely_granted_at_the_margin() {
         for _ in 0..CLAIMS {
             let a: Vec<f64> = (0..30).map(|_| 2.0 + 0.3 * normal()).collect();
             let measured = if paired {
-                // The slopes' own noise is shared; the second is larger by the share `truth` of their mean.
+                // Both slopes have the same noise. The second is larger by the share `truth` of their mean.
                 let b = a.iter().map(|a| a * (2.0 + truth) / (2.0 - truth) + 0.1 * normal()).collect();
                 sloping(&[("a", b), ("b", a)])
             } else {
@@ -380,14 +379,14 @@ fn sameness_is_rarely_granted_at_the_margin() {
         for (test, paired) in [(&parallel as &dyn Fn() -> Arc<dyn Test>, false), (&same, true)] {
             let (granted, refused, by_mean) = count(margin, test, paired);
             assert!(granted <= AT_MOST && refused <= AT_MOST, "{granted} {refused}");
-            // Not idle either, and the plain comparison of means is caught.
+            // The test is not too conservative, and the wrong test is caught.
             assert!(granted > 100 && by_mean > 1500, "{granted} {by_mean}");
         }
     }
     assert!(count(0.0, &same, true).0 > CLAIMS * 95 / 100);
 }
 
-/// Normal numbers of a fixed seed: sums of twelve uniform ones.
+/// Approximately normal numbers with a fixed seed: sums of twelve uniform numbers.
 fn normals() -> impl FnMut() -> f64 {
     let mut state = 2016_u64;
     move || {
@@ -403,11 +402,11 @@ fn normals() -> impl FnMut() -> f64 {
 }
 
 #[test]
-fn what_the_result_lacks_is_said() {
+fn an_error_names_the_policy_or_checkpoint_that_the_result_lacks() {
     let error = |test: Order| format!("{:#}", judged(test, 0.001, &alone(measured())).unwrap_err());
     assert!(error(ordered(&["nobody"], &["bad"], None)).contains("`nobody`"));
     assert!(error(ordered(&["a/good"], &["bad"], None)).contains("`a/good`"));
-    assert!(error(ordered(&["good"], &["bad"], Some(11))).contains("round 11 is no checkpoint"));
+    assert!(error(ordered(&["good"], &["bad"], Some(11))).contains("round 11 is not a checkpoint"));
     let near = NearOptimum { policies: series(&["nobody"]), share: 0.9, t: None };
     let error = judged(near, 0.001, &alone(measured())).unwrap_err();
     assert!(format!("{error:#}").contains("`nobody`"));
@@ -442,7 +441,7 @@ fn a_table_is_compared_entry_by_entry() {
 }
 
 #[test]
-fn a_check_fails_on_the_opposite_and_in_full_on_nothing() {
+fn a_check_fails_on_the_opposite_verdict_and_at_full_scale_on_an_undecided_claim() {
     use Verdict::{Contradicted, NotTestable, Reproduced, Undecided};
     let fails = |found, known, quick| Agreement::of(found, known).fails(quick);
     for quick in [true, false] {
@@ -451,7 +450,7 @@ fn a_check_fails_on_the_opposite_and_in_full_on_nothing() {
         }
         assert!(fails(Reproduced, Contradicted, quick) && fails(Contradicted, Reproduced, quick));
         assert!(fails(NotTestable, Reproduced, quick));
-        // Data that are not public were given: nothing was known of what they say.
+        // For given data no verdict was known.
         for found in [Reproduced, Contradicted, Undecided] {
             assert!(!fails(found, NotTestable, quick));
         }

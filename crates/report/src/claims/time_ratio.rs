@@ -1,10 +1,10 @@
-//! Whether a policy needs as many times the time of another to recommend the best item as is said.
+//! Whether the ratio of the times that two policies need to recommend the best item is within limits.
 //!
-//! With the share of runs that are right by the logarithm of the horizon, a curve each, a level of accuracy is reached at two horizons, and
-//! the logarithm of their ratio is how far apart the curves are at this level. On average over the levels that is the area between them: for
-//! every run `sum w (right of the other - right of the one)`, the horizons weighted by the logarithmic space around each (trapezoids). Its
-//! mean over runs is the logarithm of the ratio, and runs say how certain it is. A level that nobody has reached at the last horizon counts as
-//! reached there by both.
+//! The accuracy of a policy (the share of runs that are right) is a curve over the logarithm of the horizon. The two curves reach a level
+//! of accuracy at two horizons, and the logarithm of the ratio of these horizons is the horizontal distance of the curves. Averaged over
+//! all levels, this distance is the area between the curves. For a single run the area is `sum w (accuracy of the second - accuracy of the
+//! first)`; the weight of a horizon is the logarithmic space around it (trapezoids). The mean over runs is the logarithm of the ratio, and
+//! its standard error comes from the runs. A level that neither curve reaches counts as reached by both at the last horizon.
 
 use anyhow::{Context as _, bail};
 use confidence::math::ln;
@@ -27,12 +27,12 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-/// The times that one policy needs to recommend the best item, divided by those of another, are between limits on average over the levels of accuracy.
+/// The ratio of the times that two policies need to recommend the best item is within limits, on average over the levels of accuracy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimeRatio {
-    /// The labels of the two, which all variants have.
+    /// The labels of the two policies, which all variants have.
     pub policies: [String; 2],
-    /// How large the ratio may be.
+    /// The limits of the ratio.
     pub limits: Limits,
 }
 
@@ -100,7 +100,7 @@ impl Test for TimeRatio {
     }
 }
 
-/// The confidence interval of the ratio, from that of its logarithm.
+/// The confidence interval of the ratio, from the interval of its logarithm.
 fn interval(mean: f64, se: f64, freedom: u64) -> Option<String> {
     let reach = student::reach(freedom)? * se;
     let [low, high] = [mean - reach, mean + reach].map(libm::exp);
@@ -114,7 +114,7 @@ mod tests {
     use crate::series::Simulated;
     use experiment::{Measured, Runs};
 
-    /// Variants with these horizons, and how many of 100 runs are right at the end, of policy a and of b.
+    /// Variants given by a horizon and the numbers of runs (of 100) in which the policies a and b are right at the end.
     fn variants(horizons: &[(u64, usize, usize)]) -> Vec<Simulated> {
         let variant = |&(horizon, a, b): &(u64, usize, usize)| {
             let regrets = vec![vec![1.0]; 100];
@@ -140,13 +140,13 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_that_is_moved_is_so_many_times_as_late() {
-        // The accuracy of b at ten times the horizon is that of a: whatever the levels, ten times the time.
+    fn a_curve_that_is_shifted_by_a_decade_has_a_ratio_of_ten() {
+        // At ten times the horizon b has the accuracy that a has, so b needs ten times as long at every level.
         let horizons = [(10, 0, 0), (100, 40, 0), (1000, 90, 40), (10_000, 100, 90), (100_000, 100, 100)];
         let finding = judged(&horizons, Limits::Between(0.05, 0.2));
         assert_eq!(finding.verdict, Verdict::Reproduced);
         let ratio: f64 = finding.comparisons[0].measured.split(' ').next().unwrap().parse().unwrap();
-        // In half of the runs or so the space counts once, in others twice or not at all: all the same, 0.1.
+        // The weights of a run depend on the horizons at which it is right, but the mean ratio is 0.1.
         assert!((ratio - 0.1).abs() < 1e-3, "{}", finding.comparisons[0].measured);
         assert_eq!(judged(&horizons, Limits::AtLeast(0.5)).verdict, Verdict::Contradicted);
         // The order of variants does not matter.

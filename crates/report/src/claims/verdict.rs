@@ -1,8 +1,8 @@
-//! What is known of a claim, what was found of it, and how the two compare.
+//! Verdicts on claims, and how a verdict compares with the known one.
 
 use serde::Serialize;
 
-/// What is known or found of a claim.
+/// The verdict on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -10,20 +10,20 @@ pub enum Verdict {
     Reproduced,
     /// Its opposite holds.
     Contradicted,
-    /// The runs are too few to tell.
+    /// The runs do not decide it.
     Undecided,
-    /// The data it speaks of are not public.
+    /// The data that it is about are not public.
     NotTestable,
     /// A quick check leaves it to the full run.
     Left,
 }
 
 impl Verdict {
-    /// All of them.
+    /// Every verdict.
     pub const ALL: [Self; 5] =
         [Self::Reproduced, Self::Contradicted, Self::Undecided, Self::NotTestable, Self::Left];
 
-    /// Those that can be known of a claim, by their names in files.
+    /// The verdicts that may be known of a claim, by their names in files.
     pub const NAMES: [(&'static str, Self); 4] = [
         ("reproduced", Self::Reproduced),
         ("contradicted", Self::Contradicted),
@@ -52,26 +52,26 @@ impl Verdict {
     }
 }
 
-/// How what was found compares with what is known.
+/// How a verdict compares with the known one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
-    /// The same.
+    /// It is the known verdict.
     Agrees,
-    /// The opposite.
+    /// It is the opposite of the known verdict.
     Contradicts,
-    /// Something is known, this run cannot tell.
+    /// A verdict is known, but this run does not decide the claim.
     Undecided,
-    /// Nothing was known, this run can tell.
+    /// No verdict was known, and this run decides the claim.
     New,
 }
 
 impl Agreement {
-    /// Compares a verdict found with the one known.
+    /// Compares a verdict with the known one.
     pub fn of(found: Verdict, known: Verdict) -> Self {
         match (found, known) {
             _ if found == known => Self::Agrees,
-            // With data that are not public nothing is known beforehand.
+            // For data that are not public no verdict is known, so an undecided claim is as expected.
             (Verdict::Undecided, Verdict::NotTestable) => Self::Agrees,
             (Verdict::Undecided | Verdict::Left, _) => Self::Undecided,
             (_, Verdict::Undecided | Verdict::NotTestable) => Self::New,

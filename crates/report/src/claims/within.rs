@@ -1,24 +1,24 @@
-//! Whether an estimate is inside its limits.
+//! Whether an estimate is within its limits.
 //!
-//! By how much it is beyond each limit has to be below zero, significantly, for every limit; that it *is* beyond one contradicts.
+//! The excess over a limit is positive beyond the limit and negative within. A claim is reproduced if the excess over every limit is
+//! significantly negative, and contradicted if the excess over one limit is significantly positive.
 
 use super::{Comparison, Finding, Levels, Sign, Verdict, freedom_of, mean_and_error, number, verdict_of};
 use crate::student::{self, CONFIDENCE};
 
-/// How far an estimate may go.
+/// Limits of an estimate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limits {
-    /// Not below this.
+    /// At least this.
     AtLeast(f64),
-    /// Not above this.
+    /// At most this.
     AtMost(f64),
-    /// Neither below the first nor above the second.
+    /// At least the first, at most the second.
     Between(f64, f64),
 }
 
 impl Limits {
-    /// How far an estimate is beyond each limit: negative inside. `excess` is told the sign and the limit, and makes of them what
-    /// sign times (estimate - limit) is.
+    /// The excess over each limit: negative within it. `excess(sign, limit)` has to compute `sign * (estimate - limit)`.
     pub(super) fn beyond<T>(self, excess: impl Fn(f64, f64) -> T) -> Vec<T> {
         match self {
             Self::AtLeast(least) => vec![excess(-1.0, least)],
@@ -27,12 +27,12 @@ impl Limits {
         }
     }
 
-    /// How many there are.
+    /// The number of limits.
     pub(super) fn count(self) -> usize {
         self.beyond(|_, _| ()).len()
     }
 
-    /// After "within" and "outside".
+    /// A description that follows "within" or "outside".
     pub(super) fn words(self) -> String {
         match self {
             Self::AtLeast(least) => format!("the limit of at least {least}"),
@@ -42,8 +42,8 @@ impl Limits {
     }
 }
 
-/// What the amounts beyond the limits, each with its standard error, say together. Reported is the limit that is nearest, or
-/// furthest behind.
+/// Judges the excesses over the limits, each with its standard error. Reports the limit with the largest statistic: the nearest one, or the
+/// one that is exceeded most.
 pub(super) fn judge(beyond: &[(f64, f64)], freedom: u64, levels: Levels) -> Comparison {
     let sign = |&(mean, se): &(f64, f64)| Sign::of(mean, se, freedom, levels);
     let signs: Vec<Sign> = beyond.iter().map(sign).collect();
@@ -70,11 +70,11 @@ pub(super) fn judge(beyond: &[(f64, f64)], freedom: u64, levels: Levels) -> Comp
     }
 }
 
-/// Whether a difference is, in both directions, below the margin times a scale of the same runs.
+/// Judges whether a difference is, in both directions, below the margin times a scale of the same runs.
 ///
-/// Sameness is shown within a margin. With the slopes `a` and `b` of a run and the scale `m` (the bound's slope, or `(a + b) / 2`), the
-/// differences `a - b - margin m` and `b - a - margin m` both have to have a mean below zero: one sample each, so that nothing is assumed
-/// of how the two slopes and their mean vary together.
+/// Let `a` and `b` be the slopes of a run and `m` the scale (the bound's slope, or `(a + b) / 2`). The means of `a - b - margin m` and
+/// `b - a - margin m` both have to be below zero. Each is one sample over the runs, so no assumption about the correlation of the slopes
+/// and their mean is needed.
 pub(super) fn judge_margin(differences: &[f64], scales: &[f64], margin: f64, levels: Levels) -> Comparison {
     let beyond = [1.0, -1.0].map(|sign: f64| {
         let beyond: Vec<f64> = differences
@@ -87,18 +87,18 @@ pub(super) fn judge_margin(differences: &[f64], scales: &[f64], margin: f64, lev
     judge(&beyond, freedom_of(differences), levels)
 }
 
-/// A share for readers.
+/// A share in per cent, for readers.
 pub(super) fn percent(share: f64) -> String {
     format!("{} %", number::significant(100.0 * share, 2))
 }
 
-/// The confidence interval of an estimate; none if its error is unknown.
+/// The confidence interval of an estimate; `None` if its error is unknown.
 pub(super) fn interval(value: f64, se: f64, freedom: u64) -> Option<String> {
     let reach = student::reach(freedom).filter(|_| value.is_finite() && se.is_finite())? * se;
     Some(format!("{} to {}", number::beside(value - reach, se), number::beside(value + reach, se)))
 }
 
-/// A finding that also says the intervals of its comparisons, in their order: a table has no room for them.
+/// Adds the intervals of the comparisons, in their order, to the summary of a finding. The table of comparisons has no room for them.
 pub(super) fn with_intervals(mut finding: Finding, intervals: Option<Vec<String>>) -> Finding {
     if let Some(intervals) = intervals {
         let of_each = if intervals.len() > 1 { ", comparison by comparison" } else { "" };
@@ -108,7 +108,7 @@ pub(super) fn with_intervals(mut finding: Finding, intervals: Option<Vec<String>
     finding
 }
 
-/// The comparisons with a sentence on those that come nearest to a limit, or are furthest beyond.
+/// The finding of these comparisons. Its summary describes the comparison that is nearest to a limit, or exceeds one most.
 pub(super) fn finding(quantity: &'static str, comparisons: Vec<Comparison>, allowed: &str) -> Finding {
     let verdict = verdict_of(&comparisons);
     let size = |one: &&Comparison| one.statistic.unwrap_or(one.difference);
@@ -127,7 +127,7 @@ pub(super) fn finding(quantity: &'static str, comparisons: Vec<Comparison>, allo
             let (measured, which) = (&one.measured, &one.readers);
             format!("{word} {allowed}: {which} is {measured}, |z| = {z} from its edge.")
         }
-        // Of one run, which decides nothing.
+        // A single run decides nothing.
         _ => String::new(),
     };
     Finding { verdict, summary, quantity, comparisons }

@@ -1,4 +1,4 @@
-//! Share of the runs that would recommend the best item, over rounds.
+//! Accuracy: share of the runs that would recommend the best item, over rounds.
 
 use super::curves::{OverRounds, Value};
 use super::{Band, Kind, Reading, Requirement, Rounds};
@@ -16,10 +16,10 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-/// Share of the runs that would recommend the best item.
+/// Accuracy: share of the runs that would recommend the best item, over rounds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Accuracy {
-    /// What all figures over rounds can be told.
+    /// The settings that all figures over rounds share.
     pub rounds: Rounds,
 }
 

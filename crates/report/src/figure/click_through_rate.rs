@@ -1,4 +1,4 @@
-//! Clicks so far divided by rounds so far.
+//! Click-through rate: clicks so far divided by rounds so far.
 
 use super::curves::{OverRounds, Value, highest, lowest};
 use super::{Band, Kind, Reading, Requirement, Rounds};
@@ -19,10 +19,10 @@ pub(super) static KIND: Kind = Kind {
 /// Bands by their names in files.
 const BANDS: [(&str, Band); 2] = [("none", Band::None), ("confidence", Band::Confidence)];
 
-/// Clicks so far divided by rounds so far.
+/// Click-through rate: clicks so far divided by rounds so far.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ClickThroughRate {
-    /// What all figures over rounds can be told.
+    /// The settings that all figures over rounds share.
     pub rounds: Rounds,
 }
 

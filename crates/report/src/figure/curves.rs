@@ -1,4 +1,4 @@
-//! Curves over rounds: of one result, or of all variants over each other.
+//! Curves over rounds: of one result, or of all variants in one chart.
 
 use super::{Kind, Plot, PolicyStyles, Reading, runs_in_words, unit_of};
 use crate::axis::{Axis, Scale};
@@ -12,31 +12,31 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// What all figures over rounds can be told.
+/// The settings that all figures over rounds share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rounds {
-    /// What is shaded around a curve.
+    /// The band around a curve.
     pub band: Band,
-    /// How rounds are spread along the horizontal axis.
+    /// The scale of the horizontal axis.
     pub scale: Scale,
-    /// First round shown.
+    /// The first round shown.
     pub from: u64,
     /// Whether bounds and the optimum are drawn.
     pub references: bool,
-    /// Name of the only variant whose curves are shown; those of all when absent.
+    /// The name of the only variant shown; all variants are shown if absent.
     pub variant: Option<String>,
 }
 
-/// What is shaded around a curve.
+/// The shaded band around a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Band {
-    /// Nothing.
+    /// No band.
     None,
-    /// The mean's 95 % confidence interval by Student's t distribution; nothing for a single run.
+    /// The 95 % confidence interval of the mean by Student's t distribution; no band for a single run.
     Confidence,
     /// From the first to the last decile of the runs; regret only.
     Deciles,
-    /// From the least to the most of the runs; regret only.
+    /// From the smallest to the largest value of the runs; regret only.
     Range,
 }
 
@@ -47,7 +47,7 @@ impl Default for Rounds {
 }
 
 impl Rounds {
-    /// Reads `from`, `references` and `variant`; band and scale come first.
+    /// Reads `from`, `references` and `variant`. The caller has read band and scale.
     pub(super) fn read(
         reading: &Reading<'_, '_>,
         band: Option<Band>,
@@ -70,7 +70,7 @@ impl Rounds {
     }
 }
 
-/// The first round shown, which every variant plays.
+/// Reads the first round shown. Every variant has to play it.
 fn read_from(field: &Field<'_>, reading: &Reading<'_, '_>) -> Result<u64, Error> {
     let from = field.integer_in(&(1..=u64::MAX))?;
     for variant in &reading.panel.variants {
@@ -87,24 +87,24 @@ fn read_from(field: &Field<'_>, reading: &Reading<'_, '_>) -> Result<u64, Error>
 
 /// A figure of curves over rounds.
 pub(super) trait OverRounds: Any + fmt::Debug + Send + Sync {
-    /// Its row.
+    /// Its row of the table of kinds.
     const ROW: &'static Kind;
-    /// Its heading where none is given.
+    /// Its default heading.
     const TITLE: &'static str;
 
-    /// What it was told.
+    /// Its settings.
     fn rounds(&self) -> &Rounds;
 
     /// The value of a policy at a checkpoint, by its index.
     fn value(&self, curves: &Curves, index: usize) -> Option<Value>;
 
-    /// What is drawn beside the policies of a result: name, rounds and values.
+    /// The references of a result: name, rounds and values.
     fn references(&self, result: &ResultFile) -> Vec<(String, Vec<u64>, Vec<f64>)>;
 
-    /// The vertical axis with its words, of all curves, of which `policies` are those of policies.
+    /// The vertical axis and its label. `curves` are all curves; `policies` are those of policies, without references.
     fn vertical(&self, curves: &mut [Curve], policies: &[Curve], unit: &str) -> (Axis, String);
 
-    /// What the dashed curves are, for the subtitle.
+    /// A description of the dashed curves, for the subtitle.
     fn dashed(&self, dashed: &[&Curve]) -> &'static str;
 }
 
@@ -112,9 +112,9 @@ pub(super) trait OverRounds: Any + fmt::Debug + Send + Sync {
 pub(super) struct Value {
     /// Its mean over the runs.
     pub(super) middle: f64,
-    /// Its standard error, if it is known.
+    /// Its standard error, if known.
     pub(super) se: Option<f64>,
-    /// From where to where the runs reach, if it is known.
+    /// The ends of the band over the runs, if known.
     pub(super) spread: Option<(f64, f64)>,
 }
 
@@ -142,15 +142,15 @@ impl<T: OverRounds> Plot for T {
     }
 }
 
-/// A result among those whose curves a figure lays over each other.
+/// One of the results that a figure draws in one chart.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OverlaidResult<'a> {
-    /// What readers call the variant; empty for a figure of one result.
+    /// Name for readers of the variant; empty for a figure of one result.
     pub(super) title: &'a str,
     pub(super) result: &'a ResultFile,
 }
 
-/// The results of a figure: those of all variants, or of the one it asks for, whose curves are then called after the policies alone.
+/// The results of a figure: those of all variants, or of the only one shown. In the latter case curves are named after policies alone.
 pub(super) fn shown<'a>(rounds: &Rounds, variants: &'a [Simulated]) -> Vec<OverlaidResult<'a>> {
     let one = |variant: &'a Simulated| OverlaidResult {
         title: if rounds.variant.is_none() { &variant.title } else { "" },
@@ -160,7 +160,7 @@ pub(super) fn shown<'a>(rounds: &Rounds, variants: &'a [Simulated]) -> Vec<Overl
     variants.iter().filter(wanted).map(one).collect()
 }
 
-/// The curves of a figure.
+/// The chart of a figure.
 pub(super) fn chart<T: OverRounds>(
     figure: &T,
     title: Option<&str>,
@@ -180,7 +180,7 @@ pub(super) fn chart<T: OverRounds>(
         let factor = student::reach(result.runs.saturating_sub(1));
         for policy in &result.policies {
             let label = reader_name(styles.name(&policy.label), title, one_policy);
-            // Variants of one policy have colours of their own; of several, the policy's with a marker of their own.
+            // With a single policy, variants differ in colour. With several, the colour is the policy's and the marker the variant's.
             let look = match (title.is_empty(), one_policy) {
                 (true, _) => styles.policy(&policy.label),
                 (false, true) => CurveStyle::Policy(number),
@@ -200,14 +200,17 @@ pub(super) fn chart<T: OverRounds>(
     };
     let unit = unit_of(variants.iter().map(|shown| shown.result));
     let (y, y_label) = figure.vertical(&mut curves, &policies, unit);
-    let without: Vec<&str> = policies
+    let without_regret: Vec<&str> = policies
         .iter()
         .filter(|policy| !policy.points.is_empty())
         .filter(|policy| curves.iter().any(|curve| curve.label == policy.label && curve.points.is_empty()))
         .map(|policy| policy.label.as_str())
         .collect();
-    let left_out =
-        if without.is_empty() { String::new() } else { format!("; without regret: {}", without.join(", ")) };
+    let left_out = if without_regret.is_empty() {
+        String::new()
+    } else {
+        format!("; without regret: {}", without_regret.join(", "))
+    };
     for curve in &mut curves {
         if curve.points.last().is_some_and(|point| point.1 > y.to()) {
             curve.label.push_str(" (above the frame)");
@@ -282,13 +285,13 @@ fn references(figure: &impl OverRounds, variants: &[OverlaidResult<'_>], one_pol
     };
     let mut curves = Vec::new();
     let all: Vec<_> = variants.iter().map(|shown| figure.references(shown.result)).collect();
-    // What is the same for all is drawn once.
+    // References that are equal in all results are drawn once.
     let same = all.windows(2).all(|pair| pair[0] == pair[1]);
     for (variant, (shown, bounds)) in
         variants.iter().zip(&all).enumerate().take(if same { 1 } else { all.len() })
     {
         for (number, (label, t, value)) in bounds.iter().enumerate() {
-            // Which theorem it is says the table below; here its variant matters.
+            // The name of the variant replaces that of the theorem, which is in the table of final values.
             let short = label.split(" (").next().unwrap_or(label);
             let (label, look) = match (same, one_policy) {
                 (true, _) => (label.clone(), CurveStyle::Reference(number)),

@@ -1,4 +1,4 @@
-//! What policies have at the end of their runs, which several kinds of figures show.
+//! Values at the end of runs, which several kinds of figures show.
 
 use super::unit_of;
 use crate::sample::ratio_of_means;
@@ -14,7 +14,7 @@ pub(super) fn compared<'a>(
     value.unwrap_or_else(of_the_task)
 }
 
-/// What is shown, with its unit.
+/// The name of the value with its unit.
 pub(super) fn in_words<'a>(compared: EndValue, results: impl Iterator<Item = &'a ResultFile>) -> String {
     match compared {
         EndValue::Regret => format!("expected regret at the end ({})", unit_of(results)),
@@ -23,7 +23,7 @@ pub(super) fn in_words<'a>(compared: EndValue, results: impl Iterator<Item = &'a
     }
 }
 
-/// The same where it is a share.
+/// The name of the value without its unit, for shares.
 pub(super) fn in_words_without_unit(compared: EndValue) -> &'static str {
     match compared {
         EndValue::Regret => "regret at the end",
@@ -31,8 +31,8 @@ pub(super) fn in_words_without_unit(compared: EndValue) -> &'static str {
     }
 }
 
-/// What a policy has at the end of a variant, or its share in per cent of what another policy has, with standard error; nothing if
-/// the variant lacks one of them, or if there is no such number.
+/// The value of a policy at the end of a variant and its standard error. With a `reference` policy, as a share in per cent of that policy's
+/// value. `None` if the variant lacks one of the policies, or if the number is not finite.
 pub(super) fn value(
     variant: &Simulated,
     label: &str,

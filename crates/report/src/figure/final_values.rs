@@ -1,5 +1,5 @@
-//! Regret at the end, stopping time or another value of whole runs: from variant to variant, a line a policy, with error bars; or from
-//! policy to policy.
+//! Final values: regret at the end, stopping time or another value of whole runs, with error bars. The figure compares variants, with one
+//! line for each policy, or the policies of a single experiment.
 
 use super::end_values::{compared, in_words, in_words_without_unit, value};
 use super::{Band, Kind, Plot, PolicyStyles, Reading, Requirement, runs_in_words};
@@ -25,20 +25,20 @@ pub(super) static KIND: Kind = Kind {
 const BANDS: [(&str, Band); 3] =
     [("none", Band::None), ("confidence", Band::Confidence), ("range", Band::Range)];
 
-/// How far apart the points of two policies are, so that their bars do not hide each other.
+/// The distance between the points of two policies of a variant, so that their bars do not hide each other.
 const SHIFT: f64 = 0.05;
 
-/// Regret at the end, stopping time or another value of whole runs, from variant to variant; of a single experiment whose runs end
-/// with an answer, from policy to policy.
+/// Final values: regret at the end, stopping time or another value of whole runs. Compares variants, or the policies of a single experiment
+/// with runs that end with an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FinalValues {
-    /// Which value; the one that the task is about when absent.
+    /// The value; the main value of the task if absent.
     pub value: Option<EndValue>,
-    /// What the bar of a mean is.
+    /// The kind of error bars.
     pub band: Band,
-    /// How values are spread along the vertical axis.
+    /// The scale of the vertical axis.
     pub scale: Scale,
-    /// Label of the policy of whose values others are shown as a share.
+    /// Label of the reference policy, if values are shown as shares of that policy's.
     pub relative_to: Option<String>,
 }
 
@@ -97,7 +97,7 @@ impl Plot for FinalValues {
     }
 }
 
-/// A line a policy, a place a variant.
+/// The chart of variants: one line for each policy, one place for each variant.
 pub(super) fn chart(
     figure: &FinalValues,
     title: Option<&str>,
@@ -140,7 +140,7 @@ pub(super) fn chart(
     }
 }
 
-/// The same of one experiment: a place a policy, its number at the right.
+/// The chart of one experiment: one place for each policy, with its value as a label at the right.
 fn of_policies(
     figure: &FinalValues,
     title: Option<&str>,
@@ -177,7 +177,7 @@ fn of_policies(
     }
 }
 
-/// From where to where the bar of a mean with its standard error reaches.
+/// The ends of the error bar of a mean with its standard error.
 fn bar(figure: &FinalValues, variant: &Simulated, label: &str, (mean, se): (f64, f64)) -> Option<(f64, f64)> {
     let result = &variant.measured.result;
     match figure.band {
@@ -206,7 +206,7 @@ fn subtitle<'a>(
     format!("{}{bars}{scale}", runs_in_words(results))
 }
 
-/// The axis of the values: from zero on a linear scale, of all positive ones on a logarithmic one.
+/// The vertical axis: from zero on a linear scale, over all positive values on a logarithmic one.
 fn vertical(curves: &[Curve], scale: Scale) -> Axis {
     let points = || curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.1));
     let ends = || curves.iter().flat_map(|curve| curve.band.iter().flat_map(|&(_, low, high)| [low, high]));
@@ -215,7 +215,7 @@ fn vertical(curves: &[Curve], scale: Scale) -> Axis {
     match scale {
         Scale::Log if lowest > 0.0 && lowest.is_finite() => {
             let lowest = points().chain(ends()).filter(|&value| value > 0.0).fold(lowest, f64::min);
-            // A bar that reaches down to almost nothing is cut.
+            // A bar that reaches far below the lowest point is cut.
             Axis::new(
                 Scale::Log,
                 lowest.max(points().fold(f64::INFINITY, f64::min) / 3.0) / 1.2,

@@ -22,7 +22,7 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-/// Places at which the curve is drawn.
+/// The number of segments of the drawn curve.
 const STEPS: u32 = 60;
 
 /// A value of whole runs against the number by which variants differ, with a fitted curve.
@@ -30,11 +30,11 @@ const STEPS: u32 = 60;
 pub struct Fit {
     /// Label of the policy that the curve is fitted to.
     pub policy: String,
-    /// With which power of the number it grows.
+    /// The power of the number in the curve.
     pub power: f64,
-    /// What the number is, below the horizontal axis.
+    /// The label of the horizontal axis.
     pub x_label: Option<String>,
-    /// Which value; the one that the task is about when absent.
+    /// The value; the main value of the task if absent.
     pub value: Option<EndValue>,
 }
 
@@ -108,7 +108,7 @@ pub(super) fn chart(
     }
     let heights = curve.dots.iter().chain(&curve.points).map(|point| point.1);
     let (lowest, highest) = heights.fold((0.0, 0.0), |(low, high): (f64, f64), y| (low.min(y), high.max(y)));
-    // A little room beside the outermost dots.
+    // Some room beside the outermost dots.
     let room = if ends.1 > ends.0 { 0.03 * (ends.1 - ends.0) } else { 1.0 };
     Chart {
         title: title.unwrap_or(compared.heading()).to_owned(),

@@ -1,8 +1,8 @@
-//! Regret at the end, or another value of whole runs, as a share of one policy's: a row a policy, a column a variant, a coloured cell with the number and,
-//! in small print, its standard error.
+//! Heat map: regret at the end, or another value of whole runs, as a share of one policy's. It has one row for each policy and one column
+//! for each variant. A coloured cell shows the number and, in small print, its standard error.
 //!
-//! Colours run from light (little regret) to dark on a logarithmic scale, evenly in lightness, so that they read the same
-//! in grey. The letters of a cell are black or white, whichever has more contrast: at least 4.5 to 1.
+//! Colours run from light (little regret) to dark on a logarithmic scale, evenly in lightness, so the map can be read in grey too. The
+//! letters of a cell are black or white, whichever has more contrast: at least 4.5 to 1.
 
 use std::fmt::Write as _;
 
@@ -32,16 +32,16 @@ const ROW: f64 = 36.0;
 const WIDEST_COLUMN: f64 = 130.0;
 const NAME_FONT: f64 = 13.0;
 const NAME_LINE: f64 = 16.0;
-/// A wide guess of a letter's width, in font sizes.
+/// A generous estimate of the width of a letter, in font sizes.
 const LETTER: f64 = 0.56;
-/// The bar of colours with its numbers and words.
+/// The height of the bar of colours with its numbers and words.
 const KEY: f64 = 70.0;
-/// Values this many times smaller than the largest have the lightest colour.
+/// Values smaller than the largest by this factor have the lightest colour.
 const RANGE: f64 = 1000.0;
 
 type Rgb = [f64; 3];
 
-/// From little regret to much: the yellows, oranges and reds of Brewer's sequential scale.
+/// Colours from little regret to much: the yellows, oranges and reds of Brewer's sequential scale.
 const COLOURS: [Rgb; 6] = [
     [255.0, 255.0, 217.0],
     [254.0, 227.0, 145.0],
@@ -51,12 +51,12 @@ const COLOURS: [Rgb; 6] = [
     [90.0, 0.0, 30.0],
 ];
 
-/// Values of whole runs as a share of one policy's, a row a policy, a column a variant.
+/// Values of whole runs as a share of one policy's: one row for each policy, one column for each variant.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HeatMap {
-    /// Label of the policy of whose values others are shown as a share; the values themselves when absent.
+    /// Label of the reference policy; if absent, values are not shown as shares.
     pub relative_to: Option<String>,
-    /// Which value; the one that the task is about when absent.
+    /// The value; the main value of the task if absent.
     pub value: Option<EndValue>,
 }
 
@@ -145,14 +145,14 @@ fn render(figure: &HeatMap, title: Option<&str>, variants: &[Simulated], styles:
     svg
 }
 
-/// Where a cell is.
+/// The place of a cell.
 struct Spot {
     x: f64,
     y: f64,
     width: f64,
 }
 
-/// How text is set.
+/// The style of a text.
 #[derive(Clone, Copy)]
 struct Style {
     anchor: &'static str,
@@ -169,7 +169,7 @@ fn text(svg: &mut String, (x, y): (f64, f64), style: &Style, words: &str) {
     );
 }
 
-/// The axis along which colours run, over all values.
+/// The axis of colours over all values.
 fn scale_of(values: &[Vec<Option<(f64, f64)>>]) -> Axis {
     let all = || values.iter().flatten().flatten().map(|(value, _)| *value).filter(|value| *value > 0.0);
     let highest = all().fold(0.0, f64::max);
@@ -205,7 +205,7 @@ fn write_cell(svg: &mut String, spot: &Spot, cell: Option<(f64, f64)>, scale: &A
     svg.push_str("</g>\n");
 }
 
-/// The bar that says which colour is which value.
+/// Writes the bar of colours with its values.
 fn write_key(svg: &mut String, scale: &Axis, left: f64, top: f64, what: &str) {
     const STEPS: usize = 60;
     const BAR: f64 = 360.0;
@@ -229,7 +229,7 @@ fn write_key(svg: &mut String, scale: &Axis, left: f64, top: f64, what: &str) {
     text(svg, (left + BAR + 22.0, top + 11.0), &Style { anchor: "start", ..style }, &words);
 }
 
-/// The colour at a place of the scale, from 0 to 1.
+/// The colour at a place of the scale; places run from 0 to 1.
 fn colour(place: f64) -> Rgb {
     let at = place.clamp(0.0, 1.0) * (COLOURS.len() - 1) as f64;
     #[expect(
@@ -249,7 +249,7 @@ fn hexadecimal(colour: Rgb) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Relative luminance of a colour as WCAG 2 defines it. Above 0.179, black letters have more contrast than white ones.
+/// Relative luminance of a colour (WCAG 2). Above 0.179, black letters have more contrast than white ones.
 fn luminance(colour: Rgb) -> f64 {
     let [red, green, blue] = colour.map(|channel| {
         let share = channel / 255.0;
@@ -260,9 +260,9 @@ fn luminance(colour: Rgb) -> f64 {
 
 /// The heads of the columns.
 enum Heads {
-    /// Words below each other.
+    /// Horizontal, in lines.
     Level(Vec<Vec<String>>),
-    /// Upright, where a word is too long for that; with the letters of the longest.
+    /// Upright, if they are too long to be horizontal; with the number of letters of the longest.
     Upright(Vec<String>, usize),
 }
 
@@ -311,7 +311,7 @@ impl Heads {
     }
 }
 
-/// Words in lines of at most `letters` letters, unless a word is longer.
+/// Breaks a text into lines of at most `letters` letters, or of a single longer word.
 fn in_lines(text: &str, letters: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -331,7 +331,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_darken_evenly_and_letters_are_readable_on_all() {
+    fn colours_darken_and_letters_have_contrast_on_all() {
         let steps: Vec<Rgb> = (0..=100).map(|step| colour(f64::from(step) / 100.0)).collect();
         assert!(steps.windows(2).all(|pair| luminance(pair[0]) > luminance(pair[1])));
         for colour in steps {
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_are_broken_at_words() {
+    fn heads_are_broken_between_words() {
         assert_eq!(in_lines("position based, steep", 10), ["position", "based,", "steep"]);
         assert_eq!(in_lines("a b c", 10), ["a b c"]);
     }

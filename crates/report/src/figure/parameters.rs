@@ -1,4 +1,4 @@
-//! One parameter of every instance, its numbers from the largest to the smallest: a line an instance.
+//! One parameter of the instances, sorted from the largest to the smallest number: one line for each instance.
 
 use super::{Kind, Plot, PolicyStyles, Reading};
 use crate::axis::{Axis, Scale};
@@ -18,17 +18,17 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-/// Up to this number of ranks each is named, with a marker at every number.
+/// Up to this number of ranks, every rank is a category with a marker.
 const FEW: usize = 20;
 
-/// One parameter of every instance, its numbers sorted.
+/// One parameter of every instance, sorted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameters {
-    /// What readers call the parameter.
+    /// The parameter's name for readers.
     pub parameter: &'static str,
-    /// Its numbers, of each instance with its name: results do not hold them.
+    /// The name of each instance, and its numbers. They are stored here because results do not have them.
     pub numbers: Vec<(String, Vec<f64>)>,
-    /// How ranks are spread along the horizontal axis.
+    /// The scale of the horizontal axis.
     pub scale: Scale,
 }
 
@@ -40,7 +40,7 @@ fn read(reading: &Reading<'_, '_>) -> Result<Parameters, Error> {
     Ok(Parameters { parameter: for_readers(key), numbers, scale })
 }
 
-/// The name in files of a parameter that some instance has a list of.
+/// Reads the name in files of a list parameter that some instance has.
 fn read_parameter(table: &Table<'_>, panel: &Panel) -> Result<&'static str, Error> {
     let mut known: Vec<(&str, &'static str)> = Vec::new();
     for key in panel.variants.iter().flat_map(|variant| variant.experiment.instances().lists()) {
@@ -77,7 +77,7 @@ impl Plot for Parameters {
 pub(super) fn chart(figure: &Parameters, title: Option<&str>) -> Chart {
     let longest = figure.numbers.iter().map(|(_, numbers)| numbers.len()).max().unwrap_or(0);
     let named = figure.scale == Scale::Linear && longest <= FEW;
-    // Named places count from zero, ranks from one.
+    // Categories count from zero, ranks from one.
     let first = if named { 0.0 } else { 1.0 };
     let curve = |(number, (name, numbers)): (usize, &(String, Vec<f64>))| {
         let mut sorted: Vec<f64> = numbers.iter().copied().filter(|value| value.is_finite()).collect();

@@ -1,19 +1,19 @@
-//! How policies look in all figures of a report.
+//! Colours, markers and names of policies, the same in all figures of a report.
 
 use crate::svg::CurveStyle;
 use std::collections::BTreeMap;
 
-/// Which number, and with it which colour and marker, a policy has in all figures of a report, and under which name.
+/// The number of each policy, which decides its colour and marker, and its name for readers. They are the same in all figures of a report.
 #[derive(Debug, Clone, Default)]
 pub struct PolicyStyles {
-    /// By label.
+    /// Numbers by label.
     numbers: BTreeMap<String, usize>,
-    /// By label, where readers know another name.
+    /// Names for readers by label, if they differ from the label.
     names: BTreeMap<String, String>,
 }
 
 impl PolicyStyles {
-    /// Numbers in order of first appearance.
+    /// Numbers policies in order of first appearance.
     pub fn of<'a>(labels: impl IntoIterator<Item = &'a str>) -> Self {
         let mut styles = Self::default();
         for label in labels {
@@ -23,18 +23,18 @@ impl PolicyStyles {
         styles
     }
 
-    /// The same with names for readers, by label.
+    /// Sets names for readers, by label.
     #[must_use]
     pub fn named(self, names: BTreeMap<String, String>) -> Self {
         Self { names, ..self }
     }
 
-    /// The name of a policy for readers: its label unless it was given another.
+    /// The name of a policy for readers: its label, unless another name was set.
     pub fn name<'a>(&'a self, label: &'a str) -> &'a str {
         self.names.get(label).map_or(label, String::as_str)
     }
 
-    /// How the curve of a policy looks.
+    /// The style of the curve of a policy.
     pub fn policy(&self, label: &str) -> CurveStyle {
         CurveStyle::Policy(self.numbers.get(label).copied().unwrap_or(self.numbers.len()))
     }

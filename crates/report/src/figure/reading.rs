@@ -1,4 +1,4 @@
-//! How figures are read from `experiment.toml`: what a reader is given, and the keys that several kinds have.
+//! Reads figures from `experiment.toml`: the input of a kind's reader, and the keys that several kinds share.
 
 use super::Band;
 use crate::axis::Scale;
@@ -9,37 +9,37 @@ use experiment::toml_reader::{Error, Field, Table, choice};
 /// Scales by their names in files.
 const SCALES: [(&str, Scale); 2] = [("log", Scale::Log), ("linear", Scale::Linear)];
 
-/// A figure in a file, and the panel that it shows.
+/// The input of a kind's reader: the table of a figure, and the panel that it shows.
 pub(crate) struct Reading<'a, 'doc> {
-    /// The figure.
+    /// The figure's table.
     pub(crate) table: &'a Table<'doc>,
-    /// Its `kind`.
+    /// The key `kind`.
     pub(crate) kind: Field<'doc>,
     /// The panel.
     pub(crate) panel: &'a Panel,
 }
 
 impl Reading<'_, '_> {
-    /// A scale, if the key is given.
+    /// Reads a scale, if the key is given.
     pub(super) fn scale(&self, key: &str) -> Result<Option<Scale>, Error> {
         self.table.field(key).map(|field| choice(&field, &SCALES, "scale")).transpose()
     }
 
-    /// Refuses `y-scale`, which only regrets have.
+    /// Refuses `y-scale`, which only figures of regret have.
     pub(super) fn refuse_y_scale(&self) -> Result<(), Error> {
         match self.table.field("y-scale") {
-            Some(field) => Err(field.error("only regrets are shown on a scale of choice: leave it out")),
+            Some(field) => Err(field.error("only figures of regret have this key: leave it out")),
             None => Ok(()),
         }
     }
 
-    /// `band`, one of these, if it is given.
+    /// Reads `band`, one of these, if it is given.
     pub(super) fn band(&self, bands: &[(&str, Band)]) -> Result<Option<Band>, Error> {
         self.table.field("band").map(|field| choice(&field, bands, "band")).transpose()
     }
 }
 
-/// What a panel has to have for a figure.
+/// A requirement of a figure on its panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Requirement {
     /// Dueling users.
@@ -48,12 +48,12 @@ pub(crate) enum Requirement {
     Rounds,
     /// Variants.
     Variants,
-    /// Variants, or runs that end with an answer: these are compared from policy to policy, too.
+    /// Variants, or runs that end with an answer, which are also compared from policy to policy.
     VariantsOrAnswers,
 }
 
 impl Requirement {
-    /// Refuses a panel without it.
+    /// Refuses a panel that does not meet the requirement.
     pub(super) fn check(self, reading: &Reading<'_, '_>) -> Result<(), Error> {
         let Reading { kind, panel, .. } = reading;
         let records_regret = panel.task() == Task::Regret;
@@ -68,7 +68,7 @@ impl Requirement {
         }
         let named = kind.describe();
         Err(kind.error(match self {
-            Self::Duels => format!("{named} is of dueling users: leave it out"),
+            Self::Duels => format!("{named} needs dueling users: leave it out"),
             Self::Rounds => format!(
                 "{named} shows regret round by round, which task {:?} does not record: expected \"final\" or \"heat-map\"",
                 panel.task().name()

@@ -24,15 +24,15 @@ const BANDS: [(&str, Band); 4] = [
     ("range", Band::Range),
 ];
 
-/// Regrets that are closer to zero are zero: they are summed up with rounding errors far smaller.
+/// Regrets closer to zero count as zero. Their rounding errors are far smaller.
 const NOTHING: f64 = 1e-9;
 
-/// Cumulative expected regret.
+/// Cumulative expected regret over rounds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Regret {
-    /// What all figures over rounds can be told.
+    /// The settings that all figures over rounds share.
     pub rounds: Rounds,
-    /// How regrets are spread along the vertical axis; when absent, so that they can be told apart.
+    /// The scale of the vertical axis. If absent, the scale on which the curves can be distinguished.
     pub y_scale: Option<Scale>,
 }
 
@@ -64,13 +64,13 @@ impl OverRounds for Regret {
     }
 
     fn vertical(&self, curves: &mut [Curve], policies: &[Curve], unit: &str) -> (Axis, String) {
-        if self.y_scale.unwrap_or_else(|| told_apart(policies)) == Scale::Log {
+        if self.y_scale.unwrap_or_else(|| distinguishing_scale(policies)) == Scale::Log {
             return (logarithmic(curves), format!("cumulative expected regret ({unit}, log scale)"));
         }
-        // A bound far above every curve would flatten them: it may leave the frame at the top.
+        // A bound far above every curve would flatten the curves, so it may leave the frame at the top.
         let (top, bounds_end) = (highest(policies), highest(&curves[..curves.len() - policies.len()]));
         let top = if top > 0.0 { top.max(bounds_end.min(1.5 * top)) } else { top.max(bounds_end) };
-        // Regret is never negative but for rounding; a band that reaches below zero is cut there.
+        // Regret is negative only by rounding. A band that reaches below zero is cut there.
         let lowest = policies.iter().flat_map(|curve| &curve.points).map(|point| point.1).fold(0.0, f64::min);
         (Axis::rounded(lowest, top), format!("cumulative expected regret ({unit})"))
     }
@@ -84,9 +84,9 @@ impl OverRounds for Regret {
     }
 }
 
-/// The scale on which regrets can be told apart: the logarithmic one where more than half of the policies with regret end below a tenth of
-/// the largest, and would lie on each other at the bottom of a linear axis.
-fn told_apart(policies: &[Curve]) -> Scale {
+/// The scale on which regrets can be distinguished. It is logarithmic if more than half of the policies with regret end below a tenth of
+/// the largest, since their curves would overlap at the bottom of a linear axis.
+fn distinguishing_scale(policies: &[Curve]) -> Scale {
     let ends = policies.iter().filter_map(|curve| Some(curve.points.last()?.1));
     let ends: Vec<f64> = ends.filter(|end| *end > NOTHING).collect();
     let largest = ends.iter().copied().fold(0.0, f64::max);
@@ -94,7 +94,7 @@ fn told_apart(policies: &[Curve]) -> Scale {
     if 2 * n_low > ends.len() { Scale::Log } else { Scale::Linear }
 }
 
-/// A logarithmic axis for all curves, without what is not above 0 but for rounding; a band that reaches far below all curves is cut.
+/// A logarithmic axis for all curves. Removes points that are zero except for rounding, and cuts bands that reach far below all curves.
 fn logarithmic(curves: &mut [Curve]) -> Axis {
     for curve in curves.iter_mut() {
         curve.points.retain(|point| point.1 > NOTHING);

@@ -1,4 +1,4 @@
-//! How often a random subset of the items of a preference matrix has a Condorcet winner, and how often it is in a total order, by its size.
+//! The shares of subsets of the items of a preference matrix that have a Condorcet winner, or are in a total order, by size.
 
 use super::{Kind, Plot, PolicyStyles, Reading, Requirement};
 use crate::axis::{Axis, Scale};
@@ -17,10 +17,10 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-/// How often a random subset of items has a winner, and an order.
+/// The shares of subsets of items that have a winner, or are in order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Subsets {
-    /// The shares of subsets of 1 item, of 2 and so on, with the name of each curve.
+    /// The name of each curve, and the shares of subsets of 1 item, of 2 items, and so on.
     pub shares: Vec<(String, Vec<f64>)>,
 }
 

@@ -10,7 +10,8 @@ use experiment::Measured;
 use experiment::result::{Bound, Curves, MeanSe, Optimum, PolicyResult, PolicySummary, Spread};
 use std::collections::BTreeMap;
 
-/// Policies whose regret is `factor * t` at these rounds, spread from half to twice that, of ten clicks a round at best.
+/// The result of policies with regret `factor * t` at these rounds and deciles at half and twice that. A best list collects ten clicks a
+/// round.
 fn result(policies: &[(&str, f64)], t: &[u64], bound: f64) -> ResultFile {
     let times = |factor: f64| t.iter().map(|&t| factor * t as f64).collect::<Vec<_>>();
     let policies = policies.iter().map(|&(label, factor)| PolicyResult {
@@ -63,7 +64,7 @@ fn regret(rounds: Rounds) -> Regret {
 }
 
 #[test]
-fn regret_has_its_bound_and_bands() {
+fn a_figure_of_regret_has_a_bound_and_bands() {
     let result = result(&[("a", 1.0), ("b", 2.0)], &[1, 10, 100], 0.5);
     let chart = drawn(&Regret::default(), &result);
     let labels: Vec<_> = chart.curves.iter().map(|curve| (&*curve.label, curve.look)).collect();
@@ -85,7 +86,7 @@ fn regret_has_its_bound_and_bands() {
     assert_eq!(plain.subtitle, "mean of 1,500 runs");
 }
 
-/// After any number of rounds regret may be below it.
+/// After finitely many rounds regret may be below it.
 #[test]
 fn a_lower_bound_on_regret_is_called_asymptotic() {
     let mut result = result(&[("a", 1.0)], &[1, 10, 100], 0.5);
@@ -93,13 +94,13 @@ fn a_lower_bound_on_regret_is_called_asymptotic() {
     let chart = drawn(&Regret::default(), &result);
     assert_eq!(chart.curves[0].label, "asymptotic lower bound (theorem 1)");
     assert!(chart.subtitle.ends_with("; dashed: asymptotic lower bound"), "{}", chart.subtitle);
-    // One on stopping times holds as it stands.
+    // A lower bound on stopping times is not asymptotic.
     result.bounds[0].t.clear();
     assert_eq!(result.bounds[0].reader_name(), "lower bound (theorem 1)");
 }
 
 #[test]
-fn regrets_that_would_lie_on_each_other_are_spread_by_a_logarithmic_axis() {
+fn the_axis_is_logarithmic_if_more_than_half_of_the_regrets_are_small() {
     let y_label = |factors: &[f64], y_scale: Option<Scale>| {
         let labels: Vec<String> = (0..factors.len()).map(|number| format!("p{number}")).collect();
         let policies: Vec<(&str, f64)> =
@@ -113,7 +114,7 @@ fn regrets_that_would_lie_on_each_other_are_spread_by_a_logarithmic_axis() {
     assert!(!y_label(&[1.0, 1.0, 50.0, 50.0], None).0 && y_label(&[1.0, 1.0, 1.0, 50.0, 50.0], None).0);
     assert!(!y_label(&[1.0, 50.0], None).0 && !y_label(&[], None).0 && !y_label(&[0.0], None).0);
     assert!(!y_label(&[5.0, 6.0, 7.0, 50.0], None).0 && y_label(&[5.0, 6.0, 7.0, 50.0], Some(Scale::Log)).0);
-    // What has none counts for neither, and is named.
+    // Policies without regret do not count, and are named.
     let (is_log, subtitle) = y_label(&[1.0, 0.0, 1.0, 1e-12, 50.0], None);
     assert!(is_log && subtitle.ends_with("; without regret: p1, p3"), "{subtitle}");
 }
@@ -129,7 +130,7 @@ fn a_click_through_rate_is_clicks_by_rounds_from_a_round_on() {
 }
 
 #[test]
-fn a_bound_far_above_the_curves_leaves_the_frame_and_says_so() {
+fn a_bound_far_above_the_curves_leaves_the_frame_and_its_label_says_so() {
     let chart = drawn(&Regret::default(), &result(&[("a", 1.0)], &[1, 10, 100], 50.0));
     assert!(chart.y.to() < 300.0);
     assert_eq!(chart.curves[0].label, "bound (above the frame)");
@@ -156,7 +157,7 @@ fn few_runs_have_wide_bands_and_one_has_none() {
 }
 
 #[test]
-fn what_rounding_left_below_zero_stays_in_the_frame() {
+fn negative_rounding_errors_stay_in_the_frame() {
     let mut result = result(&[("a", 0.0), ("b", 0.0)], &[1, 10, 100], 0.0);
     regret_of(&mut result, 0).mean = vec![0.0, -1e-12, -2e-12];
     let zero = drawn(&Regret::default(), &result).y;
@@ -167,7 +168,7 @@ fn what_rounding_left_below_zero_stays_in_the_frame() {
 }
 
 #[test]
-fn a_figure_without_a_point_says_so() {
+fn a_figure_without_points_has_a_note() {
     for scale in [Scale::Log, Scale::Linear] {
         let figure = Figure::of(regret(Rounds { from: 10_000, scale, ..Rounds::default() }));
         let result = result(&[("a", 1.0)], &[1, 10, 100], 0.5);
@@ -179,7 +180,7 @@ fn a_figure_without_a_point_says_so() {
 }
 
 #[test]
-fn a_policy_keeps_its_look() {
+fn a_policy_has_the_same_style_and_name_in_all_figures() {
     let styles = PolicyStyles::of(["a", "b", "a", "c"]);
     assert_eq!(["a", "b", "c"].map(|label| styles.policy(label)), [0, 1, 2].map(CurveStyle::Policy));
     let names = BTreeMap::from([("a".to_owned(), "The A".to_owned())]);
@@ -231,7 +232,7 @@ fn every_result_can_be_drawn() {
     }
 }
 
-/// Variants of a panel, of each its title and what it measured.
+/// Variants of a panel, given by their titles and runs.
 fn variants(all: Vec<(&str, Measured)>) -> Vec<Simulated> {
     let one = |(title, measured): (&str, Measured)| Simulated {
         name: Some(title.to_owned()),
@@ -263,7 +264,7 @@ fn overlaid(variants: &[Simulated]) -> Vec<(String, CurveStyle)> {
 }
 
 #[test]
-fn variants_lie_over_each_other_with_a_bound_that_is_the_same_once() {
+fn variants_share_a_chart_and_equal_bounds_are_drawn_once() {
     let one = |bound: f64| measured(&[("a", [4.0, 6.0])], bound);
     let expect = |variants: &[Simulated], expected: &[(&str, CurveStyle)]| {
         let expected: Vec<_> = expected.iter().map(|&(label, look)| (label.to_owned(), look)).collect();
@@ -275,7 +276,7 @@ fn variants_lie_over_each_other_with_a_bound_that_is_the_same_once() {
     let own = variants(vec![("x", one(1.0)), ("y", one(1.5))]);
     let bounds = [("bound, x", CurveStyle::ReferenceOf(0, 0)), ("bound, y", CurveStyle::ReferenceOf(1, 0))];
     expect(&own, &[bounds, policies].concat());
-    // Of several policies, each keeps its colour.
+    // With several policies, each policy keeps its colour.
     let both = || measured(&[("a", [4.0, 6.0]), ("b", [4.0, 6.0])], 1.0);
     let several = [
         ("bound (theorem 1)", CurveStyle::Reference(0)),
@@ -288,7 +289,7 @@ fn variants_lie_over_each_other_with_a_bound_that_is_the_same_once() {
 }
 
 #[test]
-fn final_values_are_shares_of_one_policy_where_it_takes_part() {
+fn final_values_relative_to_a_policy_are_shown_for_variants_that_have_it() {
     let panel = variants(vec![
         ("x", measured(&[("a", [4.0, 6.0]), ("b", [8.0, 12.0])], 1.0)),
         ("y", measured(&[("a", [4.0, 6.0])], 1.0)),
@@ -303,14 +304,14 @@ fn final_values_are_shares_of_one_policy_where_it_takes_part() {
     let figure = FinalValues { relative_to: Some("b".to_owned()), ..FinalValues::default() };
     let shares = final_values::chart(&figure, None, &panel, &styles);
     assert_eq!(shares.curves.len(), 1);
-    // Half of it in every run: no error. Nothing where there is no b, or none of its regret.
+    // Half of b's regret in every run, so the error is zero. No value for variants in which b is missing or has no regret.
     assert_eq!(shares.curves[0].points, [(0.0, 50.0)]);
     assert_eq!(shares.curves[0].band, [(0.0, 50.0, 50.0)]);
     assert_eq!(shares.y_label, "regret at the end, % of b");
 }
 
 #[test]
-fn curves_of_one_variant_are_called_after_their_policies() {
+fn curves_of_a_single_variant_are_named_after_policies_alone() {
     let policies = |end: f64| measured(&[("a", [4.0, end]), ("b", [1.0, 2.0])], 1.0);
     let panel = variants(vec![("x", policies(6.0)), ("y", policies(60.0))]);
     let styles = PolicyStyles::of(["a", "b"]);
@@ -345,13 +346,13 @@ fn a_heat_map_has_a_cell_for_every_policy_of_every_variant() {
 }
 
 #[test]
-fn parameters_are_sorted_from_the_largest_on() {
+fn parameters_are_sorted_from_the_largest_to_the_smallest() {
     let numbers = vec![("x".to_owned(), vec![0.2, 0.9, 0.5]), ("y".to_owned(), vec![0.4])];
     let mut figure = Parameters { parameter: "Rows", numbers, scale: Scale::Linear };
     let chart = parameters::chart(&figure, None);
     let labels: Vec<_> = chart.curves.iter().map(|curve| (&*curve.label, curve.look)).collect();
     assert_eq!(labels, [("x", CurveStyle::Policy(0)), ("y", CurveStyle::Policy(1))]);
-    // A few ranks are named, at the places 0, 1, ...
+    // A few ranks are categories, at the places 0, 1, ...
     assert_eq!(chart.curves[0].points, [(0.0, 0.9), (1.0, 0.5), (2.0, 0.2)]);
     assert_eq!(
         (chart.categories.as_slice(), &*chart.title),
@@ -361,13 +362,13 @@ fn parameters_are_sorted_from_the_largest_on() {
     let chart = parameters::chart(&figure, None);
     assert_eq!(chart.curves[0].points, [(1.0, 0.9), (2.0, 0.5), (3.0, 0.2)]);
     assert_eq!((chart.categories.len(), chart.y), (0, Axis::rounded(0.0, 0.9)));
-    // Many are counted.
+    // Many ranks are on an axis of numbers.
     figure.scale = Scale::Linear;
     figure.numbers[0].1 = (0..800).map(|item| f64::from(item) / 800.0).collect();
     let chart = parameters::chart(&figure, None);
     assert_eq!((chart.categories.len(), chart.x), (0, Axis::new(Scale::Linear, 0.0, 800.0)));
     assert_eq!((chart.curves[0].points[0], chart.curves[0].points[799]), ((1.0, 0.99875), (800.0, 0.0)));
-    // Of one experiment and of variants it is the same picture.
+    // The picture of one experiment is the same as that of variants.
     let panel = variants(vec![("x", measured(&[("a", [4.0, 6.0])], 1.0))]);
     let figure = Figure::of(figure);
     let alone =
@@ -391,7 +392,7 @@ fn one_of_each_kind(scale: Scale, relative_to: Option<String>) -> Vec<Figure> {
 }
 
 #[test]
-fn whatever_variants_there_are_can_be_drawn() {
+fn all_variants_can_be_drawn_by_every_kind() {
     let long = "a title as long as titles may be, 40 ....";
     let panels = [
         variants(vec![("x", measured(&[("a", [f64::NAN, 1.0]), ("b", [0.0, 0.0])], 0.0))]),

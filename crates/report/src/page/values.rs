@@ -1,4 +1,4 @@
-//! What was measured at the end, as tables: regrets, or stopping times and answers, beside what the paper prints of them, bounds, speeds.
+//! Tables of final values: regrets, or stopping times and answers, with printed values, bounds and speeds.
 
 use crate::figure::PolicyStyles;
 use crate::html::Html;
@@ -8,16 +8,16 @@ use crate::svg::{self, CurveStyle};
 use experiment::number;
 use experiment::result::{Bound, EndValue, PolicyResult, Quantity};
 
-/// How the values are laid out.
+/// The layout of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// A row a policy, of one simulation.
+    /// One row for each policy of a single simulation.
     Policies,
-    /// A row a variant, all with the same policy.
+    /// One row for each variant; all variants have the same policy.
     Variants,
-    /// A row a series, beside what the paper prints.
+    /// One row for each series, with the value that the paper prints.
     Printed,
-    /// A row a policy, a column a variant.
+    /// One row for each policy, one column for each variant.
     Matrix,
 }
 
@@ -35,12 +35,12 @@ impl Layout {
     }
 }
 
-/// Whether the table is as wide as the page.
+/// Whether the table needs the whole width of the page.
 pub(super) fn needs_width(panel: &Panel, found: &PanelReport) -> bool {
     Layout::of(panel, found) == Layout::Matrix
 }
 
-/// What every policy of every variant has at the end.
+/// Writes the final values of every policy of every variant.
 pub(super) fn write(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found: &PanelReport) {
     let mut horizons: Vec<Option<u64>> =
         found.variants.iter().map(|variant| variant.result.horizon).collect();
@@ -60,7 +60,7 @@ pub(super) fn write(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found
     }
 }
 
-/// The labels of all variants, each once.
+/// The labels of the policies of all variants, each once.
 fn labels(found: &PanelReport) -> Vec<&str> {
     let mut labels: Vec<&str> = Vec::new();
     for policy in found.variants.iter().flat_map(|variant| &variant.result.policies) {
@@ -71,12 +71,12 @@ fn labels(found: &PanelReport) -> Vec<&str> {
     labels
 }
 
-/// What policies are compared by.
+/// The value by which policies are compared.
 fn compared(found: &PanelReport) -> EndValue {
     found.variants.first().map_or(EndValue::Regret, |variant| variant.result.outcome())
 }
 
-/// What a policy has at the end, with the heads of the columns.
+/// The final values of a policy, with the heads of their columns.
 fn columns(found: &VariantReport, policy: &PolicyResult) -> Vec<(&'static str, Html)> {
     let runs = found.result.runs;
     let with_se = |head: [&'static str; 2]| if runs > 1 { head[0] } else { head[1] };
@@ -90,7 +90,7 @@ fn columns(found: &VariantReport, policy: &PolicyResult) -> Vec<(&'static str, H
         columns.push((with_se(["#regret ± se", "#regret"]), estimate(regret.mean[last], se)));
         columns.push(("#first decile", Html::of(&number::beside(regret.q10[last], se))));
         columns.push(("#last decile", Html::of(&number::beside(regret.q90[last], se))));
-        // Of two that are compared one is always preferred: there is nothing to count.
+        // Dueling users prefer one of two items in every round, so there are no clicks to count.
         if let Some(&accuracy) = curves.accuracy.get(last) {
             columns.push(("#accuracy", percent(accuracy)));
         } else {
@@ -104,8 +104,9 @@ fn columns(found: &VariantReport, policy: &PolicyResult) -> Vec<(&'static str, H
             columns.push(("#shortest", Html::of(&number::fixed(time.min, 0))));
             columns.push(("#longest", Html::of(&number::fixed(time.max, 0))));
         }
-        let seen = answers.observations;
-        columns.push((with_se(["#observations ± se", "#observations"]), estimate(seen.mean, seen.se)));
+        let observations = answers.observations;
+        let value = estimate(observations.mean, observations.se);
+        columns.push((with_se(["#observations ± se", "#observations"]), value));
         columns.extend(answers.stopped.map(|stopped| ("#stopped", percent(stopped))));
         columns.push(("#right", percent(answers.correct)));
     }
@@ -117,14 +118,14 @@ fn percent(share: f64) -> Html {
     Html::of(&format!("{} %", number::significant(100.0 * share, 3)))
 }
 
-/// Million rounds a CPU-second.
+/// Million rounds per CPU-second.
 fn rate(found: &VariantReport, label: &str) -> String {
     let policy = found.timing.policies.iter().find(|policy| policy.label == label);
     let rate = policy.and_then(|policy| policy.speed.rounds_per_cpu_second);
     rate.map_or_else(|| "–".to_owned(), |rate| number::fixed(rate / 1e6, 2))
 }
 
-/// A name with a spot of its curve's colour.
+/// A name with a spot in the colour of its curve.
 fn swatched(look: CurveStyle, name: &str) -> Html {
     let mut html = Html::new();
     html.raw("<span class=\"swatch\" style=\"background:")
@@ -138,7 +139,7 @@ fn missing() -> Html {
     Html::of("–")
 }
 
-/// What readers call all bounds, each once.
+/// The names for readers of all bounds, each once.
 fn bounds(found: &PanelReport) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in found.variants.iter().flat_map(|variant| &variant.result.bounds).map(Bound::reader_name) {
@@ -149,7 +150,7 @@ fn bounds(found: &PanelReport) -> Vec<String> {
     names
 }
 
-/// The value of a bound at the end.
+/// The final value of a bound.
 fn bound(found: &VariantReport, name: &str) -> Html {
     let bound = found.result.bounds.iter().find(|bound| bound.reader_name() == name);
     let value = bound.and_then(|bound| bound.value.last());
@@ -182,7 +183,7 @@ fn write_variants(html: &mut Html, panel: &Panel, found: &PanelReport) {
 fn write_matrix(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found: &PanelReport) {
     let value = compared(found);
     write_matrix_of(html, styles, panel, found, value);
-    // Where some runs have no answer or a wrong one, how many.
+    // Further tables show the shares of runs without an answer and with a wrong one, if there are any.
     for quantity in [Quantity::Capped, Quantity::Wrong].map(EndValue::Answer) {
         let of = |variant: &VariantReport| {
             let labels = variant.result.policies.iter().map(|policy| policy.label.as_str());
@@ -245,7 +246,7 @@ fn write_printed(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found: &
                         Some(se) => number::with_error(printed.value, se),
                         None => number::significant(printed.value, 4),
                     }));
-                    // The printed number is of other runs; one without an error is taken as exact.
+                    // The printed number comes from other runs, so the errors add up in squares. Without an error it is taken as exact.
                     let error = libm::hypot(se, printed.se.unwrap_or(0.0));
                     let z = if runs > 1 && error > 0.0 { (mean - printed.value) / error } else { f64::NAN };
                     row.push(Html::of(&number::fixed(z, 1)));
@@ -267,7 +268,7 @@ fn write_printed(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found: &
     html.table("narrow", &heads, &rows);
 }
 
-/// What every policy has.
+/// Writes one row for each policy.
 fn write_policies(html: &mut Html, styles: &PolicyStyles, found: &VariantReport) {
     let mut heads = Vec::new();
     let mut rows = Vec::new();
@@ -282,7 +283,7 @@ fn write_policies(html: &mut Html, styles: &PolicyStyles, found: &VariantReport)
     write_references(html, found);
 }
 
-/// Bounds and optimum, to compare with.
+/// Writes bounds and optimum, for comparison.
 fn write_references(html: &mut Html, found: &VariantReport) {
     let runs = found.result.runs;
     let mut references = Vec::new();

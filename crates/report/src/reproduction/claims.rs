@@ -1,4 +1,4 @@
-//! Claims of an experiment: what each says, how it is judged, and what is known of it.
+//! Reads the claims of an experiment: statements, tests, and known verdicts.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::claims::{Claim, Kind, Reading, Untested, Verdict};
 use experiment::result::EndValue;
 use experiment::toml_reader::{Error, Field, Table, choice, one_of};
 
-/// The level of a comparison when a file says nothing.
+/// The default level of a claim.
 const LEVEL: f64 = 1e-3;
 
 pub(super) fn read(
@@ -39,7 +39,7 @@ fn read_level(table: &Table<'_>) -> Result<Option<f64>, Error> {
     if level > 0.0 && level < 0.5 {
         return Ok(Some(level));
     }
-    Err(field.error(format!("{} is no level: expected a number above 0 and below 0.5", field.describe())))
+    Err(field.error(format!("{} is not a level: expected a number above 0 and below 0.5", field.describe())))
 }
 
 fn read_claim(
@@ -88,7 +88,7 @@ fn read_claim(
     if quick.is_none() && panel.is_some_and(|panel| panel.differs) {
         return Err(table.missing(
             "quick",
-            "what is known of it in a quick check, which simulates something else than the full one, or why it is left out",
+            "the verdict known for a quick check, which simulates something else than the full run, or the reason to leave it out",
         ));
     }
     let test = match &quick {
@@ -106,21 +106,21 @@ fn read_claim(
     Ok(claim(read, value, format!("{says} Quick check: {instead}."), read_known(&known)?))
 }
 
-/// What is known of a claim, and why.
+/// Reads the known verdict of a claim, and the evidence for it.
 fn read_known(table: &Table<'_>) -> Result<(Verdict, String), Error> {
     let verdict = choice(&table.required("verdict")?, &Verdict::NAMES, "verdict")?;
     let field: Field<'_> = table.required("evidence")?;
     let evidence: String = field.get()?;
     if evidence.trim().is_empty() {
         return Err(
-            field.error("no evidence given: expected the run, or the reason, that the verdict rests on")
+            field.error("no evidence given: expected the run or the reason that the verdict rests on")
         );
     }
     table.finish()?;
     Ok((verdict, evidence))
 }
 
-/// What of the runs is judged: what the panel's task is about, unless another quantity is named.
+/// Reads the value that is judged: the main value of the panel's task, unless another quantity is named.
 fn read_value(table: &Table<'_>, panel: Option<&Panel>) -> Result<EndValue, Error> {
     let Some(panel) = panel else { return Ok(EndValue::Regret) };
     Ok(read_quantity(table, panel)?.unwrap_or(EndValue::of_task(panel.task())))

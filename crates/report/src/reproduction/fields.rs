@@ -1,4 +1,4 @@
-//! What figures and claims of a panel are read with alike.
+//! Readers that figures and claims of a panel share.
 
 use super::{Panel, Variant};
 use experiment::Task;
@@ -6,13 +6,13 @@ use experiment::result::{EndValue, Quantity};
 use experiment::spec::title_fault;
 use experiment::toml_reader::{Error, Field, Table, choice, one_of};
 
-/// A label, heading or name for readers.
+/// Reads a label, heading or name for readers.
 pub(super) fn read_title(field: &Field<'_>) -> Result<String, Error> {
     let title: String = field.get()?;
     title_fault(&title).map_or(Ok(title), |fault| Err(field.error(fault)))
 }
 
-/// The tables of `[[key]]`, at least one.
+/// Reads the tables of `[[key]]`, at least one.
 pub(super) fn tables<'doc>(table: &Table<'doc>, key: &str) -> Result<Vec<Table<'doc>>, Error> {
     let Some(field) = table.field(key) else {
         return Err(table.missing(key, &format!("at least one table, written [[{key}]]")));
@@ -25,7 +25,7 @@ pub(super) fn tables<'doc>(table: &Table<'doc>, key: &str) -> Result<Vec<Table<'
     }
 }
 
-/// With which power of the variants' sizes a fitted curve grows; each variant needs one, and at least three are needed.
+/// Reads the power of the variants' sizes in a fitted curve. The panel needs at least three variants, each with a size.
 pub(crate) fn read_power(table: &Table<'_>, kind: &Field<'_>, panel: &Panel) -> Result<f64, Error> {
     if panel.variants.len() < 3 || panel.variants.iter().any(|variant| variant.size.is_none()) {
         return Err(kind.error(format!(
@@ -38,10 +38,10 @@ pub(crate) fn read_power(table: &Table<'_>, kind: &Field<'_>, panel: &Panel) -> 
     if power != 0.0 && power.abs() <= 10.0 {
         return Ok(power);
     }
-    Err(field.error(format!("{} is no power: expected a number from −10 to 10, not 0", field.describe())))
+    Err(field.error(format!("{} is not a power: expected a number from −10 to 10, not 0", field.describe())))
 }
 
-/// The label of a policy that all variants have.
+/// Reads the label of a policy that all variants have.
 pub(crate) fn read_label(table: &Table<'_>, key: &str, panel: &Panel) -> Result<String, Error> {
     let field: Field<'_> = table.required(key)?;
     let label = read_reference(&field, panel)?;
@@ -54,7 +54,7 @@ pub(crate) fn read_label(table: &Table<'_>, key: &str, panel: &Panel) -> Result<
     }
 }
 
-/// A policy of some variant, to which the others are compared.
+/// Reads the label of a policy of some variant, with which others are compared.
 pub(crate) fn read_reference(field: &Field<'_>, panel: &Panel) -> Result<String, Error> {
     let series = panel.series();
     let mut known: Vec<&str> = Vec::new();
@@ -66,7 +66,7 @@ pub(crate) fn read_reference(field: &Field<'_>, panel: &Panel) -> Result<String,
     one_of(field, &known, "policy")
 }
 
-/// Which value of whole runs is meant; none for the one that the task is about.
+/// Reads `quantity`, a value of whole runs; `None` for the main value of the task.
 pub(crate) fn read_quantity(table: &Table<'_>, panel: &Panel) -> Result<Option<EndValue>, Error> {
     let Some(field) = table.field("quantity") else { return Ok(None) };
     let known: &[Quantity] = match panel.task() {

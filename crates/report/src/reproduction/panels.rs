@@ -1,4 +1,4 @@
-//! Panels of an experiment: what each simulates, once or in several variants, and what is drawn of it.
+//! Reads the panels of an experiment: their simulations and variants, figures and printed values.
 
 use super::fields::{read_title, tables};
 use super::{Extent, Panel, Paper, PrintedValue, Variant};
@@ -8,7 +8,7 @@ use crate::series::Series;
 use experiment::toml_reader::{Error, Field, Table, one_of};
 use experiment::{Experiment, Overrides, SpecContext, Task};
 
-/// The longest title of a variant in characters: it stands in legends and under axes.
+/// The maximal number of characters of a variant's title. Legends and axes show it.
 const MAX_TITLE: usize = 40;
 
 pub(super) fn read(
@@ -44,7 +44,7 @@ fn read_panel(
     let name: String = field.get()?;
     if [PAGE, CLAIMS].iter().any(|file| name.eq_ignore_ascii_case(file)) {
         return Err(field.error(format!(
-            "{} is the name of a file of the report, and a panel has a folder beside it: expected another name",
+            "{} is the name of a file of the report, and a panel has a folder beside that file: expected another name",
             field.describe()
         )));
     }
@@ -74,7 +74,7 @@ fn read_panel(
     };
     panel.figures = match table.optional::<Vec<Table<'_>>>("figures")? {
         Some(list) => {
-            // One of a variant that a quick check leaves out shows nothing.
+            // A figure of a variant that a quick check leaves out has nothing to show.
             let of = |figure: &Table<'_>, name: &String| {
                 figure.field("variant").and_then(|field| field.get::<String>().ok()).as_ref() == Some(name)
             };
@@ -85,11 +85,11 @@ fn read_panel(
         None => Figure::defaults(panel.task(), panel.has_duels()),
     };
     if quick.has_others() || !others.is_empty() {
-        // They speak of the instances at full scale.
+        // The titles may describe the instances at full scale.
         panel.figures.iter_mut().for_each(|figure| figure.title = None);
     }
     if let Some(list) = table.optional::<Vec<Table<'_>>>("printed")? {
-        // What is printed is not of other instances than the paper's.
+        // Printed values belong to the paper's instances, so they are left out for other instances.
         let of_others = |table: &&Table<'_>| {
             let name = table.field("variant").and_then(|field| field.get::<String>().ok());
             quick.has_others() || name.is_some_and(|name| left_out.contains(&name) || others.contains(&name))
@@ -102,18 +102,18 @@ fn read_panel(
     Ok(panel)
 }
 
-/// The variants of a panel, at one scale.
+/// The variants of a panel at one extent.
 #[derive(Default)]
 struct Variants {
-    /// Those that are run.
+    /// The variants that are run.
     run: Vec<Variant>,
-    /// The names of those that are left out.
+    /// The names of the variants that are left out.
     left_out: Vec<String>,
-    /// The names of those that are something else than at full scale.
+    /// The names of the variants that have other instances or another horizon than at full extent.
     others: Vec<String>,
 }
 
-/// The variants of a panel; of a panel without, the panel itself.
+/// Reads the variants of a panel. A panel without variants counts as one variant without a name.
 fn read_variants(
     panel: &Table<'_>,
     root: &Table<'_>,
@@ -136,7 +136,7 @@ fn read_variants(
         quick.apply(&own.table.iter().collect::<Vec<_>>(), &mut experiment)?;
         let field: Field<'_> = table.required("name")?;
         let name: String = field.get()?;
-        // Folders that differ in case alone are the same on some systems.
+        // On some systems folder names that differ only in case are the same.
         if names.iter().any(|other| other.eq_ignore_ascii_case(&name)) {
             let message = format!("variant {} is already given: expected another name", field.describe());
             return Err(field.error(message));
@@ -144,7 +144,7 @@ fn read_variants(
         names.push(name.clone());
         if name.to_ascii_lowercase().ends_with(".svg") {
             let message = format!(
-                "{} is a name for a figure of the panel, and a variant has a folder beside it: expected another name",
+                "{} is a name for a figure of the panel, and a variant has a folder beside that figure: expected another name",
                 field.describe()
             );
             return Err(field.error(message));
@@ -184,7 +184,7 @@ fn read_variants(
     Ok(all)
 }
 
-/// What readers call a variant, in little room.
+/// Reads the title of a variant: short and unique.
 fn read_short_title(field: &Field<'_>, others: &[Variant]) -> Result<String, Error> {
     let title = read_title(field)?;
     if title.chars().count() > MAX_TITLE {
@@ -193,41 +193,41 @@ fn read_short_title(field: &Field<'_>, others: &[Variant]) -> Result<String, Err
         )));
     }
     if others.iter().any(|other| other.title == title) {
-        return Err(field.error(format!("{} is the title of another variant already", field.describe())));
+        return Err(field.error(format!("{} is already the title of another variant", field.describe())));
     }
     Ok(title)
 }
 
-/// The number by which a variant differs from the others.
+/// Reads the number by which a variant differs from the others.
 fn read_size(table: &Table<'_>, others: &[Variant]) -> Result<Option<f64>, Error> {
     let Some(field) = table.field("size") else { return Ok(None) };
     let size: f64 = field.get()?;
     if !(size > 0.0 && size.is_finite()) {
-        return Err(field.error(format!("{} is no size: expected a number above 0", field.describe())));
+        return Err(field.error(format!("{} is not a size: expected a number above 0", field.describe())));
     }
     if others.iter().any(|other| other.size == Some(size)) {
-        return Err(field.error(format!("{} is the size of another variant already", field.describe())));
+        return Err(field.error(format!("{} is already the size of another variant", field.describe())));
     }
     Ok(Some(size))
 }
 
-/// What a quick check changes of a panel, or of one of its variants; at full scale nothing.
+/// What a quick check changes in a panel, or in one of its variants. At full extent it changes nothing.
 struct Quick<'doc> {
     extent: Extent,
-    /// The table `quick`, if there is one to heed.
+    /// The table `quick`, if there is one and the extent is quick.
     table: Option<Table<'doc>>,
-    /// The only variants that are run; all of them when absent.
+    /// The variants that are run; all if absent.
     variants: Option<Field<'doc>>,
-    /// Why it is not run at all.
+    /// Why the panel is not run, if it is not.
     left: Option<String>,
-    /// Whether something else is simulated, not only less often.
+    /// Whether something else is simulated, not only fewer runs.
     differs: bool,
 }
 
 impl<'doc> Quick<'doc> {
-    /// The keys of it that a variant or a panel reads by itself.
+    /// The keys of the table that the reader of a panel or variant reads.
     const OWN: [&'static str; 2] = ["title", "size"];
-    /// The keys that make it another simulation than the one at full scale.
+    /// The keys that change the simulation, not only the number of runs.
     const DIFFERENT: [&'static str; 5] = ["horizon", "max_steps", "instances", "policies", "variants"];
 
     fn of(table: &Table<'doc>, extent: Extent) -> Result<Self, Error> {
@@ -243,7 +243,7 @@ impl<'doc> Quick<'doc> {
         Ok(all)
     }
 
-    /// Changes how long and how often an experiment is run; the tables `nearer` go before this one.
+    /// Applies seeds, numbers of runs and lengths to an experiment. The tables `nearer` take precedence over this one.
     fn apply(&self, nearer: &[&Table<'_>], experiment: &mut Experiment) -> Result<(), Error> {
         let mut all = Overrides::default();
         for table in nearer.iter().copied().chain(&self.table) {
@@ -260,7 +260,7 @@ impl<'doc> Quick<'doc> {
         }
     }
 
-    /// Whether it has other instances than those at full scale, or plays them for another time.
+    /// Whether it has other instances or another horizon than at full extent.
     fn has_others(&self) -> bool {
         let has = |table: &Table<'_>| ["horizon", "instances"].iter().any(|key| table.field(key).is_some());
         self.table.as_ref().is_some_and(has)
@@ -341,7 +341,7 @@ fn read_printed(list: &[&Table<'_>], panel: &Panel) -> Result<Vec<PrintedValue>,
             Some(field) => {
                 let se: f64 = field.get()?;
                 if se < 0.0 {
-                    return Err(field.error(format!("{se} is no standard error: expected at least 0")));
+                    return Err(field.error(format!("{se} is not a standard error: expected at least 0")));
                 }
                 Some(se)
             }

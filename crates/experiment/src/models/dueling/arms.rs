@@ -1,31 +1,31 @@
-//! Which items of a preference matrix take part.
+//! The key `arms`: selects items of a preference matrix.
 
 use crate::fields::read_size;
 use crate::toml_reader::{Error, Field, Table};
 use serde::Serialize;
 
-/// The most entries of all subsets together: 16 bytes each.
+/// The maximal number of matrix entries of all subsets together; each takes 16 bytes.
 const MAX_ENTRIES: usize = 1 << 27;
 
-/// Which items of a matrix.
+/// The selected items of a matrix.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Arms {
-    /// All.
+    /// All items.
     All,
-    /// These.
+    /// The items with these indices.
     Listed(Vec<usize>),
     /// Random subsets.
     Random {
-        /// Items of a subset.
+        /// Number of items of a subset.
         random: usize,
-        /// How many subsets.
+        /// Number of subsets.
         subsets: usize,
     },
 }
 
 impl Arms {
-    /// As a spec says it.
+    /// The value in a TOML file.
     pub(crate) fn to_toml(&self) -> String {
         match self {
             Self::All => String::new(),

@@ -1,4 +1,4 @@
-//! The instances of dueling users: a matrix with all of its items, some, or random subsets of them.
+//! The instances of dueling users: a matrix with all items, with selected items, or with random subsets.
 
 use super::{Arms, MatrixFile};
 use crate::models::Instance;
@@ -7,28 +7,28 @@ use click_models::{DuelingModel, ItemId, PreferenceMatrix};
 use sim::Streams;
 use std::sync::Arc;
 
-/// How often a subset is drawn anew for want of a Condorcet winner.
+/// How often a subset is drawn until it has a Condorcet winner.
 const MAX_DRAWS: u32 = 10_000;
 
-/// The instances of all tables.
+/// The instances of dueling users, and the tables that they come from.
 #[derive(Debug, Clone)]
 pub struct Duels {
-    /// One a table.
+    /// One for each table.
     groups: Vec<Group>,
-    /// Those of all tables.
+    /// The instances of all tables.
     list: Vec<Instance<DuelingModel>>,
 }
 
-/// What one table stands for.
+/// One table of a file: a matrix, and the items of each instance.
 #[derive(Debug, Clone)]
 pub struct Group {
-    /// Name, when the file gives one.
+    /// Name, if the file gives one.
     pub name: Option<String>,
-    /// Between whom.
+    /// The preference matrix.
     pub matrix: Arc<PreferenceMatrix>,
-    /// The file it was read from.
+    /// The file that the matrix was read from.
     pub(super) source: Option<Arc<MatrixFile>>,
-    /// Which of its items.
+    /// The items of each instance.
     pub arms: Arms,
     pub(super) location: Location,
 }
@@ -38,14 +38,14 @@ impl Duels {
     ///
     /// # Errors
     ///
-    /// A subset without a Condorcet winner is drawn again and again.
+    /// None of many random subsets has a Condorcet winner.
     pub(super) fn new(groups: Vec<Group>, seed: u64) -> Result<Self, Error> {
         let mut duels = Self { groups, list: Vec::new() };
         duels.draw(seed)?;
         Ok(duels)
     }
 
-    /// Instances that no table describes, each with all of its items.
+    /// Instances that were built in Rust, each with all items.
     pub(super) fn of(list: Vec<Instance<DuelingModel>>) -> Self {
         let group = |(index, instance): (usize, &Instance<DuelingModel>)| Group {
             name: instance.name.clone(),
@@ -57,11 +57,11 @@ impl Duels {
         Self { groups: list.iter().enumerate().map(group).collect(), list }
     }
 
-    /// Draws random subsets with another seed.
+    /// Redraws random subsets with this seed.
     ///
     /// # Errors
     ///
-    /// A subset without a Condorcet winner is drawn again and again.
+    /// None of many random subsets has a Condorcet winner.
     pub(crate) fn draw(&mut self, seed: u64) -> Result<(), Error> {
         let mut list = Vec::new();
         for (number, group) in (0..).zip(&self.groups) {
@@ -80,7 +80,7 @@ impl Duels {
         Ok(())
     }
 
-    /// Sets the number of subsets of each table that has random ones.
+    /// Sets the number of subsets of each table with random subsets.
     pub(crate) fn with_subsets(&mut self, number: usize) {
         for group in &mut self.groups {
             if let Arms::Random { subsets, .. } = &mut group.arms {
@@ -89,7 +89,7 @@ impl Duels {
         }
     }
 
-    /// Whether some table has random subsets.
+    /// Whether a table has random subsets.
     pub(crate) fn are_random(&self) -> bool {
         self.groups.iter().any(|group| matches!(group.arms, Arms::Random { .. }))
     }
@@ -104,14 +104,14 @@ impl Duels {
         &self.list
     }
 
-    /// The file that stands for that of every table, or the first that a table names.
+    /// The file of the first table that has one.
     pub fn file(&self) -> Option<&MatrixFile> {
         self.groups.iter().find_map(|group| group.source.as_deref())
     }
 }
 
 impl Group {
-    /// How many items each of its instances has.
+    /// The number of items of each of its instances.
     pub(super) fn n_items(&self) -> usize {
         match &self.arms {
             Arms::All => self.matrix.shape().n_items(),
@@ -120,7 +120,7 @@ impl Group {
         }
     }
 
-    /// Where the matrix comes from, for readers.
+    /// The source of the matrix, for readers.
     pub(super) fn source(&self) -> String {
         match &self.source {
             Some(file) => file.label(),

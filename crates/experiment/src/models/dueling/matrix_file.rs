@@ -9,15 +9,15 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
-/// How a file compressed with gzip begins.
+/// The first bytes of a file compressed with gzip.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
-/// More text than a matrix of thousands of items has.
+/// The most text that is unpacked: more than a matrix of thousands of items has.
 const MAX_TEXT: u64 = 1 << 30;
 
-/// A matrix that was read from a file.
+/// A preference matrix that was read from a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MatrixFile {
-    /// The file as it was given.
+    /// The path of the file as it was given.
     file: String,
     /// SHA-256 of its content, in hexadecimal.
     sha256: String,
@@ -29,17 +29,17 @@ impl MatrixFile {
     ///
     /// # Errors
     ///
-    /// It cannot be read, or is no preference matrix.
+    /// The file cannot be read, or is not a preference matrix.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let bytes = read_file(path, "a preference matrix as text")?;
         Self::of(path, &bytes)
     }
 
-    /// What a file of this name holds, text that may be compressed with gzip.
+    /// Reads the content of a file with this path: text, which may be compressed with gzip.
     ///
     /// # Errors
     ///
-    /// It is no preference matrix.
+    /// The content is not a preference matrix.
     pub fn of(path: &Path, content: &[u8]) -> Result<Self, Error> {
         let file = path.display().to_string();
         let sha256 = sha256(content);
@@ -52,7 +52,7 @@ impl MatrixFile {
         let matrix = PreferenceMatrix::parse(text, &file).map_err(|error| {
             let (line, column) = (error.line(), error.column());
             let whole = error.to_string();
-            // The place stands in front already.
+            // The location gives the place, so it is removed from the message.
             let message = whole.strip_prefix(&format!("{file}:{line}:{column}: ")).unwrap_or(&whole);
             Location::new(&file, line, column, "").error(message)
         })?;
@@ -74,14 +74,14 @@ impl MatrixFile {
         Path::new(&self.file).file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// What it is, for readers.
+    /// A description for readers: the number of items, the file and its SHA-256.
     pub fn label(&self) -> String {
         let n_items = self.matrix.shape().n_items();
         format!("Preferences among {n_items} items, of {} (SHA-256 {}).", self.name(), self.sha256)
     }
 }
 
-/// The text of a file.
+/// The text of a file, unpacked if it is compressed.
 fn unpacked(content: &[u8]) -> io::Result<Cow<'_, [u8]>> {
     if !content.starts_with(&GZIP) {
         return Ok(Cow::Borrowed(content));

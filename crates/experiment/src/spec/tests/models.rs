@@ -1,11 +1,11 @@
-//! The models that scan the list, and policies on users of another model than theirs.
+//! Instances of all models, and policies on users of another model.
 
 use super::*;
 use click_models::RankOneModel;
 
 const HEAD: &str = "name = \"x\"\ntask = \"regret\"\nhorizon = 10\nruns = 1\nseed = 1\n";
 
-/// A spec with one instance and one policy, given by their keys.
+/// A spec with one instance and one policy, both given by their keys.
 fn spec(instance: &str, policy: &str) -> String {
     format!("{HEAD}[[instances]]\n{instance}\n[[policies]]\n{policy}\n")
 }
@@ -24,7 +24,7 @@ fn message(text: &str) -> String {
 }
 
 #[test]
-fn what_is_written_reads_back() {
+fn a_written_spec_of_any_model_reads_back_as_the_same_experiment() {
     let weighted = format!("{CASCADE}\nweights = [2.0, 0.5]");
     let clicks = format!("{DCM}\nreward = \"clicks\"");
     let told = "policy = \"pbm-ts\"\nread-as = \"pbm\"\nkappa = [1.0, 0.3]";
@@ -52,7 +52,7 @@ fn what_is_written_reads_back() {
 }
 
 #[test]
-fn faults_of_an_instance_have_their_place() {
+fn errors_in_an_instance_name_their_place() {
     for (instance, expected) in [
         (
             CASCADE.replace("positions = 2", "positions = 4"),
@@ -107,12 +107,12 @@ fn faults_of_an_instance_have_their_place() {
 }
 
 #[test]
-fn a_policy_says_how_it_reads_other_users() {
+fn a_policy_needs_read_as_on_users_of_another_model_and_nowhere_else() {
     for (instance, policy, expected) in [
         (
             PBM,
             "policy = \"cascade-ts\"",
-            "plays \"semi-bandit\" or \"cascade\" or \"dcm\", but the instances are \"pbm\": to play them all the same, say as what it reads their answers (`read-as`)",
+            "plays \"semi-bandit\" or \"cascade\" or \"dcm\", but the instances are \"pbm\": to let it play them, name the model whose feedback it should assume (`read-as`)",
         ),
         (
             CASCADE,
@@ -142,14 +142,14 @@ fn a_policy_says_how_it_reads_other_users() {
         (
             CASCADE,
             "policy = \"cascade-ts\"\nread-as = \"cascade\"",
-            "the answers are those of \"cascade\" already: leave it out",
+            "the users are \"cascade\" already: leave it out",
         ),
+        (CASCADE, "policy = \"cascade-ts\"\nkappa = [1.0, 0.5]", "does not use examination: leave it out"),
         (
             CASCADE,
-            "policy = \"cascade-ts\"\nkappa = [1.0, 0.5]",
-            "knows nothing of examination: leave it out",
+            "policy = \"uniform\"\nread-as = \"dcm\"",
+            "reads the clicks of any model as they are: leave it out",
         ),
-        (CASCADE, "policy = \"uniform\"\nread-as = \"dcm\"", "reads any answers as they are: leave it out"),
         (CASCADE, "policy = \"pie\"\nposition = 2", "position 2 is not in the list of instances[0]"),
         (PBM, "policy = \"pbm-ts\"\nkappa = [1.0, 1.5]", "policies[0].kappa[1]: "),
     ] {
@@ -159,16 +159,16 @@ fn a_policy_says_how_it_reads_other_users() {
 }
 
 #[test]
-fn a_table_of_pairs_has_a_largest_size() {
+fn a_policy_that_counts_pairs_is_refused_for_too_many_items() {
     let many = |n: usize| format!("model = \"cascade\"\nattraction = {:?}\npositions = 2", vec![0.5; n]);
     assert!(read(&spec(&many(4096), "policy = \"top-rank\"")).is_ok());
     assert!(read(&spec(&many(4097), "policy = \"batch-rank\"")).is_ok());
     let found = message(&spec(&many(4097), "policy = \"top-rank\""));
-    assert!(found.ends_with("of which there are 4097: at most 4096 are supported"), "{found}");
+    assert!(found.ends_with("and an instance has 4097 items: at most 4096 are supported"), "{found}");
 }
 
 #[test]
-fn a_needle_is_its_rows_and_columns() {
+fn a_needle_is_the_same_instance_as_its_listed_rows_and_columns() {
     let needle = "model = \"rank-one\"\nneedle = { rows = 3, columns = 2, base = 0.25, gap = 0.5 }";
     let listed = "model = \"rank-one\"\nrows = [0.75, 0.25, 0.25]\ncolumns = [0.75, 0.25]";
     let uts = "policy = \"uts\"";
@@ -190,7 +190,7 @@ fn a_needle_is_its_rows_and_columns() {
         ),
         ("rows = 3, columns = 2", "rows = 70_000, columns = 70_000", "8:10: instances[0].needle: "),
         ("gap = 0.5", "gap = 0.5, top = 1", "instances[0].needle.top: unknown key"),
-        (" }", " }\nrows = [0.5]", "9:8: instances[0].rows: `needle` says what the rows and columns are"),
+        (" }", " }\nrows = [0.5]", "9:8: instances[0].rows: `needle` already gives the rows and columns"),
     ] {
         let found = message(&spec(&needle.replace(from, to), uts));
         assert!(found.contains(expected), "{found:?} instead of {expected:?}");
@@ -198,7 +198,7 @@ fn a_needle_is_its_rows_and_columns() {
 }
 
 #[test]
-fn a_calibrated_instance_says_that_it_is() {
+fn a_calibrated_instance_is_written_as_its_summary() {
     let calibrated = "model = \"rank-one\"\ncalibrated = { items = 100, positions = 10, mu = 0.13, p_max = 0.85, seed = 1 }";
     let uts = "policy = \"uts\"";
     let experiment = read(&spec(calibrated, uts)).unwrap();
@@ -224,8 +224,8 @@ fn a_calibrated_instance_says_that_it_is() {
         ("mu = 0.13", "mu = 1.3", "instances[0].calibrated.mu: 1.3 is not a probability"),
         ("items = 100", "items = 0", "instances[0].calibrated.items: 0 is too small"),
         (", seed = 1", "", "instances[0].calibrated.seed: missing key"),
-        (" }", " }\nrows = [0.5]", "9:8: instances[0].rows: `calibrated` says what the rows and columns are"),
-        ("calibrated", "needle = {}\ncalibrated", "instances[0].calibrated: `needle` says what the rows"),
+        (" }", " }\nrows = [0.5]", "9:8: instances[0].rows: `calibrated` already gives the rows and columns"),
+        ("calibrated", "needle = {}\ncalibrated", "instances[0].calibrated: `needle` already gives the rows"),
     ] {
         let found = message(&spec(&calibrated.replace(from, to), uts));
         assert!(found.contains(expected), "{found:?} instead of {expected:?}");
@@ -233,7 +233,7 @@ fn a_calibrated_instance_says_that_it_is() {
 }
 
 #[test]
-fn every_instance_may_have_as_many_runs() {
+fn runs_per_instance_give_every_instance_the_same_number_of_runs() {
     let instance = "model = \"rank-one\"\nrows = [0.5, 0.4]\ncolumns = [0.5]";
     let each =
         |each: &str| spec(instance, "policy = \"uts\"").replace("runs = 1\n", &format!("runs = {each}\n"));
@@ -250,17 +250,17 @@ fn every_instance_may_have_as_many_runs() {
 }
 
 #[test]
-fn a_spec_takes_no_data() {
+fn a_spec_refuses_instances_from_data() {
     let text = spec("model = \"rank-one\"", "policy = \"uts\"");
     let text = text
         .replace("[[instances]]\nmodel = \"rank-one\"", "")
         .replace("task =", "instances = \"data\"\ntask =");
     let found = message(&text);
-    assert!(found.contains("instances: data are"), "{found}");
+    assert!(found.contains("instances: only `reproduce` takes data"), "{found}");
 }
 
 #[test]
-fn a_cell_is_no_list() {
+fn policies_for_lists_do_not_play_cells_nor_the_other_way_round() {
     for (instance, policy, expected) in [
         (
             RANK_ONE,
@@ -271,10 +271,10 @@ fn a_cell_is_no_list() {
         (
             PBM,
             "policy = \"uts\"\nread-as = \"rank-one\"",
-            "answers on a list and on a cell cannot be read as each other",
+            "feedback on a list and on a cell cannot be read as each other",
         ),
         (RANK_ONE, "policy = \"pbm-ts\"\nread-as = \"pbm\"\nkappa = [0.5]", "cannot be read as each other"),
-        (RANK_ONE, "policy = \"uts\"\nkappa = [0.5]", "knows nothing of examination"),
+        (RANK_ONE, "policy = \"uts\"\nkappa = [0.5]", "does not use examination"),
     ] {
         let message = message(&spec(instance, policy));
         assert!(message.contains(expected), "{message}");
@@ -282,13 +282,13 @@ fn a_cell_is_no_list() {
     let large = format!("model = \"rank-one\"\nrows = {0:?}\ncolumns = {0:?}", vec![0.5; 2049]);
     assert!(
         message(&spec(&large, "policy = \"ucb1\""))
-            .contains("keeps numbers for every cell, of which there are 4198401")
+            .contains("keeps numbers for every cell, and an instance has 4198401 cells")
     );
     assert!(read(&spec(&large, "policy = \"rank1-elim\"")).is_ok());
 }
 
 #[test]
-fn two_values_are_as_many_numbers() {
+fn two_values_are_the_same_instance_as_the_listed_attractions() {
     let text = |parameters: &str| {
         format!(
             "name = \"x\"\ntask = \"regret\"\nhorizon = 10\nruns = 1\nseed = 1\n[[instances]]\nmodel = \"cascade\"\n{parameters}\n\
@@ -301,7 +301,7 @@ fn two_values_are_as_many_numbers() {
     for (parameters, expected) in [
         (
             "two-values = { items = 5, best = 0.5, others = 0.25 }\nattraction = [0.5]\npositions = 2",
-            "spec.toml:9:14: instances[0].attraction: `two-values` says what attracts",
+            "spec.toml:9:14: instances[0].attraction: `two-values` already gives the attraction",
         ),
         (
             "two-values = { items = 1, best = 0.5, others = 0.25 }\npositions = 2",

@@ -8,7 +8,7 @@ use experiment::Task;
 use experiment::result::Quantity;
 use sim::Identification;
 
-/// Runs of these lengths that all end right, but for the last `wrong` ones, and before them `capped` ones without an answer.
+/// Runs of these lengths. The last `wrong` runs have a wrong answer, the `capped` runs before them have none, all others a right one.
 fn runs(steps: &[u64], wrong: usize, capped: usize) -> Vec<Identification> {
     let from_the_end = |run: usize| steps.len() - 1 - run;
     let one = |(run, &steps): (usize, &u64)| Identification {
@@ -27,8 +27,8 @@ fn judged_as(value: EndValue, test: impl Test, variants: &[Simulated]) -> Findin
 }
 
 #[test]
-fn stopping_times_are_compared_run_by_run_whatever_the_most_steps() {
-    // Lengths that vary by thousands; the second policy needs 10 steps more, give or take one.
+fn stopping_times_are_compared_run_by_run_even_with_different_maximal_lengths() {
+    // Lengths vary by thousands. The second policy needs 9 or 11 more steps.
     let short: Vec<u64> = (0..100).map(|run| 5_000 + 37 * ((run * run) % 97)).collect();
     let long: Vec<u64> = (0_u64..).zip(&short).map(|(run, steps)| steps + 9 + 2 * (run % 2)).collect();
     let measure = |label, steps: &[u64], most| {
@@ -50,7 +50,7 @@ fn stopping_times_are_compared_run_by_run_whatever_the_most_steps() {
 }
 
 #[test]
-fn wrong_answers_and_none_are_told_apart() {
+fn wrong_and_missing_answers_are_counted_separately() {
     let measured = Measured::of_answers(Task::Identify, 100, &[("a", runs(&[100; 50], 3, 20))]);
     let answers = measured.result.policies[0].answers().unwrap();
     assert_eq!((answers.correct, answers.stopped), (0.54, Some(0.6)));
@@ -72,9 +72,8 @@ fn wrong_answers_and_none_are_told_apart() {
     assert_eq!(share(Quantity::Capped, ShareLimit::Least(0.9)).verdict, Verdict::Contradicted);
 }
 
-/// One run that is right does not show that none is wrong.
 #[test]
-fn never_wrong_needs_the_runs_that_could_contradict_it() {
+fn never_wrong_is_reproduced_only_by_enough_runs_to_detect_the_share() {
     let never = |n: usize, wrong: usize| {
         let measured = Measured::of_answers(Task::Identify, 100, &[("a", runs(&vec![100; n], wrong, 0))]);
         let test = Share { series: series(&["a"]), limit: ShareLimit::Never { below: 0.1 } };
@@ -89,9 +88,8 @@ fn never_wrong_needs_the_runs_that_could_contradict_it() {
     assert_eq!(never(1, 1).0, Verdict::Contradicted);
 }
 
-/// With a budget every run answers; policies are compared by the share of wrong answers.
 #[test]
-fn with_a_budget_errors_are_compared() {
+fn with_a_budget_policies_are_compared_by_the_share_of_wrong_answers() {
     let measured =
         Measured::of_answers(Task::Budget, 9, &[("a", runs(&[9; 400], 4, 0)), ("b", runs(&[9; 400], 80, 0))]);
     assert_eq!(measured.result.policies[0].answers().unwrap().stopped, None);
@@ -102,7 +100,7 @@ fn with_a_budget_errors_are_compared() {
     assert!((finding.comparisons[0].difference + 76.0 / 400.0).abs() < 1e-12);
 }
 
-/// Variants of sizes 1 to 6 with ten runs each, whose stopping times are these and vary by a few rounds from run to run.
+/// Variants of sizes 1 to 6 with ten runs each. The stopping time depends on the size and varies by a few rounds from run to run.
 fn sized(time: impl Fn(u64) -> u64) -> Vec<Simulated> {
     let measure = |size: u64| {
         let steps: Vec<u64> = (0..10).map(|run| time(size) + (run * run + 3 * size) % 7).collect();
@@ -118,7 +116,7 @@ fn sized(time: impl Fn(u64) -> u64) -> Vec<Simulated> {
 }
 
 #[test]
-fn a_fit_is_judged_by_what_it_explains_and_where_it_goes() {
+fn a_fit_is_judged_by_the_explained_variance_and_the_sign_of_the_slope() {
     let value = EndValue::Answer(Quantity::StoppingTime);
     let verdict = |variants: &[Simulated], power: f64| {
         let fit = Fit { policy: "a".to_owned(), power, r_squared: 0.97 };
@@ -129,18 +127,18 @@ fn a_fit_is_judged_by_what_it_explains_and_where_it_goes() {
     assert_eq!((finding.verdict, finding.comparisons.len()), (Verdict::Reproduced, 2));
     assert!(finding.summary.starts_with("R² = 1.0"), "{}", finding.summary);
     assert!(finding.summary.contains("at least 0.970 stated; stopping time = 300"), "{}", finding.summary);
-    // A line is no good description of an exponential, though it grows; and what falls does not grow.
+    // A line does not fit an exponential well enough, and a falling line has the wrong sign.
     assert_eq!(verdict(&sized(|size| 10 * (1_u64 << (2 * size))), 1.0).verdict, Verdict::Contradicted);
     let falling = verdict(&sized(|size| 9000 - 300 * size), 1.0);
     assert_eq!((falling.verdict, falling.comparisons[0].says), (Verdict::Contradicted, Verdict::Reproduced));
     assert_eq!(verdict(&sized(|size| 50 + 7 * size * size), 2.0).verdict, Verdict::Reproduced);
-    // Where runs differ more than sizes do, nothing is shown: the slope's error is that of the residuals.
+    // Points without a trend are not reproduced: the error of the slope comes from the residuals.
     assert_ne!(verdict(&sized(|size| 5000 + 30 * (size % 3)), 1.0).verdict, Verdict::Reproduced);
 }
 
 #[test]
-fn means_are_compared_with_what_is_printed_of_them() {
-    // Ten runs of 4,000 steps, give or take a few, beside 1,000 printed: their ratio is known to a thousandth.
+fn means_are_compared_with_printed_numbers() {
+    // Ten runs of about 4,000 steps, and 1,000 printed: the ratio is known to a thousandth.
     let steps: Vec<u64> = (0..10).map(|run| 4_000 + (run * run) % 7 - 3).collect();
     let measured = Measured::of_answers(Task::Identify, 9_000, &[("a", runs(&steps, 0, 0))]);
     let value = EndValue::Answer(Quantity::StoppingTime);
@@ -150,7 +148,7 @@ fn means_are_compared_with_what_is_printed_of_them() {
     };
     let finding = judged(1_000.0, Limits::Between(3.5, 4.5));
     assert_eq!((finding.verdict, finding.quantity), (Verdict::Reproduced, "mean by the printed one"));
-    // 0, 1, 4, 2, 2, 4, 1, 0, 1, 4 less 3: -1.1 on average, so 3.9989, and the nearer limit is 3.5.
+    // The steps are 4,000 - 3 + (0, 1, 4, 2, 2, 4, 1, 0, 1, 4): on average 3,998.9, so the ratio is 3.9989, and the nearer limit is 3.5.
     assert!((finding.comparisons[0].difference + 0.4989).abs() < 1e-9, "{finding:?}");
     assert_eq!(judged(4_000.0, Limits::Between(0.9, 1.1)).verdict, Verdict::Reproduced);
     assert_eq!(judged(1_000.0, Limits::Between(0.9, 1.1)).verdict, Verdict::Contradicted);

@@ -1,4 +1,4 @@
-//! Claims on the power of a number with which a regret grows.
+//! Claims about the power of a number with which a regret grows.
 
 use super::*;
 use crate::claims::growth::Growth;
@@ -11,7 +11,7 @@ fn growth(names: &[&str], sizes: &[f64], limits: Limits) -> Growth {
     Growth { series: series(&labels), sizes: sizes.to_vec(), t: None, limits }
 }
 
-/// A variant for each sample of regrets at the end.
+/// One variant for each sample of final regrets.
 fn panel(samples: Vec<Vec<f64>>) -> Vec<Simulated> {
     let one = |(name, sample): (&'static str, Vec<f64>)| {
         let runs = sample.into_iter().map(|regret| vec![0.0, 0.0, 0.0, regret]).collect();
@@ -27,7 +27,7 @@ fn at_sizes(samples: Vec<Vec<f64>>, limits: Limits, level: f64) -> Finding {
     judged(growth(&NAMES, &SIZES, limits), level, &panel(samples)).unwrap()
 }
 
-/// `size^exponent`, with this relative error of the mean of 100 runs, in patterns that have nothing in common.
+/// `size^exponent`, with this relative error of the mean of 100 runs, in uncorrelated patterns.
 fn power(exponent: f64, error: f64) -> Vec<Vec<f64>> {
     let one = |(place, size): (usize, f64)| {
         let mean = libm::exp2(exponent * libm::log2(size));
@@ -37,10 +37,10 @@ fn power(exponent: f64, error: f64) -> Vec<Vec<f64>> {
     SIZES.into_iter().enumerate().map(one).collect()
 }
 
-/// Sizes 1, 2, 4 and regrets 1, 4, 8: in units of ln 2 the points (0, 0), (1, 2), (2, 3). The line has slope 3/2; it misses them by
-/// -1/6, 1/3 and -1/6, squares 1/6, so its error is sqrt(1/6 / 1 / 2) = 0.289 with one degree of freedom.
+/// Sizes 1, 2, 4 and regrets 1, 4, 8 are, in units of ln 2, the points (0, 0), (1, 2), (2, 3). The line has slope 3/2. Its residuals are
+/// -1/6, 1/3 and -1/6, with a sum of squares of 1/6, so the error of the slope is sqrt(1/6 / 1 / 2) = 0.289 with one degree of freedom.
 #[test]
-fn the_line_is_the_one_of_least_squares() {
+fn the_exponent_is_the_slope_of_the_least_squares_line() {
     let samples = [1.0, 4.0, 8.0].map(|regret| vec![regret; 50]).to_vec();
     let test = growth(&NAMES[..3], &[1.0, 2.0, 4.0], Limits::AtMost(100.0));
     let finding = judged(test, 0.01, &panel(samples)).unwrap();
@@ -55,7 +55,7 @@ fn the_line_is_the_one_of_least_squares() {
 }
 
 #[test]
-fn a_power_is_told_from_another() {
+fn an_exponent_is_judged_against_its_limits() {
     let of =
         |exponent: f64, error: f64, limits: Limits| at_sizes(power(exponent, error), limits, 0.001).verdict;
     let (square, cube) = (Limits::Between(1.75, 2.25), Limits::Between(2.75, 3.25));
@@ -68,11 +68,11 @@ fn a_power_is_told_from_another() {
     assert_eq!(of(2.0, 0.3, square), Verdict::Undecided);
     assert_eq!(of(2.0, 0.01, Limits::AtMost(2.5)), Verdict::Reproduced);
     assert_eq!(of(2.0, 0.01, Limits::AtLeast(2.5)), Verdict::Contradicted);
-    // No regret at all grows like no power.
+    // Zero regret is not a power of the size.
     let none = at_sizes(vec![vec![0.0; 50]; 5], square, 0.001);
     assert_eq!(none.verdict, Verdict::Undecided);
     assert_eq!(none.summary, "A regret is 0 in every run: there is nothing to fit.");
-    // One run.
+    // A single run.
     let one = power(2.0, 0.0).into_iter().map(|sample| sample[..1].to_vec()).collect();
     let one = at_sizes(one, square, 0.001);
     assert_eq!(
@@ -81,10 +81,10 @@ fn a_power_is_told_from_another() {
     );
 }
 
-/// A regret that doubles with the size at first and grows eightfold with it in the end has no power: the runs leave nothing open, and the
-/// exponent of the line, 2, would be granted by a test that looks at the runs' errors alone.
+/// A regret that first doubles when the size doubles, and later grows eightfold, is not a power of the size. The runs have no spread, so a
+/// wrong test that uses the errors of the runs alone would reproduce the exponent of the line, 2.
 #[test]
-fn points_beside_the_line_leave_the_exponent_open() {
+fn points_that_are_not_on_a_line_leave_the_exponent_undecided() {
     let bent = [0.0, 1.0, 3.0, 5.0, 8.0].map(|power| vec![libm::exp2(power); 1000]);
     let finding = at_sizes(bent.to_vec(), Limits::Between(1.75, 2.25), 0.001);
     assert_eq!(finding.verdict, Verdict::Undecided);
@@ -95,9 +95,8 @@ fn points_beside_the_line_leave_the_exponent_open() {
     );
 }
 
-/// Variants that share their luck do not blur their exponent.
 #[test]
-fn what_moves_all_sizes_alike_does_not_count() {
+fn noise_that_all_sizes_share_does_not_count() {
     let shared = |size: f64| -> Vec<f64> { around(size * size, 0.05 * size * size, 400) };
     let finding = at_sizes(SIZES.map(shared).to_vec(), Limits::Between(1.99, 2.01), 0.05);
     assert_eq!(finding.verdict, Verdict::Reproduced, "{}", finding.summary);
@@ -107,12 +106,13 @@ fn what_moves_all_sizes_alike_does_not_count() {
     assert!(format!("{:#}", error.unwrap_err()).contains("different numbers of runs"));
 }
 
-/// At a limit itself a claim is granted, and refused, with at most the level's probability.
+/// At a limit, a claim is reproduced, and contradicted, with a probability of at most the level.
 ///
-/// As for sameness: 4,000 claims at level 0.05, at most 266 with probability 1 - 1e-6; the estimate alone grants about half. Of a true
-/// power both errors are the runs', counted twice, and 3 degrees of freedom are few: far fewer than the level are granted.
+/// As for equal slopes: 4,000 claims at level 0.05, at most 266 with probability 1 - 1e-6. A wrong test that uses the estimate alone
+/// reproduces about half. For a true power the errors of the runs count twice, and there are only 3 degrees of freedom, so far fewer than
+/// the level are reproduced.
 #[test]
-fn a_power_at_its_limit_is_rarely_granted() {
+fn a_power_at_its_limit_is_rarely_reproduced() {
     const CLAIMS: usize = 4000;
     const AT_MOST: usize = 266;
     let mut normal = normals();

@@ -1,4 +1,4 @@
-//! How often a claim is decided wrongly: however many comparisons it has, and however few runs.
+//! The probability of a wrong verdict, with many comparisons and with few runs.
 
 use super::*;
 use crate::claims::fit::Fit;
@@ -8,7 +8,7 @@ use crate::claims::ratio::Ratio;
 use crate::claims::share::{Share, ShareLimit};
 use crate::claims::time_ratio::TimeRatio;
 
-/// Policies `low0` to `low{m - 1}` whose regrets have these means over 30 runs, and `high` with a mean of zero, all with normal noise.
+/// Policies `low0` to `low{m - 1}` with these mean regrets over 30 runs, and `high` with mean zero, all with normal noise.
 fn noisy(means: &[f64], normal: &mut impl FnMut() -> f64) -> Measured {
     let labels: Vec<String> = (0..means.len()).map(|number| format!("low{number}")).collect();
     let mut policies: Vec<(&str, Vec<Vec<f64>>)> = vec![("high", vec![vec![0.0; 4]; 30])];
@@ -18,31 +18,31 @@ fn noisy(means: &[f64], normal: &mut impl FnMut() -> f64) -> Measured {
     Measured::synthetic(&T, &policies)
 }
 
-/// What is found of "each of the policies is below `high`", at the level 0.05.
+/// The verdict on "each of the policies is below `high`" at level 0.05.
 fn below_high(measured: Measured, policies: usize) -> Verdict {
     let labels: Vec<String> = (0..policies).map(|number| format!("low{number}")).collect();
     let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
     judged(ordered(&labels, &["high"], None), 0.05, &alone(measured)).unwrap().verdict
 }
 
-/// A claim that is true, if only just, is contradicted with at most the level's probability, of however many comparisons.
+/// A claim that is only just true is contradicted with a probability of at most the level, whatever the number of comparisons.
 ///
-/// 1,000 claims at level 0.05 of 30 comparisons each, all at the very edge. 50 expected at most, standard deviation 6.9, at most 86
-/// with probability 1 - 1e-6. Without a correction a claim is contradicted with probability 1 - .95^30 = .79.
+/// 1,000 claims at level 0.05 with 30 comparisons each, all exactly at the limit. At most 50 are expected to be contradicted, with standard
+/// deviation 6.9; at most 86 with probability 1 - 1e-6. Without a correction a claim is contradicted with probability 1 - .95^30 = .79.
 #[test]
-fn a_claim_of_many_comparisons_is_rarely_contradicted_though_true() {
+fn a_true_claim_of_many_comparisons_is_rarely_contradicted() {
     let mut normal = normals();
     let mut contradicted = 0;
     for _ in 0..1000 {
         let verdict = below_high(noisy(&[0.0; 30], &mut normal), 30);
         contradicted += u32::from(verdict == Verdict::Contradicted);
     }
-    // Not idle either: of independent comparisons the correction is nearly exact.
+    // The correction is not too conservative: for independent comparisons it is nearly exact.
     assert!((20..=86).contains(&contradicted), "{contradicted}");
 }
 
-/// Nor is a claim reproduced more often than at the level, if a single one of its comparisons is not as stated; and it needs no correction:
-/// 28 of 30 that hold by far do not make the others harder. The numbers are those above.
+/// A claim with a single false comparison is reproduced with a probability of at most the level, and this needs no correction: the other
+/// comparisons, which hold by far, do not make it less likely. The numbers are those of the test above.
 #[test]
 fn a_claim_with_one_comparison_at_the_edge_is_reproduced_at_the_level() {
     let mut normal = normals();
@@ -69,7 +69,7 @@ fn every_kind_of_claim_counts_its_comparisons() {
         (Arc::new(NearOptimum { policies: series(&three), share: 0.9, t: None }), 3),
         (Arc::new(BelowBound { series: series(&three), t: None, bound: None }), 3),
         (Arc::new(parallel(0.1)), 2),
-        // Three pairs, two sides each.
+        // Three pairs with two sides each.
         (Arc::new(same(&three, 0.1)), 6),
         (Arc::new(ratio), 6),
         (Arc::new(printed(limits)), 6),
@@ -86,8 +86,8 @@ fn every_kind_of_claim_counts_its_comparisons() {
 }
 
 #[test]
-fn the_other_way_round_needs_more_the_more_comparisons_there_are() {
-    // 3.13 standard errors at 0.001, 3.64 at a fifth of it, with 199 degrees of freedom.
+fn the_threshold_of_a_contradiction_grows_with_the_number_of_comparisons() {
+    // With 199 degrees of freedom: 3.13 standard errors at 0.001, 3.64 at a fifth of it.
     let measured = || runs(200, [-3.3; 4], 1.0);
     let found = |lower: &[&str]| judged(ordered(lower, &["bad"], None), 0.001, &alone(measured())).unwrap();
     let alone = found(&["good"]);
@@ -103,7 +103,7 @@ fn the_other_way_round_needs_more_the_more_comparisons_there_are() {
     );
 }
 
-/// Two runs that are close to each other have any statistic: nothing is decided before the sign test could.
+/// Two runs that are close to each other may have any statistic, so no decision is made on fewer runs than the sign test needs.
 #[test]
 fn few_runs_decide_nothing_however_large_the_statistic() {
     assert_eq!((fewest_runs(0.001), fewest_runs(0.05), fewest_runs(0.5)), (10, 5, 1));

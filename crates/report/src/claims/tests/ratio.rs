@@ -1,4 +1,4 @@
-//! Claims on how many times another a regret is.
+//! Claims about ratios of regrets.
 
 use super::*;
 use crate::claims::ratio::Ratio;
@@ -7,7 +7,7 @@ fn ratio(series_of: &[&str], by: &[&str], limits: Limits) -> Ratio {
     Ratio { series: series(series_of), by: series(by), t: None, by_t: None, limits }
 }
 
-/// Two policies whose runs differ a hundredfold, the first about `factor` times the second in each.
+/// Two policies with runs that differ a hundredfold. In each run the first has about `factor` times the regret of the second.
 fn times(factor: f64, se: f64) -> Measured {
     let small: Vec<f64> = (0..200).map(|run| if run % 2 == 0 { 1.0 } else { 99.0 }).collect();
     let noise = around(0.0, 50.0 * se, 200);
@@ -44,19 +44,19 @@ fn a_ratio_is_within_its_limits_or_outside() {
     assert_eq!(with(2.0, 0.01, Limits::AtLeast(3.0)), Verdict::Contradicted);
     assert_eq!(with(2.0, 0.01, Limits::AtMost(3.0)), Verdict::Reproduced);
     assert_eq!(with(4.0, 0.01, Limits::AtMost(3.0)), Verdict::Contradicted);
-    // Known exactly, though the runs differ a hundredfold.
+    // The ratio is known exactly, although the runs differ a hundredfold.
     assert_eq!(with(2.0, 0.0, Limits::Between(1.999, 2.001)), Verdict::Reproduced);
     assert_eq!(with(f64::NAN, 0.1, twice), Verdict::Undecided);
 }
 
 #[test]
-fn a_ratio_is_told_with_its_interval() {
+fn the_summary_of_a_ratio_has_its_confidence_interval() {
     let finding =
         judged(ratio(&["large"], &["small"], Limits::Between(1.8, 2.2)), 0.001, &alone(times(2.1, 0.01)));
     let finding = finding.unwrap();
     assert_eq!(finding.comparisons[0].what, "large / small");
-    // 199 degrees of freedom: 1.972 standard errors. By run, `large - 2.2 small` is -5 on average; its two parts, the noise and -0.1
-    // `small`, go up and down together, so their errors 0.5 and 0.1 * 49 / sqrt(199) add up to 0.847.
+    // 199 degrees of freedom: 1.972 standard errors. The mean of `large - 2.2 small` over the runs is -5. Its two parts, the noise and -0.1
+    // `small`, are fully correlated, so their errors 0.5 and 0.1 * 49 / sqrt(199) add up to 0.847.
     assert_eq!(
         finding.summary,
         "Within 1.8 to 2.2: LARGE / SMALL is 2.100 ± 0.010, |z| = 5.9 from its edge. 95 % confidence: 2.080 to 2.120."
@@ -67,9 +67,9 @@ fn a_ratio_is_told_with_its_interval() {
     assert_eq!(one.summary, "1 run decides nothing: at least 10 are needed.");
 }
 
-/// The ratio of the means is what a claim speaks of, not the mean of the ratios, which few runs with little regret can raise.
+/// A claim is about the ratio of the means, not the mean of the ratios, which a few runs with little regret can raise.
 #[test]
-fn runs_with_little_regret_do_not_count_more() {
+fn the_ratio_of_the_means_is_judged_not_the_mean_of_the_ratios() {
     let large = (0..200).map(|run| vec![if run % 2 == 0 { 10.0 } else { 190.0 }; 4]).collect();
     let small = (0..200).map(|run| vec![if run % 2 == 0 { 1.0 } else { 99.0 }; 4]).collect();
     let measured = Measured::synthetic(&T, &[("large", large), ("small", small)]);
@@ -81,7 +81,7 @@ fn runs_with_little_regret_do_not_count_more() {
 }
 
 #[test]
-fn a_regret_by_itself_at_another_round_says_whether_it_still_grows() {
+fn a_regret_is_compared_with_itself_at_another_round() {
     let grows = |last: f64| {
         let runs =
             around(last, 0.01 * last, 100).into_iter().map(|last| vec![1.0, 5.0, 10.0, last]).collect();
@@ -101,7 +101,7 @@ fn a_regret_by_itself_at_another_round_says_whether_it_still_grows() {
 }
 
 #[test]
-fn each_is_divided_by_the_one_at_its_place() {
+fn each_series_is_divided_by_the_one_at_the_same_place() {
     let panel = variants(vec![("k1", times(2.0, 0.01)), ("k2", times(3.0, 0.01))]);
     let of = |numerators: &[&str], by: &[&str]| {
         judged(ratio(numerators, by, Limits::Between(1.8, 2.2)), 0.001, &panel).unwrap()
@@ -119,11 +119,12 @@ fn each_is_divided_by_the_one_at_its_place() {
     assert!(format!("{error:#}").contains("different numbers of runs, 200 and 7"), "{error:#}");
 }
 
-/// At a limit itself a claim is granted, and refused, with at most the level's probability.
+/// At a limit, a claim is reproduced, and contradicted, with a probability of at most the level.
 ///
-/// As for sameness: 4,000 claims at level 0.05, at most 266 with probability 1 - 1e-6; the means alone grant about half.
+/// As for equal slopes: 4,000 claims at level 0.05, at most 266 with probability 1 - 1e-6. A wrong test that compares the means alone
+/// reproduces about half.
 #[test]
-fn a_ratio_at_its_limit_is_rarely_granted() {
+fn a_ratio_at_its_limit_is_rarely_reproduced() {
     const CLAIMS: usize = 4000;
     const AT_MOST: usize = 266;
     let mut normal = normals();

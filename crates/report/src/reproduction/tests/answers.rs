@@ -117,7 +117,7 @@ known = { verdict = "undecided", evidence = "open" }
 "#;
 
 #[test]
-fn what_is_compared_is_what_the_task_is_about() {
+fn figures_and_claims_are_about_the_main_value_of_the_task() {
     use Quantity::{Observations, StoppingTime, Wrong};
 
     let reproduction = read(EXPERIMENT, CLAIMS).unwrap();
@@ -138,7 +138,7 @@ fn what_is_compared_is_what_the_task_is_about() {
 
 const ALONE: &str = "quick = { max_steps = 100 }";
 
-/// A text of the experiment or of the claims, what replaces it, and what is said then.
+/// (text of the experiment or of the claims, its replacement, part of the message)
 const FAULTS: &[(&str, &str, &str)] = &[
     (ALONE, "quick = { horizon = 100 }", "quick.horizon: 100: task \"identify\" ends when the policy stops"),
     (
@@ -189,22 +189,26 @@ const FAULTS: &[(&str, &str, &str)] = &[
         "kind = \"near-optimum\", share = 0.5, policies",
         "claims[0].test.kind: \"near-optimum\" judges regret",
     ),
-    ("quantity = \"wrong\", most", "most", "claims[1].test.kind: a share is one of runs with a wrong answer"),
+    (
+        "quantity = \"wrong\", most",
+        "most",
+        "claims[1].test.kind: a share is that of runs with a wrong answer",
+    ),
     (", most = 0, below = 0.1", "", "claims[1].test.most: missing key"),
-    ("most = 0, below = 0.1", "most = 1", "claims[1].test.most: 1 is no share that could be missed"),
-    ("most = 0, below = 0.1", "least = 0", "claims[1].test.least: 0 is no share that could be missed"),
+    ("most = 0, below = 0.1", "most = 1", "claims[1].test.most: 1 is not a share that could be missed"),
+    ("most = 0, below = 0.1", "least = 0", "claims[1].test.least: 0 is not a share that could be missed"),
     ("below = 0.1", "below = 0.1, least = 0.1", "claims[1].test.least: expected `most` or `least`, not both"),
     ("most = 0, below = 0.1", "most = 0", "claims[1].test.below: missing key: expected the share of runs"),
     ("below = 0.1", "below = 0", "claims[1].test.below: 0 is none or all of them"),
     ("most = 0, below", "most = 0.2, below", "claims[1].test.below: `below` belongs to `most = 0`"),
-    ("size = 3", "size = 2", "panels[2].variants[2].size: 2 is the size of another variant already"),
-    ("size = 3", "size = 0", "panels[2].variants[2].size: 0 is no size: expected a number above 0"),
+    ("size = 3", "size = 2", "panels[2].variants[2].size: 2 is already the size of another variant"),
+    ("size = 3", "size = 0", "panels[2].variants[2].size: 0 is not a size: expected a number above 0"),
     (
         "size = 3\n",
         "",
         "panels[2].figures[0].kind: \"fit\" needs at least three variants, each with a `size`",
     ),
-    ("power = 2, x-label", "power = 0, x-label", "panels[2].figures[0].power: 0 is no power"),
+    ("power = 2, x-label", "power = 0, x-label", "panels[2].figures[0].power: 0 is not a power"),
     (
         "series = [\"few/cascade-bai\"], least",
         "series = [\"many/cascade-bai\"], least",
@@ -213,7 +217,7 @@ const FAULTS: &[(&str, &str, &str)] = &[
     (
         "least = 0.9, most = 1.1",
         "least = 0.9, quantity = \"observations\"",
-        "claims[4].test.quantity: the panel's printed numbers are of another",
+        "claims[4].test.quantity: the panel's printed numbers are of another quantity",
     ),
     (", r-squared = 0.9", "", "claims[3].test.r-squared: missing key"),
     (
@@ -229,7 +233,7 @@ const FAULTS: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn what_belongs_to_regret_is_refused() {
+fn keys_that_belong_to_regret_are_refused() {
     let error = |from: &str, to: &str| {
         let (experiment, claims) = (EXPERIMENT.replacen(from, to, 1), CLAIMS.replacen(from, to, 1));
         assert!(experiment != EXPERIMENT || claims != CLAIMS, "{from:?} is nowhere");

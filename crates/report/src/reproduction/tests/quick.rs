@@ -1,4 +1,4 @@
-//! What a quick check changes of panels and claims.
+//! Changes that a quick check makes to panels and claims.
 
 use super::*;
 use crate::claims::judge;
@@ -98,7 +98,7 @@ known = { verdict = "reproduced", evidence = "seen" }
 "#;
 
 #[test]
-fn a_quick_check_may_simulate_something_else_and_its_claims_say_so() {
+fn a_quick_check_may_simulate_something_else_and_its_claims_name_it() {
     let (full, quick) = (read(EXPERIMENT, CLAIMS).unwrap(), read_quick(EXPERIMENT, CLAIMS).unwrap());
     let sizes = |reproduction: &Reproduction| -> Vec<(String, u64, usize)> {
         let of = |variant: &Variant| {
@@ -111,7 +111,7 @@ fn a_quick_check_may_simulate_something_else_and_its_claims_say_so() {
     assert_eq!(sizes(&full), expected.map(|(title, runs, n)| (title.to_owned(), runs, n)));
     let expected = [("two items", 30, 2), ("three items", 30, 3)];
     assert_eq!(sizes(&quick), expected.map(|(title, runs, n)| (title.to_owned(), runs, n)));
-    // What is printed is of four items.
+    // The printed value is for four items.
     assert_eq!((full.panels[0].printed.len(), quick.panels[0].printed.len()), (2, 1));
 
     let [smaller, faster, ..] = quick.claims.as_slice() else { panic!("four claims") };
@@ -123,7 +123,7 @@ fn a_quick_check_may_simulate_something_else_and_its_claims_say_so() {
 }
 
 #[test]
-fn what_a_quick_check_leaves_out_is_named() {
+fn panels_and_claims_that_a_quick_check_leaves_out_have_a_reason() {
     let (full, mut quick) = (read(EXPERIMENT, CLAIMS).unwrap(), read_quick(EXPERIMENT, CLAIMS).unwrap());
     assert_eq!((full.panels.len(), full.awaiting.len()), (2, 0));
     assert_eq!((quick.panels.len(), quick.awaiting.len()), (1, 1));
@@ -139,11 +139,11 @@ fn what_a_quick_check_leaves_out_is_named() {
 }
 
 #[test]
-fn faults_of_a_quick_check_have_their_place() {
+fn errors_in_a_quick_check_name_their_place() {
     let error = |from: &str, to: &str| {
         let (experiment, claims) = (EXPERIMENT.replacen(from, to, 1), CLAIMS.replacen(from, to, 1));
         assert!(experiment != EXPERIMENT || claims != CLAIMS, "{from:?} is nowhere");
-        // Told whichever extent is asked for.
+        // Both extents report the error.
         let message = read(&experiment, &claims).unwrap_err().to_string();
         assert_eq!(message, read_quick(&experiment, &claims).unwrap_err().to_string());
         message
@@ -156,7 +156,7 @@ fn faults_of_a_quick_check_have_their_place() {
         (
             "quick = { instead = \"two items and three\", known = { verdict = \"undecided\", evidence = \"seen, too\" } }",
             "",
-            "claims[0].quick: missing key: expected what is known of it in a quick check, which simulates something else",
+            "claims[0].quick: missing key: expected the verdict known for a quick check, which simulates something else",
         ),
         ("instead = \"two items and three\", ", "", "claims[0].quick.instead: missing key"),
         (", evidence = \"seen, too\"", "", "claims[0].quick.known.evidence: missing key"),

@@ -1,0 +1,194 @@
+//! Fitted models: their parameters, their comparison, and the users that `simulate` runs.
+
+use super::{ATTRACTION, EXAMINATION, dcm_log, pbm_log, table, text, works};
+use click_logs::generate::{Traffic, yandex};
+use click_models::PositionBased;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use tempfile::tempdir;
+
+/// If users examine everything, a position-based model and a dependent click model are both right, and chance decides which of them
+/// predicts better. The simpler model is chosen unless they are told apart. The overview and `comparison.json` both report the choice.
+#[test]
+fn the_simpler_of_two_models_that_are_not_told_apart_is_simulated() {
+    let top = tempdir().unwrap();
+    let attraction: Vec<f64> = (0..12).map(|item| 0.4 / f64::from(item + 1)).collect();
+    let users = PositionBased::from_values(&attraction, &[1.0; 10]).unwrap();
+    let mut log = Vec::new();
+    let traffic = [Traffic { query: 9, items: (1..=12).collect(), weight: 1.0, users }];
+    yandex(&traffic, 10_000, 5, &mut log).unwrap();
+    let path = top.path().join("sessions.txt");
+    fs::write(&path, log).unwrap();
+    let mut simpler = 0;
+    for seed in 1..=6 {
+        let out = top.path().join(seed.to_string());
+        let seed = seed.to_string();
+        let arguments = [text(&path), "--format", "yandex", "--model", "pbm,dcm", "--seed", &seed];
+        let printed = works("fit", &[&arguments[..], &["--out", text(&out)]].concat());
+        let json: serde_json::Value =
+            serde_json::from_slice(&fs::read(out.join("comparison.json")).unwrap()).unwrap();
+        assert!(json["clusters"]["by"] == "session" && json["clusters"]["number"].as_u64() > Some(800));
+        let users = &json["users"];
+        let spec = fs::read_to_string(out.join("spec.toml")).unwrap();
+        assert!(spec.contains(&format!("\nmodel = {}\n", users["model"])));
+        assert_eq!(
+            printed.contains("Users are those of pbm: dcm predicted better"),
+            users["best"] != users["model"]
+        );
+        let told_apart = users["alike"].as_array().unwrap().len() == 1;
+        assert_eq!(users["model"] == "pbm", !told_apart || users["best"] == "pbm");
+        simpler += u32::from(users["model"] != users["best"]);
+    }
+    // At least once, the rule chose another model than the one that predicted better.
+    assert!(simpler > 0);
+}
+
+/// The largest distance of an estimate from the truth, in standard errors.
+fn farthest(parameters: &Path, examination: [f64; 3]) -> f64 {
+    let mut distances = Vec::new();
+    for row in table(parameters) {
+        let query = match row["query"].as_str() {
+            "" => continue,
+            query => query.parse::<usize>().unwrap() - 31,
+        };
+        let truth = match row["kind"].as_str() {
+            "attraction" => ATTRACTION[query][row["item"].parse::<usize>().unwrap() % 100],
+            kind => {
+                assert_eq!(kind, "examination");
+                examination[row["position"].parse::<usize>().unwrap() - 1]
+            }
+        };
+        let [estimate, se, lower, upper] =
+            ["estimate", "se", "lower", "upper"].map(|column| row[column].parse::<f64>().unwrap());
+        assert!(lower <= estimate && estimate <= upper);
+        if se > 0.0 {
+            distances.push((estimate - truth).abs() / se);
+        }
+    }
+    // Two queries, each with four items and two positions below the first.
+    assert_eq!(distances.len(), 12);
+    distances.into_iter().fold(0.0, f64::max)
+}
+
+/// Each of twelve estimates is farther than 5.5 standard errors from the truth with probability 4e-8: one in two million logs fails.
+#[test]
+fn fitted_parameters_are_near_the_truth_and_the_spec_runs() {
+    let top = tempdir().unwrap();
+    let log = pbm_log(top.path());
+    let out = top.path().join("fit");
+    let printed = works("fit", &[text(&log), "--format", "kdd2012", "--model", "pbm", "--out", text(&out)]);
+    for part in ["40000 lines", "Fitted: 2 of 2 queries, 24 cells", "one in 10", "\npbm ", "spec.toml"] {
+        assert!(printed.contains(part), "{printed}");
+    }
+    assert!(farthest(&out.join("parameters.csv"), EXAMINATION) < 5.5);
+    // The check finds a wrong truth: examination of the second and the third position exchanged.
+    assert!(farthest(&out.join("parameters.csv"), [1.0, 0.3, 0.55]) > 5.5);
+
+    let scores = table(&out.join("comparison.csv"));
+    let best = scores.iter().find(|row| row["rank"] == "all").unwrap();
+    assert_eq!(best["model"], "pbm");
+    let json: serde_json::Value =
+        serde_json::from_slice(&fs::read(out.join("parameters.json")).unwrap()).unwrap();
+    assert_eq!(json["models"][0]["queries"][1]["items"][0]["item"], "3200");
+    assert_eq!(json["identifiability"][0]["identified"], true);
+    assert!(json["rank_one"][0]["share_of_squares"].as_f64().unwrap() > 0.99);
+    for figure in ["examination.svg", "attraction.svg"] {
+        assert!(fs::read_to_string(out.join(figure)).unwrap().ends_with("</svg>\n"));
+    }
+
+    // The hint at the end is quoted for a shell.
+    let odd = top.path().join("it's here");
+    let printed = works("fit", &[text(&log), "--format", "kdd2012", "--model", "pbm", "--out", text(&odd)]);
+    let quoted = format!("simulate '{}'", text(&odd.join("spec.toml")).replace('\'', "'\\''"));
+    assert!(printed.contains(&quoted), "{printed}");
+
+    let (spec, results) = (out.join("spec.toml"), top.path().join("results"));
+    let short = ["--horizon", "50", "--runs", "4"];
+    let printed = works("simulate", &[&[text(&spec), "--out", text(&results)], &short[..]].concat());
+    assert!(printed.contains("pbm-ts"), "{printed}");
+}
+
+#[test]
+fn all_models_are_compared_and_the_best_is_simulated() {
+    let top = tempdir().unwrap();
+    let log = dcm_log(top.path());
+    let out = top.path().join("fit");
+    works("fit", &[text(&log), "--format", "yandex", "--out", text(&out), "--quiet"]);
+    let scores = table(&out.join("comparison.csv"));
+    let models: Vec<&str> =
+        scores.iter().filter(|row| row["rank"] == "all").map(|row| row["model"].as_str()).collect();
+    assert_eq!(models.len(), 8, "{models:?}");
+    let place = |name: &str| models.iter().position(|model| *model == name).unwrap();
+    assert!(["pbm", "cascade", "ctr-rank", "ctr-global"].iter().all(|other| place("dcm") < place(other)));
+
+    // The best model is first, so no difference from it is positive. The position-based model is far behind it.
+    let differences: BTreeMap<&str, [f64; 2]> = scores
+        .iter()
+        .filter(|row| row["rank"] == "all")
+        .map(|row| {
+            (
+                row["model"].as_str(),
+                ["difference", "difference_se"].map(|column| row[column].parse().unwrap()),
+            )
+        })
+        .collect();
+    assert!(differences[models[0]] == [0.0, 0.0] && differences.values().all(|[mean, _]| *mean <= 0.0));
+    assert!(differences["pbm"][0] < -5.0 * differences["pbm"][1] && differences["pbm"][1] > 0.0);
+
+    // The file also has the values assumed for unknown items, so that other programs can repeat the predictions of the comparison.
+    let json: serde_json::Value =
+        serde_json::from_slice(&fs::read(out.join("parameters.json")).unwrap()).unwrap();
+    let site_of = |name: &str| {
+        let models = json["models"].as_array().unwrap();
+        models.iter().find(|model| model["model"] == name).unwrap()["site"].clone()
+    };
+    for (model, name) in [("sdbn", "typical_satisfaction"), ("cascade", "below_first_click")] {
+        assert!((0.0..1.0).contains(&site_of(model)[name].as_f64().unwrap()), "{model}");
+        assert!(site_of("dcm")[name].is_null());
+    }
+    let spec = out.join("spec.toml");
+    assert!(fs::read_to_string(&spec).unwrap().contains("\nmodel = \"dcm\"\n"));
+    let results = top.path().join("results");
+    works("simulate", &[text(&spec), "--out", text(&results), "--horizon", "50", "--runs", "2", "--quiet"]);
+
+    // Users of the cascade model can be simulated too; users of the browsing models cannot.
+    for (model, simulated) in [("cascade", true), ("ubm,sdbn", false)] {
+        let out = top.path().join(model);
+        works(
+            "fit",
+            &[text(&log), "--format", "yandex", "--model", model, "--out", text(&out), "--scope", "site"],
+        );
+        assert_eq!(out.join("spec.toml").exists(), simulated);
+        if simulated {
+            let (spec, results) = (out.join("spec.toml"), top.path().join("cascade-results"));
+            works("simulate", &[text(&spec), "--out", text(&results), "--horizon", "50", "--runs", "2"]);
+        }
+    }
+}
+
+/// The second position is examined most: simulated lists have it first, and attraction is relative to it.
+#[test]
+fn a_position_that_is_examined_more_than_the_first_comes_first() {
+    let top = tempdir().unwrap();
+    let counts = top.path().join("counts.csv");
+    let cells = "q\"1,a,1,100,1000\nq\"1,a,2,200,1000\nq\"1,b,1,200,1000\nq\"1,b,2,400,1000\n";
+    let cells = cells.replace("q\"1", "\"q\"\"1\"");
+    fs::write(&counts, format!("query,item,position,clicks,impressions\n{cells}")).unwrap();
+    let out = top.path().join("out");
+    works("fit", &["--counts", text(&counts), "--prior", "0", "--out", text(&out)]);
+    let spec = fs::read_to_string(out.join("spec.toml")).unwrap();
+    assert!(spec.contains("from the most to the least examined: 2, 1."), "{spec}");
+    let spec: toml::Table = spec.parse().unwrap();
+    let query = &spec["instances"].as_array().unwrap()[0];
+    assert_eq!(query["name"].as_str(), Some("q\"1"));
+    for (key, truth) in [("theta", [0.2, 0.4]), ("kappa", [1.0, 0.5])] {
+        let numbers = query[key].as_array().unwrap().iter().map(|number| number.as_float().unwrap());
+        assert!(numbers.zip(truth).all(|(number, truth)| (number - truth).abs() < 1e-6), "{key}");
+    }
+    let results = top.path().join("results");
+    works(
+        "simulate",
+        &[text(&out.join("spec.toml")), "--out", text(&results), "--horizon", "50", "--runs", "2"],
+    );
+}

@@ -1,0 +1,107 @@
+//! Invalid arguments and logs: refused, or skipped if `--lenient` is given.
+
+use super::{pbm_log, refused, run, text, works};
+use std::fs;
+use tempfile::tempdir;
+
+/// The option `--columns` for small tables.
+const COLUMNS: &str = "query=query,item=item,position=position,click=click";
+
+#[test]
+fn invalid_inputs_are_refused_with_a_message_that_names_the_remedy() {
+    let top = tempdir().unwrap();
+    let log = pbm_log(top.path());
+    let log = text(&log);
+    let empty = top.path().join("empty.txt");
+    fs::write(&empty, "").unwrap();
+    let missing = top.path().join("missing.txt");
+    let parquet = top.path().join("counts.parquet");
+    fs::write(&parquet, "query,item").unwrap();
+    let [table, nothing, from_zero, above] =
+        ["table.txt", "nothing.txt", "from_zero.txt", "above.txt"].map(|name| top.path().join(name));
+    fs::write(&from_zero, "query,item,position,click\nq,a,0,0\n").unwrap();
+    fs::write(&above, "query,item,position,click\nq,a,1,2\n").unwrap();
+    fs::write(&table, "query,item,position,click\nq,a,1,0\n").unwrap();
+    fs::write(&nothing, "0\t0\t17\t901\t4\t2\t1\t55\t6\t7\t8\t9\n").unwrap();
+    let nothing_passes = ["--min-impressions", "1000000", "--min-items", "5", "--positions", "3"];
+    for (arguments, expected) in [
+        (&[text(&missing), "--format", "kdd2012"][..], "missing.txt: No such file or directory"),
+        (&[text(&empty), "--format", "kdd2012"], "empty.txt: "),
+        (&[log, "--format", "yandex"], "training.txt:1: "),
+        (&[log, "--format", "parchment"], "possible values: kdd2012"),
+        (&[log], "--format"),
+        (&[log, "--format", "delimited"], "--columns"),
+        (&[log, "--format", "delimited", "--columns", "item=a"], "--columns: `position` is missing"),
+        (
+            &[log, "--format", "kdd2012", "--columns", "item=a"],
+            "--columns: only for --format delimited and parquet",
+        ),
+        (&[log, "--format", "kdd2012", "--counts", log], "cannot be used with"),
+        (&[log, "--format", "kdd2012", "--model", "cascade"], "--model cascade: it needs whole sessions"),
+        (&["--counts", log, "--model", "pbm,dcm"], "--model dcm: it needs whole sessions"),
+        (&["--counts", log], "training.txt:1: "),
+        (&[log, "--format", "parquet", "--columns", "item=a,position=b,click=c"], "training.txt: "),
+        (&["--counts", text(&parquet)], "counts.parquet: "),
+        (
+            &[log, "--format", "kdd2012", "--first-position", "0"],
+            "--first-position: only for --format delimited and parquet",
+        ),
+        (
+            &[text(&from_zero), "--format", "delimited", "--columns", COLUMNS],
+            "positions count from 1, found `0`; if they count from 0, give --first-position 0",
+        ),
+        (
+            &[text(&above), "--format", "delimited", "--columns", COLUMNS],
+            "more clicks than the 1 impressions, found `2`; give --clip-clicks to clip clicks to impressions",
+        ),
+        (&[text(&table), "--format", "kdd2012"], ": give --format delimited --columns "),
+        (&[text(&nothing), "--format", "kdd2012"], "the log has no impressions: 1 line, 0 impressions"),
+        (&[text(top.path()), "--format", "kdd2012"], "a directory: name the files in it"),
+        (&[&[log, "--format", "kdd2012"], &nothing_passes[..]].concat(), "nothing to fit: none of 2 queries"),
+        (
+            &[log, "--format", "kdd2012", "--prior", "-1"],
+            "'--prior <STRENGTH>': expected a number from 0 to 1e9",
+        ),
+        (&[log, "--format", "kdd2012", "--held-out", "1"], "--held-out"),
+        (&[log, "--format", "kdd2012", "--max-skipped", "0.5"], "--lenient"),
+        (&[log, "--format", "kdd2012", "--lenient", "--max-skipped", "2"], "--max-skipped: 2 is no share"),
+    ] {
+        let message = refused(arguments);
+        assert!(message.contains(expected), "{arguments:?}: {message}");
+        let n_missing = usize::from(expected.contains("No such file"));
+        assert_eq!(message.matches("No such file").count(), n_missing);
+    }
+}
+
+#[test]
+fn lenient_fits_report_the_lines_that_they_skip() {
+    let top = tempdir().unwrap();
+    let log = pbm_log(top.path());
+    let good = fs::read_to_string(&log).unwrap();
+    fs::write(&log, format!("{good}1\t2\n")).unwrap();
+    let out = top.path().join("out");
+    let arguments = [text(&log), "--format", "kdd2012", "--out", text(&out)];
+    assert!(refused(&arguments[..3]).contains("training.txt:40001: "));
+    let printed = works("fit", &[&arguments[..], &["--lenient"]].concat());
+    assert!(printed.contains("skipped 1 line\n") && printed.contains("too few columns"), "{printed}");
+    assert!(
+        refused(&[&arguments[..3], &["--lenient", "--max-skipped", "0.00001"]].concat()).contains("skipped")
+    );
+}
+
+/// Otherwise every impression in it would be counted twice.
+#[test]
+fn a_file_named_twice_is_refused_and_a_copy_is_reported() {
+    let top = tempdir().unwrap();
+    let log = pbm_log(top.path());
+    let roundabout = top.path().join(".").join("training.txt");
+    let message = refused(&[text(&log), text(&roundabout), "--format", "kdd2012"]);
+    assert!(message.contains("the same file twice"), "{message}");
+    let copy = top.path().join("copy.txt");
+    fs::copy(&log, &copy).unwrap();
+    let out = top.path().join("out");
+    let arguments = [text(&log), text(&copy), "--format", "kdd2012", "--model", "pbm", "--out", text(&out)];
+    let output = run("fit", &arguments);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && message.contains("have the same content"), "{message}");
+}
