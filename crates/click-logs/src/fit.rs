@@ -47,6 +47,7 @@
 mod click_through;
 mod compare;
 mod comparison;
+mod connected_columns;
 mod credibility;
 mod difference;
 mod estimate;
