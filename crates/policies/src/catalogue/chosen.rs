@@ -1,7 +1,7 @@
 //! A policy chosen at run time: by name, for the users of one protocol.
 //!
-//! It is a [`Policy`](crate::Policy) as any other. It is saved with its name, its parameters and what it was told, and nothing else is restored from what was
-//! saved than the policy that it names.
+//! [`Chosen`] implements [`Policy`](crate::Policy). It is saved with its name, its parameters and its knowledge of the users, and is restored only
+//! from the state of that policy.
 //!
 //! # Examples
 //!
@@ -24,7 +24,7 @@
 //! let restored: Chosen<Pbm> = serde_json::from_str(&saved)?;
 //! assert_eq!(restored.spec(), policy.spec());
 //!
-//! // A policy that cannot read these answers is refused by name.
+//! // A policy of another protocol is refused.
 //! let error = Chosen::<Pbm>::build("ucb1".parse()?, users.known(), None).unwrap_err();
 //! assert_eq!(error.to_string(), "`ucb1` cannot read the answers of position-based users: it plays rank-one users");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -44,46 +44,46 @@ use std::fmt::{self, Debug, Formatter};
 pub use knowledge::Knowledge;
 pub use protocols::Catalogued;
 
-/// A policy that cannot be built.
+/// Why a policy cannot be built.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// It cannot read these users' answers.
+    /// The policy cannot read the feedback of these users.
     #[error("`{policy}` cannot read the answers of {users} users: it plays {plays}")]
     Protocol {
         /// The policy's name.
         policy: &'static str,
-        /// Whose answers it was to read.
+        /// The protocol of the users.
         users: Protocol,
-        /// Whose answers it reads.
+        /// The protocols that the policy plays, in words.
         plays: String,
     },
-    /// It has to be told how many rounds there will be.
+    /// The policy needs the number of rounds.
     #[error("`{0}` needs a horizon: give the number of rounds")]
     NoHorizon(&'static str),
-    /// There is no memory for it.
+    /// The policy would need too much memory.
     #[error("`{policy}` keeps numbers for {of}, of which there are {found}: at most {most} are supported")]
     TooLarge {
         /// The policy's name.
         policy: &'static str,
-        /// What it keeps numbers for.
+        /// The objects that it stores numbers for.
         of: &'static str,
-        /// How many there are.
+        /// Number of these objects.
         found: usize,
-        /// How many there may be.
+        /// Largest number supported.
         most: usize,
     },
-    /// Examination probabilities of another number of positions.
+    /// The number of examination probabilities is not the number of positions.
     #[error("`{policy}`: {found} examination probabilities for {expected} positions: expected one for each")]
     Examination {
         /// The policy's name.
         policy: &'static str,
-        /// How many were given.
+        /// Number of examination probabilities.
         found: usize,
-        /// Positions of a list.
+        /// Number of positions.
         expected: usize,
     },
-    /// Its parameters do not go with these sizes.
+    /// The parameters are not valid for these sizes.
     #[error("`{policy}`: {error}")]
     Parameters {
         /// The policy's name.
@@ -96,28 +96,28 @@ pub enum BuildError {
 /// A policy of the catalogue for the protocol `I`, chosen at run time.
 pub struct Chosen<I: Catalogued> {
     spec: PolicySpec,
-    told: Knowledge,
+    knowledge: Knowledge,
     policy: I::Chosen,
 }
 
 impl<I: Catalogued> Chosen<I> {
-    /// A fresh policy. `known` is what the users' model lets a learner know, `horizon` the number of rounds, which only some policies ask for.
+    /// A fresh policy. `known` is what the click model lets a learner know; `horizon` is the number of rounds, which only some policies need.
     ///
     /// # Errors
     ///
-    /// [`BuildError`]: a policy of another protocol, a horizon or examination probabilities that are missing, sizes for which there is no memory, or
-    /// parameters that do not go with these sizes.
+    /// [`BuildError`]: the policy plays another protocol, the horizon is missing, examination probabilities are missing, the sizes need too much
+    /// memory, or the parameters are not valid for these sizes.
     pub fn build<'a>(
         spec: PolicySpec,
         known: impl Into<I::Known<'a>>,
         horizon: impl Into<Option<u64>>,
     ) -> Result<Self, BuildError> {
-        let told = Knowledge { horizon: horizon.into(), ..I::told(&known.into()) };
-        let policy = Self::fresh(&spec, &told)?;
-        Ok(Self { spec, told, policy })
+        let knowledge = Knowledge { horizon: horizon.into(), ..I::knowledge(&known.into()) };
+        let policy = Self::fresh(&spec, &knowledge)?;
+        Ok(Self { spec, knowledge, policy })
     }
 
-    fn fresh(spec: &PolicySpec, told: &Knowledge) -> Result<I::Chosen, BuildError> {
+    fn fresh(spec: &PolicySpec, knowledge: &Knowledge) -> Result<I::Chosen, BuildError> {
         let (row, policy) = (spec.row(), spec.name());
         let foreign = || {
             let models: Vec<String> = row.protocols().map(|protocol| format!("{protocol} users")).collect();
@@ -126,17 +126,17 @@ impl<I: Catalogued> Chosen<I> {
         if !row.speaks(I::PROTOCOL) {
             return Err(foreign());
         }
-        if spec.needs_horizon() && told.horizon.is_none() {
+        if spec.needs_horizon() && knowledge.horizon.is_none() {
             return Err(BuildError::NoHorizon(policy));
         }
-        if I::PROTOCOL == Protocol::PositionBased && told.examination.len() != told.sizes[1] {
+        if I::PROTOCOL == Protocol::PositionBased && knowledge.examination.len() != knowledge.sizes[1] {
             return Err(BuildError::Examination {
                 policy,
-                found: told.examination.len(),
-                expected: told.sizes[1],
+                found: knowledge.examination.len(),
+                expected: knowledge.sizes[1],
             });
         }
-        let [first, second] = told.sizes;
+        let [first, second] = knowledge.sizes;
         let too_large = match row.limit {
             Limit::Cells(most) if I::PROTOCOL == Protocol::RankOne => {
                 Some(("every cell", first.saturating_mul(second), most))
@@ -147,28 +147,28 @@ impl<I: Catalogued> Chosen<I> {
         if let Some((of, found, most)) = too_large.filter(|(_, found, most)| found > most) {
             return Err(BuildError::TooLarge { policy, of, found, most });
         }
-        let built = I::fresh(spec, told).ok_or_else(foreign)?;
+        let built = I::fresh(spec, knowledge).ok_or_else(foreign)?;
         built.map_err(|error| BuildError::Parameters { policy, error })
     }
 
-    /// Which policy it is.
+    /// Name and parameters of the policy.
     pub fn spec(&self) -> &PolicySpec {
         &self.spec
     }
 
-    /// What it was told.
+    /// The policy's knowledge of the users.
     pub fn told(&self) -> &Knowledge {
-        &self.told
+        &self.knowledge
     }
 }
 
 impl Chosen<Cascade> {
-    /// The best items, once it is sure of them; only policies that stop ever are.
+    /// The best items, if the policy is one that stops and has stopped.
     pub fn answer(&self) -> Option<Vec<ItemId>> {
         self.identify()?.answer()
     }
 
-    /// Writes the items that it would name as the best to `out`; false, and nothing written, of a policy that names none.
+    /// Writes the recommended items to `out`. Returns `false` and writes nothing if the policy does not identify items.
     pub fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Ranking) -> bool {
         let policy = self.identify();
         if let Some(policy) = policy {
@@ -188,16 +188,19 @@ impl Recommend<ItemId> for Chosen<Dueling> {
     }
 }
 
-// By hand, since a derived one would ask the protocol for it, which has no values.
+// Written by hand: a derived one would require `I: Clone`, and a protocol has no values.
 impl<I: Catalogued> Clone for Chosen<I> {
     fn clone(&self) -> Self {
-        Self { spec: self.spec, told: self.told.clone(), policy: self.policy.clone() }
+        Self { spec: self.spec, knowledge: self.knowledge.clone(), policy: self.policy.clone() }
     }
 }
 
 impl<I: Catalogued> Debug for Chosen<I> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Chosen").field("spec", &self.spec).field("told", &self.told).finish_non_exhaustive()
+        f.debug_struct("Chosen")
+            .field("spec", &self.spec)
+            .field("knowledge", &self.knowledge)
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,23 +1,23 @@
-//! What a policy knows of its users before the first round.
+//! A policy's knowledge of its users before the first round.
 
 use crate::{Error, PrefixKnown};
 use click_models::ListShape;
 use confidence::{NonNegative, Probability};
 use serde::{Deserialize, Serialize};
 
-/// What a policy was told of its users before the first round.
+/// A policy's knowledge of its users before the first round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Knowledge {
-    /// Items and positions; rows and columns; or items and the two that are compared.
+    /// Numbers of items and positions, of rows and columns, or of items and the two items compared (2).
     pub sizes: [usize; 2],
-    /// Examination probabilities, one a position; empty where the policy knows nothing of them.
+    /// Examination probabilities, one per position; empty if the policy does not know them.
     pub examination: Vec<Probability>,
-    /// Positions of the best item, of the next one, and so on; empty for from the top down.
+    /// Position of the best item, of the second best, and so on; empty means from the top down.
     pub places: Vec<usize>,
-    /// The constant of relaxed stochastic transitivity, if it was told one.
+    /// The constant of relaxed stochastic transitivity, if known.
     pub gamma: Option<NonNegative>,
-    /// Rounds, if it was told how many.
+    /// Number of rounds, if known.
     pub horizon: Option<u64>,
 }
 

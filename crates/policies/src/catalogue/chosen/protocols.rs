@@ -1,4 +1,4 @@
-//! The protocols for which the catalogue has policies, and how each builds and restores them.
+//! The protocols of the catalogue, and how each one builds and restores its policies.
 
 use super::super::families::{
     AnyListPolicy, CellPolicy, IdentifyPolicy, Note, OneOf, PairPolicy, PositionBasedPolicy, PrefixPolicy,
@@ -19,13 +19,13 @@ use serde::{Deserializer, Serialize};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-/// A protocol for which the catalogue has policies.
+/// A protocol of the catalogue.
 pub trait Catalogued: Interaction + Sized {
-    /// The protocol among those that rows of the catalogue name.
+    /// The protocol as rows of the catalogue name it.
     const PROTOCOL: Protocol;
-    /// What its policies are told.
+    /// What a click model of this protocol lets a policy know.
     type Known<'a>;
-    /// Any of its policies.
+    /// A policy of this protocol, chosen at run time.
     type Chosen: Select<Self::Action, Note = Note>
         + Update<Self::Action, Self::Feedback>
         + Sizes
@@ -35,28 +35,28 @@ pub trait Catalogued: Interaction + Sized {
         + Send
         + Sync;
 
-    /// What was told, to be kept.
-    fn told(known: &Self::Known<'_>) -> Knowledge;
+    /// The knowledge in a form that is saved with the policy.
+    fn knowledge(known: &Self::Known<'_>) -> Knowledge;
 
-    /// A fresh policy; none if it is not of this protocol.
-    fn fresh(spec: &PolicySpec, told: &Knowledge) -> Option<Result<Self::Chosen, Error>>;
+    /// Builds a fresh policy. `None` if the policy does not play this protocol.
+    fn fresh(spec: &PolicySpec, knowledge: &Knowledge) -> Option<Result<Self::Chosen, Error>>;
 
-    /// The policy that was saved; none if it is not of this protocol.
+    /// Reads a saved policy. `None` if the policy does not play this protocol.
     fn restored<'de, D: Deserializer<'de>>(
         spec: &PolicySpec,
         state: D,
     ) -> Option<Result<Self::Chosen, D::Error>>;
 }
 
-/// Builds a policy from what it is told.
+/// Visitor that builds a policy from its knowledge of the users.
 struct Fresh<'a>(&'a Knowledge);
 
-/// Reads a policy that was saved.
+/// Visitor that reads the state of a saved policy.
 struct Restored<'de, D>(D, PhantomData<&'de ()>);
 
-/// Both for a family: what a policy is told, of all that is told.
+/// Implements both visitors for a family, given the part of the knowledge that the family uses.
 macro_rules! build {
-    ($($Visitor:ident -> $Chosen:ty, |$told:ident| -> $Known:ty $known:block)*) => {$(
+    ($($Visitor:ident -> $Chosen:ty, |$knowledge:ident| -> $Known:ty $known:block)*) => {$(
         impl $Visitor for Fresh<'_> {
             type Output = Result<$Chosen, Error>;
 
@@ -65,8 +65,8 @@ macro_rules! build {
                 P: Into<$Chosen>,
                 F: Fn($Known, u64) -> Result<P, Error>,
             {
-                let $told = self.0;
-                build($known, $told.horizon.unwrap_or(0)).map(Into::into)
+                let $knowledge = self.0;
+                build($known, $knowledge.horizon.unwrap_or(0)).map(Into::into)
             }
         }
 
@@ -84,15 +84,15 @@ macro_rules! build {
 }
 
 build! {
-    WithPositionBased -> PositionBasedPolicy, |told| -> PbmKnown<'_> {
-        PbmKnown { shape: told.list_shape()?, examination: &told.examination }
+    WithPositionBased -> PositionBasedPolicy, |knowledge| -> PbmKnown<'_> {
+        PbmKnown { shape: knowledge.list_shape()?, examination: &knowledge.examination }
     }
-    WithPrefix -> PrefixPolicy, |told| -> PrefixKnown<'_> { PrefixKnown::with_places(told.list_shape()?, &told.places)? }
-    WithAnyList -> AnyListPolicy, |told| -> ListShape { told.list_shape()? }
-    WithBudgeted -> IdentifyPolicy, |told| -> ListShape { told.list_shape()? }
-    WithCells -> CellPolicy, |told| -> TableShape { TableShape::new(told.sizes[0], told.sizes[1])? }
-    WithPairs -> PairPolicy, |told| -> PairKnown {
-        PairKnown { shape: DuelShape::new(told.sizes[0])?, gamma: told.gamma }
+    WithPrefix -> PrefixPolicy, |knowledge| -> PrefixKnown<'_> { PrefixKnown::with_places(knowledge.list_shape()?, &knowledge.places)? }
+    WithAnyList -> AnyListPolicy, |knowledge| -> ListShape { knowledge.list_shape()? }
+    WithBudgeted -> IdentifyPolicy, |knowledge| -> ListShape { knowledge.list_shape()? }
+    WithCells -> CellPolicy, |knowledge| -> TableShape { TableShape::new(knowledge.sizes[0], knowledge.sizes[1])? }
+    WithPairs -> PairPolicy, |knowledge| -> PairKnown {
+        PairKnown { shape: DuelShape::new(knowledge.sizes[0])?, gamma: knowledge.gamma }
     }
 }
 
@@ -119,24 +119,24 @@ impl<'de, D: Deserializer<'de>> WithStopping for Restored<'de, D> {
     }
 }
 
-/// A policy of the protocol's own, or for any list.
+/// A policy of the protocol's own family, or of the family for any list.
 type OrAnyList<P> = OneOf<P, AnyListPolicy>;
 
-/// A protocol of lists.
+/// Implements [`Catalogued`] for a protocol whose actions are lists.
 macro_rules! lists {
     ($($Interaction:ident: $Protocol:ident, $Known:ident, $Policy:ty,
-        |$known:ident| $told:expr, |$spec:ident, $family:ident, $visitor:ident| $visit:expr;)*) => {$(
+        |$known:ident| $knowledge:expr, |$spec:ident, $family:ident, $visitor:ident| $visit:expr;)*) => {$(
         impl Catalogued for $Interaction {
             const PROTOCOL: Protocol = Protocol::$Protocol;
             type Known<'a> = $Known<'a>;
             type Chosen = OrAnyList<$Policy>;
 
-            fn told($known: &$Known<'_>) -> Knowledge {
-                $told
+            fn knowledge($known: &$Known<'_>) -> Knowledge {
+                $knowledge
             }
 
-            fn fresh($spec: &PolicySpec, told: &Knowledge) -> Option<Result<Self::Chosen, Error>> {
-                let ($visitor, $family) = (Fresh(told), $spec.row().family_on(Self::PROTOCOL)?);
+            fn fresh($spec: &PolicySpec, knowledge: &Knowledge) -> Option<Result<Self::Chosen, Error>> {
+                let ($visitor, $family) = (Fresh(knowledge), $spec.row().family_on(Self::PROTOCOL)?);
                 if $family == Family::AnyList {
                     return $spec.with_any_list($visitor).map(|built| built.map(OneOf::Second));
                 }
@@ -179,12 +179,12 @@ impl Catalogued for RankOne {
     type Known<'a> = TableShape;
     type Chosen = CellPolicy;
 
-    fn told(known: &TableShape) -> Knowledge {
+    fn knowledge(known: &TableShape) -> Knowledge {
         Knowledge::sizes(known.n_rows(), known.n_columns())
     }
 
-    fn fresh(spec: &PolicySpec, told: &Knowledge) -> Option<Result<CellPolicy, Error>> {
-        spec.with_cells(Fresh(told))
+    fn fresh(spec: &PolicySpec, knowledge: &Knowledge) -> Option<Result<CellPolicy, Error>> {
+        spec.with_cells(Fresh(knowledge))
     }
 
     fn restored<'de, D: Deserializer<'de>>(
@@ -200,12 +200,12 @@ impl Catalogued for Dueling {
     type Known<'a> = PairKnown;
     type Chosen = PairPolicy;
 
-    fn told(known: &PairKnown) -> Knowledge {
+    fn knowledge(known: &PairKnown) -> Knowledge {
         Knowledge { gamma: known.gamma, ..Knowledge::sizes(known.shape.n_items(), 2) }
     }
 
-    fn fresh(spec: &PolicySpec, told: &Knowledge) -> Option<Result<PairPolicy, Error>> {
-        spec.with_pairs(Fresh(told))
+    fn fresh(spec: &PolicySpec, knowledge: &Knowledge) -> Option<Result<PairPolicy, Error>> {
+        spec.with_pairs(Fresh(knowledge))
     }
 
     fn restored<'de, D: Deserializer<'de>>(

@@ -1,4 +1,4 @@
-//! How a chosen policy is saved and restored.
+//! Saving and restoring a chosen policy.
 
 use super::super::PolicySpec;
 use super::{Catalogued, Chosen, Knowledge};
@@ -10,15 +10,15 @@ use serde_json::{Map, Value};
 use std::fmt::{self, Display, Formatter};
 use std::marker::PhantomData;
 
-/// The format of saved policies.
+/// Version of the format.
 const FORMAT: u32 = 1;
 
 impl<I: Catalogued> Chosen<I> {
-    /// The policy that `saved` holds, if it is this one: the same name, the same parameters, told the same.
+    /// Restores `saved` if it is a state of this policy: the same name, parameters and knowledge of the users.
     ///
     /// # Errors
     ///
-    /// Data that hold no policy, or another one.
+    /// The data are no saved policy, or the state of another one.
     pub fn restore<'de, D: Deserializer<'de>>(&self, saved: D) -> Result<Self, D::Error> {
         let name = self.spec.name();
         let restored = Self::deserialize(saved)
@@ -27,8 +27,8 @@ impl<I: Catalogued> Chosen<I> {
             let (found, expected) = (restored.spec, self.spec);
             return Err(de::Error::custom(format!("the saved policy is `{found}`, expected `{expected}`")));
         }
-        if restored.told != self.told {
-            let (found, expected) = (restored.told, &self.told);
+        if restored.knowledge != self.knowledge {
+            let (found, expected) = (restored.knowledge, &self.knowledge);
             return Err(de::Error::custom(format!(
                 "the saved policy `{}` was told {found:?}, expected {expected:?}",
                 self.spec
@@ -38,7 +38,7 @@ impl<I: Catalogued> Chosen<I> {
     }
 }
 
-/// What is written where people read.
+/// The saved policy in human-readable formats.
 #[derive(Serialize)]
 struct Readable<'a, P> {
     format: u32,
@@ -49,18 +49,18 @@ struct Readable<'a, P> {
 }
 
 impl<I: Catalogued> Serialize for Chosen<I> {
-    /// As a map where people read, and as a tuple (format, policy as text, told, state) where programs do.
+    /// Writes a map in human-readable formats, and a tuple (format, policy as text, knowledge, state) in binary ones.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { spec, told, policy } = self;
+        let Self { spec, knowledge, policy } = self;
         if serializer.is_human_readable() {
             let (name, parameters) = (spec.name(), spec.parameters());
-            return Readable { format: FORMAT, policy: name, parameters, told, state: policy }
+            return Readable { format: FORMAT, policy: name, parameters, told: knowledge, state: policy }
                 .serialize(serializer);
         }
         let mut tuple = serializer.serialize_tuple(4)?;
         tuple.serialize_element(&FORMAT)?;
         tuple.serialize_element(&spec.to_string())?;
-        tuple.serialize_element(told)?;
+        tuple.serialize_element(knowledge)?;
         tuple.serialize_element(policy)?;
         tuple.end()
     }
@@ -87,7 +87,7 @@ impl<I: Catalogued> Chosen<I> {
             other => return Err(format!("`parameters` of `{name}` is {other}, expected a map")),
         };
         let spec = PolicySpec::from_parameters(name, parameters).map_err(|error| error.to_string())?;
-        let told =
+        let knowledge =
             Knowledge::deserialize(take("told")?).map_err(|error| format!("`told` of `{name}`: {error}"))?;
         let state = take("state")?;
         if let Some(key) = saved.keys().next() {
@@ -95,20 +95,20 @@ impl<I: Catalogued> Chosen<I> {
         }
         let policy =
             restored::<I, _>(&spec, state)?.map_err(|error| format!("`state` of `{name}`: {error}"))?;
-        Self::assemble(spec, told, policy)
+        Self::assemble(spec, knowledge, policy)
     }
 
-    /// Refuses a state of other sizes or settings than those of the policy that it is said to be.
-    fn assemble(spec: PolicySpec, told: Knowledge, policy: I::Chosen) -> Result<Self, String> {
+    /// Refuses a state if its sizes or settings are not those of the named policy.
+    fn assemble(spec: PolicySpec, knowledge: Knowledge, policy: I::Chosen) -> Result<Self, String> {
         let (name, sizes) = (spec.name(), policy.sizes());
-        // Before a fresh policy is made, which takes memory for what was told.
-        if sizes != told.sizes {
+        // Checked first: building a fresh policy of the saved sizes may take much memory.
+        if sizes != knowledge.sizes {
             return Err(format!(
                 "the saved policy `{name}` was told the sizes {:?}, but has {sizes:?}",
-                told.sizes
+                knowledge.sizes
             ));
         }
-        let fresh = Self::fresh(&spec, &told).map_err(|error| error.to_string())?;
+        let fresh = Self::fresh(&spec, &knowledge).map_err(|error| error.to_string())?;
         let [expected, found] = [&fresh, &policy].map(|policy| {
             let mut settings = Vec::new();
             collect_settings(&serde_json::to_value(policy).unwrap_or_default(), &mut settings);
@@ -121,11 +121,11 @@ impl<I: Catalogued> Chosen<I> {
                 "the state of the saved policy `{name}` has {key} = {found}, expected {expected}"
             ));
         }
-        Ok(Self { spec, told, policy })
+        Ok(Self { spec, knowledge, policy })
     }
 }
 
-/// What saved states call settings, which do not change while a policy plays: its parameters, and what it was told.
+/// The keys of settings in saved states: parameters and knowledge, which do not change while a policy plays.
 const SETTINGS: [&str; 22] = [
     "alpha",
     "batch_size",
@@ -151,7 +151,7 @@ const SETTINGS: [&str; 22] = [
     "zeta",
 ];
 
-/// The settings in a saved state, in its order.
+/// Collects the settings in a saved state, in its order.
 fn collect_settings(state: &Value, settings: &mut Vec<(String, Value)>) {
     for (key, value) in state.as_object().into_iter().flatten() {
         if SETTINGS.contains(&key.as_str()) {
@@ -170,7 +170,7 @@ fn check_format(format: &impl Display) -> Result<(), String> {
     Err(format!("a saved policy of format {format}: expected {FORMAT}"))
 }
 
-/// The state of a policy, if it is one of the protocol's.
+/// Reads the state of a policy, if the policy plays the protocol.
 fn restored<'de, I: Catalogued, D: Deserializer<'de>>(
     spec: &PolicySpec,
     state: D,
@@ -180,10 +180,10 @@ fn restored<'de, I: Catalogued, D: Deserializer<'de>>(
     I::restored(spec, state).ok_or_else(none)
 }
 
-/// Reads what programs write.
+/// Reads the tuple of binary formats.
 struct Compact<I>(PhantomData<fn() -> I>);
 
-/// Reads the state of a policy that is known by now.
+/// Reads the state, given the policy that was read before.
 struct State<'a, I>(&'a PolicySpec, PhantomData<fn() -> I>);
 
 impl<'de, I: Catalogued> Visitor<'de> for Compact<I> {
@@ -199,9 +199,9 @@ impl<'de, I: Catalogued> Visitor<'de> for Compact<I> {
         check_format(&format).map_err(de::Error::custom)?;
         let spec: String = saved.next_element()?.ok_or_else(short)?;
         let spec: PolicySpec = spec.parse().map_err(de::Error::custom)?;
-        let told: Knowledge = saved.next_element()?.ok_or_else(short)?;
+        let knowledge: Knowledge = saved.next_element()?.ok_or_else(short)?;
         let policy = saved.next_element_seed(State::<I>(&spec, PhantomData))?.ok_or_else(short)?;
-        Chosen::assemble(spec, told, policy).map_err(de::Error::custom)
+        Chosen::assemble(spec, knowledge, policy).map_err(de::Error::custom)
     }
 }
 
