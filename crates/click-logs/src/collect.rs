@@ -1,8 +1,8 @@
 //! Counting from several threads: what lines say is gathered in batches by query, and a batch is counted at one go.
 //!
-//! Tables are cut by a hash of the query, so that all cells of a query are in one, one lock is taken for hundreds of lines, and the table at
-//! hand fits the processor's cache: looking up in one large table would cost several times as much as reading the log. Sums do not depend on the
-//! order in which batches arrive.
+//! Tables are cut by a hash of the query, so that all cells of a query are in one, one lock is taken for hundreds of lines, and the table
+//! at hand fits the processor's cache: looking up in one large table would cost several times as much as reading the log. Sums do not
+//! depend on the order in which batches arrive.
 
 use crate::counts::Counts;
 use crate::error::{Error, ErrorKind};

@@ -262,8 +262,9 @@ impl Counts {
         Self::from_tables(Arc::new(names), vec![table])
     }
 
-    /// Writes all cells as CSV that [`Format::counts`](crate::Format::counts) reads: a header, then `query,item,position,clicks,impressions`,
-    /// positions from 1. Names are as they are in the log, whatever a spreadsheet or a terminal makes of them.
+    /// Writes all cells as CSV that [`Format::counts`](crate::Format::counts) reads: a header, then
+    /// `query,item,position,clicks,impressions`, positions from 1. Names are as they are in the log, whatever a spreadsheet or a terminal
+    /// makes of them.
     ///
     /// # Errors
     ///

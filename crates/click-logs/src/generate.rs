@@ -20,8 +20,8 @@ pub struct Traffic<M> {
     pub users: M,
 }
 
-/// Writes `lines` lines of a KDD Cup 2012 log ([`Format::Kdd2012`](crate::Format::Kdd2012)): the query by weight; the length of the list, the position in it
-/// and the ad uniform; one session in half of the lines, two in a quarter, and so on.
+/// Writes `lines` lines of a KDD Cup 2012 log ([`Format::Kdd2012`](crate::Format::Kdd2012)): the query by weight; the length of the list,
+/// the position in it and the ad uniform; one session in half of the lines, two in a quarter, and so on.
 ///
 /// # Errors
 ///
@@ -76,8 +76,8 @@ pub fn kdd2012(
     Ok(())
 }
 
-/// Writes `sessions` sessions of a Yandex log ([`Format::Yandex`](crate::Format::Yandex)): one query each, by weight, ten items in random order, a line for
-/// every click. All are of region 1.
+/// Writes `sessions` sessions of a Yandex log ([`Format::Yandex`](crate::Format::Yandex)): one query each, by weight, ten items in random
+/// order, a line for every click. All are of region 1.
 ///
 /// # Errors
 ///

@@ -1,10 +1,11 @@
 //! What no fit is to see: one session, or one impression, in `one_in`, each drawn for itself.
 //!
-//! The random bits of a draw are a stream of their own, keyed by the seed and by what is drawn: the place of a line or a session in the log, or the
-//! names and the position of a cell. So they depend neither on threads nor on the rest of the log.
+//! The random bits of a draw are a stream of their own, keyed by the seed and by what is drawn: the place of a line or a session in the
+//! log, or the names and the position of a cell. So they depend neither on threads nor on the rest of the log.
 //!
-//! Of the impressions of one line or cell a binomial number is held out, clicks and skips apart. Each impression has a uniform number, read bit by
-//! bit until it differs from `1 / one_in`; how many of those that have not differed yet have a 0 next is a number of zeros among fair bits.
+//! Of the impressions of one line or cell a binomial number is held out, clicks and skips apart. Each impression has a uniform number,
+//! read bit by bit until it differs from `1 / one_in`; how many of those that have not differed yet have a 0 next is a number of zeros
+//! among fair bits.
 //!
 //! Reference: Steele, Lea, Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014 (`SplitMix64`). Deviations: none.
 //! Numerics: integers, no rounding. Complexity: O(1) a session, O(impressions / 64) a line or cell.

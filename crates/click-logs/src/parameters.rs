@@ -1,11 +1,11 @@
 //! `parameters.json`: what the fits of a log say, as a file for other programs, to be written and read.
 //!
-//! Queries and items have the names of the log, positions count from 1 as in logs. What is not known is left out or `null`: in a fit without priors the
-//! attraction of an item without an impression is [`f64::NAN`] here and `null` in the file; the upper end of an interval that has none is infinite here and
-//! `null` in the file.
+//! Queries and items have the names of the log, positions count from 1 as in logs. What is not known is left out or `null`: in a fit
+//! without priors the attraction of an item without an impression is [`f64::NAN`] here and `null` in the file; the upper end of an
+//! interval that has none is infinite here and `null` in the file.
 //!
-//! [`Parameters::new`] collects what fits say, [`Parameters::to_json`] gives the file's bytes, [`Parameters::read`] checks a file that anybody may have written:
-//! what it refuses, [`ReadError`] says with line and column, or with the field.
+//! [`Parameters::new`] collects what fits say, [`Parameters::to_json`] gives the file's bytes, [`Parameters::read`] checks a file that
+//! anybody may have written: what it refuses, [`ReadError`] says with line and column, or with the field.
 //!
 //! # Examples
 //!

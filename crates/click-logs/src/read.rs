@@ -1,8 +1,9 @@
 //! Reading logs: files in order, in blocks of whole lines, by as many threads as there are cores.
 //!
 //! A block is read (and decompressed) by one thread at a time and parsed by the one that read it, so that what is held in memory does not
-//! grow with the file. Lines end with LF or CR LF, and a byte order mark at the beginning of a file is taken off. Compressed files (gzip, several members too) are told by their first bytes. What is counted, what is reported and
-//! which error comes first do not depend on the number of threads.
+//! grow with the file. Lines end with LF or CR LF, and a byte order mark at the beginning of a file is taken off. Compressed files (gzip,
+//! several members too) are told by their first bytes. What is counted, what is reported and which error comes first do not depend on the
+//! number of threads.
 
 mod fields;
 pub mod formats;
@@ -116,9 +117,9 @@ impl Reader {
         }
     }
 
-    /// Skips lines at fault and counts them by reason; an error if more than this share of all lines was skipped, or of their impressions or
-    /// clicks, as far as these can be read of a line at fault. Damaged
-    /// compression, an empty log and a wrong header stay errors, and so does what cannot be read.
+    /// Skips lines at fault and counts them by reason; an error if more than this share of all lines was skipped, or of their impressions
+    /// or clicks, as far as these can be read of a line at fault. Damaged compression, an empty log and a wrong header stay errors, and
+    /// so does what cannot be read.
     ///
     /// # Errors
     ///
@@ -131,14 +132,15 @@ impl Reader {
         Ok(Self { max_skipped: Some(max_share), ..self })
     }
 
-    /// Counts as many clicks as impressions where a line has more clicks, instead of taking it for a fault; the report says how many lines and clicks
-    /// that were.
+    /// Counts as many clicks as impressions where a line has more clicks, instead of taking it for a fault; the report says how many
+    /// lines and clicks that were.
     #[must_use]
     pub fn clip_clicks(self) -> Self {
         Self { meaning: Meaning { clip_clicks: true, ..self.meaning }, ..self }
     }
 
-    /// Positions of a table ([`Format::Delimited`] or Parquet) count from 0. The other formats say what they count from, and are read as before.
+    /// Positions of a table ([`Format::Delimited`] or Parquet) count from 0. The other formats say what they count from, and are read as
+    /// before.
     #[must_use]
     pub fn positions_from_zero(self) -> Self {
         Self { meaning: Meaning { first_position: 0, ..self.meaning }, ..self }

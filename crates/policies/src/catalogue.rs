@@ -2,8 +2,8 @@
 //!
 //! [`rows`] is the table, one row a policy. A [`PolicySpec`] is a policy with its parameters. It reads and writes as text
 //! (`pbm-pie(level=log-horizon)`) and with serde (`{ "pbm-pie": { "level": "log-horizon" } }`, every parameter optional).
-//! [`Chosen::build`] builds the policy for one protocol. Visitors ([`WithPrefix`] and others) get the policy's own type, so that round loops
-//! are compiled for it.
+//! [`Chosen::build`] builds the policy for one protocol. Visitors ([`WithPrefix`] and others) get the policy's own type, so that round
+//! loops are compiled for it.
 //!
 //! # Examples
 //!

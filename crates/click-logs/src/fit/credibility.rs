@@ -7,15 +7,15 @@
 //! sum of c ln g + C ln mu - (C + r) ln(r + mu sum of n g),          C the clicks of the item,
 //! ```
 //!
-//! concave in `ln g` and `ln mu`. Its derivative by `ln g` is `sum of c - n g a'`, `a'` the credibility estimate of attraction, a mean of the
-//! item's own clicks and of `mu`. That is 0 on average under any distribution of clicks and attraction with these means. The maximum
-//! over attraction and examination together is not: every item brings a parameter of its own, and there are as many of
-//! these as there are clicks in a sparse log.
+//! concave in `ln g` and `ln mu`. Its derivative by `ln g` is `sum of c - n g a'`, `a'` the credibility estimate of attraction, a mean of
+//! the item's own clicks and of `mu`. That is 0 on average under any distribution of clicks and attraction with these means. The maximum
+//! over attraction and examination together is not: every item brings a parameter of its own, and there are as many of these as there are
+//! clicks in a sparse log.
 //!
-//! Rankers show better items where they are seen. The mean is `mu = m lift`, `m` that of the query, `ln lift` the mean of `d` of the positions
-//! where the item was shown, `d = 0` at the first position. Then items that were seen at several positions say what examination is, and all
-//! others what `d` is. `d` is a random walk over the logarithm of rank, with the variance that makes the clicks the most probable:
-//! almost 0 where lists are in random order, and then all items count for examination.
+//! Rankers show better items where they are seen. The mean is `mu = m lift`, `m` that of the query, `ln lift` the mean of `d` of the
+//! positions where the item was shown, `d = 0` at the first position. Then items that were seen at several positions say what examination
+//! is, and all others what `d` is. `d` is a random walk over the logarithm of rank, with the variance that makes the clicks the most
+//! probable: almost 0 where lists are in random order, and then all items count for examination.
 //!
 //! Reference: Ohlsson, *Combining generalized linear models and credibility models in practice*, Scandinavian Actuarial Journal 2008
 //! (a multiplicative model with credibility); Bühlmann, Straub 1970 (credibility); Mundlak, *On the pooling of time series and cross
@@ -29,11 +29,11 @@
 //! | `shape` | `r = strength mean`, for a Beta variable seen from far away from 1 |
 //! | `share` | `mu exposure / (r + mu exposure)`, how much the item's own clicks count for |
 //!
-//! Errors: a sandwich, with the variance of clicks binomial and of attraction that of a Beta variable; means of queries are
-//! eliminated, the variance of the walk is not. Where items are compared with themselves, the gradient's mean is 0 for any attraction
-//! and the prior has no part in it: its variance is that of the clicks given attraction, `n g a (1 - g a)` in a cell, with unbiased estimates of `a` and
-//! of `a^2`. Moments of the posterior will not do there: with next to no prior an item with one click in two impressions has a mean square
-//! like one that is clicked at both, and clicks would hardly vary.
+//! Errors: a sandwich, with the variance of clicks binomial and of attraction that of a Beta variable; means of queries are eliminated,
+//! the variance of the walk is not. Where items are compared with themselves, the gradient's mean is 0 for any attraction and the prior
+//! has no part in it: its variance is that of the clicks given attraction, `n g a (1 - g a)` in a cell, with unbiased estimates of `a`
+//! and of `a^2`. Moments of the posterior will not do there: with next to no prior an item with one click in two impressions has a mean
+//! square like one that is clicked at both, and clicks would hardly vary.
 //!
 //! Numerics: Newton's method on a concave function, steps halved where it falls. Complexity: a step O(cells of the item squared) for every
 //! item and O((columns + positions)^3) for all; beyond [`MANY_COLUMNS`] columns, steps of EM and no lift.

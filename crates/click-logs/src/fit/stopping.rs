@@ -12,10 +12,10 @@
 //! cascade's user is always gone after the first click, so that nothing is hidden: attraction = clicks / impressions at or
 //! above the first click. [`Exit::LastClick`] takes every user for gone, and then the others are of closed form, too.
 //!
-//! Reference: Guo, Liu, Wang, WSDM 2009 (DCM); Chapelle, Zhang, WWW 2009 (SDBN, appendix); Kveton et al., *Cascading
-//! bandits*, ICML 2015. Deviations: the papers' closed forms are the option, maximum likelihood the default; priors:
-//! attraction as in the query at the positions where the item was shown ([`super::credibility`]), leaving by item as on the site, leaving by position as on
-//! the site in the model with one parameter for all, or as the position on the site where queries have their own.
+//! Reference: Guo, Liu, Wang, WSDM 2009 (DCM); Chapelle, Zhang, WWW 2009 (SDBN, appendix); Kveton et al., *Cascading bandits*, ICML 2015.
+//! Deviations: the papers' closed forms are the option, maximum likelihood the default; priors: attraction as in the query at the
+//! positions where the item was shown ([`super::credibility`]), leaving by item as on the site, leaving by position as on the site in the
+//! model with one parameter for all, or as the position on the site where queries have their own.
 //!
 //! | here | meaning |
 //! |---|---|

@@ -1,7 +1,8 @@
 //! The formats of logs: a row each, and a file each with all that is particular to it.
 //!
-//! A format is added with its file beside this one and its row below. Names on the command line and in experiments, the command's help and messages,
-//! and the README's table come from the rows (`cargo run -p click-logs --example formats` writes the table). The crate's tests read every row's example.
+//! A format is added with its file beside this one and its row below. Names on the command line and in experiments, the command's help
+//! and messages, and the README's table come from the rows (`cargo run -p click-logs --example formats` writes the table). The crate's
+//! tests read every row's example.
 //!
 //! # Examples
 //!
@@ -69,8 +70,8 @@ formats! {
             10\t30\tC\t3\n"),
     }
 
-    /// One session a line, with tabs and a header: `query`, `urls` with commas between them, `clicked_mask` with a 0 or a 1 for each, and perhaps
-    /// `region` and `n_clicks_outside_top10`. A query of a region is called `query/region`.
+    /// One session a line, with tabs and a header: `query`, `urls` with commas between them, `clicked_mask` with a 0 or a 1 for each, and
+    /// perhaps `region` and `n_clicks_outside_top10`. A query of a region is called `query/region`.
     Sessions = "sessions" in sessions {
         holds: "A session a line, with a header",
         line: "a session, with tabs and a header: `query`, `urls` (commas between them), `clicked_mask` (a 0 or a 1 for each, `100`), perhaps `region` and `n_clicks_outside_top10`",

@@ -1,7 +1,7 @@
 //! A policy chosen at run time: by name, for the users of one protocol.
 //!
-//! [`Chosen`] implements [`Policy`](crate::Policy). It is saved with its name, its parameters and its knowledge of the users, and is restored only
-//! from the state of that policy.
+//! [`Chosen`] implements [`Policy`](crate::Policy). It is saved with its name, its parameters and its knowledge of the users, and is
+//! restored only from the state of that policy.
 //!
 //! # Examples
 //!
@@ -101,12 +101,13 @@ pub struct Chosen<I: Catalogued> {
 }
 
 impl<I: Catalogued> Chosen<I> {
-    /// A fresh policy. `known` is what the click model lets a learner know; `horizon` is the number of rounds, which only some policies need.
+    /// A fresh policy. `known` is what the click model lets a learner know; `horizon` is the number of rounds, which only some policies
+    /// need.
     ///
     /// # Errors
     ///
-    /// [`BuildError`]: the policy plays another protocol, the horizon is missing, examination probabilities are missing, the sizes need too much
-    /// memory, or the parameters are not valid for these sizes.
+    /// [`BuildError`]: the policy plays another protocol, the horizon is missing, examination probabilities are missing, the sizes need
+    /// too much memory, or the parameters are not valid for these sizes.
     pub fn build<'a>(
         spec: PolicySpec,
         known: impl Into<I::Known<'a>>,

@@ -1,7 +1,7 @@
 //! One type for all policies of a family; the policy is chosen at run time.
 //!
-//! Each policy has a note of its own type, and the family has one note type for all. So every policy is stored with a decision of its own, and
-//! actions and notes are copied between the two.
+//! Each policy has a note of its own type, and the family has one note type for all. So every policy is stored with a decision of its
+//! own, and actions and notes are copied between the two.
 
 use crate::rank_one::Side;
 use crate::sizes::Sizes;

@@ -69,8 +69,8 @@ pub enum Protocol {
     SemiBandit,
     /// Knowledge: sizes. Feedback: the first click; the user examined the positions down to it.
     Cascade,
-    /// Knowledge: sizes and the order of positions by probability of leaving. Feedback: the clicks; the user examined at least the positions
-    /// down to the last one.
+    /// Knowledge: sizes and the order of positions by probability of leaving. Feedback: the clicks; the user examined at least the
+    /// positions down to the last one.
     Dcm,
     /// Knowledge: numbers of rows and columns. Feedback: whether the chosen cell was clicked.
     RankOne,

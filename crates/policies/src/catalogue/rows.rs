@@ -1,7 +1,7 @@
 //! The table of policies, one row each.
 //!
-//! Papers: PBM paper: Lagrée, Vernade, Cappé, *Multiple-play bandits in the position-based model*, 2016. RSF paper: Vahabi, Lagrée, Vernade, Cappé,
-//! *Sequential ranking under random semi-bandit feedback*, 2016.
+//! Papers: PBM paper: Lagrée, Vernade, Cappé, *Multiple-play bandits in the position-based model*, 2016. RSF paper: Vahabi, Lagrée,
+//! Vernade, Cappé, *Sequential ranking under random semi-bandit feedback*, 2016.
 
 use super::define::{arm, builders, catalogue, with_family};
 use super::parameters::{

@@ -1,7 +1,7 @@
 //! Visitors: access to the static types of the catalogue's policies, one visitor trait per family.
 //!
-//! A visitor receives the constructor of a policy and is compiled for the policy's type. So the simulator's round loops are compiled for every
-//! policy, and only the catalogue lists the policies.
+//! A visitor receives the constructor of a policy and is compiled for the policy's type. So the simulator's round loops are compiled for
+//! every policy, and only the catalogue lists the policies.
 
 use super::families::{
     AnyListPolicy, CellPolicy, IdentifyPolicy, PairPolicy, PositionBasedPolicy, PrefixPolicy,
@@ -65,8 +65,8 @@ pub trait WithStopping {
     /// The visitor's result.
     type Output;
 
-    /// `build` constructs a fresh policy from its knowledge and the horizon. Items of its answer are less attractive than the K-th best item by
-    /// at most `tolerance`.
+    /// `build` constructs a fresh policy from its knowledge and the horizon. Items of its answer are less attractive than the K-th best
+    /// item by at most `tolerance`.
     fn with<P, F>(self, build: F, tolerance: NonNegative) -> Self::Output
     where
         P: Policy<Cascade>

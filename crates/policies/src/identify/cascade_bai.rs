@@ -31,7 +31,8 @@
 //! - The orders of section 6.1 arrange the K least observed items. Its text can also be read as choosing the K by mean or bound; then none
 //!   of them comes to an end, since an item that is just off the list is never looked at again. `docs/errata.md` has numbers.
 //! - Whatever is late or missing: an observation counts when it comes in, if its item is still in question.
-//! - A list that was asked for and has not been answered is *open*, and every item on it counts as observed once more, so that lists asked for
+//! - A list that was asked for and has not been answered is *open*, and every item on it counts as observed once more, so that lists
+//!   asked for
 //!   before the first answer show different items until all are open. An answer ends one open display of every item on its list; an item that it
 //!   did not observe loses that turn and comes before those equal to it. A list that is never answered costs its items that turn. If every answer
 //!   comes before the next list is asked for, this is Algorithm 1. Only the choice of lists counts open displays; bounds count observations.
@@ -39,9 +40,9 @@
 //!
 //! The probability of a wrong answer is at most `delta` when observations of an item are independent with its attraction as their mean,
 //! which they are for cascade users and random semi-bandits, and if `scale` is at least 2 (Theorem B.2 with the variance proxy 1/4 of a
-//! click). The paper's algorithm has 4, its experiments probably 2. With `epsilon > 0` that is so only while items are observed about equally
-//! often, as in the order of the least observed: an item of narrow interval that is `j*` itself has `L_i > U_j* - epsilon` whatever is known of the
-//! others (`docs/cascade-bai.md`), and other orders can leave the best unseen.
+//! click). The paper's algorithm has 4, its experiments probably 2. With `epsilon > 0` that is so only while items are observed about
+//! equally often, as in the order of the least observed: an item of narrow interval that is `j*` itself has `L_i > U_j* - epsilon`
+//! whatever is known of the others (`docs/cascade-bai.md`), and other orders can leave the best unseen.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -56,12 +57,12 @@
 //! [`lil_radius_scaled`](confidence::lil_radius_scaled); whether something is accepted depends on these
 //! alone, so that this version and the plain one decide alike to the last bit. What spares work is compared with room for rounding.
 //!
-//! Complexity: a step costs O(K), amortised. The queue is a ring as long as answers come at once: what was observed moves from its
-//! front to its back by moving where the ring begins. From the first open list on that is not the last one asked for, items are linked in buckets of
-//! equally many turns, and change places in O(1). Eliminations are looked for only when there can be one: levels are put between the
-//! bounds that would have to cross, and every item knows how many observations and clicks it can have before it can pass its level.
-//! The other orders cost a sort of K items more, and keep the items sorted by mean, where one moves past few
-//! others a step. `BatchRacing` in another order looks at all items every step. Memory: O(L).
+//! Complexity: a step costs O(K), amortised. The queue is a ring as long as answers come at once: what was observed moves from its front
+//! to its back by moving where the ring begins. From the first open list on that is not the last one asked for, items are linked in
+//! buckets of equally many turns, and change places in O(1). Eliminations are looked for only when there can be one: levels are put
+//! between the bounds that would have to cross, and every item knows how many observations and clicks it can have before it can pass its
+//! level. The other orders cost a sort of K items more, and keep the items sorted by mean, where one moves past few others a step.
+//! `BatchRacing` in another order looks at all items every step. Memory: O(L).
 //!
 //! # Examples
 //!

@@ -1,10 +1,11 @@
 //! `cascade-kl`: the K most attractive items under cascade feedback, with a guarantee that needs few rounds to keep.
 //!
-//! Items are accepted and rejected as in [`CascadeBai`](crate::CascadeBai). What differs is the test, and who is shown. Let `D` be the items
-//! in question and `k` the number still to be found. Whenever it is looked, all `i` of `D` are accepted that beat `|D| - k` others of `D` up to
-//! `epsilon`, and all rejected that are beaten by `k` others outright (an item that would be both is rejected). The end has come when K are accepted,
-//! or L - K rejected: then the others are the answer. With `S_i` clicks and `F_i` failures in `N_i` observations, mean `m_i`, and `J_i` the
-//! probability of these under a mean drawn from Jeffreys' prior, `J_i = B(S_i + 1/2, F_i + 1/2) / B(1/2, 1/2)`:
+//! Items are accepted and rejected as in [`CascadeBai`](crate::CascadeBai). What differs is the test, and who is shown. Let `D` be the
+//! items in question and `k` the number still to be found. Whenever it is looked, all `i` of `D` are accepted that beat `|D| - k` others
+//! of `D` up to `epsilon`, and all rejected that are beaten by `k` others outright (an item that would be both is rejected). The end has
+//! come when K are accepted, or L - K rejected: then the others are the answer. With `S_i` clicks and `F_i` failures in `N_i`
+//! observations, mean `m_i`, and `J_i` the probability of these under a mean drawn from Jeffreys' prior, `J_i = B(S_i + 1/2, F_i + 1/2) /
+//! B(1/2, 1/2)`:
 //!
 //! ```text
 //! test = "pair":  i beats j up to e  if  ln J_i + ln J_j - max { ln P(i, j | a, b) : a <= b - e } >= ln(c K (L - K) / delta + 1 - c)
@@ -13,8 +14,8 @@
 //!                 lower_i the same with clicks and failures exchanged, and L - K in the place of K
 //! ```
 //!
-//! where `P(i, j | a, b)` is the probability of both items' clicks with means `a` and `b`, `c` the prior probability that a mean is larger than
-//! another less `epsilon` (1/2 for `epsilon = 0`), and `A(p)` that it is below `p`. "Outright" is `e = 0`.
+//! where `P(i, j | a, b)` is the probability of both items' clicks with means `a` and `b`, `c` the prior probability that a mean is
+//! larger than another less `epsilon` (1/2 for `epsilon = 0`), and `A(p)` that it is below `p`. "Outright" is `e = 0`.
 //!
 //! The order by need: `mu_i = (S_i + 1/2) / (N_i + 1)`, `c` the mean with `d(x, c) = d(y, c)` for the k-th and the next largest `mu`,
 //!
@@ -22,20 +23,22 @@
 //! progress_i = N_i d(mu_i, c) + 0.02 sqrt(N_i).
 //! ```
 //!
-//! Items with less than 0.3 times the average number of observations come first, the least observed before the others; then those of least
-//! progress. They are shown in increasing order of `mu_i exp(progress_i)`, the former above the latter: rarely clicked items go first so that
-//! the user goes on, unless he is ahead. Increasing means alone would never look at good items again; and without the rule of 0.3
-//! the number of rounds has a heavy tail.
+//! Items with less than 0.3 times the average number of observations come first, the least observed before the others; then those of
+//! least progress. They are shown in increasing order of `mu_i exp(progress_i)`, the former above the latter: rarely clicked items go
+//! first so that the user goes on, unless he is ahead. Increasing means alone would never look at good items again; and without the rule
+//! of 0.3 the number of rounds has a heavy tail.
 //!
-//! Reference: none, this is the project's own. Items are classified as by Zhong, Cheung, Tan, ICML 2020, Algorithm 1; one-sided mixtures of
-//! likelihoods are Robbins' (1970). Proven (`docs/cascade-bai.md`): with probability `1 - delta` no answer is ever given that is not right, whatever the
-//! order, with either test. Not proven: that there is one; and how soon.
+//! Reference: none, this is the project's own. Items are classified as by Zhong, Cheung, Tan, ICML 2020, Algorithm 1; one-sided mixtures
+//! of likelihoods are Robbins' (1970). Proven (`docs/cascade-bai.md`): with probability `1 - delta` no answer is ever given that is not
+//! right, whatever the order, with either test. Not proven: that there is one; and how soon.
 //!
 //! Deviations from Algorithm 1, apart from the two that are the point:
 //!
-//! - The boundary of the order by need, `d(x, c) = d(y, c)`, is one of several means between two items that could be meant by the one that is
+//! - The boundary of the order by need, `d(x, c) = d(y, c)`, is one of several means between two items that could be meant by the one
+//!   that is
 //!   hardest to tell from both; another choice changes numbers of rounds and no guarantee.//!
-//! - The tolerance is for accepting only. Items are rejected on evidence that K are better, not that they are so by `epsilon`; it is needed sooner,
+//! - The tolerance is for accepting only. Items are rejected on evidence that K are better, not that they are so by `epsilon`; it is
+//!   needed sooner,
 //!   and is as safe.
 //! - It is not looked after every step but whenever the observations of those in question have grown by one and a 64th, and again
 //!   after somebody was accepted or rejected.
@@ -50,16 +53,16 @@
 //! | `upper_inverse_level`, `lower_inverse_level` | `2 K / delta`, `2 (L - K) / delta` | - | - |
 //! | `boundary` | c of the order | - | clicks per observation |
 //!
-//! Numerics: `upper` and `lower` are rounded outward. The ratio of a pair is not: it is a sum of log-gammas that is right to about `1e-15 N ln N`
-//! nats, some `1e-8` after a million observations, and the probability of a wrong answer is larger by that factor at most. What spares work is compared with room for rounding, so that the choices are those of the version
-//! that compares all pairs. Complexity: a step costs O(L); a look O(L), and O(L^2) at worst in those in which a pair is far enough
-//! apart. Memory: O(L).
+//! Numerics: `upper` and `lower` are rounded outward. The ratio of a pair is not: it is a sum of log-gammas that is right to about `1e-15
+//! N ln N` nats, some `1e-8` after a million observations, and the probability of a wrong answer is larger by that factor at most. What
+//! spares work is compared with room for rounding, so that the choices are those of the version that compares all pairs. Complexity: a
+//! step costs O(L); a look O(L), and O(L^2) at worst in those in which a pair is far enough apart. Memory: O(L).
 //!
 //! # Examples
 //!
-//! Two items, one position. With `delta = 0.1` the level is `ln((10 + 1) / 2) = ln 5.5`. Item 1 is always clicked and item 0 never: after `n`
-//! observations of each `J = B(n + 1/2, 1/2) / pi`, 63/256 for `n = 5`, and the likeliest equal means are 1/2. So item 1 has beaten item 0 as
-//! soon as `J^2 4^n >= 5.5`, with `n = 3`: `(5/16)^2 64 = 6.25`.
+//! Two items, one position. With `delta = 0.1` the level is `ln((10 + 1) / 2) = ln 5.5`. Item 1 is always clicked and item 0 never: after
+//! `n` observations of each `J = B(n + 1/2, 1/2) / pi`, 63/256 for `n = 5`, and the likeliest equal means are 1/2. So item 1 has beaten
+//! item 0 as soon as `J^2 4^n >= 5.5`, with `n = 3`: `(5/16)^2 64 = 6.25`.
 //!
 //! ```
 //! use click_models::{CascadeFeedback, ItemId, ListShape};

@@ -7,16 +7,17 @@
 //! beta = x + ln x,    x = ln(405.5 L t^1.1 / delta).
 //! ```
 //!
-//! The K items of largest mean are the leaders. The end has come when the largest upper bound of the others is below the smallest lower bound of a
-//! leader plus `epsilon`: then the leaders are the answer.
+//! The K items of largest mean are the leaders. The end has come when the largest upper bound of the others is below the smallest lower
+//! bound of a leader plus `epsilon`: then the leaders are the answer.
 //!
-//! Reference: Kaufmann, Kalyanakrishnan, *Information complexity in bandit subset selection*, COLT 2013, KL-LUCB. The level is the one that their
-//! constant belongs to: `405.5 > (e + 1) / (a - 1)^2 + e / (a - 1) + 2 e + 1` for `a = 1.1` makes the failures of the bounds add up to `delta` at
-//! most if the term `ln x` is there (`docs/cascade-bai.md`). Without it, as it is often quoted, there is no proof.
+//! Reference: Kaufmann, Kalyanakrishnan, *Information complexity in bandit subset selection*, COLT 2013, KL-LUCB. The level is the one
+//! that their constant belongs to: `405.5 > (e + 1) / (a - 1)^2 + e / (a - 1) + 2 e + 1` for `a = 1.1` makes the failures of the bounds
+//! add up to `delta` at most if the term `ln x` is there (`docs/cascade-bai.md`). Without it, as it is often quoted, there is no proof.
 //!
 //! Deviations, which are needed because a list is shown and not two arms are pulled:
 //!
-//! - Half of the list's places, rounded up, are for the others of largest upper bound and as many for the leaders of smallest lower bound, the
+//! - Half of the list's places, rounded up, are for the others of largest upper bound and as many for the leaders of smallest lower
+//!   bound, the
 //!   paper's two arms among them; the least observed first, for what is below a click is not observed. With an odd number of positions that is one
 //!   item too many, and the most observed of them is not shown, which may be one of the two. With one position it is the more observed of the two.
 //! - `t` counts rounds, and is rounded up to the next of a sequence that grows by an eighth: so bounds change with the item's own
@@ -29,15 +30,15 @@
 //! | `level` | beta(t, delta) | - | nats |
 //! | `sides` | J(t), then its complement | `n_items` | items |
 //!
-//! Numerics: the bounds are rounded outward. Complexity: O(L) a round, and two solutions for every observed item; O(L) solutions when the level
-//! changes, of which there are O(log t). Memory: O(L).
+//! Numerics: the bounds are rounded outward. Complexity: O(L) a round, and two solutions for every observed item; O(L) solutions when the
+//! level changes, of which there are O(log t). Memory: O(L).
 //!
 //! # Examples
 //!
 //! Two items, one position; item 1 is always clicked and item 0 never. After `n` observations of each `upper_0 = 1 - exp(-beta / n)` and
-//! `lower_1 = exp(-beta / n)`, so `n` has to exceed `beta / ln 2`. With `delta = 0.1` the level of rounds 39 to 43 is
-//! `x + ln x = 15.71` with `x = ln(8110 * 43^1.1) = 13.14`: more than 22 observations of each are needed. That of rounds 44 to 49 is 15.87, and more
-//! than 22.89 are: with 23 of each, after round 46, it is over.
+//! `lower_1 = exp(-beta / n)`, so `n` has to exceed `beta / ln 2`. With `delta = 0.1` the level of rounds 39 to 43 is `x + ln x = 15.71`
+//! with `x = ln(8110 * 43^1.1) = 13.14`: more than 22 observations of each are needed. That of rounds 44 to 49 is 15.87, and more than
+//! 22.89 are: with 23 of each, after round 46, it is over.
 //!
 //! ```
 //! use click_models::{CascadeFeedback, ItemId, ListShape};

@@ -1,7 +1,7 @@
 //! Successive accepts and rejects under cascade feedback: the K most attractive items that a fixed number of rounds can find.
 //!
-//! The items in question are shown, the least observed first, K of them or what there is. After round `ceil(T C_j / C_{L-1})`, for `j` from 1 to
-//! `L - 1`, one is decided: with `k` still to be found and means `m_(1) >= m_(2) >= ..` of the `n = L + 1 - j` items left,
+//! The items in question are shown, the least observed first, K of them or what there is. After round `ceil(T C_j / C_{L-1})`, for `j`
+//! from 1 to `L - 1`, one is decided: with `k` still to be found and means `m_(1) >= m_(2) >= ..` of the `n = L + 1 - j` items left,
 //!
 //! ```text
 //! accept the first if m_(1) - m_(k+1) > m_(k) - m_(n), and reject the last otherwise;
@@ -10,15 +10,17 @@
 //!
 //! So K are accepted, or L - K rejected, when the budget of `T` rounds is spent.
 //!
-//! Reference: none, this is the project's own; fixed budgets are what the `CascadeBAI` paper (Zhong, Cheung, Tan, ICML 2020) leaves open. The decisions
-//! and the shares of the budget are those of SAR for bandits of which one arm is pulled at a time (Bubeck, Wang, Viswanathan, *Multiple
-//! identifications in multi-armed bandits*, ICML 2013): `C_j / C_{L-1}` is the share of all pulls that are made in its first `j` phases. How many
-//! observations a round brings is up to the users, so the rounds are shared out and not the observations. There is no proof of how fast the
-//! probability of an error falls with the budget: that is measured. Measured is also that [`CascadeKl`](crate::CascadeKl), which keeps its
-//! options open until the end, is wrong less often on most instances (`docs/cascade-bai.md`).
+//! Reference: none, this is the project's own; fixed budgets are what the `CascadeBAI` paper (Zhong, Cheung, Tan, ICML 2020) leaves open.
+//! The decisions and the shares of the budget are those of SAR for bandits of which one arm is pulled at a time (Bubeck, Wang,
+//! Viswanathan, *Multiple identifications in multi-armed bandits*, ICML 2013): `C_j / C_{L-1}` is the share of all pulls that are made in
+//! its first `j` phases. How many observations a round brings is up to the users, so the rounds are shared out and not the observations.
+//! There is no proof of how fast the probability of an error falls with the budget: that is measured. Measured is also that
+//! [`CascadeKl`](crate::CascadeKl), which keeps its options open until the end, is wrong less often on most instances
+//! (`docs/cascade-bai.md`).
 //!
-//! Deviations: none from the above. Ties by the order in which items were shown, which is random in the beginning; a tie between accepting and
-//! rejecting is a rejection. An answer that comes in late counts, as a round and in its items if they are still in question.
+//! Deviations: none from the above. Ties by the order in which items were shown, which is random in the beginning; a tie between
+//! accepting and rejecting is a rejection. An answer that comes in late counts, as a round and in its items if they are still in
+//! question.
 //!
 //! | here | above | shape | unit |
 //! |---|---|---|---|
@@ -27,13 +29,14 @@
 //! | `horizon` | T | - | rounds |
 //! | `share` | `C_j` | - | - |
 //!
-//! Numerics: a mean is one division, a gap one subtraction. Complexity: a round costs an observed item O(L) moves of a word at worst, a decision
-//! O(L). Memory: O(L).
+//! Numerics: a mean is one division, a gap one subtraction. Complexity: a round costs an observed item O(L) moves of a word at worst, a
+//! decision O(L). Memory: O(L).
 //!
 //! # Examples
 //!
-//! Three items, one position, six rounds: `C_1 / C_2 = 3/4`, so the first decision is after round 5 and the second after round 6. Item 2 is always
-//! clicked and the others never: the gap of the best is 1 and that of the worst too, which is a tie, so another one is rejected; and then another.
+//! Three items, one position, six rounds: `C_1 / C_2 = 3/4`, so the first decision is after round 5 and the second after round 6. Item 2
+//! is always clicked and the others never: the gap of the best is 1 and that of the worst too, which is a tie, so another one is
+//! rejected; and then another.
 //!
 //! ```
 //! use click_models::{CascadeFeedback, ItemId, ListShape, Ranking};

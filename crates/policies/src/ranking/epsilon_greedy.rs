@@ -1,10 +1,11 @@
 //! Epsilon-greedy: mostly the items clicked most often, sometimes a random list.
 //!
-//! With probability `epsilon` a uniformly random list is shown, otherwise the items with the largest clicks by displays from the top down; an
-//! item that was never shown goes first. Every display counts, whether the user looked or not, so items that stood high are overrated.
+//! With probability `epsilon` a uniformly random list is shown, otherwise the items with the largest clicks by displays from the top
+//! down; an item that was never shown goes first. Every display counts, whether the user looked or not, so items that stood high are
+//! overrated.
 //!
-//! Reference: Sutton, Barto, *Reinforcement Learning*, second edition, section 2.2, for one item; a list is our extension. Deviations: none. Regret
-//! grows linearly, by `epsilon` times that of a random list at least.
+//! Reference: Sutton, Barto, *Reinforcement Learning*, second edition, section 2.2, for one item; a list is our extension. Deviations:
+//! none. Regret grows linearly, by `epsilon` times that of a random list at least.
 //!
 //! | here | reference | shape | unit |
 //! |---|---|---|---|

@@ -8,9 +8,9 @@
 //!
 //! Reference: Lattimore, Kveton, Li, Szepesvari, *`TopRank`: a practical algorithm for online stochastic ranking*, Neural Information
 //! Processing Systems 2018, Algorithm 1 with `delta = 1 / T`. Deviations: none in what is shown; blocks below the list are not worked
-//! out. The paper remembers who beat whom, here the counts say it, which is the same: an item that has beaten another stands in a block above,
-//! and counts change inside blocks only. For the same reason nobody beats each other in a circle. (Damaged counts may say so; then all
-//! who are left make one block.)
+//! out. The paper remembers who beat whom, here the counts say it, which is the same: an item that has beaten another stands in a block
+//! above, and counts change inside blocks only. For the same reason nobody beats each other in a circle. (Damaged counts may say so; then
+//! all who are left make one block.)
 //!
 //! The decision's note is the number of the blocks it was drawn from. Feedback on older blocks is ignored: it says nothing of the new
 //! ones, and ignoring it depends on no click in it.
@@ -25,8 +25,8 @@
 //! | `blocks` | `P_t1`, `P_t2`, .. | - | items |
 //! | `scale` | `3.43 / delta` | - | - |
 //!
-//! Numerics: between two looks at a pair its lead must grow by what is missing at least, so most rounds only count (`due`).
-//! Complexity: O(`n_positions`) draws a round and O(block) additions a click; the blocks are built again when some item beats another for the first
+//! Numerics: between two looks at a pair its lead must grow by what is missing at least, so most rounds only count (`due`). Complexity:
+//! O(`n_positions`) draws a round and O(block) additions a click; the blocks are built again when some item beats another for the first
 //! time, O(`n_items`^2 / 64) for each block shown. Memory: 16 bytes a pair of items.
 //!
 //! # Examples

@@ -1,14 +1,15 @@
 //! UCB-V on an observed prefix (`CascadeUCB-V`): the items of largest mean plus empirical Bernstein radius.
 //!
-//! At round `t` an item with `n` observed displays and mean `mu` has the index `mu + sqrt(2 v E / n) + 3 E / n`, where
-//! `v = mu (1 - mu)` is its empirical variance and `E = zeta ln t` the exploration; an item that was never observed comes first. Where clicks are rare, so is their
-//! variance, and the radius is far below that of UCB1.
+//! At round `t` an item with `n` observed displays and mean `mu` has the index `mu + sqrt(2 v E / n) + 3 E / n`, where `v = mu (1 - mu)`
+//! is its empirical variance and `E = zeta ln t` the exploration; an item that was never observed comes first. Where clicks are rare, so
+//! is their variance, and the radius is far below that of UCB1.
 //!
-//! Reference: Vial, Sanghavi, Shakkottai, Srikant, *Minimax regret for cascading bandits*, Neural Information Processing Systems
-//! 2022; the index is UCB-V, from Audibert, Munos, Szepesvari, *Exploration-exploitation tradeoff using variance estimates in
-//! multi-armed bandits*, TCS 2009. Deviations: `zeta` is 1 unless asked for otherwise. The former's text was not at hand; independent code of it
-//! has `zeta = 2`, `mu + sqrt(4 v ln t / n) + 6 ln t / n`, which has more regret where it was tried (`docs/cascade-and-dcm.md`). An index above 1 is not clipped, as in UCB-V: of two items of which little is known the less known goes first,
-//! where clipping would leave it to chance. Items that were never observed come first.
+//! Reference: Vial, Sanghavi, Shakkottai, Srikant, *Minimax regret for cascading bandits*, Neural Information Processing Systems 2022;
+//! the index is UCB-V, from Audibert, Munos, Szepesvari, *Exploration-exploitation tradeoff using variance estimates in multi-armed
+//! bandits*, TCS 2009. Deviations: `zeta` is 1 unless asked for otherwise. The former's text was not at hand; independent code of it has
+//! `zeta = 2`, `mu + sqrt(4 v ln t / n) + 6 ln t / n`, which has more regret where it was tried (`docs/cascade-and-dcm.md`). An index
+//! above 1 is not clipped, as in UCB-V: of two items of which little is known the less known goes first, where clipping would leave it to
+//! chance. Items that were never observed come first.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|

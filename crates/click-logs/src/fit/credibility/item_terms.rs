@@ -140,8 +140,9 @@ impl Prior {
         if self.is_trusted { self.shape } else { NEXT_TO_NOTHING * self.shape }
     }
 
-    /// What stands for attraction and its square in the variance of clicks: moments of the posterior, or, without trust in the prior, unbiased
-    /// estimates from the item's clicks alone. A sum of `C` independent clicks has `E[C (C - 1)] = a^2 (exposure^2 - sum of n g^2)`.
+    /// What stands for attraction and its square in the variance of clicks: moments of the posterior, or, without trust in the prior,
+    /// unbiased estimates from the item's clicks alone. A sum of `C` independent clicks has `E[C (C - 1)] = a^2 (exposure^2 - sum of n
+    /// g^2)`.
     fn moments(&self, row: &Row) -> (f64, f64) {
         if self.is_trusted {
             let weight = row.clicks + self.shape;

@@ -1,10 +1,12 @@
 //! Any table with a header, one (query, item, position) a line, columns named by the user.
 //!
-//! The delimiter is the first of tab, comma, semicolon and vertical bar under which the header has the columns that are named. A column in quotation marks may hold the delimiter,
-//! and a quotation mark written twice; not the end of a line. Columns that are not named are not looked at. Positions count from 1, or from 0 where the reader is told so.
+//! The delimiter is the first of tab, comma, semicolon and vertical bar under which the header has the columns that are named. A column
+//! in quotation marks may hold the delimiter, and a quotation mark written twice; not the end of a line. Columns that are not named are
+//! not looked at. Positions count from 1, or from 0 where the reader is told so.
 //!
-//! Where a column names sessions, lines that stand together with the same session and query are one list, from its first position down. Where a line of
-//! a list is skipped, the list ends above it, and such lists are counted. What sessions are called is compared from line to line, and neither kept nor shown.
+//! Where a column names sessions, lines that stand together with the same session and query are one list, from its first position down.
+//! Where a line of a list is skipped, the list ends above it, and such lists are counted. What sessions are called is compared from line
+//! to line, and neither kept nor shown.
 
 use super::{Format, Input, Keep, ReadReport, Reader};
 use crate::error::{Error, ErrorKind};

@@ -16,7 +16,8 @@ pub struct FormatRow {
     pub query: &'static str,
     /// Whether it tells sessions apart.
     pub sessions: SessionsOf,
-    /// A log of a few lines, none where a log is not text. Where the user names columns, they are called `query`, `item`, `position` and `click`.
+    /// A log of a few lines, none where a log is not text. Where the user names columns, they are called `query`, `item`, `position` and
+    /// `click`.
     pub example: Option<&'static str>,
     pub(super) variant: &'static str,
     pub(super) making: Making,

@@ -1,7 +1,8 @@
 //! One session a line: what was shown and what of it was clicked.
 //!
-//! Tabs, and a header with the columns `query`, `urls` and `clicked_mask`, in any order, and perhaps `region` and `n_clicks_outside_top10`. `urls`
-//! have commas between them, from 1 to 64 of them, and `clicked_mask` has a 0 or a 1 for each. A query of a region is called `query/region`.
+//! Tabs, and a header with the columns `query`, `urls` and `clicked_mask`, in any order, and perhaps `region` and
+//! `n_clicks_outside_top10`. `urls` have commas between them, from 1 to 64 of them, and `clicked_mask` has a 0 or a 1 for each. A query
+//! of a region is called `query/region`.
 
 use super::yandex::query_of_region;
 use super::{Input, Keep, ReadReport, Reader};

@@ -1,9 +1,9 @@
 //! Yandex Relevance Prediction: queries with ten results, and clicks, in the order of their sessions.
 //!
-//! No header, tabs: `SessionID TimePassed Q QueryID RegionID URL x 10` for a query, `SessionID TimePassed C URL` for a click. Lines of a session
-//! stand together. A click belongs to the last list of its session that shows the URL, to the topmost of its places there; a second
-//! click on the same place adds nothing. Clicks on what no list of the session shows (a second page, a list that was not logged) are
-//! counted as clicks outside. A query is one of a region: it is called `QueryID/RegionID`.
+//! No header, tabs: `SessionID TimePassed Q QueryID RegionID URL x 10` for a query, `SessionID TimePassed C URL` for a click. Lines of a
+//! session stand together. A click belongs to the last list of its session that shows the URL, to the topmost of its places there; a
+//! second click on the same place adds nothing. Clicks on what no list of the session shows (a second page, a list that was not logged)
+//! are counted as clicks outside. A query is one of a region: it is called `QueryID/RegionID`.
 //!
 //! Where a faulty line of a query is skipped, clicks that follow it belong to earlier lists or are outside.
 

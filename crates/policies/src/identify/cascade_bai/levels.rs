@@ -128,8 +128,8 @@ impl CascadeBai {
         let max_lower = self.candidates.iter().map(Candidate::lower).fold(f64::NEG_INFINITY, f64::max);
         let min_upper = self.candidates.iter().map(Candidate::upper).fold(f64::INFINITY, f64::min);
         self.levels = if self.settings.order == ShowOrder::LeastObserved {
-            // The item that has the rank in question later on: its mean is not below that of the k + 1 that are ahead now, and its radius not
-            // below that of the item observed most.
+            // The item that has the rank in question later on: its mean is not below that of the k + 1 that are ahead now, and its radius
+            // not below that of the item observed most.
             let radius = self.radii.radius(self.most_observed);
             let (first_out, last_in) = (self.candidates[n_open].mean, self.candidates[n_open - 1].mean);
             let room_above = first_out + radius - epsilon - max_lower;

@@ -54,8 +54,8 @@ impl Evidence {
 
     /// A mean that the true one exceeds, now or at any other time, with probability `level` at most.
     ///
-    /// The larger the mean to be ruled out, the more of the prior is below it and the higher the level it has to reach: the level of a bound
-    /// is good enough for everything below, and so the next bound is lower.
+    /// The larger the mean to be ruled out, the more of the prior is below it and the higher the level it has to reach: the level of a
+    /// bound is good enough for everything below, and so the next bound is lower.
     pub(super) fn upper(self, inverse_level: f64) -> f64 {
         if self.n() == 0.0 {
             return 1.0;

@@ -1,7 +1,7 @@
 //! Parquet, one (query, item, position) a row, columns named by the user.
 //!
-//! Whole numbers, texts, truth values, and floating-point numbers that are whole (some engines write sums so); no nested columns. Row groups are
-//! read one after another, a few thousand rows at a time, only the columns that are named. Compression with Snappy, gzip, LZ4
+//! Whole numbers, texts, truth values, and floating-point numbers that are whole (some engines write sums so); no nested columns. Row
+//! groups are read one after another, a few thousand rows at a time, only the columns that are named. Compression with Snappy, gzip, LZ4
 //! and Zstandard. A stream has to be read whole first, since what the file holds is said at its end. Sessions are those of
 //! [`Columns::session`].
 //!
