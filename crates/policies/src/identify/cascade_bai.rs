@@ -1,48 +1,49 @@
-//! `CascadeBAI`: the K most attractive items under cascade feedback, with few rounds and a given risk of being wrong; and `BatchRacing`.
+//! `CascadeBAI`: identifies the K most attractive items under cascade feedback with a given risk of error; and `BatchRacing`.
 //!
-//! Every item is in question until it is accepted or rejected. Each step shows the K items in question that have been observed least,
-//! least first. With `n_i` observations of item `i` in question and mean `m_i` its bounds are
+//! An item is undecided until it is accepted or rejected. Each step shows the K undecided items with the fewest observations, the least
+//! observed first. With `n_i` observations and mean `m_i`, the bounds of an undecided item `i` are
 //!
 //! ```text
 //! U_i = m_i + C_i,   L_i = m_i - C_i,   C_i = scale sqrt(ln(log2(2 n_i) / rho) / n_i),   rho = sqrt(delta / (12 L))
 //! ```
 //!
-//! Of the items in question, with `k` still to be found, let `j'` have the k-th largest mean and `j*` the next one. After every step
-//! all `i` with `L_i > U_j* - epsilon` are accepted and all with `U_i < L_j' - epsilon` rejected. The end has come when K items are
-//! accepted, or L - K rejected: then the others are the answer.
+//! Among the undecided items, with `k` still to be found, let `j'` have the k-th largest mean and `j*` the next one. Every step accepts
+//! all `i` with `L_i > U_j* - epsilon` and rejects all `i` with `U_i < L_j' - epsilon`. The policy stops when K items are accepted, or L
+//! - K rejected; in the second case the answer is all other items.
 //!
-//! Reference: Zhong, Cheung, Tan, *Best arm identification for cascading bandits in the fixed confidence setting*, ICML 2020, Algorithm 1;
-//! the orders of [`ShowOrder`] are those of its section 6.1. [`CascadeBai::bat_rac`] is `BatchRacing` with `r = 1` of Jun, Jamieson,
-//! Nowak, Zhu, *Top arm identification in multi-armed bandits with batch arm pulls*, AISTATS 2016, Algorithm 1, with the radius above:
-//! `b` of the least observed items are pulled a step, each pull is observed, and `U_j*` is the (k+1)-th largest `U`, `L_j'` the k-th
-//! largest `L`. It is for users who look at everything they are shown ([`RandomSemiBandit`](click_models::RandomSemiBandit) with lists of
-//! `b` positions and examination 1), whom the paper compares with.
+//! Reference: Zhong, Cheung, Tan, *Best arm identification for cascading bandits in the fixed confidence setting*, ICML 2020, Algorithm
+//! 1. The orders of [`ShowOrder`] are those of its section 6.1. [`CascadeBai::bat_rac`] is `BatchRacing` with `r = 1` of Jun, Jamieson,
+//! Nowak, Zhu, *Top arm identification in multi-armed bandits with batch arm pulls*, AISTATS 2016, Algorithm 1, with the radius above. A
+//! step of `BatchRacing` pulls the `b` least observed items and observes each pull; `U_j*` is the (k+1)-th largest `U`, and `L_j'` the
+//! k-th largest `L`. Its users examine every item of the list ([`RandomSemiBandit`](click_models::RandomSemiBandit) with lists of `b`
+//! positions and examination 1); the paper compares with it.
 //!
-//! Deviations, all where the paper leaves something open or is at odds with itself:
+//! Deviations, all where the paper is incomplete or inconsistent:
 //!
-//! - `rho` has its root everywhere, as section 3 prints and the proof needs (D.4 and D.13 print it without).
-//! - Equal means, and items never observed, rank by a random order that is drawn once a run; among equally often observed items the one
-//!   that was observed longest ago comes first.
-//! - Line 20 outputs the first K items that were accepted; when the loop ends because L - K are rejected there are fewer, and then it is
-//!   everything that was not rejected. Of items accepted in one step the one of largest `L` entered first.
-//! - An item that one step would both accept and reject, which takes an `epsilon` above the width of its interval, is rejected.
-//! - Where fewer than K items are in question the list is filled up with those accepted, in their order, then with those rejected;
-//!   they are not counted. After the end the answer is shown, and nothing is learned.
-//! - The orders of section 6.1 arrange the K least observed items. Its text can also be read as choosing the K by mean or bound; then none
-//!   of them comes to an end, since an item that is just off the list is never looked at again. `docs/errata.md` has numbers.
-//! - Whatever is late or missing: an observation counts when it comes in, if its item is still in question.
-//! - A list that was asked for and has not been answered is *open*, and every item on it counts as observed once more, so that lists
-//!   asked for
-//!   before the first answer show different items until all are open. An answer ends one open display of every item on its list; an item that it
-//!   did not observe loses that turn and comes before those equal to it. A list that is never answered costs its items that turn. If every answer
-//!   comes before the next list is asked for, this is Algorithm 1. Only the choice of lists counts open displays; bounds count observations.
-//!   Open displays are saved.
+//! - `rho` has a square root everywhere, as section 3 prints and the proof needs (D.4 and D.13 print it without).
+//! - Equal means and items without observations rank by a random order, drawn once a run. Among equally often observed items the one
+//!   observed longest ago comes first.
+//! - Line 20 outputs the first K accepted items. If the loop ends because L - K items are rejected, there are fewer; then the answer is
+//!   all items that were not rejected. Of items accepted in one step the one of largest `L` enters first.
+//! - An item that one step would both accept and reject is rejected. This needs an `epsilon` above the width of its interval.
+//! - If fewer than K items are undecided, the list is filled up with accepted items in order of entry, then with rejected ones; their
+//!   observations do not count. After the end the policy shows the answer and does not learn.
+//! - The orders of section 6.1 arrange the K least observed items. The text can also be read as selecting the K items by mean or bound.
+//!   With
+//!   that reading no order stops, since an item just below the list is never observed again. `docs/errata.md` has numbers.
+//! - Late feedback counts on arrival, for items that are still undecided.
+//! - A list is *open* from its request until its feedback. Every item on an open list counts as observed once more, so lists requested
+//!   before
+//!   the first feedback show different items until all items are open. Feedback ends one open display of every item on its list. An
+//!   item that it did not observe loses that turn, and comes before items with equally many turns. A list without feedback costs its items
+//!   that turn. If all feedback arrives before the next request, this is Algorithm 1. Only the choice of lists counts open displays;
+//!   bounds count observations. Open displays are saved.
 //!
-//! The probability of a wrong answer is at most `delta` when observations of an item are independent with its attraction as their mean,
-//! which they are for cascade users and random semi-bandits, and if `scale` is at least 2 (Theorem B.2 with the variance proxy 1/4 of a
-//! click). The paper's algorithm has 4, its experiments probably 2. With `epsilon > 0` that is so only while items are observed about
-//! equally often, as in the order of the least observed: an item of narrow interval that is `j*` itself has `L_i > U_j* - epsilon`
-//! whatever is known of the others (`docs/cascade-bai.md`), and other orders can leave the best unseen.
+//! The probability of a wrong answer is at most `delta` if observations of an item are independent with its attraction as their mean and
+//! `scale` is at least 2 (Theorem B.2 with the variance proxy 1/4 of a click). Cascade users and random semi-bandits satisfy the first
+//! condition. The paper's algorithm has `scale = 4`, its experiments probably 2. With `epsilon > 0` the guarantee holds only while items
+//! are observed about equally often, as in the order of the least observed. Otherwise an item with a narrow interval that is `j*` itself
+//! has `L_i > U_j* - epsilon` for any observations of the others (`docs/cascade-bai.md`), and other orders may not observe the best item.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -53,21 +54,20 @@
 //! | `accepted`, `rejected` | `A_t`, `R_t` in order of entry | at most L | item |
 //! | `scale` | 4, or `4 sigma` in Theorem B.2 | - | - |
 //!
-//! Numerics: means are one division of counts, radii one call of
-//! [`lil_radius_scaled`](confidence::lil_radius_scaled); whether something is accepted depends on these
-//! alone, so that this version and the plain one decide alike to the last bit. What spares work is compared with room for rounding.
+//! Numerics: a mean is one division of counts, a radius one call of [`lil_radius_scaled`](confidence::lil_radius_scaled). Decisions
+//! depend on these alone, so this version and the plain one agree to the last bit. Shortcuts leave room for rounding.
 //!
-//! Complexity: a step costs O(K), amortised. The queue is a ring as long as answers come at once: what was observed moves from its front
-//! to its back by moving where the ring begins. From the first open list on that is not the last one asked for, items are linked in
-//! buckets of equally many turns, and change places in O(1). Eliminations are looked for only when there can be one: levels are put
-//! between the bounds that would have to cross, and every item knows how many observations and clicks it can have before it can pass its
-//! level. The other orders cost a sort of K items more, and keep the items sorted by mean, where one moves past few others a step.
-//! `BatchRacing` in another order looks at all items every step. Memory: O(L).
+//! Complexity: a step costs O(K), amortised. As long as feedback arrives at once the queue is a ring: observed items move from the front
+//! to the back by moving the start of the ring. Once two lists are open at the same time, items are linked in buckets of equally many
+//! turns, and move in O(1). The policy looks for eliminations only when there can be one: levels lie between the bounds that would have
+//! to cross, and every item knows how many observations and clicks it can have before it can pass its level. The other orders cost a sort
+//! of K items more; they keep the items sorted by mean, where an item passes few others a step. `BatchRacing` in another order visits all
+//! items every step. Memory: O(L).
 //!
 //! # Examples
 //!
 //! Two items, one position, `delta = 0.1`: `rho = sqrt(0.1 / 24) = 0.0645`. Item 1 is always clicked and item 0 never. They are shown in
-//! turn, and `4 sqrt(ln(log2(2 n) / rho) / n)` is 0.50015 for `n = 318` and 0.49939 for 319. So they are told apart after 637 steps:
+//! turn, and `4 sqrt(ln(log2(2 n) / rho) / n)` is 0.50015 for `n = 318` and 0.49939 for 319. So the policy stops after 637 steps:
 //!
 //! ```
 //! use click_models::{CascadeFeedback, ItemId, ListShape};
@@ -123,7 +123,7 @@ use std::ops::ControlFlow;
 pub use bat_rac::Pulls;
 pub use show_order::ShowOrder;
 
-/// What the user of the policy has decided.
+/// The settings, which do not change.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
@@ -143,47 +143,47 @@ pub struct CascadeBai {
     settings: Settings,
     radii: Radii,
     has_begun: bool,
-    /// Ties go to the smaller rank.
+    /// Rank of every item; ties go to the smaller rank.
     rank: Vec<u32>,
     items: Vec<Item>,
     standings: Vec<Standing>,
     queue: Queue,
-    /// At least the number of observations of any item in question.
+    /// At least the number of observations of any undecided item.
     most_observed: u64,
     accepted: Vec<ItemId>,
     rejected: Vec<ItemId>,
-    /// Items in question by mean, where the list is not in the order of the queue.
+    /// Undecided items by mean, if the list is not in the order of the queue.
     by_mean: Sorted,
     levels: Levels,
-    /// While items are classified.
+    /// Buffer of the classification.
     candidates: Vec<Candidate>,
-    /// While a list is put in order.
+    /// Buffer of the items of a list while they are put in order.
     list: Vec<Key>,
-    /// While displays end.
+    /// Buffer of items whose displays end without an observation.
     unobserved: Vec<ItemId>,
 }
 
-/// What was counted of an item, and up to where nothing about it has to be looked at.
+/// The counts of an item, and the counts up to which it cannot pass the levels.
 #[derive(Debug, Clone, Copy)]
 struct Item {
     n: u64,
     s: u64,
-    /// Within these counts the item respects the levels.
+    /// With at most these counts the item respects the levels.
     quiet_n: u64,
     quiet_s: u64,
 }
 
-/// Where an item stands.
+/// The state of an item.
 #[derive(Debug, Clone, Copy, Default)]
 struct Standing {
     is_in_question: bool,
-    /// Among the k + 1 items of largest mean when levels were set, and among all others together with the k-th.
+    /// When levels were set: whether it was among the k + 1 items of largest mean, and whether it was the k-th or a later one.
     is_high: bool,
     is_low: bool,
 }
 
 impl CascadeBai {
-    /// `CascadeBAI` that looks for as many items as a list has positions: Algorithm 1 as printed, with `epsilon = 0`.
+    /// `CascadeBAI` that identifies as many items as a list has positions: Algorithm 1 as printed, with `epsilon = 0`.
     pub fn new(shape: ListShape, delta: Delta) -> Self {
         Self::fresh(shape, shape.n_positions(), Rival::OfMean, delta)
     }
@@ -205,19 +205,19 @@ impl CascadeBai {
         })
     }
 
-    /// The same, fresh, with a tolerance: items that are worse than the last of the best by at most `epsilon` will do.
+    /// The policy from the start with a tolerance: the answer may have items that are worse than the K-th best by at most `epsilon`.
     #[must_use]
     pub fn with_epsilon(self, epsilon: NonNegative) -> Self {
         self.with(|settings| settings.epsilon = epsilon)
     }
 
-    /// The same, fresh, with another factor in the place of 4 in the radius.
+    /// The policy from the start with another factor of the radius instead of 4.
     #[must_use]
     pub fn with_radius_scale(self, scale: NonNegative) -> Self {
         self.with(|settings| settings.radius_scale = scale)
     }
 
-    /// The same, fresh, with another order.
+    /// The policy from the start with another order.
     #[must_use]
     pub fn with_order(self, order: ShowOrder) -> Self {
         self.with(|settings| settings.order = order)
@@ -232,22 +232,22 @@ impl CascadeBai {
         Self::assemble(saved)
     }
 
-    /// How often an item has been observed while it was in question; 0 for an unknown one.
+    /// Observations of an item while undecided; 0 for an unknown item.
     pub fn observations(&self, item: ItemId) -> u64 {
         self.items.get(item.index()).map_or(0, |item| item.n)
     }
 
-    /// Observations of all items while they were in question.
+    /// Observations of all items while undecided.
     pub fn total_observations(&self) -> u64 {
         self.items.iter().map(|item| item.n).sum()
     }
 
-    /// Items that have been accepted, in order of entry.
+    /// Accepted items, in order of entry.
     pub fn accepted(&self) -> &[ItemId] {
         &self.accepted
     }
 
-    /// Items that have been rejected, in order of entry.
+    /// Rejected items, in order of entry.
     pub fn rejected(&self) -> &[ItemId] {
         &self.rejected
     }
@@ -265,7 +265,7 @@ impl CascadeBai {
         self.items[item.index()].mean()
     }
 
-    /// Draws the order that breaks ties, before the first step.
+    /// Draws the random order for ties before the first step.
     #[inline]
     fn begin<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         if self.has_begun {
@@ -282,13 +282,13 @@ impl CascadeBai {
         self.sort();
     }
 
-    /// From now on the queue finds every item wherever it stands.
+    /// Switches the queue from a ring to linked items, so that any item can move.
     #[cold]
     fn link(&mut self) {
         self.queue.link(|item| self.items[item.index()].n);
     }
 
-    /// Writes what is known to be best, or taken for it, in order of entry: the items accepted, then those in question.
+    /// Writes accepted items in order of entry, then undecided ones.
     fn copy_answer_to(&self, out: &mut [ItemId]) {
         let (first, rest) = out.split_at_mut(self.accepted.len().min(out.len()));
         first.copy_from_slice(&self.accepted[..first.len()]);
@@ -347,7 +347,7 @@ impl Update<Ranking, PrefixFeedback> for CascadeBai {
 }
 
 impl Recommend<Ranking> for CascadeBai {
-    /// The items accepted so far, and of those in question the ones of largest mean, ties at random.
+    /// The items accepted so far, and the undecided items of largest mean; ties are random.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Ranking) {
         let n_accepted = self.accepted.len().min(self.settings.n_best);
         let list = out.positions_mut(n_accepted + self.queue.len());
@@ -361,7 +361,7 @@ impl Recommend<Ranking> for CascadeBai {
 }
 
 impl Stop for CascadeBai {
-    /// As many items as were to be found, in increasing order.
+    /// The best items, in increasing order.
     type Answer = Vec<ItemId>;
 
     #[inline]

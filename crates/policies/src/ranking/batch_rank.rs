@@ -4,9 +4,9 @@
 //! shows, in random order, the items that it has shown least in its present stage. Stage `l = 0, 1, ..` of a batch ends when each of its
 //! items has been counted `ceil(16 * 4^l ln T)` times. KL bounds with level `ln T + 3 ln ln T` then decide:
 //!
-//! - Suppose that the lower bounds of some `s` items, `s` smaller than the number of positions, exceed the upper bounds of all others. Then
-//!   the batch splits: these items go to its first `s` positions, the others to the rest. The largest such `s` counts. Both batches start at
-//!   stage 0.
+//! - Suppose that the lower bounds of some `s` items, `s` smaller than the number of positions, exceed the upper bounds of all
+//!   others. Then the batch splits: these items go to its first `s` positions, the others to the rest. The largest such `s` counts.
+//!   Both batches start at stage 0.
 //! - Otherwise an item is dropped if at least as many lower bounds as there are positions exceed its upper bound. The next stage starts.
 //!
 //! A display counts if the item was among the least counted ones, so that all items have equal counts at the end. Items that only fill

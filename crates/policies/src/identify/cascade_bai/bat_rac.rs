@@ -1,4 +1,4 @@
-//! `BatchRacing`: [`CascadeBai`] with other lists and other rivals.
+//! `BatchRacing`: [`CascadeBai`] with another list length and other rivals.
 
 use super::CascadeBai;
 use super::classify::Rival;
@@ -6,11 +6,11 @@ use crate::Delta;
 use click_models::ListShape;
 use serde::{Deserialize, Serialize};
 
-/// How many items `BatchRacing` pulls a step.
+/// Number of items that `BatchRacing` pulls in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pulls {
-    /// As many as have to be found: BatRac(K).
+    /// The number of items to find: BatRac(K).
     #[default]
     List,
     /// One: BatRac(1).
@@ -18,7 +18,7 @@ pub enum Pulls {
 }
 
 impl CascadeBai {
-    /// `BatchRacing` that looks for as many items as a list of `shape` has positions; it shows lists of one item if it pulls one.
+    /// `BatchRacing` that identifies as many items as a list of `shape` has positions. With [`Pulls::One`] it shows lists of one item.
     pub fn bat_rac(shape: ListShape, pulls: Pulls, delta: Delta) -> Self {
         let n_shown = match pulls {
             Pulls::List => shape.n_positions(),

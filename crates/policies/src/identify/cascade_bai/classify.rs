@@ -1,20 +1,20 @@
-//! Accepts and rejects items whose bounds have passed those of their rivals.
+//! Classification: accepts and rejects items by comparing their bounds with those of rivals.
 
 use super::CascadeBai;
 use click_models::ItemId;
 use serde::{Deserialize, Serialize};
 
-/// Which bounds an item has to beat.
+/// The bounds that an item has to beat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Rival {
-    /// Those of the items whose means have the ranks in question: `CascadeBAI`.
+    /// The bounds of the items whose means have the ranks k and k + 1: `CascadeBAI`.
     OfMean,
-    /// The bounds that have the ranks in question: `BatchRacing`.
+    /// The bounds that themselves have the ranks k and k + 1: `BatchRacing`.
     OfBound,
 }
 
-/// An item in question while items are classified.
+/// An undecided item during classification.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
     pub(super) mean: f64,
@@ -34,7 +34,7 @@ impl Candidate {
 }
 
 impl CascadeBai {
-    /// Accepts and rejects what the bounds allow, and sets the levels up to which nothing more can happen.
+    /// Accepts and rejects all items that the bounds allow, then sets the levels up to which no further decision is possible.
     #[cold]
     pub(super) fn classify(&mut self) {
         let mut rivals = self.line_up();
@@ -47,8 +47,8 @@ impl CascadeBai {
         self.set_levels(rivals);
     }
 
-    /// Lists the items in question as candidates, the k of largest mean first, then the next one, the k-th in its own place; and gives the
-    /// bounds to beat: the upper one of the best of those below the list, and the lower one of the worst on it.
+    /// Lists the undecided items as candidates: the k of largest mean, the k-th of them last, then the next one, then the others. Returns
+    /// the upper and the lower bound to beat, see [`Rival`].
     fn line_up(&mut self) -> (f64, f64) {
         let Self { candidates, items, rank, queue, settings, radii, .. } = self;
         candidates.clear();
@@ -71,12 +71,12 @@ impl CascadeBai {
             )),
         };
         let first_out = rank_of(n_open, |candidate| candidate.mean);
-        // Leaves the places from the k-th on as they are.
+        // Leaves the candidates from the (k+1)-th on in place.
         let last_in = rank_of(n_open - 1, |candidate| candidate.mean);
         bounds.unwrap_or((first_out.upper(), last_in.lower()))
     }
 
-    /// Whether anything was accepted or rejected.
+    /// Accepts and rejects candidates. Returns whether any was decided.
     fn sort_out(&mut self, (upper_to_beat, lower_to_beat): (f64, f64)) -> bool {
         let epsilon = self.settings.epsilon.get();
         let is_worse = |candidate: &Candidate| candidate.upper() < lower_to_beat - epsilon;

@@ -1,10 +1,10 @@
-//! Counts what users of a list have seen and clicked.
+//! Counting the feedback on a list.
 
 use super::{CascadeBai, Item, ShowOrder};
 use click_models::{Clicks, ItemId, ListShape, Ranking};
 
 impl CascadeBai {
-    /// Counts what was seen of a list, and classifies items if that can have become possible.
+    /// Counts the observations of a list, and classifies items if a decision may have become possible.
     #[inline]
     pub(super) fn learn(&mut self, shown: &Ranking, seen: Clicks) {
         if self.is_done() {
@@ -21,12 +21,12 @@ impl CascadeBai {
         }
     }
 
-    /// Takes in an answer to the list that is next: the ring moves on. For any other, does nothing and gives `false`.
+    /// Counts the feedback on the next list of the ring, and advances the ring. Returns `false` and does nothing for any other list.
     #[inline]
     fn learn_in_turn(&mut self, shown: &[ItemId], n_observed: usize, clicks: u64) -> bool {
         let Some(n_next) = self.queue.n_next(shown) else { return false };
         let (next, fill) = shown.split_at(n_next);
-        // The others have been observed as often or more, so that at the back nobody gets ahead of anybody observed less.
+        // The observed items will have at least as many observations as all others, so they may go to the back.
         let is_in_turn = self.items[next[0].index()].n + 1 >= self.most_observed;
         if !is_in_turn || fill.iter().any(|&item| self.is_in_question(item)) {
             return false;
@@ -55,7 +55,7 @@ impl CascadeBai {
         true
     }
 
-    /// Takes in any answer.
+    /// Counts the feedback on any list.
     fn learn_anyhow(&mut self, shown: &[ItemId], n_observed: usize, clicks: u64) {
         self.link();
         let (observed, unobserved) = shown.split_at(n_observed);
@@ -74,7 +74,7 @@ impl CascadeBai {
         self.watch_all(observed);
     }
 
-    /// Counts an observation of an item in question.
+    /// Counts an observation of an undecided item.
     #[inline]
     fn count(&mut self, id: ItemId, clicked: u64) {
         if self.is_in_question(id) {
@@ -86,7 +86,7 @@ impl CascadeBai {
         }
     }
 
-    /// Looks at those of these items that may have passed the levels.
+    /// Checks which of these items may have passed the levels.
     #[inline]
     pub(super) fn watch_all(&mut self, observed: &[ItemId]) {
         for &id in observed {

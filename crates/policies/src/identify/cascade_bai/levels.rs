@@ -1,4 +1,4 @@
-//! Levels between the bounds: as long as every item respects them, no item can be accepted or rejected.
+//! Levels between the bounds: as long as every undecided item respects them, no item can be accepted or rejected.
 
 use super::classify::{Candidate, Rival};
 use super::show_order::ShowOrder;
@@ -6,20 +6,20 @@ use super::{CascadeBai, Item, Settings, Standing};
 use crate::exact::float;
 use click_models::ItemId;
 
-/// As long as every item in question respects these, nobody is accepted or rejected.
+/// As long as every undecided item respects these levels, no item is accepted or rejected.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Levels {
-    /// No `L` is above.
+    /// No lower bound is above.
     above_lower: f64,
-    /// No `U` is below.
+    /// No upper bound is below.
     below_upper: f64,
-    /// No mean of the k + 1 highest items is below.
+    /// No mean of the k + 1 items of largest mean is below.
     floor: f64,
-    /// No mean of the lowest items, from the k-th on, is above.
+    /// No mean of the items from the k-th on is above.
     ceiling: f64,
-    /// No item has been observed more often.
+    /// No item has more observations.
     n: u64,
-    /// Somebody does not respect them, or nobody may know.
+    /// Whether an item may violate the levels.
     pub(super) are_broken: bool,
 }
 
@@ -33,10 +33,10 @@ impl Levels {
         are_broken: true,
     };
 
-    /// Up to which counts an item respects the levels, whatever its clicks; none if it does not do so now.
+    /// The counts up to which an item respects the levels for any clicks; `None` if it violates them now.
     ///
-    /// After `s` more observations, `c` of them clicked, a mean `m` has fallen by at most `m s / n` and risen by at most
-    /// `(1 - m) c / n`, and the radius `C` has shrunk by at most `C s / (2 n)`, since what stands below its root times `n` grows.
+    /// After `s` more observations, `c` of them clicked, a mean `m` has fallen by at most `m s / n` and risen by at most `(1 - m) c / n`.
+    /// The radius `C` has shrunk by at most `C s / (2 n)`, since its square times `n` grows.
     fn quiet(&self, item: Item, standing: Standing, radius: f64) -> Option<(u64, u64)> {
         let (n, mean) = (float(item.n), item.mean());
         let below_upper_level = self.above_lower - (mean - radius);
@@ -51,7 +51,7 @@ impl Levels {
         if item.n == 0 {
             return Some((0, 0));
         }
-        // Half of the way to the upper level is for the mean, half for the radius. Where nothing can move, 0 / 0 is no bound.
+        // Half of the distance to the upper level is for the mean, half for the radius. If nothing can move, 0 / 0 is no bound.
         let observations = (above_floor / mean)
             .min(above_lower_level / (mean + radius / 2.0))
             .min(below_upper_level / radius);
@@ -61,7 +61,7 @@ impl Levels {
     }
 }
 
-/// The whole part of a number that is not negative; what is too large saturates, and what is no number is 0.
+/// The whole part of a number that is not negative. Large numbers saturate; NaN gives 0.
 fn whole(number: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating")]
     let whole = number as u64;
@@ -69,7 +69,8 @@ fn whole(number: f64) -> u64 {
 }
 
 impl CascadeBai {
-    /// Until some item has been observed so often that two intervals have room beside each other between 0 and 1, nothing happens.
+    /// Sets the first levels: no decision is possible until an item has enough observations that two intervals fit side by side between
+    /// 0 and 1.
     pub(super) fn begin_quietly(&mut self) {
         let needed = 1.0 + self.settings.epsilon.get() + self.slack();
         let overlap = |n: u64| 2.0 * self.radii.radius(n) >= needed;
@@ -92,7 +93,7 @@ impl CascadeBai {
         self.levels.are_broken = self.most_observed > quiet;
     }
 
-    /// Says anew how much can happen to an item before its bounds can pass the levels; `false` if they may have done so.
+    /// Recomputes the counts up to which an item respects the levels; `false` if it may violate them now.
     #[cold]
     pub(super) fn watch(&mut self, id: ItemId) -> bool {
         let (item, standing) = (self.items[id.index()], self.standings[id.index()]);
@@ -104,8 +105,8 @@ impl CascadeBai {
         quiet.is_some()
     }
 
-    /// Whether the bounds that others have to cross are still on their sides of the levels; only where means are kept sorted. Who has
-    /// the bound of a rank has to be looked for.
+    /// Checks whether the bounds to beat still respect the levels; for orders that keep the items sorted by mean. `BatchRacing` always
+    /// classifies, since it would have to search for the bounds.
     pub(super) fn compare_rivals(&mut self) {
         if self.settings.rival == Rival::OfBound {
             self.levels.are_broken = true;
@@ -121,20 +122,20 @@ impl CascadeBai {
         self.levels.are_broken |= !(is_above && is_below);
     }
 
-    /// Puts levels between the bounds that would have to cross, halfway, and lets every item know how far it is from them.
+    /// Sets levels half-way between the bounds that would have to cross, and computes for every item up to which counts it respects them.
     pub(super) fn set_levels(&mut self, (upper_to_beat, lower_to_beat): (f64, f64)) {
         let n_open = self.settings.n_best - self.accepted.len();
         let epsilon = self.settings.epsilon.get() - self.slack();
         let max_lower = self.candidates.iter().map(Candidate::lower).fold(f64::NEG_INFINITY, f64::max);
         let min_upper = self.candidates.iter().map(Candidate::upper).fold(f64::INFINITY, f64::min);
         self.levels = if self.settings.order == ShowOrder::LeastObserved {
-            // The item that has the rank in question later on: its mean is not below that of the k + 1 that are ahead now, and its radius
-            // not below that of the item observed most.
+            // The item at rank k + 1 later has a mean not below those of the k + 1 items that are ahead now, and a radius not below that
+            // of the most observed item.
             let radius = self.radii.radius(self.most_observed);
             let (first_out, last_in) = (self.candidates[n_open].mean, self.candidates[n_open - 1].mean);
             let room_above = first_out + radius - epsilon - max_lower;
             let room_below = min_upper - (last_in - radius - epsilon);
-            // A radius shrinks by at most a share of s / (2 n) in s observations.
+            // In s observations a radius shrinks by at most the share s / (2 n).
             let n = float(self.most_observed) * room_above.min(room_below) / (2.0 * radius);
             Levels {
                 above_lower: max_lower + room_above / 2.0,
@@ -166,7 +167,7 @@ impl CascadeBai {
         }
     }
 
-    /// Rounding that a comparison of sums of means and radii may suffer, with much to spare.
+    /// An upper bound, with a large margin, of the rounding in a comparison of sums of means and radii.
     fn slack(&self) -> f64 {
         1e-12 * (1.0 + self.settings.radius_scale.get() + self.settings.epsilon.get())
     }

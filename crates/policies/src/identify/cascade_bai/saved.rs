@@ -1,4 +1,4 @@
-//! What is saved of a policy, and how it is restored.
+//! The saved state of a policy.
 
 use super::classify::Rival;
 use super::levels::Levels;
@@ -21,7 +21,7 @@ pub(super) struct Saved {
     pub(super) observations: Vec<u64>,
     pub(super) clicks: Vec<u64>,
     pub(super) in_question: Vec<ItemId>,
-    /// Open displays of every item; empty if there is none.
+    /// Open displays of every item; empty if there are none.
     #[serde(default)]
     pub(super) open: Vec<u64>,
     pub(super) accepted: Vec<ItemId>,
@@ -92,7 +92,7 @@ impl From<CascadeBai> for Saved {
 }
 
 impl Clone for CascadeBai {
-    /// As saved and restored: a derived one would leave no room in the lists that grow, and `update` must not allocate.
+    /// Saves and restores: a derived clone would leave no spare capacity in the lists that grow, and `update` must not allocate.
     fn clone(&self) -> Self {
         Self::assemble(self.saved())
     }
@@ -129,7 +129,7 @@ impl TryFrom<Saved> for CascadeBai {
     }
 }
 
-/// Whether every number below `n` is there exactly once.
+/// Whether the numbers are a permutation of those below `n`.
 fn is_permutation(mut numbers: impl Iterator<Item = usize>, n: usize) -> bool {
     let mut is_there = vec![false; n];
     numbers.all(|number| number < n && !std::mem::replace(&mut is_there[number], true))

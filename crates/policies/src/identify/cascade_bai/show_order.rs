@@ -1,4 +1,4 @@
-//! The order in which the items of a list stand.
+//! The order of the items on a list.
 
 use super::super::candidates::fill;
 use super::CascadeBai;
@@ -6,17 +6,17 @@ use super::sorted::Key;
 use click_models::ItemId;
 use serde::{Deserialize, Serialize};
 
-/// The order in which the items that a step shows stand on the list; which they are does not depend on it.
+/// The order of the items on a list; it does not affect which items are shown.
 ///
-/// All but the first are the paper's section 6.1, without a guarantee for the number of steps: an item at the end of the list may wait
-/// for ever for somebody to look at it. An ascending order is the reverse of the descending one.
+/// All orders but the first are from section 6.1 of the paper. They have no guarantee for the number of steps: an item at the end of the
+/// list may never be observed. An ascending order is the reverse of the descending one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShowOrder {
     /// The least observed first: Algorithm 1.
     #[default]
     LeastObserved,
-    /// The smallest empirical mean first, 0 without an observation.
+    /// The smallest empirical mean first; it is 0 without an observation.
     MeanAsc,
     /// The largest empirical mean first.
     MeanDesc,
@@ -31,7 +31,7 @@ pub enum ShowOrder {
 }
 
 impl CascadeBai {
-    /// Works out from the counts who is ahead of whom, where that is kept.
+    /// Sorts the undecided items by mean, if the order needs it.
     pub(super) fn sort(&mut self) {
         if self.settings.order == ShowOrder::LeastObserved {
             return;
@@ -47,7 +47,7 @@ impl CascadeBai {
         Key { score: self.mean(item), rank: self.rank[item.index()], item }
     }
 
-    /// What an item of a list is put in order by, the largest first.
+    /// The sort key of an item on a list, largest first.
     fn key(&mut self, item: ItemId) -> Key {
         use ShowOrder::{LeastObserved, LowerAsc, LowerDesc, MeanAsc, MeanDesc, UpperAsc, UpperDesc};
         let by_mean = self.key_by_mean(item);

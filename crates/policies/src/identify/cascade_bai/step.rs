@@ -6,11 +6,11 @@ use click_models::{Clicks, ItemId, Ranking};
 use rand::Rng;
 
 impl CascadeBai {
-    /// Plays one step with a cascading user who says item by item, from the top of the list, whether it attracts; gives how many were
-    /// looked at, 0 after the end.
+    /// Plays one step with a cascade user. `attracts` says for each item, from the top of the list, whether it attracts. Returns the
+    /// number of examined items; 0 after the end.
     ///
-    /// The same as [`Select::select`], the user's answer, and [`Update::update`], without an answer to write and to read. A simulation
-    /// whose users cost a draw an item then draws only for those that are looked at; `list` is for steps that need one.
+    /// The result is that of [`Select::select`], the user's response, and [`Update::update`], without writing and reading feedback. A
+    /// simulation then draws random numbers for examined items only. `list` is a buffer for steps that need a list.
     ///
     /// ```
     /// use click_models::ListShape;
@@ -61,7 +61,7 @@ impl CascadeBai {
             n = item.n;
         }
         self.queue.advance(observed);
-        // The queue goes from the least observed to the most.
+        // The queue is sorted by observations.
         self.most_observed = self.most_observed.max(n);
         if !is_quiet {
             let mut place = start;

@@ -1,20 +1,20 @@
-//! Items in buckets of equally many turns.
+//! Items in buckets of equally many turns, with moves in O(1).
 
 use super::circles::Circles;
 use click_models::ItemId;
 
-/// Items in buckets of equally many turns, those of the fewest turns first.
+/// Items in buckets of equally many turns, the bucket of the fewest turns first.
 #[derive(Debug)]
 pub(super) struct Buckets {
-    /// Items of a bucket in a circle that begins at its sentinel: `n_items` and the number of the bucket.
+    /// The items of each bucket in a circle. The sentinel of a bucket is the number `n_items` plus the number of the bucket.
     items: Circles,
-    /// Buckets in a circle that begins at [`Buckets::START`].
+    /// The buckets in a circle with the sentinel [`Buckets::START`].
     in_order: Circles,
-    /// Turns of the items of a bucket.
+    /// Turns of the items in each bucket.
     turns: Vec<u64>,
     free: Vec<u32>,
     bucket_of: Vec<u32>,
-    /// Orders the items of a bucket.
+    /// Stamps that grow along each bucket.
     stamps: Vec<i64>,
     first_stamp: i64,
     last_stamp: i64,
@@ -24,7 +24,7 @@ impl Buckets {
     const START: u32 = 0;
 
     pub(super) fn new(n_items: usize) -> Self {
-        // One for each item, one that is filled before another one is empty, and the start.
+        // One bucket per item, one that is filled before another one is empty, and the sentinel.
         let n_buckets = n_items + 2;
         let mut buckets = Self {
             items: Circles::new(n_items + n_buckets),
@@ -52,7 +52,7 @@ impl Buckets {
         number(self.bucket_of.len()) + bucket
     }
 
-    /// Orders all items.
+    /// Sort key: turns, then the order inside the bucket.
     pub(super) fn place(&self, item: ItemId) -> (u64, i64) {
         (self.turns[self.bucket_of[item.index()] as usize], self.stamps[item.index()])
     }
@@ -65,14 +65,14 @@ impl Buckets {
             .map(ItemId::new)
     }
 
-    /// Adds an item that has had at least as many turns as any other.
+    /// Adds an item with at least as many turns as every other item.
     pub(super) fn push(&mut self, item: ItemId, turns: u64) {
         let last = self.in_order.before[Self::START as usize];
         let bucket = self.bucket(last, turns, Self::START);
         self.put_back(item, bucket);
     }
 
-    /// `bucket` if it has this number of turns, or a new one before `next`.
+    /// Returns `bucket` if it has this number of turns, or else a new bucket before `next`.
     pub(super) fn bucket(&mut self, bucket: u32, turns: u64, next: u32) -> u32 {
         if bucket != Self::START && self.turns[bucket as usize] == turns {
             return bucket;
@@ -108,7 +108,7 @@ impl Buckets {
         }
     }
 
-    /// One turn more: behind all that have had as many.
+    /// Adds a turn: the item goes behind all items with as many turns.
     pub(super) fn raise(&mut self, item: ItemId) {
         let bucket = self.bucket_of[item.index()];
         let next = self.in_order.after[bucket as usize];
@@ -117,7 +117,7 @@ impl Buckets {
         self.put_back(item, higher);
     }
 
-    /// One turn less: before all that have had as many.
+    /// Removes a turn: the item goes before all items with as many turns.
     pub(super) fn lower(&mut self, item: ItemId) {
         let bucket = self.bucket_of[item.index()];
         let before = self.in_order.before[bucket as usize];
