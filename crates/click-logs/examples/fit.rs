@@ -12,9 +12,9 @@
 //! cargo run --release -p click-logs --example fit -- speed counts counts.csv
 //! ```
 //!
-//! Formats: `sessions`, `yandex`, `kdd2012`, `obd`, and `counts` (`query,item,position,clicks,impressions`). Three numbers filter: the least impressions of
-//! an item at each of the first 3 positions, the least number of items of a query, the number of queries, the largest first. A single number is
-//! the seed of what is held out, a second one the strength of priors.
+//! Formats: `sessions`, `yandex`, `kdd2012`, `obd`, and `counts` (`query,item,position,clicks,impressions`). Three numbers filter: the
+//! least impressions of an item at each of the first 3 positions, the least number of items of a query, the number of queries, the
+//! largest first. A single number is the seed of what is held out, a second one the strength of priors.
 
 use click_logs::fit::{
     EmOptions, Fit, Method, Model, Options, Scope, compare, fit, identifiability, rank_one_svd, split,

@@ -6,12 +6,12 @@
 //! cargo run --release -p click-logs --example sparse -- ranked 200 0.1 2 4
 //! ```
 //!
-//! Lists of 10 of 14 items, attraction Beta(0.8, 4), 8,000 lists a log; `random`: in random order, `ranked`: by attraction plus normal noise
-//! of this standard deviation. The number after `random` or `ranked` is that of logs; numbers of lists a query may follow. A row for each
-//! of these: mean examination, the largest distance of such a mean from the truth, the share of logs with all positions within .12 of it, the
-//! smallest and the largest coverage of 95% intervals, the smallest and the largest ratio of the typical standard error of a logarithm (root mean
-//! square) to the standard deviation of these logarithms, and the share of logs of which the report says that some position is told by few
-//! comparisons.
+//! Lists of 10 of 14 items, attraction Beta(0.8, 4), 8,000 lists a log; `random`: in random order, `ranked`: by attraction plus normal
+//! noise of this standard deviation. The number after `random` or `ranked` is that of logs; numbers of lists a query may follow. A row
+//! for each of these: mean examination, the largest distance of such a mean from the truth, the share of logs with all positions within
+//! .12 of it, the smallest and the largest coverage of 95% intervals, the smallest and the largest ratio of the typical standard error of
+//! a logarithm (root mean square) to the standard deviation of these logarithms, and the share of logs of which the report says that some
+//! position is told by few comparisons.
 
 use click_logs::fit::{Estimate, Model, Options, Scope, fit, identifiability};
 use click_logs::{Counts, Format, Reader};

@@ -6,7 +6,8 @@
 //! cargo run --release -p click-logs --example speed -- count kdd2012 training.txt
 //! ```
 //!
-//! Formats: `kdd2012`, `yandex`, `sessions`, `obd`, `delimited`, `parquet`. What is generated under a name that ends in `.gz` is compressed.
+//! Formats: `kdd2012`, `yandex`, `sessions`, `obd`, `delimited`, `parquet`. What is generated under a name that ends in `.gz` is
+//! compressed.
 
 use click_logs::generate::{Traffic, kdd2012, yandex};
 use click_logs::{Error, ReadReport, Reader, formats};

@@ -1,8 +1,8 @@
-//! Counting from several threads: what lines say is gathered in batches by query, and a batch is counted at one go.
+//! Counting from several threads: each thread gathers lines in batches by query, and counts a batch at once.
 //!
-//! Tables are cut by a hash of the query, so that all cells of a query are in one, one lock is taken for hundreds of lines, and the table at
-//! hand fits the processor's cache: looking up in one large table would cost several times as much as reading the log. Sums do not depend on the
-//! order in which batches arrive.
+//! Tables are split by a hash of the query. So all cells of a query are in one table, one lock serves hundreds of lines, and the table in
+//! use fits into the processor's cache; look-ups in one large table would cost several times as much as reading the log. Sums do not
+//! depend on the order of batches.
 
 use crate::counts::Counts;
 use crate::error::{Error, ErrorKind};
@@ -27,7 +27,7 @@ const SESSION_WORDS: usize = 2048;
 #[derive(Debug)]
 pub(crate) struct Collector {
     interner: Interner,
-    /// What is fitted to, and what is held out.
+    /// Tables of the data to fit, and of the data held out.
     shards: Vec<Mutex<[Table; 2]>>,
     keep_sessions: bool,
     hold_out: Option<HoldOut>,
@@ -39,7 +39,7 @@ impl Collector {
         Self { interner: Interner::new(), shards, keep_sessions, hold_out }
     }
 
-    /// Where one thread puts what it reads.
+    /// The receiver of one thread.
     pub(crate) fn batches(&self) -> Batches<'_> {
         Batches {
             collector: self,
@@ -49,7 +49,7 @@ impl Collector {
         }
     }
 
-    /// Everything in order.
+    /// Everything, sorted.
     pub(crate) fn finish(self, threads: NonZeroUsize, report: ReadReport) -> Result<Log, Error> {
         let (names, renaming) = self.interner.finish();
         let names = Arc::new(names);
@@ -90,12 +90,12 @@ impl Collector {
     }
 }
 
-/// What one thread has read and not yet counted.
+/// Data that one thread has read and not yet counted.
 #[derive(Debug)]
 pub(crate) struct Batches<'a> {
     collector: &'a Collector,
     shown: Vec<Vec<(Shown, bool)>>,
-    /// Query, held out?, clicks, number of items, items; and so on.
+    /// For each session: query, whether it is held out, clicks, number of items, items.
     sessions: Vec<Vec<u64>>,
     pub(crate) tally: Tally,
 }
@@ -119,7 +119,7 @@ impl Batches<'_> {
         }
     }
 
-    /// Out of the way of lines that are counted whole, of which there are far more.
+    /// Not inlined: most lines are not split by the hold-out.
     #[inline(never)]
     fn count_cut(&mut self, hold_out: HoldOut, shown: &Shown, at: u64) {
         for (part, held_out) in hold_out.at(at).cut(shown).into_iter().zip([false, true]) {
@@ -133,7 +133,7 @@ impl Batches<'_> {
         let mut tables = lock(&self.collector.shards[shard]);
         let mut words = self.sessions[shard].as_slice();
         while let [query, held_out, clicks, n_items, rest @ ..] = words {
-            // The number was written by this thread, and so were as many items.
+            // This thread wrote the number, and the items after it.
             let n_items = usize::try_from(*n_items).unwrap_or(usize::MAX).min(rest.len());
             let (items, rest) = rest.split_at(n_items);
             tables[usize::from(*held_out != 0)].add_sessions(Id(*query), items, *clicks, 1);
@@ -143,7 +143,7 @@ impl Batches<'_> {
         self.sessions[shard].clear();
     }
 
-    /// Counts what is left.
+    /// Counts the rest.
     pub(crate) fn finish(mut self) -> Tally {
         for shard in 0..SHARDS {
             let mut tables = lock(&self.collector.shards[shard]);
@@ -166,7 +166,7 @@ impl Sink for Batches<'_> {
     #[inline]
     fn shown(&mut self, shown: Shown, at: u64) {
         self.tally.shown(&shown);
-        // Nothing shown is nothing known: no cell.
+        // Nothing was shown, so there is no cell.
         if shown.impressions > 0 {
             match self.collector.hold_out {
                 None => self.count(shown, false),

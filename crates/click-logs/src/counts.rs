@@ -1,7 +1,7 @@
-//! Clicks and impressions of every (query, item, position): all that a position-based model needs of a log.
+//! Clicks and impressions of every (query, item, position): the data of a position-based model.
 //!
-//! Queries are in the order of their identifiers, cells in that of (item, position), so that the same log gives the same counts, byte
-//! by byte, whichever thread read which part. Positions count from 0.
+//! Queries are sorted by identifier, cells by (item, position). So the same log gives the same counts, byte by byte, for any assignment of
+//! blocks to threads. Positions count from 0.
 
 use crate::names::{self, Id, Names, Renaming};
 use crate::table::{MAX_COUNT, PackedCell, Table};
@@ -28,7 +28,7 @@ use std::sync::Arc;
 pub struct Counts {
     names: Arc<Names>,
     queries: Vec<QueryEntry>,
-    /// Cells of one query stand side by side.
+    /// The cells of a query are contiguous.
     cells: Vec<Vec<PackedCell>>,
 }
 
@@ -40,20 +40,20 @@ struct QueryEntry {
     end: u32,
 }
 
-/// An item of a query at a position.
+/// Clicks and impressions of an item of a query at a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell {
     /// The item.
     pub item: Id,
-    /// Where it was shown, from 0, below 64.
+    /// The position, from 0 to 63.
     pub position: usize,
-    /// How often it was clicked there; at most `impressions`.
+    /// Clicks; at most `impressions`.
     pub clicks: u64,
-    /// How often it was shown there; at least 1.
+    /// Impressions; at least 1.
     pub impressions: u64,
 }
 
-/// What is known of one query.
+/// The counts of one query.
 #[derive(Debug, Clone, Copy)]
 pub struct QueryCounts<'a> {
     id: Id,
@@ -66,12 +66,12 @@ impl<'a> QueryCounts<'a> {
         self.id
     }
 
-    /// Its cells, by item, then position.
+    /// Its cells, sorted by item, then position.
     pub fn cells(&self) -> impl ExactSizeIterator<Item = Cell> + Clone + use<'a> {
         self.cells.iter().map(unpack)
     }
 
-    /// Its items, in order, each once.
+    /// Its distinct items, in order.
     pub fn items(&self) -> impl Iterator<Item = Id> + Clone + use<'a> {
         self.cells.chunk_by(|a, b| a.item == b.item).map(|cells| Id(cells[0].item))
     }
@@ -86,7 +86,7 @@ impl<'a> QueryCounts<'a> {
         self.cells.iter().map(|cell| cell.clicks.get()).sum()
     }
 
-    /// Positions down to the last that was shown.
+    /// Number of positions: the last position shown, plus 1.
     pub fn n_positions(&self) -> usize {
         self.cells.iter().map(|cell| usize::from(cell.position) + 1).max().unwrap_or(0)
     }
@@ -101,10 +101,10 @@ fn unpack(cell: &PackedCell) -> Cell {
     }
 }
 
-/// Which queries and items are worth a fit. What a filter does not name, it lets pass.
+/// Selects queries and items with enough data for a fit. The default selects everything.
 ///
-/// The PBM paper and the RSF paper keep, of the KDD Cup 2012 log, the queries with at least 5 items that each have at least 1000
-/// impressions at each of the 3 positions, and of these the 8 with the most impressions.
+/// From the KDD Cup 2012 log the PBM paper and the RSF paper select the queries with at least 5 items that each have at least 1000
+/// impressions at each of the 3 positions, and of these the 8 queries with the most impressions.
 ///
 /// # Examples
 ///
@@ -115,20 +115,20 @@ fn unpack(cell: &PackedCell) -> Cell {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// An item is kept if it has at least this number of impressions at every position.
+    /// Keeps an item if it has at least this number of impressions at every position.
     pub min_impressions: u64,
-    /// An item is kept if it has at least this number of impressions in all, at the positions meant.
+    /// Keeps an item if it has at least this number of impressions at all positions together.
     pub min_total_impressions: u64,
-    /// A query is kept if at least this number of its items is.
+    /// Keeps a query if it has at least this number of kept items.
     pub min_items: usize,
-    /// The positions meant, from the top: cells below are dropped. Without it: down to the last position of the log.
+    /// Number of positions, from the top; cells below are dropped. `None`: all positions of the log.
     pub n_positions: Option<usize>,
-    /// At most this number of queries: those with the most impressions in what is kept, the first ones where they have the same.
+    /// Keeps at most this number of queries: those with the most kept impressions; ties go to the first.
     pub top_queries: Option<usize>,
 }
 
 impl Counts {
-    /// What queries and items are called.
+    /// The names of queries and items.
     pub fn names(&self) -> &Names {
         &self.names
     }
@@ -138,7 +138,7 @@ impl Counts {
         self.queries.iter().map(|entry| self.of(entry))
     }
 
-    /// One query.
+    /// The counts of one query.
     pub fn query(&self, id: Id) -> Option<QueryCounts<'_>> {
         let place = self.queries.binary_search_by_key(&id, |entry| entry.id).ok()?;
         Some(self.of(&self.queries[place]))
@@ -154,12 +154,12 @@ impl Counts {
         self.queries.len()
     }
 
-    /// Number of cells that were shown at all.
+    /// Number of cells with impressions.
     pub fn n_cells(&self) -> usize {
         self.cells.iter().map(Vec::len).sum()
     }
 
-    /// Positions down to the last that was shown.
+    /// Number of positions: the last position shown in any query, plus 1.
     pub fn n_positions(&self) -> usize {
         self.queries().map(|query| query.n_positions()).max().unwrap_or(0)
     }
@@ -174,7 +174,7 @@ impl Counts {
         self.queries().map(|query| query.clicks()).sum()
     }
 
-    /// The counts of what passes a filter.
+    /// The counts that pass a filter.
     #[must_use]
     pub fn filtered(&self, filter: &Filter) -> Self {
         let n_positions = filter.n_positions.unwrap_or_else(|| self.n_positions());
@@ -203,7 +203,7 @@ impl Counts {
             kept.push((entry, impressions));
         }
         if let Some(top) = filter.top_queries {
-            // Stable: queries with the same number stay in order.
+            // The sort is stable: queries with equal numbers stay in order.
             kept.sort_by_key(|&(_, impressions)| std::cmp::Reverse(impressions));
             kept.truncate(top);
             kept.sort_unstable_by_key(|(entry, _)| entry.id);
@@ -219,7 +219,7 @@ impl Counts {
         counts
     }
 
-    /// The counts of the cells that pass; the query comes with each.
+    /// The counts of the cells that pass; `keep` gets the query of each cell.
     #[must_use]
     pub fn restricted(&self, mut keep: impl FnMut(Id, &Cell) -> bool) -> Self {
         let mut rest = Self { names: Arc::clone(&self.names), queries: Vec::new(), cells: vec![Vec::new()] };
@@ -240,7 +240,7 @@ impl Counts {
         rest
     }
 
-    /// The counts of two logs, or of two parts of one.
+    /// Merges the counts of two logs, or of two parts of one.
     #[must_use]
     pub fn merged(&self, other: &Self) -> Self {
         let (names, renamings) = names::merge(&self.names, &other.names);
@@ -262,12 +262,13 @@ impl Counts {
         Self::from_tables(Arc::new(names), vec![table])
     }
 
-    /// Writes all cells as CSV that [`Format::counts`](crate::Format::counts) reads: a header, then `query,item,position,clicks,impressions`,
-    /// positions from 1. Names are as they are in the log, whatever a spreadsheet or a terminal makes of them.
+    /// Writes all cells as CSV that [`Format::counts`](crate::Format::counts) reads: a header, then
+    /// `query,item,position,clicks,impressions`, positions from 1. Names are written as in the log, even if a spreadsheet or a terminal
+    /// would interpret them.
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn write_csv(&self, mut out: impl Write) -> io::Result<()> {
         writeln!(out, "query,item,position,clicks,impressions")?;
         for query in self.queries() {
@@ -280,7 +281,7 @@ impl Counts {
         Ok(())
     }
 
-    /// Counts of tables that are in order; every query is in one of them.
+    /// The counts of sorted tables; every query is in one table only.
     pub(crate) fn from_tables(names: Arc<Names>, tables: Vec<Table>) -> Self {
         let mut counts = Self { names, ..Self::default() };
         for (number, table) in (0..).zip(tables) {
@@ -297,7 +298,7 @@ impl Counts {
         counts
     }
 
-    /// The first cell whose impressions may be more than what was counted.
+    /// The first cell whose impressions may have saturated.
     pub(crate) fn overflown(&self) -> Option<(Id, Cell)> {
         let full = |cell: &Cell| cell.impressions == MAX_COUNT;
         self.queries().find_map(|query| query.cells().find(full).map(|cell| (query.id, cell)))
@@ -305,7 +306,7 @@ impl Counts {
 }
 
 impl PartialEq for Counts {
-    /// The same cells under the same names.
+    /// Compares by names, not by identifiers.
     fn eq(&self, other: &Self) -> bool {
         self.n_queries() == other.n_queries()
             && self.queries().zip(other.queries()).all(|(a, b)| {
@@ -323,7 +324,7 @@ fn place(len: usize) -> u32 {
     u32::try_from(len).expect("a table holds fewer than 2^32 cells, 100 GB")
 }
 
-/// A name as CSV has it: in quotation marks where it would be misread.
+/// A name as a field of CSV: in quotation marks if necessary.
 fn quoted(name: Cow<'_, str>) -> Cow<'_, str> {
     if name.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", name.replace('"', "\"\"")).into()

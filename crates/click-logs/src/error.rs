@@ -1,9 +1,9 @@
-//! What can be wrong with a log, and where.
+//! Errors of a log, with their places.
 
 use crate::fault::Fault;
 use std::fmt;
 
-/// Why a log could not be read: what ([`kind`](Error::kind)) and where ([`place`](Error::place)).
+/// Why a log could not be read: the error ([`kind`](Error::kind)) and its place ([`place`](Error::place)).
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct Error(Box<Inner>);
@@ -16,42 +16,42 @@ struct Inner {
     source: Option<std::io::Error>,
 }
 
-/// What is wrong.
+/// The kind of an error.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// A file could not be opened or read.
     Read,
-    /// Compressed data end in the middle, or are damaged.
+    /// Compressed data are truncated or damaged.
     Compression,
-    /// There is no line in the file, or none below its header.
+    /// The file has no line, or none below its header.
     Empty,
-    /// A line is not what the format says.
+    /// A line does not match the format.
     Line(Fault),
-    /// The header is not what the format says, or lacks a column.
+    /// The header does not match the format, or lacks a column.
     Header,
-    /// More lines were skipped than the stated share.
+    /// More lines were skipped than the reader allows.
     TooManySkipped,
-    /// A cell has more impressions than are counted, 2^40 - 1.
+    /// A cell has more impressions than can be counted, 2^40 - 1.
     TooManyImpressions,
-    /// Settings that cannot be: columns, shares, files.
+    /// Invalid settings: columns, shares, files.
     Settings,
-    /// Damaged Parquet, or Parquet that is not read here.
+    /// Parquet that is damaged or not supported.
     Parquet,
 }
 
-/// Where in a log.
+/// A place in a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The file's name, as it was given.
+    /// The name of the file, as given.
     pub file: String,
-    /// 1-based line; in Parquet the row.
+    /// 1-based line; in Parquet the row; 0 for the whole file.
     pub line: u64,
-    /// 1-based column of the line and the format's name for it, where one column is at fault.
+    /// 1-based column of the line and its name in the format, if the fault is in one column.
     pub column: Option<(usize, String)>,
-    /// The text at fault, shortened. Never a column that names users.
+    /// The faulty text, shortened. Never from a column that identifies users.
     pub text: String,
-    /// What is wrong with it.
+    /// Description of the fault.
     pub message: String,
 }
 
@@ -60,7 +60,7 @@ impl Error {
         Self(Box::new(Inner { kind, place, source: None }))
     }
 
-    /// An error of a whole file, or of none.
+    /// An error of a whole file, or of no file.
     pub(crate) fn of(kind: ErrorKind, file: &str, message: impl Into<String>) -> Self {
         let place =
             Place { file: file.into(), line: 0, column: None, text: String::new(), message: message.into() };
@@ -83,12 +83,12 @@ impl Error {
         inner
     }
 
-    /// What is wrong.
+    /// The kind of the error.
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
-    /// Where it is wrong. Line 0: the file as a whole.
+    /// The place of the error. Line 0 means the whole file.
     pub fn place(&self) -> &Place {
         &self.0.place
     }

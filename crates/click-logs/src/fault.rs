@@ -1,9 +1,8 @@
-//! What can be wrong with one line.
+//! Faults of a line.
 
 use std::fmt;
 
-/// What can be wrong with one line. A strict reader stops there, a lenient one skips the line and counts it under its
-/// [`reason`](Fault::reason).
+/// A fault of a line. A strict reader stops at it; a lenient one skips the line and counts it by [`reason`](Fault::reason).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
@@ -19,13 +18,13 @@ pub enum Fault {
         /// Columns of the format.
         expected: usize,
     },
-    /// Nothing between two delimiters, where something belongs.
+    /// An empty field where a value is required.
     Empty,
-    /// Anything but digits where a number belongs.
+    /// A field that is not a number where a number is required.
     NotANumber,
-    /// A number below zero.
+    /// A negative number.
     Negative,
-    /// A number above what can be counted.
+    /// A number that is too large to count.
     TooLarge {
         /// The largest number.
         max: u64,
@@ -37,21 +36,21 @@ pub enum Fault {
     },
     /// Position 0, where positions count from 1.
     PositionZero,
-    /// A position below the end of the list.
+    /// A position beyond the end of the list.
     PositionBeyondDepth {
-        /// The last position of the list, or the last that is read.
+        /// The last position of the list, or the last one supported.
         last: u64,
     },
-    /// The lines of a list do not go from its first position down, one by one.
+    /// The lines of a list do not go through its positions one by one from the first.
     OutOfOrder {
-        /// The position that comes next, as the log counts.
+        /// The expected position, as the log counts.
         next: u64,
     },
-    /// A list of no item or of more than 64.
+    /// A list without items, or with more than 64.
     BadDepth,
-    /// A line of neither kind that the format has.
+    /// A line of an unknown kind.
     UnknownKind,
-    /// Another number of click marks than of items.
+    /// The number of click marks differs from the number of items.
     ListLength {
         /// Marks found.
         found: usize,
@@ -62,14 +61,14 @@ pub enum Fault {
     NotAMark,
     /// A name that is not UTF-8.
     NotUtf8,
-    /// A quotation mark without its partner in the line.
+    /// A quotation mark without its partner on the line.
     UnclosedQuote,
-    /// Names of columns where the format has none.
+    /// Names of columns where the format has no header.
     UnexpectedHeader,
 }
 
 impl Fault {
-    /// The reason under which a skipped line is counted.
+    /// The reason by which skipped lines are counted.
     pub fn reason(self) -> &'static str {
         match self {
             Self::TooFewColumns { .. } => "too few columns",

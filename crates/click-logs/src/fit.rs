@@ -47,6 +47,7 @@
 mod click_through;
 mod compare;
 mod comparison;
+mod connected_columns;
 mod credibility;
 mod difference;
 mod estimate;
@@ -151,8 +152,8 @@ impl Model {
         Self::ALL.into_iter().find(|model| model.name() == name)
     }
 
-    /// The position, and the position of the last click above, that each of `count` parameters of positions is of: [`Fit::positions`] in their order. Only the
-    /// user browsing model has one for every last click above; without one it is none.
+    /// The position, and the position of the last click above, that each of `count` parameters of positions is of: [`Fit::positions`] in
+    /// their order. Only the user browsing model has one for every last click above; without one it is none.
     pub fn places(self, count: usize) -> impl Iterator<Item = (usize, Option<usize>)> {
         let clicks_above = move |position: usize| if self == Self::Ubm { position } else { 0 };
         (0..count)

@@ -1,32 +1,32 @@
-//! Logs of users that are known: what tests fit, since there the truth is at hand, and what speed is measured on.
+//! Generates logs of known users, for tests of fits and for measurements of speed.
 //!
-//! The same seed gives the same bytes on every machine. Columns that no reader looks at are filled with numbers of the usual length.
+//! The same seed gives the same bytes on every machine. Columns that no reader uses have numbers of the usual length.
 
 use click_models::{Action, ClickModel, Feedback, ItemId, ListFeedback, PositionBased, Ranking};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::io::{self, Write};
 
-/// A query, what is shown for it, and who sees it.
+/// A query, its items, and its users.
 #[derive(Debug, Clone)]
 pub struct Traffic<M> {
     /// The query's number in the log.
     pub query: u64,
-    /// The items' numbers in the log, one an item of `users`.
+    /// The numbers of the items, one for each item of `users`.
     pub items: Vec<u64>,
-    /// How often the query is made, beside the others.
+    /// The frequency of the query, relative to the others.
     pub weight: f64,
-    /// How its users click.
+    /// The click model of its users.
     pub users: M,
 }
 
-/// Writes `lines` lines of a KDD Cup 2012 log ([`Format::Kdd2012`](crate::Format::Kdd2012)): the query by weight; the length of the list, the position in it
-/// and the ad uniform; one session in half of the lines, two in a quarter, and so on.
+/// Writes `lines` lines of a KDD Cup 2012 log ([`Format::Kdd2012`](crate::Format::Kdd2012)). The query is drawn by weight; the length of
+/// the list, the position and the ad are uniform. Half of the lines have one session, a quarter two, and so on.
 ///
 /// # Errors
 ///
-/// Those of `out`; [`io::ErrorKind::InvalidInput`] if there is no query, a weight is no positive number, or `items` are not one
-/// for each item of `users`.
+/// Errors of `out`; [`io::ErrorKind::InvalidInput`] if there is no query, a weight is not a positive number, or `items` does not have one
+/// number for each item of `users`.
 ///
 /// # Examples
 ///
@@ -76,12 +76,12 @@ pub fn kdd2012(
     Ok(())
 }
 
-/// Writes `sessions` sessions of a Yandex log ([`Format::Yandex`](crate::Format::Yandex)): one query each, by weight, ten items in random order, a line for
-/// every click. All are of region 1.
+/// Writes `sessions` sessions of a Yandex log ([`Format::Yandex`](crate::Format::Yandex)). Each has one query, drawn by weight, ten items
+/// in random order, and a line for every click. The region is always 1.
 ///
 /// # Errors
 ///
-/// Those of `out`; [`io::ErrorKind::InvalidInput`] as for [`kdd2012`], and if the users do not take lists of ten of the items.
+/// Errors of `out`; [`io::ErrorKind::InvalidInput`] as for [`kdd2012`], and if the users do not take lists of ten of the items.
 pub fn yandex<M>(traffic: &[Traffic<M>], sessions: u64, seed: u64, mut out: impl Write) -> io::Result<()>
 where
     M: ClickModel,
@@ -131,7 +131,7 @@ fn cumulated_weights<M>(traffic: &[Traffic<M>]) -> io::Result<Vec<f64>> {
 fn draw(cumulated: &[f64], rng: &mut impl Rng) -> usize {
     let all = cumulated.last().copied().unwrap_or_default();
     let at = rng.random::<f64>() * all;
-    // Rounding may lead up to the sum itself.
+    // Rounding may reach the sum itself.
     cumulated.partition_point(|&sum| sum <= at).min(cumulated.len() - 1)
 }
 

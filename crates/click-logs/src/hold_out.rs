@@ -1,10 +1,11 @@
-//! What no fit is to see: one session, or one impression, in `one_in`, each drawn for itself.
+//! The part of a log that is held out from fits: one session, or one impression, in `one_in`, each drawn independently.
 //!
-//! The random bits of a draw are a stream of their own, keyed by the seed and by what is drawn: the place of a line or a session in the log, or the
-//! names and the position of a cell. So they depend neither on threads nor on the rest of the log.
+//! Each draw has its own stream of random bits, keyed by the seed and by the object drawn: the place of a line or session in the log, or
+//! names and position of a cell. So draws depend neither on threads nor on the rest of the log.
 //!
-//! Of the impressions of one line or cell a binomial number is held out, clicks and skips apart. Each impression has a uniform number, read bit by
-//! bit until it differs from `1 / one_in`; how many of those that have not differed yet have a 0 next is a number of zeros among fair bits.
+//! From the impressions of a line or cell a binomial number is held out, separately for clicks and skips. Each impression has a uniform
+//! number, read bit by bit until it differs from `1 / one_in`. Of the impressions whose numbers have not differed so far, the number with
+//! a 0 as next bit is a number of zeros among fair bits.
 //!
 //! Reference: Steele, Lea, Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014 (`SplitMix64`). Deviations: none.
 //! Numerics: integers, no rounding. Complexity: O(1) a session, O(impressions / 64) a line or cell.
@@ -13,7 +14,7 @@ use crate::table::Shown;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
 
-/// One observation in `one_in`, drawn with a seed.
+/// Holds out one observation in `one_in`, drawn with a seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HoldOut {
     one_in: u64,
@@ -21,18 +22,18 @@ pub(crate) struct HoldOut {
 }
 
 impl HoldOut {
-    /// `one_in` is 2 or more.
+    /// `one_in` is at least 2.
     pub(crate) fn new(one_in: u64, seed: u64) -> Self {
         Self { one_in, key: finalised(seed) }
     }
 
-    /// For the line or the session at this place in the log.
+    /// Draws for the line or session at this place in the log.
     #[inline]
     pub(crate) fn at(self, place: u64) -> Draws {
         self.draws(self.key ^ place)
     }
 
-    /// For the cell of this query, item and position.
+    /// Draws for the cell of this query, item and position.
     pub(crate) fn of_cell(self, query: &str, item: &str, position: u8) -> Draws {
         let key = [query, item].into_iter().fold(self.key, |key, name| absorb(key, name.as_bytes()));
         self.draws(key ^ u64::from(position))
@@ -44,7 +45,7 @@ impl HoldOut {
     }
 }
 
-/// The draws of one line, session or cell.
+/// The draws of a line, session or cell.
 #[derive(Debug)]
 pub(crate) struct Draws {
     one_in: u64,
@@ -58,7 +59,7 @@ impl Draws {
         self.binomial(1) == 1
     }
 
-    /// What is left of impressions, and what is held out.
+    /// Splits impressions into the number kept and the number held out.
     #[inline]
     pub(crate) fn cut(mut self, shown: &Shown) -> [Shown; 2] {
         let clicks = self.binomial(shown.clicks);
@@ -67,18 +68,18 @@ impl Draws {
         [rest, (clicks, impressions)].map(|(clicks, impressions)| Shown { clicks, impressions, ..*shown })
     }
 
-    /// How many of `trials` are held out.
+    /// The number of `trials` that are held out.
     #[inline]
     fn binomial(&mut self, trials: u64) -> u64 {
         let mut below = 0;
         let mut equal = trials;
-        // What is left of 1 / one_in behind the digits read, in units of (the last digit's) 1 / one_in.
+        // The remainder of 1 / one_in after the digits read, in units of 1 / one_in at the last digit.
         let mut remainder = 1;
         while equal > 0 && remainder > 0 {
             let zeros = self.zeros(equal);
             let missing = self.one_in - remainder;
             if remainder >= missing {
-                // The next digit is 1: those with a 0 are below.
+                // The next digit is 1: numbers with a 0 are below.
                 remainder -= missing;
                 below += zeros;
                 equal -= zeros;
@@ -90,7 +91,7 @@ impl Draws {
         below
     }
 
-    /// Zeros among this number of fair bits.
+    /// The number of zeros among this number of fair bits.
     #[inline]
     fn zeros(&mut self, n_bits: u64) -> u64 {
         let words = (0..n_bits / 64).map(|_| u64::from(self.bits.next_u64().count_zeros())).sum::<u64>();
@@ -107,7 +108,7 @@ fn finalised(word: u64) -> u64 {
     SplitMix64::seed_from_u64(word).next_u64()
 }
 
-/// The key, and the bytes and how many they are.
+/// Hashes the key, the bytes and their number.
 fn absorb(key: u64, bytes: &[u8]) -> u64 {
     bytes.chunks(8).fold(finalised(key ^ bytes.len() as u64), |key, chunk| {
         let mut word = [0; 8];
@@ -116,7 +117,7 @@ fn absorb(key: u64, bytes: &[u8]) -> u64 {
     })
 }
 
-/// Checks reject draws that are right with a probability below 1e-6 each: sums of thousands of events, within six standard deviations.
+/// Checks that reject correct draws with probability below 1e-6 each: sums of thousands of events, within six standard deviations.
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,7 +127,7 @@ mod tests {
     const SHARES: [u64; 4] = [2, 4, 10, 20];
     const LINES: [u64; 10] = [1, 7, 12, 18, 32, 33, 64, 75, 100, 257];
 
-    /// What this library once held out: a product folded, with the seed in one factor and the place in the other.
+    /// An earlier, wrong version of this library: a folded product, with the seed in one factor and the place in the other.
     fn folded(one_in: u64, seed: u64, place: u64) -> bool {
         mix(place, seed ^ MIX_B).is_multiple_of(one_in)
     }
@@ -135,7 +136,7 @@ mod tests {
         HoldOut::new(one_in, seed).at(place).takes_one()
     }
 
-    /// Draws for `N` lines of this length, 64 a word.
+    /// Draws for `N` lines of this length, 64 per word.
     fn lines(takes: fn(u64, u64, u64) -> bool, one_in: u64, seed: u64, len: u64) -> Vec<u64> {
         let bit = |line: u64| u64::from(takes(one_in, seed, line * len)) << (line % 64);
         (0..N / 64).map(|word| (word * 64..(word + 1) * 64).map(bit).sum()).collect()
@@ -145,7 +146,7 @@ mod tests {
         f64::from(words.map(u64::count_ones).sum::<u32>())
     }
 
-    /// Standard deviations from what independent draws have: how many are taken, and how many pairs `lag` lines apart.
+    /// Deviations from independent draws, in standard deviations: of the number taken, and of the pairs taken `lag` lines apart.
     fn deviations(draws: &[u64], one_in: u64, lag: usize) -> [f64; 2] {
         let (n, p) = (N as f64, 1.0 / one_in as f64);
         let alone = (count(draws.iter().copied()) - n * p) / (n * p * (1.0 - p)).sqrt();
@@ -154,7 +155,7 @@ mod tests {
             if lag.is_multiple_of(64) { this } else { this >> (lag % 64) | next << (64 - lag % 64) }
         };
         let pairs = count((0..draws.len()).map(|word| draws[word] & later(word)));
-        // Pairs that share a draw are both taken with probability p^3.
+        // Two pairs that share a draw are both taken with probability p^3.
         let variance = p * p * (1.0 - p * p) + 2.0 * (p * p * p - p * p * p * p);
         let n = n - lag as f64;
         [alone, (pairs - n * p * p) / (n * variance).sqrt()]
@@ -172,7 +173,7 @@ mod tests {
             for len in LINES {
                 let found = largest(takes, one_in, len);
                 assert!(found < 6.0, "one in {one_in}, lines of {len} bytes: {found}");
-                // Neighbours depend on each other by a tenth of their covariance: 25 standard deviations and more at one in 20.
+                // The covariance of neighbours is a tenth: 25 standard deviations and more at one in 20.
                 let found = largest(folded, one_in, len);
                 assert!(len == 1 || found > 6.0, "one in {one_in}, lines of {len} bytes: {found}");
             }
@@ -198,12 +199,12 @@ mod tests {
         }
     }
 
-    /// How far the variance of what is held out of 100 impressions is from the binomial one, in standard deviations.
+    /// Deviation of the variance of the number held out of 100 impressions from the binomial variance, in standard deviations.
     fn excess(one_in: u64, held_out: impl Fn(u64) -> u64) -> f64 {
         let (cells, p) = (20_000, 1.0 / one_in as f64);
         let squares: f64 = (0..cells).map(|cell| (held_out(cell) as f64 - 100.0 * p).powi(2)).sum();
         let variance = 100.0 * p * (1.0 - p);
-        // The fourth central moment of a binomial number, less the square of the variance.
+        // The fourth central moment of a binomial number, minus the square of the variance.
         let of_squares = variance * (1.0 + 3.0 * (100.0 - 2.0) * p * (1.0 - p)) - variance * variance;
         (squares - cells as f64 * variance) / (cells as f64 * of_squares).sqrt()
     }
@@ -227,7 +228,7 @@ mod tests {
                 cuts[usize::from(cell % 2 == 0)][1].impressions
             });
             assert!(found.abs() < 6.0, "one in {one_in}: {found}");
-            // What this library once held out of a cell of counts.
+            // The earlier, wrong version's draws for a cell of counts.
             let found = excess(one_in, |cell| {
                 let key = mix(mix(3, cell), MIX_B);
                 (0..100).filter(|impression| mix(key ^ impression, MIX_B).is_multiple_of(one_in)).count()
@@ -237,7 +238,7 @@ mod tests {
         }
     }
 
-    /// Every number from 0 to 5 as often as the binomial distribution has it, and odd shares and long lines on average.
+    /// Every number from 0 to 5 is as frequent as the binomial distribution requires; odd shares and long lines are right on average.
     #[test]
     fn numbers_held_out_are_binomial() {
         let draws = 200_000;

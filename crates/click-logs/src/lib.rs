@@ -26,7 +26,7 @@ pub use read::{Columns, Delimited, Format, Input, Reader, formats};
 pub use read_report::{ReadReport, Skipped};
 pub use session::{ListSessions, Pattern, QuerySessions, Sessions};
 
-/// The page on logs that stand in a warehouse, whose code is tested.
+/// Tests the code of the page on logs in a data warehouse.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/at-scale.md")]
 struct AtScale;

@@ -1,23 +1,23 @@
-//! What a log says, once it has been read.
+//! The content of a log after reading.
 
 use crate::counts::Counts;
 use crate::read_report::ReadReport;
 use crate::session::Sessions;
 
-/// What a log says.
+/// The content of a log after reading.
 #[derive(Debug, Clone)]
 pub struct Log {
     /// Clicks and impressions of every (query, item, position).
     pub counts: Counts,
-    /// The sessions, if the format has them and [`Reader::keep_sessions`](crate::Reader::keep_sessions) was asked for.
+    /// The sessions, if the format has them and [`Reader::keep_sessions`](crate::Reader::keep_sessions) was called.
     pub sessions: Sessions,
-    /// What [`Reader::hold_out`](crate::Reader::hold_out) asked to keep apart.
+    /// The part that [`Reader::hold_out`](crate::Reader::hold_out) holds out.
     pub held_out: Option<HeldOut>,
-    /// How much was read and what was skipped.
+    /// Counts of what was read and what was skipped.
     pub report: ReadReport,
 }
 
-/// A part of a log that no fit is to see. Its identifiers are those of the rest.
+/// A part of a log that is held out from fits. Its identifiers are those of the rest.
 #[derive(Debug, Clone)]
 pub struct HeldOut {
     /// As [`Log::counts`].

@@ -1,9 +1,9 @@
-//! What queries and items are called in a log, and the numbers they are counted under.
+//! Names of queries and items in a log, and their identifiers.
 //!
-//! A name that is a decimal number below 2^63, written as such numbers are (no sign, no leading zero), is that number. Any other name is
-//! text: while a log is read, texts are numbered from 2^63 on as they are met, by all threads, and are told apart letter by letter.
-//! Once the log has been read, they are numbered in their order. So identifiers order as names do: numbers first, by
-//! size, then texts, letter by letter; and nothing depends on which thread read which part of the log.
+//! A name that is a decimal number below 2^63, written without sign and leading zeros, is its own identifier. Any other name is text.
+//! While a log is read, all threads number new texts from 2^63 on; texts are compared byte by byte. After reading, texts are numbered in
+//! their order. So identifiers sort as names do: numbers first, by size, then texts, byte by byte. Identifiers do not depend on which
+//! thread read which part of the log.
 
 use crate::fault::Fault;
 use hashbrown::HashTable;
@@ -13,12 +13,12 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The highest bit tells texts from numbers.
+/// The highest bit distinguishes texts from numbers.
 const TEXT: u64 = 1 << 63;
-/// Tables in which texts are kept, each with a lock of its own.
+/// Number of tables of texts, each with its own lock.
 const SHARDS: usize = 64;
 
-/// A query or an item of a log; [`Names`] says what the log calls it.
+/// The identifier of a query or an item; [`Names`] has its name.
 ///
 /// # Examples
 ///
@@ -36,17 +36,17 @@ const SHARDS: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(pub(crate) u64);
 
-/// What the identifiers of a log are called there.
+/// The names of a log's identifiers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Names {
-    /// In order; the identifier of a text is 2^63 and its place here.
+    /// Texts in order; the identifier of a text is 2^63 plus its index.
     texts: Vec<Box<str>>,
 }
 
 impl Names {
-    /// What the log calls this query or item.
+    /// The name of this query or item.
     ///
-    /// An identifier of another log may be nothing here, and is then called `?`.
+    /// An identifier of another log may be unknown here; its name is then `?`.
     pub fn name(&self, id: Id) -> Cow<'_, str> {
         if id.0 < TEXT {
             return id.0.to_string().into();
@@ -55,7 +55,7 @@ impl Names {
         self.texts.get(place).map_or("?", |text| text).into()
     }
 
-    /// The query or item of this name, as far as the name is known; numbers always are.
+    /// The query or item with this name. `None` for an unknown text; numbers are always known.
     pub fn find(&self, name: &str) -> Option<Id> {
         if let Some(number) = plain_number(name.as_bytes()) {
             return Some(Id(number));
@@ -65,7 +65,7 @@ impl Names {
     }
 }
 
-/// The number that this is the one way of writing, if it is below 2^63.
+/// The number whose decimal form this text is, if it is below 2^63.
 pub(crate) fn plain_number(text: &[u8]) -> Option<u64> {
     let &[first, ref rest @ ..] = text else { return None };
     if text.len() > 19 || (first == b'0' && !rest.is_empty()) {
@@ -83,7 +83,7 @@ pub(crate) fn plain_number(text: &[u8]) -> Option<u64> {
     (number < TEXT).then_some(number)
 }
 
-/// A hash of texts with a key of its own, random, so that no log can be made whose names all have the same. No result depends on it.
+/// A hash of texts with a random key, so that no log can be constructed whose names collide. No result depends on it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextHash {
     key: u64,
@@ -105,7 +105,7 @@ impl TextHash {
         mix(hash, self.key)
     }
 
-    /// What stands for the name where names are not kept. Two of a million texts stand for each other with a probability of 5e-8.
+    /// The identifier of a name if names are not kept. Two of a million texts share one with probability 5e-8.
     pub(crate) fn id(self, name: &[u8]) -> Result<Id, Fault> {
         match plain_number(name) {
             Some(number) => Ok(Id(number)),
@@ -119,14 +119,14 @@ fn check_text(name: &[u8]) -> Result<&str, Fault> {
     if text.is_empty() { Err(Fault::Empty) } else { Ok(text) }
 }
 
-/// Names met so far, from all threads that read.
+/// The names found so far, by all threads.
 #[derive(Debug)]
 pub(crate) struct Interner {
     hash: TextHash,
     shards: Vec<Mutex<Texts>>,
 }
 
-/// Texts with their hashes, as they were met, and a table that finds them.
+/// Texts with their hashes, in order of arrival, and a table that finds them.
 #[derive(Debug, Default)]
 struct Texts {
     places: HashTable<u32>,
@@ -138,7 +138,7 @@ impl Interner {
         Self { hash: TextHash::new(), shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
     }
 
-    /// The identifier of a name while the log is read.
+    /// The identifier of a name during reading.
     pub(crate) fn id(&self, name: &[u8]) -> Result<Id, Fault> {
         if let Some(number) = plain_number(name) {
             return Ok(Id(number));
@@ -149,7 +149,7 @@ impl Interner {
     fn text(&self, name: &[u8]) -> Result<Id, Fault> {
         let text = check_text(name)?;
         let hash = self.hash.of(name);
-        // Tables use the lowest and the highest bits.
+        // The hash table uses the lowest and the highest bits.
         let number = (hash >> 32) as usize % SHARDS;
         let mut shard = lock(&self.shards[number]);
         let Texts { places, texts } = &mut *shard;
@@ -170,7 +170,7 @@ impl Interner {
         Ok(Id(TEXT + u64::from(place) * SHARDS as u64 + number as u64))
     }
 
-    /// All names in order, and what the identifiers handed out while reading are from now on.
+    /// All names in order, and the renaming from identifiers during reading to final ones.
     pub(crate) fn finish(self) -> (Names, Renaming) {
         let mut texts = Vec::new();
         let mut renaming = Vec::with_capacity(SHARDS);
@@ -187,12 +187,12 @@ impl Interner {
     }
 }
 
-/// From the number of a text to its number in the order of all; texts were dealt to several lists in turn.
+/// Renaming from the number of a text during reading to its number in order; texts were distributed to several lists in turn.
 #[derive(Debug)]
 pub(crate) struct Renaming(Vec<Vec<u64>>);
 
 impl Renaming {
-    /// Everything keeps its name.
+    /// Renames nothing.
     pub(crate) fn none() -> Self {
         Self(Vec::new())
     }
@@ -211,7 +211,7 @@ impl Renaming {
     }
 }
 
-/// Names of two logs made names of one: all texts, and the renaming for each of the two.
+/// Merges the names of two logs: all texts, and a renaming for each log.
 pub(crate) fn merge(a: &Names, b: &Names) -> (Names, [Renaming; 2]) {
     let mut places: BTreeMap<&str, u64> =
         a.texts.iter().chain(&b.texts).map(|text| (text.as_ref(), 0)).collect();
@@ -224,16 +224,16 @@ pub(crate) fn merge(a: &Names, b: &Names) -> (Names, [Renaming; 2]) {
     (Names { texts: places.into_keys().map(Into::into).collect() }, renamings)
 }
 
-/// What another thread left behind when it panicked is as good as ever: nobody panics in the middle of a change.
+/// Locks a table, even if another thread panicked while holding the lock: no thread panics in the middle of a change.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Odd constants of no structure (binary digits of pi and of the square root of 2).
+/// Odd constants without structure (binary digits of pi and of the square root of 2).
 const MIX_A: u64 = 0x243f_6a88_85a3_08d3;
 pub(crate) const MIX_B: u64 = 0xb504_f333_f9de_6485;
 
-/// The two halves of a product, folded: every bit of the result depends on every bit of both.
+/// Multiplies, and folds the two halves of the product: every bit of the result depends on every bit of both.
 #[inline]
 pub(crate) fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ MIX_A) * u128::from(b ^ MIX_B.rotate_left(32));
@@ -246,7 +246,7 @@ pub(crate) fn mix(a: u64, b: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Of a million names two share one of 2^63 hashes with a probability of 5e-8.
+    /// Two of a million names share one of 2^63 hashes with probability 5e-8.
     #[test]
     fn names_do_not_share_hashes() {
         let hash = TextHash { key: 1 };

@@ -1,11 +1,11 @@
-//! `parameters.json`: what the fits of a log say, as a file for other programs, to be written and read.
+//! `parameters.json`: the fits of a log as a file for other programs, written and read.
 //!
-//! Queries and items have the names of the log, positions count from 1 as in logs. What is not known is left out or `null`: in a fit without priors the
-//! attraction of an item without an impression is [`f64::NAN`] here and `null` in the file; the upper end of an interval that has none is infinite here and
-//! `null` in the file.
+//! Queries and items have the names of the log; positions count from 1 as in logs. Unknown values are left out or `null`. In a fit without
+//! priors, the attraction of an item without impressions is [`f64::NAN`] here and `null` in the file. The upper end of an unbounded
+//! interval is infinite here and `null` in the file.
 //!
-//! [`Parameters::new`] collects what fits say, [`Parameters::to_json`] gives the file's bytes, [`Parameters::read`] checks a file that anybody may have written:
-//! what it refuses, [`ReadError`] says with line and column, or with the field.
+//! [`Parameters::new`] collects fits, [`Parameters::to_json`] returns the file's bytes, and [`Parameters::read`] reads a file and checks it
+//! completely. [`ReadError`] reports the line and column, or the field, of a fault.
 //!
 //! # Examples
 //!
@@ -42,67 +42,67 @@ use serde::{Deserialize, Serialize};
 
 /// The version of the file.
 const SCHEMA: u64 = 1;
-/// Fewer impressions of an item, or clicks at a position, are listed as few.
+/// Items with fewer impressions, and positions with fewer clicks, are listed as having few.
 pub const FEW: u64 = 20;
 
-/// What the file holds.
+/// The content of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
     /// The version of the file, 1.
     pub schema: u64,
-    /// What was read.
+    /// Counts of what was read.
     pub log: LogRecord,
-    /// What of it was fitted.
+    /// Size of the data that were fitted.
     pub fitted: FittedRecord,
-    /// Which queries share the parameters of positions.
+    /// Whether queries share the parameters of positions.
     pub scope: Scope,
     /// The confidence level of intervals.
     pub level: f64,
     /// The models that were fitted.
     pub models: Vec<ModelRecord>,
-    /// What the counts cannot tell of a position-based model: a report for every query, or one for all.
+    /// What the counts cannot identify in a position-based model: one report per query, or one for all.
     pub identifiability: Vec<IdentifiabilityRecord>,
-    /// How nearly the click-through rates of every query are of rank one.
+    /// How close the click-through rates of every query are to rank one.
     pub rank_one: Vec<RankOneRecord>,
 }
 
-/// What was read: [`ReadReport`](crate::ReadReport).
+/// Counts of what was read: [`ReadReport`](crate::ReadReport).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogRecord {
     /// Files.
     pub files: usize,
-    /// Lines, those that were skipped too.
+    /// Lines, with skipped lines.
     pub lines: u64,
     /// Bytes, decompressed.
     pub bytes: u64,
     /// Sessions.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub sessions: u64,
-    /// Those that lost lines.
+    /// Sessions that lost lines.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub sessions_at_fault: u64,
-    /// Those whose list shows an item more than once.
+    /// Sessions whose list shows an item more than once.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub sessions_with_repeats: u64,
     /// Impressions.
     pub impressions: u64,
     /// Clicks.
     pub clicks: u64,
-    /// Clicks on what no list shows.
+    /// Clicks on items that no list shows.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub clicks_outside: u64,
-    /// Clicks above the impressions of their line, which are not counted.
+    /// Clicks above the impressions of their lines; not counted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub clicks_clipped: u64,
     /// Queries.
     pub queries: usize,
-    /// Lines that were skipped.
+    /// Skipped lines.
     pub skipped: Vec<SkippedRecord>,
 }
 
-/// Lines that were skipped for one reason.
+/// The lines skipped for one reason.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SkippedRecord {
@@ -114,17 +114,17 @@ pub struct SkippedRecord {
     pub impressions: u64,
     /// Their clicks, as far as they can be read.
     pub clicks: u64,
-    /// The first of them, and where it stands.
+    /// The first of these lines, with its place.
     pub first: String,
 }
 
-/// What passed the filter.
+/// Size of the data that passed the filter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FittedRecord {
     /// Queries.
     pub queries: usize,
-    /// (query, item, position).
+    /// Cells: (query, item, position).
     pub cells: usize,
     /// Positions.
     pub positions: usize,
@@ -138,83 +138,83 @@ pub struct FittedRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelRecord {
-    /// Which model.
+    /// The model.
     pub model: Model,
-    /// What holds for all queries.
+    /// Parameters of all queries.
     pub site: SiteRecord,
-    /// Every query.
+    /// Parameters of each query.
     pub queries: Vec<QueryRecord>,
 }
 
-/// What holds for queries and items that no one has seen.
+/// Parameters of all queries, which also apply to unseen queries and items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SiteRecord {
-    /// Attraction of an item of which nothing is known.
+    /// Attraction of an unseen item.
     #[serde(deserialize_with = "null::nan")]
     pub typical: f64,
-    /// By position: an item that no one has seen is taken for `typical` times this.
+    /// By position: an unseen item has `typical` times this factor as its attraction.
     #[serde(default, deserialize_with = "null::nans", skip_serializing_if = "<[f64]>::is_empty")]
     pub lift: Vec<f64>,
     /// Pseudo-impressions of every item's prior.
     pub prior: f64,
-    /// Simplified DBN: satisfaction of an item that no one has seen.
+    /// Simplified DBN: satisfaction of an unseen item.
     #[serde(default, deserialize_with = "null::some_nan", skip_serializing_if = "Option::is_none")]
     pub typical_satisfaction: Option<f64>,
-    /// Cascade: the click-through rate below the first click of a session, where the model has none.
+    /// Cascade: the click-through rate below the first click of a session; the model itself allows no such click.
     #[serde(default, deserialize_with = "null::some_nan", skip_serializing_if = "Option::is_none")]
     pub below_first_click: Option<f64>,
-    /// Parameters of positions of all queries together.
+    /// Parameters of positions, for all queries together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<PositionRecord>,
-    /// How the fit ended where all queries were fitted together.
+    /// Convergence of the fit of all queries together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub convergence: Option<ConvergenceRecord>,
 }
 
-/// What a model says of a query.
+/// Parameters of a query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueryRecord {
     /// Its name.
     pub query: String,
-    /// Attraction of an item of which nothing is known, at the first position.
+    /// Attraction of an unseen item at the first position.
     #[serde(deserialize_with = "null::nan")]
     pub typical: f64,
     /// Its items.
     pub items: Vec<ItemRecord>,
-    /// Parameters of positions where the query has its own.
+    /// Parameters of positions, if the query has its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<PositionRecord>,
-    /// How the fit ended where the query was fitted alone.
+    /// Convergence of the query's own fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub convergence: Option<ConvergenceRecord>,
 }
 
-/// What a model says of an item of a query.
+/// Parameters of an item of a query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ItemRecord {
     /// Its name.
     pub item: String,
-    /// How probably an examined impression is clicked.
+    /// Probability of a click on an examined impression.
     pub attraction: EstimateRecord,
-    /// Simplified DBN: how probably a user leaves satisfied after a click.
+    /// Simplified DBN: probability of leaving satisfied after a click.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub satisfaction: Option<EstimateRecord>,
-    /// Clicks that the model makes use of.
+    /// Clicks used by the model.
     pub clicks: u64,
-    /// Impressions that the model makes use of.
+    /// Impressions used by the model.
     pub impressions: u64,
 }
 
-/// A parameter of a position: examination, or in the DCM the probability to leave after a click.
+/// A parameter of a position: examination; in the DCM the probability of leaving after a click.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PositionRecord {
     /// The position, from 1.
     pub position: usize,
-    /// User browsing: the position of the last click above; 0 for none.
+    /// User browsing: the position of the last click above; 0 if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_click: Option<usize>,
     /// Its value.
@@ -240,29 +240,29 @@ pub struct EstimateRecord {
     pub upper: Option<f64>,
 }
 
-/// How a maximisation ended.
+/// Convergence of a maximisation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConvergenceRecord {
-    /// Whether it met its criterion.
+    /// Whether it converged.
     pub converged: bool,
-    /// Steps.
+    /// Number of steps.
     pub iterations: usize,
-    /// The log-likelihood there.
+    /// The log-likelihood at the end.
     #[serde(deserialize_with = "null::nan")]
     pub log_likelihood: f64,
 }
 
-/// What counts cannot tell of a position-based model: [`Identifiability`](crate::fit::Identifiability).
+/// What the counts cannot identify in a position-based model: [`Identifiability`](crate::fit::Identifiability).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IdentifiabilityRecord {
-    /// Of which query; of all without.
+    /// The query; absent for all queries together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
-    /// Whether the counts fix every ratio.
+    /// Whether the counts identify every ratio.
     pub identified: bool,
-    /// Parts that no item connects.
+    /// Parts of the log that no item connects.
     pub components: Vec<ComponentRecord>,
     /// Items that were never clicked.
     pub never_clicked: Vec<PairRecord>,
@@ -272,13 +272,13 @@ pub struct IdentifiabilityRecord {
     pub few_impressions: Vec<PairRecord>,
     /// Positions with fewer clicks than `few`.
     pub few_clicks: Vec<PositionClicksRecord>,
-    /// Positions that fewer clicks than `few` compare with the first.
+    /// Positions that are compared with the first by fewer clicks than `few`.
     pub few_comparisons: Vec<ComparisonsRecord>,
-    /// How many are few.
+    /// The limit of these lists.
     pub few: u64,
 }
 
-/// Positions and items that are connected.
+/// Connected positions and items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ComponentRecord {
@@ -298,32 +298,32 @@ pub struct PairRecord {
     pub query: String,
     /// The item.
     pub item: String,
-    /// How often it was shown, where that is the matter.
+    /// Number of impressions, if it matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impressions: Option<u64>,
 }
 
-/// How many clicks a position has.
+/// Number of clicks at a position.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PositionClicksRecord {
     /// The position, from 1.
     pub position: usize,
-    /// Its clicks.
+    /// Number of clicks.
     pub clicks: u64,
 }
 
-/// How many clicks compare the examination of a position with that of the first.
+/// Number of clicks that compare the examination of a position with that of the first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ComparisonsRecord {
     /// The position, from 1.
     pub position: usize,
-    /// The clicks.
+    /// Number of clicks.
     pub clicks: f64,
 }
 
-/// How nearly the click-through rates of a query are of rank one: [`RankOneSvd`](crate::fit::RankOneSvd).
+/// How close the click-through rates of a query are to rank one: [`RankOneSvd`](crate::fit::RankOneSvd).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RankOneRecord {
@@ -331,25 +331,25 @@ pub struct RankOneRecord {
     pub query: String,
     /// Items that were shown at every position.
     pub items: usize,
-    /// The largest first.
+    /// Singular values, largest first.
     pub singular_values: Vec<f64>,
-    /// Of the first in the sum of all.
+    /// Share of the first one in their sum.
     pub share: f64,
-    /// Of its square in the sum of squares.
+    /// Share of its square in the sum of squares.
     pub share_of_squares: f64,
 }
 
 impl Parameters {
-    /// What was fitted of a model.
+    /// The fit of a model.
     pub fn model(&self, model: Model) -> Option<&ModelRecord> {
         self.models.iter().find(|record| record.model == model)
     }
 
-    /// The file's content.
+    /// The content of the file.
     ///
     /// # Errors
     ///
-    /// None, unless the serialiser fails.
+    /// Only errors of the serialiser.
     pub fn to_json(&self) -> Result<Vec<u8>, serde_json::Error> {
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');

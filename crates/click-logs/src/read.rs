@@ -1,8 +1,8 @@
-//! Reading logs: files in order, in blocks of whole lines, by as many threads as there are cores.
+//! Reading logs: files in order, in blocks of whole lines, on all cores.
 //!
-//! A block is read (and decompressed) by one thread at a time and parsed by the one that read it, so that what is held in memory does not
-//! grow with the file. Lines end with LF or CR LF, and a byte order mark at the beginning of a file is taken off. Compressed files (gzip, several members too) are told by their first bytes. What is counted, what is reported and
-//! which error comes first do not depend on the number of threads.
+//! A thread reads and decompresses a block and then parses it; one thread reads at a time. So memory does not grow with the file. Lines end
+//! with LF or CR LF. A byte order mark at the start of a file is removed. Compressed files (gzip, also with several members) are recognised
+//! by their first bytes. Counts, reports, and which error comes first do not depend on the number of threads.
 
 mod fields;
 pub mod formats;
@@ -36,7 +36,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// # Examples
 ///
-/// Two lines of the KDD Cup 2012 log, one of them shown 3 times and clicked twice:
+/// Two lines of the KDD Cup 2012 log. The first ad was shown 3 times and clicked twice:
 ///
 /// ```
 /// use click_logs::{Format, Reader};
@@ -45,7 +45,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// let log = Reader::new(Format::Kdd2012).read("training.txt", log.as_bytes())?;
 /// assert_eq!((log.counts.n_cells(), log.counts.clicks(), log.counts.impressions()), (2, 2, 4));
 ///
-/// // A position that the list does not have.
+/// // A position beyond the end of the list.
 /// let wrong = "0\t1\t17\t901\t4\t2\t3\t55\t6\t7\t8\t9\n";
 /// let error = Reader::new(Format::Kdd2012).read("training.txt", wrong.as_bytes()).unwrap_err();
 /// assert_eq!(
@@ -58,7 +58,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Reader {
     format: Format,
     meaning: Meaning,
-    /// The largest share of lines that may be skipped; strict without it.
+    /// The largest share of lines that may be skipped; `None` for a strict reader.
     max_skipped: Option<f64>,
     threads: NonZeroUsize,
     block_bytes: usize,
@@ -66,7 +66,7 @@ pub struct Reader {
     hold_out: Option<HoldOut>,
 }
 
-/// What gets the lines that the threads read.
+/// Where threads put what they parse.
 trait Keep: Sync {
     type Sink<'a>: Sink
     where
@@ -87,7 +87,7 @@ impl Keep for Collector {
     }
 }
 
-/// Keeps nothing.
+/// Keeps nothing: for reading that only reports.
 struct Nothing(TextHash);
 
 impl Keep for Nothing {
@@ -103,7 +103,7 @@ impl Keep for Nothing {
 }
 
 impl Reader {
-    /// A strict reader: the first line at fault is an error. Counts only, on all cores.
+    /// A strict reader: the first faulty line is an error. Keeps counts only, and uses all cores.
     pub fn new(format: Format) -> Self {
         Self {
             format,
@@ -116,13 +116,13 @@ impl Reader {
         }
     }
 
-    /// Skips lines at fault and counts them by reason; an error if more than this share of all lines was skipped, or of their impressions or
-    /// clicks, as far as these can be read of a line at fault. Damaged
-    /// compression, an empty log and a wrong header stay errors, and so does what cannot be read.
+    /// Skips faulty lines and counts them by reason. Fails if more than the share `max_share` of all lines was skipped, or of their
+    /// impressions or clicks, as far as these can be read from faulty lines. Damaged compression, an empty log, a wrong header and
+    /// unreadable files remain errors.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Settings`] for a share outside 0 to 1.
+    /// [`ErrorKind::Settings`] if the share is not between 0 and 1.
     pub fn lenient(self, max_share: f64) -> Result<Self, Error> {
         if !(0.0..=1.0).contains(&max_share) {
             let message = format!("{max_share} is no share of lines: expected a number from 0 to 1");
@@ -131,14 +131,15 @@ impl Reader {
         Ok(Self { max_skipped: Some(max_share), ..self })
     }
 
-    /// Counts as many clicks as impressions where a line has more clicks, instead of taking it for a fault; the report says how many lines and clicks
-    /// that were.
+    /// If a line has more clicks than impressions, counts as many clicks as impressions instead of reporting a fault. The report has the
+    /// number of such lines and clicks.
     #[must_use]
     pub fn clip_clicks(self) -> Self {
         Self { meaning: Meaning { clip_clicks: true, ..self.meaning }, ..self }
     }
 
-    /// Positions of a table ([`Format::Delimited`] or Parquet) count from 0. The other formats say what they count from, and are read as before.
+    /// Lets the positions of a table ([`Format::Delimited`] or Parquet) count from 0. Other formats define their first position; this
+    /// setting does not affect them.
     #[must_use]
     pub fn positions_from_zero(self) -> Self {
         Self { meaning: Meaning { first_position: 0, ..self.meaning }, ..self }
@@ -156,17 +157,17 @@ impl Reader {
         Self { block_bytes: block_bytes.get().min(source::MAX_BLOCK), ..self }
     }
 
-    /// Also keeps the sessions, in memory: the lists that were shown and their clicks.
+    /// Also keeps the sessions in memory: the lists that were shown and their clicks.
     #[must_use]
     pub fn keep_sessions(self) -> Self {
         Self { keep_sessions: true, ..self }
     }
 
-    /// Keeps one session (one impression, where lines are no sessions) in `one_in` apart, drawn by its place in the log and `seed`.
+    /// Holds out one of `one_in` sessions (impressions, if lines are no sessions) at random, by its place in the log and `seed`.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Settings`] below 2: nothing would be left.
+    /// [`ErrorKind::Settings`] if `one_in` is below 2: nothing would be left.
     pub fn hold_out(self, one_in: u64, seed: u64) -> Result<Self, Error> {
         if one_in < 2 {
             let message = format!("one in {one_in} held out leaves nothing: expected 2 or more");
@@ -179,8 +180,8 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// The first one in the order of files and lines: what cannot be read, what a strict reader stops at, what a lenient one does
-    /// not skip.
+    /// The first error in the order of files and lines: an unreadable file, a fault of a line (strict reader), or too many skipped lines
+    /// (lenient reader).
     pub fn read_files<P: AsRef<Path>>(&self, files: &[P]) -> Result<Log, Error> {
         let inputs = files.iter().map(|path| Input::file(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
         self.read_inputs(inputs)
@@ -197,7 +198,7 @@ impl Reader {
         collector.finish(self.threads, report)
     }
 
-    /// Reads one stream; `name` is what errors call it.
+    /// Reads one stream; errors call it `name`.
     ///
     /// # Errors
     ///
@@ -206,7 +207,7 @@ impl Reader {
         self.read_inputs(vec![Input::stream(name, stream)])
     }
 
-    /// Looks through files as [`read_files`](Self::read_files) does, and keeps nothing but the report.
+    /// Reads files as [`read_files`](Self::read_files) does, and keeps only the report.
     ///
     /// # Errors
     ///
@@ -239,7 +240,7 @@ impl Reader {
         progress.finish(source.totals(), self.max_skipped)
     }
 
-    /// What each thread does: blocks, until there are no more or something was wrong.
+    /// The work of each thread: parses blocks until none is left or an error occurred.
     fn work<F: LineFormat, K: Keep>(
         &self,
         format: &F,
@@ -269,7 +270,7 @@ impl Reader {
         lock(progress).absorb(mine, &tally);
     }
 
-    /// Parses a block, up to its first fault if the reader is strict; says whether to go on.
+    /// Parses a block; a strict reader stops at the first fault. Returns whether to go on.
     fn parse<F: LineFormat, S: Sink>(
         &self,
         format: &F,
@@ -282,7 +283,7 @@ impl Reader {
         let mut start = 0;
         let mut number = block.first_line;
         while start < bytes.len() {
-            // The last line of a file may end with the file.
+            // The last line of a file may have no line end.
             let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |len| start + len);
             let line = &bytes[start..end];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -324,7 +325,7 @@ fn place_of<F: LineFormat>(format: &F, block: &Block<F::Layout>, line: u64, faul
     }
 }
 
-/// Whether every column begins as a word does; a line of data has numbers.
+/// Whether every column begins like a word; a line of data has numbers.
 fn looks_like_a_header(line: &[u8]) -> bool {
     line.split(|&byte| byte == b'\t' || byte == b',').all(|column| {
         column.first().is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'#' | b'"'))

@@ -1,58 +1,58 @@
-//! How much was read and what was skipped.
+//! Counts of what was read and what was skipped.
 
 use crate::error::Place;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How much was read and what was skipped. The same for any number of threads.
+/// Counts of what was read and what was skipped. They do not depend on the number of threads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadReport {
-    /// Files read.
+    /// Number of files.
     pub files: usize,
-    /// Lines, headers apart; skipped ones too. In Parquet: rows.
+    /// Lines without headers, with skipped lines. In Parquet: rows.
     pub lines: u64,
-    /// Bytes of them, decompressed.
+    /// Decompressed bytes.
     pub bytes: u64,
-    /// Sessions, where the format has them.
+    /// Sessions, if the format has them.
     pub sessions: u64,
-    /// Those of which a lenient reader skipped lines: the list ends above the first of them.
+    /// Sessions that lost lines to a lenient reader: their lists end above the first skipped line.
     pub sessions_at_fault: u64,
-    /// Those whose list shows an item more than once: every place counts.
+    /// Sessions whose list shows an item more than once; every display counts.
     pub sessions_with_repeats: u64,
-    /// Items shown, in all lines.
+    /// Impressions of items.
     pub impressions: u64,
-    /// Clicks on them.
+    /// Clicks on these impressions.
     pub clicks: u64,
-    /// Clicks on what was on no list; not counted elsewhere.
+    /// Clicks on items that no list shows; not counted elsewhere.
     pub clicks_outside: u64,
-    /// Lines with more clicks than impressions, where these are clipped.
+    /// Lines with more clicks than impressions, if the reader clips clicks.
     pub lines_clipped: u64,
-    /// The clicks that those lines have above their impressions; not counted elsewhere.
+    /// Clicks of those lines above their impressions; not counted elsewhere.
     pub clicks_clipped: u64,
-    /// Files without a line, which a lenient reader passes over.
+    /// Files without lines, which a lenient reader accepts.
     pub empty_files: u64,
-    /// Byte order marks that were taken off.
+    /// Byte order marks that were removed.
     pub byte_order_marks: u64,
     /// Lines that a lenient reader skipped, by [`Fault::reason`](crate::Fault::reason).
     pub skipped: BTreeMap<&'static str, Skipped>,
 }
 
-/// Lines that were skipped for one reason.
+/// The lines skipped for one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
-    /// How many.
+    /// Number of lines.
     pub lines: u64,
-    /// Clicks that they have, as far as these can be read.
+    /// Their clicks, as far as they can be read.
     pub clicks: u64,
-    /// Impressions that they have, as far as these can be read.
+    /// Their impressions, as far as they can be read.
     pub impressions: u64,
-    /// The first of them.
+    /// The first of these lines.
     pub first: Place,
 }
 
 impl ReadReport {
-    /// Lines skipped for whatever reason.
+    /// Lines skipped for any reason.
     pub fn n_skipped(&self) -> u64 {
         self.skipped.values().map(|skipped| skipped.lines).sum()
     }
@@ -105,7 +105,7 @@ impl fmt::Display for ReadReport {
     }
 }
 
-/// One line, two lines.
+/// A number with its noun: "1 line", "2 lines".
 fn some(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -1,6 +1,6 @@
-//! Sessions: which items were shown in which order, and which of them were clicked; sessions that are alike are counted together.
+//! Sessions: lists in the order shown, with their clicks; equal sessions are counted together.
 //!
-//! A cascade model asks where the first click was, a dependent click model where the last one was: counts of cells do not tell.
+//! A cascade model needs the first click of a session, a dependent click model the last one. Counts of cells do not have them.
 
 use crate::names::{Id, Names};
 use crate::table::Table;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 ///
 /// # Examples
 ///
-/// Two of three sessions are alike:
+/// Two of three sessions are equal:
 ///
 /// ```
 /// use click_logs::{Format, Reader};
@@ -37,7 +37,7 @@ pub struct Sessions {
 #[derive(Debug, Clone, Copy)]
 struct QueryEntry {
     id: Id,
-    /// Where its lists begin and end.
+    /// Range of its lists.
     lists: (usize, usize),
 }
 
@@ -50,9 +50,9 @@ struct ListEntry {
 /// Sessions with the same list and the same clicks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pattern {
-    /// The positions clicked, on the whole list.
+    /// The clicked positions of the list.
     pub clicks: Clicks,
-    /// How many sessions; at least 1.
+    /// Number of sessions; at least 1.
     pub sessions: u64,
 }
 
@@ -85,26 +85,26 @@ impl<'a> QuerySessions<'a> {
         })
     }
 
-    /// How many sessions.
+    /// Number of sessions.
     pub fn n_sessions(&self) -> u64 {
         self.lists().flat_map(|list| list.patterns).map(|pattern| pattern.sessions).sum()
     }
 }
 
 impl<'a> ListSessions<'a> {
-    /// What was shown, from the top; from 1 to 64 items. A log may show an item twice.
+    /// The items, from the top; 1 to 64. A log may show an item twice.
     pub fn items(&self) -> &'a [Id] {
         self.items
     }
 
-    /// What was clicked, by the bits of the clicks.
+    /// The patterns of clicks, sorted by their bits.
     pub fn patterns(&self) -> &'a [Pattern] {
         self.patterns
     }
 }
 
 impl Sessions {
-    /// What queries and items are called; the identifiers are those of the counts of the same log.
+    /// The names of queries and items; identifiers are those of the counts of the same log.
     pub fn names(&self) -> &Names {
         &self.names
     }
@@ -114,18 +114,18 @@ impl Sessions {
         self.queries.iter().map(|&entry| QuerySessions { sessions: self, entry })
     }
 
-    /// One query.
+    /// The sessions of one query.
     pub fn query(&self, id: Id) -> Option<QuerySessions<'_>> {
         let place = self.queries.binary_search_by_key(&id, |entry| entry.id).ok()?;
         Some(QuerySessions { sessions: self, entry: self.queries[place] })
     }
 
-    /// Whether there is none: none in the log, none asked for, or a format that has none.
+    /// Whether there are no sessions: the log or the format has none, or the reader does not keep them.
     pub fn is_empty(&self) -> bool {
         self.queries.is_empty()
     }
 
-    /// How many sessions.
+    /// Number of sessions.
     pub fn n_sessions(&self) -> u64 {
         self.patterns.iter().map(|pattern| pattern.sessions).sum()
     }
@@ -147,7 +147,7 @@ impl Sessions {
         self.queries.push(QueryEntry { id: query, lists: (self.lists.len(), self.lists.len()) });
     }
 
-    /// One list more for the query opened last.
+    /// Adds a list to the query opened last.
     fn push(&mut self, items: impl Iterator<Item = Id>, patterns: impl Iterator<Item = Pattern>) {
         let (first_item, first_pattern) = (self.items.len(), self.patterns.len());
         self.items.extend(items);
@@ -161,9 +161,9 @@ impl Sessions {
         }
     }
 
-    /// Sessions of tables that are in order; every query is in one of them.
+    /// The sessions of sorted tables; every query is in one table only.
     pub(crate) fn from_tables(names: Arc<Names>, tables: &mut [Table]) -> Self {
-        // (query, table, list): queries in order, and then lists by their items.
+        // (query, table, list): sorted by query, then by the items of the list.
         let mut order: Vec<(Id, usize, usize)> = Vec::new();
         for (number, table) in tables.iter_mut().enumerate() {
             table.patterns.sort_unstable_by_key(|pattern| (pattern.list, pattern.clicks));
@@ -204,7 +204,7 @@ impl Sessions {
 }
 
 impl PartialEq for Sessions {
-    /// The same sessions under the same names.
+    /// Compares by names, not by identifiers.
     fn eq(&self, other: &Self) -> bool {
         let names = |sessions: &Self, items: &[Id]| -> Vec<String> {
             items.iter().map(|&item| sessions.names.name(item).into_owned()).collect()

@@ -1,10 +1,10 @@
-//! Where a parser puts what lines say: to be counted, or only to be added up.
+//! The receiver of parsed lines: either counts them, or only sums up the report.
 
 use crate::fault::Fault;
 use crate::names::{Id, TextHash};
 use crate::table::Shown;
 
-/// What a parser tells of a line.
+/// Receives the content of lines from a parser.
 pub(crate) trait Sink {
     /// The identifier of a name.
     fn id(&mut self, name: &[u8]) -> Result<Id, Fault>;
@@ -12,15 +12,15 @@ pub(crate) trait Sink {
     fn shown(&mut self, shown: Shown, at: u64);
     /// A list was shown, 64 items at most; bit `l` of `clicks` is position `l`.
     fn session(&mut self, query: Id, items: &[Id], clicks: u64, at: u64);
-    /// Of the session that was told last, lines are skipped.
+    /// Lines of the session reported last were skipped.
     fn session_at_fault(&mut self);
-    /// Clicks on what is on no list.
+    /// Clicks on items that no list shows.
     fn clicks_outside(&mut self, clicks: u64);
-    /// A line had this number of clicks more than impressions; they are not counted.
+    /// A line had this number of clicks above its impressions; they are not counted.
     fn clicks_clipped(&mut self, clicks: u64);
 }
 
-/// What one thread adds up while it reads.
+/// The sums of one thread.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Tally {
     pub(crate) sessions: u64,
@@ -54,7 +54,7 @@ impl Tally {
         self.clicks_clipped = self.clicks_clipped.saturating_add(clicks);
     }
 
-    /// What another thread added up.
+    /// Adds the sums of another thread.
     pub(crate) fn absorb(&mut self, other: &Self) {
         self.sessions += other.sessions;
         self.sessions_at_fault += other.sessions_at_fault;
@@ -71,7 +71,7 @@ impl Tally {
     }
 }
 
-/// For those who only look through: adds up, and keeps no names.
+/// Sums up the report only, and keeps no names.
 #[derive(Debug)]
 pub(crate) struct LookThrough {
     pub(crate) names: TextHash,

@@ -1,12 +1,12 @@
-//! Tables that grow while a log is read: cells, and sessions that are alike counted together.
+//! Tables that grow while a log is read: cells, and sessions, of which equal ones are counted together.
 //!
-//! Entries stand in plain vectors, and a hash table finds them by number; its order is nowhere seen, since everything is sorted
-//! at the end. A cell takes 24 bytes, and about 9 in the hash table.
+//! Entries are in vectors, and a hash table finds their index. The order of the hash table has no effect, since everything is sorted at
+//! the end. A cell takes 24 bytes, and about 9 in the hash table.
 
 use crate::names::{Id, MIX_B, Renaming, mix};
 use hashbrown::HashTable;
 
-/// Clicks and impressions of a line and of a cell stay below this.
+/// Clicks and impressions of a line and of a cell are below this number.
 pub(crate) const MAX_COUNT: u64 = (1 << 40) - 1;
 
 /// A count below 2^40, in five bytes.
@@ -20,7 +20,7 @@ impl Count40 {
         u64::from_le_bytes([a, b, c, d, e, 0, 0, 0])
     }
 
-    /// Adds, and stays at the largest count rather than pass it: whether it was reached does not depend on the order.
+    /// Adds, and saturates at the largest count. Whether a sum saturates does not depend on the order.
     #[inline]
     pub(crate) fn add(&mut self, more: u64) {
         let [a, b, c, d, e, ..] = self.get().saturating_add(more).min(MAX_COUNT).to_le_bytes();
@@ -32,14 +32,14 @@ impl Count40 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PackedCell {
     pub(crate) item: u64,
-    /// Place of the query in its table.
+    /// Index of the query in its table.
     pub(crate) query: u32,
     pub(crate) clicks: Count40,
     pub(crate) impressions: Count40,
     pub(crate) position: u8,
 }
 
-/// What one line says of one cell.
+/// Clicks and impressions of one line at one cell.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shown {
     pub(crate) query: Id,
@@ -57,7 +57,7 @@ pub(crate) struct PackedPattern {
     pub(crate) sessions: u64,
 }
 
-/// A list of items that was shown for a query.
+/// A list of items shown for a query.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PackedList {
     pub(crate) query: u32,
@@ -79,7 +79,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// The place of a query.
+    /// The index of a query.
     #[inline]
     fn query(&mut self, query: u64) -> u32 {
         let ids = &self.query_ids;
@@ -137,7 +137,7 @@ impl Table {
         }
     }
 
-    /// Counts `sessions` more with this list and these clicks.
+    /// Adds `sessions` with this list and these clicks.
     pub(crate) fn add_sessions(&mut self, query: Id, items: &[u64], clicks: u64, sessions: u64) {
         let query = self.query(query.0);
         let (lists, known) = (&self.lists, &self.items);
@@ -177,9 +177,9 @@ impl Table {
         }
     }
 
-    /// Puts everything in order: queries by identifier; cells by query, item, position; the tables that found them go.
+    /// Sorts queries by identifier, and cells by query, item and position; drops the hash tables.
     ///
-    /// Lists stay where they are; who reads them sorts them.
+    /// Lists stay unsorted; their reader sorts them.
     pub(crate) fn finish(&mut self, renaming: &Renaming) {
         self.queries = HashTable::new();
         self.index = HashTable::new();
@@ -211,13 +211,13 @@ impl Table {
 
 /// # Panics
 ///
-/// At 2^32 entries of one table, 100 GB of them.
+/// With 2^32 entries in one table, which take 100 GB.
 #[inline]
 fn place_of(len: usize) -> u32 {
     u32::try_from(len).expect("a table holds fewer than 2^32 entries, 100 GB")
 }
 
-/// Grows by an eighth, not to the double: memory is what a large log lacks, and copying is cheap beside looking up.
+/// Grows by an eighth instead of doubling: large logs are limited by memory, and copying is cheap compared with look-ups.
 #[inline]
 fn push<T>(entries: &mut Vec<T>, entry: T) {
     if entries.len() == entries.capacity() {

@@ -539,11 +539,11 @@ fn what_order_alone_cannot_tell_is_said() {
     assert!(comparisons[0].0 == 1 && (comparisons[0].1 - 10.0).abs() < 1e-5, "{comparisons:?}");
 }
 
-/// Two lists a query, ranked, a quarter of the sessions held out. No model is behind the better of the two rates by 4.75 standard errors, paired
-/// and clustered by session: given fits that predict as well as rates, the held-out sessions say so with a probability of 1e-6. Fits vary from
-/// log to log, too: of 30 other seeds the farthest was behind by 2.44, with a standard deviation of 1.3 to 1.5, so that for a fresh seed it is
-/// nearer 1e-3. One mean for all items of a query is behind by 8 standard errors on 6,000 queries (twice the 4 that 30 logs of 1,500 have on
-/// average, with a standard deviation of .8), so that it is caught with a probability of .999.
+/// Two lists a query, ranked, a quarter of the sessions held out. No model is behind the better of the two rates by 4.75 standard errors,
+/// paired and clustered by session: given fits that predict as well as rates, the held-out sessions say so with a probability of 1e-6.
+/// Fits vary from log to log, too: of 30 other seeds the farthest was behind by 2.44, with a standard deviation of 1.3 to 1.5, so that
+/// for a fresh seed it is nearer 1e-3. One mean for all items of a query is behind by 8 standard errors on 6,000 queries (twice the 4
+/// that 30 logs of 1,500 have on average, with a standard deviation of .8), so that it is caught with a probability of .999.
 #[test]
 fn no_model_of_a_sparse_log_falls_behind_rates() {
     // By how many standard errors, the model that is the farthest behind.

@@ -1,4 +1,5 @@
-//! `parameters.json`: what is written is read back and written again to the same bytes; what anybody else may have written is refused with its place.
+//! `parameters.json`: what is written is read back and written again to the same bytes; what anybody else may have written is refused
+//! with its place.
 
 use click_logs::fit::{Model, Options, Scope, fit};
 use click_logs::generate::{Traffic, yandex};

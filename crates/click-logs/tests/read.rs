@@ -548,8 +548,8 @@ fn ends_of_lines_and_marks_at_the_beginning() {
     }
 }
 
-/// Quotation marks around everything, truth values, numbers with a fraction of zeros; and a table as a spreadsheet in German saves it: a byte order
-/// mark, semicolons, decimal commas, CR LF.
+/// Quotation marks around everything, truth values, numbers with a fraction of zeros; and a table as a spreadsheet in German saves it: a
+/// byte order mark, semicolons, decimal commas, CR LF.
 #[test]
 fn tables_are_read_as_other_programs_write_them() {
     let format = Format::delimited("query=query,item=item,position=rank,click=click").unwrap();

@@ -1,15 +1,16 @@
-//! The policies by name: what there is, what each needs, and how it is built.
+//! The catalogue: policies by name, with their parameters, requirements and constructors.
 //!
-//! [`rows`] is the table, a row a policy. A policy with its parameters is a [`PolicySpec`], which reads and writes as text (`pbm-pie(level=log-horizon)`) and
-//! with serde (`{ "pbm-pie": { "level": "log-horizon" } }`, every parameter optional). [`Chosen::build`] makes of it a policy for the users of a protocol;
-//! visitors ([`WithPrefix`] and its like) get the policy's own type, for round loops that are compiled for it.
+//! [`rows`] is the table, one row a policy. A [`PolicySpec`] is a policy with its parameters. It reads and writes as text
+//! (`pbm-pie(level=log-horizon)`) and with serde (`{ "pbm-pie": { "level": "log-horizon" } }`, every parameter optional).
+//! [`Chosen::build`] builds the policy for one protocol. Visitors ([`WithPrefix`] and others) get the policy's own type, so that round
+//! loops are compiled for it.
 //!
 //! # Examples
 //!
 //! ```
 //! use policies::catalogue::{PolicySpec, Protocol, find, rows};
 //!
-//! // What reads the answers of cascading users, and is told their number and nothing else?
+//! // The policies for cascade users.
 //! let names: Vec<_> = rows().iter().filter(|row| row.speaks(Protocol::Cascade)).map(|row| row.name).collect();
 //! assert!(names.contains(&"cascade-ts") && !names.contains(&"pbm-ts"));
 //!
@@ -56,14 +57,14 @@ pub fn find(name: &str) -> Option<&'static Row> {
 }
 
 impl PolicySpec {
-    /// Whether the policy can read what users of this protocol show.
+    /// Whether the policy can read the feedback of this protocol.
     ///
     /// ```
     /// use policies::catalogue::{PolicySpec, Protocol};
     ///
     /// assert!(PolicySpec::PbmTs {}.speaks(Protocol::PositionBased));
     /// assert!(!PolicySpec::PbmTs {}.speaks(Protocol::Cascade));
-    /// // One rule for every answer that reveals a prefix, under three names.
+    /// // Policies for an observed prefix play three protocols.
     /// assert!(PolicySpec::RsfTs {}.speaks(Protocol::Cascade) && PolicySpec::CascadeTs {}.speaks(Protocol::Dcm));
     /// assert!(PolicySpec::Uts {}.speaks(Protocol::RankOne) && !PolicySpec::TopRank {}.speaks(Protocol::RankOne));
     /// assert!(PolicySpec::Rmed1 {}.speaks(Protocol::Dueling) && !PolicySpec::RsfTs {}.speaks(Protocol::Dueling));
@@ -72,17 +73,17 @@ impl PolicySpec {
         self.row().speaks(protocol)
     }
 
-    /// Whether the policy looks for the best items and stops when it is sure of them.
+    /// Whether the policy stops when it has identified the best items.
     pub fn stops(&self) -> bool {
         self.row().task() == Task::Stopping
     }
 
-    /// Whether the policy can be asked at any time which items it would take for the best.
+    /// Whether the policy can recommend the best items at any time.
     pub fn recommends(&self) -> bool {
         self.row().task() != Task::Regret
     }
 
-    /// How much less attractive than the last of the best an item of its answer may be.
+    /// Tolerance: how much less attractive than the K-th best item an item of its answer may be.
     pub fn epsilon_of_answer(&self) -> f64 {
         struct Tolerance;
         impl WithStopping for Tolerance {

@@ -1,63 +1,63 @@
-//! What can be wrong with a policy's parameters, or with a saved policy.
+//! Errors in the parameters of a policy, or in a saved policy.
 
-/// Parameters that a policy cannot have, or a saved policy that cannot be restored.
+/// Invalid parameters of a policy, or an invalid saved policy.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The tables of a saved policy have lengths that do not belong together.
+    /// The tables of a saved policy have inconsistent lengths.
     #[error("the saved tables have lengths that do not belong together")]
     SavedSizes,
-    /// A count of clicks above the count of displays that they happened on.
+    /// A count of clicks exceeds the count of displays.
     #[error("the saved counts have more clicks than displays")]
     MoreClicksThanShows,
-    /// A saved count that no service reaches, and that sums of counts could not hold exactly.
+    /// A saved count is too large: sums of such counts would not be exact, and no service reaches it.
     #[error("a saved count is {0}, more than can have been counted: at most {max} is supported", max = MAX_COUNT)]
     TooManyRounds(u64),
-    /// The saved numbers of items and positions make no ranking problem.
+    /// The saved numbers of items and positions are not those of a ranking problem.
     #[error(transparent)]
     Shape(#[from] click_models::Error),
-    /// Saved batches of `BatchRank` that overlap, name unknown items, or do not fill the list.
+    /// Saved batches of `BatchRank` overlap, name unknown items, or do not fill the list.
     #[error("the saved batches do not share out distinct items among all positions")]
     SavedBatches,
-    /// Saved rows or columns that somebody stands in for who is gone.
+    /// A saved row or column is represented by an eliminated one.
     #[error("a saved row or column has a stand-in that does not stand for itself")]
     SavedStandIns,
-    /// Saved columns of a sample that are no probabilities.
+    /// Saved columns of a sample are not probabilities.
     #[error("a sampled column that was saved is not a number from 0 to 1")]
     SavedColumns,
-    /// A saved stage of an elimination that it cannot be in.
+    /// The saved stage of an elimination is impossible.
     #[error("the saved stage, sweep and place do not belong together")]
     SavedStage,
-    /// A number outside the range that its meaning allows.
+    /// A number is outside its range.
     #[error(transparent)]
     Number(#[from] confidence::Error),
-    /// Saved items of an identification that are not shared out among the accepted, the rejected and those in question.
+    /// Saved items are not partitioned into accepted, rejected and undecided ones.
     #[error("the saved items are not each accepted, rejected or still in question")]
     SavedItems,
-    /// Saved items that are left of an elimination, or still to come, which are not some of the items, each once and where it belongs.
+    /// The saved remaining items of an elimination are not distinct known items in a possible order.
     #[error("the saved items that are left are not some of the items, each once and where it belongs")]
     SavedLeft,
-    /// Places of a list that are not its positions in some order.
+    /// The places of a list are not a permutation of its positions.
     #[error("the places of a list of {n_positions} are not its positions, counted from 0, in some order")]
     NotTheirPlaces {
-        /// Positions of a list.
+        /// Number of positions.
         n_positions: usize,
     },
-    /// An exploring position beyond the list.
+    /// The exploring position is not on the list.
     #[error("position {position} (counted from 0) is beyond a list of {n_positions}")]
     PositionBeyondList {
-        /// The position asked for.
+        /// The position requested.
         position: usize,
-        /// Positions of a list.
+        /// Number of positions.
         n_positions: usize,
     },
 }
 
-/// The largest count that is restored: a thousand displays a second for more than thirty years. Below it the exact posterior's
-/// sampler keeps its promises, sums over 64 positions are exact as floating-point numbers, and counting on does not overflow.
+/// The largest count that is restored: a thousand displays a second for more than thirty years. Up to this count the exact posterior
+/// sampler is accurate, sums over 64 positions are exact as floating-point numbers, and further counting does not overflow.
 pub(crate) const MAX_COUNT: u64 = 1 << 40;
 
-/// Checks saved tables of displays and of clicks, cell by cell, and the number of rounds.
+/// Checks saved tables of displays and clicks cell by cell, and the number of rounds.
 pub(crate) fn check_counts(rounds: u64, shows: &[u64], clicks: &[u64]) -> Result<(), Error> {
     if shows.len() != clicks.len() {
         return Err(Error::SavedSizes);

@@ -1,4 +1,4 @@
-//! Policies that learn nothing, which every table needs as its two ends.
+//! Policies that learn nothing: the two baselines of every comparison.
 
 mod fixed;
 mod uniform;

@@ -1,8 +1,7 @@
-//! Policies that look for the best items and stop when they are sure of them, with as few rounds as they can.
+//! Policies that identify the best items in few rounds, and stop.
 //!
-//! A policy here is given the number of items that it has to find, the probability `delta` with which it may be wrong, and a
-//! tolerance `epsilon`: an item that is less attractive than the last of the best by at most `epsilon` will do. It says through
-//! [`Stop`](crate::Stop) when it is done.
+//! A policy is given the number of items to find, the largest probability `delta` of a wrong answer, and a tolerance `epsilon`: the
+//! answer may contain items that are less attractive than the K-th best by at most `epsilon`. [`Stop`](crate::Stop) returns the answer.
 
 mod candidates;
 mod cascade_bai;
@@ -15,5 +14,5 @@ pub use cascade_kl::{CascadeKl, CascadeKlOrder, CascadeKlTest};
 pub use kl_lucb::KlLucb;
 pub use successive_rejects::SuccessiveRejects;
 
-/// The probability with which an answer may be wrong.
+/// The largest probability of a wrong answer.
 pub type Delta = confidence::ErrorProbability;

@@ -1,9 +1,9 @@
-//! Arms ranked by their KL-UCB index, solved for only where it can matter.
+//! Arms ranked by their KL-UCB index; an index is solved for only if it can matter.
 //!
-//! The L largest indices are found exactly as by solving for all of them: among a few arms by a [`scan`] of all when the last
-//! choice is no longer certain to stand, among many through a [`shortlist`]. An index is a pure function of (displays, clicks, level)
-//! and ties do not depend on the order in which arms are looked at, so the choice is the naive one to the last bit. The naive way
-//! stays in the tests.
+//! The choice is the one that solving for all indices would give. A few arms are found by a [`scan`] of all arms, unless the last choice
+//! is certain to stand; many arms are found through a [`shortlist`]. The choice is the naive one to the last bit, because an index is a
+//! pure function of (displays, clicks, level) and ties do not depend on the order in which arms are visited. Tests compare it with the
+//! naive version.
 
 mod scan;
 mod shortlist;
@@ -18,15 +18,15 @@ use shortlist::Shortlist;
 /// Up to this number of arms a scan is faster than a shortlist.
 const MOST_SCANNED: usize = 128;
 
-/// An arm's counts as the index and the tests need them.
+/// An arm's counts, as the index and the threshold test need them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KlArm {
     clicks: f64,
     failures: f64,
     shows: f64,
     mean: f64,
-    /// What the test needs besides; worked out when it is first asked for. Arms that win round after round are solved for
-    /// and never tested, and it is they whose counts change.
+    /// Further terms of the test, computed when first needed: arms that win round after round are solved for and never tested, and
+    /// their counts change most often.
     entropy: Option<f64>,
 }
 
@@ -42,7 +42,7 @@ impl KlArm {
         self.mean
     }
 
-    /// Whether nothing is known of the arm.
+    /// Whether the arm has no displays.
     #[inline]
     pub(crate) fn is_fresh(&self) -> bool {
         self.shows == 0.0
@@ -54,13 +54,13 @@ impl KlArm {
         self.shows == other.shows && self.clicks == other.clicks
     }
 
-    /// The KL-UCB index; infinite for an arm of which nothing is known.
+    /// The KL-UCB index; infinite for an arm without displays.
     #[inline]
     pub(crate) fn index(&self, level: f64) -> f64 {
         if self.is_fresh() { f64::INFINITY } else { kl_ucb_upper(self.mean, self.shows, level) }
     }
 
-    /// Brings arms with the same counts together when they are sorted.
+    /// Sort order that puts arms with the same counts next to each other.
     fn key(&self) -> (u64, u64) {
         (self.shows.to_bits(), self.clicks.to_bits())
     }
@@ -76,7 +76,7 @@ impl KlArm {
         !self.is_fresh() && threshold.excludes(self.entropy(), self.clicks, self.failures, level)
     }
 
-    /// Whether [`KlArm::index`] is at least `q`, the threshold's.
+    /// Whether [`KlArm::index`] is at least `q`, the value of the threshold.
     #[inline]
     pub(crate) fn reaches(&mut self, threshold: &KlUcbThreshold, q: f64, level: f64) -> bool {
         if self.is_excluded(threshold, level) {
@@ -88,14 +88,14 @@ impl KlArm {
     }
 }
 
-/// Arms, and those of largest index round after round.
+/// Arms, and the arms of largest index round after round.
 #[derive(Debug, Clone)]
 pub(crate) struct KlTop {
     arms: Vec<KlArm>,
     search: Search,
 }
 
-/// How the winners are found.
+/// The search for the winners.
 #[derive(Debug, Clone)]
 enum Search {
     Scan(Scan),
@@ -103,7 +103,7 @@ enum Search {
 }
 
 impl KlTop {
-    /// Arms with these displays and clicks, `capacity` winners a round.
+    /// Arms with these displays and clicks; `capacity` winners a round.
     pub(crate) fn new(counts: impl Iterator<Item = (u64, u64)>, capacity: usize) -> Self {
         let mut arms: Vec<KlArm> = counts.map(|(shows, clicks)| KlArm::new(shows, clicks)).collect();
         let search = if arms.len() <= MOST_SCANNED {
@@ -114,7 +114,7 @@ impl KlTop {
         Self { arms, search }
     }
 
-    /// The arm now has these displays and clicks.
+    /// Sets the displays and clicks of an arm.
     #[inline]
     pub(crate) fn set(&mut self, item: usize, shows: u64, clicks: u64) {
         let before = self.arms[item];

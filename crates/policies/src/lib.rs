@@ -20,7 +20,7 @@ pub mod pbm;
 pub mod rank_one;
 pub mod ranking;
 
-// What a family has stands in the family.
+// Each family documents its policies.
 pub use dueling::*;
 pub use generic::*;
 pub use identify::*;

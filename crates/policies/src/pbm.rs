@@ -5,10 +5,8 @@ mod counts;
 mod pbm_pie;
 mod pbm_ts;
 mod pbm_ucb;
-mod rba_kl_ucb;
 
 pub use bc_mp_ts::BcMpTs;
 pub use pbm_pie::PbmPie;
 pub use pbm_ts::PbmTs;
 pub use pbm_ucb::PbmUcb;
-pub use rba_kl_ucb::RbaKlUcb;

@@ -1,12 +1,13 @@
-//! What every policy can do: choose an action, and learn from the answer.
+//! The traits of every policy: select an action, and learn from the feedback.
 //!
-//! `select` is keyed by the action and `update` by action and feedback, so one policy can speak several protocols, and a
-//! policy on a protocol that it does not speak does not compile. The generator of random numbers is handed in with every
-//! call and never kept: a policy and the state of its randomness are saved apart.
+//! `Select` is generic over the action, and `Update` over action and feedback. So one policy can play several protocols, and a policy on
+//! a protocol that it does not speak does not compile. Callers pass the random generator to every call. A policy never stores it, so the
+//! policy and the generator are saved separately.
 //!
 //! # Examples
 //!
-//! A policy of the position-based model cannot be given what a random semi-bandit shows, in which no click means something else:
+//! A policy of the position-based model does not accept the feedback of a random semi-bandit, in which a missing click means something
+//! else:
 //!
 //! ```compile_fail,E0277
 //! use click_models::{ClickModel, Clicks, PositionBased, PrefixFeedback};
@@ -19,7 +20,7 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 //!
-//! The same with `PbmFeedback` compiles:
+//! With `PbmFeedback` it compiles:
 //!
 //! ```
 //! use click_models::{ClickModel, Clicks, PbmFeedback, PositionBased};
@@ -32,7 +33,7 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 //!
-//! A caller who asks for a policy of one protocol is not given one of another:
+//! A function that requires a policy of one protocol does not accept one of another:
 //!
 //! ```compile_fail,E0277
 //! use click_models::{ClickModel, PositionBased, SemiBandit};
@@ -45,14 +46,14 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 //!
-//! The compiler says so:
+//! The compiler's message:
 //!
 //! ```text
 //! error[E0277]: `policies::PbmTs` does not speak the `click_models::SemiBandit` protocol
 //!   = help: for that trait implementation, expected `PbmFeedback`, found `click_models::PrefixFeedback`
 //! ```
 //!
-//! A policy that speaks the protocol is welcome:
+//! It accepts a policy that speaks the protocol:
 //!
 //! ```
 //! use click_models::{ListShape, SemiBandit};
@@ -64,8 +65,8 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 //!
-//! A policy for the cascade learns from any prefix, and so speaks three protocols; but where a missing click above another may mean
-//! that nobody looked, it does not compile:
+//! A policy for the cascade learns from any prefix, so it speaks three protocols. It does not compile on position-based users, where a
+//! missing click may mean that the position was not examined:
 //!
 //! ```
 //! use click_models::{Cascade, Dcm, ListShape, SemiBandit};
@@ -87,7 +88,7 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 //!
-//! A policy that relies on no click model speaks all four, and [`ReadAs`](crate::ReadAs) makes any other do so:
+//! A policy that relies on no click model speaks all four protocols, and [`ReadAs`](crate::ReadAs) adapts any other:
 //!
 //! ```
 //! use click_models::{Cascade, Dcm, ListShape, Pbm, SemiBandit};
@@ -106,21 +107,21 @@ use rand::Rng;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::ops::ControlFlow;
 
-/// An action together with what the policy must remember of it until the feedback arrives, be it late or out of order.
+/// An action, and what the policy needs to know about it when the feedback arrives late or out of order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision<A, N = ()> {
-    /// What to play.
+    /// The action to play.
     pub action: A,
-    /// What the policy wants back with the feedback.
+    /// The policy's note, returned to it with the feedback.
     pub note: N,
 }
 
 /// Chooses actions of type `A`.
 pub trait Select<A> {
-    /// What the policy must remember of a decision until its feedback arrives.
+    /// What the policy needs to know about a decision when its feedback arrives.
     type Note: Clone + Default + Send + Serialize + DeserializeOwned;
 
-    /// Decides the next round and writes the decision to `out`, whatever `out` held before.
+    /// Decides the next round and writes the decision to `out`, whose previous content does not matter.
     ///
     /// Allocates nothing once `out` has been used for a round.
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<A, Self::Note>);
@@ -128,30 +129,29 @@ pub trait Select<A> {
 
 /// Learns from feedback of type `F` on actions of type `A`.
 pub trait Update<A, F>: Select<A> {
-    /// Takes in what `decision` brought. Never fails, allocates nothing, uses no randomness; items that the policy does
-    /// not know are ignored.
+    /// Learns from the feedback on `decision`. Never fails, allocates nothing, and uses no randomness. Ignores unknown items.
     fn update(&mut self, decision: &Decision<A, Self::Note>, feedback: &F);
 }
 
-/// A policy for the protocol `I`: whatever selects its actions and learns from its feedback.
+/// A policy for the protocol `I`: any type that selects its actions and learns from its feedback.
 #[diagnostic::on_unimplemented(message = "`{Self}` does not speak the `{I}` protocol")]
 pub trait Policy<I: Interaction>: Update<I::Action, I::Feedback> {}
 
 impl<I: Interaction, P: Update<I::Action, I::Feedback>> Policy<I> for P {}
 
-/// Says which action it would play for good if it had to say so now.
+/// Recommends an action to play for good, given the feedback so far.
 pub trait Recommend<A> {
-    /// Writes the action to `out`, whatever `out` held before.
+    /// Writes the action to `out`, whose previous content does not matter.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut A);
 }
 
-/// Stops by itself once it is sure enough of an answer.
+/// Stops with an answer once the feedback supports it.
 ///
-/// A run asks before every round: some problems are solved before the first one, where every item is among the best for instance.
+/// A run checks before every round, since some problems are solved before the first one: for example if every item is among the best.
 pub trait Stop {
-    /// What it has been looking for. For a set of items: their ids in increasing order.
+    /// Type of the answer. A set of items is a list of ids in increasing order.
     type Answer;
 
-    /// Whether to go on, or the answer. From then on the answer stays what it is, whatever is played and learned.
+    /// `Continue`, or `Break` with the answer. The answer never changes afterwards.
     fn check(&self) -> ControlFlow<Self::Answer>;
 }

@@ -1,7 +1,8 @@
-//! Policies for lists of which the user's answer reveals a prefix, and for lists of any kind.
+//! Policies for lists that rely on no examination probabilities.
 //!
-//! The former read any feedback that is an [`ObservedPrefix`](click_models::ObservedPrefix), the latter ([`TopRank`], [`BatchRank`])
-//! any [`ListFeedback`](click_models::ListFeedback): they rely on no click model.
+//! Some need to know which prefix of the list the user examined: they read any [`ObservedPrefix`](click_models::ObservedPrefix).
+//! [`TopRank`], [`BatchRank`], [`RbaKlUcb`] and [`EpsilonGreedy`] need the clicks only: they read any
+//! [`ListFeedback`](click_models::ListFeedback) and rely on no click model.
 
 mod batch_rank;
 mod counts;
@@ -9,6 +10,7 @@ mod epsilon_greedy;
 mod kl_ucb;
 mod known;
 mod pie;
+mod rba_kl_ucb;
 mod thompson;
 mod top_rank;
 mod ts_cascade;
@@ -20,6 +22,7 @@ pub use epsilon_greedy::EpsilonGreedy;
 pub use kl_ucb::PrefixKlUcb;
 pub use known::PrefixKnown;
 pub use pie::Pie;
+pub use rba_kl_ucb::RbaKlUcb;
 pub use thompson::PrefixTs;
 pub use top_rank::TopRank;
 pub use ts_cascade::TsCascade;

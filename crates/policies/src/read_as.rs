@@ -1,22 +1,22 @@
-//! A policy for one click model, played on users of another.
+//! Plays a policy for one click model on users of another.
 //!
-//! Feedback of every protocol of lists is read as that of the protocol `To`, for which the policy was made:
+//! Reads the feedback of any list protocol as feedback of the protocol `To`, for which the policy was made:
 //!
-//! | `To` | what the policy is told |
+//! | `To` | what the policy receives |
 //! |---|---|
-//! | `Cascade` | the first click; without one the whole list was read |
-//! | `Dcm` | all clicks: the list was read down to the last one, without one all of it |
-//! | `SemiBandit` | the whole list was read: what was not clicked is not attractive |
-//! | `Pbm` | the clicks as they are: what was not observed was not clicked |
+//! | `Cascade` | the first click; without a click, the whole list was examined |
+//! | `Dcm` | all clicks; the list was examined down to the last click, and completely if there is none |
+//! | `SemiBandit` | the whole list was examined: items without a click do not attract |
+//! | `Pbm` | the clicks as they are: unobserved positions were not clicked |
 //!
-//! So a wrong model is a choice that the program shows, never a mistake that compiles.
+//! So a wrong model is an explicit choice in the program, and never a mistake that compiles.
 //!
-//! Reference: none; the comparison of click bandits on users of several click models goes back to Zoghi et al., ICML 2017.
-//! Deviations: none. Symbols: none. Numerics: none. Complexity: that of the policy, and a few instructions a round.
+//! Reference: none; Zoghi et al., ICML 2017, compare click bandits on users of several click models. Deviations: none. Symbols: none.
+//! Numerics: none. Complexity: the policy's, and a few instructions a round.
 //!
 //! # Examples
 //!
-//! A cascade policy on position-based users: of two clicks it is told the first, and takes what stands below for not looked at.
+//! A cascade policy on position-based users receives the first of two clicks, and regards the positions below as not examined.
 //!
 //! ```
 //! use click_models::{Cascade, ClickModel, Clicks, ItemId, PbmFeedback, PositionBased};
@@ -53,7 +53,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt::{self, Debug, Formatter};
 use std::marker::PhantomData;
 
-/// The policy `P` for the protocol `To`, which learns from every list's clicks as if they were those of `To`.
+/// The policy `P` for the protocol `To`; it reads the clicks of any list as feedback of `To`.
 ///
 /// Saved as the policy itself.
 #[derive(Serialize, Deserialize)]
@@ -65,18 +65,18 @@ pub struct ReadAs<To, P> {
 }
 
 impl<To, P> ReadAs<To, P> {
-    /// Lets `policy`, made for the protocol `To`, play on the users of any.
+    /// Adapts `policy`, made for the protocol `To`, to users of any list protocol.
     pub fn new(policy: P) -> Self {
         Self { policy, to: PhantomData }
     }
 
-    /// The policy that learns.
+    /// The adapted policy.
     pub fn policy(&self) -> &P {
         &self.policy
     }
 }
 
-// By hand, since a derived one would ask the tag `To` for it, which has no values.
+// Written by hand: a derived one would require it of the tag `To`, too.
 impl<To, P: Clone> Clone for ReadAs<To, P> {
     fn clone(&self) -> Self {
         Self::new(self.policy.clone())

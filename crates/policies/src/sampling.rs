@@ -1,7 +1,7 @@
 //! Random variates: normal, Gamma and Beta, the same bits on every machine.
 //!
-//! `rand_distr` calls the platform's logarithm and exponential, whose last bit differs between processors; here both come
-//! from `confidence::math` and `libm`. A Beta draw is `X / (X + Y)` of two Gamma draws, which is also faster.
+//! `rand_distr` calls the platform's logarithm and exponential, whose last bit differs between processors. This module takes both from
+//! `confidence::math` and `libm`. A Beta draw is `X / (X + Y)` of two Gamma draws, which is also faster.
 //!
 //! References: Marsaglia and Tsang, *The ziggurat method for generating random variables*, J. Stat. Softw. 5(8), 2000
 //! (256 layers, with independent bits for the layer and the abscissa as in Doornik 2005); Marsaglia and Tsang, *A simple
@@ -14,12 +14,12 @@ use rand::{Rng, RngExt};
 use std::sync::LazyLock;
 
 const LAYERS: usize = 256;
-/// Where the tail begins.
+/// Start of the tail.
 const TAIL: f64 = 3.654_152_885_361_009;
 /// Area of every layer, under the unnormalised density `exp(-x^2 / 2)`.
 const AREA: f64 = 0.004_928_673_233_997_087;
 
-/// Right edges of the layers and the density there.
+/// Right edges of the layers, and the density at these edges.
 #[derive(Debug)]
 struct Ziggurat {
     edge: [f64; LAYERS + 1],
@@ -29,7 +29,7 @@ struct Ziggurat {
 static ZIGGURAT: LazyLock<Ziggurat> = LazyLock::new(|| {
     let density = |x: f64| libm::exp(-0.5 * x * x);
     let mut edge = [0.0; LAYERS + 1];
-    // The lowest layer is a rectangle that stands for itself and the tail.
+    // The lowest layer is a rectangle that represents itself and the tail.
     edge[0] = AREA / density(TAIL);
     edge[1] = TAIL;
     for layer in 2..LAYERS {
@@ -38,7 +38,7 @@ static ZIGGURAT: LazyLock<Ziggurat> = LazyLock::new(|| {
     Ziggurat { edge, density: edge.map(density) }
 });
 
-/// The sampler of normal variates and of what is made from them.
+/// The sampler of normal variates, and of Gamma and Beta variates made from them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sampler {
     tables: &'static Ziggurat,
@@ -108,19 +108,19 @@ impl Sampler {
     }
 }
 
-/// Where Marsaglia and Tsang accept without logarithms: below `1 - 0.0331 x^4` for every scale `d >= 2/3`. For a given
-/// `offset = x / sqrt(9 d)` the logarithm of what they accept is a multiple of `d`, so its exponential is convex in `d`; a
-/// line in `d` that meets it at 0 and lies below it at 2/3 lies below it from there on. So `0.0331 x^4` may be
-/// multiplied by `(2/3) / d`, which makes it `6 * 0.0331 (offset x)^2`: without that, 8 draws in 100 take logarithms at any scale.
+/// Marsaglia and Tsang accept without logarithms below `1 - 0.0331 x^4`, for every scale `d >= 2/3`. For a given `offset = x / sqrt(9 d)`
+/// the logarithm of the acceptance probability is a multiple of `d`, so its exponential is convex in `d`. A line in `d` that meets it at
+/// 0 and lies below it at 2/3 lies below it for larger `d`, too. So `0.0331 x^4` may be multiplied by `(2/3) / d`, which gives `6 *
+/// 0.0331 (offset x)^2`. Without this factor 8 draws in 100 need logarithms at any scale.
 const SQUEEZE: f64 = 6.0 * 0.0331;
 
-/// Marsaglia and Tsang's condition itself.
+/// Marsaglia and Tsang's exact condition.
 #[cold]
 fn accepts(scale: f64, x: f64, cube: f64, uniform: f64) -> bool {
     ln(uniform) < 0.5 * (x * x) + scale * (1.0 - cube + ln(cube))
 }
 
-/// A normal variate given that it is beyond [`TAIL`].
+/// A normal variate, given that it exceeds [`TAIL`].
 fn tail<R: Rng + ?Sized>(rng: &mut R) -> f64 {
     loop {
         // 1 - u is in (0, 1], so the logarithms are finite.
@@ -132,7 +132,7 @@ fn tail<R: Rng + ?Sized>(rng: &mut R) -> f64 {
     }
 }
 
-/// A Gamma shape of at least 1, with what the sampler needs of it worked out.
+/// A Gamma shape of at least 1, with the constants of the sampler.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GammaShape {
     scale: f64,
@@ -157,7 +157,7 @@ pub(crate) struct BetaShape {
 }
 
 impl BetaShape {
-    /// Beta(`1 + successes`, `1 + failures`): the posterior of a flat prior. Neither is negative.
+    /// Beta(`1 + successes`, `1 + failures`): the posterior under a uniform prior. Neither count is negative.
     #[inline]
     pub(crate) fn after(successes: f64, failures: f64) -> Self {
         Self { successes: GammaShape::new(1.0 + successes), failures: GammaShape::new(1.0 + failures) }

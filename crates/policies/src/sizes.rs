@@ -1,7 +1,7 @@
-//! The sizes that a policy was made for.
+//! The sizes of a policy's problem.
 
-/// A policy that was made for some sizes.
+/// A policy for a problem of known sizes.
 pub trait Sizes {
-    /// Items and positions; rows and columns; or items and the two that are compared.
+    /// Numbers of items and positions, of rows and columns, or of items and the two items compared (2).
     fn sizes(&self) -> [usize; 2];
 }

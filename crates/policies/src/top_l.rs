@@ -1,12 +1,12 @@
 //! The L largest of many scores, ties broken uniformly at random.
 //!
-//! One draw a round makes a key; among equal scores the item with the largest hash of (key, item) goes first. So who wins
-//! a tie does not depend on the order in which items are offered, and a policy that leaves out items which cannot win
-//! chooses exactly as one that offers them all.
+//! One random draw a round is the key of its ties: among items of equal score the one with the largest hash of (key, item) goes first. So
+//! ties do not depend on the order in which items are offered. A policy that skips items which cannot win chooses as one that offers
+//! all items.
 
 use rand::Rng;
 
-/// The key of one round's ties.
+/// The key of a round's ties.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ties {
     key: u64,
@@ -18,7 +18,7 @@ impl Ties {
         Self { key: rng.next_u64() }
     }
 
-    /// Place of `item` among equals: the larger goes first. The mixing function is the finaliser of `SplitMix64`.
+    /// Hash of `item`: among equals the larger goes first. The mixing function is the finaliser of `SplitMix64`.
     fn rank(self, item: u32) -> (u64, u32) {
         let mut hash = self.key ^ u64::from(item).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -32,7 +32,7 @@ impl Ties {
         score > other_score || (score == other_score && self.breaks_for(item, other))
     }
 
-    /// Whether `item` goes before `other`, its equal. Ties are rare once every item has been shown: out of the way of the scan.
+    /// Whether `item` goes before `other` of the same score. Not inlined: ties are rare once every item has been shown.
     #[cold]
     #[inline(never)]
     fn breaks_for(self, item: u32, other: u32) -> bool {
@@ -45,7 +45,7 @@ impl Ties {
 pub(crate) struct TopL {
     capacity: usize,
     best: Vec<(f64, u32)>,
-    /// For [`TopL::offer_equals`].
+    /// Buffer of [`TopL::offer_equals`].
     first: Vec<(u64, u32)>,
 }
 
@@ -59,13 +59,13 @@ impl TopL {
         self.best.clear();
     }
 
-    /// The score that an item must reach to get in: the last one's, or minus infinity while there is room.
+    /// The score that an item must reach to enter: the last one's, or minus infinity while there is room.
     #[inline]
     pub(crate) fn threshold(&self) -> f64 {
         if self.best.len() < self.capacity { f64::NEG_INFINITY } else { self.best[self.capacity - 1].0 }
     }
 
-    /// Takes `item` in if it is among the best so far. Every item is offered at most once between two `clear`s.
+    /// Adds `item` if it is among the best so far. Each item is offered at most once between two calls of `clear`.
     #[inline]
     pub(crate) fn offer(&mut self, item: u32, score: f64, ties: Ties) {
         if self.best.len() == self.capacity {
@@ -88,7 +88,7 @@ impl TopL {
         self.best[place] = (score, item);
     }
 
-    /// Offers many items of one score: the same as one by one, but a hash and hardly more for each.
+    /// Offers many items of one score. The result is the same as one by one, at the cost of little more than a hash for each.
     pub(crate) fn offer_equals(&mut self, items: &[u32], score: f64, ties: Ties) {
         if items.len() <= self.capacity {
             for &item in items {
@@ -103,7 +103,7 @@ impl TopL {
             if rank.0 < least {
                 continue;
             }
-            // Seldom: the i-th of them is among the first so far with probability capacity / i.
+            // Rare: the i-th of them is among the first so far with probability capacity / i.
             if self.first.len() == self.capacity {
                 if rank <= self.first[self.capacity - 1] {
                     continue;

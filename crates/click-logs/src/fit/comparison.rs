@@ -4,8 +4,9 @@
 //! ([`Difference::is_told_apart`]). Of the models that are not told apart from the best one the simplest is taken, in the order of
 //! [`Model::SIMPLEST_FIRST`], so that a choice does not hang on a margin that another seed of what is held out would turn round.
 //!
-//! Reference: the rule is that of one standard error in Breiman, Friedman, Olshen, Stone, *Classification and Regression Trees*, 1984, section 3.4.3.
-//! Deviations: two standard errors, of the paired difference. Complexity: that of the predictions, and O(clusters) for each two models.
+//! Reference: the rule is that of one standard error in Breiman, Friedman, Olshen, Stone, *Classification and Regression Trees*, 1984,
+//! section 3.4.3. Deviations: two standard errors, of the paired difference. Complexity: that of the predictions, and O(clusters) for
+//! each two models.
 
 use super::compare::{Score, clusters, scored};
 use super::difference::Difference;

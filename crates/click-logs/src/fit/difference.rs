@@ -1,13 +1,13 @@
 //! By how much one model predicted better than another, and how sure that is.
 //!
-//! Both models are asked about the same impressions, so that what is hard to predict for both cancels. Impressions of one session depend on
-//! each other, and so do errors of a fit in one cell; what varies independently is the *cluster*, a session, or a cell where there are no
-//! sessions. With `d` the difference of the log-likelihoods of a cluster, `m` its impressions and `R = sum d / sum m`, the standard error
-//! of `R` is `sqrt(G / (G - 1) sum (d - R m)^2) / sum m` for `G` clusters. It is that of the held-out clusters as a sample, for these two fits:
-//! that fits to another part of the log would be others is not in it.
+//! Both models are asked about the same impressions, so that what is hard to predict for both cancels. Impressions of one session depend
+//! on each other, and so do errors of a fit in one cell; what varies independently is the *cluster*, a session, or a cell where there are
+//! no sessions. With `d` the difference of the log-likelihoods of a cluster, `m` its impressions and `R = sum d / sum m`, the standard
+//! error of `R` is `sqrt(G / (G - 1) sum (d - R m)^2) / sum m` for `G` clusters. It is that of the held-out clusters as a sample, for
+//! these two fits: that fits to another part of the log would be others is not in it.
 //!
-//! Reference: Cochran, *Sampling Techniques*, 3rd edition, 1977, section 6.4 (the variance of a ratio). Deviations: none. Numerics: two passes.
-//! Complexity: O(clusters that differ).
+//! Reference: Cochran, *Sampling Techniques*, 3rd edition, 1977, section 6.4 (the variance of a ratio). Deviations: none. Numerics: two
+//! passes. Complexity: O(clusters that differ).
 
 /// Clusters that are alike.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,7 @@
 //! Fitted models: a sum over models, each with what the model has.
 //!
-//! Every model has [`Attractions`]. What else there is belongs to its variant; the methods of [`Fit`] give it to those who treat all models alike.
+//! Every model has [`Attractions`]. What else there is belongs to its variant; the methods of [`Fit`] give it to those who treat all
+//! models alike.
 
 use super::options::Scope;
 use super::position_based::browsing_column;
@@ -177,8 +178,8 @@ impl Fit {
         if self.positions_of_queries().is_some() { Scope::Query } else { Scope::Site }
     }
 
-    /// Parameters of positions of all queries together: examination of the PBM and the UBM ([`Model::places`] says which is which), the DCM's
-    /// probabilities to leave, click-through rates; empty for models that have none.
+    /// Parameters of positions of all queries together: examination of the PBM and the UBM ([`Model::places`] says which is which), the
+    /// DCM's probabilities to leave, click-through rates; empty for models that have none.
     pub fn site_positions(&self) -> &[Estimate] {
         match self {
             Self::Pbm { examination: positions, .. } | Self::Dcm { leave: positions, .. } => &positions.site,

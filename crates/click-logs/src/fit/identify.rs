@@ -13,8 +13,8 @@
 //! Reference, deviations: none. Numerics: integers. Complexity: linear in the cells, and cubic in the positions.
 
 use super::Scope;
+use super::connected_columns::ConnectedColumns;
 use super::linear::Cholesky;
-use super::rank_one::ConnectedColumns;
 use crate::counts::{Cell, Counts};
 use crate::names::Id;
 use std::collections::{BTreeMap, BTreeSet};

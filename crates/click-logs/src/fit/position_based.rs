@@ -4,11 +4,12 @@
 //! click above is at `m` (or nowhere) is a cell of its own, since its examination depends on both.
 //!
 //! Priors are pseudo-impressions. Every item has this number of displays more at the first position, clicked at the rate that is usual in
-//! the query ([`super::item_prior`]): that is a Beta prior on its attraction where the first position is examined. A typical item is shown at
-//! every position as often as it takes for this number of clicks at the first, and clicked as on the site: so examination is drawn to that of
-//! the site where there are few clicks, and positions without a click in a query do not get examination 0. Examination of the site, and
-//! what is usual, are found with the attraction of items summed out ([`super::credibility`]). How many pseudo-clicks a query has, where the log says, are those
-//! under which queries' clicks at their positions are the most probable, at most the clicks of the other queries.
+//! the query ([`super::item_prior`]): that is a Beta prior on its attraction where the first position is examined. A typical item is
+//! shown at every position as often as it takes for this number of clicks at the first, and clicked as on the site: so examination is
+//! drawn to that of the site where there are few clicks, and positions without a click in a query do not get examination 0. Examination
+//! of the site, and what is usual, are found with the attraction of items summed out ([`super::credibility`]). How many pseudo-clicks a
+//! query has, where the log says, are those under which queries' clicks at their positions are the most probable, at most the clicks of
+//! the other queries.
 //!
 //! Reference: see [`super`]. Deviations: priors are ours. Examination may exceed 1 below the first position, if it is larger
 //! there.

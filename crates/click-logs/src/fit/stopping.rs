@@ -12,10 +12,10 @@
 //! cascade's user is always gone after the first click, so that nothing is hidden: attraction = clicks / impressions at or
 //! above the first click. [`Exit::LastClick`] takes every user for gone, and then the others are of closed form, too.
 //!
-//! Reference: Guo, Liu, Wang, WSDM 2009 (DCM); Chapelle, Zhang, WWW 2009 (SDBN, appendix); Kveton et al., *Cascading
-//! bandits*, ICML 2015. Deviations: the papers' closed forms are the option, maximum likelihood the default; priors:
-//! attraction as in the query at the positions where the item was shown ([`super::credibility`]), leaving by item as on the site, leaving by position as on
-//! the site in the model with one parameter for all, or as the position on the site where queries have their own.
+//! Reference: Guo, Liu, Wang, WSDM 2009 (DCM); Chapelle, Zhang, WWW 2009 (SDBN, appendix); Kveton et al., *Cascading bandits*, ICML 2015.
+//! Deviations: the papers' closed forms are the option, maximum likelihood the default; priors: attraction as in the query at the
+//! positions where the item was shown ([`super::credibility`]), leaving by item as on the site, leaving by position as on the site in the
+//! model with one parameter for all, or as the position on the site where queries have their own.
 //!
 //! | here | meaning |
 //! |---|---|
@@ -28,17 +28,21 @@
 //! parameters of a query it is not computed. Complexity: an EM step is linear in the lists' tails; errors take O(items^3) a
 //! query.
 
+mod information;
+mod problem;
+mod rows;
+
 use super::credibility::{Count, Credibility, Source, items, merged};
-use super::estimate::{Estimate, binomial_log_likelihood, normal_quantile};
+use super::estimate::{Estimate, normal_quantile};
 use super::in_order::in_order;
 use super::item_prior::ItemPrior;
-use super::linear::Cholesky;
 use super::options::{Exit, Options, Scope};
 use super::squarem::{self, Convergence, Em};
 use super::{Attractions, ByPosition, Fit, ItemFit, Model, QueryFit, Site};
 use crate::names::Id;
 use crate::session::{QuerySessions, Sessions};
-use confidence::math::ln;
+use problem::{Problem, Tail};
+use rows::Rows;
 use std::ops::Range;
 
 /// What the prior of leaving has for its mean at least, and 1 less this at most: a prior that is all on one side has its maximum at the
@@ -47,7 +51,6 @@ const SMALLEST_LEAVE_MEAN: f64 = 0.1;
 /// How often attraction's prior and leaving are found in turn at most, and where they are done.
 const TURNS: usize = 10;
 const TOLERANCE_OF_TURNS: f64 = 0.01;
-const LARGEST_BLOCK: usize = 800;
 
 /// What the probability to leave depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,107 +59,6 @@ enum Leaving {
     One,
     Position,
     Item,
-}
-
-/// What follows the last click of some sessions with the same list.
-#[derive(Debug, Clone)]
-struct Tail {
-    leave: usize,
-    rows: Range<usize>,
-    sessions: f64,
-}
-
-#[derive(Debug, Clone, Default)]
-struct Problem {
-    /// One a row, which is an item of a query; with pseudo-counts.
-    clicks: Vec<f64>,
-    skips: Vec<f64>,
-    /// One for what leaving depends on.
-    left: Vec<f64>,
-    stayed: Vec<f64>,
-    tails: Vec<Tail>,
-    tail_rows: Vec<usize>,
-    /// Rows and tails of every query.
-    queries: Vec<[Range<usize>; 2]>,
-}
-
-impl Problem {
-    fn split<'a>(&self, at: &'a [f64]) -> (&'a [f64], &'a [f64]) {
-        at.split_at(self.clicks.len())
-    }
-
-    /// The probability that a user who stays passes the tail without a click.
-    fn in_vain(&self, tail: &Tail, attraction: &[f64]) -> f64 {
-        self.tail_rows[tail.rows.clone()].iter().map(|&row| 1.0 - attraction[row]).product()
-    }
-}
-
-impl Em for Problem {
-    fn step(&self, from: &[f64], to: &mut [f64]) {
-        let (attraction, leave) = self.split(from);
-        let (next_attraction, next_leave) = to.split_at_mut(attraction.len());
-        // First what is expected of the hidden part: examined impressions in tails, sessions left.
-        next_attraction.fill(0.0);
-        next_leave.fill(0.0);
-        let mut all = vec![0.0; leave.len()];
-        for tail in &self.tails {
-            let v = leave[tail.leave];
-            let gone = v / (v + (1.0 - v) * self.in_vain(tail, attraction)).max(f64::MIN_POSITIVE);
-            next_leave[tail.leave] += tail.sessions * gone;
-            all[tail.leave] += tail.sessions;
-            for &row in &self.tail_rows[tail.rows.clone()] {
-                next_attraction[row] += tail.sessions * (1.0 - gone);
-            }
-        }
-        for (((next, &old), clicks), skips) in
-            next_attraction.iter_mut().zip(attraction).zip(&self.clicks).zip(&self.skips)
-        {
-            let shown = clicks + skips + *next;
-            *next = if shown > 0.0 { clicks / shown } else { old };
-        }
-        for ((((next, &old), left), stayed), all) in
-            next_leave.iter_mut().zip(leave).zip(&self.left).zip(&self.stayed).zip(&all)
-        {
-            let clicks = left + stayed + all;
-            *next = if clicks > 0.0 { (left + *next) / clicks } else { old };
-        }
-    }
-
-    fn log_likelihood(&self, at: &[f64]) -> f64 {
-        let (attraction, leave) = self.split(at);
-        let certain = |successes: &[f64], failures: &[f64], parameters: &[f64]| -> f64 {
-            let counts = successes.iter().zip(failures).zip(parameters);
-            counts.map(|((&s, &f), &p)| binomial_log_likelihood(s, f, p)).sum()
-        };
-        let hidden = |tail: &Tail| {
-            let v = leave[tail.leave];
-            tail.sessions * ln(v + (1.0 - v) * self.in_vain(tail, attraction))
-        };
-        certain(&self.clicks, &self.skips, attraction)
-            + certain(&self.left, &self.stayed, leave)
-            + self.tails.iter().map(hidden).sum::<f64>()
-    }
-}
-
-/// Items of queries, by query and identifier: the rows.
-struct Rows {
-    items: Vec<Id>,
-    queries: Vec<Range<usize>>,
-}
-
-impl Rows {
-    fn new(sessions: &Sessions) -> Self {
-        let mut rows = Self { items: Vec::new(), queries: Vec::new() };
-        for query in sessions.queries() {
-            let mut items: Vec<Id> = query.lists().flat_map(|list| list.items().iter().copied()).collect();
-            items.sort_unstable();
-            items.dedup();
-            let start = rows.items.len();
-            rows.items.extend(items);
-            rows.queries.push(start..rows.items.len());
-        }
-        rows
-    }
 }
 
 /// Of every query, by item, then position.
@@ -532,172 +434,6 @@ impl<'a> Fitting<'a> {
 /// From the variance of the parameter itself.
 fn probability(value: f64, variance: f64, z: f64) -> Estimate {
     Estimate::probability(value, Some(variance / (value * value)), z)
-}
-
-/// The information on the rows of a query (and on leaving by item, after them), and what it has in common with leaving by
-/// position.
-struct Block {
-    n: usize,
-    matrix: Vec<f64>,
-    border: Vec<f64>,
-}
-
-impl Problem {
-    /// Variances of all parameters; infinite where the information does not tell.
-    fn variances(&self, at: &[f64], leave_by_item: bool) -> Vec<f64> {
-        let (attraction, leave) = self.split(at);
-        let mut variances = vec![f64::INFINITY; at.len()];
-        let n_border = if leave_by_item { 0 } else { leave.len() };
-        let mut shared = vec![0.0; n_border * n_border];
-        for of in 0..n_border {
-            shared[of * n_border + of] = curvature(self.left[of], self.stayed[of], leave[of]);
-        }
-        let blocks: Vec<_> = self
-            .queries
-            .iter()
-            .map(|[rows, tails]| {
-                if rows.len() > LARGEST_BLOCK {
-                    return None;
-                }
-                let block =
-                    self.block(rows.clone(), tails.clone(), attraction, leave, leave_by_item, &mut shared);
-                let factor = Cholesky::new(block.n, block.matrix)?;
-                // Its share of the shared part: minus border' inverse border.
-                let mut solved = block.border.clone();
-                for of in 0..n_border {
-                    factor.solve(&mut solved[of * block.n..(of + 1) * block.n]);
-                }
-                for a in 0..n_border {
-                    for b in 0..=a {
-                        let column =
-                            |matrix: &[f64], of: usize| matrix[of * block.n..(of + 1) * block.n].to_vec();
-                        let product: f64 = column(&block.border, a)
-                            .iter()
-                            .zip(&column(&solved, b))
-                            .map(|(x, y)| x * y)
-                            .sum();
-                        shared[a * n_border + b] -= product;
-                    }
-                }
-                Some((factor, solved))
-            })
-            .collect();
-        if blocks.iter().any(Option::is_none) && n_border > 0 {
-            return variances;
-        }
-        // A position after which no one could leave has no information, and is not in the others' way.
-        let unknown: Vec<bool> = (0..n_border).map(|of| shared[of * n_border + of] <= 0.0).collect();
-        for of in (0..n_border).filter(|&of| unknown[of]) {
-            for other in 0..n_border {
-                shared[of * n_border + other] = 0.0;
-                shared[other * n_border + of] = 0.0;
-            }
-            shared[of * n_border + of] = 1.0;
-        }
-        let Some(shared) = Cholesky::new(n_border, shared) else { return variances };
-        let first_leave = attraction.len();
-        for (of, variance) in shared.inverse_diagonal().into_iter().enumerate() {
-            variances[first_leave + of] = if unknown[of] { f64::INFINITY } else { variance };
-        }
-        for ([rows, _], block) in self.queries.iter().zip(blocks) {
-            let Some((factor, solved)) = block else { continue };
-            let n = if leave_by_item { 2 * rows.len() } else { rows.len() };
-            for (of, alone) in factor.inverse_diagonal().into_iter().enumerate() {
-                let mut common: Vec<f64> =
-                    (0..n_border).map(|b| if unknown[b] { 0.0 } else { solved[b * n + of] }).collect();
-                let variance = alone + shared.form(&mut common);
-                let place = if of < rows.len() {
-                    rows.start + of
-                } else {
-                    first_leave + rows.start + of - rows.len()
-                };
-                variances[place] = variance;
-            }
-        }
-        for (variance, &p) in variances.iter_mut().zip(at) {
-            if !(p > 0.0 && p < 1.0) {
-                *variance = f64::INFINITY;
-            }
-        }
-        variances
-    }
-
-    fn block(
-        &self,
-        rows: Range<usize>,
-        tails: Range<usize>,
-        attraction: &[f64],
-        leave: &[f64],
-        leave_by_item: bool,
-        shared: &mut [f64],
-    ) -> Block {
-        let n_rows = rows.len();
-        let n = if leave_by_item { 2 * n_rows } else { n_rows };
-        let n_border = if leave_by_item { 0 } else { leave.len() };
-        let mut block = Block { n, matrix: vec![0.0; n * n], border: vec![0.0; n_border * n] };
-        for row in rows.clone() {
-            let of = row - rows.start;
-            block.matrix[of * n + of] = curvature(self.clicks[row], self.skips[row], attraction[row]);
-            if leave_by_item {
-                let of = n_rows + of;
-                block.matrix[of * n + of] = curvature(self.left[row], self.stayed[row], leave[row]);
-            }
-        }
-        for tail in &self.tails[tails] {
-            let v = leave[tail.leave];
-            let in_vain = self.in_vain(tail, attraction);
-            let likelihood = v + (1.0 - v) * in_vain;
-            let rows_below = &self.tail_rows[tail.rows.clone()];
-            // Derivatives of the likelihood, over itself.
-            let by_leave = (1.0 - in_vain) / likelihood;
-            let by_row = |row: usize| -(1.0 - v) * in_vain / (1.0 - attraction[row]) / likelihood;
-            let of_leave = if leave_by_item { n_rows + tail.leave - rows.start } else { 0 };
-            if leave_by_item {
-                block.matrix[of_leave * n + of_leave] += tail.sessions * by_leave * by_leave;
-            } else {
-                shared[tail.leave * n_border + tail.leave] += tail.sessions * by_leave * by_leave;
-            }
-            for (place, &row) in rows_below.iter().enumerate() {
-                let of = row - rows.start;
-                let mixed = in_vain / (1.0 - attraction[row]) / likelihood;
-                let with_leave = tail.sessions * (by_leave * by_row(row) - mixed);
-                if leave_by_item {
-                    block.matrix[of_leave * n + of] += with_leave;
-                } else {
-                    block.border[tail.leave * n + of] += with_leave;
-                }
-                for (other_place, &other) in rows_below.iter().enumerate() {
-                    let twice = if place == other_place {
-                        0.0
-                    } else {
-                        (1.0 - v) * in_vain
-                            / ((1.0 - attraction[row]) * (1.0 - attraction[other]))
-                            / likelihood
-                    };
-                    block.matrix[of * n + other - rows.start] +=
-                        tail.sessions * (by_row(row) * by_row(other) - twice);
-                }
-            }
-        }
-        // Without information: not in the others' way.
-        for of in 0..n {
-            if block.matrix[of * n + of] == 0.0 || !block.matrix[of * n + of].is_finite() {
-                for other in 0..n {
-                    block.matrix[of * n + other] = 0.0;
-                    block.matrix[other * n + of] = 0.0;
-                }
-                (0..n_border).for_each(|b| block.border[b * n + of] = 0.0);
-                block.matrix[of * n + of] = f64::MIN_POSITIVE;
-            }
-        }
-        block
-    }
-}
-
-/// Minus the second derivative of a binomial log-likelihood.
-fn curvature(successes: f64, failures: f64, p: f64) -> f64 {
-    let term = |count: f64, p: f64| if count > 0.0 { count / (p * p) } else { 0.0 };
-    term(successes, p) + term(failures, 1.0 - p)
 }
 
 #[cfg(test)]

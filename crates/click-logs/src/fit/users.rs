@@ -1,7 +1,7 @@
 //! Users of a fitted model who can be simulated: every number a probability, and one where the fit knows none.
 //!
-//! A log's first position need not be the most examined one, and then examination relative to it exceeds 1. Simulated users of a position-based
-//! model read from the top; which position of a list is called the first makes no difference to them.
+//! A log's first position need not be the most examined one, and then examination relative to it exceeds 1. Simulated users of a
+//! position-based model read from the top; which position of a list is called the first makes no difference to them.
 
 use super::{Estimate, Fit, QueryFit};
 use click_models::{CascadeModel, DcmReward, DependentClick, PositionBased};
@@ -23,11 +23,12 @@ pub enum Users {
 }
 
 impl Fit {
-    /// Users of a query who see its first `n_positions` positions, or as many as it has, and no more than it has items: a list shows each at most once.
-    /// None of another model than the position-based one, the cascade and the dependent click model, and none without a position.
+    /// Users of a query who see its first `n_positions` positions, or as many as it has, and no more than it has items: a list shows each
+    /// at most once. None of another model than the position-based one, the cascade and the dependent click model, and none without a
+    /// position.
     ///
-    /// Where nothing is known of an item it is the query's typical one. A position of which nothing is known is never examined by users of a
-    /// position-based model, and left after a click as any other by those of a dependent click model.
+    /// Where nothing is known of an item it is the query's typical one. A position of which nothing is known is never examined by users
+    /// of a position-based model, and left after a click as any other by those of a dependent click model.
     ///
     /// # Examples
     ///

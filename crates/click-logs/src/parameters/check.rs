@@ -1,6 +1,6 @@
-//! What holds for parameters beyond the kinds of their fields.
+//! Checks of parameters beyond the types of their fields.
 //!
-//! A fault is the field, as a path from the file's top, and what is wrong there.
+//! A fault has the path of the field from the top of the file, and a description.
 
 use super::{EstimateRecord, ModelRecord, Parameters, PositionRecord, QueryRecord, SiteRecord};
 use crate::fit::Model;
@@ -103,7 +103,7 @@ fn query(model: Model, path: &str, query: &QueryRecord) -> Checked {
     positions(model, &format!("{path}.positions"), &query.positions)
 }
 
-/// Positions from the first down, in the user browsing model each with every last click above.
+/// Positions from the first; in the user browsing model each with every position of the last click above.
 fn positions(model: Model, path: &str, records: &[PositionRecord]) -> Checked {
     let has_none = matches!(model, Model::Cascade | Model::Sdbn | Model::CtrGlobal | Model::CtrDocument);
     if has_none && !records.is_empty() {
@@ -132,7 +132,7 @@ fn positions(model: Model, path: &str, records: &[PositionRecord]) -> Checked {
     Ok(())
 }
 
-/// The largest value of a parameter: attraction and examination are relative to the first position in models that are products of both.
+/// The largest value of a parameter. Attraction and examination are relative to the first position in models that multiply both.
 fn largest(model: Model) -> f64 {
     if matches!(model, Model::Pbm | Model::Ubm) { f64::INFINITY } else { 1.0 }
 }

@@ -1,4 +1,4 @@
-//! What fits say, as records.
+//! Collects fits into records.
 
 use super::{
     ComparisonsRecord, ComponentRecord, ConvergenceRecord, EstimateRecord, FEW, FittedRecord,
@@ -14,7 +14,7 @@ use crate::names::{Id, Names};
 use crate::read_report::{ReadReport, Skipped};
 
 impl Parameters {
-    /// What the fits of a log say: `report` is of reading it, `n_queries` how many queries it has, `counts` what was fitted.
+    /// Collects fits. `report` is the report of reading the log, `n_queries` its number of queries, and `counts` are the counts fitted.
     pub fn new(
         report: &ReadReport,
         n_queries: usize,
@@ -172,7 +172,7 @@ impl IdentifiabilityRecord {
     }
 }
 
-/// Parameters of positions, each with its place: the position, and in the user browsing model that of the last click above.
+/// Parameters of positions with their places: the position, and in the user browsing model the position of the last click above.
 fn positions(fit: &Fit, estimates: &[Estimate]) -> Vec<PositionRecord> {
     let record = |((position, last_click), estimate): ((usize, Option<usize>), &Estimate)| PositionRecord {
         position: position + 1,

@@ -1,11 +1,11 @@
-//! Reading a file of parameters, which anybody may have written.
+//! Reads a file of parameters, and trusts none of it.
 
 use super::check::check;
 use super::{Parameters, SCHEMA};
 use serde::Deserialize;
 use std::path::Path;
 
-/// Why a file of parameters could not be read: in which file, and what is wrong.
+/// Why a file of parameters could not be read: the file, and the fault.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}{kind}")]
 pub struct ReadError {
@@ -14,52 +14,52 @@ pub struct ReadError {
     kind: ReadErrorKind,
 }
 
-/// What is wrong with a file of parameters.
+/// A fault of a file of parameters.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadErrorKind {
     /// The file could not be read.
     #[error(": {0}")]
     Read(std::io::Error),
-    /// It is no JSON, ends in the middle, or has not the fields of parameters: missing, unknown, given twice, of another kind.
+    /// Not JSON, truncated, or with other fields than those of parameters: missing, unknown, repeated, or of another type.
     #[error(":{line}:{column}: {message}")]
     Json {
         /// 1-based line.
         line: usize,
         /// 1-based column, where the reader stopped.
         column: usize,
-        /// What is wrong.
+        /// Description of the fault.
         message: String,
     },
-    /// It is of another version.
+    /// A file of another version.
     #[error(": schema: {found}, expected {SCHEMA}: the file is of another version of this program")]
     Version {
         /// The file's version.
         found: u64,
     },
-    /// A field that cannot be.
+    /// A field with an invalid value.
     #[error(": {field}: {message}")]
     Field {
         /// The field, as in `$.models[0].queries[2].typical`.
         field: String,
-        /// What is wrong.
+        /// Description of the fault.
         message: String,
     },
 }
 
 impl ReadError {
-    /// What is wrong.
+    /// The fault.
     pub fn kind(&self) -> &ReadErrorKind {
         &self.kind
     }
 
-    /// The file's name, as it was given.
+    /// The name of the file, as given.
     pub fn file(&self) -> &str {
         &self.file
     }
 }
 
-/// What is read first: only a file of the same version has the same fields.
+/// The version, which is read first: only a file of the same version has the same fields.
 #[derive(Deserialize)]
 struct Version {
     schema: u64,
@@ -70,7 +70,7 @@ impl Parameters {
     ///
     /// # Errors
     ///
-    /// [`ReadErrorKind::Read`], and those of [`from_json`](Self::from_json).
+    /// [`ReadErrorKind::Read`], and the errors of [`from_json`](Self::from_json).
     pub fn read(path: &Path) -> Result<Self, ReadError> {
         let name = path.display().to_string();
         match std::fs::read(path) {
@@ -79,7 +79,7 @@ impl Parameters {
         }
     }
 
-    /// Reads the content of a file; `name` is what errors call it.
+    /// Reads the content of a file; errors call it `name`.
     ///
     /// # Errors
     ///

@@ -1,17 +1,17 @@
-//! Columns and numbers of a line, read by hand: a number is digits and nothing else.
+//! Parses columns and numbers of a line by hand: a number has digits only.
 //!
-//! Eight bytes are looked at in one go, as a number of 64 bits; columns are too short for anything larger to pay.
+//! Works on eight bytes at a time, as a 64-bit number; columns are too short for larger registers to pay off.
 
 use crate::fault::Fault;
 use crate::table::MAX_COUNT;
 
-/// Positions of a list, as many as [`click_models::Clicks`] has.
+/// Largest number of positions of a list, as in [`click_models::Clicks`].
 pub(crate) const MAX_POSITIONS: u64 = 64;
 
-/// A number of 64 bits.
+/// Parses a 64-bit number.
 #[inline]
 pub(crate) fn number(text: &[u8]) -> Result<u64, Fault> {
-    // Up to 19 digits fit, whatever they are.
+    // Any number of up to 19 digits fits.
     if text.is_empty() || text.len() > 19 {
         return long_number(text);
     }
@@ -29,7 +29,7 @@ pub(crate) fn number(text: &[u8]) -> Result<u64, Fault> {
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH_BITS: u64 = 0x80 * ONES;
 
-/// Which of the first 64 bytes of a line are tabs, the first in the lowest bit.
+/// The tabs among the first 64 bytes of a line, the first byte in the lowest bit.
 #[inline]
 pub(crate) fn tabs_of_64(line: &[u8]) -> u64 {
     let mut mask = 0;
@@ -44,7 +44,7 @@ pub(crate) fn tabs_of_64(line: &[u8]) -> u64 {
         mask |= tabs_of_8(u64::from_le_bytes(*eight)) << (8 * number);
     }
     if !rest.is_empty() {
-        // They end the last eight bytes, if there are as many; what stands before them is shifted out.
+        // Reads the last eight bytes, if there are as many, and shifts out the bytes seen before.
         let last = match line.last_chunk() {
             Some(&last) => u64::from_le_bytes(last) >> (64 - 8 * rest.len()),
             None => rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
@@ -54,18 +54,18 @@ pub(crate) fn tabs_of_64(line: &[u8]) -> u64 {
     mask
 }
 
-/// Which of eight bytes are tabs, in the lowest eight bits.
+/// The tabs among eight bytes, in the lowest eight bits.
 #[inline]
 fn tabs_of_8(bytes: u64) -> u64 {
     const LOW_BITS: u64 = 0x7f * ONES;
-    // A tab is a zero now, and a zero the only byte with no high bit after the addition; nothing is carried.
+    // A tab is a zero now. The addition leaves the high bit of a zero byte, and only of it, clear; nothing is carried.
     let zeros = bytes ^ (u64::from(b'\t') * ONES);
     let tabs = !(((zeros & LOW_BITS) + LOW_BITS) | zeros | LOW_BITS);
-    // The high bits of the bytes, moved side by side.
+    // Moves the high bits of the bytes next to each other.
     (tabs >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-/// The number from `start` to `end` of a line, as [`number`] reads it.
+/// The number from `start` to `end` of a line; accepts the same as [`number`].
 #[inline]
 pub(crate) fn number_in(line: &[u8], start: usize, end: usize) -> Result<u64, Fault> {
     let len = end - start;
@@ -75,12 +75,12 @@ pub(crate) fn number_in(line: &[u8], start: usize, end: usize) -> Result<u64, Fa
     }
     match line[start..].first_chunk() {
         Some(&eight) if (2..=8).contains(&len) => {
-            // Digits as numbers, with zeros in front: what follows the number is shifted out.
+            // Digits with zeros in front; bytes after the number are shifted out.
             let digits = (u64::from_le_bytes(eight) ^ (u64::from(b'0') * ONES)) << (64 - 8 * len);
             if (digits.wrapping_add(0x76 * ONES) | digits) & HIGH_BITS != 0 {
                 return Err(not_a_number(&line[start..end]));
             }
-            // Neighbours are put together: digits, pairs, fours. The first digit is in the lowest byte.
+            // Combines neighbours into pairs, fours and eights. The first digit is in the lowest byte.
             let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
             let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
             Ok((fours * 10_000 + (fours >> 32)) & 0xffff_ffff)
@@ -113,8 +113,8 @@ fn not_a_number(text: &[u8]) -> Fault {
     }
 }
 
-/// A number as tables have it: a fraction of zeros may follow (`3.0`, or `3,0` as a spreadsheet in German writes it), but not three of
-/// them, since `3.000` is three thousand to some.
+/// A number in a table. A fraction of zeros may follow (`3.0`, or `3,0` as a German spreadsheet writes it), but not three zeros, since
+/// `3.000` may mean three thousand.
 #[inline]
 pub(crate) fn table_number(text: &[u8]) -> Result<u64, Fault> {
     number(text).or_else(|fault| with_fraction(text).unwrap_or(Err(fault)))
@@ -128,7 +128,7 @@ fn with_fraction(text: &[u8]) -> Option<Result<u64, Fault>> {
     (whole && point > 0).then(|| number(&text[..point]))
 }
 
-/// Clicks as tables have them: a number, or a truth value.
+/// Clicks in a table: a number or a truth value.
 #[inline]
 pub(crate) fn table_clicks(text: &[u8]) -> Result<u64, Fault> {
     table_number(text).or_else(|fault| truth(text).ok_or(fault))
@@ -146,7 +146,7 @@ pub(crate) fn count(text: &[u8]) -> Result<u64, Fault> {
     number(text).and_then(check_count)
 }
 
-/// A number, if it is one of clicks or impressions.
+/// The number, if it is in the range of clicks and impressions.
 #[inline]
 pub(crate) fn check_count(count: u64) -> Result<u64, Fault> {
     if count > MAX_COUNT { Err(Fault::TooLarge { max: MAX_COUNT }) } else { Ok(count) }
@@ -156,12 +156,12 @@ pub(crate) fn check_count(count: u64) -> Result<u64, Fault> {
 mod tests {
     use super::*;
 
-    /// Eight bytes at a time, or one by one: the same tabs and the same numbers, whatever stands there.
+    /// Eight bytes at a time and one by one give the same tabs and numbers for any content.
     #[test]
     fn eight_at_a_time_is_one_by_one() {
         #[expect(clippy::needless_pass_by_value, reason = "quickcheck hands values over")]
         fn same(bytes: Vec<u8>, start: usize, len: usize) -> bool {
-            // Few different bytes, so that numbers and tabs do come up.
+            // Few different bytes, so that numbers and tabs occur.
             let line: Vec<u8> =
                 bytes.iter().map(|byte| b"0123456789\t\n-/:\xb9"[usize::from(byte % 16)]).collect();
             let tab = |(place, &byte): (usize, &u8)| u64::from(byte == b'\t') << place;

@@ -1,7 +1,8 @@
-//! The formats of logs: a row each, and a file each with all that is particular to it.
+//! The formats of logs: one row and one file each.
 //!
-//! A format is added with its file beside this one and its row below. Names on the command line and in experiments, the command's help and messages,
-//! and the README's table come from the rows (`cargo run -p click-logs --example formats` writes the table). The crate's tests read every row's example.
+//! A new format needs its file beside this one and its row below. Names on the command line and in experiments, the command's help and
+//! messages, and the README's table come from the rows (`cargo run -p click-logs --example formats` writes the table). The crate's tests
+//! read every row's example.
 //!
 //! # Examples
 //!
@@ -41,12 +42,12 @@ use crate::error::Error;
 use crate::read_report::ReadReport;
 
 formats! {
-    /// KDD Cup 2012 track 2, `training.txt`: no header, 12 columns with tabs between them, `Click Impression DisplayURL AdID AdvertiserID
-    /// Depth Position QueryID KeywordID TitleID DescriptionID UserID`. A line stands for `Impression` sessions of one user, `Click` of
+    /// KDD Cup 2012 track 2, `training.txt`: 12 tab-separated columns without header, `Click Impression DisplayURL AdID AdvertiserID
+    /// Depth Position QueryID KeywordID TitleID DescriptionID UserID`. A line represents `Impression` sessions of one user, `Click` of
     /// them with a click. Query and item are `QueryID` and `AdID`; the user is not read.
     Kdd2012 = "kdd2012" in kdd2012 {
         holds: "KDD Cup 2012 track 2, training.txt",
-        line: "sessions with the same user, ad, query and place: `Click` of `Impression`",
+        line: "`Impression` sessions with the same user, ad, query and position, `Click` of them with a click",
         query: "`QueryID`",
         sessions: SessionsOf::None,
         making: Making::Fixed(Format::Kdd2012),
@@ -55,9 +56,9 @@ formats! {
             1\t1\t4298118681424644510\t9027238\t385\t1\t1\t1601\t5521\t7709\t576\t490236\n"),
     }
 
-    /// Yandex Relevance Prediction: no header, tabs; `SessionID TimePassed Q QueryID RegionID` and ten URLs for a query,
-    /// `SessionID TimePassed C URL` for a click. A click belongs to the last list of its session that shows the URL. A query
-    /// is called `QueryID/RegionID`.
+    /// Yandex Relevance Prediction: tab-separated, no header. A query has `SessionID TimePassed Q QueryID RegionID` and ten URLs, a click
+    /// `SessionID TimePassed C URL`. A click belongs to the last list of its session that shows the URL. The name of a query is
+    /// `QueryID/RegionID`.
     Yandex = "yandex" in yandex {
         holds: "Yandex Relevance Prediction",
         line: "a query with ten results, or a click",
@@ -69,11 +70,11 @@ formats! {
             10\t30\tC\t3\n"),
     }
 
-    /// One session a line, with tabs and a header: `query`, `urls` with commas between them, `clicked_mask` with a 0 or a 1 for each, and perhaps
-    /// `region` and `n_clicks_outside_top10`. A query of a region is called `query/region`.
+    /// One session a line, tab-separated, with a header: `query`, `urls` (comma-separated), `clicked_mask` (a 0 or 1 for each URL), and
+    /// optionally `region` and `n_clicks_outside_top10`. The name of a query with a region is `query/region`.
     Sessions = "sessions" in sessions {
         holds: "A session a line, with a header",
-        line: "a session, with tabs and a header: `query`, `urls` (commas between them), `clicked_mask` (a 0 or a 1 for each, `100`), perhaps `region` and `n_clicks_outside_top10`",
+        line: "a session; tab-separated, with a header: `query`, `urls` (comma-separated), `clicked_mask` (a 0 or 1 for each URL, `100`), optionally `region` and `n_clicks_outside_top10`",
         query: "`query` or `query/region`",
         sessions: SessionsOf::Log,
         making: Making::Fixed(Format::Sessions),
@@ -82,7 +83,7 @@ formats! {
             5\t1\t8,9,7\t100\t0\n"),
     }
 
-    /// Open Bandit Dataset: CSV with, among others, the columns `item_id`, `position` and `click`. It has no queries; all is one,
+    /// Open Bandit Dataset: CSV with the columns `item_id`, `position` and `click`, among others. It has no queries: the only query is
     /// called `all`.
     Obd = "obd" in obd {
         holds: "Open Bandit Dataset",
@@ -95,7 +96,7 @@ formats! {
             0,2019-11-24 00:00:34.762830+00:00,14,3,0,0.0125\n"),
     }
 
-    /// Any table with a header, columns named by the user.
+    /// Any table with a header; the user names the columns.
     Delimited(table: Delimited) = "delimited" in delimited {
         holds: "Any table with a header, columns named with --columns",
         line: "clicks and impressions of an item at a position, columns by name",
@@ -108,10 +109,10 @@ formats! {
             shoes,b,2,0\n"),
     }
 
-    /// A Parquet table, columns named by the user. Read by one thread; not read at all without the feature `parquet`.
+    /// A Parquet table; the user names the columns. Read by one thread. Needs the feature `parquet`.
     Parquet(columns: Columns) = "parquet" in parquet {
         holds: "A Parquet table, columns named with --columns",
-        line: "the same, as Parquet; feature `parquet`, off by default (it brings a library in C)",
+        line: "the same, as Parquet; needs the feature `parquet`, which is off by default (it adds a C library)",
         query: "a column, or `all`",
         sessions: SessionsOf::Column,
         making: Making::Columns(Format::parquet),
@@ -119,7 +120,7 @@ formats! {
     }
 }
 
-/// The formats' table.
+/// The table of formats.
 pub fn rows() -> &'static [FormatRow] {
     &ROWS
 }
@@ -129,13 +130,13 @@ pub fn find(name: &str) -> Option<&'static FormatRow> {
     rows().iter().find(|row| row.name == name)
 }
 
-/// The names of the formats that pass.
+/// The names of the formats for which `passes` is true.
 pub fn names(passes: impl Fn(&FormatRow) -> bool) -> Vec<&'static str> {
     rows().iter().filter(|row| passes(row)).map(|row| row.name).collect()
 }
 
 impl Format {
-    /// Whether it tells sessions apart, and so in which order a user saw and clicked.
+    /// Whether the format has sessions, and so the order of impressions and clicks.
     pub fn has_sessions(&self) -> bool {
         match self.row().sessions {
             SessionsOf::None => false,

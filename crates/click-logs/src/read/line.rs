@@ -1,20 +1,20 @@
-//! What a format of lines has to be, and where blocks of lines are cut.
+//! The interface of formats with lines, and where blocks of lines are cut.
 
 use crate::fault::Fault;
 use crate::sink::Sink;
 
-/// A fault, where in the line, and the text there.
+/// A fault, its column, and the text there.
 #[derive(Debug)]
 pub(crate) struct LineFault {
     pub(super) fault: Fault,
     /// 1-based; 0 for the line as a whole.
     pub(super) column: usize,
     pub(super) text: Box<[u8]>,
-    /// Clicks and impressions that the line has, as far as they can be read.
+    /// Clicks and impressions of the line, as far as they can be read.
     pub(super) lost: Lost,
 }
 
-/// Clicks and impressions of lines that are skipped.
+/// Clicks and impressions of skipped lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Lost {
     pub(crate) clicks: u64,
@@ -31,11 +31,11 @@ impl Lost {
 impl LineFault {
     #[cold]
     pub(super) fn new(fault: Fault, column: usize, text: &[u8]) -> Self {
-        // Cut here: a line may be as long as a file.
+        // Shortened: a line may be as long as a file.
         Self { fault, column, text: text[..text.len().min(MAX_TEXT)].into(), lost: Lost::default() }
     }
 
-    /// Of a line with these numbers of clicks and impressions, where they are such.
+    /// The counts of a line with these texts of clicks and impressions, as far as they are numbers.
     #[cold]
     pub(super) fn of(mut self, clicks: Result<u64, Fault>, impressions: Result<u64, Fault>) -> Self {
         self.lost = Lost { clicks: clicks.unwrap_or(0), impressions: impressions.unwrap_or(0) };
@@ -48,21 +48,23 @@ pub(super) const MAX_TEXT: usize = 80;
 
 /// A format of lines.
 pub(crate) trait LineFormat: Sync {
-    /// What the header says.
+    /// The content of the header.
     type Layout: Send + Sync;
-    /// What is remembered from line to line of a block.
+    /// The state from line to line of a block.
     type Memory: Default;
     const HEADER: bool;
 
     /// Reads the header; it is empty if the format has none.
     fn layout(&self, header: &[u8]) -> Result<Self::Layout, String>;
 
-    /// Whether the first line has any name that belongs in a header. If not it may be data, which may name a user: it is not shown.
+    /// Whether the first line has any name that belongs into a header. If not, it may be data, and an error must not show it: it may
+    /// identify a user.
     fn is_header(&self, _line: &[u8]) -> bool {
         false
     }
 
-    /// A line comes, perhaps a faulty one; where lines belong together, this says whether it belongs to those above.
+    /// Called for every line, also for faulty ones. For formats whose lines belong together, decides whether the line belongs to those
+    /// above.
     #[inline]
     fn enter<S: Sink>(
         &self,
@@ -82,24 +84,25 @@ pub(crate) trait LineFormat: Sync {
         sink: &mut S,
     ) -> Result<(), LineFault>;
 
-    /// The block is over, and so is everything that its lines belong to.
+    /// Called at the end of a block, which is the end of everything that its lines belong to.
     fn end<S: Sink>(&self, _memory: &mut Self::Memory, _sink: &mut S) {}
 
-    /// Where the block ends whose first bytes are these, 0 if further down: after a line, and where what lines belong to changes.
+    /// The end of a block that starts with `bytes`: after a line, where a group of lines ends. 0 if the end comes later.
     fn cut(&self, _layout: &Self::Layout, bytes: &[u8]) -> usize {
         after_last_line(bytes)
     }
 
-    /// What the format calls its `column`-th column, from 1.
+    /// The format's name of its `column`-th column, from 1.
     fn column_name(&self, layout: &Self::Layout, column: usize) -> String;
 }
 
-/// Where the last whole line ends, 0 without one.
+/// The end of the last whole line; 0 if there is none.
 pub(crate) fn after_last_line(bytes: &[u8]) -> usize {
     memchr::memrchr(b'\n', bytes).map_or(0, |place| place + 1)
 }
 
-/// Before the last whole lines that belong together, since more of them may come; 0 if all do. `together` gets the last line and one above.
+/// The start of the last group of whole lines, since more lines of the group may follow; 0 if all lines are one group. `together` gets
+/// the last line and one above.
 pub(crate) fn cut_between(bytes: &[u8], mut together: impl FnMut(&[u8], &[u8]) -> bool) -> usize {
     let Some(last) = memchr::memrchr(b'\n', bytes) else { return 0 };
     let start_of = |end: usize| memchr::memrchr(b'\n', &bytes[..end]).map_or(0, |before| before + 1);

@@ -1,28 +1,28 @@
-//! What numbers mean where logs differ: from where positions count, and what more clicks than impressions are.
+//! Settings for numbers whose meaning differs between logs: the first position, and clicks above impressions.
 
 use super::fields::MAX_POSITIONS;
 use crate::fault::Fault;
 use crate::sink::Sink;
 
-/// What numbers mean.
+/// The meaning of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Meaning {
-    /// What the position on top is called, 0 or 1.
+    /// The number of the top position, 0 or 1.
     pub(crate) first_position: u64,
-    /// Whether more clicks than impressions are as many as impressions, instead of a fault.
+    /// Whether to clip clicks at impressions, instead of reporting a fault.
     pub(crate) clip_clicks: bool,
 }
 
 impl Meaning {
-    /// Positions from 1, and no more clicks than impressions.
+    /// Positions count from 1, and clicks above impressions are a fault.
     pub(crate) const USUAL: Self = Self { first_position: 1, clip_clicks: false };
 
-    /// The same for a format that says itself that positions count from 1.
+    /// The same meaning with positions from 1, for formats that define it.
     pub(crate) fn of_format(self) -> Self {
         Self { first_position: 1, ..self }
     }
 
-    /// A position counted from 0, if it is one of a list of this length.
+    /// The position counted from 0, if a list of this length has it.
     #[inline]
     pub(crate) fn position(self, position: u64, depth: u64) -> Result<u8, Fault> {
         let depth = depth.min(MAX_POSITIONS);
@@ -36,12 +36,12 @@ impl Meaning {
         Ok(from_zero as u8)
     }
 
-    /// What a position counted from 0 is called.
+    /// The log's number of a position counted from 0.
     pub(crate) fn named(self, position: usize) -> u64 {
         position as u64 + self.first_position
     }
 
-    /// The clicks that count: no more than impressions.
+    /// The clicks to count: no more than impressions.
     #[inline]
     pub(crate) fn clicks<S: Sink>(self, clicks: u64, impressions: u64, sink: &mut S) -> Result<u64, Fault> {
         if clicks <= impressions {

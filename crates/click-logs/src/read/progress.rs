@@ -1,4 +1,4 @@
-//! What threads report while they read, and the report or the error that all of it is.
+//! Reports of threads, combined into one report or error.
 
 use super::line::Lost;
 use super::source::Totals;
@@ -8,14 +8,14 @@ use crate::read_report::{ReadReport, Skipped};
 use crate::sink::Tally;
 use std::collections::BTreeMap;
 
-/// What threads report, and what all of them together do.
+/// The reports of all threads.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) lines: u64,
     tally: Tally,
-    /// What is skipped, and where the first of it stands.
+    /// Skipped lines, and the place of the first.
     skipped: BTreeMap<&'static str, (Skipped, (usize, u64))>,
-    /// The first in the order of (file, line).
+    /// The first error in the order of (file, line).
     failure: Option<((usize, u64), Error)>,
 }
 
@@ -64,7 +64,7 @@ impl Progress {
         }
     }
 
-    /// The report, or the error that there was, or the one that too much was skipped.
+    /// The report, or the first error, or the error that too much was skipped.
     pub(crate) fn finish(self, totals: Totals, max_skipped: Option<f64>) -> Result<ReadReport, Error> {
         if let Some((_, error)) = self.failure {
             return Err(error);

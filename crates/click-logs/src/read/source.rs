@@ -1,4 +1,4 @@
-//! Files, decompressed and cut into blocks of whole lines.
+//! Files and streams: decompressed, and cut into blocks of whole lines.
 
 use super::line::{LineFormat, MAX_TEXT};
 use crate::error::{Error, ErrorKind, Place};
@@ -10,11 +10,11 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-/// No line, and no session, is longer than this.
+/// Largest length of a line or a session.
 pub(crate) const MAX_BLOCK: usize = 1 << 26;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
-/// How files begin that are no text in UTF-8, and what they are.
+/// First bytes of files that are not UTF-8 text, and the names of their formats.
 const OTHERS: [(&[u8], &str); 7] = [
     (b"\xff\xfe", "text in UTF-16, expected UTF-8"),
     (b"\xfe\xff", "text in UTF-16, expected UTF-8"),
@@ -27,12 +27,12 @@ const OTHERS: [(&[u8], &str); 7] = [
 
 type Stream<'a> = Box<dyn Read + Send + 'a>;
 
-/// A file or a stream to read, under the name that errors and reports give it.
+/// A file or a stream to read, with the name that errors and reports use.
 pub struct Input<'a> {
     name: Arc<str>,
-    /// A file is opened when its turn comes.
+    /// A file is opened when it is its turn.
     stream: Option<Stream<'a>>,
-    /// Is told how many bytes were read.
+    /// Called with the number of bytes read.
     watch: Option<Watch<'a>>,
 }
 
@@ -44,7 +44,7 @@ impl fmt::Debug for Input<'_> {
 
 pub(crate) type Watch<'a> = &'a (dyn Fn(u64) + Sync);
 
-/// Tells how much of it is read.
+/// Reports how much is read from a stream.
 struct Watched<'a, R>(R, Watch<'a>);
 
 impl<R: Read> Read for Watched<'_, R> {
@@ -55,7 +55,7 @@ impl<R: Read> Read for Watched<'_, R> {
     }
 }
 
-/// The members of a gzip file, one after another; nothing once all are read.
+/// The members of a gzip file in sequence; empty at the end of the last member.
 struct Members<R>(Option<GzDecoder<R>>);
 
 impl<R: BufRead> Members<R> {
@@ -86,13 +86,13 @@ impl<R: BufRead> Read for Members<R> {
 }
 
 impl<'a> Input<'a> {
-    /// A file, which has to be there; it is opened when its turn comes.
+    /// A file, which must exist; it is opened when it is its turn.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Read`]: there is no such file, it is a directory, or its name is not UTF-8.
+    /// [`ErrorKind::Read`] if there is no such file, it is a directory, or its name is not UTF-8.
     pub fn file(path: &Path) -> Result<Self, Error> {
-        // Errors and reports name a file; a name that is not UTF-8 could not be opened under what they say.
+        // Errors and reports print the name; a name that is not UTF-8 could not be opened as printed.
         let Some(name) = path.to_str() else {
             return Err(Error::of(ErrorKind::Read, &path.to_string_lossy(), "the file's name is not UTF-8"));
         };
@@ -105,25 +105,25 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The same, where `watch` is told, from any thread, how many more bytes were read, as they stand on the disk.
+    /// Calls `watch`, from any thread, with the number of further bytes read, as stored on disk.
     #[must_use]
     pub fn watched(self, watch: Watch<'a>) -> Self {
         Self { watch: Some(watch), ..self }
     }
 
-    /// A stream, from where it stands.
+    /// A stream, from its current place.
     pub fn stream(name: &str, stream: impl Read + Send + 'a) -> Self {
         Self { name: name.into(), stream: Some(Box::new(stream)), watch: None }
     }
 
-    /// The name, the stream if it is no file, and who is told how much was read.
+    /// The name, the stream if it is not a file, and the observer.
     #[cfg(feature = "parquet")]
     pub(crate) fn into_parts(self) -> (Arc<str>, Option<Stream<'a>>, Option<Watch<'a>>) {
         (self.name, self.stream, self.watch)
     }
 }
 
-/// Whole lines of one file. The bytes are in the buffer that was handed in.
+/// Whole lines of one file. The caller's buffer holds the bytes.
 pub(crate) struct Block<L> {
     pub(crate) file: usize,
     pub(crate) name: Arc<str>,
@@ -135,19 +135,19 @@ pub(crate) struct Block<L> {
 }
 
 impl<L> Block<L> {
-    /// A number for a place in the log: which file, and which byte of what it decompresses to.
+    /// A number for a place in the log: of the file, and of the byte in its decompressed content.
     #[inline]
     pub(crate) fn at(&self, start: usize) -> u64 {
         (self.offset + start as u64) ^ (self.file as u64).rotate_right(16)
     }
 }
 
-/// What is left of a file.
+/// The unread part of a file.
 struct Bytes<'a> {
     name: Arc<str>,
     stream: Stream<'a>,
     compressed: bool,
-    /// Read, but of the next block.
+    /// Bytes that were read and belong to the next block.
     tail: Vec<u8>,
 }
 
@@ -159,12 +159,12 @@ struct Open<'a, L> {
     any_line: bool,
 }
 
-/// How much was read in all.
+/// Total amounts read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Totals {
     pub(crate) files: usize,
     pub(crate) bytes: u64,
-    /// Files that began with one.
+    /// Files that started with a byte order mark.
     pub(crate) byte_order_marks: u64,
     pub(crate) empty_files: u64,
 }
@@ -189,7 +189,7 @@ impl<'a, F: LineFormat> Source<'a, F> {
         self.totals
     }
 
-    /// The next block of the log, into `buffer`; nothing after the last one or an error.
+    /// Reads the next block of the log into `buffer`. `None` after the last block or an error.
     pub(crate) fn next_block(
         &mut self,
         buffer: &mut Vec<u8>,
@@ -240,13 +240,13 @@ impl<'a, F: LineFormat> Source<'a, F> {
         }
     }
 
-    /// A file in which there is nothing: spark and others leave such parts, but it may be a mistake.
+    /// An empty file: Spark and other engines write such parts, but it may be a mistake.
     fn empty(&mut self, name: &str) -> Result<(), Error> {
         self.totals.empty_files += 1;
         if self.lenient { Ok(()) } else { Err(Error::of(ErrorKind::Empty, name, "no line to read")) }
     }
 
-    /// Opens a file, takes off a byte order mark and reads the header; nothing if there is no header where one belongs.
+    /// Opens a file, removes a byte order mark and reads the header. `None` if a required header is missing.
     fn open(&mut self, input: Input<'a>) -> Result<Option<Open<'a, F::Layout>>, Error> {
         self.totals.files += 1;
         let Input { name, stream, watch } = input;
@@ -310,8 +310,8 @@ impl<'a, F: LineFormat> Source<'a, F> {
 }
 
 impl Bytes<'_> {
-    /// What was left over, and about `block_bytes` from the stream: how much there is, and how much of it is a block by
-    /// `cut`, all of it at the end. More is read for as long as `cut` finds no end of a block.
+    /// Reads the bytes left over and about `block_bytes` from the stream. Returns how much there is, and how much of it `cut` takes as a
+    /// block; all of it at the end of the file. Reads on as long as `cut` finds no end of a block.
     fn fill(
         &mut self,
         buffer: &mut Vec<u8>,

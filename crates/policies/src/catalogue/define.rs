@@ -1,6 +1,6 @@
-//! From the rows of the table: the policies by name, what the catalogue says of each, and how each is built.
+//! Macros that turn the rows of the table into [`PolicySpec`](super::PolicySpec), its facts and its constructors.
 
-/// Makes everything that is said of policies one by one from the table's rows.
+/// Generates everything that differs from policy to policy from the rows of the table.
 macro_rules! catalogue {
     ($(
         $(#[doc = $sentence:literal])+
@@ -64,7 +64,7 @@ macro_rules! catalogue {
                 })
             }
 
-            /// The name that it has in files.
+            /// The policy's name in files.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$Variant { .. } => $name,)*
@@ -73,18 +73,18 @@ macro_rules! catalogue {
         }
 
         impl PolicySpec {
-            /// What the catalogue says of it.
+            /// The policy's row in the catalogue.
             pub fn row(&self) -> &'static Row {
                 &ROWS[self.index()]
             }
 
             fn index(&self) -> usize {
                 let mut names = ROWS.iter().map(|row| row.name);
-                // Every variant is made from a row.
+                // Every variant has a row.
                 names.position(|name| name == self.name()).unwrap_or(0)
             }
 
-            /// Whether it has to be told how many rounds there will be.
+            /// Whether the policy needs the number of rounds.
             #[allow(unused_variables, reason = "most parameters do not matter here")]
             pub fn needs_horizon(&self) -> bool {
                 match *self {
@@ -98,7 +98,7 @@ macro_rules! catalogue {
 }
 pub(super) use catalogue;
 
-/// How policies are built, family by family.
+/// Generates the constructors, family by family.
 macro_rules! builders {
     ($rows:tt) => {
         impl PolicySpec {
@@ -115,12 +115,12 @@ macro_rules! builders {
 }
 pub(super) use builders;
 
-/// A function that hands the builder of a policy to a visitor, if the policy is of the family.
+/// Generates a function that passes the constructor of a policy to a visitor, if the policy belongs to the family.
 macro_rules! with_family {
     ($function:ident $Visitor:ident $Family:ident
         {$(($Variant:ident { $($field:ident),* } $($plays:tt)+))*}) => {
-        #[doc = concat!("Hands the builder of this policy to `visitor`, if it is one of [`Family::", stringify!($Family), "`].")]
-        #[allow(unused_variables, reason = "not every family is told every parameter")]
+        #[doc = concat!("Passes the constructor of this policy to `visitor`, if the policy belongs to [`Family::", stringify!($Family), "`].")]
+        #[allow(unused_variables, reason = "not every family uses every parameter")]
         pub fn $function<V: $Visitor>(&self, visitor: V) -> Option<V::Output> {
             match *self {
                 $(Self::$Variant { $($field),* } => arm!($Family visitor; $($plays)+),)*
@@ -130,7 +130,7 @@ macro_rules! with_family {
 }
 pub(super) use with_family;
 
-/// The builder of one family among those of a row, handed to the visitor.
+/// Passes the constructor of one family of a row to the visitor.
 macro_rules! arm {
     (PositionBased $visitor:ident; PositionBased($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
         Some($visitor.with(move |$known: PbmKnown<'_>, $horizon: u64| Ok($build)))

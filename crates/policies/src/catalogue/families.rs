@@ -1,6 +1,7 @@
-//! The policies of a family as one type: which of them it is, is chosen at run time.
+//! One type for all policies of a family; the policy is chosen at run time.
 //!
-//! A policy's own decision is kept beside it, since its note is of another type than the note of all: a list is copied there and back.
+//! Each policy has a note of its own type, and the family has one note type for all. So every policy is stored with a decision of its
+//! own, and actions and notes are copied between the two.
 
 use crate::rank_one::Side;
 use crate::sizes::Sizes;
@@ -13,7 +14,7 @@ use rand::Rng;
 use serde::{Deserialize, Serialize, Serializer};
 use std::ops::ControlFlow;
 
-/// What any policy of the catalogue may have to remember of a decision.
+/// The note of any policy of the catalogue.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Note {
@@ -22,13 +23,13 @@ pub enum Note {
     Nothing,
     /// An epoch or a stage.
     Number(u64),
-    /// The list that was meant.
+    /// The list that the policy chose, which may differ from the list shown.
     List(Ranking),
     /// Whether a row or a column was played.
     Side(Side),
 }
 
-/// A note of one policy, as a note of any and back. A foreign note is none.
+/// Converts between a policy's own note and [`Note`]. A note of another kind reads as the default.
 trait AsNote {
     fn store(&self, note: &mut Note);
     fn load(&mut self, note: &Note);
@@ -99,7 +100,7 @@ impl AsNote for Side {
     }
 }
 
-/// A policy, and its decision of the round at hand.
+/// A policy, and a buffer for its decision.
 #[derive(Debug, Clone)]
 struct Member<A, P: Select<A>> {
     policy: P,
@@ -130,7 +131,7 @@ impl<A: Default + Clone, P: Select<A, Note: AsNote>> Member<A, P> {
     }
 }
 
-/// A sum over policies that select the same actions and read the same feedback, saved as the policy that it is.
+/// Generates a sum type of policies with the same actions and feedback. It is saved as the policy that it holds.
 macro_rules! family {
     ($(#[$doc:meta])* $Family:ident($Members:ident) of $Action:ty,
         reading [$($generic:tt)*] $Feedback:ty; $($Policy:ident),+ $(,)?) => {
@@ -188,7 +189,7 @@ macro_rules! family {
 }
 
 family! {
-    /// A policy that knows how positions are examined.
+    /// A policy that knows the examination of positions.
     PositionBasedPolicy(PositionBasedMembers) of Ranking, reading [F: RenderedClicks] F;
     PbmUcb, PbmPie, PbmTs, BcMpTs
 }
@@ -200,13 +201,13 @@ family! {
 }
 
 family! {
-    /// A policy that looks for the best items of cascading users.
+    /// A policy that identifies the best items of cascade users.
     IdentifyPolicy(IdentifyMembers) of Ranking, reading [] CascadeFeedback;
     CascadeBai, CascadeKl, KlLucb, SuccessiveRejects
 }
 
 family! {
-    /// A policy that reads any list's clicks.
+    /// A policy that reads the clicks of any list.
     AnyListPolicy(AnyListMembers) of Ranking, reading [F: ListFeedback] F;
     RbaKlUcb, TopRank, BatchRank, EpsilonGreedy, Uniform
 }
@@ -224,7 +225,7 @@ family! {
 }
 
 impl IdentifyPolicy {
-    /// The best items, once it is sure of them; of a policy that stops.
+    /// The best items, if the policy is one that stops and has stopped.
     pub(super) fn answer(&self) -> Option<Vec<ItemId>> {
         let checked = match &self.0 {
             IdentifyMembers::CascadeBai(member) => member.policy.check(),
@@ -262,7 +263,7 @@ impl Recommend<ItemId> for PairPolicy {
     }
 }
 
-/// A policy of one family or of another.
+/// A policy of one of two families.
 #[derive(Debug, Clone)]
 pub enum OneOf<A, B> {
     /// Of the first family.

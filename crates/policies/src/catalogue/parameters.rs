@@ -1,22 +1,22 @@
-//! What parameters of policies may be.
+//! Types and values of policy parameters.
 
 use crate::{CascadeKlOrder, CascadeKlTest, Delta, MeanRadius, Pulls, ShowOrder};
 use confidence::{NonNegative, Probability, Rate};
 use serde::de::DeserializeSeed;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// What a parameter may be.
+/// The values that a parameter accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A number; the words say which ones.
+    /// A number in the range described.
     Number(&'static str),
-    /// A whole number; the words say which ones.
+    /// A whole number in the range described.
     Integer(&'static str),
     /// One of these names.
     Choice(&'static [&'static str]),
 }
 
-/// A type that parameters have.
+/// A type of parameters.
 pub(super) trait Parameter: Sized {
     const KIND: Kind;
     const TYPE: ParameterType;
@@ -25,10 +25,10 @@ pub(super) trait Parameter: Sized {
     fn of(value: ParameterValue) -> Option<Self>;
 }
 
-/// Makes the types that parameters have from rows: a name, the type, and what its values may be.
+/// Makes the types of parameters from rows: a name, the type, and the values it accepts.
 macro_rules! parameter_types {
     ($($Name:ident($type:ty) = $kind:expr;)*) => {
-        /// A type that parameters have, as a value.
+        /// A type of parameters, as a value.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum ParameterType {
             $($Name,)*
@@ -107,7 +107,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The rate of the analyses of KL-UCB, which the policies for the cascade and the dependent click model take from there.
+    /// The rate in the analyses of KL-UCB; the policies for the cascade and the dependent click model use it.
     pub(super) const fn log_t_plus_3_log_log_t() -> Self {
         Self::LogTPlus3LogLogT
     }
@@ -123,7 +123,7 @@ impl From<Level> for Rate {
     }
 }
 
-/// Which logarithm PBM-PIE explores with: the paper's Algorithm 1 prints `log T`, its Theorem 11 `log t`.
+/// The logarithm in PBM-PIE's exploration rate: the paper's Algorithm 1 prints `log T`, its Theorem 11 `log t`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PbmPieLevel {
@@ -135,7 +135,7 @@ pub enum PbmPieLevel {
 }
 
 impl PbmPieLevel {
-    /// The rate with this logarithm, for a run of `horizon` rounds.
+    /// The exploration rate with this logarithm, for a run of `horizon` rounds.
     pub fn rate(self, epsilon: NonNegative, horizon: u64) -> Rate {
         let rate = Rate::scaled_log(epsilon);
         match self {
@@ -145,10 +145,9 @@ impl PbmPieLevel {
     }
 }
 
-/// Where PBM-PIE explores.
+/// The position at which PBM-PIE explores.
 ///
-/// Only the last position so far: a rule that takes the position at which exploring costs least (`"least-cost"`) is not
-/// implemented yet.
+/// Only the last position is implemented. The position at which exploring costs least is not available yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PbmPiePosition {
@@ -157,22 +156,22 @@ pub enum PbmPiePosition {
     Last,
 }
 
-/// The factor of `CascadeBAI`'s Algorithm 1.
+/// The factor of the radius in Algorithm 1 of `CascadeBAI`.
 pub(super) fn radius_as_printed() -> NonNegative {
     NonNegative::from_count(4)
 }
 
-/// What RUCB's experiments have.
+/// The value in the experiments of the RUCB paper.
 pub(super) fn rucb_alpha() -> NonNegative {
     NonNegative::new(0.51).expect("not negative")
 }
 
-/// `x/0 := 1` in both terms of RUCB's bound.
+/// RUCB defines `x/0 := 1` in both terms of its bound.
 pub(super) fn rucb_unseen() -> NonNegative {
     NonNegative::from_count(2)
 }
 
-/// The constant under which relaxed stochastic transitivity is strong stochastic transitivity.
+/// With this constant relaxed stochastic transitivity is strong stochastic transitivity.
 pub(super) fn strong_transitivity() -> NonNegative {
     NonNegative::from_count(1)
 }

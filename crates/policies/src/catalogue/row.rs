@@ -1,4 +1,4 @@
-//! What the catalogue says of a policy.
+//! Facts of the catalogue about a policy.
 
 use super::Kind;
 use super::parameters::ParameterType;
@@ -7,122 +7,123 @@ use std::fmt::{self, Display, Formatter};
 /// A policy of the catalogue.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// Its name in files and on command lines.
+    /// Name in files and on command lines.
     pub name: &'static str,
-    /// A sentence that says what it is.
+    /// Description in one sentence.
     pub sentence: &'static str,
-    /// Its parameters; all have defaults.
+    /// Parameters; all have defaults.
     pub parameters: &'static [ParameterRow],
     pub(super) parameter_names: &'static [&'static str],
-    /// What it plays.
+    /// Families that it belongs to.
     pub families: &'static [Family],
-    /// What becomes of answers that are late, lost or doubled.
+    /// Effect of late and lost feedback.
     pub answers: Answers,
-    /// What its memory allows.
+    /// Largest problem that fits into memory.
     pub limit: Limit,
-    /// What a round costs, with K items and L positions; for best arm identification L items and K positions.
+    /// Cost of a round with K items and L positions; for best arm identification L items and K positions.
     pub cost: &'static str,
-    /// What is proven of it.
+    /// Proven guarantee.
     pub guarantee: &'static str,
-    /// Where it comes from.
+    /// Source: paper, section, algorithm.
     pub source: &'static str,
 }
 
 /// A parameter of a policy.
 #[derive(Debug, Clone, Copy)]
 pub struct ParameterRow {
-    /// Its key.
+    /// Key in files.
     pub name: &'static str,
-    /// What it may be.
+    /// Accepted values.
     pub kind: Kind,
-    /// The type of its values.
+    /// Type of the values.
     pub(super) of_type: ParameterType,
-    /// What it means.
+    /// Meaning, as a sentence.
     pub meaning: &'static str,
 }
 
-/// Policies that are told the same, read the same answers, and are asked for the same.
+/// Policies with the same knowledge, the same feedback and the same task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
-    /// Told sizes and examination; reads the clicks of every position.
+    /// Knows sizes and examination; reads the clicks of every position.
     PositionBased,
-    /// Told sizes, and the order of positions if that is not from the top down; reads an observed prefix.
+    /// Knows sizes and the order of positions (by default from the top down); reads an observed prefix.
     Prefix,
-    /// Told sizes; reads any list's clicks.
+    /// Knows sizes; reads the clicks of any list.
     AnyList,
-    /// Told sizes; reads an observed prefix, and stops when it is sure of the best items.
+    /// Knows sizes; reads an observed prefix, and stops when it has identified the best items.
     Stopping,
-    /// As [`Stopping`](Self::Stopping), on users who look at every item shown.
+    /// As [`Stopping`](Self::Stopping), with users who examine every item of the list.
     FullFeedback,
-    /// Told sizes and the number of rounds; reads an observed prefix, and names the best items at the end.
+    /// Knows sizes and the number of rounds; reads an observed prefix, and names the best items at the end.
     Budgeted,
-    /// Told the numbers of rows and columns; reads a click or none on a cell.
+    /// Knows the numbers of rows and columns; reads whether the chosen cell was clicked.
     Cells,
-    /// Told the number of items; reads which of two is preferred.
+    /// Knows the number of items; reads which item of a pair is preferred.
     Pairs,
-    /// Told the users themselves: a reference that only simulations have.
+    /// Knows the users: a reference for simulations only.
     Reference,
 }
 
-/// What a policy sees of its users' answers, by the model that offers it.
+/// A feedback protocol, named after the click model of the users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
-    /// Known examination probabilities; the clicks of every position.
+    /// Knowledge: sizes and examination probabilities. Feedback: the clicks of every position.
     PositionBased,
-    /// The shape of the list; the clicks of the positions that the user looked at.
+    /// Knowledge: sizes. Feedback: the clicks of the examined positions.
     SemiBandit,
-    /// The shape of the list; the first click, down to which the user looked.
+    /// Knowledge: sizes. Feedback: the first click; the user examined the positions down to it.
     Cascade,
-    /// The shape of the list and where leaving is most likely; the clicks, down to the last of which the user surely looked.
+    /// Knowledge: sizes and the order of positions by probability of leaving. Feedback: the clicks; the user examined at least the
+    /// positions down to the last one.
     Dcm,
-    /// The numbers of rows and columns; a click or none on the one cell that was chosen.
+    /// Knowledge: numbers of rows and columns. Feedback: whether the chosen cell was clicked.
     RankOne,
-    /// The number of items; which of the two that were compared was preferred.
+    /// Knowledge: number of items. Feedback: which item of the chosen pair was preferred.
     Dueling,
 }
 
-/// What becomes of answers that are late, lost or doubled.
+/// Effect of late and lost feedback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answers {
-    /// A late answer counts when it comes, a lost one tells nothing.
+    /// Late feedback counts on arrival, lost feedback has no effect.
     Late,
-    /// The policy decides for good: answers may be late or lost only if that does not depend on the click.
+    /// The policy takes irrevocable decisions: feedback may be late or lost only if that does not depend on the click.
     IndependentOfClicks,
 }
 
-/// What the memory of a policy allows.
+/// The largest problem that fits into memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// It grows with items and positions.
+    /// Memory grows with items and positions: no limit.
     None,
-    /// It grows with the cells of a table, some hundred bytes each: at most this number.
+    /// Memory grows with the cells of a table, some hundred bytes each: at most this number of cells.
     Cells(usize),
-    /// It grows with pairs of items: at most this number of items.
+    /// Memory grows with pairs of items: at most this number of items.
     Items(usize),
 }
 
-/// What a policy is asked for.
+/// The task of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Task {
-    /// Little regret.
+    /// Minimise regret.
     Regret,
-    /// To stop when it is sure of the best items.
+    /// Stop with the best items.
     Stopping,
-    /// To name the best items at the end.
+    /// Name the best items at the end.
     Recommending,
 }
 
-/// Cells for which there is memory.
+/// Largest number of cells.
 pub(crate) const CELLS: Limit = Limit::Cells(1 << 22);
-/// Items for which there is memory: two numbers for every pair are a quarter of a gibibyte.
+/// Largest number of items: two numbers for every pair take a quarter of a gibibyte.
 pub(crate) const ITEMS: Limit = Limit::Items(4096);
 
 impl Protocol {
-    /// All of them.
+    /// All protocols.
     pub const ALL: [Self; 6] =
         [Self::PositionBased, Self::SemiBandit, Self::Cascade, Self::Dcm, Self::RankOne, Self::Dueling];
 
-    /// Its name in files: that of the model whose users speak it.
+    /// The name in files: the name of the click model.
     pub fn name(self) -> &'static str {
         match self {
             Self::PositionBased => "pbm",
@@ -134,7 +135,7 @@ impl Protocol {
         }
     }
 
-    /// Whether users are shown lists.
+    /// Whether the actions are lists.
     pub fn has_lists(self) -> bool {
         !matches!(self, Self::RankOne | Self::Dueling)
     }
@@ -154,7 +155,7 @@ impl Display for Protocol {
 }
 
 impl Family {
-    /// Whose users its policies can be played on.
+    /// The protocols that its policies play.
     pub fn protocols(self) -> &'static [Protocol] {
         use Protocol::{Cascade, Dcm, Dueling, PositionBased, RankOne, SemiBandit};
         match self {
@@ -168,7 +169,7 @@ impl Family {
         }
     }
 
-    /// What its policies are asked for.
+    /// The task of its policies.
     pub fn task(self) -> Task {
         match self {
             Self::Stopping | Self::FullFeedback => Task::Stopping,
@@ -177,7 +178,7 @@ impl Family {
         }
     }
 
-    /// What its policies are told, in words.
+    /// The knowledge of its policies, in words.
     pub fn told(self) -> &'static str {
         match self {
             Self::PositionBased => "sizes, examination of every position",
@@ -191,22 +192,22 @@ impl Family {
 }
 
 impl Row {
-    /// Whether it can be played on users of this protocol.
+    /// Whether the policy plays this protocol.
     pub fn speaks(&self, protocol: Protocol) -> bool {
         self.family_on(protocol).is_some()
     }
 
-    /// As what it is played on users of this protocol.
+    /// The family that plays this protocol, if there is one.
     pub fn family_on(&self, protocol: Protocol) -> Option<Family> {
         self.families.iter().copied().find(|family| family.protocols().contains(&protocol))
     }
 
-    /// Whose users it can be played on.
+    /// The protocols that it plays.
     pub fn protocols(&self) -> impl Iterator<Item = Protocol> {
         Protocol::ALL.into_iter().filter(|&protocol| self.speaks(protocol))
     }
 
-    /// What it is asked for.
+    /// The task of the policy.
     pub fn task(&self) -> Task {
         self.families.first().map_or(Task::Regret, |family| family.task())
     }

@@ -1,7 +1,7 @@
-//! The table: a row a policy.
+//! The table of policies, one row each.
 //!
-//! Papers: PBM paper: Lagrée, Vernade, Cappé, *Multiple-play bandits in the position-based model*, 2016. RSF paper: Vahabi, Lagrée, Vernade, Cappé,
-//! *Sequential ranking under random semi-bandit feedback*, 2016.
+//! Papers: PBM paper: Lagrée, Vernade, Cappé, *Multiple-play bandits in the position-based model*, 2016. RSF paper: Vahabi, Lagrée,
+//! Vernade, Cappé, *Sequential ranking under random semi-bandit feedback*, 2016.
 
 use super::define::{arm, builders, catalogue, with_family};
 use super::parameters::{
@@ -26,7 +26,7 @@ use serde::Serialize;
 catalogue! {
     /// PBM-UCB with level `(1 + epsilon) ln t`.
     PbmUcb = "pbm-ucb" {
-        /// Added share of `ln t`.
+        /// Relative increase of `ln t`.
         epsilon: NonNegative = NonNegative::default(),
     }
     plays {
@@ -39,11 +39,11 @@ catalogue! {
 
     /// PBM-PIE with level `(1 + epsilon) ln t` or `(1 + epsilon) ln T`.
     PbmPie = "pbm-pie" {
-        /// Added share of the logarithm.
+        /// Relative increase of the logarithm.
         epsilon: NonNegative = NonNegative::default(),
-        /// Which logarithm.
+        /// Logarithm of the round or of the horizon.
         level: PbmPieLevel = PbmPieLevel::default(),
-        /// Position at which it explores.
+        /// Position at which the policy explores.
         position: PbmPiePosition = PbmPiePosition::default(),
     }
     plays {
@@ -53,7 +53,7 @@ catalogue! {
     }
     horizon: matches!(level, PbmPieLevel::LogHorizon), answers: Late, limit: Limit::None,
     cost: "K L multiply-adds in half of the rounds",
-    guarantee: "optimal as T grows, if the last position is the cheapest to explore in",
+    guarantee: "asymptotically optimal, if exploring is cheapest at the last position",
     source: "PBM paper, Algorithm 1, eq. (7), Theorem 11";
 
     /// PBM-TS, the exact posterior.
@@ -63,7 +63,7 @@ catalogue! {
     }
     horizon: false, answers: Late, limit: Limit::None,
     cost: "K exact posterior draws",
-    guarantee: "conjectured optimal; with PBM-PIE the least regret in the paper's experiments",
+    guarantee: "conjectured optimal; lowest regret in the paper's experiments, with PBM-PIE",
     source: "PBM paper, section 4, PBM-TS";
 
     /// BC-MP-TS, the bias-corrected Beta posterior.
@@ -73,17 +73,17 @@ catalogue! {
     }
     horizon: false, answers: Late, limit: Limit::None,
     cost: "K Beta draws",
-    guarantee: "none here; explores too little where attraction is near 1",
+    guarantee: "none here; explores too little if attraction is near 1",
     source: "Komiyama et al. 2015, supplement";
 
-    /// Ranked bandits with a KL-UCB bandit at every position.
+    /// Ranked bandits: a KL-UCB bandit at every position.
     RbaKlUcb = "rba-kl-ucb" {}
     plays {
         AnyList(shape, _horizon => RbaKlUcb::new(shape))
     }
     horizon: false, answers: Late, limit: Limit::None,
     cost: "K L multiply-adds",
-    guarantee: "none with KL-UCB bandits (with adversarial ones, against a greedy list, for any users)",
+    guarantee: "none with KL-UCB bandits (adversarial bandits have one against the greedy list, for any users)",
     source: "Radlinski et al. 2008";
 
     /// RSF-UCB.
@@ -93,7 +93,7 @@ catalogue! {
     }
     horizon: false, answers: Late, limit: Limit::None,
     cost: "K multiply-adds",
-    guarantee: "none in its paper; the simplest",
+    guarantee: "none in its paper; the simplest policy",
     source: "RSF paper, section 5";
 
     /// RSF-KL-UCB.
@@ -116,7 +116,7 @@ catalogue! {
     }
     horizon: false, answers: Late, limit: Limit::None,
     cost: "K Beta draws",
-    guarantee: "none; the least regret in the RSF paper's experiments",
+    guarantee: "none; lowest regret in the RSF paper's experiments",
     source: "RSF paper, Algorithm 1";
 
     /// KL-UCB on an observed prefix, the rule of RSF-KL-UCB, or over the cells of a table.
@@ -129,8 +129,8 @@ catalogue! {
         Cells(shape, _horizon => CellKlUcb::new(shape, level.into()))
     }
     horizon: false, answers: Late, limit: CELLS,
-    cost: "K multiply-adds, a few solved indices; far less on average with thousands of items; of cells a few indices",
-    guarantee: "O(K L log T) where every cell is an arm",
+    cost: "K multiply-adds, a few solved indices; far less on average with thousands of items; a few indices for cells",
+    guarantee: "O(K L log T) for cells: every cell is an arm",
     source: "Garivier, Cappé 2011";
 
     /// `CascadeUCB1`.
@@ -173,7 +173,7 @@ catalogue! {
     }
     horizon: false, answers: Late, limit: Limit::None,
     cost: "one normal draw, 2 K multiply-adds",
-    guarantee: "root of K L T on cascades, up to logarithms",
+    guarantee: "O(sqrt(K L T)) on cascades, up to logarithms",
     source: "Zhong et al. 2021";
 
     /// CascadeUCB-V.
@@ -186,8 +186,8 @@ catalogue! {
     }
     horizon: false, answers: Late, limit: Limit::None,
     cost: "2 K multiply-adds",
-    guarantee: "root of K T on cascades, up to logarithms, by its paper for its constants; here `zeta = 1`",
-    source: "Vial et al. 2022, not compared with its text";
+    guarantee: "O(sqrt(K T)) on cascades, up to logarithms, proven for the constants of its paper; here `zeta = 1`",
+    source: "Vial et al. 2022, not checked against the paper";
 
     /// dcmKL-UCB.
     DcmKlUcb = "dcm-kl-ucb" {
@@ -199,7 +199,7 @@ catalogue! {
     }
     horizon: false, answers: Late, limit: Limit::None,
     cost: "K multiply-adds, a few solved indices; far less on average with thousands of items",
-    guarantee: "O(log T) on dependent clicks, by its paper**",
+    guarantee: "O(log T) on dependent clicks, according to its paper**",
     source: "Katariya et al. 2016";
 
     /// Thompson sampling for the dependent click model, the rule of RSF-TS.
@@ -214,7 +214,7 @@ catalogue! {
 
     /// PIE(l).
     Pie = "pie" {
-        /// 0-based position at which it explores; where the last leader stands when absent.
+        /// 0-based position at which it explores; by default the position of the last leader.
         #[serde(skip_serializing_if = "Option::is_none")]
         position: Option<usize> = None,
         /// Exploration rate.
@@ -228,20 +228,20 @@ catalogue! {
     }
     horizon: false, answers: Late, limit: Limit::None,
     cost: "K multiply-adds",
-    guarantee: "optimal as T grows, in its own paper's models",
+    guarantee: "asymptotically optimal in the models of its paper",
     source: "Combes et al. 2015";
 
-    /// `TopRank`, which takes the horizon from the experiment.
+    /// `TopRank`; the experiment gives the horizon.
     TopRank = "top-rank" {}
     plays {
         AnyList(shape, horizon => TopRank::new(shape, horizon))
     }
     horizon: true, answers: IndependentOfClicks, limit: ITEMS,
-    cost: "L draws, and one addition an item for a click",
-    guarantee: "O(log T) whatever makes people click, if they click most at the top",
+    cost: "L draws, one addition per item for a click",
+    guarantee: "O(log T) for any users who click most at the top",
     source: "Lattimore et al. 2018, Algorithm 1";
 
-    /// `BatchRank`, which takes the horizon from the experiment.
+    /// `BatchRank`; the experiment gives the horizon.
     BatchRank = "batch-rank" {}
     plays {
         AnyList(shape, horizon => BatchRank::new(shape, horizon))
@@ -251,7 +251,7 @@ catalogue! {
     guarantee: "O(log T) on position-based users and cascades; large constants",
     source: "Zoghi et al. 2017, Algorithms 1 to 4";
 
-    /// Epsilon-greedy on clicks by displays.
+    /// Epsilon-greedy on clicks per display.
     EpsilonGreedy = "epsilon-greedy" {
         /// Probability of a random list.
         epsilon: Probability = EpsilonGreedy::default_epsilon(),
@@ -261,30 +261,30 @@ catalogue! {
     }
     horizon: false, answers: Late, limit: Limit::None,
     cost: "K divisions",
-    guarantee: "none: regret grows by `epsilon` times that of a random list",
+    guarantee: "none: regret grows linearly, by `epsilon` times the regret of a random list",
     source: "Sutton, Barto 2018, section 2.2";
 
-    /// `Rank1ElimKL`, which takes the horizon from the experiment.
+    /// `Rank1ElimKL`; the experiment gives the horizon.
     Rank1ElimKl = "rank1-elim-kl" {}
     plays {
         Cells(shape, horizon => Rank1Elim::kl(shape, horizon))
     }
     horizon: true, answers: IndependentOfClicks, limit: Limit::None,
-    cost: "a few operations; K + L indices a stage",
+    cost: "a few operations; K + L indices per stage",
     guarantee: "O((K + L) log T / (mu gamma gap)); large constants",
     source: "Katariya et al. 2017, Algorithm 1";
 
-    /// `Rank1Elim`, which takes the horizon from the experiment.
+    /// `Rank1Elim`; the experiment gives the horizon.
     Rank1Elim = "rank1-elim" {}
     plays {
         Cells(shape, horizon => Rank1Elim::hoeffding(shape, horizon))
     }
     horizon: true, answers: IndependentOfClicks, limit: Limit::None,
-    cost: "a few operations; K + L indices a stage",
-    guarantee: "the same with mu^2 for mu gamma",
+    cost: "a few operations; K + L indices per stage",
+    guarantee: "O((K + L) log T / (mu^2 gap)); large constants",
     source: "Katariya et al., AISTATS 2017";
 
-    /// `UCB1Elim` over all cells, which takes the horizon from the experiment.
+    /// `UCB1Elim` over all cells; the experiment gives the horizon.
     Ucb1Elim = "ucb1-elim" {}
     plays {
         Cells(shape, horizon => Ucb1Elim::new(shape, horizon))
@@ -310,11 +310,11 @@ catalogue! {
         Cells(shape, _horizon => Uts::new(shape))
     }
     horizon: false, answers: Late, limit: CELLS,
-    cost: "K + L Beta draws, in every other round",
-    guarantee: "optimal as T grows",
+    cost: "K + L Beta draws in every other round",
+    guarantee: "asymptotically optimal",
     source: "Trinh et al. 2020, Algorithm 1";
 
-    /// Thompson sampling that pools rows and columns.
+    /// Thompson sampling with a posterior of rows and columns.
     Rank1Gibbs = "rank1-gibbs" {}
     plays {
         Cells(shape, _horizon => Rank1Gibbs::new(shape))
@@ -326,13 +326,13 @@ catalogue! {
 
     /// `CascadeBAI`.
     CascadeBai = "cascade-bai" {
-        /// Probability with which its answer may be wrong.
+        /// Largest probability of a wrong answer.
         delta: Delta = Delta::default(),
-        /// How much less attractive than the last of the best an item of the answer may be.
+        /// Tolerance: how much less attractive than the K-th best item an item of the answer may be.
         epsilon: NonNegative = NonNegative::default(),
-        /// Factor before the root of the radius.
+        /// Factor of the confidence radius.
         radius_scale: NonNegative = radius_as_printed(),
-        /// What is shown first.
+        /// Order of the items on the list.
         order: ShowOrder = ShowOrder::default(),
     }
     plays {
@@ -343,20 +343,20 @@ catalogue! {
     }
     horizon: false, answers: IndependentOfClicks, limit: Limit::None,
     cost: "a few operations",
-    guarantee: "stops with the best items, wrong with probability `delta` at most***; a bound for the number of rounds",
+    guarantee: "stops with the best items, wrong with probability at most `delta`***; bounded number of rounds",
     source: "Zhong et al. 2020, Algorithm 1";
 
-    /// `BatRac`, which sees every item that it pulls.
+    /// `BatRac`, for users who examine every item.
     Batrac = "batrac" {
-        /// Probability with which its answer may be wrong.
+        /// Largest probability of a wrong answer.
         delta: Delta = Delta::default(),
-        /// How much less attractive than the last of the best an item of the answer may be.
+        /// Tolerance: how much less attractive than the K-th best item an item of the answer may be.
         epsilon: NonNegative = NonNegative::default(),
-        /// Factor before the root of the radius.
+        /// Factor of the confidence radius.
         radius_scale: NonNegative = radius_as_printed(),
-        /// What is pulled first.
+        /// Order of the items on the list.
         order: ShowOrder = ShowOrder::default(),
-        /// How many items a step pulls.
+        /// Number of items per step.
         pulls: Pulls = Pulls::default(),
     }
     plays {
@@ -372,13 +372,13 @@ catalogue! {
 
     /// `cascade-kl`.
     CascadeKl = "cascade-kl" {
-        /// Probability with which its answer may be wrong.
+        /// Largest probability of a wrong answer.
         delta: Delta = Delta::default(),
-        /// How much less attractive than the last of the best an item of the answer may be.
+        /// Tolerance: how much less attractive than the K-th best item an item of the answer may be.
         epsilon: NonNegative = NonNegative::default(),
-        /// How it finds out who is better.
+        /// Test that decides which of two items is better.
         test: CascadeKlTest = CascadeKlTest::default(),
-        /// Who is shown, and in which order.
+        /// Rule that chooses the items and their order.
         order: CascadeKlOrder = CascadeKlOrder::default(),
     }
     plays {
@@ -388,15 +388,15 @@ catalogue! {
         })
     }
     horizon: false, answers: IndependentOfClicks, limit: Limit::None,
-    cost: "L multiply-adds and a choice among them",
-    guarantee: "stops with the best items, wrong with probability `delta` at most***",
+    cost: "L multiply-adds and a selection among L items",
+    guarantee: "stops with the best items, wrong with probability at most `delta`***",
     source: "ours";
 
     /// KL-LUCB.
     KlLucb = "kl-lucb" {
-        /// Probability with which its answer may be wrong.
+        /// Largest probability of a wrong answer.
         delta: Delta = Delta::default(),
-        /// How much less attractive than the last of the best an item of the answer may be.
+        /// Tolerance: how much less attractive than the K-th best item an item of the answer may be.
         epsilon: NonNegative = NonNegative::default(),
     }
     plays {
@@ -407,36 +407,36 @@ catalogue! {
     guarantee: "stops with the best items",
     source: "Kaufmann, Kalyanakrishnan 2013";
 
-    /// Successive accepts and rejects, which takes the budget from the experiment.
+    /// Successive accepts and rejects; the experiment gives the budget.
     SuccessiveRejects = "successive-rejects" {}
     plays {
         Budgeted(shape, horizon => SuccessiveRejects::new(shape, horizon))
     }
     horizon: true, answers: IndependentOfClicks, limit: Limit::None,
     cost: "a few operations",
-    guarantee: "names the best items after a fixed number of rounds; none",
+    guarantee: "none; names the best items after a fixed number of rounds",
     source: "ours";
 
     /// RUCB.
     Rucb = "rucb" {
-        /// Factor of `ln t / n` under the root.
+        /// Factor of `ln t / n` in the confidence radius.
         alpha: NonNegative = rucb_alpha(),
-        /// The upper bound of a pair never compared.
+        /// Upper bound of a pair that was never compared.
         unseen: NonNegative = rucb_unseen(),
     }
     plays {
         Pairs(known, _horizon => Rucb::new(known.shape, alpha).with_unseen(unseen))
     }
     horizon: false, answers: Late, limit: Limit::None,
-    cost: "K multiply-adds, far less in the end",
+    cost: "K multiply-adds, far less in later rounds",
     guarantee: "O(log T) if one item beats all others; large constants",
     source: "Zoghi et al. 2014, Algorithm 1";
 
-    /// Beat the Mean, which takes the horizon from the experiment.
+    /// Beat the Mean; the experiment gives the horizon.
     BeatTheMean = "beat-the-mean" {
-        /// The constant of relaxed stochastic transitivity.
+        /// Constant of relaxed stochastic transitivity.
         gamma: NonNegative = strong_transitivity(),
-        /// As printed, or without its factor 3 and without meetings of an item with itself.
+        /// Radius as printed, or without its factor 3 and without comparisons of an item with itself.
         radius: MeanRadius = MeanRadius::default(),
     }
     plays {
@@ -446,10 +446,10 @@ catalogue! {
     }
     horizon: true, answers: IndependentOfClicks, limit: Limit::None,
     cost: "K comparisons",
-    guarantee: "O(log T) under relaxed transitivity; gamma^7; none with the tight radius of public programs, which loses a fraction",
+    guarantee: "O(gamma^7 log T) under relaxed transitivity; none with the tight radius of public programs, which has a fraction of the regret",
     source: "Yue, Joachims 2011, Algorithm 1";
 
-    /// Condorcet SAVAGE, which takes the horizon from the experiment.
+    /// Condorcet SAVAGE; the experiment gives the horizon.
     CondorcetSavage = "condorcet-savage" {}
     plays {
         Pairs(known, horizon => CondorcetSavage::new(known.shape, horizon))
@@ -459,7 +459,7 @@ catalogue! {
     guarantee: "O(log T) if one item beats all others; large constants",
     source: "Urvoy et al. 2013";
 
-    /// Interleaved Filter with pruning, which takes the horizon from the experiment.
+    /// Interleaved Filter with pruning; the experiment gives the horizon.
     InterleavedFilter = "interleaved-filter" {}
     plays {
         Pairs(known, horizon => InterleavedFilter::new(known.shape, horizon))
@@ -475,8 +475,8 @@ catalogue! {
         Pairs(known, _horizon => Rmed1::new(known.shape))
     }
     horizon: false, answers: Late, limit: Limit::None,
-    cost: "K comparisons, far less in the end",
-    guarantee: "optimal as T grows among those that compare with the best only, up to a constant",
+    cost: "K comparisons, far less in later rounds",
+    guarantee: "asymptotically optimal up to a constant, among policies that compare with the best item only",
     source: "Komiyama et al. 2015, Algorithms 1 and 2";
 
     /// Double Thompson sampling.
@@ -485,7 +485,7 @@ catalogue! {
         Pairs(known, _horizon => DoubleTs::new(known.shape))
     }
     horizon: false, answers: Late, limit: Limit::None,
-    cost: "about 2 K coins, K (K - 1) / 2 at the beginning",
+    cost: "about 2 K Bernoulli draws, K (K - 1) / 2 at the beginning",
     guarantee: "O(K^2 log T) against Copeland winners; O(K log T + K^2 log log T) if one item beats all others",
     source: "Wu, Liu 2016, Algorithm 1";
 
@@ -495,9 +495,9 @@ catalogue! {
         Pairs(known, _horizon => MergeDts::new(known.shape))
     }
     horizon: false, answers: IndependentOfClicks, limit: Limit::None,
-    cost: "120 coins and 15 Beta draws, whatever K",
-    guarantee: "none with the experiments' parameters",
-    source: "Li et al. 2020, not compared with its text";
+    cost: "120 Bernoulli draws and 15 Beta draws, for any K",
+    guarantee: "none with the parameters of the experiments",
+    source: "Li et al. 2020, not checked against the paper";
 
     /// A uniformly random list, cell or pair.
     Uniform = "uniform" {}
@@ -508,21 +508,21 @@ catalogue! {
     }
     horizon: false, answers: Late, limit: Limit::None,
     cost: "L draws",
-    guarantee: "learns nothing: the floor of every table",
+    guarantee: "none: learns nothing; a baseline",
     source: "";
 
-    /// The best list, cell or pair, which only the experimenter knows.
+    /// The best list, cell or pair; only simulations know it.
     Oracle = "oracle" {}
     plays {
         Reference()
     }
     horizon: false, answers: Late, limit: Limit::None,
     cost: "a copy",
-    guarantee: "regret 0: the other end",
+    guarantee: "regret 0; a baseline",
     source: "";
 }
 
-/// Every policy of the catalogue, in the order of its tables.
+/// All policies of the catalogue, in the order of its tables.
 pub fn rows() -> &'static [Row] {
     ROWS
 }

@@ -10,10 +10,10 @@ use confidence::NonNegative;
 use serde_json::{Map, Value};
 use std::any::type_name;
 
-/// The table of policies: what each plays, is told and costs, and what is proven.
+/// The table of policies: the users, knowledge, cost and guarantee of each.
 pub fn policies() -> String {
     let mut text = String::from(
-        "| policy | type | plays | is told | answers | a round costs | guarantee | source |\n|---|---|---|---|---|---|---|---|\n",
+        "| policy | type | users | must know | late feedback | cost of a round | guarantee | source |\n|---|---|---|---|---|---|---|---|\n",
     );
     for row in rows() {
         let families: Vec<&str> = row.families.iter().map(|family| plays(*family)).collect();
@@ -28,8 +28,8 @@ pub fn policies() -> String {
             told += ", horizon";
         }
         let answers = match row.answers {
-            Answers::Late => "may be late",
-            Answers::IndependentOfClicks => "whatever the click",
+            Answers::Late => "counts",
+            Answers::IndependentOfClicks => "only if independent of clicks",
         };
         let types: Vec<String> =
             types(&row.spec()).iter().map(|name| format!("[`{name}`](crate::{name})")).collect();
@@ -49,10 +49,10 @@ pub fn policies() -> String {
     text
 }
 
-/// The table of parameters: names, defaults and what they may be.
+/// The table of parameters: names, defaults, possible values and meanings.
 pub fn parameters() -> String {
     let mut text =
-        String::from("| policy | parameter | default | may be | meaning |\n|---|---|---|---|---|\n");
+        String::from("| policy | parameter | default | values | meaning |\n|---|---|---|---|---|\n");
     for row in rows().iter().filter(|row| !row.parameters.is_empty()) {
         let defaults = row.spec().parameters();
         let mut name = format!("`{}`", row.name);
@@ -66,7 +66,7 @@ pub fn parameters() -> String {
     text
 }
 
-/// Adds a line of a table.
+/// Adds a row in Markdown.
 fn line(text: &mut String, cells: &[&str]) {
     text.extend(["| ", &cells.join(" | "), " |\n"]);
 }
@@ -81,7 +81,7 @@ fn plays(family: Family) -> &'static str {
         Family::Prefix => "prefix",
         Family::AnyList => "any list",
         Family::Stopping => "cascade, until it stops",
-        Family::FullFeedback => "cascade, seeing every item, until it stops",
+        Family::FullFeedback => "cascade, every item examined, until it stops",
         Family::Budgeted => "cascade, then names the best items",
         Family::Cells => "rank-one",
         Family::Pairs => "dueling",
@@ -89,7 +89,7 @@ fn plays(family: Family) -> &'static str {
     }
 }
 
-/// The names of the types that play for a policy.
+/// The names of the types that implement a policy.
 fn types(spec: &PolicySpec) -> Vec<&'static str> {
     let all = [
         spec.with_position_based(TypeName),
@@ -105,7 +105,7 @@ fn types(spec: &PolicySpec) -> Vec<&'static str> {
     all.into_iter().flatten().map(last).collect()
 }
 
-/// Asks a policy for the name of its type.
+/// Returns the name of a policy's type.
 struct TypeName;
 
 macro_rules! type_names {

@@ -1,11 +1,11 @@
-//! A policy as text: `pbm-pie(level=log-horizon)`, its name and the parameters that are not the default ones.
+//! A policy as text: its name and the parameters that differ from the defaults, `pbm-pie(level=log-horizon)`.
 
 use super::{Kind, PolicySpec, Row, find, rows};
 use serde_json::{Map, Value};
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
-/// Text that names no policy.
+/// Why a text names no policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
@@ -14,7 +14,7 @@ pub enum SpecError {
     UnknownPolicy {
         /// The name.
         name: String,
-        /// Those that there are, with commas between them.
+        /// All names, separated by commas.
         known: String,
     },
     /// The text is not of the form `name` or `name(parameter=value,..)`.
@@ -23,7 +23,7 @@ pub enum SpecError {
         /// The text.
         text: String,
     },
-    /// The policy has no such parameter, or has it once.
+    /// The policy has no such parameter, or the text gives it twice.
     #[error("`{policy}`: {fault} parameter `{parameter}`: {expected}")]
     Parameter {
         /// The policy's name.
@@ -32,7 +32,7 @@ pub enum SpecError {
         fault: &'static str,
         /// The parameter's name.
         parameter: String,
-        /// What would have been right.
+        /// What was expected.
         expected: String,
     },
     /// The parameter cannot have this value.
@@ -44,7 +44,7 @@ pub enum SpecError {
         parameter: String,
         /// The value.
         value: String,
-        /// What would have been right.
+        /// What was expected.
         expected: String,
     },
 }
@@ -60,11 +60,11 @@ impl Display for Kind {
 }
 
 impl PolicySpec {
-    /// The policy of this name with these parameters, and the default ones for those that are not given.
+    /// The policy with this name and these parameters; other parameters have their defaults.
     ///
     /// # Errors
     ///
-    /// [`SpecError`]: an unknown name, an unknown parameter, or a value that it cannot have.
+    /// [`SpecError`]: an unknown name, an unknown parameter, or an invalid value.
     pub fn from_parameters(name: &str, parameters: Map<String, Value>) -> Result<Self, SpecError> {
         let row = find(name).ok_or_else(|| {
             let known: Vec<&str> = rows().iter().map(|row| row.name).collect();
@@ -91,13 +91,13 @@ impl PolicySpec {
                 });
             }
         }
-        // Every parameter is of a type of its own: what is right one by one is right together.
+        // No parameter constrains another: values that are valid one by one are valid together.
         read(parameters).map_err(|error| SpecError::Form { text: error.to_string() })
     }
 
-    /// Its parameters, as files have them; those without a value are absent.
+    /// The parameters as in files; parameters without a value are absent.
     pub fn parameters(&self) -> Map<String, Value> {
-        // What serde writes of an enum's variant is a map from its name to a map.
+        // Serde writes a variant of an enum as a map from its name to a map.
         let Ok(Value::Object(spec)) = serde_json::to_value(self) else { return Map::new() };
         match spec.into_iter().next() {
             Some((_, Value::Object(parameters))) => parameters,
@@ -117,7 +117,7 @@ impl Row {
     }
 }
 
-/// What parameters there are, for a message.
+/// The names of the parameters, for a message.
 fn known_parameters(row: &Row) -> String {
     let known: Vec<&str> = row.parameters.iter().map(|parameter| parameter.name).collect();
     if known.is_empty() { "it has none".to_owned() } else { format!("expected one of {}", known.join(", ")) }
@@ -155,7 +155,7 @@ impl FromStr for PolicySpec {
         for part in given.split(',').filter(|_| !given.trim().is_empty()) {
             let (key, value) = part.split_once('=').ok_or_else(form)?;
             let (key, value) = (key.trim(), value.trim());
-            // Numbers are numbers, all else is a name.
+            // A value that parses as a number is a number; any other value is a name.
             let value =
                 serde_json::from_str(value).ok().filter(Value::is_number).unwrap_or_else(|| value.into());
             if parameters.insert(key.to_owned(), value).is_some() {

@@ -1,7 +1,7 @@
-//! What can be done with a policy whose type only the catalogue knows: a visitor a family.
+//! Visitors: access to the static types of the catalogue's policies, one visitor trait per family.
 //!
-//! A visitor is handed how the policy is built, and compiled for it: so the simulator's round loops are compiled for every policy of the catalogue, and
-//! nobody but the catalogue lists them.
+//! A visitor receives the constructor of a policy and is compiled for the policy's type. So the simulator's round loops are compiled for
+//! every policy, and only the catalogue lists the policies.
 
 use super::families::{
     AnyListPolicy, CellPolicy, IdentifyPolicy, PairPolicy, PositionBasedPolicy, PrefixPolicy,
@@ -14,12 +14,12 @@ use click_models::{
 use confidence::NonNegative;
 use serde::de::DeserializeOwned;
 
-/// What a policy that compares two items is told.
+/// What a policy that compares two items knows.
 #[derive(Debug, Clone, Copy)]
 pub struct PairKnown {
-    /// How many items there are.
+    /// Number of items.
     pub shape: DuelShape,
-    /// The constant of relaxed stochastic transitivity that the users need, for policies that ask for it; their parameter without.
+    /// The constant of relaxed stochastic transitivity of the users, for policies that need it. `None`: the policy's own parameter.
     pub gamma: Option<NonNegative>,
 }
 
@@ -33,10 +33,10 @@ macro_rules! visitors {
     ($($(#[$doc:meta])* $Visitor:ident($Known:ty) for [$($Bound:tt)+];)*) => {$(
         $(#[$doc])*
         pub trait $Visitor {
-            /// What the visitor makes of a policy.
+            /// The visitor's result.
             type Output;
 
-            /// `build` makes a fresh policy of what it may know and the horizon.
+            /// `build` constructs a fresh policy from its knowledge and the horizon.
             fn with<P, F>(self, build: F) -> Self::Output
             where
                 P: $($Bound)+ + DeserializeOwned,
@@ -62,11 +62,11 @@ visitors! {
 
 /// Visits policies of [`Family::Stopping`](super::Family::Stopping) and [`Family::FullFeedback`](super::Family::FullFeedback).
 pub trait WithStopping {
-    /// What the visitor makes of a policy.
+    /// The visitor's result.
     type Output;
 
-    /// `build` makes a fresh policy of what it may know and the horizon; items of its answer are at most `tolerance` less attractive than the last of the
-    /// best.
+    /// `build` constructs a fresh policy from its knowledge and the horizon. Items of its answer are less attractive than the K-th best
+    /// item by at most `tolerance`.
     fn with<P, F>(self, build: F, tolerance: NonNegative) -> Self::Output
     where
         P: Policy<Cascade>

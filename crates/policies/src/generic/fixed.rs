@@ -1,6 +1,6 @@
 //! Oracle: the same action in every round.
 //!
-//! With the best action of an instance it is the oracle whose regret is 0, the ceiling of every comparison.
+//! With the best action of an instance it is the oracle, whose regret is 0: the upper baseline of every comparison.
 //!
 //! Reference: none needed. Deviations: none. Symbols, numerics: none. Complexity: a copy of the action a round.
 //!
@@ -24,14 +24,14 @@ use click_models::{ItemId, Pair};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// Plays one given action for ever.
+/// Plays one given action in every round.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Fixed<A> {
     action: A,
 }
 
 impl<A> Fixed<A> {
-    /// Plays `action` for ever.
+    /// Plays `action` in every round.
     pub fn new(action: A) -> Self {
         Self { action }
     }

@@ -2,7 +2,7 @@
 //!
 //! Every ordered list of `n_positions` distinct items has the same probability, and so has every cell.
 //!
-//! Reference: none needed; the floor of every comparison. Deviations: none. Symbols: none. Numerics: items are
+//! Reference: none needed; the lower baseline of every comparison. Deviations: none. Symbols: none. Numerics: items are
 //! drawn without modulo bias. Complexity: O(`n_positions`^2) a round; up to `n_positions` ln `n_positions` draws when all items are shown.
 //!
 //! # Examples
@@ -52,7 +52,7 @@ impl Select<Ranking> for Uniform {
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         out.action.clear();
         while out.action.len() < self.shape.n_positions() {
-            // Drawing again what is shown already costs little: a list has at most 64 positions.
+            // Redrawing an item that is on the list already is cheap: a list has at most 64 positions.
             let item = ItemId::from_index(rng.random_range(0..self.shape.n_items()));
             if !out.action.contains(item) {
                 out.action.push(item);
@@ -137,7 +137,7 @@ impl<F> Update<Pair, F> for UniformPair {
 }
 
 impl Recommend<ItemId> for UniformPair {
-    /// A random one: it has learnt nothing.
+    /// A random item: the policy has learnt nothing.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut ItemId) {
         *out = self.item(rng);
     }

@@ -1,4 +1,4 @@
-//! [`Candidates`]: the items that were accepted, rejected, or are still in question, and what was counted of them.
+//! [`Candidates`]: the accepted, rejected and undecided items, with their observations and clicks.
 
 use crate::Error;
 use crate::error::check_counts;
@@ -9,9 +9,9 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
-/// All items, shared out; and how often those in question were observed and clicked.
+/// All items, partitioned into accepted, rejected and undecided ones; and the observations and clicks of items while undecided.
 ///
-/// The first time that it is asked for a list the items are put into a random order, by which the caller can break ties.
+/// The first request for a list puts the items into a random order, by which the caller can break ties.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub(super) struct Candidates {
@@ -38,7 +38,7 @@ struct Saved {
     rejected: Vec<ItemId>,
 }
 
-/// What becomes of an item in question.
+/// The decision about an undecided item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Accept,
@@ -47,7 +47,7 @@ pub(super) enum Verdict {
 }
 
 impl Candidates {
-    /// As many items as a list has positions are looked for.
+    /// Looks for as many items as a list has positions.
     pub(super) fn new(shape: ListShape) -> Self {
         let n_items = shape.n_items();
         Self {
@@ -62,7 +62,7 @@ impl Candidates {
         }
     }
 
-    /// The same before anything was seen.
+    /// The same problem without observations.
     pub(super) fn fresh(&self) -> Self {
         Self::new(ListShape::new(self.n_items(), self.n_best).expect("checked when it was made"))
     }
@@ -71,7 +71,7 @@ impl Candidates {
         self.observations.len()
     }
 
-    /// Items, and how many are looked for.
+    /// Numbers of items, and of items to find.
     pub(super) fn sizes(&self) -> [usize; 2] {
         [self.n_items(), self.n_best]
     }
@@ -80,7 +80,7 @@ impl Candidates {
         self.n_best
     }
 
-    /// How many are still to be found; before the end between 1 and the number of items in question less one.
+    /// The number of items still to be found. Before the end it is between 1 and the number of undecided items less one.
     pub(super) fn n_open(&self) -> usize {
         self.n_best.saturating_sub(self.accepted.len())
     }
@@ -101,29 +101,29 @@ impl Candidates {
         &self.rejected
     }
 
-    /// Observations of an item while it was in question; 0 for an unknown one.
+    /// Observations of an item while undecided; 0 for an unknown item.
     #[inline]
     pub(super) fn observations(&self, item: ItemId) -> u64 {
         self.observations.get(item.index()).copied().unwrap_or(0)
     }
 
-    /// Clicks on an item while it was in question; 0 for an unknown one.
+    /// Clicks on an item while undecided; 0 for an unknown item.
     #[inline]
     pub(super) fn clicks(&self, item: ItemId) -> u64 {
         self.clicks.get(item.index()).copied().unwrap_or(0)
     }
 
-    /// What was observed of all items while they were in question.
+    /// Observations of all items while undecided.
     pub(super) fn total_observations(&self) -> u64 {
         self.observations.iter().sum()
     }
 
-    /// What was observed of the items in question.
+    /// Observations of the undecided items.
     pub(super) fn open_observations(&self) -> u64 {
         self.in_question.iter().map(|item| self.observations[item.index()]).sum()
     }
 
-    /// Puts the items into a random order, the first time; and says whether it did.
+    /// Puts the items into a random order at the first call. Returns whether this was the first call.
     #[inline]
     pub(super) fn begin<R: Rng + ?Sized>(&mut self, rng: &mut R) -> bool {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
@@ -133,7 +133,7 @@ impl Candidates {
         is_first
     }
 
-    /// Counts what was seen of those items of a list that are in question, and tells `counted` of each.
+    /// Counts the observations of the undecided items on a list, and calls `counted` for each.
     #[inline]
     pub(super) fn record(
         &mut self,
@@ -151,8 +151,8 @@ impl Candidates {
         }
     }
 
-    /// Moves an item in question behind all that have not been observed more often. If this is done with all that are observed, those
-    /// in question are in order, the least observed first; of equals the one observed longest ago.
+    /// Moves an undecided item behind all that have at most as many observations. If every observed item is moved so, the undecided items
+    /// are sorted by observations, fewest first; among equals the one observed longest ago comes first.
     #[inline]
     pub(super) fn requeue(&mut self, item: ItemId) {
         let Self { in_question, observations, .. } = self;
@@ -162,7 +162,7 @@ impl Candidates {
         in_question[from..=from + after].rotate_left(1);
     }
 
-    /// Shares out items in question, in the order in which they are named; those not named stay.
+    /// Accepts and rejects undecided items in the order given; items not named stay undecided.
     pub(super) fn decide(&mut self, verdicts: impl Iterator<Item = (ItemId, Verdict)>) {
         for (item, verdict) in verdicts {
             let decided = match verdict {
@@ -177,7 +177,7 @@ impl Candidates {
         self.in_question.retain(|item| is_in_question[item.index()]);
     }
 
-    /// Writes a list: first the items in question that are given, then those accepted, then those rejected, and after the end the answer.
+    /// Writes a list: the undecided items `first`, then accepted and then rejected ones. After the end it writes the answer.
     #[inline]
     pub(super) fn show(&self, first: impl Iterator<Item = ItemId>, out: &mut Ranking) {
         let list = out.positions_mut(self.n_best);
@@ -188,12 +188,12 @@ impl Candidates {
         }
     }
 
-    /// What is known to be best, or taken for it, in order of entry.
+    /// The accepted items in order of entry, then undecided ones.
     pub(super) fn answer(&self) -> impl Iterator<Item = ItemId> + '_ {
         self.accepted.iter().chain(&self.in_question).copied().take(self.n_best)
     }
 
-    /// The answer, in increasing order, if there is one.
+    /// The answer in increasing order, if there is one.
     pub(super) fn check(&self) -> ControlFlow<Vec<ItemId>> {
         if !self.is_done() {
             return ControlFlow::Continue(());
@@ -203,7 +203,7 @@ impl Candidates {
         ControlFlow::Break(answer)
     }
 
-    /// The items accepted so far, and of those in question the ones of largest mean, ties at random.
+    /// The items accepted so far, and the undecided items of largest mean; ties are random.
     pub(super) fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Ranking) {
         let n_accepted = self.accepted.len().min(self.n_best);
         let list = out.positions_mut(n_accepted + self.in_question.len());
@@ -215,14 +215,14 @@ impl Candidates {
         out.positions_mut(self.n_best);
     }
 
-    /// The empirical mean, 0 without an observation.
+    /// The empirical mean; 0 without an observation.
     pub(super) fn mean(&self, item: ItemId) -> f64 {
         let n = self.observations[item.index()];
         if n == 0 { 0.0 } else { float(self.clicks[item.index()]) / float(n) }
     }
 }
 
-/// Writes items to places, as far as both go.
+/// Writes items to places, as far as both reach.
 pub(super) fn fill(places: &mut [ItemId], items: impl Iterator<Item = ItemId>) {
     for (place, item) in places.iter_mut().zip(items) {
         *place = item;

@@ -1,10 +1,11 @@
-//! `cascade-kl`: the K most attractive items under cascade feedback, with a guarantee that needs few rounds to keep.
+//! `cascade-kl`: identifies the K most attractive items under cascade feedback; a guarantee that needs few rounds.
 //!
-//! Items are accepted and rejected as in [`CascadeBai`](crate::CascadeBai). What differs is the test, and who is shown. Let `D` be the items
-//! in question and `k` the number still to be found. Whenever it is looked, all `i` of `D` are accepted that beat `|D| - k` others of `D` up to
-//! `epsilon`, and all rejected that are beaten by `k` others outright (an item that would be both is rejected). The end has come when K are accepted,
-//! or L - K rejected: then the others are the answer. With `S_i` clicks and `F_i` failures in `N_i` observations, mean `m_i`, and `J_i` the
-//! probability of these under a mean drawn from Jeffreys' prior, `J_i = B(S_i + 1/2, F_i + 1/2) / B(1/2, 1/2)`:
+//! Items are accepted and rejected as in [`CascadeBai`](crate::CascadeBai), with another test and another choice of lists. Let `D` be the
+//! undecided items and `k` the number still to be found. A classification accepts all `i` of `D` that beat `|D| - k` other items of `D`
+//! up to `epsilon`. It rejects all `i` that `k` other items beat outright; an item that satisfies both is rejected. The policy stops when
+//! K items are accepted, or L - K rejected; in the second case the answer is all other items. Let item `i` have `S_i` clicks and `F_i`
+//! failures in `N_i` observations, and mean `m_i`. Let `J_i` be the probability of these under a mean drawn from Jeffreys' prior, `J_i =
+//! B(S_i + 1/2, F_i + 1/2) / B(1/2, 1/2)`:
 //!
 //! ```text
 //! test = "pair":  i beats j up to e  if  ln J_i + ln J_j - max { ln P(i, j | a, b) : a <= b - e } >= ln(c K (L - K) / delta + 1 - c)
@@ -13,34 +14,35 @@
 //!                 lower_i the same with clicks and failures exchanged, and L - K in the place of K
 //! ```
 //!
-//! where `P(i, j | a, b)` is the probability of both items' clicks with means `a` and `b`, `c` the prior probability that a mean is larger than
-//! another less `epsilon` (1/2 for `epsilon = 0`), and `A(p)` that it is below `p`. "Outright" is `e = 0`.
+//! where `P(i, j | a, b)` is the probability of both items' clicks with means `a` and `b`. `c` is the prior probability that a mean is
+//! larger than another less `epsilon` (1/2 for `epsilon = 0`), and `A(p)` the prior probability of a mean below `p`. "Outright" means `e
+//! = 0`.
 //!
-//! The order by need: `mu_i = (S_i + 1/2) / (N_i + 1)`, `c` the mean with `d(x, c) = d(y, c)` for the k-th and the next largest `mu`,
+//! The order by need uses `mu_i = (S_i + 1/2) / (N_i + 1)` and the mean `c` with `d(x, c) = d(y, c)` for the k-th and the next largest
+//! `mu`, `x` and `y`:
 //!
 //! ```text
 //! progress_i = N_i d(mu_i, c) + 0.02 sqrt(N_i).
 //! ```
 //!
-//! Items with less than 0.3 times the average number of observations come first, the least observed before the others; then those of least
-//! progress. They are shown in increasing order of `mu_i exp(progress_i)`, the former above the latter: rarely clicked items go first so that
-//! the user goes on, unless he is ahead. Increasing means alone would never look at good items again; and without the rule of 0.3
-//! the number of rounds has a heavy tail.
+//! Items with less than 0.3 times the average number of observations are selected first, the least observed before the others; then the
+//! items of least progress. The list shows the selected items in increasing order of `mu_i exp(progress_i)`, the items of the first kind
+//! above the others. Rarely clicked items go first so that the user keeps scanning; items with much progress go last. In the order of
+//! increasing means alone good items would never be observed again. Without the rule of 0.3 the number of rounds has a heavy tail.
 //!
-//! Reference: none, this is the project's own. Items are classified as by Zhong, Cheung, Tan, ICML 2020, Algorithm 1; one-sided mixtures of
-//! likelihoods are Robbins' (1970). Proven (`docs/cascade-bai.md`): with probability `1 - delta` no answer is ever given that is not right, whatever the
-//! order, with either test. Not proven: that there is one; and how soon.
+//! Reference: none, the policy is ours. The classification is that of Zhong, Cheung, Tan, ICML 2020, Algorithm 1; one-sided mixtures of
+//! likelihoods are Robbins' (1970). Proven (`docs/cascade-bai.md`): with probability `1 - delta` the policy never gives a wrong answer,
+//! in any order and with either test. Not proven: that it stops, and how soon.
 //!
-//! Deviations from Algorithm 1, apart from the two that are the point:
+//! Deviations from Algorithm 1, besides test and order:
 //!
-//! - The boundary of the order by need, `d(x, c) = d(y, c)`, is one of several means between two items that could be meant by the one that is
-//!   hardest to tell from both; another choice changes numbers of rounds and no guarantee.//!
-//! - The tolerance is for accepting only. Items are rejected on evidence that K are better, not that they are so by `epsilon`; it is needed sooner,
-//!   and is as safe.
-//! - It is not looked after every step but whenever the observations of those in question have grown by one and a 64th, and again
-//!   after somebody was accepted or rejected.
-//! - Ties, what a list shows besides the items in question, and the answer of more than K accepted items, as for
-//!   [`CascadeBai`](crate::CascadeBai).
+//! - The boundary of the order by need, `d(x, c) = d(y, c)`, is one of several means that are hard to distinguish from both items. Another
+//!   choice changes the number of rounds, and no guarantee.
+//! - The tolerance applies to accepting only. An item is rejected on evidence that K items are better, not that they are better by
+//!   `epsilon`. This decides sooner and is as safe.
+//! - Items are classified when the observations of undecided items have grown by one plus a 64th, not after every step; and again after a
+//!   decision.
+//! - Ties, the rest of the list, and the answer with more than K accepted items are as in [`CascadeBai`](crate::CascadeBai).
 //!
 //! | here | above | shape | unit |
 //! |---|---|---|---|
@@ -48,18 +50,18 @@
 //! | `candidates.n_best`, `.n_open` | K, k | - | items |
 //! | `pair_level` | right side of the test of pairs | - | nats |
 //! | `upper_inverse_level`, `lower_inverse_level` | `2 K / delta`, `2 (L - K) / delta` | - | - |
-//! | `boundary` | c of the order | - | clicks per observation |
+//! | `boundary` | c of the order by need | - | clicks per observation |
 //!
-//! Numerics: `upper` and `lower` are rounded outward. The ratio of a pair is not: it is a sum of log-gammas that is right to about `1e-15 N ln N`
-//! nats, some `1e-8` after a million observations, and the probability of a wrong answer is larger by that factor at most. What spares work is compared with room for rounding, so that the choices are those of the version
-//! that compares all pairs. Complexity: a step costs O(L); a look O(L), and O(L^2) at worst in those in which a pair is far enough
-//! apart. Memory: O(L).
+//! Numerics: `upper` and `lower` are rounded outward. The ratio of a pair is not: it is a sum of log-gammas with an error of about `1e-15
+//! N ln N` nats, about `1e-8` after a million observations. The probability of a wrong answer grows at most by the exponential of this
+//! error. Shortcuts leave room for rounding, so choices are those of the version that compares all pairs. Complexity: a step costs O(L).
+//! A classification costs O(L), and O(L^2) at worst if some pair is far enough apart. Memory: O(L).
 //!
 //! # Examples
 //!
-//! Two items, one position. With `delta = 0.1` the level is `ln((10 + 1) / 2) = ln 5.5`. Item 1 is always clicked and item 0 never: after `n`
-//! observations of each `J = B(n + 1/2, 1/2) / pi`, 63/256 for `n = 5`, and the likeliest equal means are 1/2. So item 1 has beaten item 0 as
-//! soon as `J^2 4^n >= 5.5`, with `n = 3`: `(5/16)^2 64 = 6.25`.
+//! Two items, one position. With `delta = 0.1` the level is `ln((10 + 1) / 2) = ln 5.5`. Item 1 is always clicked and item 0 never. After
+//! `n` observations of each `J = B(n + 1/2, 1/2) / pi`, 63/256 for `n = 5`, and the likeliest equal means are 1/2. So item 1 beats item 0
+//! as soon as `J^2 4^n >= 5.5`, with `n = 3`: `(5/16)^2 64 = 6.25`.
 //!
 //! ```
 //! use click_models::{CascadeFeedback, ItemId, ListShape};
@@ -100,29 +102,29 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
-/// How `cascade-kl` finds out that an item is better than another.
+/// The test by which `cascade-kl` decides that an item is better than another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CascadeKlTest {
     /// By the likelihood ratio of the two.
     #[default]
     Pair,
-    /// By a confidence bound for each.
+    /// By a confidence bound of each.
     Item,
 }
 
-/// Which items in question `cascade-kl` shows, and in which order.
+/// The undecided items that `cascade-kl` shows, and their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CascadeKlOrder {
-    /// Those that are least far from being told from the boundary; rarely clicked items above the others.
+    /// The items with the least progress towards a decision; rarely clicked items above the others.
     #[default]
     Need,
     /// The least observed first, as in `CascadeBAI`.
     LeastObserved,
 }
 
-/// What the user of the policy has decided.
+/// The settings, which do not change.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
@@ -132,22 +134,22 @@ struct Settings {
     order: CascadeKlOrder,
 }
 
-/// `cascade-kl`, the project's own algorithm for best items under cascade feedback.
+/// `cascade-kl`, this project's policy for the best items under cascade feedback.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved", into = "Saved")]
 pub struct CascadeKl {
     settings: Settings,
     #[serde(rename = "counts")]
     candidates: Candidates,
-    /// At most 1: all means are that close.
+    /// The tolerance, at most 1.
     epsilon: f64,
     pair_level: f64,
     upper_inverse_level: f64,
     lower_inverse_level: f64,
-    /// Observations of the items in question, and how many there have to be for the next look.
+    /// Observations of the undecided items, now and at the next classification.
     open_observations: u64,
     next_look: u64,
-    /// Of all items; kept in the order by need only.
+    /// Smoothed means of all items; used by the order by need only.
     needs: Vec<Need>,
     keys: Vec<Key>,
     means: Vec<f64>,
@@ -164,44 +166,44 @@ struct Saved {
     candidates: Candidates,
 }
 
-/// An item in question while it is compared with the others.
+/// An undecided item during classification.
 #[derive(Debug, Clone, Copy)]
 struct Contestant {
     item: ItemId,
     place: usize,
     mean: f64,
     evidence: Evidence,
-    /// Ratios to the boundary, and to what is half of the tolerance below and above.
+    /// Likelihood ratios to the boundary, and to the means half of the tolerance below and above it.
     at_boundary: f64,
     below: f64,
     above: f64,
     verdict: Verdict,
 }
 
-/// Rounding that a sum of logarithms may suffer, with much to spare.
+/// An upper bound, with a large margin, of the rounding in a sum of logarithms.
 const SLACK: f64 = 1e-6;
 
 impl CascadeKl {
-    /// A fresh policy that looks for as many items as a list has positions, with the default test and order and no tolerance.
+    /// A fresh policy that identifies as many items as a list has positions, with the default test and order and no tolerance.
     pub fn new(shape: ListShape, delta: Delta) -> Self {
         let (test, order) = (CascadeKlTest::default(), CascadeKlOrder::default());
         let settings = Settings { delta, epsilon: NonNegative::ZERO, test, order };
         Self::from(Saved { settings, candidates: Candidates::new(shape) })
     }
 
-    /// The same, fresh, with a tolerance: items that are worse than the last of the best by at most `epsilon` will do.
+    /// The policy from the start with a tolerance: the answer may have items that are worse than the K-th best by at most `epsilon`.
     #[must_use]
     pub fn with_epsilon(self, epsilon: NonNegative) -> Self {
         self.with(Settings { epsilon, ..self.settings })
     }
 
-    /// The same, fresh, with another test.
+    /// The policy from the start with another test.
     #[must_use]
     pub fn with_test(self, test: CascadeKlTest) -> Self {
         self.with(Settings { test, ..self.settings })
     }
 
-    /// The same, fresh, with another order.
+    /// The policy from the start with another order.
     #[must_use]
     pub fn with_order(self, order: CascadeKlOrder) -> Self {
         self.with(Settings { order, ..self.settings })
@@ -211,22 +213,22 @@ impl CascadeKl {
         Self::from(Saved { settings, candidates: self.candidates.fresh() })
     }
 
-    /// How often an item has been observed while it was in question; 0 for an unknown one.
+    /// Observations of an item while undecided; 0 for an unknown item.
     pub fn observations(&self, item: ItemId) -> u64 {
         self.candidates.observations(item)
     }
 
-    /// Observations of all items while they were in question.
+    /// Observations of all items while undecided.
     pub fn total_observations(&self) -> u64 {
         self.candidates.total_observations()
     }
 
-    /// Items that have been accepted, in order of entry.
+    /// Accepted items, in order of entry.
     pub fn accepted(&self) -> &[ItemId] {
         self.candidates.accepted()
     }
 
-    /// Items that have been rejected, in order of entry.
+    /// Rejected items, in order of entry.
     pub fn rejected(&self) -> &[ItemId] {
         self.candidates.rejected()
     }
@@ -251,18 +253,18 @@ impl CascadeKl {
         }
     }
 
-    /// Accepts and rejects until nobody is left who can be.
+    /// Classifies until no further item can be decided.
     #[cold]
     fn look(&mut self) {
         while !self.candidates.is_done() && self.classify() {}
         self.set_next_look();
     }
 
-    /// The first of a sequence of numbers, each of which is larger than the one before by one and a 64th, that is still to come.
+    /// Sets the number of observations of the next classification: the next member of a sequence that grows by one plus a 64th.
     fn set_next_look(&mut self) {
         self.open_observations = self.candidates.open_observations();
         let after = |looked: u64| looked + 1 + looked / 64;
-        // With fewer items in question there are fewer observations of them.
+        // Fewer undecided items have fewer observations.
         let mut look = if self.next_look > self.open_observations { 1 } else { self.next_look };
         while look <= self.open_observations {
             look = after(look);
@@ -270,7 +272,7 @@ impl CascadeKl {
         self.next_look = look;
     }
 
-    /// Whether anybody was accepted or rejected.
+    /// Accepts and rejects items. Returns whether any was decided.
     fn classify(&mut self) -> bool {
         let boundary = boundary(&self.candidates, &mut self.means);
         if !self.may_decide(boundary) {
@@ -287,20 +289,20 @@ impl CascadeKl {
         candidates.in_question().len() < n_open
     }
 
-    /// Whether any two items are so far apart that one may beat the other; a quick look before the one that counts.
+    /// Whether two items are so far apart that one may beat the other: a fast necessary condition.
     fn may_decide(&self, boundary: f64) -> bool {
         if self.settings.test == CascadeKlTest::Item {
             return true;
         }
         let (below, above) = self.edge(boundary);
-        // The two largest of each, with their items: the two may not be the same item.
+        // The two largest values of each kind, with their items, since the largest two may belong to the same item.
         let mut largest = [[(f64::NEG_INFINITY, None); 2]; 2];
         for &item in self.candidates.in_question() {
             let clicks = float(self.candidates.clicks(item));
             let failures = float(self.candidates.observations(item)) - clicks;
             let entropy = kl_ucb_entropy(clicks, failures);
             for (two, edge) in largest.iter_mut().zip([below, above]) {
-                // The likeliest mean instead of the prior: more than the ratio.
+                // The maximum likelihood instead of the prior: an upper bound of the ratio.
                 let ratio = entropy - ln_likelihood(clicks, failures, edge);
                 if ratio > two[0].0 {
                     *two = [(ratio, Some(item)), two[0]];
@@ -318,14 +320,14 @@ impl CascadeKl {
         apart >= self.pair_level - SLACK
     }
 
-    /// Two means, one on each side of the boundary, that are as far apart as the tolerance allows.
+    /// Two means on the two sides of the boundary whose distance is the tolerance.
     fn edge(&self, boundary: f64) -> (f64, f64) {
         let epsilon = self.epsilon;
         let below = (boundary - epsilon / 2.0).clamp(0.0, 1.0 - epsilon);
         (below, below + epsilon)
     }
 
-    /// Lists the items in question, those of larger mean first.
+    /// Lists the undecided items, larger means first.
     fn line_up(&mut self, boundary: f64) {
         let (below, above) = self.edge(boundary);
         let Self { candidates, contestants, .. } = self;
@@ -346,12 +348,12 @@ impl CascadeKl {
         contestants.sort_unstable_by(|a, b| b.mean.total_cmp(&a.mean).then(a.place.cmp(&b.place)));
     }
 
-    /// Gives verdicts by the test of pairs.
+    /// Decides by the test of pairs.
     fn judge_by_pairs(&mut self) {
         let (n_open, level) = (self.candidates.n_open(), self.pair_level);
         let epsilon = self.epsilon;
         let size = self.contestants.len();
-        // Any two means that the null allows make a ratio that is at least the one in question.
+        // Any two means that the null hypothesis allows give an upper bound of the ratio: a fast necessary condition.
         let beats = |a: &Contestant, b: &Contestant| {
             a.mean > b.mean
                 && a.at_boundary + b.at_boundary >= level - SLACK
@@ -372,12 +374,12 @@ impl CascadeKl {
             if this.at_boundary + at_boundary < level - SLACK && this.below + above < level - SLACK {
                 continue;
             }
-            // Of the others at most n_open - 1 may hold their own. The strongest come first.
+            // At most n_open - 1 of the others may remain unbeaten. The strongest come first.
             let mut others = self.contestants.iter().filter(|other| other.item != this.item);
             let is_accepted = others.try_fold(n_open - 1, |spare, other| {
                 if nearly_beats(&this, other) { Some(spare) } else { spare.checked_sub(1) }
             });
-            // Only items of larger mean can beat it. First those that probably do; then there may be too few left.
+            // Only items of larger mean can beat it. The likeliest come first, so that the loop ends early when too few are left.
             let mut missing = n_open;
             let stronger = (0..n_open.min(place)).rev().chain(n_open..place);
             for (seen, other) in stronger.enumerate() {
@@ -394,9 +396,9 @@ impl CascadeKl {
         }
     }
 
-    /// Gives verdicts by the bounds of single items.
+    /// Decides by the bounds of single items.
     fn judge_by_items(&mut self, boundary: f64) {
-        // For one item to beat another its lower bound has to be above the lower edge, or the other's upper bound below the upper one.
+        // If one item beats another, its lower bound exceeds the lower edge, or the other's upper bound is below the upper edge.
         let (below, above) = self.edge(boundary);
         let lower_level = rejection_level(prior_below(1.0 - below), self.lower_inverse_level) - SLACK;
         let upper_level = rejection_level(prior_below(above), self.upper_inverse_level) - SLACK;
@@ -416,7 +418,7 @@ impl CascadeKl {
         sorted.extend(bounds.iter().map(|&(_, upper)| upper));
         sorted.sort_unstable_by(f64::total_cmp);
         for (contestant, &(lower, upper)) in contestants.iter_mut().zip(&*bounds) {
-            // Itself too if its interval is narrow.
+            // The count includes the item itself if its interval is narrow.
             let beaten = sorted.partition_point(|&other| lower > other - epsilon);
             if beaten - usize::from(lower > upper - epsilon) >= size - n_open {
                 contestant.verdict = Verdict::Accept;
@@ -513,14 +515,14 @@ impl Update<Ranking, PrefixFeedback> for CascadeKl {
 }
 
 impl Recommend<Ranking> for CascadeKl {
-    /// The items accepted so far, and of those in question the ones of largest mean, ties at random.
+    /// The items accepted so far, and the undecided items of largest mean; ties are random.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Ranking) {
         self.candidates.recommend(rng, out);
     }
 }
 
 impl Stop for CascadeKl {
-    /// As many items as were to be found, in increasing order.
+    /// The best items, in increasing order.
     type Answer = Vec<ItemId>;
 
     #[inline]

@@ -1,4 +1,4 @@
-//! KL-LUCB under cascade feedback: the K most attractive items by KL confidence bounds, observing where the two sides overlap most.
+//! KL-LUCB under cascade feedback: identifies the K most attractive items by KL confidence bounds, observing where the bounds overlap most.
 //!
 //! With mean `m_i` of the `N_i` observations of item `i` and the level `beta` at round `t`,
 //!
@@ -7,21 +7,24 @@
 //! beta = x + ln x,    x = ln(405.5 L t^1.1 / delta).
 //! ```
 //!
-//! The K items of largest mean are the leaders. The end has come when the largest upper bound of the others is below the smallest lower bound of a
-//! leader plus `epsilon`: then the leaders are the answer.
+//! The K items of largest mean are the leaders. The policy stops when the largest upper bound of the others is below the smallest lower
+//! bound of a leader plus `epsilon`; the answer is the leaders.
 //!
-//! Reference: Kaufmann, Kalyanakrishnan, *Information complexity in bandit subset selection*, COLT 2013, KL-LUCB. The level is the one that their
-//! constant belongs to: `405.5 > (e + 1) / (a - 1)^2 + e / (a - 1) + 2 e + 1` for `a = 1.1` makes the failures of the bounds add up to `delta` at
-//! most if the term `ln x` is there (`docs/cascade-bai.md`). Without it, as it is often quoted, there is no proof.
+//! Reference: Kaufmann, Kalyanakrishnan, *Information complexity in bandit subset selection*, COLT 2013, KL-LUCB. The level is the one
+//! for their constant: `405.5 > (e + 1) / (a - 1)^2 + e / (a - 1) + 2 e + 1` with `a = 1.1` bounds the probability that any bound fails
+//! by `delta`, if the term `ln x` is there (`docs/cascade-bai.md`). The level is often quoted without this term, and then there is no
+//! proof.
 //!
-//! Deviations, which are needed because a list is shown and not two arms are pulled:
+//! Deviations, which are necessary because a round shows a list and does not pull two arms:
 //!
-//! - Half of the list's places, rounded up, are for the others of largest upper bound and as many for the leaders of smallest lower bound, the
-//!   paper's two arms among them; the least observed first, for what is below a click is not observed. With an odd number of positions that is one
-//!   item too many, and the most observed of them is not shown, which may be one of the two. With one position it is the more observed of the two.
-//! - `t` counts rounds, and is rounded up to the next of a sequence that grows by an eighth: so bounds change with the item's own
-//!   observations and seldom else. The level is a tenth of a nat higher for it at most, and as safe.
-//! - Ties by a random order that is drawn once a run.
+//! - Half of the list's positions, rounded up, show the others of largest upper bound, and as many show the leaders of smallest lower
+//!   bound.
+//!   The paper's two arms are among them. The least observed items stand first, since items below a click are not observed. With an
+//!   odd number of positions this is one item too many; the most observed of them is not shown, and may be one of the paper's two arms.
+//!   With one position the item shown is the less observed of the two.
+//! - `t` counts rounds, and is rounded up to the next member of a sequence that grows by an eighth. So bounds change mainly with the item's
+//!   own observations. This raises the level by at most a tenth of a nat, and is as safe.
+//! - Ties are broken by a random order, drawn once a run.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -29,15 +32,15 @@
 //! | `level` | beta(t, delta) | - | nats |
 //! | `sides` | J(t), then its complement | `n_items` | items |
 //!
-//! Numerics: the bounds are rounded outward. Complexity: O(L) a round, and two solutions for every observed item; O(L) solutions when the level
-//! changes, of which there are O(log t). Memory: O(L).
+//! Numerics: the bounds are rounded outward. Complexity: O(L) a round, and two solutions for every observed item; O(L) solutions at each of
+//! the O(log t) changes of the level. Memory: O(L).
 //!
 //! # Examples
 //!
-//! Two items, one position; item 1 is always clicked and item 0 never. After `n` observations of each `upper_0 = 1 - exp(-beta / n)` and
-//! `lower_1 = exp(-beta / n)`, so `n` has to exceed `beta / ln 2`. With `delta = 0.1` the level of rounds 39 to 43 is
-//! `x + ln x = 15.71` with `x = ln(8110 * 43^1.1) = 13.14`: more than 22 observations of each are needed. That of rounds 44 to 49 is 15.87, and more
-//! than 22.89 are: with 23 of each, after round 46, it is over.
+//! Two items, one position; item 1 is always clicked and item 0 never. After `n` observations of each, `upper_0 = 1 - exp(-beta / n)` and
+//! `lower_1 = exp(-beta / n)`, so `n` must exceed `beta / ln 2`. With `delta = 0.1` the level of rounds 39 to 43 is `x + ln x = 15.71`
+//! with `x = ln(8110 * 43^1.1) = 13.14`: more than 22 observations of each are needed. The level of rounds 44 to 49 is 15.87 and needs
+//! more than 22.89: the policy stops with 23 of each, after round 46.
 //!
 //! ```
 //! use click_models::{CascadeFeedback, ItemId, ListShape};
@@ -87,16 +90,16 @@ pub struct KlLucb {
     level_until: u64,
     /// Of all items, by id.
     bounds: Vec<(f64, f64)>,
-    /// The leaders, then the others.
+    /// All items: the leaders, then the others.
     sides: Vec<Entry>,
     shown: Vec<Entry>,
 }
 
-/// An item on its side.
+/// An item among the leaders or the others.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     item: ItemId,
-    /// In the random order.
+    /// Rank in the random order.
     place: usize,
     mean: f64,
     lower: f64,
@@ -115,13 +118,13 @@ struct Saved {
 }
 
 impl KlLucb {
-    /// A fresh policy that looks for as many items as a list has positions, without a tolerance.
+    /// A fresh policy that identifies as many items as a list has positions, without a tolerance.
     pub fn new(shape: ListShape, delta: Delta) -> Self {
         let candidates = Candidates::new(shape);
         Self::assemble(Saved { delta, epsilon: NonNegative::ZERO, rounds: 0, candidates })
     }
 
-    /// The same, fresh, with a tolerance: items that are worse than the last of the best by at most `epsilon` will do.
+    /// The policy from the start with a tolerance: the answer may have items that are worse than the K-th best by at most `epsilon`.
     #[must_use]
     pub fn with_epsilon(self, epsilon: NonNegative) -> Self {
         let Self { delta, candidates, .. } = self;
@@ -146,7 +149,7 @@ impl KlLucb {
         policy
     }
 
-    /// How often an item has been observed; 0 for an unknown one.
+    /// Observations of an item; 0 for an unknown item.
     pub fn observations(&self, item: ItemId) -> u64 {
         self.candidates.observations(item)
     }
@@ -173,7 +176,7 @@ impl KlLucb {
         self.compare();
     }
 
-    /// The level for this round and some later ones, and all bounds with it.
+    /// Computes the level of this round and some later ones, and all bounds.
     #[cold]
     fn raise_level(&mut self) {
         while self.level_until < self.rounds.max(1) {
@@ -204,7 +207,7 @@ impl KlLucb {
         }
     }
 
-    /// Ends it if the leaders are far enough from the others.
+    /// Accepts the leaders if they are far enough from the others.
     fn compare(&mut self) {
         let Self { candidates, sides, epsilon, .. } = self;
         let (leaders, others) = sides.split_at(candidates.n_best().min(sides.len()));
@@ -234,7 +237,7 @@ impl TryFrom<Saved> for KlLucb {
 
     fn try_from(saved: Saved) -> Result<Self, Error> {
         check_counts(saved.rounds, &[], &[])?;
-        // Items are decided all at once, at the end.
+        // All items are decided at once, at the end.
         let candidates = &saved.candidates;
         if !candidates.is_done() && candidates.in_question().len() < candidates.n_items() {
             return Err(Error::SavedItems);
@@ -291,14 +294,14 @@ impl Update<Ranking, PrefixFeedback> for KlLucb {
 }
 
 impl Recommend<Ranking> for KlLucb {
-    /// The items of largest mean, ties at random.
+    /// The items of largest mean; ties are random.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Ranking) {
         self.candidates.recommend(rng, out);
     }
 }
 
 impl Stop for KlLucb {
-    /// As many items as were to be found, in increasing order.
+    /// The best items, in increasing order.
     type Answer = Vec<ItemId>;
 
     #[inline]

@@ -1,24 +1,25 @@
-//! Successive accepts and rejects under cascade feedback: the K most attractive items that a fixed number of rounds can find.
+//! Successive accepts and rejects under cascade feedback: identifies the K most attractive items in a fixed number of rounds.
 //!
-//! The items in question are shown, the least observed first, K of them or what there is. After round `ceil(T C_j / C_{L-1})`, for `j` from 1 to
-//! `L - 1`, one is decided: with `k` still to be found and means `m_(1) >= m_(2) >= ..` of the `n = L + 1 - j` items left,
+//! A round shows the undecided items, the least observed first, at most K of them. One item is decided after round `ceil(T C_j /
+//! C_{L-1})`, for `j` from 1 to `L - 1`. With `k` items still to be found and means `m_(1) >= m_(2) >= ..` of the `n = L + 1 - j`
+//! undecided items:
 //!
 //! ```text
 //! accept the first if m_(1) - m_(k+1) > m_(k) - m_(n), and reject the last otherwise;
 //! C_1 = 1,    C_j = C_{j-1} + 1 / (L + 2 - j).
 //! ```
 //!
-//! So K are accepted, or L - K rejected, when the budget of `T` rounds is spent.
+//! So K items are accepted, or L - K rejected, when the budget of `T` rounds is spent.
 //!
-//! Reference: none, this is the project's own; fixed budgets are what the `CascadeBAI` paper (Zhong, Cheung, Tan, ICML 2020) leaves open. The decisions
-//! and the shares of the budget are those of SAR for bandits of which one arm is pulled at a time (Bubeck, Wang, Viswanathan, *Multiple
-//! identifications in multi-armed bandits*, ICML 2013): `C_j / C_{L-1}` is the share of all pulls that are made in its first `j` phases. How many
-//! observations a round brings is up to the users, so the rounds are shared out and not the observations. There is no proof of how fast the
-//! probability of an error falls with the budget: that is measured. Measured is also that [`CascadeKl`](crate::CascadeKl), which keeps its
-//! options open until the end, is wrong less often on most instances (`docs/cascade-bai.md`).
+//! Reference: none, the policy is ours; the `CascadeBAI` paper (Zhong, Cheung, Tan, ICML 2020) leaves fixed budgets open. The decisions
+//! and the shares of the budget are those of SAR for bandits that pull one arm at a time (Bubeck, Wang, Viswanathan, *Multiple
+//! identifications in multi-armed bandits*, ICML 2013): the first `j` phases have the share `C_j / C_{L-1}` of all pulls. Users decide
+//! how many observations a round brings, so the budget is shared out by rounds and not by observations. How fast the probability of an
+//! error falls with the budget is measured, not proven. On most instances [`CascadeKl`](crate::CascadeKl), which decides later, is wrong
+//! less often (`docs/cascade-bai.md`).
 //!
-//! Deviations: none from the above. Ties by the order in which items were shown, which is random in the beginning; a tie between accepting and
-//! rejecting is a rejection. An answer that comes in late counts, as a round and in its items if they are still in question.
+//! Deviations: none from the above. Ties follow the order in which items were shown, which is random at the start; a tie between
+//! accepting and rejecting is a rejection. Late feedback counts as a round, and as observations of items that are still undecided.
 //!
 //! | here | above | shape | unit |
 //! |---|---|---|---|
@@ -27,13 +28,14 @@
 //! | `horizon` | T | - | rounds |
 //! | `share` | `C_j` | - | - |
 //!
-//! Numerics: a mean is one division, a gap one subtraction. Complexity: a round costs an observed item O(L) moves of a word at worst, a decision
+//! Numerics: a mean is one division, a gap one subtraction. Complexity: an observed item costs at most O(L) moves of a word, a decision
 //! O(L). Memory: O(L).
 //!
 //! # Examples
 //!
-//! Three items, one position, six rounds: `C_1 / C_2 = 3/4`, so the first decision is after round 5 and the second after round 6. Item 2 is always
-//! clicked and the others never: the gap of the best is 1 and that of the worst too, which is a tie, so another one is rejected; and then another.
+//! Three items, one position, six rounds: `C_1 / C_2 = 3/4`, so the first decision is after round 5 and the second after round 6. Item 2
+//! is always clicked and the others never. The gap of the best item is 1, and so is the gap of the worst. This is a tie, so both
+//! decisions reject an item.
 //!
 //! ```
 //! use click_models::{CascadeFeedback, ItemId, ListShape, Ranking};
@@ -73,10 +75,10 @@ pub struct SuccessiveRejects {
     rounds: u64,
     #[serde(rename = "counts")]
     candidates: Candidates,
-    /// What has to be spent of the budget before the next decision, and what all of it is, in units of the first phase.
+    /// Budget to be spent before the next decision, and the whole budget, in units of the first phase.
     share: f64,
     total: f64,
-    /// While an item is decided, the best first.
+    /// Buffer of a decision: the items, best first.
     ranked: Vec<(f64, usize, ItemId)>,
 }
 
@@ -90,7 +92,7 @@ struct Saved {
 }
 
 impl SuccessiveRejects {
-    /// A fresh policy for `horizon` rounds that looks for as many items as a list has positions.
+    /// A fresh policy for `horizon` rounds that identifies as many items as a list has positions.
     pub fn new(shape: ListShape, horizon: u64) -> Self {
         Self::assemble(Saved { horizon, rounds: 0, candidates: Candidates::new(shape) })
     }
@@ -108,17 +110,17 @@ impl SuccessiveRejects {
         }
     }
 
-    /// Observations of all items while they were in question.
+    /// Observations of all items while undecided.
     pub fn total_observations(&self) -> u64 {
         self.candidates.total_observations()
     }
 
-    /// Items that have been accepted, in order of entry.
+    /// Accepted items, in order of entry.
     pub fn accepted(&self) -> &[ItemId] {
         self.candidates.accepted()
     }
 
-    /// Items that have been rejected, in order of entry.
+    /// Rejected items, in order of entry.
     pub fn rejected(&self) -> &[ItemId] {
         self.candidates.rejected()
     }
@@ -157,7 +159,7 @@ impl SuccessiveRejects {
     }
 }
 
-/// What a phase with this number of items in question adds to the first one, in which all are.
+/// Length of a phase with this number of undecided items, relative to the first phase, in which all items are undecided.
 fn phase(n_left: usize) -> f64 {
     1.0 / float(n_left as u64 + 1)
 }
@@ -208,7 +210,7 @@ impl Update<Ranking, PrefixFeedback> for SuccessiveRejects {
 }
 
 impl Recommend<Ranking> for SuccessiveRejects {
-    /// The items accepted so far, and of those in question the ones of largest mean, ties at random.
+    /// The items accepted so far, and the undecided items of largest mean; ties are random.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Ranking) {
         self.candidates.recommend(rng, out);
     }

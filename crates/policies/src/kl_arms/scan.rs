@@ -1,34 +1,35 @@
-//! The fastest way for a few dozen arms: all of them are tested, and a choice stands as long as it is certain to be the same.
+//! Search for a few dozen arms: tests all of them, and keeps a choice as long as it is certain to stay the same.
 //!
-//! *Search.* Last round's winners are solved first, and the smallest of their indices is a threshold that any other winner must
-//! reach. Whether an arm's index reaches a threshold costs two multiply-adds (`confidence::KlUcbThreshold`); the few that do are
-//! solved, and raise the threshold as they come.
+//! *Search.* Last round's winners are solved for first. The smallest of their indices is a threshold that any other winner must reach.
+//! The test whether an arm's index reaches a threshold costs two multiply-adds (`confidence::KlUcbThreshold`). The few arms that reach it
+//! are solved for, and raise the threshold.
 //!
-//! *Standing.* A click raises an arm's index and a failure lowers it, and it grows with the level. So once it is known that every
-//! winner's index stays above a separator after a number of failures, and below the one above it after a number of clicks at a somewhat
-//! higher level, and that all other arms stay below the last separator, the winners and their order need no further look until one
-//! of these numbers is used up. The separators lie half-way between winners, and at the largest index that any other arm reaches.
+//! *Standing choices.* An arm's index rises with a click and with the level, and falls with a failure. Separators lie half-way between
+//! consecutive winners, and at the largest index of any other arm. Suppose that a winner's index stays above the separator below it after
+//! some number of failures, and below the separator above it after some number of clicks at a slightly higher level. If this holds for
+//! all winners, and all other arms stay below the last separator, then the winners and their order stand until one of these numbers is
+//! used up.
 
 use super::KlArm;
 use crate::top_l::{Ties, TopL};
 use confidence::{KlUcbThreshold, kl_ucb_entropy};
 
-/// A choice stands up to a level higher by this share.
+/// A choice stands up to a level that is higher by this share.
 const RISE: f64 = 1.0 / 2048.0;
-/// Relative slack of a computed index, many times what the solver may be off.
+/// Relative slack of a computed index, many times the error of the solver.
 const SLACK: f64 = 1e-12;
 
-/// What a scan remembers from round to round.
+/// The state of a scan between rounds.
 #[derive(Debug, Clone)]
 pub(super) struct Scan {
     top: TopL,
     /// The winners of the last round.
     winners: Vec<u32>,
-    /// They stand at these levels; nowhere if the first is above the second.
+    /// The winners stand at these levels; at no level if the first exceeds the second.
     stands: [f64; 2],
-    /// Failures and clicks that every winner may still see.
+    /// Further failures and clicks that each winner can have while the choice stands.
     spare: Vec<[f64; 2]>,
-    /// The highest level of choices that stand, and every arm's index there, NaN if it was not solved for.
+    /// The highest level of standing choices, and every arm's index at that level; NaN for arms not solved for.
     ceiling: f64,
     reaches: Vec<f64>,
 }
@@ -45,7 +46,7 @@ impl Scan {
         }
     }
 
-    /// The arm had the counts of `before`, and has those of `after`, none of which is smaller.
+    /// An arm's counts changed from `before` to `after`; no count is smaller than before.
     #[inline]
     pub(super) fn set(&mut self, item: usize, before: &KlArm, after: &KlArm) {
         self.reaches[item] = f64::NAN;
@@ -100,7 +101,7 @@ impl Scan {
         self.winners.extend(self.top.best().iter().map(|&(_, item)| item));
     }
 
-    /// Works out what the winners have to spare at `level` and a little above. False if nothing.
+    /// Computes how many clicks and failures the winners can have at `level` and a little above. `false` if none.
     fn certify(&mut self, arms: &[KlArm], level: f64) -> bool {
         self.spare.clear();
         if level > self.ceiling || level < self.ceiling * (1.0 - 2.0 * RISE) {
@@ -123,7 +124,7 @@ impl Scan {
             let arm = &arms[item as usize];
             let separator = next.map_or(rest * (1.0 + SLACK), |next| 0.5 * (index + next));
             let test = KlUcbThreshold::new(separator);
-            // A failure costs about index / n. NaN if nothing is known of the arm.
+            // A failure costs about index / n. NaN for an arm without displays.
             let failures = (0.75 * (index - separator) * arm.shows / index).floor();
             let stays_above = failures >= 1.0 && arm.includes_with(&test, failures, level);
             if !stays_above {
@@ -131,7 +132,7 @@ impl Scan {
             }
             let mut clicks = f64::INFINITY;
             if let Some((above, test)) = above {
-                // A click is worth about (1 - mean) / n, and more for a small mean.
+                // A click is worth about (1 - mean) / n, and more if the mean is small.
                 clicks = (0.75 * (above - index) * arm.clicks / (index * (1.0 - arm.mean()))).floor();
                 let stays_below = clicks >= 1.0 && arm.excludes_with(&test, clicks, self.ceiling);
                 if !stays_below {
@@ -146,13 +147,13 @@ impl Scan {
 }
 
 impl KlArm {
-    /// Whether the index certainly reaches the threshold after these more failures.
+    /// Whether the index certainly reaches the threshold after this number of further failures.
     fn includes_with(&self, threshold: &KlUcbThreshold, failures: f64, level: f64) -> bool {
         let failures = self.failures + failures;
         threshold.includes(kl_ucb_entropy(self.clicks, failures), self.clicks, failures, level)
     }
 
-    /// Whether the index is certainly below the threshold after these more clicks.
+    /// Whether the index is certainly below the threshold after this number of further clicks.
     fn excludes_with(&self, threshold: &KlUcbThreshold, clicks: f64, level: f64) -> bool {
         let clicks = self.clicks + clicks;
         threshold.excludes(kl_ucb_entropy(clicks, self.failures), clicks, self.failures, level)

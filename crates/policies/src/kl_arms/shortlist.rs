@@ -1,21 +1,21 @@
-//! The arms that can matter for a while, for catalogues too large to look at every arm every round.
+//! Shortlist for large catalogues: the arms that can win for a while.
 //!
-//! A list is made for a *floor* and a *ceiling*: an arm that is left out has an index below the floor at every level up to the
-//! ceiling, as long as its counts stay (`confidence::KlUcbThreshold`, two multiply-adds an arm, hundreds of rounds apart). So while
-//! the last winner's index reaches the floor and the level is below the ceiling, the winners are on the list. An arm whose
-//! counts change is tested again at once. When the list no longer suffices, another one is made with a lower floor.
+//! A list has a *floor* and a *ceiling*. Every arm that is not listed has an index below the floor at every level up to the ceiling, as
+//! long as its counts stay (`confidence::KlUcbThreshold`: two multiply-adds an arm, hundreds of rounds apart). So as long as the last
+//! winner's index reaches the floor and the level is below the ceiling, all winners are listed. An arm is tested again as soon as its
+//! counts change. When the list no longer suffices, a new one is made with a lower floor.
 //!
-//! Arms with the same counts have the same index. They are one *run* on the list: one index, and one tie broken by hash. Thousands
-//! of arms never clicked are the rule in a large catalogue, not the exception. Arms never shown are such a run.
+//! Arms with the same counts have the same index. They form one *run* on the list: one index, with ties broken by hash. In a large
+//! catalogue most arms were never clicked; arms never shown form such a run, too.
 //!
-//! The index `U(level)` is concave and grows with the level from the mean `p` at level 0. With `U` solved for once at the ceiling,
+//! The index `U(level)` is concave and grows with the level from the mean `p` at level 0. With `U(ceiling)` solved for once,
 //!
 //! ```text
 //! p + (U(ceiling) - p) level / ceiling  <=  U(level)  <=  U(ceiling)
 //! ```
 //!
-//! and mostly these two bounds order the winners; where they overlap, indices are solved for. Both bounds are widened by
-//! [`SLACK`] of their size, many times what the solver may be off (2e-14 of `U - p` and four units in the last place).
+//! These two bounds usually order the winners; indices are solved for only where the bounds overlap. Both bounds are widened by [`SLACK`]
+//! of their size, many times the error of the solver (2e-14 of `U - p` and four units in the last place).
 
 use super::KlArm;
 use crate::top_l::{Ties, TopL};
@@ -23,14 +23,14 @@ use confidence::KlUcbThreshold;
 
 /// Relative slack of the bounds of a computed index.
 const SLACK: f64 = 1e-12;
-/// No home: the arm is not listed.
+/// Marks an arm that is not listed.
 const UNLISTED: u32 = u32::MAX;
-/// The ceiling exceeds the level by at most this share of it.
+/// The ceiling exceeds the level by at most this share of the level.
 const FURTHEST_CEILING: f64 = 1.0 / 512.0;
-/// A list of fewer members or more runs makes the next one longer or shorter.
+/// A list with fewer members makes the next one longer; a list with more runs makes it shorter.
 const FEWEST_MEMBERS: usize = 32;
 const MOST_RUNS: usize = 96;
-/// How far below the last winner a floor may be; the lower end is far above the slack.
+/// Range of the distance of the floor below the last winner; the lower end is far above the slack.
 const GAPS: [f64; 2] = [1e-8, 0.25];
 
 /// Listed arms with the same counts.
@@ -39,14 +39,14 @@ struct Run {
     arm: KlArm,
     /// The index at the ceiling.
     reach: f64,
-    /// Where its members stand, and for how many there is room.
+    /// Start of its members, and the room reserved for them.
     start: u32,
     len: u32,
     room: u32,
 }
 
 impl Run {
-    /// Never above the index at `share` of the ceiling.
+    /// A lower bound of the index at `share` of the ceiling.
     #[inline]
     fn low(&self, share: f64) -> f64 {
         if self.arm.is_fresh() {
@@ -56,11 +56,11 @@ impl Run {
     }
 }
 
-/// The list and what is needed to make another one.
+/// The list, and what making the next one needs.
 #[derive(Debug, Clone)]
 pub(super) struct Shortlist {
     capacity: usize,
-    /// Clicks, failures and entropies of all arms, rounded for the scan that makes a list.
+    /// Clicks, failures and entropies of all arms, rounded, for the scan that makes a list.
     clicks: Vec<f32>,
     failures: Vec<f32>,
     entropies: Vec<f32>,
@@ -69,20 +69,20 @@ pub(super) struct Shortlist {
     floor: f64,
     threshold: KlUcbThreshold,
     ceiling: f64,
-    /// The level when the list was made, and its growth since the list before.
+    /// The level when the list was made, and its growth since the previous list.
     made_at: f64,
     pace: f64,
-    /// How far below the last winner the next floor will be.
+    /// Distance of the next floor below the last winner.
     gap: f64,
     runs: Vec<Run>,
     members: Vec<u32>,
     used: usize,
-    /// The run and the place among `members` of every arm.
+    /// The run and the index in `members` of every arm.
     home: Vec<u32>,
     place: Vec<u32>,
     /// The largest possible index of every run with members, in decreasing order.
     order: Vec<(f64, u32)>,
-    /// About the index of the last winner.
+    /// Approximate index of the last winner.
     last: f64,
     top: TopL,
     chosen: Vec<u32>,
@@ -102,7 +102,7 @@ impl Shortlist {
             made_at: f64::INFINITY,
             pace: 0.0,
             gap: 1e-3,
-            // A new list takes up a quarter at most; the rest is room for what joins.
+            // A new list fills at most a quarter; the rest is room for arms that join.
             runs: Vec::with_capacity(4 * arms.len()),
             members: vec![0; 4 * arms.len()],
             used: 0,
@@ -121,7 +121,7 @@ impl Shortlist {
         list
     }
 
-    /// The arm now has other counts.
+    /// Sets the counts of an arm.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is the point")]
     pub(super) fn set(&mut self, item: usize, was_fresh: bool, arm: &mut KlArm) {
@@ -138,7 +138,7 @@ impl Shortlist {
         }
     }
 
-    /// Takes the arm out of its run. Gives the run if it was alone there.
+    /// Removes the arm from its run. Returns the run if it is empty now.
     fn leave(&mut self, item: usize) -> Option<u32> {
         let home = self.home[item];
         let run = self.runs.get_mut(home as usize)?;
@@ -159,7 +159,8 @@ impl Shortlist {
         Some(home)
     }
 
-    /// Lists the arm: in the run with its counts if there is one, else in a run of its own, in place of `alone` if that is one.
+    /// Lists the arm in the run with its counts. If there is none, the arm gets a run of its own, in the place of the empty run `alone`
+    /// if given.
     fn join(&mut self, item: usize, alone: Option<u32>, arm: &KlArm) {
         if self.used == self.members.len() {
             return self.give_up(item);
@@ -183,7 +184,7 @@ impl Shortlist {
         };
         let run = &mut self.runs[home as usize];
         if run.len == run.room {
-            // Moves to where there is more room.
+            // The run moves to where there is more room.
             let room = 2 * run.len + 1;
             if self.used + room as usize > self.members.len() {
                 return self.give_up(item);
@@ -206,7 +207,7 @@ impl Shortlist {
         }
     }
 
-    /// There is no room for the arm: the next choice makes another list.
+    /// There is no room for the arm: the next choice makes a new list.
     #[cold]
     fn give_up(&mut self, item: usize) {
         self.home[item] = UNLISTED;
@@ -225,7 +226,7 @@ impl Shortlist {
         &self.chosen
     }
 
-    /// Chooses from the list. False if the last winner would be below the floor, so that an unlisted arm may belong there.
+    /// Chooses from the list. `false` if the last winner would be below the floor, since an unlisted arm may then win.
     fn choose(&mut self, level: f64, ties: Ties) -> bool {
         let share = if level < self.ceiling { level / self.ceiling } else { 1.0 };
         self.chosen.clear();
@@ -241,7 +242,7 @@ impl Shortlist {
                 next += 1;
                 continue;
             }
-            // Some that the bounds do not order: solve until all others are certainly below.
+            // The bounds do not order some runs: solve until all others are certainly below.
             let wanted = self.capacity - self.chosen.len();
             self.top.clear();
             let mut least = f64::INFINITY;
@@ -268,11 +269,11 @@ impl Shortlist {
         true
     }
 
-    /// Makes a list for `level` and some levels above it, its floor below `from`.
+    /// Makes a list for `level` and some levels above it, with a floor below `from`.
     #[inline(never)]
     fn make(&mut self, arms: &[KlArm], level: f64, from: f64) {
         if self.n_fresh >= self.capacity {
-            // Nothing else can win, whatever the level.
+            // No other arm can win at any level.
             (self.floor, self.ceiling) = (f64::INFINITY, f64::INFINITY);
         } else {
             if level > self.made_at {

@@ -1,13 +1,13 @@
 //! BC-MP-TS: Thompson sampling with a bias-corrected Beta posterior.
 //!
-//! Every item draws from `Beta(1 + S_k, 1 + max(0, N~_k - S_k))`; the L largest draws are shown, the largest where
-//! examination is largest.
+//! Every item draws from `Beta(1 + S_k, 1 + max(0, N~_k - S_k))`. The policy shows the L largest draws, the largest at the position with
+//! the largest examination.
 //!
 //! Reference: Komiyama, Honda, Nakagawa, *Optimal regret analysis of Thompson sampling in stochastic multi-armed bandit
-//! problem with multiple plays*, ICML 2015, supplement; compared with in Lagree, Vernade, Cappe 2016, section 4. The
-//! Beta distribution only approximates the posterior: it explores too little when attraction is near one (the latter's
-//! figure 1(a)); [`PbmTs`](crate::PbmTs) draws from the posterior itself. Deviations: the second parameter as printed can
-//! be at most 0 in the first rounds, so `N~_k - S_k` is cut off at 0.
+//! problem with multiple plays*, ICML 2015, supplement. Lagree, Vernade, Cappe 2016, section 4, compare with it. The Beta distribution only
+//! approximates the posterior: it explores too little if attraction is near one (figure 1(a) of the latter paper).
+//! [`PbmTs`](crate::PbmTs) draws from the exact posterior. Deviations: the second parameter as printed can be at most 0 in the first
+//! rounds; here `N~_k - S_k` is at least 0.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -17,8 +17,8 @@
 //!
 //! # Examples
 //!
-//! With examination 1/2, 8 clicks in 20 displays count as 8 in 10: a `Beta(9, 3)` draw, which beats the uniform one of an item of
-//! which nothing is known with probability 9/12.
+//! With examination 1/2, 8 clicks in 20 displays count as 8 in 10: a `Beta(9, 3)` draw. It beats the uniform draw of an item
+//! without displays with probability 9/12.
 //!
 //! ```
 //! use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranking};
@@ -79,8 +79,8 @@ impl BcMpTs {
     ///
     /// # Panics
     ///
-    /// When `known` does not have one examination probability a position; [`ClickModel::known`](click_models::ClickModel::known)
-    /// always does.
+    /// If `known` does not have one examination probability per position. [`ClickModel::known`](click_models::ClickModel::known) always
+    /// has.
     pub fn new(known: PbmKnown<'_>) -> Self {
         Self::from(Saved { counts: PbmCounts::new(known) })
     }

@@ -13,11 +13,11 @@ use click_models::{ItemId, ListShape, PbmKnown, Ranking, RenderedClicks};
 use confidence::Probability;
 use serde::{Deserialize, Serialize};
 
-/// A position that is examined less often than this counts as never examined, as in `confidence`: no run is long enough to learn
-/// from it, and its reciprocal would overflow.
+/// A position with a smaller examination counts as never examined, as in `confidence`: no run is long enough to learn from it, and the
+/// reciprocal would overflow.
 const LEAST_EXAMINATION: f64 = 1e-100;
 
-/// What a position-based policy has seen, and what it was told beforehand.
+/// The counts of a position-based policy, and its knowledge of the users.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub(crate) struct PbmCounts {
@@ -67,12 +67,12 @@ impl PbmCounts {
         self.shows.len() / self.n_positions()
     }
 
-    /// Items and positions.
+    /// Numbers of items and positions.
     pub(crate) fn sizes(&self) -> [usize; 2] {
         [self.n_items(), self.n_positions()]
     }
 
-    /// Positions from the most to the least examined: where the best, the second best, ... item goes.
+    /// Positions from the most to the least examined: the positions of the best, the second best, ... item.
     pub(crate) fn order(&self) -> &[usize] {
         &self.order
     }
@@ -83,7 +83,7 @@ impl PbmCounts {
         &self.weights
     }
 
-    /// Counts a new round and gives its 1-based number.
+    /// Counts a new round and returns its 1-based number.
     #[inline]
     pub(crate) fn next_round(&mut self) -> u64 {
         self.rounds += 1;
@@ -114,15 +114,15 @@ impl PbmCounts {
         float(self.shows(item).iter().sum())
     }
 
-    /// Displays of `item`, each weighted by the examination of its position (N~_k). Summed afresh in the order of the
-    /// positions, so that items with equal counts have equal sums and tie.
+    /// Displays of `item`, each weighted by the examination of its position (N~_k). Computed in the order of the positions, so that
+    /// items with equal counts have equal sums and tie.
     #[inline]
     pub(crate) fn weighted_shows(&self, item: usize) -> f64 {
         self.shows(item).iter().zip(&self.weights).map(|(&shows, weight)| float(shows) * weight).sum()
     }
 
-    /// Counts one round's displays and clicks at the rendered positions, then calls `changed` with every item there. Items that do not
-    /// exist and positions beyond the list are ignored.
+    /// Counts one round's displays and clicks at the rendered positions, then calls `changed` for every item there. Ignores unknown items
+    /// and positions beyond the list.
     #[inline]
     pub(crate) fn record(
         &mut self,
@@ -143,7 +143,7 @@ impl PbmCounts {
     }
 }
 
-/// Shows `best` (scores and items, best first) with the best item where examination is largest.
+/// Shows `best` (scores and items, best first); the best item gets the position with the largest examination.
 #[inline]
 pub(crate) fn place(best: &[(f64, u32)], order: &[usize], out: &mut Ranking) {
     let places = out.positions_mut(order.len());

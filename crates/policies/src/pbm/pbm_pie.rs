@@ -1,16 +1,15 @@
-//! PBM-PIE: show the best list by estimate, and explore in its last position only.
+//! PBM-PIE: shows the best list by estimate, and explores at its last position only.
 //!
 //! The leaders are the L items of largest pooled estimate `S_k / N~_k`, in decreasing order. The candidates are the
 //! other items whose multi-position KL index (equation (7)) at level `delta` reaches the last leader's estimate. With
 //! probability 1/2 the leaders are shown, otherwise a uniformly drawn candidate takes the last leader's place; without
 //! candidates the leaders are shown. The first K rounds show every item at every position.
 //!
-//! Reference: Lagree, Vernade, Cappe 2016, Algorithm 1 and Theorem 11. Deviations: the level is `(1 + epsilon) ln t` by
-//! default, as in Theorem 11 and its proof, where Algorithm 1 prints `(1 + epsilon) ln T`; `Rate::at_horizon` gives
-//! the latter. Positions may come in any order of examination: the first leader goes where it is largest, and the last position
-//! is the least examined one. In the first rounds position `l` shows item `(t + l) mod K` (0-based), which the paper leaves open.
-//! Feedback may come late: an item of which nothing has come back yet ranks first among the leaders and is always a
-//! candidate.
+//! Reference: Lagree, Vernade, Cappe 2016, Algorithm 1 and Theorem 11. Deviations: by default the level is `(1 + epsilon) ln t`, as in
+//! Theorem 11 and its proof; Algorithm 1 prints `(1 + epsilon) ln T`, which is `Rate::at_horizon` here. Positions may come in any order
+//! of examination: the first leader gets the largest examination, and the last position is the least examined one. In the first rounds
+//! position `l` shows item `(t + l) mod K` (0-based), which the paper leaves open. Feedback may be late: an item without feedback ranks
+//! first among the leaders and is always a candidate.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -18,13 +17,14 @@
 //! | `rate` | delta | - | nats |
 //! | `candidates` | B(t) | at most `n_items` - `n_positions` | items |
 //!
-//! Numerics: whether an index reaches the last leader's estimate is tested, not solved for (`confidence::threshold`), unless
-//! rounding could decide; estimates above 1 are reached by nobody. Whether a round explores is decided before the candidates are
-//! looked for, which changes nothing in law. Complexity: O(`n_items`) a round, and O(`n_items` `n_positions`) in every other one.
+//! Numerics: the policy tests whether an index reaches the last leader's estimate (`confidence::threshold`), and solves for the index
+//! only if rounding could decide. No index reaches an estimate above 1. The policy decides whether to explore before it looks for
+//! candidates, which does not change the law of its choices. Complexity: O(`n_items`) a round, and O(`n_items` `n_positions`) in every
+//! other one.
 //!
 //! # Examples
 //!
-//! With examination 1/2, item 0 with 1 click in 10 displays has the estimate 1/5, and item 1 with none in 20 has the index
+//! With examination 1/2, item 0 with 1 click in 10 displays has the estimate 1/5. Item 1 with no click in 20 displays has the index
 //! `2 (1 - t^(-1/20))`, which reaches it at `t = 0.9^-20 = 8.2`: item 1 is explored from round 9 on.
 //!
 //! ```
@@ -56,7 +56,7 @@
 //!     policy.select(&mut rng, &mut decision);
 //!     shown.push(decision.action[0].index());
 //! }
-//! // Rounds 1 and 2 show every item once, whatever is known.
+//! // Rounds 1 and 2 show every item once, for any counts.
 //! assert_eq!(shown[..8], [0, 1, 0, 0, 0, 0, 0, 0]);
 //! assert!(shown[8..].contains(&1));
 //! # Ok::<(), click_models::Error>(())
@@ -80,14 +80,13 @@ pub struct PbmPie {
     counts: PbmCounts,
     #[serde(skip)]
     estimate: Vec<f64>,
-    /// Worked out when an item is first tested after its counts have changed: counts change mostly of leaders, which are
-    /// not tested.
+    /// Computed when an item is first tested after its counts changed: leaders change most often, and are not tested.
     #[serde(skip)]
     evidence: Vec<Option<Evidence>>,
-    /// Failures of every item at every position, as of its evidence.
+    /// Failures of every item at every position, when its evidence was computed.
     #[serde(skip)]
     failures: Vec<f64>,
-    /// The last leader's estimate, which a candidate's index has to reach.
+    /// The last leader's estimate, which the index of a candidate must reach.
     #[serde(skip)]
     threshold: MultiPositionThreshold,
     #[serde(skip)]
@@ -107,13 +106,13 @@ impl PbmPie {
     ///
     /// # Panics
     ///
-    /// When `known` does not have one examination probability a position; [`ClickModel::known`](click_models::ClickModel::known)
-    /// always does.
+    /// If `known` does not have one examination probability per position. [`ClickModel::known`](click_models::ClickModel::known) always
+    /// has.
     pub fn new(known: PbmKnown<'_>, rate: Rate) -> Self {
         Self::from(Saved { rate, counts: PbmCounts::new(known) })
     }
 
-    /// Every item at every position, in as many rounds as there are items.
+    /// Shows every item at every position, in a number of rounds equal to the number of items.
     fn initialise(&self, round: u64, out: &mut Ranking) {
         let n_items = self.counts.n_items();
         #[expect(clippy::cast_possible_truncation, reason = "at most the number of items")]
@@ -124,7 +123,7 @@ impl PbmPie {
     }
 }
 
-/// What the test of an index needs of an item's counts, besides its failures.
+/// The terms of an item's index test, except its failures.
 #[derive(Debug, Clone, Copy)]
 struct Evidence {
     clicks: f64,
@@ -132,7 +131,7 @@ struct Evidence {
 }
 
 impl Evidence {
-    /// Takes in the counts of `item` and writes its failures.
+    /// Reads the counts of `item` and writes its failures.
     fn of(counts: &PbmCounts, item: usize, failures: &mut [f64]) -> Self {
         let (mut entropy, mut informative_clicks) = (0.0, 0);
         let cells = counts.shows(item).iter().zip(counts.clicks(item)).zip(counts.examination());
@@ -147,7 +146,7 @@ impl Evidence {
     }
 }
 
-/// The pooled estimate (equation (2)); infinite for an item of which nothing is known.
+/// The pooled estimate (equation (2)); infinite for an item without displays.
 #[inline]
 fn estimate(counts: &PbmCounts, item: usize) -> f64 {
     let weighted = counts.weighted_shows(item);
@@ -186,7 +185,7 @@ impl PbmPie {
         }
     }
 
-    /// Whether the index of `item` (equation (7)) is at least `last_leader`, where the threshold has been set.
+    /// Whether the index of `item` (equation (7)) reaches the estimate for which the threshold was set, `last_leader`.
     #[inline]
     fn reaches(&mut self, item: usize, last_leader: f64, level: f64) -> bool {
         let Self { counts, threshold, .. } = self;

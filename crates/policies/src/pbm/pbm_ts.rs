@@ -1,18 +1,18 @@
 //! PBM-TS: Thompson sampling from the exact posterior of the position-based model.
 //!
-//! Under a flat prior the posterior of an item's attraction after `S_l` clicks and `F_l = N_l - S_l` displays without a
+//! Under a uniform prior the posterior of an item's attraction after `S_l` clicks and `F_l = N_l - S_l` displays without a
 //! click at position `l` is
 //!
 //! ```text
 //! pi(theta)  proportional to  theta^S  prod_l (1 - kappa_l theta)^{F_l}      on (0, 1),     S = sum_l S_l
 //! ```
 //!
-//! Every item draws from its posterior; the L largest draws are shown, the largest where examination is largest.
+//! Every item draws from its posterior. The policy shows the L largest draws, the largest at the position with the largest examination.
 //!
-//! Reference: Lagree, Vernade, Cappe 2016, section 4, *PBM-TS*. Deviations: none in law. The paper prints the rejection
-//! sampler's proposal as `Beta(S_m, F_m) / kappa_m`, which is improper without clicks or without failures and belongs to
-//! another prior; and rejecting from the best single position has no floor under its acceptance rate, which is small where the
-//! other positions know more or say something else. Here the proposal takes in all positions (below).
+//! Reference: Lagree, Vernade, Cappe 2016, section 4, *PBM-TS*. Deviations: none in law. The paper prints the rejection sampler's
+//! proposal as `Beta(S_m, F_m) / kappa_m`. This is improper without clicks or without failures, and belongs to another prior. A proposal
+//! from the best single position also has no positive lower bound on its acceptance rate: the rate is small if the other positions have
+//! more observations or contradict it. Here the proposal uses all positions (below).
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -22,36 +22,35 @@
 //!
 //! # The sampler
 //!
-//! Rejection. Every factor `ln(1 - kappa_l theta)` of the posterior is replaced by its tangent at a point `m`, so the proposal
-//! bounds the posterior whatever `m` is and draws are exact; `m` near the mode makes few rejections. Two facts give tangents that
-//! a Beta distribution has as its logarithm:
+//! Rejection sampling. The proposal replaces every factor `ln(1 - kappa_l theta)` of the posterior by its tangent at a point `m`. For any
+//! `m` the proposal bounds the posterior and draws are exact; `m` near the mode makes rejections rare. Two facts give tangents that are
+//! the logarithm of a Beta density:
 //!
 //! - `ln(1 - kappa_l theta)` is a concave function of `ln theta`, with slope `-kappa_l m / (1 - kappa_l m)` at `m`;
 //! - for `kappa_l >= kappa` it is a concave function of `ln(1 - kappa theta)`, with slope
 //!   `kappa_l (1 - kappa m) / (kappa (1 - kappa_l m))`.
 //!
-//! *Stretched Beta.* One position is the reference. Positions at least as well examined as it go into the exponent `B` of
-//! `1 - kappa theta` and the others into the exponent `A` of `theta`: a `Beta(A + 1, B + 1)` variate divided by `kappa`, and draws
-//! above 1 are rejected. The reference is the position that makes the proposal narrowest: most often the one where the item was shown
-//! most, whose failures the proposal then has exactly. In terms of `ln theta` the posterior's curvature at `m` is at most the
-//! number of positions times the proposal's, so the acceptance rate does not fall to 0 as counts grow.
+//! *Stretched Beta.* One position is the reference. Positions with at least its examination go into the exponent `B` of `1 - kappa
+//! theta`, the others into the exponent `A` of `theta`. The proposal is a `Beta(A + 1, B + 1)` variate divided by `kappa`; draws above 1
+//! are rejected. The reference is the position that makes the proposal narrowest: usually the position where the item was shown most,
+//! whose failures the proposal then contains exactly. In terms of `ln theta` the posterior's curvature at `m` is at most the number of
+//! positions times the proposal's, so the acceptance rate does not fall to 0 as counts grow.
 //!
-//! *Power.* Where most of those draws would be above 1, because little is known or because there are more clicks than the
-//! model explains, all positions go into the exponent of `theta`: a `Beta(A + 1, 1)` variate.
+//! *Power.* If most of those draws would exceed 1, because counts are small or clicks are more frequent than the model explains, all
+//! positions go into the exponent of `theta`: a `Beta(A + 1, 1)` variate.
 //!
-//! *Acceptance.* The logarithm of the ratio of posterior to proposal is a smooth function with a known series around `m`: its first
-//! terms and a bound on the others decide nearly always, without logarithms, and what they decide the logarithms would too.
+//! *Acceptance.* The logarithm of the ratio of posterior to proposal is a smooth function with a known series around `m`. Its first terms
+//! and a bound on the others decide nearly always without logarithms, and always agree with the logarithms.
 //!
-//! Numerics: the tangents' point is clicks over weighted displays, or where Newton's method leads from there if that is a quarter of
-//! a standard deviation from the mode; exponents and logarithms of ratios are right to about `2^-50` times the counts, so draws are
-//! as good as exact while counts stay below `2^40`. Without failures, or with failures at positions of one examination only,
-//! nothing is approximated. Complexity: constant expected time for each of `n_items` draws a round, and O(`n_positions`) for each
-//! item shown.
+//! Numerics: the tangents' point is clicks over weighted displays. If that is more than a quarter of a standard deviation from the mode,
+//! Newton's method improves it. Exponents and logarithms of ratios are accurate to about `2^-50` times the counts, so draws are practically
+//! exact while counts stay below `2^40`. Nothing is approximated without failures, or if all failures are at positions of one examination.
+//! Complexity: constant expected time for each of `n_items` draws a round, and O(`n_positions`) for each item shown.
 //!
 //! # Examples
 //!
-//! After one display without a click at examination 1/2 the density is `(1 - theta / 2) / (3/4)`, with mean 4/9: that is how often
-//! its draw beats the uniform one of an item of which nothing is known. (The Beta approximation of BC-MP-TS says 2/5.)
+//! After one display without a click at examination 1/2 the density is `(1 - theta / 2) / (3/4)`, with mean 4/9: the probability that its
+//! draw beats the uniform draw of an item without displays. (The Beta approximation of BC-MP-TS gives 2/5.)
 //!
 //! ```
 //! use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranking};
@@ -90,13 +89,13 @@ use serde::{Deserialize, Serialize};
 #[serde(from = "Saved")]
 pub struct PbmTs {
     counts: PbmCounts,
-    /// Of every position, from the most to the least examined: the order of everything below.
+    /// Examination of every position, from the most to the least examined: the order of all arrays below.
     #[serde(skip)]
     examination: Vec<f64>,
     #[serde(skip)]
     posteriors: Vec<Posterior>,
-    /// What each position's factor has too much in the proposal: the exponents of `1 - kappa_l theta` in the ratio of
-    /// posterior to proposal; item by item, every position.
+    /// Excess of the proposal in each position's factor: the exponents of `1 - kappa_l theta` in the ratio of posterior to proposal; item
+    /// by item, every position.
     #[serde(skip)]
     exponents: Vec<f64>,
     #[serde(skip)]
@@ -108,11 +107,11 @@ struct Saved {
     counts: PbmCounts,
 }
 
-/// How to draw from the posterior of one item.
+/// The sampler of one item's posterior.
 #[derive(Debug, Clone, Copy)]
 struct Posterior {
     proposal: BetaShape,
-    /// What a proposal is multiplied by.
+    /// Factor of the proposal's variate.
     stretch: f64,
     /// Exponent of `theta` in the ratio of posterior to proposal.
     theta_exponent: f64,
@@ -120,11 +119,11 @@ struct Posterior {
     point: f64,
     /// That ratio around the point.
     series: Series,
-    /// Whether the proposal is the posterior itself (but for draws above 1).
+    /// Whether the proposal is the posterior itself, except for draws above 1.
     exact: bool,
 }
 
-/// How far below its maximum the logarithm of the ratio of posterior to proposal is at the distance `d` from the tangents' point:
+/// The drop of the logarithm of the ratio of posterior to proposal below its maximum, at the distance `d` from the tangents' point:
 /// `first d + second d^2 + third d^3`, to within `fourth d^4` while `steepest |d| <= 1/4`.
 #[derive(Debug, Clone, Copy)]
 struct Series {
@@ -141,8 +140,8 @@ impl PbmTs {
     ///
     /// # Panics
     ///
-    /// When `known` does not have one examination probability a position; [`ClickModel::known`](click_models::ClickModel::known)
-    /// always does.
+    /// If `known` does not have one examination probability per position. [`ClickModel::known`](click_models::ClickModel::known) always
+    /// has.
     pub fn new(known: PbmKnown<'_>) -> Self {
         Self::from(Saved { counts: PbmCounts::new(known) })
     }
@@ -162,22 +161,22 @@ impl From<Saved> for PbmTs {
     }
 }
 
-/// The largest tangent point: at 1 itself the factor of a position with `kappa` = 1 has no logarithm.
+/// The largest tangent point. At 1 the factor of a position with `kappa` = 1 has no logarithm.
 const ALMOST_ONE: f64 = 1.0 - 1e-12;
 
-/// How far from the mode the tangents' point may be, as a squared share of a standard deviation.
+/// Largest squared distance of the tangents' point from the mode, as a share of the variance.
 const NEAR_MODE: f64 = 1.0 / 16.0;
 
-/// Newton steps towards the mode. Next to a pole they double the distance from it, so this is enough from [`ALMOST_ONE`].
+/// Newton steps towards the mode. Near a pole they double the distance from it, so this number is enough from [`ALMOST_ONE`] on.
 const MAX_STEPS: u32 = 64;
 
-/// `ln(1 - x)`, right in relative terms also for small `x`: where `kappa` is tiny, exponents are counts over `kappa`.
+/// `ln(1 - x)` with small relative error also for small `x`: if `kappa` is tiny, exponents are counts divided by `kappa`.
 #[inline]
 fn ln_miss(x: f64) -> f64 {
     if x < 0.25 { ln_1p(-x) } else { ln(1.0 - x) }
 }
 
-/// The larger of two numbers, in one instruction: [`f64::max`] makes room for NaN.
+/// The larger of two numbers in one instruction; [`f64::max`] handles NaN, too.
 #[inline]
 fn larger(left: f64, right: f64) -> f64 {
     if left > right { left } else { right }
@@ -187,29 +186,29 @@ fn larger(left: f64, right: f64) -> f64 {
 /// `b = kappa_l / (1 - kappa_l m)`.
 #[derive(Debug, Clone, Copy)]
 struct Slopes {
-    /// `sum_l F_l b_l`; times `m` it is the derivative in `ln theta`, made positive.
+    /// `sum_l F_l b_l`; times `m` it is minus the derivative in `ln theta`.
     first: f64,
-    /// `sum_l F_l b_l / (1 - kappa_l m)`; times `m` it is the second derivative in `ln theta`, made positive, the clicks' part being
-    /// linear.
+    /// `sum_l F_l b_l / (1 - kappa_l m)`; times `m` it is minus the second derivative in `ln theta`. Clicks contribute nothing to it, since
+    /// their part is linear.
     curvature: f64,
     /// `sum_l F_l b_l^k` for `k` = 2, 3 and 4.
     powers: [f64; 3],
     /// The largest `b_l`.
     steepest: f64,
-    /// What makes the narrowest stretched Beta, if nothing forbids it.
+    /// The reference of the narrowest stretched Beta, if one is possible.
     reference: Reference,
 }
 
-/// A position whose factor the stretched Beta has.
+/// A position whose factor is part of the stretched Beta.
 #[derive(Debug, Clone, Copy)]
 struct Reference {
-    /// Its place among the positions, from the most examined down.
+    /// Its rank among the positions, from the most examined down.
     rank: usize,
     /// Its `b`.
     steepness: f64,
-    /// The part of [`Slopes::first`] of all positions down to this one.
+    /// The part of [`Slopes::first`] from all positions down to this one.
     slope: f64,
-    /// The part of [`Slopes::curvature`] that the proposal has.
+    /// The proposal's part of [`Slopes::curvature`].
     curvature: f64,
 }
 
@@ -242,8 +241,8 @@ impl Slopes {
 }
 
 impl Posterior {
-    /// Works out the proposal of `item` and writes the exponents of its positions. `examination` is theirs, from the most to the
-    /// least examined.
+    /// Computes the proposal of `item` and writes the exponents of its positions. `examination` holds their probabilities, from the most
+    /// to the least examined.
     #[inline]
     fn of(counts: &PbmCounts, item: usize, examination: &[f64], exponents: &mut [f64]) -> Self {
         let (shows, position_clicks) = (counts.shows(item), counts.clicks(item));
@@ -253,7 +252,7 @@ impl Posterior {
             let (shows, position_clicks) = (shows[position], position_clicks[position]);
             clicks += position_clicks;
             weighted_shows += float(shows) * examined;
-            // A position that nobody examines says nothing.
+            // A position that is never examined has no information.
             let failures = if examined > 0.0 { float(shows - position_clicks) } else { 0.0 };
             *exponent = failures;
             if failures > 0.0 {
@@ -277,7 +276,7 @@ impl Posterior {
         if (slopes.first - reference.slope) * point > clicks {
             reference = narrowest_possible(clicks, point, slopes.first, exponents, examination);
         }
-        // Otherwise the proposal reaches so far beyond 1 that most of its draws are rejected.
+        // Otherwise the proposal has so much mass above 1 that most of its draws are rejected.
         if rise > 0.0 && rise * rise >= 0.25 * reference.curvature {
             Self::power(clicks, point, slopes)
         } else if least == most {
@@ -299,7 +298,7 @@ impl Posterior {
         }
     }
 
-    /// Failures at positions of one examination alone: `theta^S (1 - kappa theta)^F`.
+    /// Failures at positions of one examination only: `theta^S (1 - kappa theta)^F`.
     #[inline]
     fn one_position(clicks: f64, examined: f64, failures: &[f64]) -> Self {
         Self {
@@ -312,7 +311,7 @@ impl Posterior {
         }
     }
 
-    /// Every factor as a power of `theta`. `slopes` are those at `point`.
+    /// Every factor is a power of `theta`. `slopes` are those at `point`.
     fn power(clicks: f64, point: f64, slopes: Slopes) -> Self {
         let theta_exponent = point * slopes.first;
         Self {
@@ -325,7 +324,7 @@ impl Posterior {
         }
     }
 
-    /// Factors of positions examined at least as much as the reference as powers of its factor, the others as powers of `theta`.
+    /// Factors of positions with at least the reference's examination are powers of its factor, the others are powers of `theta`.
     /// `slopes` are those at `point`.
     #[inline]
     fn stretched_beta(
@@ -342,7 +341,7 @@ impl Posterior {
         let failures_at_reference = reference.slope * (1.0 - examined * point) * stretch;
         exponents[reference.rank] -= failures_at_reference;
         Self {
-            // `narrowest_possible` sees to it that the difference is not negative.
+            // `narrowest_possible` guarantees that the difference is not negative.
             proposal: BetaShape::after(clicks - theta_exponent, failures_at_reference),
             stretch,
             theta_exponent,
@@ -367,7 +366,7 @@ impl Posterior {
         }
     }
 
-    /// Proposes once; `None` is a rejection.
+    /// Draws one proposal; `None` if it is rejected.
     #[inline]
     fn attempt<R: Rng + ?Sized>(
         &self,
@@ -390,7 +389,7 @@ impl Posterior {
             .then_some(theta)
     }
 
-    /// Logarithm of the ratio of posterior to proposal at `theta`, over what it is at its maximum.
+    /// Logarithm of the ratio of posterior to proposal at `theta`, relative to its maximum.
     #[cold]
     fn log_ratio(&self, theta: f64, exponents: &[f64], examination: &[f64]) -> f64 {
         let mut log_ratio = 0.0;
@@ -407,11 +406,11 @@ impl Posterior {
 }
 
 impl Series {
-    /// For proposals that need no ratio.
+    /// The series of proposals that need no ratio.
     const NONE: Self = Self { first: 0.0, second: 0.0, third: 0.0, fourth: 0.0, steepest: 0.0 };
 
-    /// Of the positions' factors, over the reference's to the power that makes the first term vanish down to it, over `theta`
-    /// (whose factor has `b = -1 / m`) to the power that makes the whole first term vanish.
+    /// The series of the positions' factors, divided by two powers: of the reference's factor, so that the first term down to the reference
+    /// vanishes; and of `theta` (whose factor has `b = -1 / m`), so that the whole first term vanishes.
     #[inline]
     fn new(point: f64, slopes: Slopes, reference: Reference) -> Self {
         let left = slopes.first - reference.slope;
@@ -432,7 +431,7 @@ impl Series {
         }
     }
 
-    /// Whether `uniform` is below the ratio at this distance from the point, if that can be said without logarithms.
+    /// Whether `uniform` is below the ratio at this distance from the point; `None` if only logarithms can decide.
     #[inline]
     fn accepts(self, distance: f64, uniform: f64) -> Option<bool> {
         if distance.abs() * self.steepest > 0.25 {
@@ -441,7 +440,7 @@ impl Series {
         let square = distance * distance;
         let value = self.first * distance + square * (self.second + self.third * distance);
         let error = square * square * self.fourth;
-        // The Taylor polynomials of the exponential of a negative number are above and below it in turn.
+        // The Taylor polynomials of the exponential of a negative number are alternately above and below it.
         let most = value + error;
         if uniform < 1.0 - most * (1.0 - most * (1.0 / 2.0 - most * (1.0 / 6.0))) {
             return Some(true);
@@ -452,9 +451,9 @@ impl Series {
     }
 }
 
-/// The maximum of the posterior, or a point near it, and the slopes there, by Newton's method from `start`: the root of
-/// `clicks - sum_l failures_l kappa_l m / (1 - kappa_l m)`, which is concave and falls, so that a step from anywhere lands on the
-/// root's right and the next ones stay there. `above` gives a point on its right that is below the poles.
+/// The maximum of the posterior, or a point near it, and the slopes there. Newton's method from `start` looks for the root of `clicks -
+/// sum_l failures_l kappa_l m / (1 - kappa_l m)`. This function is concave and decreasing, so a step from anywhere lands to the right of
+/// the root, and later ones stay there. `above` is a point to the right of the root and below the poles.
 #[inline]
 fn mode(
     clicks: f64,
@@ -476,8 +475,8 @@ fn mode(
     (point, slopes)
 }
 
-/// The reference of the narrowest stretched Beta that leaves no negative exponent to `theta`; `slope` is [`Slopes::first`]. The
-/// least examined position leaves all of it.
+/// The reference of the narrowest stretched Beta whose exponent of `theta` is not negative; `slope` is [`Slopes::first`]. With the least
+/// examined position as reference, the exponent has all clicks.
 #[cold]
 fn narrowest_possible(
     clicks: f64,

@@ -1,4 +1,4 @@
-//! PBM-UCB: the items of largest upper confidence bound, the bound from Hoeffding's inequality on the pooled estimator.
+//! PBM-UCB: shows the items of largest upper confidence bound, from Hoeffding's inequality for the pooled estimator.
 //!
 //! At round `t` item `k` has the index
 //!
@@ -6,10 +6,11 @@
 //! S_k / N~_k  +  sqrt(N_k / N~_k) sqrt(delta / (2 N~_k)),      delta = (1 + epsilon) ln t
 //! ```
 //!
-//! and the L largest indices are shown, the largest where examination is largest. An item that was never shown comes first.
+//! and the policy shows the L largest indices, the largest at the position with the largest examination. An item that was never shown
+//! comes first.
 //!
-//! Reference: Lagree, Vernade, Cappe 2016, section 4, Proposition 8 and Theorem 9. Deviations: none (`epsilon = 0` is
-//! the default, the paper's theory needs it positive and its experiments do not say).
+//! Reference: Lagree, Vernade, Cappe 2016, section 4, Proposition 8 and Theorem 9. Deviations: none. The default is `epsilon = 0`; the
+//! paper's theory needs a positive `epsilon`, and its experiments do not state it.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -17,13 +18,13 @@
 //! | `width` | `sqrt(N_k / 2) / N~_k` | `n_items` | per root of a nat |
 //! | `rate` | delta | - | nats |
 //!
-//! Numerics: an index is a pure function of the counts, so items with equal counts tie; items whose weighted displays are equal on
-//! paper but not when rounded (1 and 1 at examinations 0.9 and 0.3, 2 at 0.6) do not. Complexity: O(`n_items`) a round.
+//! Numerics: an index is a pure function of the counts, so items with equal counts tie. Items whose weighted displays are equal only before
+//! rounding (1 and 1 at examinations 0.9 and 0.3, 2 at 0.6) do not tie. Complexity: O(`n_items`) a round.
 //!
 //! # Examples
 //!
-//! With examination 1/2, item 0 with 3 clicks in 10 displays has the index `3/5 + sqrt(5) / 5 sqrt(ln t)`, and item 1 with none in 2
-//! has `sqrt(ln t)`: they cross at `t = 3.2`, so item 1 is first shown at round 4.
+//! With examination 1/2, item 0 with 3 clicks in 10 displays has the index `3/5 + sqrt(5) / 5 sqrt(ln t)`. Item 1 with no click in 2
+//! displays has `sqrt(ln t)`. They cross at `t = 3.2`, so item 1 is first shown at round 4.
 //!
 //! ```
 //! use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranking};
@@ -91,8 +92,8 @@ impl PbmUcb {
     ///
     /// # Panics
     ///
-    /// When `known` does not have one examination probability a position; [`ClickModel::known`](click_models::ClickModel::known)
-    /// always does.
+    /// If `known` does not have one examination probability per position. [`ClickModel::known`](click_models::ClickModel::known) always
+    /// has.
     pub fn new(known: PbmKnown<'_>, rate: Rate) -> Self {
         Self::from(Saved { rate, counts: PbmCounts::new(known) })
     }
@@ -105,7 +106,7 @@ impl From<Saved> for PbmUcb {
     }
 }
 
-/// The part of the index that does not grow with `t`, and the factor of `sqrt(delta)`.
+/// The part of the index that does not depend on `t`, and the factor of `sqrt(delta)`.
 #[inline]
 fn estimate_and_width(counts: &PbmCounts, item: usize) -> (f64, f64) {
     let weighted = counts.weighted_shows(item);

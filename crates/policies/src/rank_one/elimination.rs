@@ -347,7 +347,8 @@ impl Rank1Elim {
     }
 
     /// Makes up for `sweeps` whole sweeps and their answers, at most [`Rank1Elim::whole_sweeps`] of them: `row_clicks` are the clicks of
-    /// the remaining rows on random columns, `column_clicks` those of the remaining columns on random rows. Nothing in the middle of a sweep.
+    /// the remaining rows on random columns, `column_clicks` those of the remaining columns on random rows. Nothing in the middle of a
+    /// sweep.
     pub fn add_sweeps(&mut self, sweeps: u64, row_clicks: &[u64], column_clicks: &[u64]) {
         if self.side != Side::Rows || self.place > 0 {
             return;

@@ -1,26 +1,24 @@
-//! `BatchRank`: safe ranking from clicks by elimination and by splitting.
+//! `BatchRank`: safe ranking from clicks, by eliminating items and splitting batches.
 //!
-//! A batch is a run of positions and the items that may stand there; at the start one batch holds everything. Every round each batch
-//! shows, in random order, those of its items that it has shown least in its present stage. Stage `l = 0, 1, ..` of a batch ends when
-//! each of its items has been counted `ceil(16 * 4^l ln T)` times. Then KL bounds with level `ln T + 3 ln ln T` say which of
-//! these happens:
+//! A batch is a run of positions with the items that may stand there. At the start one batch holds everything. In every round each batch
+//! shows, in random order, the items that it has shown least in its present stage. Stage `l = 0, 1, ..` of a batch ends when each of its
+//! items has been counted `ceil(16 * 4^l ln T)` times. KL bounds with level `ln T + 3 ln ln T` then decide:
 //!
-//! - If the lower bounds of some `s` items are above the upper bounds of all others, `s` smaller than the number of positions,
-//!   the batch splits: these items go to its first `s` positions, the others to the rest. The largest such `s` counts. Both
-//!   begin at stage 0.
-//! - Otherwise the items that cannot belong to the batch are dropped, those whose upper bound is below as many lower bounds as there
-//!   are positions, and the next stage begins.
+//! - Suppose that the lower bounds of some `s` items, `s` smaller than the number of positions, exceed the upper bounds of all
+//!   others. Then the batch splits: these items go to its first `s` positions, the others to the rest. The largest such `s` counts.
+//!   Both batches start at stage 0.
+//! - Otherwise an item is dropped if at least as many lower bounds as there are positions exceed its upper bound. The next stage starts.
 //!
-//! A display is counted when the item was one of the least counted, so that all have equally many in the end; an item that fills up a list
-//! is shown and not counted. Counts begin anew with every stage.
+//! A display counts if the item was among the least counted ones, so that all items have equal counts at the end. Items that only fill
+//! the list are shown without counting. Counts restart with every stage.
 //!
 //! Reference: Zoghi, Tunys, Ghavamzadeh, Kveton, Szepesvari, Wen, *Online learning to rank in stochastic click models*, ICML 2017,
-//! Algorithms 1 to 4. Deviations: where a batch has as many items as positions and does not split, it goes on to the next stage here; a
-//! batch of one item at one position has nothing to learn and has no stages. `T = 1` counts every item once a stage.
+//! Algorithms 1 to 4. Deviations: a batch with as many items as positions that does not split goes on to its next stage. A batch of one
+//! item at one position has no stages. `T = 1` counts every item once a stage.
 //!
-//! The decision's note is the number of changes of batches and stages before it. Feedback on older ones is ignored: it says nothing of
-//! the new ones, and ignoring it depends on no click in it. Of several answers that come late at once, only as many count as items wait
-//! for them.
+//! The decision's note is the number of changes of batches and stages before it. Feedback from before the last change is ignored: it has no
+//! information about the new stage, and ignoring it does not depend on the click. If more late feedback arrives than items need, the excess
+//! is ignored.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -34,8 +32,8 @@
 //!
 //! # Examples
 //!
-//! `T = 1000`, two items, one position: `ceil(16 ln 1000) = 111` displays each. Item 1 is always clicked, item 0 never; with the level
-//! `ln 1000 + 3 ln ln 1000 = 12.71` the former's lower bound is `exp(-12.71 / 111) = 0.892`, the latter's upper one 0.108.
+//! `T = 1000`, two items, one position: `ceil(16 ln 1000) = 111` displays each. Item 1 is always clicked, item 0 never. With the level
+//! `ln 1000 + 3 ln ln 1000 = 12.71` the lower bound of item 1 is `exp(-12.71 / 111) = 0.892`, and the upper bound of item 0 is 0.108.
 //!
 //! ```
 //! use click_models::{Clicks, ItemId, ListShape, PbmFeedback};
@@ -79,28 +77,28 @@ use serde::{Deserialize, Serialize};
 pub struct BatchRank {
     n_positions: usize,
     horizon: u64,
-    /// Changes of batches and stages so far, from 1; the note of what is decided now.
+    /// Number of changes of batches and stages, from 1; the note of current decisions.
     epoch: u64,
-    /// From the top of the list down.
+    /// Batches from the top of the list down.
     batches: Vec<Batch>,
-    /// Items batch by batch: those that wait to be counted, by number, then the others, by number. At the end the dropped ones.
+    /// Items batch by batch: first those that still need a count, then the others, each by number. Dropped items come last.
     items: Vec<u32>,
-    /// Counted displays of every item in its batch's stage, and clicks on these.
+    /// Counted displays of every item in its batch's stage, and the clicks on them.
     shows: Vec<u64>,
     clicks: Vec<u64>,
-    /// While a stage ends: the bounds of a batch's items.
+    /// Buffer: the bounds of a batch's items when a stage ends.
     bounds: Vec<Bounds>,
 }
 
-/// A batch; all but the last have as many items as positions, so items and positions begin at the same place.
+/// A batch. All batches but the last have equally many items and positions, so items and positions start at the same index.
 #[derive(Debug, Clone, Copy)]
 struct Batch {
-    /// Its first position, and where its items begin.
+    /// Its first position, and the index of its first item.
     start: usize,
     n_positions: usize,
     n_items: usize,
     stage: u32,
-    /// How many items have been counted least.
+    /// Number of items with the smallest count.
     n_waiting: usize,
 }
 
@@ -128,7 +126,7 @@ struct SavedBatch {
 }
 
 impl BatchRank {
-    /// A fresh policy for `horizon` rounds; it can be played for longer.
+    /// A fresh policy for `horizon` rounds; it may be played for longer.
     pub fn new(shape: ListShape, horizon: u64) -> Self {
         let (n_items, n_positions) = (shape.n_items(), shape.n_positions());
         let mut batches = Vec::with_capacity(n_positions);
@@ -145,7 +143,7 @@ impl BatchRank {
         }
     }
 
-    /// Counted displays of every item after which a stage ends.
+    /// Counted displays per item at the end of a stage.
     fn needed(&self, batch: Batch) -> u64 {
         if batch.n_items == 1 {
             return u64::MAX;
@@ -160,7 +158,7 @@ impl BatchRank {
         (displays as u64).max(1)
     }
 
-    /// Counts the displays of one batch, and goes on to what follows when nobody waits any more.
+    /// Counts the displays of one batch, and ends its stage when no item needs another count.
     #[inline]
     fn record(&mut self, number: usize, shown: &Ranking, clicks: Clicks) {
         let Batch { start, n_positions, n_items, mut n_waiting, .. } = self.batches[number];
@@ -172,7 +170,7 @@ impl BatchRank {
             };
             self.shows[item] += 1;
             self.clicks[item] += u64::from(clicks.get(position));
-            // From those that wait to the others, in the order of numbers.
+            // From the items that need a count to the others, by number.
             let before = items[n_waiting..].partition_point(|&other| (other as usize) < item);
             n_waiting -= 1;
             items[place..=n_waiting + before].rotate_left(1);
@@ -186,7 +184,7 @@ impl BatchRank {
         }
     }
 
-    /// Puts the items of a batch that have been counted least before the others, each by number.
+    /// Puts the least counted items of a batch first; each part by number.
     fn arrange(&mut self, number: usize) {
         let Self { items, shows, batches, .. } = self;
         let batch = &mut batches[number];
@@ -197,7 +195,7 @@ impl BatchRank {
         batch.n_waiting = items.partition_point(|&item| displays(item) == least);
     }
 
-    /// Splits a batch, or drops items and goes on to its next stage.
+    /// Splits a batch, or drops items and starts its next stage.
     fn end_stage(&mut self, number: usize) {
         let level = Rate::LOG_PLUS_3_LOG_LOG.at_horizon(self.horizon).level(1);
         let Self { items, shows, clicks, bounds, batches, .. } = self;
@@ -238,8 +236,8 @@ impl Batch {
     }
 }
 
-/// The largest number of items, below `n_positions`, whose lower bounds are above the upper bounds of all others; 0 if there is none.
-/// The items come by decreasing lower bound.
+/// The largest number of items, below `n_positions`, whose lower bounds exceed the upper bounds of all others; 0 if there is none. Items
+/// come by decreasing lower bound.
 fn split(bounds: &[Bounds], n_positions: usize) -> usize {
     let mut others = f64::NEG_INFINITY;
     for above in (1..bounds.len()).rev() {
@@ -331,7 +329,7 @@ impl<F: ListFeedback> Update<Ranking, F> for BatchRank {
     #[inline]
     fn update(&mut self, decision: &Decision<Ranking, u64>, feedback: &F) {
         if decision.note == self.epoch {
-            // From the bottom up: a batch that splits makes one more below it.
+            // From the bottom up: a split inserts a batch below.
             for number in (0..self.batches.len()).rev() {
                 self.record(number, &decision.action, feedback.list_clicks());
             }

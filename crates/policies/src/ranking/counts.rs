@@ -1,4 +1,4 @@
-//! Observed displays and clicks of every item: all that a prefix tells.
+//! Observed displays and clicks of every item: the statistics of an observed prefix.
 
 use super::PrefixKnown;
 use crate::Error;
@@ -6,12 +6,12 @@ use crate::error::check_counts;
 use click_models::{Clicks, ItemId, ListShape, Ranking};
 use serde::{Deserialize, Serialize};
 
-/// What a prefix policy has seen. Only observed displays count: positions inside the prefix.
+/// The counts of a prefix policy. Only observed displays count: positions inside the prefix.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub(crate) struct PrefixCounts {
     n_positions: usize,
-    /// Positions of the best item, of the next one, and so on; empty when lists are filled from the top down.
+    /// Position of the best item, of the second best, and so on; empty if lists are filled from the top down.
     places: Vec<usize>,
     /// Rounds decided so far.
     rounds: u64,
@@ -45,12 +45,12 @@ impl PrefixCounts {
         self.shows.len()
     }
 
-    /// Items and positions.
+    /// Numbers of items and positions.
     pub(crate) fn sizes(&self) -> [usize; 2] {
         [self.n_items(), self.n_positions()]
     }
 
-    /// Counts a new round and gives its 1-based number.
+    /// Counts a new round and returns its 1-based number.
     #[inline]
     pub(crate) fn next_round(&mut self) -> u64 {
         self.rounds += 1;
@@ -73,13 +73,13 @@ impl PrefixCounts {
         self.places.get(rank).copied().unwrap_or(rank)
     }
 
-    /// Shows `best` (scores and items, best first), every item in its place.
+    /// Shows `best` (scores and items, best first), every item at the position of its rank.
     #[inline]
     pub(crate) fn show(&self, best: &[(f64, u32)], out: &mut Ranking) {
         self.show_items(best.iter().map(|&(_, item)| item), out);
     }
 
-    /// Shows `best` (items, best first), every item in its place.
+    /// Shows `best` (items, best first), every item at the position of its rank.
     #[inline]
     pub(crate) fn show_items(&self, best: impl ExactSizeIterator<Item = u32>, out: &mut Ranking) {
         let list = out.positions_mut(best.len());
@@ -94,8 +94,7 @@ impl PrefixCounts {
         }
     }
 
-    /// Counts one round's observed displays and clicks, then calls `changed` with every item that was observed. Items that
-    /// do not exist are ignored.
+    /// Counts one round's observed displays and clicks, then calls `changed` for every observed item. Ignores unknown items.
     #[inline]
     pub(crate) fn record(
         &mut self,

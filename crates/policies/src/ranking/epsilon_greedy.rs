@@ -1,10 +1,11 @@
-//! Epsilon-greedy: mostly the items clicked most often, sometimes a random list.
+//! Epsilon-greedy: shows the items clicked most often, and sometimes a random list.
 //!
-//! With probability `epsilon` a uniformly random list is shown, otherwise the items with the largest clicks by displays from the top down; an
-//! item that was never shown goes first. Every display counts, whether the user looked or not, so items that stood high are overrated.
+//! With probability `epsilon` the policy shows a uniformly random list. Otherwise it shows the items with the most clicks per display,
+//! from the top down; an item that was never shown goes first. Every display counts, examined or not, so the clicks per display overrate
+//! items that stood high.
 //!
-//! Reference: Sutton, Barto, *Reinforcement Learning*, second edition, section 2.2, for one item; a list is our extension. Deviations: none. Regret
-//! grows linearly, by `epsilon` times that of a random list at least.
+//! Reference: Sutton, Barto, *Reinforcement Learning*, second edition, section 2.2, for one item; the extension to lists is ours.
+//! Deviations: none. Regret grows linearly: by at least `epsilon` times the regret of a random list.
 //!
 //! | here | reference | shape | unit |
 //! |---|---|---|---|
@@ -15,7 +16,7 @@
 //!
 //! # Examples
 //!
-//! Item 1 was clicked in one of two displays, item 0 in none of one, item 2 was never shown:
+//! Item 1 was clicked in one of two displays, item 0 in none of one; item 2 was never shown:
 //!
 //! ```
 //! use click_models::{Clicks, ItemId, ListShape, PbmFeedback, Ranking};

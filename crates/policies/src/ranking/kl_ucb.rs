@@ -1,29 +1,28 @@
-//! KL-UCB on an observed prefix: the items of largest KL-UCB index, the best in the best place.
+//! KL-UCB on an observed prefix: shows the items of largest KL-UCB index.
 //!
-//! At round `t` an item with `n` observed displays and mean `mu` has the index
-//! `max { q in [mu, 1] : n d(mu, q) <= level(t) }`; an item that was never observed comes first. What counts as observed is
-//! the feedback's to say: RSF-KL-UCB, CascadeKL-UCB and dcmKL-UCB are this one rule. The first has the level `ln t`, the other two
-//! `ln t + 3 ln ln t`. The best item goes to the top, under a dependent click model to where leaving is most likely.
+//! At round `t` an item with `n` observed displays and mean `mu` has the index `max { q in [mu, 1] : n d(mu, q) <= level(t) }`; an item
+//! that was never observed comes first. The feedback defines which displays were observed, so RSF-KL-UCB, CascadeKL-UCB and dcmKL-UCB are
+//! the same rule. The first has the level `ln t`, the other two `ln t + 3 ln ln t`. The best item goes to the top; under a dependent
+//! click model it goes where leaving is most likely.
 //!
-//! Reference: Vahabi, Lagree, Vernade, Cappe 2016, section 5, RSF-KL-UCB; Kveton, Szepesvari, Wen, Ashkan, *Cascading
-//! bandits*, ICML 2015, CascadeKL-UCB; Katariya, Kveton, Szepesvari, Wen, *DCM bandits*, ICML 2016, dcmKL-UCB; the index is
-//! that of Garivier and Cappe 2011. Deviations: the latter two papers begin with one observation of every item for nothing, here
-//! items that were never observed come first (and the first paper writes `mu_i`, `N_i` in the index of arm k; `N` counts observed
-//! displays only).
+//! Reference: Vahabi, Lagree, Vernade, Cappe 2016, section 5, RSF-KL-UCB; Kveton, Szepesvari, Wen, Ashkan, *Cascading bandits*, ICML
+//! 2015, CascadeKL-UCB; Katariya, Kveton, Szepesvari, Wen, *DCM bandits*, ICML 2016, dcmKL-UCB; the index is that of Garivier and Cappe
+//! 2011. Deviations: the second and third paper start with one free observation of every item; here items that were never observed come
+//! first. (The first paper writes `mu_i`, `N_i` in the index of arm k; `N` counts observed displays only.)
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
 //! | `arms` | `mu^_k`, `N_k` | `n_items` | - |
 //! | `rate` | log t | - | nats |
 //!
-//! Numerics: the same choices as solving for every index, see `kl_arms`. Complexity: O(`n_items`) multiply-adds and a few
-//! solutions a round; for large catalogues the multiply-adds are hundreds of rounds apart, and what grows with the catalogue is a
-//! hash of every item that ties for the last place.
+//! Numerics: the same choices as solving for every index, see `kl_arms`. Complexity: O(`n_items`) multiply-adds and a few solutions a
+//! round. In large catalogues the multiply-adds are hundreds of rounds apart, and only the hashing of items that tie for the last place
+//! grows with the catalogue.
 //!
 //! # Examples
 //!
-//! Item 0 with 5 clicks in 10 displays has the index `(1 + sqrt(1 - t^(-1/5))) / 2`, since `d(1/2, q) = -ln(4 q (1 - q)) / 2`, and item 1
-//! with none in 2 has `1 - t^(-1/2)`: 0.87619 and 0.87597 at round 65, 0.87663 and 0.87691 at round 66.
+//! Item 0 with 5 clicks in 10 displays has the index `(1 + sqrt(1 - t^(-1/5))) / 2`, since `d(1/2, q) = -ln(4 q (1 - q)) / 2`. Item 1
+//! with no click in 2 displays has `1 - t^(-1/2)`: 0.87619 and 0.87597 at round 65, 0.87663 and 0.87691 at round 66.
 //!
 //! ```
 //! use click_models::{Clicks, ItemId, ListShape, PrefixFeedback, Ranking};

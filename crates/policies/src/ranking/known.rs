@@ -1,12 +1,12 @@
-//! What a prefix policy knows beforehand.
+//! Knowledge of prefix policies before the first round.
 
 use crate::Error;
 use click_models::{DcmKnown, ListShape};
 
-/// The sizes of the problem, and where in the list the best item goes, the next one, and so on.
+/// The sizes of the problem, and the positions of the best item, the second best, and so on.
 ///
-/// From a [`ListShape`] lists are filled from the top down. From what a dependent click model lets its learner know, they begin where
-/// leaving is most likely (if satisfaction is the reward).
+/// A [`ListShape`] means lists from the top down. The knowledge of a dependent click model starts with the position where leaving is most
+/// likely, if satisfaction is the reward.
 ///
 /// # Examples
 ///
@@ -32,16 +32,16 @@ use click_models::{DcmKnown, ListShape};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrefixKnown<'a> {
     shape: ListShape,
-    /// Empty when lists are filled from the top down.
+    /// Empty if lists are filled from the top down.
     places: &'a [usize],
 }
 
 impl<'a> PrefixKnown<'a> {
-    /// Lists of this shape, with the item of rank `r` (0 for the best) at position `places[r]`; no places mean from the top down.
+    /// Lists of this shape, with the item of rank `r` (0 for the best) at position `places[r]`. Empty `places` mean from the top down.
     ///
     /// # Errors
     ///
-    /// [`Error::NotTheirPlaces`] when `places` is neither empty nor the positions of the list in some order.
+    /// [`Error::NotTheirPlaces`] if `places` is neither empty nor a permutation of the positions.
     pub fn with_places(shape: ListShape, places: &'a [usize]) -> Result<Self, Error> {
         let n_positions = shape.n_positions();
         let mut taken = [false; ListShape::MAX_POSITIONS];
@@ -54,12 +54,12 @@ impl<'a> PrefixKnown<'a> {
         }
     }
 
-    /// How many items and positions there are.
+    /// Numbers of items and positions.
     pub fn shape(self) -> ListShape {
         self.shape
     }
 
-    /// Positions of the best item, of the next one, and so on; empty for from the top down.
+    /// Position of the best item, of the second best, and so on; empty means from the top down.
     pub(crate) fn places(self) -> &'a [usize] {
         self.places
     }

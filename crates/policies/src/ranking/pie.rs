@@ -1,4 +1,4 @@
-//! PIE(l): show the best list by mean, and explore in one fixed position.
+//! PIE(l): shows the best list by mean, and explores at one fixed position.
 //!
 //! The leaders are the L items of largest mean, in decreasing order. The candidates are the other items whose KL-UCB index
 //! reaches the last leader's mean. With probability 1/2 the leaders are shown; otherwise a uniformly drawn candidate is
@@ -6,10 +6,10 @@
 //! shown. PIE(L) explores in the last position. Under a dependent click model the first leader stands where leaving is most likely, and
 //! so on; down and last are meant in that order.
 //!
-//! Reference: Combes, Magureanu, Proutiere, Laroche, *Learning to rank: regret lower bounds and efficient algorithms*,
-//! SIGMETRICS 2015; compared with in Vahabi, Lagree, Vernade, Cappe 2016, section 6. Deviations: the level is a parameter
-//! (`ln t + 4 ln ln t` in the former's analysis; `ln t` is the default in an experiment file). Items that were never
-//! observed rank first among the leaders and are always candidates.
+//! Reference: Combes, Magureanu, Proutiere, Laroche, *Learning to rank: regret lower bounds and efficient algorithms*, SIGMETRICS 2015.
+//! Vahabi, Lagree, Vernade, Cappe 2016, section 6, compare with it. Deviations: the level is a parameter (`ln t + 4 ln ln t` in the
+//! analysis of the former paper; the default of experiment files is `ln t`). Items that were never observed rank first among the leaders
+//! and are always candidates.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -17,12 +17,12 @@
 //! | `rate` | f(t) | - | nats |
 //! | `candidates` | B(t) | at most `n_items` - `n_positions` | items |
 //!
-//! Numerics: no index is solved for unless rounding could decide, see `kl_arms`; whether a round explores is decided before the
-//! candidates are looked for, which changes nothing in law. Complexity: O(`n_items`) a round.
+//! Numerics: an index is solved for only if rounding could decide, see `kl_arms`. The policy decides whether to explore before it looks
+//! for candidates, which does not change the law of its choices. Complexity: O(`n_items`) a round.
 //!
 //! # Examples
 //!
-//! Item 0 with 2 clicks in 10 displays leads with 1/5, and item 1 with none in 20 has the index `1 - t^(-1/20)`, which reaches that
+//! Item 0 with 2 clicks in 10 displays leads with 1/5. Item 1 with no click in 20 displays has the index `1 - t^(-1/20)`, which reaches 1/5
 //! at `t = 0.8^-20 = 86.7`: item 1 is explored from round 87 on.
 //!
 //! ```
@@ -78,7 +78,7 @@ pub struct Pie {
     /// 0-based position at which it explores.
     position: usize,
     counts: PrefixCounts,
-    /// Rank of the leader who stands there.
+    /// Rank of the leader at that position.
     #[serde(skip)]
     rank: usize,
     #[serde(skip)]
@@ -97,22 +97,22 @@ struct Saved {
 }
 
 impl Pie {
-    /// PIE(L), which explores in the last leader's position.
+    /// PIE(L), which explores at the last leader's position.
     pub fn last<'a>(known: impl Into<PrefixKnown<'a>>, rate: Rate) -> Self {
         let counts = PrefixCounts::new(known.into());
         Self::assemble(rate, counts.n_positions() - 1, counts)
     }
 
-    /// PIE(l), which explores in the 0-based `position`.
+    /// PIE(l), which explores at the 0-based `position`.
     ///
     /// # Errors
     ///
-    /// [`Error::PositionBeyondList`].
+    /// [`Error::PositionBeyondList`] if the list has no such position.
     pub fn at<'a>(known: impl Into<PrefixKnown<'a>>, position: usize, rate: Rate) -> Result<Self, Error> {
         Self::try_from(Saved { rate, position, counts: PrefixCounts::new(known.into()) })
     }
 
-    /// `rank` is that of the leader in whose position it explores.
+    /// Explores at the position of the leader of this rank.
     fn assemble(rate: Rate, rank: usize, counts: PrefixCounts) -> Self {
         let arms = (0..counts.n_items()).map(|item| KlArm::new(counts.shows(item), counts.clicks(item)));
         Self {
@@ -139,7 +139,7 @@ impl TryFrom<Saved> for Pie {
     }
 }
 
-/// Largest mean first, and items of which nothing is known before all others.
+/// Largest mean first; items without observations before all others.
 #[inline]
 fn leadership(arm: &KlArm) -> f64 {
     if arm.is_fresh() { f64::INFINITY } else { arm.mean() }

@@ -1,8 +1,8 @@
 //! Thompson sampling on an observed prefix (RSF-TS, `CascadeTS`, DCM-TS): a Beta posterior for every item.
 //!
-//! Every item draws from `Beta(1 + clicks, 1 + observed displays without a click)`; the L largest draws are shown from the
-//! top position down, under a dependent click model from where leaving is most likely. What counts as observed is the feedback's to
-//! say, so the names for other click models are this one rule.
+//! Every item draws from `Beta(1 + clicks, 1 + observed displays without a click)`. The policy shows the L largest draws from the top
+//! position down; under a dependent click model it starts where leaving is most likely. The feedback defines which displays were
+//! observed, so the policies of this kind for several click models are one rule.
 //!
 //! Reference: Vahabi, Lagree, Vernade, Cappe 2016, Algorithm 1 (RSF-TS); Zhong, Cheung, Tan, *Thompson sampling algorithms for
 //! cascading bandits*, JMLR 2021 (`CascadeTS` with Beta posteriors). Deviations: none.
@@ -15,8 +15,8 @@
 //!
 //! # Examples
 //!
-//! Three clicks in three observed displays make a `Beta(4, 1)` draw, which beats the uniform one of an item of which nothing is
-//! known with probability 4/5.
+//! Three clicks in three observed displays make a `Beta(4, 1)` draw. It beats the uniform draw of an item without observations with
+//! probability 4/5.
 //!
 //! ```
 //! use click_models::{Clicks, ItemId, ListShape, PrefixFeedback, Ranking};

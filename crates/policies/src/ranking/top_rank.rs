@@ -1,22 +1,22 @@
-//! `TopRank`: safe ranking from clicks under any click model in which the top positions are the ones worth most.
+//! `TopRank`: safe ranking from clicks, under any click model in which the top positions are worth most.
 //!
-//! Items stand in ordered blocks, one block at the start, and every round each block is shuffled uniformly. So of two items of
-//! one block the more attractive one collects more clicks, whatever makes users look here or there. For items `i`, `j` of one block
-//! let `S_ij` sum `C_i - C_j` over the rounds, `C` being 1 for a click, and let `N_ij` sum `|C_i - C_j|`. Item `i` beats `j` when
-//! `N_ij > 0` and `S_ij >= sqrt(2 N_ij ln(3.43 sqrt(N_ij) T))`. The first block are the items that nobody beats, the second those
-//! that nobody outside the first beats, and so on.
+//! Items stand in ordered blocks, at the start in one block. Every round shuffles each block uniformly. So of two items of one block the
+//! more attractive one collects more clicks, for any pattern of examination. For items `i`, `j` of one block let `S_ij` be the sum of
+//! `C_i - C_j` over the rounds, with `C = 1` for a click, and `N_ij` the sum of `|C_i - C_j|`. Item `i` beats `j` if `N_ij > 0` and `S_ij
+//! >= sqrt(2 N_ij ln(3.43 sqrt(N_ij) T))`. The first block has the items that no item beats, the second block those that no item outside
+//! the first block beats, and so on.
 //!
 //! Reference: Lattimore, Kveton, Li, Szepesvari, *`TopRank`: a practical algorithm for online stochastic ranking*, Neural Information
-//! Processing Systems 2018, Algorithm 1 with `delta = 1 / T`. Deviations: none in what is shown; blocks below the list are not worked
-//! out. The paper remembers who beat whom, here the counts say it, which is the same: an item that has beaten another stands in a block above,
-//! and counts change inside blocks only. For the same reason nobody beats each other in a circle. (Damaged counts may say so; then all
-//! who are left make one block.)
+//! Processing Systems 2018, Algorithm 1 with `delta = 1 / T`. Deviations: none in the lists shown; blocks below the list are not
+//! computed. The paper stores which item beat which, this code derives it from the counts. Both are the same: an item that has beaten
+//! another stands in a higher block, and counts change inside blocks only. For the same reason there are no cycles. (Damaged counts may
+//! have one; the items left then form one block.)
 //!
-//! The decision's note is the number of the blocks it was drawn from. Feedback on older blocks is ignored: it says nothing of the new
-//! ones, and ignoring it depends on no click in it.
+//! The decision's note is the number of the partition into blocks. Feedback on older partitions is ignored: it has no information about the
+//! new blocks, and ignoring it does not depend on the click.
 //!
-//! Blocks stand from the top down. Where other positions are worth most (users who leave most often after a click further
-//! down), the policy learns the right order and shows it in the wrong places.
+//! Blocks stand from the top down. If other positions are worth most (users who most often leave after a click further down), the policy
+//! learns the right order and shows it at the wrong positions.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -25,14 +25,14 @@
 //! | `blocks` | `P_t1`, `P_t2`, .. | - | items |
 //! | `scale` | `3.43 / delta` | - | - |
 //!
-//! Numerics: between two looks at a pair its lead must grow by what is missing at least, so most rounds only count (`due`).
-//! Complexity: O(`n_positions`) draws a round and O(block) additions a click; the blocks are built again when some item beats another for the first
-//! time, O(`n_items`^2 / 64) for each block shown. Memory: 16 bytes a pair of items.
+//! Numerics: after a test of a pair, `due` holds the number of wins that are missing at least, so most rounds only count. Complexity:
+//! O(`n_positions`) draws a round and O(block) additions a click. Blocks are rebuilt when an item beats another for the first time:
+//! O(`n_items`^2 / 64) for each block shown. Memory: 16 bytes a pair of items.
 //!
 //! # Examples
 //!
-//! `T = 1000`. Item 1 is clicked in every round and item 0 in none: `S = N`, and `N >= 2 ln(3430 sqrt(N))` from `N = 20` on (19.28; for 19
-//! it is 19.23).
+//! `T = 1000`. Item 1 is clicked in every round and item 0 in none: `S = N`, and `N >= 2 ln(3430 sqrt(N))` from `N = 20` on (the right
+//! side is 19.28; for `N = 19` it is 19.23).
 //!
 //! ```
 //! use click_models::{Clicks, ItemId, ListShape, PbmFeedback};
@@ -74,11 +74,11 @@ use std::ops::Range;
 pub struct TopRank {
     shape: ListShape,
     horizon: u64,
-    /// Number of the blocks, from 1; the note of what was drawn from them.
+    /// Number of the partition into blocks, from 1; the note of decisions drawn from it.
     epoch: u64,
-    /// Row by row: rounds in which the row's item was clicked and the column's, of the same block, was not.
+    /// Row by row: rounds in which the row's item was clicked and the column's item, of the same block, was not.
     wins: Vec<u64>,
-    /// Wins before which the row's item certainly does not begin to beat the column's.
+    /// Number of wins before which the row's item certainly does not beat the column's.
     #[serde(skip)]
     due: Vec<u64>,
     #[serde(skip)]
@@ -100,7 +100,7 @@ struct Saved {
 }
 
 impl TopRank {
-    /// A fresh policy for `horizon` rounds; it can be played for longer.
+    /// A fresh policy for `horizon` rounds; it may be played for longer.
     pub fn new(shape: ListShape, horizon: u64) -> Self {
         let wins = vec![0; shape.n_items() * shape.n_items()];
         Self::assemble(Saved { shape, horizon, epoch: 1, wins })
@@ -117,7 +117,7 @@ impl TopRank {
             beaten_by: PairSet::new(n_items),
             blocks: Blocks::new(shape),
             clicked: ItemSet::new(n_items),
-            // Any horizon, also one that stands for "unknown": a plain conversion.
+            // Any horizon is accepted, also one that means "unknown": a plain conversion.
             scale: 3.43 * horizon.max(1) as f64,
         };
         for (winner, loser) in (0..n_items).flat_map(|item| (0..n_items).map(move |other| (item, other))) {
@@ -127,7 +127,7 @@ impl TopRank {
         policy
     }
 
-    /// Looks whether `winner` beats `loser`, and if not, after which win to look again.
+    /// Tests whether `winner` beats `loser`; if not, computes after which win to test again.
     fn judge(&mut self, winner: usize, loser: usize) -> bool {
         let n_items = self.shape.n_items();
         let (pair, opposite) = (winner * n_items + loser, loser * n_items + winner);
@@ -140,8 +140,8 @@ impl TopRank {
         missing.is_none()
     }
 
-    /// Counts that `item` was clicked and the others of its block were not, but for those that were; says whether it beats
-    /// somebody now.
+    /// Counts that `item` was clicked and the other items of its block were not, except for those clicked too. Returns whether it beats
+    /// an item now.
     #[inline]
     fn count(&mut self, item: usize) -> bool {
         let Some(block) = self.blocks.of(item) else { return false };
@@ -162,9 +162,9 @@ impl TopRank {
     }
 }
 
-/// How many wins the item with `won` of `won + lost` lacks at least before it beats the other; `None` when it does.
+/// The number of further wins that the item with `won` of `won + lost` needs at least before it beats the other; `None` if it beats it.
 ///
-/// The bar rises with every win, so what is missing now will be missing then; at least 1, and rounded down for safety.
+/// The threshold rises with every win, so the item needs at least what is missing now: at least 1, rounded down for safety.
 fn missing(won: u64, lost: u64, scale: f64) -> Option<u64> {
     if won + lost == 0 {
         return Some(1);
@@ -199,7 +199,7 @@ impl Sizes for TopRank {
 }
 
 impl Select<Ranking> for TopRank {
-    /// The number of the blocks.
+    /// The number of the current partition.
     type Note = u64;
 
     #[inline]
@@ -248,11 +248,11 @@ impl<F: ListFeedback> Update<Ranking, F> for TopRank {
 struct Blocks {
     /// Items block by block, by number inside a block.
     items: Vec<u32>,
-    /// Where the blocks end.
+    /// End of every block.
     ends: Vec<usize>,
     /// Block of every item; one past the last block for those below.
     block_of: Vec<u32>,
-    /// While blocks are built: who is left.
+    /// Buffer: the items left while blocks are built.
     left: ItemSet,
 }
 
@@ -267,7 +267,7 @@ impl Blocks {
         }
     }
 
-    /// Where the block of `item` is; `None` when the list does not reach it.
+    /// Range of the block of `item`; `None` if the list does not reach it.
     #[inline]
     fn of(&self, item: usize) -> Option<Range<usize>> {
         let block = self.block_of[item] as usize;
@@ -287,7 +287,7 @@ impl Blocks {
             let start = self.items.len();
             self.items.extend(self.left.iter().filter(|&item| beaten_by.none_of(item as usize, &self.left)));
             if self.items.len() == start {
-                // A circle.
+                // A cycle.
                 self.items.extend(self.left.iter());
             }
             for &item in &self.items[start..] {
@@ -356,7 +356,7 @@ impl PairSet {
         self.words[row * self.width + item / 64] |= 1 << (item % 64);
     }
 
-    /// Whether the row's set and `items` have nothing in common.
+    /// Whether the row's set and `items` are disjoint.
     fn none_of(&self, row: usize, items: &ItemSet) -> bool {
         self.words[row * self.width..].iter().zip(&items.words).all(|(ours, theirs)| ours & theirs == 0)
     }

@@ -1,9 +1,9 @@
 //! TS-Cascade: Thompson sampling with one normal draw a round that all items share.
 //!
-//! At round `t` an item with `n` observed displays and mean `mu` has the score `mu + Z max(sqrt(v ln(t + 1) / (n + 1)),
-//! ln(t + 1) / (n + 1))`, where `v = mu (1 - mu)` is its empirical variance and `Z` a standard normal draw, the same for every item;
-//! the mean of an item that was never observed is 0. The items of largest score are shown, the best in the best place. A draw above 0
-//! puts what is little known to the front all at once, one below 0 to the back.
+//! At round `t` an item with `n` observed displays and mean `mu` has the score `mu + Z max(sqrt(v ln(t + 1) / (n + 1)), ln(t + 1) / (n +
+//! 1))`, where `v = mu (1 - mu)` is its empirical variance and `Z` a standard normal draw, the same for every item. The mean of an item
+//! that was never observed is 0. The policy shows the items of largest score, the best at the best position. A positive draw moves all
+//! little-observed items to the front, a negative one to the back.
 //!
 //! Reference: Zhong, Cheung, Tan, *Thompson sampling algorithms for cascading bandits*, JMLR 2021, Algorithm 1. Deviations: none.
 //!
@@ -17,8 +17,8 @@
 //!
 //! # Examples
 //!
-//! Item 0 with 9 clicks in 99 displays has mean 1/11 and deviation 0.029, item 1 has never been shown. At round 1 the latter's
-//! score is `Z ln 2`, and it leads if `Z > 0.0909 / (0.6931 - 0.0239) = 0.136`: in 44.6 % of all draws.
+//! Item 0 with 9 clicks in 99 displays has mean 1/11 and deviation 0.029; item 1 has never been shown. At round 1 the score of item 1 is
+//! `Z ln 2`. It leads if `Z > 0.0909 / (0.6931 - 0.0239) = 0.136`: in 44.6 % of all draws.
 //!
 //! ```
 //! use click_models::{Clicks, ItemId, ListShape, PrefixFeedback, Ranking};

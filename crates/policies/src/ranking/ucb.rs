@@ -1,13 +1,13 @@
-//! UCB on an observed prefix: the items of largest mean plus radius, the best in the best place.
+//! UCB on an observed prefix: shows the items of largest mean plus radius.
 //!
-//! At round `t` an item with `n` observed displays and mean `mu` has the index `mu + sqrt(scale ln t / n)`; an item that
-//! was never observed comes first. RSF-UCB is `scale = 2/3`. `CascadeUCB1` is `scale = 3/2` with the index clipped at 1; items with
-//! a clipped index are equal, and equal ones are ordered at random.
+//! At round `t` an item with `n` observed displays and mean `mu` has the index `mu + sqrt(scale ln t / n)`; an item that was never
+//! observed comes first. RSF-UCB has `scale = 2/3`. `CascadeUCB1` has `scale = 3/2` and clips the index at 1; items with a clipped index
+//! tie, and ties are random.
 //!
-//! Reference: Vahabi, Lagree, Vernade, Cappe 2016, section 5, RSF-UCB; Kveton, Szepesvari, Wen, Ashkan, *Cascading bandits*, ICML
-//! 2015, `CascadeUCB1`. Deviations: `CascadeUCB1` begins with one observation of every item for nothing, here items that
-//! were never observed come first, before those with an index of 1; its radius at round `t` has `ln (t - 1)`, here `ln t` as everywhere
-//! (and the first paper writes `mu_i`, `N_i` in the index of arm k; `N` counts observed displays only).
+//! Reference: Vahabi, Lagree, Vernade, Cappe 2016, section 5, RSF-UCB; Kveton, Szepesvari, Wen, Ashkan, *Cascading bandits*, ICML 2015,
+//! `CascadeUCB1`. Deviations: `CascadeUCB1` starts with one free observation of every item; here items that were never observed come
+//! first, before those with an index of 1. Its radius at round `t` has `ln (t - 1)`, here `ln t` as in all policies. (The first paper
+//! writes `mu_i`, `N_i` in the index of arm k; `N` counts observed displays only.)
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -18,8 +18,8 @@
 //!
 //! # Examples
 //!
-//! Item 0 with 5 clicks in 10 displays has the index `1/2 + sqrt(ln t / 15)`, and item 1 with none in 1 has `sqrt(2 ln t / 3)`: they
-//! cross at `t = 2.2`.
+//! Item 0 with 5 clicks in 10 displays has the index `1/2 + sqrt(ln t / 15)`, and item 1 with no click in 1 display has `sqrt(2 ln t /
+//! 3)`: they cross at `t = 2.2`.
 //!
 //! ```
 //! use click_models::{Clicks, ItemId, ListShape, PrefixFeedback, Ranking};
@@ -87,7 +87,7 @@ struct Saved {
 }
 
 impl PrefixUcb {
-    /// The radius `sqrt(scale ln t / n)`; whether an index above 1 counts as 1.
+    /// A fresh policy with the radius `sqrt(scale ln t / n)`; `clipped`: whether an index above 1 counts as 1.
     pub fn new<'a>(known: impl Into<PrefixKnown<'a>>, scale: NonNegative, clipped: bool) -> Self {
         Self::from(Saved { scale, clipped, counts: PrefixCounts::new(known.into()) })
     }
@@ -137,7 +137,7 @@ impl Select<Ranking> for PrefixUcb {
         self.top.clear();
         for (item, (&mean, width)) in (0_u32..).zip(self.mean.iter().zip(&self.width)) {
             let index = mean + width * root_of_log;
-            // The infinite index of an item that was never observed stays.
+            // An item that was never observed keeps its infinite index.
             let index = if self.clipped && mean <= 1.0 { index.min(1.0) } else { index };
             self.top.offer(item, index, ties);
         }

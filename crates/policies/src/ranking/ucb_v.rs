@@ -1,14 +1,16 @@
-//! UCB-V on an observed prefix (`CascadeUCB-V`): the items of largest mean plus empirical Bernstein radius.
+//! UCB-V on an observed prefix (`CascadeUCB-V`): shows the items of largest mean plus empirical Bernstein radius.
 //!
-//! At round `t` an item with `n` observed displays and mean `mu` has the index `mu + sqrt(2 v E / n) + 3 E / n`, where
-//! `v = mu (1 - mu)` is its empirical variance and `E = zeta ln t` the exploration; an item that was never observed comes first. Where clicks are rare, so is their
-//! variance, and the radius is far below that of UCB1.
+//! At round `t` an item with `n` observed displays and mean `mu` has the index `mu + sqrt(2 v E / n) + 3 E / n`, where `v = mu (1 - mu)`
+//! is its empirical variance and `E = zeta ln t` the exploration; an item that was never observed comes first. Rare clicks have a small
+//! variance, so their radius is far below that of UCB1.
 //!
-//! Reference: Vial, Sanghavi, Shakkottai, Srikant, *Minimax regret for cascading bandits*, Neural Information Processing Systems
-//! 2022; the index is UCB-V, from Audibert, Munos, Szepesvari, *Exploration-exploitation tradeoff using variance estimates in
-//! multi-armed bandits*, TCS 2009. Deviations: `zeta` is 1 unless asked for otherwise. The former's text was not at hand; independent code of it
-//! has `zeta = 2`, `mu + sqrt(4 v ln t / n) + 6 ln t / n`, which has more regret where it was tried (`docs/cascade-and-dcm.md`). An index above 1 is not clipped, as in UCB-V: of two items of which little is known the less known goes first,
-//! where clipping would leave it to chance. Items that were never observed come first.
+//! Reference: Vial, Sanghavi, Shakkottai, Srikant, *Minimax regret for cascading bandits*, Neural Information Processing Systems 2022;
+//! the index is UCB-V, from Audibert, Munos, Szepesvari, *Exploration-exploitation tradeoff using variance estimates in multi-armed
+//! bandits*, TCS
+//! 2009. Deviations: the default of `zeta` is 1. The text of the former paper was not available; independent code of it has `zeta = 2`,
+//! `mu + sqrt(4 v ln t / n) + 6 ln t / n`, which had more regret in our experiments (`docs/cascade-and-dcm.md`). As in UCB-V, an index
+//! above 1 is not clipped: of two items with few observations the one with fewer goes first, whereas clipping would order them at random.
+//! Items that were never observed come first.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -21,8 +23,8 @@
 //!
 //! # Examples
 //!
-//! Item 0 with 5 clicks in 10 displays has the index `1/2 + sqrt(ln t / 20) + 3 ln t / 10`, and item 1 with none in 3, of which no
-//! variance has been seen, has `ln t`: they cross at `t = 2.83`.
+//! Item 0 with 5 clicks in 10 displays has the index `1/2 + sqrt(ln t / 20) + 3 ln t / 10`. Item 1 with no click in 3 displays has an
+//! empirical variance of 0 and the index `ln t`. They cross at `t = 2.83`.
 //!
 //! ```
 //! use click_models::{Clicks, ItemId, ListShape, PrefixFeedback, Ranking};
@@ -111,7 +113,7 @@ impl PrefixUcbV {
         Self::from(Saved { zeta: Self::default_zeta(), counts: PrefixCounts::new(known.into()) })
     }
 
-    /// The same with exploration `zeta ln t`.
+    /// Sets the exploration to `zeta ln t`.
     #[must_use]
     pub fn with_zeta(self, zeta: NonNegative) -> Self {
         Self { zeta, ..self }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::names::Id;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Beta, Distribution};
 use rand_xoshiro::Xoshiro256PlusPlus;

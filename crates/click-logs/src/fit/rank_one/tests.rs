@@ -1,4 +1,9 @@
+use super::super::linear::Cholesky;
+use super::super::squarem::Em;
+use super::em::ROWS_OF_A_TASK;
+use super::newton::FIRST_EM_STEPS;
 use super::*;
+use confidence::math::ln;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -1,5 +1,7 @@
+use super::super::linear::Cholesky;
 use super::*;
 use crate::{Format, Reader};
+use confidence::math::ln;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fmt::Write;

@@ -1,6 +1,6 @@
-//! From the rows of the table: the formats by name, what the table says of each, and which file reads it.
+//! Macro that turns the rows of the table into [`Format`](super::Format) and its facts.
 
-/// Makes everything that is said of formats one by one from the table's rows.
+/// Generates everything that differs from format to format from the rows of the table.
 macro_rules! formats {
     ($(
         $(#[doc = $sentence:literal])+
@@ -8,7 +8,7 @@ macro_rules! formats {
             $($field:ident: $value:expr,)*
         }
     )*) => {
-        /// How a log is written.
+        /// The format of a log.
         #[derive(Debug, Clone, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Format {
@@ -19,20 +19,20 @@ macro_rules! formats {
             [$(FormatRow { name: $name, variant: stringify!($Variant), $($field: $value,)* },)*];
 
         impl Format {
-            /// The name that it has on the command line and in experiments.
+            /// The format's name on the command line and in experiments.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$Variant { .. } => $name,)*
                 }
             }
 
-            /// What the table says of it.
+            /// The format's row in the table.
             pub fn row(&self) -> &'static FormatRow {
-                // Every variant is made from a row.
+                // Every variant has a row.
                 find(self.name()).unwrap_or(&ROWS[0])
             }
 
-            /// What the user calls the columns, where the user names them.
+            /// The columns named by the user, for formats without fixed columns.
             fn columns(&self) -> Option<&Columns> {
                 match self {
                     $(Self::$Variant $(($settings))? => {

@@ -1,10 +1,12 @@
-//! Any table with a header, one (query, item, position) a line, columns named by the user.
+//! Any table with a header and one (query, item, position) a line; the user names the columns.
 //!
-//! The delimiter is the first of tab, comma, semicolon and vertical bar under which the header has the columns that are named. A column in quotation marks may hold the delimiter,
-//! and a quotation mark written twice; not the end of a line. Columns that are not named are not looked at. Positions count from 1, or from 0 where the reader is told so.
+//! The delimiter is the first of tab, comma, semicolon and vertical bar that gives a header with the named columns. A quoted column may
+//! contain the delimiter, and a quotation mark written twice, but no line end. Other columns are not read. Positions count from 1, or
+//! from 0 if the reader is set so.
 //!
-//! Where a column names sessions, lines that stand together with the same session and query are one list, from its first position down. Where a line of
-//! a list is skipped, the list ends above it, and such lists are counted. What sessions are called is compared from line to line, and neither kept nor shown.
+//! If a column names sessions, consecutive lines with the same session and query are one list, from its first position down. If a line of
+//! a list is skipped, the list ends above it; such lists are counted. Names of sessions are compared from line to line, and neither kept
+//! nor shown.
 
 use super::{Format, Input, Keep, ReadReport, Reader};
 use crate::error::{Error, ErrorKind};
@@ -17,33 +19,33 @@ use crate::sink::Sink;
 use crate::table::Shown;
 use std::borrow::Cow;
 
-/// Which column says what.
+/// The columns by role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Columns {
-    /// The query; without it all is one query, called `all`.
+    /// The query. `None`: the only query is called `all`.
     pub query: Option<String>,
     /// The item.
     pub item: String,
-    /// Its position, from 1 to 64 (0 to 63 where the reader is told so).
+    /// Its position, from 1 to 64 (0 to 63 if the reader counts from 0).
     pub position: String,
     /// Clicks on it.
     pub click: String,
-    /// Impressions of it; without it one a line.
+    /// Impressions of it. `None`: one per line.
     pub impressions: Option<String>,
-    /// The session, one list that a user saw; without it the order of clicks is not known. Then a line is one impression.
+    /// The session, one list that a user saw. `None`: the order of clicks is unknown, and a line is one impression.
     pub session: Option<String>,
 }
 
 /// A table with a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delimited {
-    /// Which column says what.
+    /// The columns by role.
     pub columns: Columns,
-    /// What stands between columns; without it a tab, a comma, a semicolon or a vertical bar, as the header has it.
+    /// The delimiter. `None`: a tab, a comma, a semicolon or a vertical bar, according to the header.
     pub delimiter: Option<u8>,
 }
 
-/// The query of a log that has none.
+/// The name of the query in a log without queries.
 pub(crate) const ONE_QUERY: &[u8] = b"all";
 
 impl Columns {
@@ -51,7 +53,7 @@ impl Columns {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Settings`] for another key, one twice, one without a column, a missing one, one column for two keys, or both
+    /// [`ErrorKind::Settings`] for an unknown key, a repeated key, a key without a column, a missing key, one column for two keys, or both
     /// `impressions` and `session`.
     ///
     /// # Examples
@@ -102,7 +104,7 @@ impl Columns {
         })
     }
 
-    /// Those of [`Counts::write_csv`](crate::Counts::write_csv).
+    /// The columns of [`Counts::write_csv`](crate::Counts::write_csv).
     pub(crate) fn counts() -> Self {
         Self {
             query: Some("query".into()),
@@ -114,7 +116,7 @@ impl Columns {
         }
     }
 
-    /// The names, by role.
+    /// The names of the columns, by role.
     pub(crate) fn by_role(&self) -> [Option<&str>; ROLES] {
         [
             self.query.as_deref(),
@@ -127,7 +129,7 @@ impl Columns {
     }
 }
 
-/// What the user is asked for, where the user names columns.
+/// The request for names of columns, for messages.
 pub(super) trait NamesColumns {
     fn columns(&self) -> &Columns;
 }
@@ -145,18 +147,18 @@ impl NamesColumns for Delimited {
 }
 
 impl Format {
-    /// Any table with a header: `query=..,item=..,position=..,click=..,impressions=..` say which column is what. Without `query` all is
-    /// one query, called `all`; without `impressions` a line is one. Where `session=..` says which lines are one list, they stand
-    /// together, from the first position down, and the order of clicks is known.
+    /// Any table with a header. `query=..,item=..,position=..,click=..,impressions=..` names the columns. Without `query` the only query
+    /// is called `all`; without `impressions` every line is one impression. With `session=..`, the lines of a list must be consecutive,
+    /// from the first position down, and the order of clicks is known.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Settings`] for what cannot be read so.
+    /// [`ErrorKind::Settings`] if the names cannot be read.
     pub fn delimited(columns: &str) -> Result<Self, Error> {
         Ok(Self::Delimited(Delimited { columns: Columns::parse(columns)?, delimiter: None }))
     }
 
-    /// What [`Counts::write_csv`](crate::Counts::write_csv) writes: `query,item,position,clicks,impressions`.
+    /// The table that [`Counts::write_csv`](crate::Counts::write_csv) writes: `query,item,position,clicks,impressions`.
     pub fn counts() -> Self {
         Self::Delimited(Delimited { columns: Columns::counts(), delimiter: None })
     }
@@ -171,7 +173,7 @@ pub(super) fn read<K: Keep>(
     reader.read_lines(&TableLines { table, meaning: reader.meaning }, inputs, keep)
 }
 
-/// What columns may say, and the place of each among [`Columns::by_role`].
+/// The roles of columns; each is an index into [`Columns::by_role`].
 pub(crate) const ROLES: usize = 6;
 pub(crate) const QUERY: usize = 0;
 pub(crate) const ITEM: usize = 1;
@@ -180,21 +182,21 @@ pub(crate) const CLICK: usize = 3;
 pub(crate) const IMPRESSIONS: usize = 4;
 pub(crate) const SESSION: usize = 5;
 
-/// The list whose lines are being read, where a column names sessions.
+/// The list that is being read, if a column names sessions.
 #[derive(Default)]
 pub(crate) struct OpenList {
-    /// Of the lines: the session, and the query where there is one.
+    /// Key of its lines: the session, and the query if there is one.
     key: Vec<u8>,
     query: Option<Id>,
     at: u64,
     items: Vec<Id>,
     clicks: u64,
-    /// Whether a line of it was skipped.
+    /// Whether one of its lines was skipped.
     at_fault: bool,
 }
 
 impl OpenList {
-    /// A line comes, perhaps a faulty one; another key than that of the line above ends the list.
+    /// Called for every line, also for faulty ones. A new key ends the list.
     pub(crate) fn enter<S: Sink>(&mut self, key: &[u8], sink: &mut S) {
         if self.key != key {
             self.close(sink);
@@ -203,7 +205,7 @@ impl OpenList {
         }
     }
 
-    /// The next item of the list; `at` is its line's place in the log.
+    /// Adds the next item of the list; `at` is the place of its line in the log.
     pub(crate) fn push(&mut self, shown: &Shown, meaning: Meaning, at: u64) -> Result<(), Fault> {
         let next = self.items.len();
         if usize::from(shown.position) != next {
@@ -217,12 +219,12 @@ impl OpenList {
         Ok(())
     }
 
-    /// A line of the list is skipped.
+    /// Skips a line of the list.
     pub(crate) fn skip(&mut self) {
         self.at_fault = true;
     }
 
-    /// The list is over.
+    /// Ends the list.
     pub(crate) fn close<S: Sink>(&mut self, sink: &mut S) {
         if let Some(query) = self.query.take() {
             sink.session(query, &self.items, self.clicks, self.at);
@@ -235,7 +237,7 @@ impl OpenList {
     }
 }
 
-/// Where the columns stand in a file.
+/// The indices of the columns in a file.
 pub(crate) struct Layout {
     delimiter: u8,
     n_columns: usize,
@@ -244,10 +246,10 @@ pub(crate) struct Layout {
     names: Vec<String>,
 }
 
-/// What may stand between columns, in the order in which it is tried.
+/// The delimiters, in the order of trial.
 const DELIMITERS: [u8; 4] = [b'\t', b',', b';', b'|'];
 
-/// What stands between columns, in words.
+/// The delimiters in words.
 fn called(delimiter: u8) -> Cow<'static, str> {
     match delimiter {
         b'\t' => "tabs".into(),
@@ -259,7 +261,7 @@ fn called(delimiter: u8) -> Cow<'static, str> {
 }
 
 impl Layout {
-    /// Where the header has the columns, if this stands between them.
+    /// The indices of the columns in the header, if this is the delimiter.
     fn new(named: &Columns, header: &[u8], delimiter: u8) -> Result<Self, String> {
         let fields = split(header, delimiter).map_err(|fault| fault.to_string())?;
         let names: Vec<String> =
@@ -282,7 +284,7 @@ impl Layout {
         Ok(Self { delimiter, n_columns: names.len(), columns, names })
     }
 
-    /// What the lines of one list have in common, session and query as they are written; nothing where there are no sessions.
+    /// The key of a list's lines, session and query as written; empty without sessions.
     fn key(&self, line: &[u8], key: &mut Vec<u8>) {
         key.clear();
         let Some(session) = self.columns[SESSION] else { return };
@@ -290,13 +292,13 @@ impl Layout {
         let split = split(line, self.delimiter).unwrap_or_default();
         for column in [Some(session), self.columns[QUERY]].into_iter().flatten() {
             key.extend_from_slice(split.get(column).map_or(b"", AsRef::as_ref));
-            // No field holds the end of a line.
+            // Fields contain no line ends.
             key.push(b'\n');
         }
     }
 }
 
-/// A table, and what its numbers mean.
+/// A table, and the meaning of its numbers.
 pub(crate) struct TableLines<'a> {
     pub(crate) table: &'a Delimited,
     pub(crate) meaning: Meaning,
@@ -407,7 +409,7 @@ impl LineFormat for TableLines<'_> {
 }
 
 impl TableLines<'_> {
-    /// What a line says; `found` is its number of columns, `fields` are those of each role.
+    /// Reads a line. `found` is its number of columns; `fields` are the columns by role.
     fn shown<S: Sink>(
         &self,
         layout: &Layout,
@@ -419,7 +421,7 @@ impl TableLines<'_> {
     ) -> Result<(), LineFault> {
         let expected = layout.n_columns;
         if found != expected {
-            // Nobody knows which column is which, and one that was not asked for, or the session's, may name users.
+            // The columns cannot be assigned, and an unnamed column, or the session's, may identify users: nothing is shown.
             let named = layout.columns.iter().flatten().count();
             let text = if named == expected && layout.columns[SESSION].is_none() {
                 fields.map(Option::unwrap_or_default).join(&b' ')
@@ -462,7 +464,7 @@ impl TableLines<'_> {
     }
 }
 
-/// The columns of a line that has quotation marks.
+/// Splits a line with quotation marks into columns.
 fn split(line: &[u8], delimiter: u8) -> Result<Vec<Cow<'_, [u8]>>, Fault> {
     let mut fields = Vec::new();
     let mut rest = line;

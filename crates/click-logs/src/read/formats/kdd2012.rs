@@ -1,11 +1,11 @@
-//! KDD Cup 2012 track 2, `training.txt`: an ad, where it was shown, how often, and how often it was clicked there.
+//! KDD Cup 2012 track 2, `training.txt`: impressions and clicks of an ad at a position.
 //!
-//! Twelve columns with tabs between them and no header: `Click Impression DisplayURL AdID AdvertiserID Depth Position QueryID KeywordID
-//! TitleID DescriptionID UserID`. A line stands for all sessions with the same user, ad, query, depth and position, so that `Click` may
-//! exceed 1, but not `Impression`. `Depth` is the length of the list, `Position` the 1-based place in it.
+//! Twelve tab-separated columns without header: `Click Impression DisplayURL AdID AdvertiserID Depth Position QueryID KeywordID
+//! TitleID DescriptionID UserID`. A line represents all sessions with the same user, ad, query, depth and position, so `Click` may
+//! exceed 1, but not `Impression`. `Depth` is the length of the list, `Position` the 1-based position on it.
 //!
-//! Columns that are not counted are not looked at; the user's is never shown either, and of a line with another number of
-//! columns, where it could be any, no more than what stands before the last one and before the twelfth.
+//! Other columns are not read. The user's column is never shown. If a line has another number of columns, any of them may be the user's:
+//! errors then show only the text before the last column and before the twelfth.
 
 use super::{Input, Keep, ReadReport, Reader};
 use crate::error::Error;
@@ -33,7 +33,7 @@ const COLUMNS: [&str; 12] = [
 ];
 
 const N_TABS: usize = COLUMNS.len() - 1;
-/// The last column that is counted, `QueryID`, from 1.
+/// The last column that is read, `QueryID`, from 1.
 const LAST_COUNTED: usize = 8;
 
 struct Kdd2012 {
@@ -62,7 +62,7 @@ impl LineFormat for Kdd2012 {
         (): &mut (),
         sink: &mut S,
     ) -> Result<(), LineFault> {
-        // Where the columns that are counted end, after a 0 for where the first one starts.
+        // The ends of the columns to read, after a 0 for the start of the first.
         let mut ends = [0; LAST_COUNTED + 1];
         let tabs = tabs_of_64(line);
         let below = line.get(64..).map_or(0, |rest| if rest.len() <= 64 { tabs_of_64(rest) } else { 0 });
@@ -105,7 +105,7 @@ impl LineFormat for Kdd2012 {
     }
 }
 
-/// Where columns end in a line of any length.
+/// The ends of the columns of a line of any length.
 #[cold]
 fn find_ends(line: &[u8], ends: &mut [usize; LAST_COUNTED + 1]) -> Result<(), LineFault> {
     let mut n_tabs = 0;
@@ -118,7 +118,7 @@ fn find_ends(line: &[u8], ends: &mut [usize; LAST_COUNTED + 1]) -> Result<(), Li
     if n_tabs == N_TABS { Ok(()) } else { Err(wrong_columns(line)) }
 }
 
-/// A number as a name; one of 64 bits has to be kept as text.
+/// The name of a number; a number of 64 bits is kept as text.
 #[inline]
 fn id<S: Sink>(number: u64, text: &[u8], sink: &mut S) -> Result<Id, Fault> {
     if number < 1 << 63 { Ok(Id(number)) } else { sink.id(text) }

@@ -1,7 +1,7 @@
 //! Open Bandit Dataset: recommendations of a fashion shop at three positions, one a line.
 //!
-//! CSV with a header; counted are `item_id`, `position` (1 to 3) and `click`. There are no queries, all is one, called `all`. The columns that
-//! describe users are not looked at.
+//! CSV with a header. The columns `item_id`, `position` (1 to 3) and `click` are read; columns that describe users are not. There are no
+//! queries: the only query is called `all`.
 
 use super::delimited::{Columns, Delimited, TableLines};
 use super::{Input, Keep, ReadReport, Reader};

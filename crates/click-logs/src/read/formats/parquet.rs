@@ -1,4 +1,4 @@
-//! Parquet, one (query, item, position) a row, columns named by the user; only where the feature `parquet` is on.
+//! Parquet with one (query, item, position) a row; the user names the columns. Needs the feature `parquet`.
 
 #[cfg(feature = "parquet")]
 mod rows;
@@ -25,11 +25,11 @@ fn not_built() -> Error {
 }
 
 impl Format {
-    /// A Parquet table; columns are said as for [`delimited`](Self::delimited).
+    /// A Parquet table; columns are named as for [`delimited`](Self::delimited).
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Settings`] for what cannot be read so, and without the feature `parquet`.
+    /// [`ErrorKind::Settings`] if the names cannot be read, and without the feature `parquet`.
     pub fn parquet(columns: &str) -> Result<Self, Error> {
         let columns = Columns::parse(columns)?;
         if cfg!(feature = "parquet") { Ok(Self::Parquet(columns)) } else { Err(not_built()) }

@@ -1,48 +1,49 @@
-//! What the table says of a format.
+//! A row of the table of formats.
 
 use super::Format;
 use crate::error::{Error, ErrorKind};
 
-/// A format, as the table has it.
+/// Facts about a format.
 #[derive(Debug)]
 pub struct FormatRow {
-    /// Its name on the command line and in experiments.
+    /// Name on the command line and in experiments.
     pub name: &'static str,
-    /// What it holds, in a few words.
+    /// Content of the log, in a few words.
     pub holds: &'static str,
-    /// What a line is.
+    /// Content of a line.
     pub line: &'static str,
-    /// What a query is called.
+    /// Name of a query.
     pub query: &'static str,
-    /// Whether it tells sessions apart.
+    /// Whether the format has sessions.
     pub sessions: SessionsOf,
-    /// A log of a few lines, none where a log is not text. Where the user names columns, they are called `query`, `item`, `position` and `click`.
+    /// A log of a few lines; `None` for a binary format. If the user names the columns, they are called `query`, `item`, `position` and
+    /// `click`.
     pub example: Option<&'static str>,
     pub(super) variant: &'static str,
     pub(super) making: Making,
 }
 
-/// Where a format tells sessions apart.
+/// Whether a format has sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionsOf {
-    /// Nowhere.
+    /// No.
     None,
-    /// In every log.
+    /// Yes.
     Log,
-    /// Where the user names the column that says so.
+    /// If the user names a column for them.
     Column,
 }
 
-/// What a format is made of.
+/// How a format is constructed.
 #[derive(Debug)]
 pub(super) enum Making {
-    /// Its columns are its own.
+    /// With fixed columns.
     Fixed(Format),
-    /// Of the columns that the user names.
+    /// From the columns that the user names.
     Columns(fn(&str) -> Result<Format, Error>),
 }
 
-/// Rows have different names.
+/// Compares the names, which are unique.
 impl PartialEq for FormatRow {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -52,16 +53,16 @@ impl PartialEq for FormatRow {
 impl Eq for FormatRow {}
 
 impl FormatRow {
-    /// Whether the user says which column is what.
+    /// Whether the user names the columns.
     pub fn names_columns(&self) -> bool {
         matches!(self.making, Making::Columns(_))
     }
 
-    /// The format; with `columns` as [`Columns::parse`](crate::Columns::parse) reads them, where the user names them.
+    /// Constructs the format. `columns`, for formats whose columns the user names, are read by [`Columns::parse`](crate::Columns::parse).
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Settings`]: columns of a format that has its own, none of one that has not, or columns that cannot be read.
+    /// [`ErrorKind::Settings`] if columns are given for fixed ones, are missing, or cannot be read.
     pub fn format(&self, columns: Option<&str>) -> Result<Format, Error> {
         let wrong = |message: String| Err(Error::of(ErrorKind::Settings, "columns", message));
         match (&self.making, columns) {

@@ -1,7 +1,8 @@
-//! One session a line: what was shown and what of it was clicked.
+//! One session a line: the list shown, and its clicks.
 //!
-//! Tabs, and a header with the columns `query`, `urls` and `clicked_mask`, in any order, and perhaps `region` and `n_clicks_outside_top10`. `urls`
-//! have commas between them, from 1 to 64 of them, and `clicked_mask` has a 0 or a 1 for each. A query of a region is called `query/region`.
+//! Tab-separated with a header. The columns are `query`, `urls` and `clicked_mask`, in any order, and optionally `region` and
+//! `n_clicks_outside_top10`. `urls` has 1 to 64 URLs separated by commas, and `clicked_mask` a 0 or 1 for each. The name of a query with
+//! a region is `query/region`.
 
 use super::yandex::query_of_region;
 use super::{Input, Keep, ReadReport, Reader};
@@ -13,7 +14,7 @@ use crate::read::line::{LineFault, LineFormat};
 use crate::sink::Sink;
 
 const COLUMNS: [&str; 5] = ["query", "urls", "clicked_mask", "region", "n_clicks_outside_top10"];
-/// Those that every log has; they come first.
+/// The number of required columns; they come first.
 const NEEDED: usize = 3;
 const QUERY: usize = 0;
 const URLS: usize = 1;
@@ -27,7 +28,7 @@ pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -
     reader.read_lines(&SessionLines, inputs, keep)
 }
 
-/// What each column of a file is, as a place in [`COLUMNS`].
+/// The role of each column of a file, as an index into [`COLUMNS`].
 struct Layout {
     roles: Vec<usize>,
 }

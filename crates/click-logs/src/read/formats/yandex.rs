@@ -1,11 +1,11 @@
 //! Yandex Relevance Prediction: queries with ten results, and clicks, in the order of their sessions.
 //!
-//! No header, tabs: `SessionID TimePassed Q QueryID RegionID URL x 10` for a query, `SessionID TimePassed C URL` for a click. Lines of a session
-//! stand together. A click belongs to the last list of its session that shows the URL, to the topmost of its places there; a second
-//! click on the same place adds nothing. Clicks on what no list of the session shows (a second page, a list that was not logged) are
-//! counted as clicks outside. A query is one of a region: it is called `QueryID/RegionID`.
+//! Tab-separated, no header: `SessionID TimePassed Q QueryID RegionID URL x 10` for a query, `SessionID TimePassed C URL` for a click.
+//! Lines of a session are consecutive. A click belongs to the last list of its session that shows the URL, and to its topmost position
+//! there; a second click on the same position adds nothing. Clicks on URLs that no list of the session shows (a second page, a list that
+//! was not logged) are counted as clicks outside. The name of a query, which includes its region, is `QueryID/RegionID`.
 //!
-//! Where a faulty line of a query is skipped, clicks that follow it belong to earlier lists or are outside.
+//! If a faulty line of a query is skipped, the clicks after it belong to earlier lists or count as clicks outside.
 
 use super::{Input, Keep, ReadReport, Reader};
 use crate::error::Error;
@@ -56,7 +56,7 @@ impl LineFormat for Yandex {
         Ok(())
     }
 
-    /// Faulty or not: what begins otherwise ends the session, here as in [`cut`](LineFormat::cut).
+    /// Any line, faulty or not, with another beginning ends the session, as in [`cut`](LineFormat::cut).
     fn enter<S: Sink>(&self, (): &(), line: &[u8], session: &mut OpenSession, sink: &mut S) {
         let id = session_of(line);
         if session.id != id {
@@ -74,7 +74,7 @@ impl LineFormat for Yandex {
         session: &mut OpenSession,
         sink: &mut S,
     ) -> Result<(), LineFault> {
-        // A click takes the shortest line; no line is that short or shorter.
+        // A click is the shortest kind of line.
         let mut columns: [&[u8]; QUERY_COLUMNS] = [b""; QUERY_COLUMNS];
         let mut found = 0;
         let mut start = 0;
@@ -111,7 +111,7 @@ impl LineFormat for Yandex {
                 session.lists.push(OpenList { query, at, items, clicks: 0 });
             }
             b"C" => {
-                // The format's copies fill up the columns of a query.
+                // Copies of the log pad clicks to the columns of a query.
                 if let Some(extra) = (5..=found).find(|&number| !columns[number - 1].is_empty()) {
                     return Err(in_column(extra)(Fault::TooManyColumns { expected: 4 }));
                 }
@@ -134,7 +134,7 @@ impl LineFormat for Yandex {
         session.close(sink);
     }
 
-    /// Before the last session, which may go on.
+    /// Cuts before the last session, which may continue.
     fn cut(&self, (): &(), bytes: &[u8]) -> usize {
         cut_between(bytes, |last, above| session_of(last) == session_of(above))
     }
@@ -151,12 +151,12 @@ impl LineFormat for Yandex {
     }
 }
 
-/// What a line begins with; lines that begin alike and stand together are a session.
+/// The beginning of a line; consecutive lines with the same beginning are a session.
 fn session_of(line: &[u8]) -> &[u8] {
     memchr::memchr(b'\t', line).map_or(line, |end| &line[..end])
 }
 
-/// The identifier of `query/region`, written into `name` on the way.
+/// The identifier of `query/region`; `name` is a buffer.
 pub(super) fn query_of_region<S: Sink>(
     query: &[u8],
     region: &[u8],

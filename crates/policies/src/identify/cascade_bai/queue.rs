@@ -1,31 +1,35 @@
-//! The items in question, in the order in which they are shown.
+//! The undecided items, in the order in which they are shown.
 //!
-//! The item of the fewest turns comes first. Its turns are its observations and its open displays: those on lists whose answers have
-//! not come. Of items with equally many turns the one that was observed or shown longest ago comes first; an item whose display
-//! ended without an observation loses that turn, and goes before those equal to it.
+//! The item with the fewest turns comes first. Its turns are its observations and its open displays: displays on lists without feedback so
+//! far. Among items with equally many turns the one observed or shown longest ago comes first. An item whose display ended without an
+//! observation loses that turn, and comes before its equals.
 //!
-//! As long as every list is answered before the next one is asked for, the queue is a ring: what was observed goes from its front to
-//! its back by moving where it begins. From the first list on that is asked for while another one is open, or answered out of turn,
-//! items are linked in buckets of equally many turns, and a change costs O(1) an item.
+//! As long as every list gets its feedback before the next request, the queue is a ring: observed items move from the front to the back by
+//! moving the start of the ring. Once a list is requested while another one is open, or feedback arrives out of turn, items are linked in
+//! buckets of equally many turns, and moving an item costs O(1).
 
+mod buckets;
+mod circles;
+
+use buckets::Buckets;
 use click_models::ItemId;
 
 #[derive(Debug)]
 pub(super) struct Queue {
-    /// All items in question; in order from `front` on and around, unless they are linked.
+    /// All undecided items; in order from `front` on and around, unless they are linked.
     ring: Vec<ItemId>,
     front: usize,
     n_shown: usize,
-    /// Whether the list at the front of the ring has been asked for and not been answered.
+    /// Whether the list at the front of the ring was requested and has no feedback yet.
     is_front_open: bool,
     is_linked: bool,
-    /// Open displays of every item, when they are linked.
+    /// Open displays of every item, once items are linked.
     open: Vec<u64>,
     buckets: Buckets,
 }
 
 impl Queue {
-    /// Items by the turns that they have had; of every item in the catalogue, its open displays.
+    /// Undecided items sorted by turns, and the open displays of every item in the catalogue.
     pub(super) fn new(in_question: Vec<ItemId>, displays: &[u64], n_shown: usize) -> Self {
         let mut open = vec![0; displays.len()];
         for item in &in_question {
@@ -46,29 +50,29 @@ impl Queue {
         self.ring.len()
     }
 
-    /// All of them, in any order.
+    /// All undecided items, in any order.
     pub(super) fn items(&self) -> &[ItemId] {
         &self.ring
     }
 
-    /// All of them, to put them in order before there are links.
+    /// All undecided items, for reordering before they are linked.
     pub(super) fn items_mut(&mut self) -> &mut [ItemId] {
         &mut self.ring
     }
 
-    /// The ring as it lies in memory, and where it begins; none once a list is open or items are linked.
+    /// The ring in memory, and the index of its start; `None` once a list is open or items are linked.
     #[inline]
     pub(super) fn idle_ring(&self) -> Option<(&[ItemId], usize)> {
         (!self.is_linked && !self.is_front_open).then_some((&self.ring, self.front))
     }
 
-    /// Whether a list is open that the ring cannot tell from the next one.
+    /// Whether the ring has an open list and cannot distinguish it from the next one.
     #[inline]
     pub(super) fn needs_links(&self) -> bool {
         self.is_front_open && !self.is_linked
     }
 
-    /// How many items of a list are in question, if these are the next ones of the ring.
+    /// The number of undecided items on a list, if they are the next items of the ring.
     #[inline]
     pub(super) fn n_next(&self, shown: &[ItemId]) -> Option<usize> {
         let n_next = self.n_shown.min(self.ring.len());
@@ -80,7 +84,7 @@ impl Queue {
         (after.starts_with(first) && around.starts_with(second)).then_some(n_next)
     }
 
-    /// Ends the display at the front of the ring: its first items have been observed.
+    /// Ends the open display at the front of the ring: moves the observed items to the back.
     #[inline]
     pub(super) fn advance(&mut self, n_observed: usize) {
         self.is_front_open = false;
@@ -90,7 +94,7 @@ impl Queue {
         }
     }
 
-    /// Copies as many items as there is room for, in order.
+    /// Copies the first items in order, as many as `out` has room for.
     #[inline]
     pub(super) fn copy_to(&self, out: &mut [ItemId]) {
         if self.is_linked {
@@ -106,7 +110,7 @@ impl Queue {
         second.copy_from_slice(&around[..second.len()]);
     }
 
-    /// Takes the next items, one for every place of `out`: their displays are open.
+    /// Takes the next items, one for every place of `out`, and opens their displays.
     #[inline]
     pub(super) fn take(&mut self, out: &mut [ItemId]) {
         self.copy_to(out);
@@ -123,7 +127,7 @@ impl Queue {
         self.buckets.raise(item);
     }
 
-    /// Links the items, if they are not linked yet; `observations` of every item.
+    /// Links the items, unless they are linked already. `observations` gives the observations of an item.
     #[cold]
     pub(super) fn link(&mut self, observations: impl Fn(ItemId) -> u64) {
         if self.is_linked {
@@ -145,13 +149,13 @@ impl Queue {
         self.front = 0;
     }
 
-    /// Links the items anew after they were put in another order.
+    /// Links the items again after they were reordered.
     pub(super) fn link_again(&mut self, observations: impl Fn(ItemId) -> u64) {
         self.is_linked = false;
         self.link(observations);
     }
 
-    /// Ends a display of each of these items without an observation; for items that are linked. `in_order` is room to work in.
+    /// Ends a display of each of these items without an observation. Items must be linked. `in_order` is a buffer.
     pub(super) fn close(&mut self, unobserved: &[ItemId], in_order: &mut Vec<ItemId>) {
         in_order.clear();
         let is_open = |open: &[u64], item: ItemId| open.get(item.index()).is_some_and(|&open| open > 0);
@@ -165,7 +169,7 @@ impl Queue {
         }
     }
 
-    /// An item that is linked has been observed: one of its open displays ends, if there is one.
+    /// Counts an observation of a linked item: ends one of its open displays, if there is one.
     pub(super) fn observe(&mut self, item: ItemId) {
         match &mut self.open[item.index()] {
             0 => self.buckets.raise(item),
@@ -176,7 +180,7 @@ impl Queue {
         }
     }
 
-    /// Drops the items that are not to be kept.
+    /// Removes all items for which `keep` is `false`.
     pub(super) fn retain(&mut self, keep: impl Fn(ItemId) -> bool) {
         if self.is_linked {
             for &item in self.ring.iter().filter(|&&item| !keep(item)) {
@@ -190,7 +194,7 @@ impl Queue {
         self.ring.retain(|&item| keep(item));
     }
 
-    /// The items in order, and the open displays of all items in the catalogue, none if there is none.
+    /// The items in order, and the open displays of all items in the catalogue; empty if there is no open display.
     pub(super) fn saved(&self, observations: impl Fn(ItemId) -> u64) -> (Vec<ItemId>, Vec<u64>) {
         let mut items = self.ring.clone();
         self.copy_to(&mut items);
@@ -208,182 +212,4 @@ impl Queue {
         }
         (items, open)
     }
-}
-
-/// Items in buckets of equally many turns, those of the fewest turns first.
-#[derive(Debug)]
-struct Buckets {
-    /// Items of a bucket in a circle that begins at its sentinel: `n_items` and the number of the bucket.
-    items: Circles,
-    /// Buckets in a circle that begins at [`Buckets::START`].
-    in_order: Circles,
-    /// Turns of the items of a bucket.
-    turns: Vec<u64>,
-    free: Vec<u32>,
-    bucket_of: Vec<u32>,
-    /// Orders the items of a bucket.
-    stamps: Vec<i64>,
-    first_stamp: i64,
-    last_stamp: i64,
-}
-
-impl Buckets {
-    const START: u32 = 0;
-
-    fn new(n_items: usize) -> Self {
-        // One for each item, one that is filled before another one is empty, and the start.
-        let n_buckets = n_items + 2;
-        let mut buckets = Self {
-            items: Circles::new(n_items + n_buckets),
-            in_order: Circles::new(n_buckets),
-            turns: vec![0; n_buckets],
-            free: Vec::with_capacity(n_buckets),
-            bucket_of: vec![Self::START; n_items],
-            stamps: vec![0; n_items],
-            first_stamp: 0,
-            last_stamp: 0,
-        };
-        buckets.clear();
-        buckets
-    }
-
-    fn clear(&mut self) {
-        self.items.clear();
-        self.in_order.clear();
-        self.free.clear();
-        self.free.extend((0..).take(self.turns.len()).skip(1));
-        (self.first_stamp, self.last_stamp) = (0, 0);
-    }
-
-    fn sentinel(&self, bucket: u32) -> u32 {
-        number(self.bucket_of.len()) + bucket
-    }
-
-    /// Orders all items.
-    fn place(&self, item: ItemId) -> (u64, i64) {
-        (self.turns[self.bucket_of[item.index()] as usize], self.stamps[item.index()])
-    }
-
-    /// All items in order.
-    fn items(&self) -> impl Iterator<Item = ItemId> + '_ {
-        self.in_order
-            .after(Self::START)
-            .flat_map(|bucket| self.items.after(self.sentinel(bucket)))
-            .map(ItemId::new)
-    }
-
-    /// Adds an item that has had at least as many turns as any other.
-    fn push(&mut self, item: ItemId, turns: u64) {
-        let last = self.in_order.before[Self::START as usize];
-        let bucket = self.bucket(last, turns, Self::START);
-        self.put_back(item, bucket);
-    }
-
-    /// `bucket` if it has this number of turns, or a new one before `next`.
-    fn bucket(&mut self, bucket: u32, turns: u64, next: u32) -> u32 {
-        if bucket != Self::START && self.turns[bucket as usize] == turns {
-            return bucket;
-        }
-        let new = self.free.pop().expect("more buckets than items");
-        self.turns[new as usize] = turns;
-        self.in_order.insert(new, next);
-        new
-    }
-
-    fn put_back(&mut self, item: ItemId, bucket: u32) {
-        self.last_stamp += 1;
-        self.stamps[item.index()] = self.last_stamp;
-        self.bucket_of[item.index()] = bucket;
-        self.items.insert(number(item.index()), self.sentinel(bucket));
-    }
-
-    fn put_in_front(&mut self, item: ItemId, bucket: u32) {
-        self.first_stamp -= 1;
-        self.stamps[item.index()] = self.first_stamp;
-        self.bucket_of[item.index()] = bucket;
-        let sentinel = self.sentinel(bucket) as usize;
-        self.items.insert(number(item.index()), self.items.after[sentinel]);
-    }
-
-    fn remove(&mut self, item: ItemId) {
-        let bucket = self.bucket_of[item.index()];
-        self.items.remove(number(item.index()));
-        let sentinel = self.sentinel(bucket);
-        if self.items.after[sentinel as usize] == sentinel {
-            self.in_order.remove(bucket);
-            self.free.push(bucket);
-        }
-    }
-
-    /// One turn more: behind all that have had as many.
-    fn raise(&mut self, item: ItemId) {
-        let bucket = self.bucket_of[item.index()];
-        let next = self.in_order.after[bucket as usize];
-        let higher = self.bucket(next, self.turns[bucket as usize] + 1, next);
-        self.remove(item);
-        self.put_back(item, higher);
-    }
-
-    /// One turn less: before all that have had as many.
-    fn lower(&mut self, item: ItemId) {
-        let bucket = self.bucket_of[item.index()];
-        let before = self.in_order.before[bucket as usize];
-        let lower = self.bucket(before, self.turns[bucket as usize] - 1, bucket);
-        self.remove(item);
-        self.put_in_front(item, lower);
-    }
-
-    fn move_back(&mut self, item: ItemId) {
-        let bucket = self.bucket_of[item.index()];
-        self.items.remove(number(item.index()));
-        self.put_back(item, bucket);
-    }
-}
-
-/// Circles of numbers, each in one of them.
-#[derive(Debug)]
-struct Circles {
-    before: Vec<u32>,
-    after: Vec<u32>,
-}
-
-impl Circles {
-    fn new(n: usize) -> Self {
-        let alone: Vec<u32> = (0..).take(n).collect();
-        Self { before: alone.clone(), after: alone }
-    }
-
-    /// Every number is alone.
-    fn clear(&mut self) {
-        for (number, (before, after)) in (0..).zip(self.before.iter_mut().zip(&mut self.after)) {
-            (*before, *after) = (number, number);
-        }
-    }
-
-    /// Those after `start`, all the way round.
-    fn after(&self, start: u32) -> impl Iterator<Item = u32> + '_ {
-        let next = move |number: u32| Some(self.after[number as usize]).filter(|&next| next != start);
-        std::iter::successors(next(start), move |&number| next(number))
-    }
-
-    /// Puts a number that is alone before another one.
-    fn insert(&mut self, number: u32, next: u32) {
-        let before = self.before[next as usize];
-        self.before[number as usize] = before;
-        self.after[number as usize] = next;
-        self.after[before as usize] = number;
-        self.before[next as usize] = number;
-    }
-
-    /// Takes a number out of its circle.
-    fn remove(&mut self, number: u32) {
-        let (before, after) = (self.before[number as usize], self.after[number as usize]);
-        self.after[before as usize] = after;
-        self.before[after as usize] = before;
-        (self.before[number as usize], self.after[number as usize]) = (number, number);
-    }
-}
-
-fn number(index: usize) -> u32 {
-    u32::try_from(index).expect("items are numbered with 32 bits")
 }

@@ -1,4 +1,4 @@
-//! Radii by number of observations. Items are observed about equally often, so that most radii that are asked for were asked for before.
+//! Radii by number of observations, with a cache: items are observed about equally often, so most radii are requested repeatedly.
 
 use crate::Delta;
 use crate::exact::float;
@@ -8,7 +8,7 @@ use confidence::{NonNegative, lil_radius_scaled};
 pub(super) struct Radii {
     rho: f64,
     scale: f64,
-    /// Numbers of observations and their radii, by the lowest bits of the number.
+    /// Cache: numbers of observations and their radii, at the index of the lowest bits.
     memory: Vec<(u64, f64)>,
 }
 
@@ -26,7 +26,7 @@ impl Radii {
         lil_radius_scaled(n, self.rho, self.scale)
     }
 
-    /// The same number.
+    /// The same radius, from the cache if it is there.
     #[inline]
     pub(super) fn remembered(&mut self, n: u64) -> f64 {
         #[expect(clippy::cast_possible_truncation, reason = "the lowest bits count")]

@@ -1,9 +1,9 @@
-//! Items by a score that changes a little at a time, largest first.
+//! Items sorted by a score that changes a little at a time, largest first.
 
 use click_models::ItemId;
 use std::cmp::Ordering;
 
-/// A score and whose it is.
+/// The score of an item.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Key {
     pub(super) score: f64,
@@ -13,7 +13,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Scores are numbers.
+    /// Order by score, largest first. Scores are never NaN.
     #[inline]
     pub(super) fn largest_first(&self, other: &Self) -> Ordering {
         other.score.total_cmp(&self.score).then(self.rank.cmp(&other.rank))
@@ -28,12 +28,12 @@ impl Key {
 #[derive(Debug, Clone)]
 pub(super) struct Sorted {
     keys: Vec<Key>,
-    /// Where an item is in `keys`.
+    /// Index of every item in `keys`.
     places: Vec<usize>,
 }
 
 impl Sorted {
-    /// No item, and room for this number.
+    /// An empty set with room for `n_items` items.
     pub(super) fn new(n_items: usize) -> Self {
         Self { keys: Vec::with_capacity(n_items), places: vec![usize::MAX; n_items] }
     }
@@ -42,14 +42,14 @@ impl Sorted {
         self.keys.clear();
     }
 
-    /// Adds an item that is not there yet.
+    /// Adds a new item.
     pub(super) fn insert(&mut self, key: Key) {
         self.places[key.item.index()] = self.keys.len();
         self.keys.push(key);
         self.update(key);
     }
 
-    /// Moves an item that is there to where its new score belongs.
+    /// Moves an item to the place of its new score.
     #[inline]
     pub(super) fn update(&mut self, key: Key) {
         let Self { keys, places } = self;
@@ -68,7 +68,7 @@ impl Sorted {
         places[key.item.index()] = place;
     }
 
-    /// Drops the items that are not to be kept.
+    /// Removes all items for which `keep` is `false`.
     pub(super) fn retain(&mut self, keep: impl Fn(ItemId) -> bool) {
         let Self { keys, places } = self;
         keys.retain(|key| keep(key.item));
@@ -77,7 +77,7 @@ impl Sorted {
         }
     }
 
-    /// The item with this number before it.
+    /// The item at this place.
     #[inline]
     pub(super) fn item(&self, place: usize) -> ItemId {
         self.keys[place].item

@@ -1,22 +1,22 @@
-//! The order by need of `cascade-kl`: who has to be shown, and who goes first.
+//! The order by need of `cascade-kl`: which items are shown, and in which order.
 
 use crate::exact::float;
 use crate::identify::candidates::Candidates;
 use confidence::math::{ln, ln_1p};
 use std::cmp::Ordering;
 
-/// Below this share of the average number of observations an item comes before all others.
+/// Items with less than this share of the average number of observations come before all others.
 pub(super) const LEAST_SHARE: f64 = 0.3;
 
-/// What a root of observations is worth, in nats.
+/// The weight of the square root of observations, in nats.
 const PER_ROOT: f64 = 0.02;
 
-/// What of an item's progress does not depend on the others.
+/// The part of an item's progress that does not depend on the other items.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Need {
-    /// The part of the progress without the boundary.
+    /// The part of the progress that does not depend on the boundary.
     base: f64,
-    /// The smoothed mean's share of the observations, and the rest.
+    /// Observations times the smoothed mean, and times one minus it.
     clicks: f64,
     failures: f64,
     ln_mean: f64,
@@ -35,25 +35,25 @@ impl Need {
         }
     }
 
-    /// How far the item has come in being told from the boundary, of which the logarithms are given: of it and of what it lacks to 1.
+    /// The item's progress towards being told apart from the boundary, given the logarithms of the boundary and of one minus it.
     pub(super) fn progress(&self, (click, failure): (f64, f64)) -> f64 {
         self.base - self.clicks * click - self.failures * failure
     }
 
-    /// The logarithm of what items are shown by, the smallest first.
+    /// The logarithm of the value that orders items on the list, smallest first.
     pub(super) fn depth(&self, progress: f64) -> f64 {
         self.ln_mean + progress
     }
 }
 
-/// Where an item in question stands.
+/// The rank of an undecided item.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Key {
     is_fed: bool,
     progress: f64,
-    /// The larger the lower in the list.
+    /// Larger values go further down the list.
     depth: f64,
-    /// Among the items in question, which are in a random order.
+    /// Index among the undecided items, which are in a random order.
     place: usize,
 }
 
@@ -69,8 +69,8 @@ impl Key {
     }
 }
 
-/// The places, among the items in question, of those that a list shows, first to last. `boundary` is the mean that parts the best
-/// from the others.
+/// Indices, among the undecided items, of the items of a list, first to last. `boundary` is the mean that separates the best items from the
+/// others.
 pub(super) fn most_needed(
     candidates: &Candidates,
     needs: &[Need],
@@ -97,7 +97,8 @@ pub(super) fn most_needed(
     keys.iter().map(|key| key.place)
 }
 
-/// The mean between the one that is k-th largest and the next that is equally far from both, in smoothed means; k are still to be found.
+/// The boundary: the mean with the same divergence from the k-th largest smoothed mean and from the next one, with k items still to be
+/// found.
 pub(super) fn boundary(candidates: &Candidates, means: &mut Vec<f64>) -> f64 {
     let smoothed = |item| smoothed_mean(candidates.observations(item), candidates.clicks(item));
     means.clear();

@@ -1,11 +1,11 @@
-//! Parquet, one (query, item, position) a row, columns named by the user.
+//! Parquet with one (query, item, position) a row; the user names the columns.
 //!
-//! Whole numbers, texts, truth values, and floating-point numbers that are whole (some engines write sums so); no nested columns. Row groups are
-//! read one after another, a few thousand rows at a time, only the columns that are named. Compression with Snappy, gzip, LZ4
-//! and Zstandard. A stream has to be read whole first, since what the file holds is said at its end. Sessions are those of
+//! Supports whole numbers, texts, truth values, and floating-point numbers that are whole (some engines write sums so), but no nested
+//! columns. Row groups are read one after another, a few thousand rows at a time, and only the named columns. Compression may be Snappy,
+//! gzip, LZ4 or Zstandard. A stream is read completely first, since the description of a file is at its end. Sessions are as in
 //! [`Columns::session`].
 //!
-//! The library that decodes the pages may panic where they are damaged: that is caught and becomes an error.
+//! The library that decodes the pages may panic on damaged pages. The panic is caught, and becomes an error.
 
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
@@ -32,16 +32,16 @@ use parquet::schema::types::ColumnDescriptor;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Rows that are decoded in one go.
+/// Number of rows that are decoded at once.
 const ROWS: usize = 4096;
 const CODECS: &str = "Snappy, gzip, LZ4 or Zstandard";
 
-/// What a row has in a column.
+/// A value of a row.
 enum Value {
     Missing,
     Number(u64),
     Negative(i64),
-    /// Neither a whole number nor a text.
+    /// Any other value.
     Fraction(f64),
     Text(ByteArray),
 }
@@ -85,7 +85,7 @@ impl Value {
         }
     }
 
-    /// Adds bytes that no other value adds.
+    /// Adds bytes that distinguish the value from every other.
     fn add_to(&self, key: &mut Vec<u8>) {
         let (kind, bytes) = match self {
             Self::Missing => (0, 0),
@@ -115,7 +115,7 @@ impl Value {
     }
 }
 
-/// Reads all inputs, with one thread.
+/// Reads all inputs with one thread.
 pub(in super::super) fn read_all<K: Keep>(
     columns: &Columns,
     reader: &Reader,
@@ -132,7 +132,7 @@ pub(in super::super) fn read_all<K: Keep>(
     progress.finish(totals, reader.max_skipped)
 }
 
-/// Reads all inputs, up to the first fault if the reader is strict.
+/// Reads all inputs; a strict reader stops at the first fault.
 fn read<S: Sink>(
     columns: &Columns,
     meaning: Meaning,
@@ -180,7 +180,7 @@ struct Rows<'a, S> {
     number: usize,
     lenient: bool,
     watch: Option<Watch<'a>>,
-    /// What is open where a column names sessions, and what its rows have in common.
+    /// The open list, if a column names sessions, and the key of its rows.
     list: OpenList,
     key: Vec<u8>,
     sink: &'a mut S,
@@ -267,7 +267,7 @@ impl<S: Sink> Rows<'_, S> {
                 }
             }
             if let Some(watch) = self.watch {
-                // Pages are read where they stand, and only those of some columns: the share of the rows tells how far it is.
+                // The library reads pages directly, and only those of named columns: the share of rows gives the progress.
                 let share = u128::from(bytes) * u128::from(row) / u128::from(n_rows.max(1));
                 let now = u64::try_from(share).unwrap_or(bytes).min(bytes);
                 watch(now.saturating_sub(told));
@@ -280,7 +280,7 @@ impl<S: Sink> Rows<'_, S> {
         Ok(HowMuch { rows: row, bytes })
     }
 
-    /// Counts a row; says whether to go on.
+    /// Counts a row. Returns whether to go on.
     fn row(&mut self, row: u64, values: [Option<&Value>; ROLES], places: [Option<usize>; ROLES]) -> bool {
         self.progress.lines += 1;
         if values[SESSION].is_some() {
@@ -290,7 +290,7 @@ impl<S: Sink> Rows<'_, S> {
             }
             self.list.enter(&self.key, self.sink);
         }
-        // As in a file of lines: where the row stands in the log.
+        // The place of the row in the log, as for a line.
         let at = row ^ (self.number as u64).rotate_right(16);
         let counted = shown(values, self.meaning, self.sink).and_then(|shown| match values[SESSION] {
             None => {
@@ -325,7 +325,7 @@ impl<S: Sink> Rows<'_, S> {
     }
 }
 
-/// What a row says, or which role is at fault.
+/// The content of a row, or the role at fault.
 fn shown<S: Sink>(
     values: [Option<&Value>; ROLES],
     meaning: Meaning,
@@ -348,7 +348,7 @@ fn shown<S: Sink>(
     Ok(Shown { query, item, clicks, impressions, position })
 }
 
-/// What a column holds, if it is not read here.
+/// Description of the content of a column that is not supported.
 fn check(column: &ColumnDescriptor) -> Result<(), String> {
     use parquet::basic::Type;
     if column.max_rep_level() > 0 {
@@ -364,9 +364,9 @@ fn check(column: &ColumnDescriptor) -> Result<(), String> {
     }
 }
 
-/// Some rows of a column, none at its end.
+/// Some rows of a column; none at its end.
 fn decode(reader: &mut ColumnReader, column: &ColumnDescriptor) -> Result<Vec<Value>, ParquetError> {
-    /// Decodes with a reader of one type, and puts missing values where they belong.
+    /// Decodes with a reader of one type, and inserts missing values.
     macro_rules! rows {
         ($reader:expr, $value:expr) => {{
             let (mut values, mut levels) = (Vec::new(), Vec::new());
@@ -396,7 +396,7 @@ fn decode(reader: &mut ColumnReader, column: &ColumnDescriptor) -> Result<Vec<Va
         ColumnReader::FloatColumnReader(reader) => rows!(reader, |value| Value::of_f64(value.into())),
         ColumnReader::DoubleColumnReader(reader) => rows!(reader, Value::of_f64),
         ColumnReader::ByteArrayColumnReader(reader) => rows!(reader, Value::Text),
-        // Refused before.
+        // The caller refused other types.
         ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => Vec::new(),
     })
 }

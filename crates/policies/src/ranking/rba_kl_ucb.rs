@@ -4,14 +4,13 @@
 //! above, an unshown item drawn uniformly is displayed instead and the bandit records a pull of *its pick* with reward 0;
 //! otherwise it records the click at its position. The level at round `t` is `ln t`.
 //!
-//! Reference: Radlinski, Kleinberg, Joachims, *Learning diverse rankings with multi-armed bandits*, ICML 2008, with the
-//! index of Garivier and Cappe 2011; compared with in Lagree, Vernade, Cappe 2016, section 4. Deviations: none; which
-//! item fills the place of a repeated pick is left open there. An item shown as such a filler counts as shown above for the
-//! positions below it.
+//! Reference: Radlinski, Kleinberg, Joachims, *Learning diverse rankings with multi-armed bandits*, ICML 2008, with the index of Garivier
+//! and Cappe 2011. Lagree, Vernade, Cappe 2016, section 4, compare with it. Deviations: none. The paper leaves open which item replaces a
+//! repeated pick; a replacement counts as shown above for the positions below it.
 //!
-//! A missing click means nothing else than that there was none, so every list's feedback will do.
+//! The policy needs no examination: a missing click means a reward of 0. So it reads the feedback of any list.
 //!
-//! The decision's note holds the picks, since the list shows something else where a pick was repeated.
+//! The decision's note holds the picks, since the list shows another item where a pick was repeated.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -22,8 +21,8 @@
 //!
 //! # Examples
 //!
-//! Both bandits have picked item 0, and both displays were clicked. Item 1 has not been pulled by either, so both pick it now; the
-//! lower one has to show item 0 instead.
+//! Both bandits have picked item 0, and both displays were clicked. Neither has pulled item 1, so both pick it now, and the lower one
+//! shows item 0 instead.
 //!
 //! ```
 //! use click_models::{Clicks, ItemId, ListShape, PbmFeedback, Ranking};
@@ -108,7 +107,7 @@ impl Sizes for RbaKlUcb {
 }
 
 impl Select<Ranking> for RbaKlUcb {
-    /// What the bandits picked, position by position.
+    /// The picks of the bandits, position by position.
     type Note = Ranking;
 
     #[inline]

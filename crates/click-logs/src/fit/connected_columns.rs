@@ -1,0 +1,27 @@
+//! Columns that rows connect: disjoint sets.
+
+/// Columns that rows connect.
+#[derive(Debug, Clone)]
+pub(crate) struct ConnectedColumns {
+    parents: Vec<usize>,
+}
+
+impl ConnectedColumns {
+    pub(crate) fn new(n: usize) -> Self {
+        Self { parents: (0..n).collect() }
+    }
+
+    pub(crate) fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.first(a), self.first(b));
+        self.parents[a.max(b)] = a.min(b);
+    }
+
+    /// The first of those connected with it.
+    pub(crate) fn first(&mut self, mut of: usize) -> usize {
+        while self.parents[of] != of {
+            self.parents[of] = self.parents[self.parents[of]];
+            of = self.parents[of];
+        }
+        of
+    }
+}

@@ -1,0 +1,37 @@
+//! The attraction of one item, given examination.
+
+use libm::exp;
+
+/// The attraction of an item whose examination is known, and the variance of its logarithm, from clicks and from skips at cells of
+/// this examination: the largest likelihood. Those of the prior are among them, with an examination of 1.
+pub(in super::super) fn attraction(clicks: f64, cells: &[(f64, f64)]) -> (f64, f64) {
+    let skipped = || cells.iter().filter(|cell| cell.0 > 0.0 && cell.1 > 0.0);
+    let mut low = 0.0;
+    let mut high = 1.0 / skipped().map(|cell| cell.1).fold(1.0, f64::max);
+    let exposure: f64 = skipped().map(|(skips, g)| skips * g).sum();
+    let mut a = (clicks / (clicks + exposure)).min(0.999 * high);
+    let mut curvature = f64::INFINITY;
+    // Halving alone takes 50 steps.
+    for _ in 0..100 {
+        let mut rest = clicks;
+        curvature = 0.0;
+        for &(skips, g) in skipped() {
+            let slope = skips * a * g / (1.0 - a * g);
+            rest -= slope;
+            curvature += slope / (1.0 - a * g);
+        }
+        if rest > 0.0 {
+            low = a;
+        } else {
+            high = a;
+        }
+        let newton = a * exp((rest / curvature).clamp(-2.0, 2.0));
+        let next = if newton > low && newton < high { newton } else { low.midpoint(high) };
+        let change = (next / a - 1.0).abs();
+        a = next;
+        if change < 1e-14 {
+            break;
+        }
+    }
+    (a, 1.0 / curvature)
+}

@@ -1,0 +1,46 @@
+//! Covariances of examination.
+
+use super::super::item_prior::ItemPrior;
+use super::super::linear::Cholesky;
+use super::counts::Source;
+use super::{Credibility, PositionEffects};
+
+impl<S: Source> Credibility<'_, S> {
+    /// Covariances of the logarithms of examination, 0 for the first column; none where the information does not tell.
+    pub(in super::super) fn covariances(
+        &self,
+        found: &PositionEffects,
+        item_prior: &ItemPrior,
+    ) -> Option<Vec<f64>> {
+        if let Some(within) = self.within(found) {
+            return within.covariances(found, item_prior);
+        }
+        let columns = self.columns.len();
+        if !self.examines || self.has_many_columns() {
+            return None;
+        }
+        let n = self.n_parameters();
+        let mut sums = self.sums(found, found, item_prior, 2);
+        // Unbiased estimates from few clicks need not add up to a variance. That of Poisson clicks is one, and an upper bound.
+        if !self.trusts_means && Cholesky::new(n, sums.variance.clone()).is_none() {
+            sums.variance.clone_from(&sums.information);
+        }
+        let factor = Cholesky::new(n, sums.information)?;
+        // Of ratios to the first column: differences of rows of the inverse.
+        let row = |column: usize| {
+            let mut row = vec![0.0; n];
+            row[column] += 1.0;
+            row[0] -= 1.0;
+            factor.solve(&mut row);
+            row
+        };
+        let rows: Vec<Vec<f64>> = (0..columns).map(row).collect();
+        let times = |row: &Vec<f64>| -> Vec<f64> {
+            (0..n).map(|a| (0..n).map(|b| sums.variance[a * n + b] * row[b]).sum()).collect()
+        };
+        let products: Vec<Vec<f64>> = rows.iter().map(times).collect();
+        let covariance =
+            |a: usize, b: usize| -> f64 { rows[a].iter().zip(&products[b]).map(|(x, y)| x * y).sum() };
+        Some((0..columns * columns).map(|at| covariance(at / columns, at % columns)).collect())
+    }
+}

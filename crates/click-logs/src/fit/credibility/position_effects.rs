@@ -1,0 +1,39 @@
+//! Examination of columns and lifts of positions.
+
+use confidence::math::ln;
+use libm::exp;
+
+/// Examination without a logarithm counts as this.
+const SMALLEST_EXAMINATION: f64 = 1e-6;
+
+/// Examination and lifts, in logarithms.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(in super::super) struct PositionEffects {
+    pub(in super::super) examination: Vec<f64>,
+    pub(in super::super) lift: Vec<f64>,
+    /// Of the walk.
+    pub(super) variance: f64,
+}
+
+impl PositionEffects {
+    /// Of columns, without lifts.
+    pub(in super::super) fn known(examination: &[f64], n_positions: usize) -> Self {
+        let examination = examination.iter().map(|g| ln(g.max(SMALLEST_EXAMINATION))).collect();
+        Self { examination, lift: vec![0.0; n_positions], variance: 0.0 }
+    }
+
+    pub(in super::super) fn examination(&self) -> Vec<f64> {
+        self.examination.iter().map(|y| exp(*y)).collect()
+    }
+
+    pub(in super::super) fn lift(&self) -> Vec<f64> {
+        self.lift.iter().map(|d| exp(*d)).collect()
+    }
+
+    /// The largest of a logarithm.
+    pub(super) fn change(&self, before: &Self) -> f64 {
+        let examination = self.examination.iter().zip(&before.examination);
+        let all = examination.chain(self.lift.iter().zip(&before.lift));
+        all.map(|(now, then)| (now - then).abs()).fold(0.0, f64::max)
+    }
+}

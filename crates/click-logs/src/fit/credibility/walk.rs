@@ -1,0 +1,83 @@
+//! The random walk of lifts over the logarithm of rank.
+
+use super::super::linear::Cholesky;
+use super::counts::Source;
+use super::sums::Sums;
+use super::{Credibility, PositionEffects};
+use confidence::math::ln;
+
+/// Variances of the walk among which the log chooses, for a unit of the logarithm of rank. The first means: random order.
+pub(super) const VARIANCES: [f64; 12] = [1e-4, 1e-3, 4e-3, 0.016, 0.06, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0];
+/// Random order is taken for ten times as probable as any other before the log has been seen; the logarithm.
+const ODDS_OF_RANDOM_ORDER: f64 = std::f64::consts::LN_10;
+/// Precision of a start that is not known.
+const ANYWHERE: f64 = 1e-3;
+
+impl<S: Source> Credibility<'_, S> {
+    /// The variance of the walk under which the clicks are the most probable: examination eliminated, the rest by a quadratic
+    /// function of the lifts.
+    pub(super) fn choose_variance(&self, found: &mut PositionEffects, sums: &Sums) {
+        let n = self.n_parameters();
+        let columns = if self.examines { self.columns.len() } else { 0 };
+        let m = n - columns;
+        let entry = |a: usize, b: usize| sums.information[a * n + b];
+        let walk = |variance: f64| {
+            let mut precision = vec![0.0; m * m];
+            for position in 1..found.lift.len() {
+                let of_step = 1.0 / (variance * step_of_rank(position));
+                let ends = [(self.position(position - 1), -1.0), (self.position(position), 1.0)];
+                for (a, sign) in ends.iter().filter_map(|&(end, sign)| Some((end? - columns, sign))) {
+                    for (b, other) in ends.iter().filter_map(|&(end, sign)| Some((end? - columns, sign))) {
+                        precision[a * m + b] += sign * other * of_step;
+                    }
+                }
+            }
+            precision
+        };
+        let now = walk(found.variance);
+        let of_columns: Vec<f64> =
+            (0..columns).flat_map(|a| (0..columns).map(move |b| entry(a, b))).collect();
+        let Some(of_columns) = Cholesky::new(columns, of_columns) else { return };
+        let mut information: Vec<f64> =
+            (0..m * m).map(|at| entry(columns + at / m, columns + at % m) - now[at]).collect();
+        for b in 0..m {
+            let mut solved: Vec<f64> = (0..columns).map(|a| entry(a, columns + b)).collect();
+            of_columns.solve(&mut solved);
+            for a in 0..m {
+                let cross: f64 = solved.iter().enumerate().map(|(c, x)| x * entry(c, columns + a)).sum();
+                information[a * m + b] -= cross;
+            }
+        }
+        // The gradient that the clicks have at 0, of the quadratic function.
+        let lift = &found.lift[found.lift.len() - m..];
+        let gradient: Vec<f64> = (0..m)
+            .map(|a| (0..m).map(|b| (information[a * m + b] + now[a * m + b]) * lift[b]).sum())
+            .collect();
+        let evidence = |&variance: &f64| {
+            let mut prior = walk(variance);
+            // Where it starts is anywhere.
+            if !self.examines {
+                prior[0] += ANYWHERE;
+            }
+            let posterior: Vec<f64> = information.iter().zip(&prior).map(|(a, b)| a + b).collect();
+            let [prior, posterior] = [prior, posterior].map(|matrix| Cholesky::new(m, matrix));
+            let (Some(prior), Some(posterior)) = (prior, posterior) else { return f64::NEG_INFINITY };
+            prior.half_ln_determinant() - posterior.half_ln_determinant()
+                + 0.5 * posterior.form(&mut gradient.clone())
+        };
+        let mut best =
+            (VARIANCES[0], evidence(&VARIANCES[0]) + if self.examines { ODDS_OF_RANDOM_ORDER } else { 0.0 });
+        for variance in &VARIANCES[1..] {
+            let evidence = evidence(variance);
+            if evidence > best.1 {
+                best = (*variance, evidence);
+            }
+        }
+        found.variance = best.0;
+    }
+}
+
+/// The logarithm of how much farther down a position is than the one above it.
+pub(super) fn step_of_rank(position: usize) -> f64 {
+    ln((position + 1) as f64 / position as f64)
+}

@@ -1,0 +1,168 @@
+//! The counts, row by row; rows with the same counts are kept once.
+
+use super::super::options::{EmOptions, Method};
+use super::{Problem, RankOne};
+use crate::names::mix;
+use hashbrown::HashTable;
+use std::ops::Range;
+
+/// From this number of rows on it pays to put rows with the same columns side by side.
+const MANY_ROWS: usize = 1 << 10;
+
+/// Counts, row by row. Clicks are kept as sums: the likelihood asks for no more. Rows with the same counts have the same
+/// maximum, and most rows of a log are rare and alike: they are kept once, with their number.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cells {
+    pub(super) starts: Vec<u32>,
+    pub(super) columns: Vec<u16>,
+    pub(super) skips: Vec<f64>,
+    /// Clicks of rows.
+    pub(super) rows: Vec<f64>,
+    /// How many rows are like this one.
+    pub(super) times: Vec<f64>,
+    /// The first rows of runs of rows with the same columns.
+    pub(super) runs: Vec<u32>,
+    /// Of every row that was made, the one that stands for it.
+    pub(super) row_of: Vec<u32>,
+    /// Rows by a hash of their counts, with the hash.
+    pub(super) index: HashTable<(u32, u32)>,
+    pub(super) column_totals: Vec<Total>,
+    pub(super) open: f64,
+}
+
+/// Clicks and impressions.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Total {
+    pub(super) clicks: f64,
+    pub(super) impressions: f64,
+}
+
+impl Total {
+    pub(super) fn add(&mut self, clicks: f64, impressions: f64) {
+        self.clicks += clicks;
+        self.impressions += impressions;
+    }
+
+    /// What EM makes of a parameter; `sum` times the parameter are the skips that it has a part in.
+    #[inline]
+    pub(super) fn mean(self, parameter: f64, sum: f64) -> f64 {
+        if self.impressions > 0.0 { (self.clicks + parameter * sum) / self.impressions } else { parameter }
+    }
+}
+
+impl Cells {
+    pub(crate) fn new(n_columns: usize) -> Self {
+        Self { starts: vec![0], column_totals: vec![Total::default(); n_columns], ..Self::default() }
+    }
+
+    /// A cell more for the row that is being made. Impressions need not be whole.
+    pub(crate) fn push(&mut self, column: usize, clicks: f64, impressions: f64) {
+        debug_assert!((0.0..=impressions).contains(&clicks));
+        #[expect(clippy::cast_possible_truncation, reason = "there are 2080 columns at most")]
+        self.columns.push(column as u16);
+        self.skips.push(impressions - clicks);
+        self.open += clicks;
+        self.column_totals[column].add(clicks, impressions);
+    }
+
+    /// The row is complete.
+    pub(crate) fn end_row(&mut self) {
+        let clicks = std::mem::take(&mut self.open);
+        let start = self.starts[self.rows.len()] as usize;
+        let hash = hash(clicks, &self.columns[start..], &self.skips[start..]);
+        let same = self.index.find(spread(hash), |&(hash_of_row, row)| {
+            let cells = self.cells_of(row as usize);
+            hash_of_row == hash
+                && self.rows[row as usize] == clicks
+                && self.columns[cells.clone()] == self.columns[start..]
+                && self.skips[cells] == self.skips[start..]
+        });
+        let row = if let Some(&(_, row)) = same {
+            self.columns.truncate(start);
+            self.skips.truncate(start);
+            self.times[row as usize] += 1.0;
+            row
+        } else {
+            let row = self.complete(clicks, 1.0);
+            self.index.insert_unique(spread(hash), (hash, row), |&(hash, _)| spread(hash));
+            row
+        };
+        self.row_of.push(row);
+    }
+
+    /// The cells since the last row are a row.
+    fn complete(&mut self, clicks: f64, times: f64) -> u32 {
+        let number = u32::try_from(self.rows.len()).expect("fewer than 2^32 rows, 40 GB");
+        self.starts.push(u32::try_from(self.columns.len()).expect("fewer than 2^32 cells, 40 GB"));
+        self.rows.push(clicks);
+        self.times.push(times);
+        let row = self.rows.len() - 1;
+        if row == 0 || self.columns[self.cells_of(row - 1)] != self.columns[self.cells_of(row)] {
+            self.runs.push(number);
+        }
+        number
+    }
+
+    pub(super) fn cells_of(&self, row: usize) -> Range<usize> {
+        self.starts[row] as usize..self.starts[row + 1] as usize
+    }
+
+    /// Column and skips of the cells of a row.
+    #[inline]
+    pub(super) fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> {
+        let cells = self.cells_of(row);
+        let columns = self.columns[cells.clone()].iter().map(|&column| usize::from(column));
+        columns.zip(self.skips[cells].iter().copied())
+    }
+
+    /// The maximum of the likelihood.
+    pub(crate) fn maximise(mut self, method: Method, em: &EmOptions, trace: bool) -> RankOne {
+        self.index = HashTable::new();
+        if self.rows.len() >= MANY_ROWS {
+            self = self.by_columns();
+        }
+        let mut found = Problem { cells: &self }.maximise(method, em, trace);
+        let of_all = |numbers: &mut Vec<f64>| {
+            *numbers = self.row_of.iter().map(|&row| numbers[row as usize]).collect();
+        };
+        of_all(&mut found.rows);
+        if let Some([of_rows, _]) = &mut found.variances {
+            of_all(of_rows);
+        }
+        found
+    }
+
+    /// The same with all rows of the same columns side by side.
+    pub(super) fn by_columns(self) -> Self {
+        let ends = self.runs.iter().skip(1).map(|&run| run as usize).chain([self.rows.len()]);
+        let mut runs: Vec<Range<usize>> =
+            self.runs.iter().zip(ends).map(|(&run, end)| run as usize..end).collect();
+        runs.sort_by_key(|run| {
+            let columns = &self.columns[self.cells_of(run.start)];
+            (columns.len(), columns)
+        });
+        let mut sorted = Self::new(self.column_totals.len());
+        let mut places = vec![0; self.rows.len()];
+        for row in runs.into_iter().flatten() {
+            let cells = self.cells_of(row);
+            sorted.columns.extend_from_slice(&self.columns[cells.clone()]);
+            sorted.skips.extend_from_slice(&self.skips[cells]);
+            places[row] = sorted.complete(self.rows[row], self.times[row]);
+        }
+        sorted.row_of = self.row_of.iter().map(|&row| places[row as usize]).collect();
+        Self { column_totals: self.column_totals, ..sorted }
+    }
+}
+
+/// Of what makes rows equal.
+fn hash(clicks: f64, columns: &[u16], skips: &[f64]) -> u32 {
+    let cells = columns.iter().zip(skips);
+    let hash =
+        cells.fold(clicks.to_bits(), |hash, (&column, skips)| mix(hash ^ u64::from(column), skips.to_bits()));
+    (hash >> 32) as u32
+}
+
+/// To both ends of 64 bits, where a hash table looks.
+fn spread(hash: u32) -> u64 {
+    mix(hash.into(), 0)
+}

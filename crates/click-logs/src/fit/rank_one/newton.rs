@@ -1,0 +1,219 @@
+//! Newton's method in the logarithms of the parameters, and the observed information.
+
+use super::super::linear::Cholesky;
+use super::super::squarem::{Convergence, Em, Progress};
+use super::Problem;
+
+/// Newton's method takes a handful of steps; a likelihood that needs more is not one for it.
+const NEWTON_STEPS: usize = 60;
+/// EM steps before it, which lead from anywhere to where it is quick.
+pub(super) const FIRST_EM_STEPS: usize = 8;
+/// Newton's method stops when a step promises no more, in nats.
+const DECREMENT: f64 = 1e-12;
+/// Relative error of a sum over all counts.
+const ROUNDING: f64 = 1e-13;
+
+impl Problem<'_> {
+    /// Newton's method from here; nothing where it does not get there.
+    pub(super) fn newton(
+        &self,
+        start: &[f64],
+        pins: &[usize],
+        keep_trace: bool,
+    ) -> Option<(Vec<f64>, Convergence)> {
+        let mut at = start.to_vec();
+        let mut next = at.clone();
+        for _ in 0..FIRST_EM_STEPS {
+            self.step(&at, &mut next);
+            std::mem::swap(&mut at, &mut next);
+        }
+        let mut log_likelihood = self.log_likelihood(&at);
+        let mut trace = Vec::new();
+        let n_rows = self.n_rows();
+        for iterations in 1..=NEWTON_STEPS {
+            let information = self.information(&at, pins)?;
+            let (steps, decrement) = information.step(self, &at, pins)?;
+            let change = steps.iter().map(|step| step.abs()).fold(0.0, f64::max);
+            let progress = |log_likelihood, iterations| Progress { iterations, log_likelihood, change };
+            if keep_trace {
+                trace.push(progress(log_likelihood, FIRST_EM_STEPS + iterations - 1));
+            }
+            let last = decrement <= DECREMENT;
+            let mut length = 1.0;
+            loop {
+                for ((next, at), step) in next.iter_mut().zip(&at).zip(&steps) {
+                    *next = at * libm::exp(length * step);
+                }
+                let reached =
+                    if self.is_inside(&next) { self.log_likelihood(&next) } else { f64::NEG_INFINITY };
+                // Rounding leaves no more of a likelihood; steps go on to be told by the decrement.
+                if reached >= log_likelihood - ROUNDING * log_likelihood.abs() {
+                    log_likelihood = reached;
+                    break;
+                }
+                length /= 2.0;
+                if length < 1e-6 {
+                    return None;
+                }
+            }
+            std::mem::swap(&mut at, &mut next);
+            if last {
+                let (rows, columns) = at.split_at(n_rows);
+                let largest = |numbers: &[f64]| numbers.iter().copied().fold(0.0, f64::max);
+                // An item and a position that never met could have a product above 1: EM keeps to probabilities.
+                if largest(rows) * largest(columns) > 1.0 {
+                    return None;
+                }
+                let last = progress(log_likelihood, FIRST_EM_STEPS + iterations);
+                if keep_trace {
+                    trace.push(last);
+                }
+                return Some((at, Convergence { converged: true, last, trace }));
+            }
+        }
+        None
+    }
+
+    /// Whether all cells have probabilities.
+    fn is_inside(&self, at: &[f64]) -> bool {
+        let (rows, columns) = at.split_at(self.n_rows());
+        rows.iter().enumerate().all(|(row, a)| {
+            self.cells.row(row).all(|(column, skips)| {
+                let p = a * columns[column];
+                p < 1.0 || (p == 1.0 && skips == 0.0)
+            })
+        })
+    }
+
+    /// First and second derivatives, rows eliminated. Nothing where a row has no curvature.
+    pub(super) fn information(&self, at: &[f64], pins: &[usize]) -> Option<Information> {
+        let (rows, columns) = at.split_at(self.n_rows());
+        let n = columns.len();
+        let mut information = Information {
+            n,
+            rows: vec![(0.0, 0.0); rows.len()],
+            gradient: self.cells.column_totals.iter().map(|total| total.clicks).collect(),
+            matrix: vec![0.0; n * n],
+        };
+        let mut of_row: Vec<(usize, f64)> = Vec::with_capacity(n);
+        for (row, &a) in rows.iter().enumerate().filter(|(_, a)| **a > 0.0) {
+            of_row.clear();
+            let mut gradient = self.cells.rows[row];
+            let mut curvature = 0.0;
+            for (column, skips) in self.cells.row(row) {
+                let g = columns[column];
+                if g > 0.0 && skips > 0.0 {
+                    let slope = skips * a * g / (1.0 - a * g);
+                    let h = slope / (1.0 - a * g);
+                    gradient -= slope;
+                    information.gradient[column] -= self.cells.times[row] * slope;
+                    curvature += h;
+                    of_row.push((column, h));
+                }
+            }
+            if curvature.is_nan() || curvature <= 0.0 {
+                return None;
+            }
+            information.rows[row] = (gradient, curvature);
+            let times = self.cells.times[row];
+            for &(column, h) in &of_row {
+                let h = times * h;
+                information.matrix[column * n + column] += h;
+                let share = h / curvature;
+                information.gradient[column] -= share * gradient;
+                for &(left, of_left) in of_row.iter().filter(|other| other.0 <= column) {
+                    information.matrix[column * n + left] -= share * of_left;
+                }
+            }
+        }
+        // What does not move: columns that set the scale, columns without clicks.
+        for column in 0..n {
+            if pins[column] == column || columns[column] == 0.0 {
+                information.gradient[column] = 0.0;
+                for other in 0..n {
+                    information.matrix[column * n + other] = 0.0;
+                    information.matrix[other * n + column] = 0.0;
+                }
+                information.matrix[column * n + column] = 1.0;
+            }
+        }
+        Some(information)
+    }
+}
+
+/// Derivatives of the log-likelihood by the logarithms of the parameters.
+pub(super) struct Information {
+    n: usize,
+    /// Gradient and curvature of rows; 0 and 0 for a row without clicks, which stays at 0.
+    rows: Vec<(f64, f64)>,
+    /// For columns, rows eliminated.
+    gradient: Vec<f64>,
+    /// For columns, rows eliminated; the lower triangle.
+    matrix: Vec<f64>,
+}
+
+impl Information {
+    /// The step in the logarithms, and its decrement: about twice the gain that it promises.
+    pub(super) fn step(self, problem: &Problem<'_>, at: &[f64], pins: &[usize]) -> Option<(Vec<f64>, f64)> {
+        let (rows, columns) = at.split_at(self.rows.len());
+        let mut of_columns = self.gradient.clone();
+        Cholesky::new(self.n, self.matrix)?.solve(&mut of_columns);
+        let mut decrement: f64 =
+            self.gradient.iter().zip(&of_columns).map(|(gradient, step)| gradient * step).sum();
+        let mut steps = Vec::with_capacity(at.len());
+        for (row, (&a, &(gradient, curvature))) in rows.iter().zip(&self.rows).enumerate() {
+            let mut moved = 0.0;
+            for (column, skips) in problem.cells.row(row) {
+                let g = columns[column];
+                if pins[column] != column {
+                    moved += skips * a * g / ((1.0 - a * g) * (1.0 - a * g)) * of_columns[column];
+                }
+            }
+            if curvature > 0.0 {
+                decrement += problem.cells.times[row] * gradient * gradient / curvature;
+                steps.push((gradient - moved) / curvature);
+            } else {
+                steps.push(0.0);
+            }
+        }
+        steps.extend(of_columns);
+        decrement.is_finite().then_some((steps, decrement))
+    }
+
+    /// Variances of the logarithms, rows then columns.
+    pub(super) fn variances(
+        self,
+        problem: &Problem<'_>,
+        at: &[f64],
+        pins: &[usize],
+    ) -> Option<[Vec<f64>; 2]> {
+        let (rows, columns) = at.split_at(self.rows.len());
+        let factor = Cholesky::new(self.n, self.matrix)?;
+        let mut of_columns = factor.inverse_diagonal();
+        for (column, variance) in of_columns.iter_mut().enumerate() {
+            if pins[column] == column {
+                *variance = 0.0;
+            }
+            if columns[column] == 0.0 {
+                *variance = f64::INFINITY;
+            }
+        }
+        let mut of_rows = Vec::with_capacity(rows.len());
+        let mut moved = vec![0.0; self.n];
+        for (row, (&a, &(_, curvature))) in rows.iter().zip(&self.rows).enumerate() {
+            if curvature <= 0.0 {
+                of_rows.push(f64::INFINITY);
+                continue;
+            }
+            moved.fill(0.0);
+            for (column, skips) in problem.cells.row(row) {
+                let g = columns[column];
+                if pins[column] != column && g > 0.0 {
+                    moved[column] += skips * a * g / ((1.0 - a * g) * (1.0 - a * g)) / curvature;
+                }
+            }
+            of_rows.push(1.0 / curvature + factor.form(&mut moved));
+        }
+        Some([of_rows, of_columns])
+    }
+}

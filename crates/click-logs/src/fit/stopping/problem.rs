@@ -1,0 +1,86 @@
+//! The likelihood of the sessions: what is known for sure, and the tails below last clicks. Its EM steps.
+
+use super::super::estimate::binomial_log_likelihood;
+use super::super::squarem::Em;
+use confidence::math::ln;
+use std::ops::Range;
+
+/// What follows the last click of some sessions with the same list.
+#[derive(Debug, Clone)]
+pub(super) struct Tail {
+    pub(super) leave: usize,
+    pub(super) rows: Range<usize>,
+    pub(super) sessions: f64,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Problem {
+    /// One a row, which is an item of a query; with pseudo-counts.
+    pub(super) clicks: Vec<f64>,
+    pub(super) skips: Vec<f64>,
+    /// One for what leaving depends on.
+    pub(super) left: Vec<f64>,
+    pub(super) stayed: Vec<f64>,
+    pub(super) tails: Vec<Tail>,
+    pub(super) tail_rows: Vec<usize>,
+    /// Rows and tails of every query.
+    pub(super) queries: Vec<[Range<usize>; 2]>,
+}
+
+impl Problem {
+    pub(super) fn split<'a>(&self, at: &'a [f64]) -> (&'a [f64], &'a [f64]) {
+        at.split_at(self.clicks.len())
+    }
+
+    /// The probability that a user who stays passes the tail without a click.
+    pub(super) fn in_vain(&self, tail: &Tail, attraction: &[f64]) -> f64 {
+        self.tail_rows[tail.rows.clone()].iter().map(|&row| 1.0 - attraction[row]).product()
+    }
+}
+
+impl Em for Problem {
+    fn step(&self, from: &[f64], to: &mut [f64]) {
+        let (attraction, leave) = self.split(from);
+        let (next_attraction, next_leave) = to.split_at_mut(attraction.len());
+        // First what is expected of the hidden part: examined impressions in tails, sessions left.
+        next_attraction.fill(0.0);
+        next_leave.fill(0.0);
+        let mut all = vec![0.0; leave.len()];
+        for tail in &self.tails {
+            let v = leave[tail.leave];
+            let gone = v / (v + (1.0 - v) * self.in_vain(tail, attraction)).max(f64::MIN_POSITIVE);
+            next_leave[tail.leave] += tail.sessions * gone;
+            all[tail.leave] += tail.sessions;
+            for &row in &self.tail_rows[tail.rows.clone()] {
+                next_attraction[row] += tail.sessions * (1.0 - gone);
+            }
+        }
+        for (((next, &old), clicks), skips) in
+            next_attraction.iter_mut().zip(attraction).zip(&self.clicks).zip(&self.skips)
+        {
+            let shown = clicks + skips + *next;
+            *next = if shown > 0.0 { clicks / shown } else { old };
+        }
+        for ((((next, &old), left), stayed), all) in
+            next_leave.iter_mut().zip(leave).zip(&self.left).zip(&self.stayed).zip(&all)
+        {
+            let clicks = left + stayed + all;
+            *next = if clicks > 0.0 { (left + *next) / clicks } else { old };
+        }
+    }
+
+    fn log_likelihood(&self, at: &[f64]) -> f64 {
+        let (attraction, leave) = self.split(at);
+        let certain = |successes: &[f64], failures: &[f64], parameters: &[f64]| -> f64 {
+            let counts = successes.iter().zip(failures).zip(parameters);
+            counts.map(|((&s, &f), &p)| binomial_log_likelihood(s, f, p)).sum()
+        };
+        let hidden = |tail: &Tail| {
+            let v = leave[tail.leave];
+            tail.sessions * ln(v + (1.0 - v) * self.in_vain(tail, attraction))
+        };
+        certain(&self.clicks, &self.skips, attraction)
+            + certain(&self.left, &self.stayed, leave)
+            + self.tails.iter().map(hidden).sum::<f64>()
+    }
+}

@@ -1,0 +1,213 @@
+//! Saving and restoring a chosen policy.
+
+use super::super::PolicySpec;
+use super::{Catalogued, Chosen, Knowledge};
+use crate::sizes::Sizes;
+use serde::de::{self, DeserializeSeed, SeqAccess, Visitor};
+use serde::ser::SerializeTuple as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+use std::fmt::{self, Display, Formatter};
+use std::marker::PhantomData;
+
+/// Version of the format.
+const FORMAT: u32 = 1;
+
+impl<I: Catalogued> Chosen<I> {
+    /// Restores `saved` if it is a state of this policy: the same name, parameters and knowledge of the users.
+    ///
+    /// # Errors
+    ///
+    /// The data are no saved policy, or the state of another one.
+    pub fn restore<'de, D: Deserializer<'de>>(&self, saved: D) -> Result<Self, D::Error> {
+        let name = self.spec.name();
+        let restored = Self::deserialize(saved)
+            .map_err(|error| de::Error::custom(format!("`{name}` cannot be restored: {error}")))?;
+        if restored.spec != self.spec {
+            let (found, expected) = (restored.spec, self.spec);
+            return Err(de::Error::custom(format!("the saved policy is `{found}`, expected `{expected}`")));
+        }
+        if let Some((key, found, expected)) = restored.knowledge.first_difference(&self.knowledge) {
+            return Err(de::Error::custom(format!(
+                "the saved policy `{}` was told {key} = {found}, expected {expected}",
+                self.spec
+            )));
+        }
+        Ok(restored)
+    }
+}
+
+/// The saved policy in human-readable formats.
+#[derive(Serialize)]
+struct Readable<'a, P> {
+    format: u32,
+    policy: &'static str,
+    parameters: Map<String, Value>,
+    told: &'a Knowledge,
+    state: &'a P,
+}
+
+impl<I: Catalogued> Serialize for Chosen<I> {
+    /// Writes a map in human-readable formats, and a tuple (format, policy as text, knowledge, state) in binary ones.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { spec, knowledge, policy } = self;
+        if serializer.is_human_readable() {
+            let (name, parameters) = (spec.name(), spec.parameters());
+            return Readable { format: FORMAT, policy: name, parameters, told: knowledge, state: policy }
+                .serialize(serializer);
+        }
+        let mut tuple = serializer.serialize_tuple(4)?;
+        tuple.serialize_element(&FORMAT)?;
+        tuple.serialize_element(&spec.to_string())?;
+        tuple.serialize_element(knowledge)?;
+        tuple.serialize_element(policy)?;
+        tuple.end()
+    }
+}
+
+impl<'de, I: Catalogued> Deserialize<'de> for Chosen<I> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            return Self::from_map(Map::deserialize(deserializer)?).map_err(de::Error::custom);
+        }
+        deserializer.deserialize_tuple(4, Compact(PhantomData))
+    }
+}
+
+impl<I: Catalogued> Chosen<I> {
+    fn from_map(mut saved: Map<String, Value>) -> Result<Self, String> {
+        let mut take =
+            |key: &str| saved.remove(key).ok_or_else(|| format!("a saved policy has `{key}`: none found"));
+        check_format(&take("format")?)?;
+        let (name, parameters) = (take("policy")?, take("parameters")?);
+        let name = name.as_str().ok_or_else(|| format!("`policy` is {name}, expected a name"))?;
+        let parameters = match parameters {
+            Value::Object(parameters) => parameters,
+            other => return Err(format!("`parameters` of `{name}` is {other}, expected a map")),
+        };
+        let spec = PolicySpec::from_parameters(name, parameters).map_err(|error| error.to_string())?;
+        let knowledge =
+            Knowledge::deserialize(take("told")?).map_err(|error| format!("`told` of `{name}`: {error}"))?;
+        let state = take("state")?;
+        if let Some(key) = saved.keys().next() {
+            return Err(format!("a saved policy has no `{key}`"));
+        }
+        let policy =
+            restored::<I, _>(&spec, state)?.map_err(|error| format!("`state` of `{name}`: {error}"))?;
+        Self::assemble(spec, knowledge, policy)
+    }
+
+    /// Refuses a state if its sizes or settings are not those of the named policy.
+    fn assemble(spec: PolicySpec, knowledge: Knowledge, policy: I::Chosen) -> Result<Self, String> {
+        let (name, sizes) = (spec.name(), policy.sizes());
+        // Checked first: building a fresh policy of the saved sizes may take much memory.
+        if sizes != knowledge.sizes {
+            return Err(format!(
+                "the saved policy `{name}` was told the sizes {:?}, but has {sizes:?}",
+                knowledge.sizes
+            ));
+        }
+        let fresh = Self::fresh(&spec, &knowledge).map_err(|error| error.to_string())?;
+        let [expected, found] = [&fresh, &policy].map(|policy| {
+            let mut settings = Vec::new();
+            collect_settings(&serde_json::to_value(policy).unwrap_or_default(), &mut settings);
+            settings
+        });
+        if let Some(((key, expected), (_, found))) =
+            expected.iter().zip(&found).find(|(one, other)| one != other)
+        {
+            return Err(format!(
+                "the state of the saved policy `{name}` has {key} = {found}, expected {expected}"
+            ));
+        }
+        Ok(Self { spec, knowledge, policy })
+    }
+}
+
+/// The keys of settings in saved states: parameters and knowledge, which do not change while a policy plays.
+const SETTINGS: [&str; 22] = [
+    "alpha",
+    "batch_size",
+    "bounds",
+    "clipped",
+    "delta",
+    "epsilon",
+    "examination",
+    "gamma",
+    "head_start",
+    "horizon",
+    "lead_every",
+    "n_best",
+    "n_positions",
+    "places",
+    "position",
+    "radius",
+    "rate",
+    "scale",
+    "settings",
+    "shape",
+    "unseen",
+    "zeta",
+];
+
+/// Collects the settings in a saved state, in its order.
+fn collect_settings(state: &Value, settings: &mut Vec<(String, Value)>) {
+    for (key, value) in state.as_object().into_iter().flatten() {
+        if SETTINGS.contains(&key.as_str()) {
+            settings.push((key.clone(), value.clone()));
+        } else {
+            collect_settings(value, settings);
+        }
+    }
+}
+
+fn check_format(format: &impl Display) -> Result<(), String> {
+    let format = format.to_string();
+    if format == FORMAT.to_string() {
+        return Ok(());
+    }
+    Err(format!("a saved policy of format {format}: expected {FORMAT}"))
+}
+
+/// Reads the state of a policy, if the policy plays the protocol.
+fn restored<'de, I: Catalogued, D: Deserializer<'de>>(
+    spec: &PolicySpec,
+    state: D,
+) -> Result<Result<I::Chosen, D::Error>, String> {
+    let (name, users) = (spec.name(), I::PROTOCOL);
+    let none = || format!("the saved policy `{name}` cannot read the answers of {users} users");
+    I::restored(spec, state).ok_or_else(none)
+}
+
+/// Reads the tuple of binary formats.
+struct Compact<I>(PhantomData<fn() -> I>);
+
+/// Reads the state, given the policy that was read before.
+struct State<'a, I>(&'a PolicySpec, PhantomData<fn() -> I>);
+
+impl<'de, I: Catalogued> Visitor<'de> for Compact<I> {
+    type Value = Chosen<I>;
+
+    fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "a saved policy: format, policy, what it was told, state")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut saved: A) -> Result<Chosen<I>, A::Error> {
+        let short = || de::Error::custom("a saved policy that ends too early");
+        let format: u32 = saved.next_element()?.ok_or_else(short)?;
+        check_format(&format).map_err(de::Error::custom)?;
+        let spec: String = saved.next_element()?.ok_or_else(short)?;
+        let spec: PolicySpec = spec.parse().map_err(de::Error::custom)?;
+        let knowledge: Knowledge = saved.next_element()?.ok_or_else(short)?;
+        let policy = saved.next_element_seed(State::<I>(&spec, PhantomData))?.ok_or_else(short)?;
+        Chosen::assemble(spec, knowledge, policy).map_err(de::Error::custom)
+    }
+}
+
+impl<'de, I: Catalogued> DeserializeSeed<'de> for State<'_, I> {
+    type Value = I::Chosen;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<I::Chosen, D::Error> {
+        restored::<I, D>(self.0, deserializer).map_err(de::Error::custom)?
+    }
+}

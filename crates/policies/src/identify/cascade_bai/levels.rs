@@ -1,0 +1,174 @@
+//! Levels between the bounds: as long as every undecided item respects them, no item can be accepted or rejected.
+
+use super::classify::{Candidate, Rival};
+use super::show_order::ShowOrder;
+use super::{CascadeBai, Item, Settings, Standing};
+use crate::exact::float;
+use click_models::ItemId;
+
+/// As long as every undecided item respects these levels, no item is accepted or rejected.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Levels {
+    /// No lower bound is above.
+    above_lower: f64,
+    /// No upper bound is below.
+    below_upper: f64,
+    /// No mean of the k + 1 items of largest mean is below.
+    floor: f64,
+    /// No mean of the items from the k-th on is above.
+    ceiling: f64,
+    /// No item has more observations.
+    n: u64,
+    /// Whether an item may violate the levels.
+    pub(super) are_broken: bool,
+}
+
+impl Levels {
+    pub(super) const NONE: Self = Self {
+        above_lower: f64::NEG_INFINITY,
+        below_upper: f64::INFINITY,
+        floor: f64::NEG_INFINITY,
+        ceiling: f64::INFINITY,
+        n: u64::MAX,
+        are_broken: true,
+    };
+
+    /// The counts up to which an item respects the levels for any clicks; `None` if it violates them now.
+    ///
+    /// After `s` more observations, `c` of them clicked, a mean `m` has fallen by at most `m s / n` and risen by at most `(1 - m) c / n`.
+    /// The radius `C` has shrunk by at most `C s / (2 n)`, since its square times `n` grows.
+    fn quiet(&self, item: Item, standing: Standing, radius: f64) -> Option<(u64, u64)> {
+        let (n, mean) = (float(item.n), item.mean());
+        let below_upper_level = self.above_lower - (mean - radius);
+        let above_lower_level = mean + radius - self.below_upper;
+        let above_floor = if standing.is_high { mean - self.floor } else { f64::INFINITY };
+        let below_ceiling = if standing.is_low { self.ceiling - mean } else { f64::INFINITY };
+        let respects = |room: f64| room >= 0.0;
+        let is_quiet = [below_upper_level, above_lower_level, above_floor, below_ceiling].map(respects);
+        if item.n > self.n || is_quiet != [true; 4] {
+            return None;
+        }
+        if item.n == 0 {
+            return Some((0, 0));
+        }
+        // Half of the distance to the upper level is for the mean, half for the radius. If nothing can move, 0 / 0 is no bound.
+        let observations = (above_floor / mean)
+            .min(above_lower_level / (mean + radius / 2.0))
+            .min(below_upper_level / radius);
+        let clicks = below_ceiling.min(below_upper_level / 2.0) / (1.0 - mean);
+        let quiet_n = item.n.saturating_add(whole(n * observations)).min(self.n);
+        Some((quiet_n, item.s.saturating_add(whole(n * clicks))))
+    }
+}
+
+/// The whole part of a number that is not negative. Large numbers saturate; NaN gives 0.
+fn whole(number: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating")]
+    let whole = number as u64;
+    whole
+}
+
+impl CascadeBai {
+    /// Sets the first levels: no decision is possible until an item has enough observations that two intervals fit side by side between
+    /// 0 and 1.
+    pub(super) fn begin_quietly(&mut self) {
+        let needed = 1.0 + self.settings.epsilon.get() + self.slack();
+        let overlap = |n: u64| 2.0 * self.radii.radius(n) >= needed;
+        // The radius falls as n grows.
+        let (mut quiet, mut loud) = (0, 1);
+        while loud < 1 << 60 && overlap(loud) {
+            quiet = loud;
+            loud *= 2;
+        }
+        while loud - quiet > 1 {
+            let middle = quiet.midpoint(loud);
+            if overlap(middle) { quiet = middle } else { loud = middle }
+        }
+        self.levels = Levels { n: quiet, ..Levels::NONE };
+        for item in &mut self.items {
+            (item.quiet_n, item.quiet_s) = (quiet, u64::MAX);
+        }
+        let most = self.queue.items().iter().map(|item| self.items[item.index()].n).max();
+        self.most_observed = most.unwrap_or(0);
+        self.levels.are_broken = self.most_observed > quiet;
+    }
+
+    /// Recomputes the counts up to which an item respects the levels; `false` if it may violate them now.
+    #[cold]
+    pub(super) fn watch(&mut self, id: ItemId) -> bool {
+        let (item, standing) = (self.items[id.index()], self.standings[id.index()]);
+        let quiet = self.levels.quiet(item, standing, self.radii.radius(item.n));
+        if let Some((n, s)) = quiet {
+            let item = &mut self.items[id.index()];
+            (item.quiet_n, item.quiet_s) = (n, s);
+        }
+        quiet.is_some()
+    }
+
+    /// Checks whether the bounds to beat still respect the levels; for orders that keep the items sorted by mean. `BatchRacing` always
+    /// classifies, since it would have to search for the bounds.
+    pub(super) fn compare_rivals(&mut self) {
+        if self.settings.rival == Rival::OfBound {
+            self.levels.are_broken = true;
+            return;
+        }
+        let rank = self.settings.n_best - self.accepted.len();
+        let Settings { epsilon, .. } = self.settings;
+        let (first_out, last_in) = (self.by_mean.item(rank), self.by_mean.item(rank - 1));
+        let upper = self.mean(first_out) + self.radii.remembered(self.items[first_out.index()].n);
+        let lower = self.mean(last_in) - self.radii.remembered(self.items[last_in.index()].n);
+        let is_above = upper - epsilon.get() >= self.levels.above_lower + self.slack();
+        let is_below = lower - epsilon.get() <= self.levels.below_upper - self.slack();
+        self.levels.are_broken |= !(is_above && is_below);
+    }
+
+    /// Sets levels half-way between the bounds that would have to cross, and computes for every item up to which counts it respects them.
+    pub(super) fn set_levels(&mut self, (upper_to_beat, lower_to_beat): (f64, f64)) {
+        let n_open = self.settings.n_best - self.accepted.len();
+        let epsilon = self.settings.epsilon.get() - self.slack();
+        let max_lower = self.candidates.iter().map(Candidate::lower).fold(f64::NEG_INFINITY, f64::max);
+        let min_upper = self.candidates.iter().map(Candidate::upper).fold(f64::INFINITY, f64::min);
+        self.levels = if self.settings.order == ShowOrder::LeastObserved {
+            // The item at rank k + 1 later has a mean not below those of the k + 1 items that are ahead now, and a radius not below that
+            // of the most observed item.
+            let radius = self.radii.radius(self.most_observed);
+            let (first_out, last_in) = (self.candidates[n_open].mean, self.candidates[n_open - 1].mean);
+            let room_above = first_out + radius - epsilon - max_lower;
+            let room_below = min_upper - (last_in - radius - epsilon);
+            // In s observations a radius shrinks by at most the share s / (2 n).
+            let n = float(self.most_observed) * room_above.min(room_below) / (2.0 * radius);
+            Levels {
+                above_lower: max_lower + room_above / 2.0,
+                below_upper: min_upper - room_below / 2.0,
+                floor: first_out - room_above / 4.0,
+                ceiling: last_in + room_below / 4.0,
+                n: self.most_observed.saturating_add(whole(n)),
+                are_broken: !(room_above > 0.0 && room_below > 0.0),
+            }
+        } else {
+            let room_above = (upper_to_beat - epsilon - max_lower).min(1.0);
+            let room_below = (min_upper - (lower_to_beat - epsilon)).min(1.0);
+            Levels {
+                above_lower: max_lower + room_above / 2.0,
+                below_upper: min_upper - room_below / 2.0,
+                are_broken: !(room_above > 0.0 && room_below > 0.0),
+                ..Levels::NONE
+            }
+        };
+        for (place, candidate) in self.candidates.iter().enumerate() {
+            let standing =
+                Standing { is_in_question: true, is_high: place <= n_open, is_low: place + 1 >= n_open };
+            self.standings[candidate.item.index()] = standing;
+            let item = &mut self.items[candidate.item.index()];
+            match self.levels.quiet(*item, standing, candidate.radius) {
+                Some((n, s)) => (item.quiet_n, item.quiet_s) = (n, s),
+                None => self.levels.are_broken = true,
+            }
+        }
+    }
+
+    /// An upper bound, with a large margin, of the rounding in a comparison of sums of means and radii.
+    fn slack(&self) -> f64 {
+        1e-12 * (1.0 + self.settings.radius_scale.get() + self.settings.epsilon.get())
+    }
+}

@@ -1,0 +1,137 @@
+//! The saved state of a policy.
+
+use super::classify::Rival;
+use super::levels::Levels;
+use super::queue::Queue;
+use super::radii::Radii;
+use super::show_order::ShowOrder;
+use super::sorted::Sorted;
+use super::{CascadeBai, Item, Settings, Standing};
+use crate::Error;
+use crate::error::check_counts;
+use click_models::{ItemId, ListShape};
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Saved {
+    pub(super) settings: Settings,
+    pub(super) has_begun: bool,
+    pub(super) rank: Vec<u32>,
+    pub(super) observations: Vec<u64>,
+    pub(super) clicks: Vec<u64>,
+    pub(super) in_question: Vec<ItemId>,
+    /// Open displays of every item; empty if there are none.
+    #[serde(default)]
+    pub(super) open: Vec<u64>,
+    pub(super) accepted: Vec<ItemId>,
+    pub(super) rejected: Vec<ItemId>,
+}
+
+impl CascadeBai {
+    pub(super) fn assemble(saved: Saved) -> Self {
+        let Saved { settings, has_begun, rank, observations, clicks, .. } = saved;
+        let Saved { mut in_question, mut open, accepted, rejected, .. } = saved;
+        let n_items = rank.len();
+        let is_any_open = !open.is_empty();
+        open.resize(n_items, 0);
+        in_question.sort_by_key(|item| observations[item.index()] + open[item.index()]);
+        let fresh = |(&n, &s)| Item { n, s, quiet_n: 0, quiet_s: 0 };
+        let with_room = |mut items: Vec<ItemId>| {
+            items.reserve_exact(n_items - items.len());
+            items
+        };
+        let mut policy = Self {
+            settings,
+            radii: Radii::new(settings.delta, n_items, settings.radius_scale),
+            has_begun,
+            rank,
+            items: observations.iter().zip(&clicks).map(fresh).collect(),
+            standings: vec![Standing::default(); n_items],
+            queue: Queue::new(in_question, &open, settings.n_shown),
+            most_observed: 0,
+            accepted: with_room(accepted),
+            rejected: with_room(rejected),
+            by_mean: Sorted::new(n_items),
+            levels: Levels::NONE,
+            candidates: Vec::with_capacity(n_items),
+            list: Vec::with_capacity(settings.n_shown),
+            unobserved: Vec::with_capacity(ListShape::MAX_POSITIONS),
+        };
+        for item in policy.queue.items() {
+            policy.standings[item.index()].is_in_question = true;
+        }
+        if is_any_open || settings.order != ShowOrder::LeastObserved {
+            policy.link();
+        }
+        policy.sort();
+        policy.begin_quietly();
+        policy
+    }
+
+    pub(super) fn saved(&self) -> Saved {
+        let (in_question, open) = self.queue.saved(|item| self.observations(item));
+        Saved {
+            settings: self.settings,
+            has_begun: self.has_begun,
+            rank: self.rank.clone(),
+            observations: self.items.iter().map(|item| item.n).collect(),
+            clicks: self.items.iter().map(|item| item.s).collect(),
+            in_question,
+            open,
+            accepted: self.accepted.clone(),
+            rejected: self.rejected.clone(),
+        }
+    }
+}
+
+impl From<CascadeBai> for Saved {
+    fn from(policy: CascadeBai) -> Self {
+        policy.saved()
+    }
+}
+
+impl Clone for CascadeBai {
+    /// Saves and restores: a derived clone would leave no spare capacity in the lists that grow, and `update` must not allocate.
+    fn clone(&self) -> Self {
+        Self::assemble(self.saved())
+    }
+}
+
+impl TryFrom<Saved> for CascadeBai {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self, Error> {
+        let Settings { n_best, n_shown, rival, .. } = saved.settings;
+        let n_items = saved.rank.len();
+        ListShape::new(n_items, n_best)?;
+        let fits = match rival {
+            Rival::OfMean => n_shown == n_best,
+            Rival::OfBound => [1, n_best].contains(&n_shown),
+        };
+        let has_open = !saved.open.is_empty();
+        if saved.observations.len() != n_items || has_open && saved.open.len() != n_items || !fits {
+            return Err(Error::SavedSizes);
+        }
+        check_counts(0, &saved.observations, &saved.clicks)?;
+        if has_open {
+            check_counts(0, &saved.open, &vec![0; n_items])?;
+        }
+        let sets = saved.in_question.iter().chain(&saved.accepted).chain(&saved.rejected);
+        if saved.rejected.len() > n_items - n_best || !is_permutation(sets.map(|item| item.index()), n_items)
+        {
+            return Err(Error::SavedItems);
+        }
+        if !is_permutation(saved.rank.iter().map(|&rank| rank as usize), n_items) {
+            return Err(Error::SavedItems);
+        }
+        Ok(Self::assemble(saved))
+    }
+}
+
+/// Whether the numbers are a permutation of those below `n`.
+fn is_permutation(mut numbers: impl Iterator<Item = usize>, n: usize) -> bool {
+    let mut is_there = vec![false; n];
+    numbers.all(|number| number < n && !std::mem::replace(&mut is_there[number], true))
+        && is_there.iter().all(|&is_there| is_there)
+}

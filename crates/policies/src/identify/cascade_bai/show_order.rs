@@ -1,0 +1,75 @@
+//! The order of the items on a list.
+
+use super::super::candidates::fill;
+use super::CascadeBai;
+use super::sorted::Key;
+use click_models::ItemId;
+use serde::{Deserialize, Serialize};
+
+/// The order of the items on a list; it does not affect which items are shown.
+///
+/// All orders but the first are from section 6.1 of the paper. They have no guarantee for the number of steps: an item at the end of the
+/// list may never be observed. An ascending order is the reverse of the descending one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShowOrder {
+    /// The least observed first: Algorithm 1.
+    #[default]
+    LeastObserved,
+    /// The smallest empirical mean first; it is 0 without an observation.
+    MeanAsc,
+    /// The largest empirical mean first.
+    MeanDesc,
+    /// The smallest upper bound first.
+    UpperAsc,
+    /// The largest upper bound first.
+    UpperDesc,
+    /// The smallest lower bound first.
+    LowerAsc,
+    /// The largest lower bound first.
+    LowerDesc,
+}
+
+impl CascadeBai {
+    /// Sorts the undecided items by mean, if the order needs it.
+    pub(super) fn sort(&mut self) {
+        if self.settings.order == ShowOrder::LeastObserved {
+            return;
+        }
+        self.by_mean.clear();
+        for place in 0..self.queue.len() {
+            let key = self.key_by_mean(self.queue.items()[place]);
+            self.by_mean.insert(key);
+        }
+    }
+
+    pub(super) fn key_by_mean(&self, item: ItemId) -> Key {
+        Key { score: self.mean(item), rank: self.rank[item.index()], item }
+    }
+
+    /// The sort key of an item on a list, largest first.
+    fn key(&mut self, item: ItemId) -> Key {
+        use ShowOrder::{LeastObserved, LowerAsc, LowerDesc, MeanAsc, MeanDesc, UpperAsc, UpperDesc};
+        let by_mean = self.key_by_mean(item);
+        let mean = by_mean.score;
+        let score = match self.settings.order {
+            LeastObserved | MeanAsc | MeanDesc => mean,
+            UpperAsc | UpperDesc => mean + self.radii.remembered(self.items[item.index()].n),
+            LowerAsc | LowerDesc => mean - self.radii.remembered(self.items[item.index()].n),
+        };
+        match self.settings.order {
+            LeastObserved | MeanDesc | UpperDesc | LowerDesc => Key { score, ..by_mean },
+            MeanAsc | UpperAsc | LowerAsc => Key { score: -score, rank: !by_mean.rank, item },
+        }
+    }
+
+    pub(super) fn put_in_order(&mut self, shown: &mut [ItemId]) {
+        self.list.clear();
+        for &item in &*shown {
+            let key = self.key(item);
+            self.list.push(key);
+        }
+        self.list.sort_unstable_by(Key::largest_first);
+        fill(shown, self.list.iter().map(|key| key.item));
+    }
+}
