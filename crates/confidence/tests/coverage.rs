@@ -1,7 +1,7 @@
 //! Every bound misses as rarely as it promises, and this test would notice if one did not.
 //!
 //! Bounds for a fixed number of observations are judged exactly, by summing binomial probabilities. Bounds
-//! for all numbers of observations at once are judged on whole trajectories of 10^5 observations: the number
+//! for all numbers of observations at once are judged on whole trajectories of 20,000 observations: the number
 //! of trajectories with a miss *anywhere* is compared with the promise by an exact binomial test. A bound
 //! that keeps its promise fails such a test with probability at most 10^-6. The power is stated, and checked,
 //! in [`PROMISE`]'s test; two deliberately too narrow bounds must be caught.
@@ -24,7 +24,7 @@ use confidence::{
 use quickcheck::{Gen, QuickCheck};
 
 /// Observations in a trajectory.
-const LENGTH: u64 = 100_000;
+const LENGTH: u64 = 20_000;
 /// Trajectories for each check.
 const RUNS: u64 = 120;
 /// Chance that a bound which keeps its promise fails one check.
