@@ -121,11 +121,11 @@ fn each_is_divided_by_the_one_at_its_place() {
 
 /// At a limit itself a claim is granted, and refused, with at most the level's probability.
 ///
-/// As for sameness: 4,000 claims at level 0.05, at most 266 with probability 1 - 1e-6; the means alone grant about half.
+/// As for sameness: 1,000 claims at level 0.05, at most 86 with probability 1 - 1e-6; the means alone grant about half.
 #[test]
 fn a_ratio_at_its_limit_is_rarely_granted() {
-    const CLAIMS: usize = 4000;
-    const AT_MOST: usize = 266;
+    const CLAIMS: usize = 1000;
+    const AT_MOST: usize = 86;
     let mut normal = normals();
     for (limits, truth) in
         [(Limits::Between(1.8, 2.2), 2.2), (Limits::Between(1.8, 2.2), 1.8), (Limits::AtMost(1.05), 1.05)]
@@ -142,6 +142,6 @@ fn a_ratio_at_its_limit_is_rarely_granted() {
             by_mean += usize::from(finding.comparisons[0].difference < 0.0);
         }
         assert!(granted <= AT_MOST && refused <= AT_MOST, "{granted} {refused}");
-        assert!(granted > 100 && by_mean > 1500, "{granted} {by_mean}");
+        assert!(granted > 20 && by_mean > 375, "{granted} {by_mean}");
     }
 }
