@@ -244,10 +244,14 @@ fn saved_and_checked_again() {
 // --- Generators ---------------------------------------------------------------------------------------------------------
 
 #[test]
-fn generators() {
+fn a_needle_has_one_better_row_and_column() {
     let shape = TableShape::new(3, 2).unwrap();
     let needle = RankOneModel::needle(shape, (0.25, 0.5), (0.125, 0.25)).unwrap();
     assert_eq!(needle, RankOneModel::from_values(&[0.75, 0.25, 0.25], &[0.375, 0.125]).unwrap());
+}
+
+#[test]
+fn probabilities_of_random_tables_are_uniform_on_average() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let random = RankOneModel::random(TableShape::new(200, 300).unwrap(), &mut rng);
     let side = |side: &[confidence::Probability]| {
@@ -255,6 +259,10 @@ fn generators() {
     };
     // Means of 200 and of 300 uniforms: standard deviations .0204 and .0167, and 6 of them.
     assert!((side(random.rows()) - 0.5).abs() < 0.123 && (side(random.columns()) - 0.5).abs() < 0.1);
+}
+
+#[test]
+fn items_are_rows_and_positions_columns_of_position_based_users() {
     let users = PositionBased::from_values(&[0.3, 0.2, 0.1], &[0.9, 0.5]).unwrap();
     let cells = RankOneModel::try_from(&users).unwrap();
     assert_eq!(cells, RankOneModel::from_values(&[0.3, 0.2, 0.1], &[0.9, 0.5]).unwrap());
