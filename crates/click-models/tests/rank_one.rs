@@ -245,10 +245,14 @@ fn saved_models_are_validated_when_loaded() {
 // --- Generators ---------------------------------------------------------------------------------------------------------
 
 #[test]
-fn needle_and_random_instances_have_their_distributions() {
+fn a_needle_has_one_better_row_and_column() {
     let shape = TableShape::new(3, 2).unwrap();
     let needle = RankOneModel::needle(shape, (0.25, 0.5), (0.125, 0.25)).unwrap();
     assert_eq!(needle, RankOneModel::from_values(&[0.75, 0.25, 0.25], &[0.375, 0.125]).unwrap());
+}
+
+#[test]
+fn probabilities_of_random_tables_are_uniform_on_average() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let random = RankOneModel::random(TableShape::new(200, 300).unwrap(), &mut rng);
     let side = |side: &[confidence::Probability]| {
@@ -256,6 +260,10 @@ fn needle_and_random_instances_have_their_distributions() {
     };
     // Means of 200 and of 300 uniforms: standard deviations .0204 and .0167, and 6 of them.
     assert!((side(random.rows()) - 0.5).abs() < 0.123 && (side(random.columns()) - 0.5).abs() < 0.1);
+}
+
+#[test]
+fn items_are_rows_and_positions_columns_of_position_based_users() {
     let users = PositionBased::from_values(&[0.3, 0.2, 0.1], &[0.9, 0.5]).unwrap();
     let cells = RankOneModel::try_from(&users).unwrap();
     assert_eq!(cells, RankOneModel::from_values(&[0.3, 0.2, 0.1], &[0.9, 0.5]).unwrap());

@@ -1,7 +1,7 @@
 //! No bound misses more often than it guarantees, and these tests detect bounds that do.
 //!
 //! Bounds for a fixed number of observations are checked exactly, by summing binomial probabilities. Bounds for all numbers of
-//! observations at once are checked on whole trajectories of 10^5 observations: an exact binomial test compares the number of
+//! observations at once are checked on whole trajectories of 20,000 observations: an exact binomial test compares the number of
 //! trajectories with a miss *anywhere* with the guarantee. A valid bound fails such a test with probability at most 10^-6.
 //! `power_is_as_stated` states and checks the power, and two bounds that are deliberately too narrow must fail.
 
@@ -23,7 +23,7 @@ use confidence::{
 use quickcheck::{Gen, QuickCheck};
 
 /// Observations in a trajectory.
-const LENGTH: u64 = 100_000;
+const LENGTH: u64 = 20_000;
 /// Trajectories for each check.
 const RUNS: u64 = 120;
 /// Probability that a valid bound fails one check.

@@ -56,7 +56,7 @@ fn indices_without_observations_span_the_whole_range() {
 }
 
 #[test]
-fn divergences_have_their_closed_form_values() {
+fn divergences_and_bounds_have_their_closed_forms() {
     let ln_2 = core::f64::consts::LN_2;
     assert_eq!(Bernoulli.divergence(0.2, 0.7), bernoulli_kl(0.2, 0.7));
     assert_eq!(Gaussian::with_variance(2.0).unwrap().divergence(1.0, 3.0), 1.0);

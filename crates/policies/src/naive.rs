@@ -22,7 +22,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
-const ROUNDS: u64 = 100_000;
+const ROUNDS: u64 = 20_000;
 
 type Generator = Xoshiro256PlusPlus;
 

@@ -1,92 +1,23 @@
-//! Policies by name: each is built, plays, is saved and restored, and chooses what the policy of its own type chooses.
+//! Policies by name: each chooses what the policy of its own type chooses, and what it cannot be is said.
 
-use crate::support::saved::{assert_goes_on_restored, damages};
-use crate::support::{cascades, dependent_clicks, generator, position_based, semi_bandits};
+use crate::every_policy::games::variants;
+use crate::every_policy::users::Users;
+use crate::support::generator;
 use click_models::{
     Action, Cascade, CascadeModel, ClickModel, Dcm, DependentClick, DuelShape, Dueling, DuelingModel,
-    Feedback, ItemId, ListShape, Pbm, PbmKnown, PositionBased, PreferenceMatrix, RandomSemiBandit, RankOne,
-    RankOneModel, Ranking, SemiBandit, TableShape,
+    Feedback, ItemId, ListShape, Pbm, PbmKnown, PositionBased, RandomSemiBandit, RankOne, RankOneModel,
+    Ranking, SemiBandit, TableShape,
 };
 use confidence::NonNegative;
 use policies::catalogue::{
-    Catalogued, Chosen, Kind, Limit, PairKnown, PolicySpec, Protocol, WithAnyList, WithBudgeted, WithCells,
-    WithPairs, WithPositionBased, WithPrefix, WithStopping, find, rows, table,
+    Catalogued, Chosen, Limit, PairKnown, PolicySpec, WithAnyList, WithBudgeted, WithCells, WithPairs,
+    WithPositionBased, WithPrefix, WithStopping, find, rows, table,
 };
-use policies::{Decision, Error, Policy, PrefixKnown, Pulls, Recommend, Select, Stop, Update};
+use policies::{Decision, Error, Policy, PrefixKnown, Recommend, Select, Stop, Update};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde_json::{Map, Value};
-use std::fmt::Debug;
+use serde_json::Value;
 
 const HORIZON: u64 = 7000;
-
-fn rank_one() -> RankOneModel {
-    RankOneModel::from_values(&[0.9, 0.5, 0.4, 0.2], &[0.8, 0.3, 0.1]).expect("a valid instance")
-}
-
-fn duelists() -> DuelingModel {
-    let rows = [
-        vec![0.5, 0.7, 0.8, 0.6],
-        vec![0.3, 0.5, 0.6, 0.7],
-        vec![0.2, 0.4, 0.5, 0.5],
-        vec![0.4, 0.3, 0.5, 0.5],
-    ];
-    DuelingModel::new(PreferenceMatrix::new(&rows).expect("a matrix"))
-}
-
-/// A policy with its defaults, and once with another value of every parameter.
-fn variants(name: &str) -> Vec<PolicySpec> {
-    let row = find(name).expect("a policy");
-    let mut specs = vec![row.spec()];
-    for parameter in row.parameters {
-        let values: Vec<Value> = match parameter.kind {
-            Kind::Number(_) => vec![0.3.into()],
-            Kind::Integer(_) => vec![1.into()],
-            Kind::Choice(names) => names.iter().map(|&name| name.into()).collect(),
-        };
-        for value in values {
-            let parameters = Map::from_iter([(parameter.name.to_owned(), value)]);
-            specs.push(PolicySpec::from_parameters(name, parameters).expect("a value that it may have"));
-        }
-    }
-    specs
-}
-
-/// What is done with every policy that users of a model can be played by.
-trait Visitor {
-    fn visit<M>(&mut self, spec: PolicySpec, model: &M, policy: &Chosen<M::Interaction>)
-    where
-        M: ClickModel<Interaction: Catalogued> + Debug,
-        Action<M>: Default + Clone + Debug + PartialEq + serde::Serialize;
-}
-
-/// Every policy of the catalogue on users of every protocol that it reads.
-fn everything(visitor: &mut impl Visitor) -> usize {
-    let mut n_visited = 0;
-    for row in rows().iter().filter(|row| row.name != "oracle") {
-        for protocol in row.protocols() {
-            for spec in variants(row.name) {
-                macro_rules! visit {
-                    ($interaction:ty, $model:expr) => {{
-                        let model = $model;
-                        let policy =
-                            Chosen::<$interaction>::build(spec, model.known(), HORIZON).expect("built");
-                        visitor.visit(spec, &model, &policy);
-                    }};
-                }
-                match protocol {
-                    Protocol::PositionBased => visit!(Pbm, position_based().swap_remove(0)),
-                    Protocol::SemiBandit => visit!(SemiBandit, semi_bandits().swap_remove(0)),
-                    Protocol::Cascade => visit!(Cascade, cascades().swap_remove(0)),
-                    Protocol::Dcm => visit!(Dcm, dependent_clicks().swap_remove(0)),
-                    Protocol::RankOne => visit!(RankOne, rank_one()),
-                    Protocol::Dueling => visit!(Dueling, duelists()),
-                }
-                n_visited += 1;
-            }
-        }
-    }
-    n_visited
-}
 
 fn round<M, P>(
     model: &M,
@@ -103,78 +34,6 @@ fn round<M, P>(
     policy.update(decision, &feedback);
 }
 
-struct Resume;
-
-impl Visitor for Resume {
-    fn visit<M>(&mut self, spec: PolicySpec, model: &M, policy: &Chosen<M::Interaction>)
-    where
-        M: ClickModel<Interaction: Catalogued> + Debug,
-        Action<M>: Default + Clone + Debug + PartialEq + serde::Serialize,
-    {
-        let play = |policy: &mut Chosen<M::Interaction>, decision: &mut _, rng: &mut _, users: &mut _| {
-            round(model, policy, decision, rng, users);
-        };
-        let name = format!("{spec} on {model:?}");
-        // Programs' own formats skip nothing and name nothing.
-        let same_in_bytes = |one: &Chosen<M::Interaction>, _: &Chosen<M::Interaction>| {
-            let bytes = postcard::to_allocvec(one).expect("saved");
-            let restored: Chosen<M::Interaction> = postcard::from_bytes(&bytes).expect("restored");
-            assert_eq!(postcard::to_allocvec(&restored).expect("saved"), bytes, "{name}");
-            assert_eq!((restored.spec(), restored.told()), (one.spec(), one.told()), "{name}");
-        };
-        assert_goes_on_restored(&name, policy.clone(), play, same_in_bytes);
-    }
-}
-
-#[test]
-fn policies_by_name_go_on_as_saved() {
-    assert!(everything(&mut Resume) > 150);
-}
-
-/// Damages what was saved in every place in many ways: it is refused, or it plays.
-struct Damage([u32; 2]);
-
-impl Visitor for Damage {
-    fn visit<M>(&mut self, spec: PolicySpec, model: &M, policy: &Chosen<M::Interaction>)
-    where
-        M: ClickModel<Interaction: Catalogued> + Debug,
-        Action<M>: Default + Clone + Debug + PartialEq + serde::Serialize,
-    {
-        let (mut rng, mut users) = (generator(1), generator(2));
-        let mut decision = Decision::default();
-        let mut policy = policy.clone();
-        for _ in 0..30 {
-            round(model, &mut policy, &mut decision, &mut rng, &mut users);
-        }
-        for damaged in damages(&serde_json::to_value(&policy).expect("saved")) {
-            let restored = serde_json::from_value::<Chosen<M::Interaction>>(damaged.clone());
-            self.0[usize::from(restored.is_ok())] += 1;
-            match restored {
-                Err(error) => assert!(!error.to_string().is_empty()),
-                Ok(mut restored) => {
-                    assert_eq!(restored.told().sizes, policy.told().sizes, "{spec} from {damaged}");
-                    for _ in 0..20 {
-                        Select::select(&mut restored, &mut rng, &mut decision);
-                        // What was told is what is played, so that users can answer; but one item at a time is no list of theirs.
-                        if matches!(spec, PolicySpec::Batrac { pulls: Pulls::One, .. }) {
-                            break;
-                        }
-                        assert!(model.admits(&decision.action), "{spec} from {damaged}");
-                        restored.update(&decision, &model.respond(&decision.action, &mut users));
-                    }
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn damaged_policies_are_refused_or_play() {
-    let mut damage = Damage([0; 2]);
-    everything(&mut damage);
-    assert!(damage.0.iter().all(|&n| n > 1000), "{:?}", damage.0);
-}
-
 /// Plays the policy of its own type: its choices, and its generator at the end. The policy by name is played apart, so that it is compiled once.
 struct Typed<'a, M>(&'a M);
 
@@ -189,7 +48,7 @@ where
 {
     let [mut rng, mut users] = [3, 4].map(generator);
     let mut decision = Decision::default();
-    let chosen = (0..3000).map(|_| {
+    let chosen = (0..1500).map(|_| {
         round(model, &mut policy, &mut decision, &mut rng, &mut users);
         decision.action.clone()
     });
@@ -239,15 +98,16 @@ impl WithStopping for Typed<'_, CascadeModel> {
 
 #[test]
 fn policies_by_name_choose_as_their_own_type() {
+    let users = Users::all();
     let mut n_compared = 0;
-    for spec in rows().iter().flat_map(|row| variants(row.name)) {
+    for spec in rows().iter().flat_map(variants) {
         macro_rules! compare {
             ($interaction:ty, $model:expr, $($with:ident),+) => {{
-                let model = $model;
+                let model = &$model;
                 if spec.speaks(<$interaction>::PROTOCOL) && spec.name() != "oracle" {
                     let by_name = Chosen::<$interaction>::build(spec, model.known(), HORIZON).expect("built");
-                    let by_name = choices(&model, by_name);
-                    let typed = [$(spec.$with(Typed(&model))),+].into_iter().flatten();
+                    let by_name = choices(model, by_name);
+                    let typed = [$(spec.$with(Typed(model))),+].into_iter().flatten();
                     // `kl-ucb` and `uniform` are of several families, each for other users.
                     for typed in typed {
                         assert!(typed == by_name, "{spec}");
@@ -256,27 +116,27 @@ fn policies_by_name_choose_as_their_own_type() {
                 }
             }};
         }
-        compare!(Pbm, position_based().swap_remove(1), with_position_based, with_any_list);
-        compare!(SemiBandit, semi_bandits().swap_remove(1), with_prefix, with_any_list);
+        compare!(Pbm, users.position_based[1], with_position_based, with_any_list);
+        compare!(SemiBandit, users.semi_bandits[1], with_prefix, with_any_list);
         compare!(
             Cascade,
-            cascades().swap_remove(0),
+            users.cascades[0],
             with_prefix,
             with_any_list,
             with_stopping,
             with_full_feedback,
             with_budgeted
         );
-        compare!(Dcm, dependent_clicks().swap_remove(0), with_prefix, with_any_list);
-        compare!(RankOne, rank_one(), with_cells);
-        compare!(Dueling, duelists(), with_pairs);
+        compare!(Dcm, users.dependent_clicks[0], with_prefix, with_any_list);
+        compare!(RankOne, users.rank_one[1], with_cells);
+        compare!(Dueling, users.dueling[2], with_pairs);
     }
     assert!(n_compared > 150, "{n_compared}");
 }
 
 #[test]
 fn a_policy_by_name_is_told_what_it_cannot_be() {
-    let users = position_based().swap_remove(0);
+    let users = Users::first().position_based.remove(0);
     let refused = |text: &str, horizon: Option<u64>| {
         Chosen::<Pbm>::build(text.parse().unwrap(), users.known(), horizon).unwrap_err().to_string()
     };
@@ -304,7 +164,7 @@ fn a_policy_by_name_is_told_what_it_cannot_be() {
 
 #[test]
 fn foreign_snapshots_are_refused_by_name() {
-    let users = position_based().swap_remove(0);
+    let users = Users::first().position_based.remove(0);
     let build = |text: &str| Chosen::<Pbm>::build(text.parse().unwrap(), users.known(), 100).unwrap();
     let [ucb, generous, ts] = ["pbm-ucb", "pbm-ucb(epsilon=0.5)", "pbm-ts"].map(build);
     let saved = |policy: &Chosen<Pbm>| serde_json::to_value(policy).unwrap();
@@ -366,7 +226,7 @@ fn stopping_policies_by_name_stop() {
 
 #[test]
 fn text_names_every_policy() {
-    for spec in rows().iter().flat_map(|row| variants(row.name)) {
+    for spec in rows().iter().flat_map(variants) {
         assert_eq!(spec.to_string().parse::<PolicySpec>(), Ok(spec));
         assert_eq!(PolicySpec::from_parameters(spec.name(), spec.parameters()), Ok(spec));
         let json = serde_json::to_string(&spec).unwrap();

@@ -1,6 +1,6 @@
-//! RUCB plays the pairs of its plain version, goes on after it was saved, and has the reference values.
+//! RUCB plays the pairs of its plain version, and has the reference values.
 
-use crate::support::duelists::users;
+use crate::support::duelists::{circle, users};
 use crate::support::plain_rucb::PlainRucb;
 use click_models::{
     ClickModel, DuelOutcome, DuelShape, Dueling, DuelingModel, ItemId, Pair, PreferenceMatrix,
@@ -42,11 +42,6 @@ fn cyclic(n_items: usize) -> DuelingModel {
     })
 }
 
-/// Nobody beats everybody.
-fn circle(n_items: usize) -> DuelingModel {
-    users(n_items, |i, j| if j - i <= n_items / 2 { 0.7 } else { 0.3 })
-}
-
 fn random(n_items: usize, seed: u64) -> DuelingModel {
     let mut rng = generator(seed);
     users(n_items, |_, _| rng.random())
@@ -83,34 +78,34 @@ fn assert_same_pairs(users: &DuelingModel, alpha: f64, unseen: f64, rounds: u64)
 fn same_pairs_as_the_plain_version() {
     for n_items in [2, 3, 5, 8, 16] {
         for users in [in_line(n_items), random(n_items, 3)] {
-            assert_same_pairs(&users, 0.51, 2.0, 100_000);
-            assert_same_pairs(&users, 1.5, 1.0, 100_000);
+            assert_same_pairs(&users, 0.51, 2.0, 30_000);
+            assert_same_pairs(&users, 1.5, 1.0, 30_000);
         }
     }
     for users in [cyclic(4), cyclic(10), circle(3), circle(9)] {
-        assert_same_pairs(&users, 0.51, 2.0, 100_000);
-        assert_same_pairs(&users, 0.51, 1.0, 100_000);
+        assert_same_pairs(&users, 0.51, 2.0, 30_000);
+        assert_same_pairs(&users, 0.51, 1.0, 30_000);
     }
 }
 
 #[test]
 fn same_pairs_as_the_plain_version_with_64_items() {
-    assert_same_pairs(&in_line(64), 0.51, 2.0, 100_000);
-    assert_same_pairs(&cyclic(64), 0.51, 2.0, 100_000);
+    assert_same_pairs(&in_line(64), 0.51, 2.0, 20_000);
+    assert_same_pairs(&cyclic(64), 0.51, 2.0, 20_000);
 }
 
 /// More items than a word of the pool has.
 #[test]
 fn same_pairs_as_the_plain_version_with_130_items() {
-    assert_same_pairs(&random(130, 5), 0.51, 2.0, 20_000);
+    assert_same_pairs(&random(130, 5), 0.51, 2.0, 10_000);
 }
 
 /// Ties all the way: every item is as good as every other, or wins with certainty, or nothing is explored.
 #[test]
 fn same_pairs_as_the_plain_version_where_much_is_equal() {
-    assert_same_pairs(&users(6, |_, _| 0.5), 0.51, 2.0, 100_000);
-    assert_same_pairs(&users(6, |_, _| 1.0), 0.51, 1.0, 100_000);
-    assert_same_pairs(&users(20, |_, _| 1.0), 0.75, 2.0, 100_000);
+    assert_same_pairs(&users(6, |_, _| 0.5), 0.51, 2.0, 30_000);
+    assert_same_pairs(&users(6, |_, _| 1.0), 0.51, 1.0, 30_000);
+    assert_same_pairs(&users(20, |_, _| 1.0), 0.75, 2.0, 30_000);
     assert_same_pairs(&in_line(5), 0.0, 2.0, 10_000);
     assert_same_pairs(&in_line(5), 0.51, 0.25, 10_000);
 }
@@ -211,36 +206,6 @@ fn first_pairs_are_uniform() {
 }
 
 #[test]
-fn a_saved_policy_goes_on_as_the_original() {
-    let users = cyclic(7);
-    let (mut rng, mut user) = (generator(1), generator(2));
-    let mut decision = Decision::default();
-    let mut policy = Rucb::new(users.known(), number(0.51)).with_horizon(40_000);
-    for round in 0..50_000 {
-        if round % 777 == 0 || round == 45_000 {
-            let saved = serde_json::to_string(&policy).expect("saved");
-            policy = serde_json::from_str(&saved).expect("restored");
-            assert_eq!(serde_json::to_string(&policy).expect("saved again"), saved);
-        }
-        policy.select(&mut rng, &mut decision);
-        let answer = users.respond(&decision.action, &mut user);
-        policy.update(&decision, &answer);
-    }
-    let (mut other_rng, mut other_user) = (generator(1), generator(2));
-    let mut unbroken = Rucb::new(users.known(), number(0.51)).with_horizon(40_000);
-    for _ in 0..50_000 {
-        unbroken.select(&mut other_rng, &mut decision);
-        let answer = users.respond(&decision.action, &mut other_user);
-        unbroken.update(&decision, &answer);
-    }
-    assert_eq!(rng, other_rng);
-    assert_eq!(
-        serde_json::to_string(&policy).expect("saved"),
-        serde_json::to_string(&unbroken).expect("saved")
-    );
-}
-
-#[test]
 fn damaged_policies_are_refused() {
     let good = serde_json::to_value(Rucb::new(shape(3), number(0.51))).expect("saved");
     let restore = |value: Value| serde_json::from_value::<Rucb>(value);
@@ -330,26 +295,6 @@ quickcheck! {
             plain.update(&other, &DuelOutcome::FirstWon);
             decision == other
         })
-    }
-}
-
-#[test]
-fn rounds_allocate_nothing() {
-    let users = cyclic(20);
-    for horizon in [u64::MAX, 15_000] {
-        let mut policy = Rucb::new(users.known(), number(0.51)).with_horizon(horizon);
-        let (mut rng, mut user) = (generator(1), generator(2));
-        let mut decision = Decision::default();
-        let mut play = |rounds| {
-            for _ in 0..rounds {
-                policy.select(&mut rng, &mut decision);
-                let answer = users.respond(&decision.action, &mut user);
-                policy.update(&decision, &answer);
-            }
-        };
-        let early = allocation_counter::measure(|| play(10_000)).count_total;
-        let late = allocation_counter::measure(|| play(10_000)).count_total;
-        assert_eq!([early, late], [0, 0]);
     }
 }
 
@@ -506,25 +451,4 @@ fn regret_and_accuracy_of_a_second_simulation() {
     assert!(estimate(&hits).0 > 0.5 && estimate(&hits).0 < 0.999, "{:?}", estimate(&hits));
     let off = z(&regrets, &second(0.561, 2).0);
     assert!(off.abs() > 10.0, "{off}");
-}
-
-/// These numbers mean nothing in themselves. A change of them means that experiments give other results than before.
-#[test]
-fn choices_are_what_they_always_were() {
-    let users = cyclic(6);
-    let (mut rng, mut user) = (generator(1), generator(2));
-    let mut policy = Rucb::new(users.known(), number(0.51));
-    let mut decision = Decision::default();
-    let (mut regret, mut pairs) = (0.0, vec![]);
-    for round in 1..=1000 {
-        policy.select(&mut rng, &mut decision);
-        regret += users.gap(&decision.action);
-        let answer = users.respond(&decision.action, &mut user);
-        policy.update(&decision, &answer);
-        if [1, 2, 3, 10].contains(&round) {
-            pairs.push((decision.action.first.index(), decision.action.second.index()));
-        }
-    }
-    assert_eq!(pairs, [(4, 3), (0, 4), (1, 3), (5, 3)]);
-    assert_eq!(f64::to_bits(regret), 4_633_148_485_401_575_282);
 }

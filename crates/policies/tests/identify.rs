@@ -360,7 +360,7 @@ fn steps_without_lists_are_the_same_steps() {
 }
 
 /// Runs of which every answer is wrong with probability at most `delta`, and chance that a right policy fails the test.
-const RUNS: u64 = 200;
+const RUNS: u64 = 120;
 const FALSE_ALARM: f64 = 1e-6;
 /// Far more steps than a run here takes.
 const CAP: u64 = 3_000_000;
@@ -418,22 +418,24 @@ fn small_gaps() -> [Case; 3] {
     ]
 }
 
-/// Of 200 answers at `delta = 0.1` at most 43 may be wrong; a policy that is wrong in three of ten is caught with probability 0.995.
+/// Of 120 answers at `delta = 0.1` at most 30 may be wrong; a policy that is wrong in four of ten is caught with probability .9996, and in three of
+/// ten with .86.
 #[test]
 fn answers_are_wrong_at_most_as_often_as_allowed() {
-    for case in small_gaps() {
+    for (number, case) in small_gaps().into_iter().enumerate() {
         let users = CascadeModel::from_values(&case.weights, case.n_best).unwrap();
         let everything_seen = RandomSemiBandit::from_values(&case.weights, &vec![1.0; case.n_best]).unwrap();
         let bat_rac = Case { bat_rac: Some(Pulls::List), ..case.clone() };
         let by_bound = Case { order: ShowOrder::UpperDesc, ..case.clone() };
         let daring = Case { delta: 0.5, ..case.clone() };
-        for (wrong, case) in [
-            (wrong_answers(&case, &users), &case),
-            (wrong_answers(&daring, &users), &daring),
-            (wrong_answers(&by_bound, &users), &by_bound),
-            (wrong_answers(&bat_rac, &everything_seen), &bat_rac),
-        ] {
+        let right = |wrong: u64, case: &Case| {
             assert!(!are_too_many(wrong, case.delta), "{wrong} of {RUNS} wrong: {case:?}");
+        };
+        right(wrong_answers(&case, &users), &case);
+        right(wrong_answers(&bat_rac, &everything_seen), &bat_rac);
+        if number == 0 {
+            right(wrong_answers(&daring, &users), &daring);
+            right(wrong_answers(&by_bound, &users), &by_bound);
         }
     }
 }

@@ -5,18 +5,11 @@
 //! fails at |z| of 5, which happens by chance with probability 6e-7. A true difference of ten standard errors, stated below as
 //! a share of the regret, is missed with the same probability.
 
-use crate::support::{generator, round};
-use click_models::{
-    CascadeModel, ClickModel, DcmReward, DependentClick, Feedback, Interaction, ListFeedback, ListShape,
-    PositionBased, RandomSemiBandit, Ranking,
-};
-use confidence::{NonNegative, Rate};
+use crate::every_policy::games::Playable;
+use click_models::{CascadeModel, DcmReward, DependentClick, PositionBased, RandomSemiBandit};
 use libm::{exp, log};
-use policies::{
-    BatchRank, BcMpTs, Decision, EpsilonGreedy, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb,
-    PrefixUcbV, RbaKlUcb, TopRank, TsCascade, Uniform, Update,
-};
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
+use std::rc::Rc;
 
 const ROUNDS: u64 = 1000;
 const THETA: [f64; 4] = [0.2, 0.8, 0.4, 0.6];
@@ -414,10 +407,9 @@ impl Simulation {
 fn simulated(rule: Rule, users: Users, seed: u64) -> Estimate {
     // Fewer where every index is bisected.
     let runs = match rule {
-        Rule::Ranked { .. } => 120,
-        Rule::KlUcb { .. } => 300,
-        Rule::BetaTs { .. } => 1500,
-        _ => 1000,
+        Rule::Ranked { .. } => 60,
+        Rule::KlUcb { .. } => 150,
+        _ => 500,
     };
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let regrets: Vec<f64> = (0..runs).map(|_| Simulation::run(rule, users, &mut rng)).collect();
@@ -425,21 +417,15 @@ fn simulated(rule: Rule, users: Users, seed: u64) -> Estimate {
 }
 
 /// Mean regret of the crate's policy.
-fn measured<M, P>(model: &M, build: impl Fn() -> P) -> Estimate
-where
-    M: ClickModel,
-    M::Interaction: Interaction<Action = Ranking>,
-    P: Update<Ranking, Feedback<M>>,
-{
-    const RUNS: u64 = 1500;
-    let mut rng = generator(1);
-    let mut users = generator(2);
-    let mut decision = Decision::default();
-    let mut run = |_| {
-        let mut policy = build();
-        (0..ROUNDS).map(|_| round(model, &mut policy, &mut decision, &mut rng, &mut users)).sum()
+fn measured<M: Playable>(model: &Rc<M>, policy: &str) -> Estimate {
+    const RUNS: u64 = 500;
+    let fresh = M::named(model, policy, ROUNDS);
+    let run = |run| {
+        let mut game = fresh.copy();
+        game.reseed(2 * run + 1);
+        (0..ROUNDS).map(|_| game.round()).sum()
     };
-    let regrets: Vec<f64> = (0..RUNS).map(&mut run).collect();
+    let regrets: Vec<f64> = (0..RUNS).map(run).collect();
     Estimate::of(&regrets)
 }
 
@@ -462,18 +448,18 @@ fn assert_different(name: &str, policy: Estimate, wrong: Estimate) {
     assert!(z.abs() > 5.0, "{name}: a wrong policy is not told apart, z = {z}");
 }
 
-fn viewers() -> PositionBased {
-    PositionBased::from_values(&THETA, &PBM_KAPPA).expect("a valid instance")
+fn viewers() -> Rc<PositionBased> {
+    Rc::new(PositionBased::from_values(&THETA, &PBM_KAPPA).expect("a valid instance"))
 }
 
-fn readers() -> RandomSemiBandit {
-    RandomSemiBandit::from_values(&THETA, &PREFIX_KAPPA).expect("a valid instance")
+fn readers() -> Rc<RandomSemiBandit> {
+    Rc::new(RandomSemiBandit::from_values(&THETA, &PREFIX_KAPPA).expect("a valid instance"))
 }
 
 #[test]
 fn pbm_ucb() {
     let model = viewers();
-    let found = measured(&model, || PbmUcb::new(model.known(), Rate::LOG));
+    let found = measured(&model, "pbm-ucb");
     assert_equal("PBM-UCB", found, simulated(Rule::PbmUcb { corrected: true }, Users::PositionBased, 11));
     assert_different(
         "PBM-UCB",
@@ -485,7 +471,7 @@ fn pbm_ucb() {
 #[test]
 fn pbm_pie() {
     let model = viewers();
-    let found = measured(&model, || PbmPie::new(model.known(), Rate::LOG));
+    let found = measured(&model, "pbm-pie");
     assert_equal("PBM-PIE", found, simulated(Rule::PbmPie { explore: 0.5 }, Users::PositionBased, 13));
     assert_different("PBM-PIE", found, simulated(Rule::PbmPie { explore: 1.0 }, Users::PositionBased, 14));
 }
@@ -493,7 +479,7 @@ fn pbm_pie() {
 #[test]
 fn pbm_ts() {
     let model = viewers();
-    let found = measured(&model, || PbmTs::new(model.known()));
+    let found = measured(&model, "pbm-ts");
     assert_equal("PBM-TS", found, simulated(Rule::PbmTs, Users::PositionBased, 15));
     assert_different("PBM-TS", found, simulated(Rule::BetaTs { corrected: false }, Users::PositionBased, 16));
 }
@@ -501,7 +487,7 @@ fn pbm_ts() {
 #[test]
 fn bc_mp_ts() {
     let model = viewers();
-    let found = measured(&model, || BcMpTs::new(model.known()));
+    let found = measured(&model, "bc-mp-ts");
     assert_equal("BC-MP-TS", found, simulated(Rule::BetaTs { corrected: true }, Users::PositionBased, 17));
     assert_different(
         "BC-MP-TS",
@@ -513,7 +499,7 @@ fn bc_mp_ts() {
 #[test]
 fn rba_kl_ucb() {
     let model = viewers();
-    let found = measured(&model, || RbaKlUcb::new(model.shape()));
+    let found = measured(&model, "rba-kl-ucb");
     assert_equal(
         "RBA-KL-UCB",
         found,
@@ -529,7 +515,7 @@ fn rba_kl_ucb() {
 #[test]
 fn uniform() {
     let model = viewers();
-    let found = measured(&model, || Uniform::new(model.shape()));
+    let found = measured(&model, "uniform");
     assert_equal("uniform", found, simulated(Rule::Uniform, Users::PositionBased, 21));
     // By hand: 1.02 at best, 0.5 * (0.5 + 0.9) on average.
     let exact = Estimate { mean: 1000.0 * (0.9 * 0.8 + 0.5 * 0.6 - 0.5 * 1.4), variance: 0.0 };
@@ -539,8 +525,7 @@ fn uniform() {
 #[test]
 fn epsilon_greedy() {
     let model = viewers();
-    let build = || EpsilonGreedy::new(model.shape(), EpsilonGreedy::default_epsilon());
-    let found = measured(&model, build);
+    let found = measured(&model, "epsilon-greedy");
     let with =
         |epsilon: f64, seed: u64| simulated(Rule::EpsilonGreedy { epsilon }, Users::PositionBased, seed);
     assert_equal("epsilon-greedy", found, with(0.1, 61));
@@ -550,7 +535,7 @@ fn epsilon_greedy() {
 #[test]
 fn rsf_ucb() {
     let model = readers();
-    let found = measured(&model, || PrefixUcb::rsf(model.shape()));
+    let found = measured(&model, "rsf-ucb");
     assert_equal(
         "RSF-UCB",
         found,
@@ -566,7 +551,7 @@ fn rsf_ucb() {
 #[test]
 fn rsf_kl_ucb() {
     let model = readers();
-    let found = measured(&model, || PrefixKlUcb::new(model.shape(), Rate::LOG));
+    let found = measured(&model, "rsf-kl-ucb");
     assert_equal(
         "RSF-KL-UCB",
         found,
@@ -582,7 +567,7 @@ fn rsf_kl_ucb() {
 #[test]
 fn rsf_ts() {
     let model = readers();
-    let found = measured(&model, || PrefixTs::new(model.shape()));
+    let found = measured(&model, "rsf-ts");
     // Everything inside the prefix is examined, so N is right.
     assert_equal("RSF-TS", found, simulated(Rule::BetaTs { corrected: false }, Users::SemiBandit, 26));
     assert_different("RSF-TS", found, simulated(Rule::BetaTs { corrected: true }, Users::SemiBandit, 27));
@@ -591,14 +576,14 @@ fn rsf_ts() {
 #[test]
 fn pie() {
     let model = readers();
-    let found = measured(&model, || Pie::last(model.shape(), Rate::LOG));
+    let found = measured(&model, "pie");
     assert_equal("PIE(L)", found, simulated(Rule::Pie { position: 1, explore: 0.5 }, Users::SemiBandit, 28));
     assert_different(
         "PIE(L)",
         found,
         simulated(Rule::Pie { position: 1, explore: 1.0 }, Users::SemiBandit, 29),
     );
-    let found = measured(&model, || Pie::at(model.shape(), 0, Rate::LOG).expect("a position of the list"));
+    let found = measured(&model, "pie(position=0)");
     assert_equal("PIE(1)", found, simulated(Rule::Pie { position: 0, explore: 0.5 }, Users::SemiBandit, 30));
     assert_different(
         "PIE(1)",
@@ -607,14 +592,14 @@ fn pie() {
     );
 }
 
-fn hasty_readers() -> CascadeModel {
-    CascadeModel::from_values(&THETA, 2).expect("a valid instance")
+fn hasty_readers() -> Rc<CascadeModel> {
+    Rc::new(CascadeModel::from_values(&THETA, 2).expect("a valid instance"))
 }
 
 #[test]
 fn cascade_ucb1() {
     let model = hasty_readers();
-    let found = measured(&model, || PrefixUcb::cascade(model.shape()));
+    let found = measured(&model, "cascade-ucb1");
     let rule = |scale| Rule::Ucb { scale, clipped: true };
     assert_equal("CascadeUCB1", found, simulated(rule(1.5), Users::Cascade, 41));
     assert_different("CascadeUCB1", found, simulated(rule(2.0 / 3.0), Users::Cascade, 42));
@@ -623,7 +608,7 @@ fn cascade_ucb1() {
 #[test]
 fn cascade_kl_ucb() {
     let model = hasty_readers();
-    let found = measured(&model, || PrefixKlUcb::new(model.shape(), Rate::LOG_PLUS_3_LOG_LOG));
+    let found = measured(&model, "cascade-kl-ucb");
     let (right, wrong) =
         (Rule::KlUcb { factor: 1.0, log_log: 3.0 }, Rule::KlUcb { factor: 1.0, log_log: 0.0 });
     assert_equal("CascadeKL-UCB", found, simulated(right, Users::Cascade, 43));
@@ -633,7 +618,7 @@ fn cascade_kl_ucb() {
 #[test]
 fn cascade_ts() {
     let model = hasty_readers();
-    let found = measured(&model, || PrefixTs::new(model.shape()));
+    let found = measured(&model, "rsf-ts");
     assert_equal("CascadeTS", found, simulated(Rule::BetaTs { corrected: false }, Users::Cascade, 45));
     assert_different("CascadeTS", found, simulated(Rule::BetaTs { corrected: true }, Users::Cascade, 46));
 }
@@ -641,7 +626,7 @@ fn cascade_ts() {
 #[test]
 fn cascade_ucb_v() {
     let model = hasty_readers();
-    let found = measured(&model, || PrefixUcbV::new(model.shape()));
+    let found = measured(&model, "cascade-ucb-v");
     assert_equal("CascadeUCB-V", found, simulated(Rule::UcbV { bias: 3.0 }, Users::Cascade, 47));
     assert_different("CascadeUCB-V", found, simulated(Rule::UcbV { bias: 7.0 / 3.0 }, Users::Cascade, 48));
 }
@@ -650,8 +635,8 @@ fn cascade_ucb_v() {
 #[test]
 fn cascade_ucb_v_with_twice_the_exploration() {
     let model = hasty_readers();
-    let found = measured(&model, || PrefixUcbV::new(model.shape()));
-    let twice = measured(&model, || PrefixUcbV::new(model.shape()).with_zeta(NonNegative::from_count(2)));
+    let found = measured(&model, "cascade-ucb-v");
+    let twice = measured(&model, "cascade-ucb-v(zeta=2)");
     assert_different("CascadeUCB-V", found, twice);
     assert!(twice.mean > found.mean);
 }
@@ -659,40 +644,34 @@ fn cascade_ucb_v_with_twice_the_exploration() {
 #[test]
 fn ts_cascade() {
     let model = hasty_readers();
-    let found = measured(&model, || TsCascade::new(model.shape()));
+    let found = measured(&model, "ts-cascade");
     assert_equal("TS-Cascade", found, simulated(Rule::TsCascade { shared: true }, Users::Cascade, 49));
     assert_different("TS-Cascade", found, simulated(Rule::TsCascade { shared: false }, Users::Cascade, 50));
 }
 
 #[test]
 fn dependent_clicks() {
-    let model =
-        DependentClick::from_values(&THETA, &LEAVE, DcmReward::Satisfaction).expect("a valid instance");
+    let model = DependentClick::from_values(&THETA, &LEAVE, DcmReward::Satisfaction);
+    let model = Rc::new(model.expect("a valid instance"));
     let users = |known| Users::DependentClick { known };
-    let found = measured(&model, || PrefixUcb::cascade(model.known()));
+    let found = measured(&model, "cascade-ucb1");
     let right = Rule::Ucb { scale: 1.5, clipped: true };
     assert_equal("DCM-UCB1", found, simulated(right, users(true), 51));
     assert_different("DCM-UCB1", found, simulated(right, users(false), 52));
     // PIE(2) inserts at the lower position, which is the first leader's.
-    let found = measured(&model, || Pie::at(model.known(), 1, Rate::LOG).expect("a position of the list"));
+    let found = measured(&model, "pie(position=1)");
     let pie = |position| Rule::Pie { position, explore: 0.5 };
     assert_equal("PIE(2)", found, simulated(pie(0), users(true), 55));
     assert_different("PIE(2)", found, simulated(pie(1), users(true), 56));
 }
 
 /// In how many of the runs a policy shows nothing but best lists in the end.
-fn settles<M, P>(model: &M, shape: ListShape, runs: u64, build: impl Fn(ListShape) -> P) -> usize
-where
-    M: ClickModel,
-    M::Interaction: Interaction<Action = Ranking>,
-    P: Update<Ranking, Feedback<M>>,
-{
-    let settled = |seed: &u64| {
-        let (mut rng, mut users) = (generator(2 * seed), generator(2 * seed + 1));
-        let (mut policy, mut decision) = (build(shape), Decision::default());
-        let mut play = |rounds| -> f64 {
-            (0..rounds).map(|_| round(model, &mut policy, &mut decision, &mut rng, &mut users)).sum()
-        };
+fn settles<M: Playable>(model: &Rc<M>, policy: &str, horizon: u64, runs: u64) -> usize {
+    let fresh = M::named(model, policy, horizon);
+    let settled = |run: &u64| {
+        let mut game = fresh.copy();
+        game.reseed(2 * run);
+        let mut play = |rounds| (0..rounds).map(|_| game.round()).sum::<f64>();
         play(300_000);
         play(1000) == 0.0
     };
@@ -701,36 +680,28 @@ where
 
 /// Policies that rely on no click model end with the best list under each, every time: with the horizon `10^12` a run goes wrong with
 /// probability below `16 / 10^12` (`TopRank`, a union over pairs) and `100 / 10^12` (`BatchRank`, over items, stages and bounds), and
-/// all 80 with less than `1e-8`.
+/// all 24 with less than `1e-8`.
 #[test]
 fn safe_policies_find_the_best_list_under_every_model() {
-    fn check<M>(model: &M, shape: ListShape)
-    where
-        M: ClickModel,
-        M::Interaction: Interaction<Action = Ranking>,
-        Feedback<M>: ListFeedback,
-    {
-        let horizon = 1_000_000_000_000;
-        assert_eq!(settles(model, shape, 10, |shape| TopRank::new(shape, horizon)), 10);
-        assert_eq!(settles(model, shape, 10, |shape| BatchRank::new(shape, horizon)), 10);
+    fn check<M: Playable>(model: M) {
+        let model = Rc::new(model);
+        for policy in ["top-rank", "batch-rank"] {
+            assert_eq!(settles(&model, policy, 1_000_000_000_000, 3), 3, "{policy}");
+        }
     }
-    let model = PositionBased::from_values(&THETA, &[0.9, 0.5]).expect("a valid instance");
-    check(&model, model.shape());
-    let model = readers();
-    check(&model, model.shape());
-    let model = hasty_readers();
-    check(&model, model.shape());
-    let model =
-        DependentClick::from_values(&THETA, &[0.9, 0.2], DcmReward::Satisfaction).expect("a valid instance");
-    check(&model, model.shape());
+    check(PositionBased::from_values(&THETA, &[0.9, 0.5]).expect("a valid instance"));
+    check(RandomSemiBandit::from_values(&THETA, &PREFIX_KAPPA).expect("a valid instance"));
+    check(CascadeModel::from_values(&THETA, 2).expect("a valid instance"));
+    let satisfied = DependentClick::from_values(&THETA, &[0.9, 0.2], DcmReward::Satisfaction);
+    check(satisfied.expect("a valid instance"));
 }
 
 /// The test itself: policies that are told of a horizon of 1 believe what they see first, and some runs go wrong.
 #[test]
 fn rash_policies_are_caught() {
-    let model = PositionBased::from_values(&THETA, &[0.9, 0.5]).expect("a valid instance");
-    assert!(settles(&model, model.shape(), 100, |shape| TopRank::new(shape, 1)) < 100);
-    assert!(settles(&model, model.shape(), 10, |shape| BatchRank::new(shape, 1)) < 10);
+    let model = Rc::new(PositionBased::from_values(&THETA, &[0.9, 0.5]).expect("a valid instance"));
+    assert!(settles(&model, "top-rank", 1, 100) < 100);
+    assert!(settles(&model, "batch-rank", 1, 10) < 10);
 }
 
 /// The second simulation's own parts, by hand.

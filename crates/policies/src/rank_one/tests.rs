@@ -101,7 +101,7 @@ fn instances() -> Vec<RankOneModel> {
     ]
 }
 
-const ROUNDS: usize = 100_000;
+const ROUNDS: usize = 40_000;
 
 fn log(number: u64) -> f64 {
     confidence::math::ln(number as f64)
@@ -156,12 +156,12 @@ fn indices_of_large_tables_are_the_naive_ones() {
         let shape = TableShape::new(n, n).expect("valid");
         RankOneModel::needle(shape, (0.25, 0.5), (0.25, 0.5)).expect("valid")
     };
-    for (n, rounds) in [(128, 25_000), (40, 40_000), (10, 60_000)] {
+    for (n, rounds) in [(128, 18_000), (40, 10_000), (10, 40_000)] {
         let model = needle(n);
         let naive = naive_ucb1(&model, rounds);
         assert_same(&choices(Ucb1::new(model.shape()), &model, rounds), &naive, &format!("UCB1, {n}"));
     }
-    for (n, rounds) in [(40, 6000), (12, 30_000)] {
+    for (n, rounds) in [(40, 2500), (12, 8000)] {
         let model = needle(n);
         let naive = naive_kl_ucb(&model, rounds);
         let policy = CellKlUcb::new(model.shape(), Rate::LOG);

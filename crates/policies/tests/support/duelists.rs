@@ -11,3 +11,13 @@ pub(crate) fn users(n_items: usize, mut chance: impl FnMut(usize, usize) -> f64)
     }
     DuelingModel::new(PreferenceMatrix::new(&rows).expect("valid"))
 }
+
+/// The better of two wins the more often the further they are apart.
+pub(crate) fn in_line(n_items: usize) -> DuelingModel {
+    users(n_items, |i, j| 0.55 + 0.4 * (j - i) as f64 / n_items as f64)
+}
+
+/// Nobody beats everybody.
+pub(crate) fn circle(n_items: usize) -> DuelingModel {
+    users(n_items, |i, j| if j - i <= n_items / 2 { 0.7 } else { 0.3 })
+}

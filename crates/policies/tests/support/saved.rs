@@ -1,50 +1,6 @@
-//! Saved states: whether a restored policy goes on as the original, and what damage may do to one.
+//! What damage may do to a saved state.
 
-use policies::{Decision, Select};
-use rand::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
-use std::fmt::Debug;
-
-/// Saves and restores `policy` after some rounds of `play` (with random numbers for the policy and for its users): the two make the same
-/// decisions for 1,000 rounds and end in the same state, which `same` may ask more about.
-pub(crate) fn assert_goes_on_restored<A, P>(
-    name: &str,
-    mut policy: P,
-    mut play: impl FnMut(&mut P, &mut Decision<A, P::Note>, &mut Xoshiro256PlusPlus, &mut Xoshiro256PlusPlus),
-    same: impl Fn(&P, &P),
-) where
-    A: Default + Serialize,
-    P: Select<A, Note: Serialize> + Clone + Debug + Serialize + DeserializeOwned,
-{
-    let text = |policy: &P| serde_json::to_string(policy).expect("a policy can be saved");
-    let [mut rng, mut users] = [1, 2].map(Xoshiro256PlusPlus::seed_from_u64);
-    let mut decision = Decision::default();
-    let mut played = 0;
-    for start in [0, 1, 3, 20, 300, 5000] {
-        while played < start {
-            play(&mut policy, &mut decision, &mut rng, &mut users);
-            played += 1;
-        }
-        let saved = text(&policy);
-        let restored: P = serde_json::from_str(&saved).expect("a saved policy can be restored");
-        assert_eq!(text(&restored), saved, "{name}");
-        let mut both = [policy.clone(), restored].map(|policy| (policy, rng.clone(), users.clone()));
-        for later in 0..1000 {
-            let decisions = both.each_mut().map(|(policy, rng, users)| {
-                let mut decision = Decision::default();
-                play(policy, &mut decision, rng, users);
-                serde_json::to_string(&decision).expect("a decision can be saved")
-            });
-            assert_eq!(decisions[0], decisions[1], "{name}, {later} rounds after {start}");
-        }
-        let [(original, rng, _), (restored, other_rng, _)] = &both;
-        assert_eq!(rng, other_rng, "{name} took other draws");
-        assert_eq!(text(original), text(restored), "{name}");
-        same(original, restored);
-    }
-}
 
 /// What is saved, damaged in every place in many ways.
 pub(crate) fn damages(saved: &Value) -> Vec<Value> {

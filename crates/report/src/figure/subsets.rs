@@ -5,6 +5,7 @@ use crate::axis::{Axis, Scale};
 use crate::series::Simulated;
 use crate::subset_shares::shares;
 use crate::svg::{self, Chart, Curve, CurveStyle};
+use click_models::PreferenceMatrix;
 use experiment::ResultFile;
 use experiment::toml_reader::Error;
 use std::sync::Arc;
@@ -20,19 +21,13 @@ pub(super) static KIND: Kind = Kind {
 /// The shares of subsets of items that have a winner, or are in order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Subsets {
-    /// The name of each curve, and the shares of subsets of 1 item, of 2 items, and so on.
-    pub shares: Vec<(String, Vec<f64>)>,
+    /// The preferences. The shares are computed when the figure is drawn, because for hundreds of items that takes seconds.
+    pub matrix: Option<PreferenceMatrix>,
 }
 
 fn read(reading: &Reading<'_, '_>) -> Result<Subsets, Error> {
     let matrix = reading.panel.matrix().ok_or_else(|| reading.kind.error("the panel has no preferences"))?;
-    let shares = shares(matrix).map_err(|error| reading.kind.error(error.to_string()))?;
-    Ok(Subsets {
-        shares: vec![
-            ("Condorcet winner (exact)".to_owned(), shares.condorcet),
-            ("total order (100,000 subsets of each size)".to_owned(), shares.ordered),
-        ],
-    })
+    Ok(Subsets { matrix: Some(matrix.clone()) })
 }
 
 impl Plot for Subsets {
@@ -46,24 +41,31 @@ impl Plot for Subsets {
         _: &ResultFile,
         _: &PolicyStyles,
     ) -> anyhow::Result<Option<String>> {
-        svg::render(&chart(self, title)).map(Some)
+        svg::render(&chart(self, title)?).map(Some)
     }
 
     fn of_variants(&self, title: Option<&str>, _: &[Simulated], _: &PolicyStyles) -> anyhow::Result<String> {
-        svg::render(&chart(self, title))
+        svg::render(&chart(self, title)?)
     }
 }
 
-fn chart(figure: &Subsets, title: Option<&str>) -> Chart {
-    let largest = figure.shares.iter().map(|(_, shares)| shares.len()).max().unwrap_or(1);
-    let curve = |(number, (name, shares)): (usize, &(String, Vec<f64>))| Curve {
-        label: name.clone(),
+fn chart(figure: &Subsets, title: Option<&str>) -> anyhow::Result<Chart> {
+    let shares = figure.matrix.as_ref().map(shares).transpose()?;
+    let named = shares.map_or_else(Vec::new, |shares| {
+        vec![
+            ("Condorcet winner (exact)", shares.condorcet),
+            ("total order (100,000 subsets of each size)", shares.ordered),
+        ]
+    });
+    let largest = named.iter().map(|(_, shares)| shares.len()).max().unwrap_or(1);
+    let curve = |(number, (name, shares)): (usize, &(&str, Vec<f64>))| Curve {
+        label: (*name).to_owned(),
         look: CurveStyle::Policy(number),
         points: (1..).zip(shares).map(|(size, share): (u32, &f64)| (f64::from(size), *share)).collect(),
         band: Vec::new(),
         dots: Vec::new(),
     };
-    Chart {
+    Ok(Chart {
         title: title.unwrap_or("Random subsets of the items").to_owned(),
         subtitle: "share of the subsets of each size".to_owned(),
         x: Axis::new(Scale::Linear, 0.0, largest as f64),
@@ -71,6 +73,6 @@ fn chart(figure: &Subsets, title: Option<&str>) -> Chart {
         y: Axis::rounded(0.0, 1.0),
         y_label: "share of subsets".to_owned(),
         categories: Vec::new(),
-        curves: figure.shares.iter().enumerate().map(curve).collect(),
-    }
+        curves: named.iter().enumerate().map(curve).collect(),
+    })
 }

@@ -10,7 +10,7 @@ use crate::play;
 use policies::Select;
 use rand::Rng;
 
-const RUNS: u64 = 6000;
+const RUNS: u64 = 2000;
 const HORIZON: u64 = 60_000;
 
 /// The compared quantities, one sample each.

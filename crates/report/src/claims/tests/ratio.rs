@@ -121,12 +121,12 @@ fn each_series_is_divided_by_the_one_at_the_same_place() {
 
 /// At a limit, a claim is reproduced, and contradicted, with a probability of at most the level.
 ///
-/// As for equal slopes: 4,000 claims at level 0.05, at most 266 with probability 1 - 1e-6. A wrong test that compares the means alone
+/// As for equal slopes: 1,000 claims at level 0.05, at most 86 with probability 1 - 1e-6. A wrong test that compares the means alone
 /// reproduces about half.
 #[test]
 fn a_ratio_at_its_limit_is_rarely_reproduced() {
-    const CLAIMS: usize = 4000;
-    const AT_MOST: usize = 266;
+    const CLAIMS: usize = 1000;
+    const AT_MOST: usize = 86;
     let mut normal = normals();
     for (limits, truth) in
         [(Limits::Between(1.8, 2.2), 2.2), (Limits::Between(1.8, 2.2), 1.8), (Limits::AtMost(1.05), 1.05)]
@@ -143,6 +143,6 @@ fn a_ratio_at_its_limit_is_rarely_reproduced() {
             by_mean += usize::from(finding.comparisons[0].difference < 0.0);
         }
         assert!(granted <= AT_MOST && refused <= AT_MOST, "{granted} {refused}");
-        assert!(granted > 100 && by_mean > 1500, "{granted} {by_mean}");
+        assert!(granted > 20 && by_mean > 375, "{granted} {by_mean}");
     }
 }

@@ -1,192 +1,14 @@
-//! A policy that is saved and restored goes on as if nothing had happened, and damaged data is refused.
+//! Saved states of policies for lists that are refused say why.
 
-use crate::support::saved::{assert_goes_on_restored, damages};
-use crate::support::{STOPPING, Visitor, everything, generator, items, round};
-use click_models::{
-    ClickModel, Clicks, Feedback, Interaction, ListProtocol, PositionBased, RandomSemiBandit, Ranking,
-};
+use crate::support::generator;
+use click_models::{ClickModel, ItemId, PositionBased, RandomSemiBandit, Ranking};
 use policies::{
     BatchRank, CascadeBai, Decision, Delta, KlLucb, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixKnown, PrefixTs,
-    RbaKlUcb, Select, TopRank, Update,
+    RbaKlUcb, Select, TopRank,
 };
-use rand::RngExt;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::fmt::Debug;
-
-/// Saves and restores in the middle of runs.
-struct Resume;
-
-impl<M> Visitor<M> for Resume
-where
-    M: ClickModel + Debug,
-    M::Interaction: Interaction<Action = Ranking>,
-{
-    fn visit<P>(&mut self, name: &str, model: &M, policy: P)
-    where
-        P: Update<Ranking, Feedback<M>> + Serialize + DeserializeOwned + Clone + Debug + Send + Sync,
-    {
-        let play = |policy: &mut P, decision: &mut _, rng: &mut _, users: &mut _| {
-            round(model, policy, decision, rng, users);
-        };
-        assert_goes_on_restored(&format!("{name} on {model:?}"), policy, play, |_, _| ());
-    }
-}
-
-#[test]
-fn restored_policies_go_on_as_the_original() {
-    everything(&mut Resume);
-}
-
-/// Damages saved data in every place in many ways.
-struct Damage {
-    refused: u32,
-    accepted: u32,
-}
-
-impl<M> Visitor<M> for Damage
-where
-    M: ClickModel + Debug,
-    M::Interaction: ListProtocol,
-{
-    fn visit<P>(&mut self, name: &str, model: &M, mut policy: P)
-    where
-        P: Update<Ranking, Feedback<M>> + Serialize + DeserializeOwned + Clone + Debug + Send + Sync,
-    {
-        let (mut rng, mut users) = (generator(1), generator(2));
-        let mut decision = Decision::default();
-        for _ in 0..30 {
-            round(model, &mut policy, &mut decision, &mut rng, &mut users);
-        }
-        let saved = serde_json::to_value(&policy).expect("a policy can be saved");
-        for damaged in damages(&saved) {
-            match serde_json::from_value::<P>(damaged.clone()) {
-                Err(error) => {
-                    assert!(!error.to_string().is_empty());
-                    self.refused += 1;
-                }
-                Ok(policy) => {
-                    assert_usable::<M, P>(policy, &format!("{name} from {damaged}"));
-                    self.accepted += 1;
-                }
-            }
-        }
-    }
-}
-
-/// What was accepted plays fifty rounds: lists of one length, of distinct items.
-fn assert_usable<M, P>(mut policy: P, what: &str)
-where
-    M: ClickModel,
-    M::Interaction: ListProtocol,
-    P: Update<Ranking, Feedback<M>>,
-{
-    let mut rng = generator(3);
-    let mut decision = Decision::default();
-    let mut length = None;
-    for _ in 0..50 {
-        Select::select(&mut policy, &mut rng, &mut decision);
-        let list = items(&decision.action);
-        assert_eq!(list.len(), *length.get_or_insert(list.len()), "{what}");
-        // A fixed list may hold anything.
-        if !what.starts_with("Fixed") {
-            assert_eq!(list.iter().collect::<BTreeSet<_>>().len(), list.len(), "{what}: {list:?}");
-        }
-        let bits = rng.random::<u64>() & ((1_u64 << list.len().min(63)) - 1);
-        let clicks = Clicks::from_bits(bits, list.len().min(64)).expect("below the length");
-        policy.update(&decision, &M::Interaction::read(clicks, clicks.len()));
-    }
-}
-
-#[test]
-fn damaged_data_is_refused_or_usable() {
-    let mut damage = Damage { refused: 0, accepted: 0 };
-    everything(&mut damage);
-    // Some of it is as good as what was there: another count, another examination.
-    assert!(
-        damage.refused > 1000 && damage.accepted > 100,
-        "{} refused, {} accepted",
-        damage.refused,
-        damage.accepted
-    );
-}
-
-/// Restores policies with counts of any size up to the largest that is accepted, and plays.
-struct Extremes {
-    restored: u32,
-}
-
-impl<M> Visitor<M> for Extremes
-where
-    M: ClickModel + Debug,
-    M::Interaction: Interaction<Action = Ranking>,
-{
-    fn visit<P>(&mut self, name: &str, model: &M, policy: P)
-    where
-        P: Update<Ranking, Feedback<M>> + Serialize + DeserializeOwned + Clone + Debug + Send + Sync,
-    {
-        let saved = serde_json::to_value(&policy).expect("a policy can be saved");
-        let mut rng = generator(4);
-        for _ in 0..100 {
-            let mut extreme = saved.clone();
-            let table = if extreme.get("counts").is_some() { &mut extreme["counts"] } else { &mut extreme };
-            let sizes = [0, 1, 2, 1000, 1_000_000, 1_000_000_000, 1 << 40];
-            if let Some(pairs) = table.get_mut("wins").and_then(Value::as_array_mut) {
-                pairs.fill_with(|| sizes[rng.random_range(0..sizes.len())].into());
-                self.play(name, model, serde_json::from_value::<P>(extreme).expect("counts are accepted"));
-                continue;
-            }
-            let Some(cells) = table["clicks"].as_array().map(Vec::len) else { return };
-            let shows: Vec<u64> = (0..cells).map(|_| sizes[rng.random_range(0..sizes.len())]).collect();
-            let share = |&shows: &u64| match rng.random_range(0..5) {
-                0 => 0,
-                1 => shows,
-                2 => shows / 2,
-                3 => shows.min(1),
-                _ => shows - shows.min(1),
-            };
-            table["clicks"] = shows.iter().map(share).collect();
-            let displays = ["pulls", "observations"].into_iter().find(|name| table.get(name).is_some());
-            let displays = displays.unwrap_or("shows");
-            table[displays] = shows.into();
-            if let Some(rounds) = table.get_mut("rounds") {
-                *rounds = (1_u64 << 40).into();
-            }
-            self.play(
-                name,
-                model,
-                serde_json::from_value::<P>(extreme).expect("counts like these are accepted"),
-            );
-        }
-    }
-}
-
-impl Extremes {
-    fn play<M, P>(&mut self, name: &str, model: &M, mut policy: P)
-    where
-        M: ClickModel,
-        M::Interaction: Interaction<Action = Ranking>,
-        P: Update<Ranking, Feedback<M>>,
-    {
-        let (mut rng, mut users) = (generator(5), generator(6));
-        let mut decision = Decision::default();
-        for _ in 0..50 {
-            round(model, &mut policy, &mut decision, &mut rng, &mut users);
-            let list: BTreeSet<_> = items(&decision.action).into_iter().collect();
-            assert_eq!(list.len(), decision.action.len(), "{name}");
-        }
-        self.restored += 1;
-    }
-}
-
-#[test]
-fn extreme_counts_are_played_with() {
-    let mut extremes = Extremes { restored: 0 };
-    everything(&mut extremes);
-    // All but the uniform and the fixed list: 5 + 5 policies on position-based users, 9 + 5 on the others; and those that stop.
-    assert_eq!(extremes.restored, 100 * (5 * 10 + (5 + 3 + 3) * 14 + 3 * STOPPING));
-}
 
 fn refusal<P: DeserializeOwned + Debug>(value: Value) -> String {
     serde_json::from_value::<P>(value).expect_err("refused").to_string()
@@ -330,7 +152,7 @@ fn open_lists_are_saved() {
         policy = serde_json::from_str(&saved).expect("as saved");
         let mut decision = Decision::<Ranking>::default();
         policy.select(&mut rng, &mut decision);
-        shown.extend(items(&decision.action));
+        shown.extend(decision.action.iter().map(ItemId::index));
     }
     shown.sort_unstable();
     assert_eq!(shown, [0, 1, 2, 3, 4, 5]);

@@ -1,0 +1,11 @@
+//! What holds of every policy of the catalogue. A policy is tested here for having a row, on the users of every protocol that it reads, with its
+//! defaults and with another value of every parameter.
+
+mod allocation;
+mod choices;
+mod first_choice;
+pub(crate) mod games;
+mod relabelling;
+mod saved_state;
+mod stories;
+pub(crate) mod users;

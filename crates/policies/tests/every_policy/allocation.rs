@@ -1,0 +1,95 @@
+//! `select` and `update` allocate nothing once the caller's buffers have been used. What users answer is measured with them.
+
+use super::games::{Extent, Game, Playable, game, games, games_without_a_row};
+use super::users::Users;
+use allocation_counter::measure;
+use click_models::{CascadeModel, ClickModel, PbmFeedback, PositionBased, Ranking};
+use policies::{CascadeBai, Decision, Delta, PbmUcb, Select, Update};
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+use std::rc::Rc;
+
+/// Of 6,000 rounds after the first ten.
+fn allocations(game: &mut dyn Game) -> u64 {
+    let mut play = |rounds| {
+        for _ in 0..rounds {
+            game.round();
+        }
+    };
+    play(10);
+    measure(|| play(6000)).count_total
+}
+
+#[test]
+fn rounds_allocate_nothing() {
+    for mut game in games(Users::all(), Extent::Variants, 2500).into_iter().chain(games_without_a_row()) {
+        assert_eq!(allocations(&mut *game), 0, "{}", game.name());
+    }
+}
+
+/// Many items are looked for in another way than few.
+#[test]
+fn rounds_with_many_items_allocate_nothing() {
+    for n_items in [100_u32, 2000] {
+        let attraction: Vec<f64> = (0..n_items).map(|item| f64::from(item % 40) / 100.0).collect();
+        let model = CascadeModel::from_values(&attraction, 5).expect("valid");
+        let mut game = CascadeModel::named(&Rc::new(model), "kl-ucb", 6000);
+        assert_eq!(allocations(&mut *game), 0, "{n_items} items");
+    }
+}
+
+/// With 50 lists open, and answers that are lost or come twice.
+#[test]
+fn late_answers_allocate_nothing() {
+    let attraction: Vec<f64> = (0..300).map(|item| f64::from(item % 40) / 100.0).collect();
+    let model = CascadeModel::from_values(&attraction, 5).expect("valid");
+    let mut policy = CascadeBai::new(model.shape(), Delta::default());
+    let [mut rng, mut users] = [1, 2].map(crate::support::generator);
+    let mut open = vec![(Decision::default(), None); 50];
+    let mut play = |rounds: usize| {
+        for round in 0..rounds {
+            let (decision, answer) = &mut open[round % 50];
+            if let Some(answer) = answer.take() {
+                for _ in 0..users.random_range(0..3) {
+                    policy.update(decision, &answer);
+                }
+            }
+            policy.select(&mut rng, decision);
+            *answer = Some(model.respond(&decision.action, &mut users));
+        }
+    };
+    play(50);
+    assert_eq!(measure(|| play(20_000)).count_total, 0);
+}
+
+/// PBM-UCB with a copy in every hundredth round.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Wasteful {
+    inner: PbmUcb,
+    rounds: u32,
+}
+
+impl Select<Ranking> for Wasteful {
+    type Note = ();
+
+    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
+        self.inner.select(rng, out);
+        self.rounds += 1;
+        if self.rounds.is_multiple_of(100) {
+            *out = out.clone();
+        }
+    }
+}
+
+impl Update<Ranking, PbmFeedback> for Wasteful {
+    fn update(&mut self, decision: &Decision<Ranking>, feedback: &PbmFeedback) {
+        self.inner.update(decision, feedback);
+    }
+}
+
+#[test]
+fn one_allocation_in_a_hundred_rounds_is_seen() {
+    let model = PositionBased::from_values(&[0.45, 0.35, 0.25, 0.15, 0.05], &[0.9, 0.6, 0.3]).expect("valid");
+    let policy = Wasteful { inner: PbmUcb::new(model.known(), confidence::Rate::LOG), rounds: 0 };
+    assert_eq!(allocations(&mut *game("wasteful", &Rc::new(model), policy)), 60);
+}

@@ -1,0 +1,421 @@
+//! A policy and its users as one object, whatever their protocol. What is tested of every policy is compiled once, and a policy's rounds once for
+//! every protocol.
+
+use super::users::Users;
+use crate::support::generator;
+use click_models::{
+    Action, Cascade, CascadeModel, Cell, CellClick, ClickModel, Clicks, Dcm, DependentClick, DuelOutcome,
+    Dueling, DuelingModel, Feedback, Interaction, ItemId, ListProtocol, Pair, Pbm, PositionBased,
+    RandomSemiBandit, RankOne, RankOneModel, Ranking, SemiBandit,
+};
+use policies::catalogue::{Catalogued, Chosen, Kind, PolicySpec, Protocol, Row, rows};
+use policies::{Decision, Fixed, PrefixTs, Pulls, ReadAs, Recommend, Select, Update};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
+use std::collections::VecDeque;
+use std::fmt::Debug;
+use std::rc::Rc;
+
+/// What happens to a policy.
+#[derive(Debug, Clone)]
+pub(crate) enum Event {
+    /// It decides a round.
+    Select,
+    /// The answer to one of the decisions so far arrives, for the first time or again.
+    Answer { decision: u8, answer: Answer },
+    /// An answer arrives to an action that it never chose, of items that may not exist.
+    Strange { numbers: Vec<u32>, answer: Answer },
+}
+
+/// Clicks on a list of any length. Of a cell the first counts, of a duel the first three say whether the better one lost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answer {
+    pub(crate) bits: u64,
+    pub(crate) len: usize,
+}
+
+/// A policy and its users, with their random numbers.
+pub(crate) trait Game {
+    /// Which policy and which users.
+    fn name(&self) -> &str;
+    fn copy(&self) -> Box<dyn Game>;
+    /// Starts the random numbers of the policy and of its users anew.
+    fn reseed(&mut self, seed: u64);
+    /// The policy decides a round.
+    fn decide(&mut self);
+    /// One round: decide, show, learn. Gives the regret.
+    fn round(&mut self) -> f64;
+    /// The same with answers that come `delay` rounds late, and one in ten not at all.
+    fn late_round(&mut self, delay: usize) -> f64;
+    /// Items from the top down, row and column, or the two that are compared, of the last decision.
+    fn choice(&self) -> Vec<usize>;
+    /// Whether users can be shown the last decision.
+    fn is_admitted(&self) -> bool;
+    /// Something happens. False if the policy decides, or recommends, what there is not.
+    fn happens(&mut self, event: &Event) -> bool;
+    /// The items that it would recommend, of a policy that recommends.
+    fn recommended(&self) -> Option<Vec<usize>>;
+    fn saved(&self) -> Value;
+    /// The policy as saved, with these users and random numbers.
+    fn restored(&self, saved: &Value) -> Result<Box<dyn Game>, String>;
+    /// The same in the bytes of a format that skips nothing and names nothing.
+    fn bytes(&self) -> Vec<u8>;
+    fn restored_from(&self, bytes: &[u8]) -> Box<dyn Game>;
+    /// The last decision with its note, and the random numbers that come next.
+    fn moment(&self) -> (Value, [Xoshiro256PlusPlus; 2]);
+}
+
+/// What a policy recommends as users would be shown it.
+type Recommended<P, A> = fn(&P) -> Option<A>;
+
+struct Played<M: ClickModel, P: Select<Action<M>>> {
+    name: Rc<str>,
+    users: Rc<M>,
+    policy: P,
+    recommended: Recommended<P, Action<M>>,
+    /// One item at a time is no list of theirs.
+    is_short: bool,
+    random: [Xoshiro256PlusPlus; 2],
+    decision: Decision<Action<M>, P::Note>,
+    /// Decisions that may be answered, and answers that have not come.
+    past: Vec<Decision<Action<M>, P::Note>>,
+    waiting: VecDeque<(Decision<Action<M>, P::Note>, Feedback<M>)>,
+    rounds: u64,
+}
+
+impl<M: ClickModel, P> Played<M, P>
+where
+    P: Update<Action<M>, Feedback<M>> + Clone,
+    Action<M>: Default + Clone,
+{
+    fn new(name: &str, users: &Rc<M>, policy: P, recommended: Recommended<P, Action<M>>) -> Self {
+        Self {
+            name: name.into(),
+            users: Rc::clone(users),
+            policy,
+            recommended,
+            is_short: false,
+            random: [1, 2].map(generator),
+            decision: Decision::default(),
+            past: vec![],
+            waiting: VecDeque::new(),
+            rounds: 0,
+        }
+    }
+
+    fn with(&self, policy: P) -> Self {
+        Self {
+            name: Rc::clone(&self.name),
+            users: Rc::clone(&self.users),
+            policy,
+            recommended: self.recommended,
+            is_short: self.is_short,
+            random: self.random.clone(),
+            decision: self.decision.clone(),
+            past: vec![],
+            waiting: VecDeque::new(),
+            rounds: self.rounds,
+        }
+    }
+
+    // Out of line, so that the policies of a protocol are compiled once.
+    #[inline(never)]
+    fn choose(&mut self) {
+        self.policy.select(&mut self.random[0], &mut self.decision);
+    }
+
+    #[inline(never)]
+    fn learn(&mut self, decision: &Decision<Action<M>, P::Note>, answer: &Feedback<M>) {
+        self.policy.update(decision, answer);
+    }
+}
+
+impl<M, P> Game for Played<M, P>
+where
+    M: ClickModel<Interaction: Plain> + 'static,
+    Action<M>: Default + Clone + Serialize,
+    P: Update<Action<M>, Feedback<M>> + Serialize + DeserializeOwned + Clone + 'static,
+{
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn copy(&self) -> Box<dyn Game> {
+        Box::new(self.with(self.policy.clone()))
+    }
+
+    fn reseed(&mut self, seed: u64) {
+        self.random = [seed, seed + 1].map(generator);
+    }
+
+    fn decide(&mut self) {
+        self.choose();
+    }
+
+    fn round(&mut self) -> f64 {
+        self.choose();
+        let answer = self.users.respond(&self.decision.action, &mut self.random[1]);
+        let decision = std::mem::take(&mut self.decision);
+        self.learn(&decision, &answer);
+        self.decision = decision;
+        self.users.gap(&self.decision.action)
+    }
+
+    fn late_round(&mut self, delay: usize) -> f64 {
+        self.choose();
+        let answer = self.users.respond(&self.decision.action, &mut self.random[1]);
+        if !self.rounds.is_multiple_of(10) {
+            self.waiting.push_back((self.decision.clone(), answer));
+        }
+        self.rounds += 1;
+        if self.waiting.len() > delay
+            && let Some((decision, answer)) = self.waiting.pop_front()
+        {
+            self.learn(&decision, &answer);
+        }
+        self.users.gap(&self.decision.action)
+    }
+
+    fn choice(&self) -> Vec<usize> {
+        M::Interaction::numbers(&self.decision.action)
+    }
+
+    fn is_admitted(&self) -> bool {
+        self.is_short || self.users.admits(&self.decision.action)
+    }
+
+    fn happens(&mut self, event: &Event) -> bool {
+        let (decision, answer) = match event {
+            Event::Select => {
+                // In a used buffer of any length.
+                self.choose();
+                self.past.push(self.decision.clone());
+                return self.is_admitted();
+            }
+            Event::Answer { decision, answer } => {
+                let which = usize::from(*decision) % self.past.len().max(1);
+                let Some(decision) = self.past.get(which) else { return true };
+                (decision.clone(), answer)
+            }
+            Event::Strange { numbers, answer } => {
+                // With a note that fits, or with none.
+                let note = self.past.last().map(|decision| decision.note.clone()).unwrap_or_default();
+                (Decision { action: M::Interaction::action(numbers), note }, answer)
+            }
+        };
+        let answer = M::Interaction::answer(&decision.action, *answer);
+        self.learn(&decision, &answer);
+        (self.recommended)(&self.policy).is_none_or(|action| self.users.admits(&action))
+    }
+
+    fn recommended(&self) -> Option<Vec<usize>> {
+        (self.recommended)(&self.policy).map(|action| M::Interaction::numbers(&action))
+    }
+
+    fn saved(&self) -> Value {
+        serde_json::to_value(&self.policy).expect("a policy can be saved")
+    }
+
+    fn restored(&self, saved: &Value) -> Result<Box<dyn Game>, String> {
+        let policy: P = serde_json::from_value(saved.clone()).map_err(|error| error.to_string())?;
+        Ok(Box::new(self.with(policy)))
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        postcard::to_allocvec(&self.policy).expect("a policy can be saved")
+    }
+
+    fn restored_from(&self, bytes: &[u8]) -> Box<dyn Game> {
+        Box::new(self.with(postcard::from_bytes(bytes).expect("a saved policy can be restored")))
+    }
+
+    fn moment(&self) -> (Value, [Xoshiro256PlusPlus; 2]) {
+        (serde_json::to_value(&self.decision).expect("a decision can be saved"), self.random.clone())
+    }
+}
+
+/// Actions and answers made of numbers.
+pub(crate) trait Plain: Interaction {
+    fn numbers(action: &Self::Action) -> Vec<usize>;
+    fn action(numbers: &[u32]) -> Self::Action;
+    fn answer(action: &Self::Action, answer: Answer) -> Self::Feedback;
+}
+
+macro_rules! plain_lists {
+    ($($Interaction:ident),+) => {$(
+        impl Plain for $Interaction {
+            fn numbers(action: &Ranking) -> Vec<usize> {
+                action.iter().map(ItemId::index).collect()
+            }
+
+            fn action(numbers: &[u32]) -> Ranking {
+                numbers.iter().copied().map(ItemId::new).collect()
+            }
+
+            fn answer(_: &Ranking, Answer { bits, len }: Answer) -> Self::Feedback {
+                let bits = if len < 64 { bits & ((1 << len) - 1) } else { bits };
+                Self::read(Clicks::from_bits(bits, len).expect("below the length"), len)
+            }
+        }
+    )+};
+}
+
+plain_lists!(Pbm, SemiBandit, Cascade, Dcm);
+
+fn two(numbers: &[u32]) -> [u32; 2] {
+    [0, 1].map(|at| numbers.get(at).copied().unwrap_or(0))
+}
+
+impl Plain for RankOne {
+    fn numbers(action: &Cell) -> Vec<usize> {
+        vec![action.row as usize, action.column as usize]
+    }
+
+    fn action(numbers: &[u32]) -> Cell {
+        let [row, column] = two(numbers);
+        Cell::new(row, column)
+    }
+
+    fn answer(_: &Cell, Answer { bits, .. }: Answer) -> CellClick {
+        CellClick { clicked: bits & 1 == 1 }
+    }
+}
+
+impl Plain for Dueling {
+    fn numbers(action: &Pair) -> Vec<usize> {
+        vec![action.first.index(), action.second.index()]
+    }
+
+    fn action(numbers: &[u32]) -> Pair {
+        let [first, second] = two(numbers).map(ItemId::new);
+        Pair::new(first, second)
+    }
+
+    /// Mostly the same winner, so that something is found out.
+    fn answer(action: &Pair, Answer { bits, .. }: Answer) -> DuelOutcome {
+        let is_upset = bits % 8 == 0;
+        if (action.first > action.second) == is_upset {
+            DuelOutcome::SecondWon
+        } else {
+            DuelOutcome::FirstWon
+        }
+    }
+}
+
+/// A policy with its defaults, and once with another value of every parameter.
+pub(crate) fn variants(row: &Row) -> Vec<PolicySpec> {
+    let mut specs = vec![row.spec()];
+    for parameter in row.parameters {
+        let values: Vec<Value> = match parameter.kind {
+            Kind::Number(_) => vec![0.3.into()],
+            Kind::Integer(_) => vec![1.into()],
+            Kind::Choice(names) => names.iter().map(|&name| name.into()).collect(),
+        };
+        for value in values {
+            let parameters = Map::from_iter([(parameter.name.to_owned(), value)]);
+            specs.push(PolicySpec::from_parameters(row.name, parameters).expect("a value that it may have"));
+        }
+    }
+    specs
+}
+
+/// The policies of the catalogue that learn from the users of a protocol, or show anything at all to them.
+pub(crate) fn rows_for(protocol: Protocol) -> impl Iterator<Item = &'static Row> {
+    rows().iter().filter(move |row| row.name != "oracle" && row.speaks(protocol))
+}
+
+/// A game of a policy of any type, its random numbers from the seeds 1 and 2.
+pub(crate) fn game<M, P>(name: &str, users: &Rc<M>, policy: P) -> Box<dyn Game>
+where
+    M: ClickModel<Interaction: Plain> + 'static,
+    Action<M>: Default + Clone + Serialize,
+    P: Update<Action<M>, Feedback<M>> + Serialize + DeserializeOwned + Clone + 'static,
+{
+    Box::new(Played::new(name, users, policy, |_| None))
+}
+
+/// Users for whom the catalogue has policies.
+pub(crate) trait Playable: Debug + Sized {
+    /// Their protocol.
+    const PROTOCOL: Protocol;
+
+    /// A game of a policy of the catalogue.
+    fn game(users: &Rc<Self>, spec: PolicySpec, horizon: u64) -> Box<dyn Game>;
+
+    /// The same by the text that names the policy.
+    fn named(users: &Rc<Self>, policy: &str, horizon: u64) -> Box<dyn Game> {
+        Self::game(users, policy.parse().unwrap_or_else(|error| panic!("{error}")), horizon)
+    }
+}
+
+macro_rules! playable {
+    ($($Users:ident speak $Interaction:ident, recommended $recommended:expr;)+) => {$(
+        impl Playable for $Users {
+            const PROTOCOL: Protocol = <$Interaction as Catalogued>::PROTOCOL;
+
+            fn game(users: &Rc<Self>, spec: PolicySpec, horizon: u64) -> Box<dyn Game> {
+                let policy = Chosen::<$Interaction>::build(spec, users.known(), horizon);
+                let policy = policy.unwrap_or_else(|error| panic!("{error}"));
+                let mut game = Played::new(&format!("{spec} on {users:?}"), users, policy, $recommended);
+                game.is_short = matches!(spec, PolicySpec::Batrac { pulls: Pulls::One, .. });
+                Box::new(game)
+            }
+        }
+    )+};
+}
+
+playable! {
+    PositionBased speak Pbm, recommended |_| None;
+    RandomSemiBandit speak SemiBandit, recommended |_| None;
+    CascadeModel speak Cascade, recommended |policy| {
+        let mut list = Ranking::default();
+        policy.recommend(&mut generator(4), &mut list).then_some(list)
+    };
+    DependentClick speak Dcm, recommended |_| None;
+    RankOneModel speak RankOne, recommended |_| None;
+    DuelingModel speak Dueling, recommended |policy| {
+        let mut item = ItemId::default();
+        policy.recommend(&mut generator(4), &mut item);
+        Some(Pair::of_one(item))
+    };
+}
+
+/// Which policies play.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Each with its defaults.
+    Defaults,
+    /// On the first users of every protocol each with other parameters, too.
+    Variants,
+}
+
+/// Every policy on every one of the users whose answers it reads, told that there are `horizon` rounds.
+pub(crate) fn games(users: Users, extent: Extent, horizon: u64) -> Vec<Box<dyn Game>> {
+    fn add<M: Playable>(games: &mut Vec<Box<dyn Game>>, all: Vec<M>, extent: Extent, horizon: u64) {
+        for (number, users) in all.into_iter().enumerate() {
+            let users = Rc::new(users);
+            let n_specs = if extent == Extent::Variants && number == 0 { usize::MAX } else { 1 };
+            let specs = rows_for(M::PROTOCOL).flat_map(|row| variants(row).into_iter().take(n_specs));
+            games.extend(specs.map(|spec| M::game(&users, spec, horizon)));
+        }
+    }
+    let mut games = vec![];
+    add(&mut games, users.position_based, extent, horizon);
+    add(&mut games, users.semi_bandits, extent, horizon);
+    add(&mut games, users.cascades, extent, horizon);
+    add(&mut games, users.dependent_clicks, extent, horizon);
+    add(&mut games, users.rank_one, extent, horizon);
+    add(&mut games, users.dueling, extent, horizon);
+    games
+}
+
+/// Policies for lists that are no rows: one list for ever, and one that reads clicks as those of other users.
+pub(crate) fn games_without_a_row() -> Vec<Box<dyn Game>> {
+    let users = Rc::new(Users::first().position_based.remove(0));
+    let read_as: ReadAs<SemiBandit, _> = ReadAs::new(PrefixTs::new(users.shape()));
+    vec![
+        game("fixed", &users, Fixed::new(users.optimal_action())),
+        game("prefix-ts as on a semi-bandit", &users, read_as),
+    ]
+}

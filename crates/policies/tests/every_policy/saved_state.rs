@@ -1,0 +1,138 @@
+//! A policy that is saved and restored goes on as if nothing had happened, and damaged data is refused.
+
+use super::games::{Extent, Game, games, games_without_a_row};
+use super::users::Users;
+use crate::support::{generator, saved::damages};
+use rand::RngExt;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+fn play(game: &mut dyn Game, rounds: u32) {
+    for _ in 0..rounds {
+        game.round();
+    }
+}
+
+/// The two play 300 rounds alike and end alike.
+fn assert_go_on_alike(original: &dyn Game, mut restored: Box<dyn Game>) {
+    let name = original.name();
+    assert_eq!(restored.saved(), original.saved(), "{name}");
+    let mut original = original.copy();
+    for round in 0..300 {
+        for game in [&mut original, &mut restored] {
+            game.round();
+        }
+        assert_eq!(original.choice(), restored.choice(), "{}, {round} rounds later", original.name());
+    }
+    // The same notes, and the same random numbers left.
+    assert_eq!(original.moment(), restored.moment(), "{}", original.name());
+    assert_eq!(original.recommended(), restored.recommended(), "{}", original.name());
+    assert_eq!(original.saved(), restored.saved(), "{}", original.name());
+}
+
+#[test]
+fn restored_policies_go_on_as_the_original() {
+    for mut game in games(Users::all(), Extent::Variants, 1500).into_iter().chain(games_without_a_row()) {
+        let mut played = 0;
+        for start in [0, 1, 3, 20, 300, 3000] {
+            play(&mut *game, start - played);
+            played = start;
+            let restored = game.restored(&game.saved()).expect("a saved policy can be restored");
+            assert_go_on_alike(&*game, restored);
+        }
+        let (bytes, restored) = (game.bytes(), game.restored_from(&game.bytes()));
+        assert_eq!(restored.bytes(), bytes, "{}", game.name());
+        assert_go_on_alike(&*game, restored);
+    }
+}
+
+/// One count that is restored as another is what the comparison above is for.
+#[test]
+#[should_panic(expected = "pbm-ts")]
+fn another_count_is_seen() {
+    let mut game = games(Users::first(), Extent::Defaults, 1500)
+        .into_iter()
+        .find(|game| game.name().starts_with("pbm-ts"))
+        .expect("a policy of the catalogue");
+    play(&mut *game, 20);
+    let mut saved = game.saved();
+    let shows = &mut saved["state"]["counts"]["shows"][0];
+    *shows = (shows.as_u64().expect("a count") + 1).into();
+    let restored = game.restored(&saved).expect("as good a count as the other");
+    assert_go_on_alike(&*game, restored);
+}
+
+/// Some damage is as good as what was there: another count, another examination.
+#[test]
+fn damaged_data_is_refused_or_usable() {
+    let (mut refused, mut accepted) = (0, 0);
+    for mut game in games(Users::first(), Extent::Variants, 1500) {
+        play(&mut *game, 30);
+        for damaged in damages(&game.saved()) {
+            match game.restored(&damaged) {
+                Err(error) => {
+                    assert!(!error.is_empty());
+                    refused += 1;
+                }
+                Ok(mut usable) => {
+                    accepted += 1;
+                    for _ in 0..20 {
+                        usable.round();
+                        assert!(usable.is_admitted(), "{} from {damaged}", game.name());
+                    }
+                    usable.recommended();
+                }
+            }
+        }
+    }
+    assert!(refused > 1000 && accepted > 1000, "{refused} refused, {accepted} accepted");
+}
+
+/// Counts of any size up to the largest that is accepted, in place of those of a fresh policy; none if it keeps no counts.
+fn extreme(fresh: &Value, rng: &mut impl rand::Rng) -> Option<Value> {
+    let mut saved = fresh.clone();
+    let state = &mut saved["state"];
+    let table = if state.get("counts").is_some() { &mut state["counts"] } else { state };
+    let sizes = [0, 1, 2, 1000, 1_000_000, 1_000_000_000, 1 << 40];
+    if let Some(pairs) = table.get_mut("wins").and_then(Value::as_array_mut) {
+        pairs.fill_with(|| sizes[rng.random_range(0..sizes.len())].into());
+        return Some(saved);
+    }
+    let cells = table["clicks"].as_array()?.len();
+    let shows: Vec<u64> = (0..cells).map(|_| sizes[rng.random_range(0..sizes.len())]).collect();
+    let share = |&shows: &u64| match rng.random_range(0..5) {
+        0 => 0,
+        1 => shows,
+        2 => shows / 2,
+        3 => shows.min(1),
+        _ => shows - shows.min(1),
+    };
+    table["clicks"] = shows.iter().map(share).collect();
+    let displays = ["pulls", "observations"].into_iter().find(|name| table.get(name).is_some());
+    table[displays.unwrap_or("shows")] = shows.into();
+    if let Some(rounds) = table.get_mut("rounds") {
+        *rounds = (1_u64 << 40).into();
+    }
+    Some(saved)
+}
+
+/// Policies for lists, whose tables have the same names.
+#[test]
+fn extreme_counts_are_played_with() {
+    let mut without = BTreeSet::new();
+    for game in games(Users::of_lists(), Extent::Variants, 1500) {
+        let (fresh, mut rng) = (game.saved(), generator(4));
+        for _ in 0..40 {
+            let Some(extreme) = extreme(&fresh, &mut rng) else {
+                without.insert(fresh["policy"].as_str().expect("a name").to_owned());
+                break;
+            };
+            let mut extreme = game.restored(&extreme).expect("counts like these are accepted");
+            for _ in 0..50 {
+                extreme.round();
+                assert!(extreme.is_admitted(), "{}", game.name());
+            }
+        }
+    }
+    assert_eq!(without, BTreeSet::from(["uniform".to_owned()]));
+}

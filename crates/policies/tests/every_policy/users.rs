@@ -1,0 +1,154 @@
+//! Users of every protocol, among them the odd ones.
+
+use crate::support::duelists::{circle, in_line, users};
+use crate::support::generator;
+use click_models::{
+    CascadeModel, DcmReward, DependentClick, DuelingModel, PositionBased, RandomSemiBandit, RankOneModel,
+    TableShape,
+};
+use rand::RngExt;
+
+/// Users of every protocol.
+#[derive(Default)]
+pub(crate) struct Users {
+    pub(crate) position_based: Vec<PositionBased>,
+    pub(crate) semi_bandits: Vec<RandomSemiBandit>,
+    pub(crate) cascades: Vec<CascadeModel>,
+    pub(crate) dependent_clicks: Vec<DependentClick>,
+    pub(crate) rank_one: Vec<RankOneModel>,
+    pub(crate) dueling: Vec<DuelingModel>,
+}
+
+/// Attraction of items, examination of positions.
+type Lists<'a> = (&'a [f64], &'a [f64]);
+
+impl Users {
+    /// Plain ones first, then the odd ones.
+    pub(crate) fn all() -> Self {
+        Self {
+            position_based: position_based(),
+            semi_bandits: semi_bandits(),
+            cascades: cascades(),
+            dependent_clicks: dependent_clicks(),
+            rank_one: rank_one(),
+            dueling: dueling(),
+        }
+    }
+
+    /// Those of all lists.
+    pub(crate) fn of_lists() -> Self {
+        Self { rank_one: vec![], dueling: vec![], ..Self::all() }
+    }
+
+    /// The first of every protocol.
+    pub(crate) fn first() -> Self {
+        let mut users = Self::all();
+        users.position_based.truncate(1);
+        users.semi_bandits.truncate(1);
+        users.cascades.truncate(1);
+        users.dependent_clicks.truncate(1);
+        users.rank_one.truncate(1);
+        users.dueling.truncate(1);
+        users
+    }
+
+    /// Users of lists, of every protocol, who find these items attractive. Where users read from the top down, examination falls.
+    pub(crate) fn who_like(attraction: &[f64], examination: &[f64]) -> Self {
+        let mut falling = examination.to_vec();
+        falling.sort_by(|a, b| b.total_cmp(a));
+        let satisfied =
+            DependentClick::from_values(attraction, examination, DcmReward::Satisfaction).expect("valid");
+        Self {
+            position_based: vec![PositionBased::from_values(attraction, examination).expect("valid")],
+            semi_bandits: vec![RandomSemiBandit::from_values(attraction, &falling).expect("valid")],
+            cascades: vec![CascadeModel::from_values(attraction, examination.len()).expect("valid")],
+            dependent_clicks: vec![satisfied],
+            ..Self::default()
+        }
+    }
+}
+
+/// The paper's, one as in advertising, all items shown, one position, and positions in any order that everybody, or nobody, looks at.
+fn position_based() -> Vec<PositionBased> {
+    let instances: [Lists<'_>; 5] = [
+        (&[0.45, 0.35, 0.25, 0.15, 0.05], &[0.9, 0.6, 0.3]),
+        (&[0.149, 0.022, 0.04, 0.04, 0.035, 0.08, 0.03, 0.03, 0.061, 0.025, 0.149], &[1.0, 0.526, 0.358]),
+        (&[0.2, 0.4, 0.6, 0.8], &[1.0, 0.8, 0.4, 0.2]),
+        (&[0.2, 0.4, 0.6, 0.6], &[0.7]),
+        (&[0.0, 1.0, 0.5, 0.5, 1.0], &[0.0, 1.0, 0.5]),
+    ];
+    instances
+        .map(|(attraction, examination)| PositionBased::from_values(attraction, examination).expect("valid"))
+        .into()
+}
+
+/// Of the same kinds.
+fn semi_bandits() -> Vec<RandomSemiBandit> {
+    let instances: [Lists<'_>; 5] = [
+        (&[0.6, 0.58, 0.55, 0.45, 0.45, 0.4], &[1.0, 0.8, 0.6]),
+        (&[0.149, 0.022, 0.04, 0.04, 0.035, 0.08, 0.03, 0.03, 0.061, 0.025, 0.149], &[1.0, 0.526, 0.358]),
+        (&[0.2, 0.4, 0.6, 0.8], &[1.0, 0.8, 0.4, 0.2]),
+        (&[0.2, 0.4, 0.6, 0.6], &[0.7]),
+        (&[0.0, 1.0, 0.5, 0.5, 1.0], &[1.0, 0.5, 0.0]),
+    ];
+    instances
+        .map(|(attraction, examination)| {
+            RandomSemiBandit::from_values(attraction, examination).expect("valid")
+        })
+        .into()
+}
+
+/// The paper's, all items shown, and certain ones.
+fn cascades() -> Vec<CascadeModel> {
+    let instances: [(&[f64], usize); 3] = [
+        (&[0.2, 0.2, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05], 3),
+        (&[0.2, 0.4, 0.6, 0.8], 4),
+        (&[0.0, 1.0, 0.5, 0.5, 1.0], 2),
+    ];
+    instances
+        .map(|(attraction, n_positions)| CascadeModel::from_values(attraction, n_positions).expect("valid"))
+        .into()
+}
+
+/// The best position in the middle, at the bottom, and users who never leave or always do.
+fn dependent_clicks() -> Vec<DependentClick> {
+    [
+        (&[0.3, 0.5, 0.2, 0.5, 0.1, 0.3][..], &[0.5, 0.9, 0.2][..], DcmReward::Satisfaction),
+        (&[0.6, 0.5, 0.3, 0.2, 0.1], &[0.9, 0.7, 0.1], DcmReward::Clicks),
+        (&[0.2, 0.4, 0.6, 1.0], &[0.0, 1.0], DcmReward::Satisfaction),
+    ]
+    .map(|(attraction, leave, reward)| DependentClick::from_values(attraction, leave, reward).expect("valid"))
+    .into()
+}
+
+/// The paper's class, a random table, one of which not every cell is looked at in every round, a row, a column, a cell, ties, and nothing to find.
+fn rank_one() -> Vec<RankOneModel> {
+    let shape = |rows, columns| TableShape::new(rows, columns).expect("valid");
+    let plain = |rows: &[f64], columns: &[f64]| RankOneModel::from_values(rows, columns).expect("valid");
+    let needle = |n| RankOneModel::needle(shape(n, n), (0.25, 0.5), (0.25, 0.5)).expect("valid");
+    vec![
+        needle(6),
+        RankOneModel::random(shape(12, 15), &mut generator(3)),
+        needle(40),
+        plain(&[0.5], &[0.2, 0.9, 0.4]),
+        plain(&[0.1, 0.8, 0.3, 0.8], &[0.7]),
+        plain(&[0.4], &[0.6]),
+        plain(&[0.3, 0.9, 0.9], &[0.8, 0.2, 0.8]),
+        plain(&[0.0, 0.0, 0.0], &[0.5, 0.9]),
+    ]
+}
+
+/// A total order, two items, a winner among cycles, none, anything, ties, certainty, more than one batch.
+fn dueling() -> Vec<DuelingModel> {
+    let mut rng = generator(3);
+    vec![
+        in_line(7),
+        in_line(2),
+        users(6, |i, j| if i == 0 { 0.6 } else { [0.9, 0.1][(i + j) % 2] }),
+        circle(5),
+        users(9, |_, _| rng.random()),
+        users(4, |_, _| 0.5),
+        users(5, |_, _| 1.0),
+        in_line(40),
+    ]
+}
