@@ -15,7 +15,8 @@
 //! Rankers show better items where they are seen. The mean is `mu = m lift`, `m` that of the query, `ln lift` the mean of `d` of the
 //! positions where the item was shown, `d = 0` at the first position. Then items that were seen at several positions say what examination
 //! is, and all others what `d` is. `d` is a random walk over the logarithm of rank, with the variance that makes the clicks the most
-//! probable: almost 0 where lists are in random order, and then all items count for examination.
+//! probable: almost 0 where lists are in random order, and then all items count for examination. If few items were seen at several
+//! positions, clicks hardly determine `d`, and random order starts with odds of ten.
 //!
 //! Reference: Ohlsson, *Combining generalized linear models and credibility models in practice*, Scandinavian Actuarial Journal 2008
 //! (a multiplicative model with credibility); Bühlmann, Straub 1970 (credibility); Mundlak, *On the pooling of time series and cross

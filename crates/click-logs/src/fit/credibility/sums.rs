@@ -24,7 +24,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    fn new(n: usize, matrices: usize) -> Self {
+    pub(super) fn new(n: usize, matrices: usize) -> Self {
         let matrix = |wanted: bool| vec![0.0; if wanted { n * n } else { 0 }];
         Self {
             value: 0.0,
@@ -129,7 +129,7 @@ impl<S: Source> Credibility<'_, S> {
         if at.lift == before.lift { row.lift } else { self.placed(item, &at.examination, before).1 }
     }
 
-    fn add_priors(
+    pub(super) fn add_priors(
         &self,
         sums: &mut Sums,
         at: &PositionEffects,

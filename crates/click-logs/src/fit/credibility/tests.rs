@@ -1,3 +1,5 @@
+use super::sums::Sums;
+use super::walk::VARIANCES;
 use super::*;
 use crate::names::Id;
 use rand::{RngExt, SeedableRng};
@@ -139,6 +141,31 @@ fn clicks_on_sparse_items_vary_as_much_as_is_estimated() {
     for (column, truth) in truth.iter().enumerate() {
         let ratio = (sums.variance[column * POSITIONS.len() + column] - PSEUDO_CLICKS) / truth;
         assert!((ratio - 1.0).abs() < 0.1, "{column} {ratio}");
+    }
+}
+
+/// The clicks' information on each lift, and the lift. The evidence for a ranking is .8, 8.6 and 1.2 nats; odds of ten are 2.3.
+#[test]
+fn a_weak_ranking_is_believed_where_clicks_determine_lifts() {
+    let (source, columns) = queries(1);
+    let credibility = Credibility {
+        source: &source,
+        positions: &POSITIONS,
+        columns: &columns,
+        examines: true,
+        lifts: true,
+        trusts_means: true,
+    };
+    let item_prior = credibility.item_prior(&credibility.start(), Some(3.0));
+    for (information, lift, is_ranked) in [(10.0, -0.22, false), (10.0, -0.44, true), (40.0, -0.19, true)] {
+        let mut found =
+            PositionEffects { examination: vec![0.0; 4], lift: vec![0.0, lift, lift, lift], variance: 0.06 };
+        let n = credibility.n_parameters();
+        let mut sums = Sums::new(n, 1);
+        credibility.add_priors(&mut sums, &found, &[1.0; 4], &item_prior, 1);
+        (0..n).for_each(|of| sums.information[of * n + of] += information);
+        credibility.choose_variance(&mut found, &sums);
+        assert_eq!(found.variance > VARIANCES[0], is_ranked, "{information} {lift} {}", found.variance);
     }
 }
 

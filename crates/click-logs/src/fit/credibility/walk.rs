@@ -8,8 +8,10 @@ use confidence::math::ln;
 
 /// Variances of the walk among which the log chooses, for a unit of the logarithm of rank. The first means: random order.
 pub(super) const VARIANCES: [f64; 12] = [1e-4, 1e-3, 4e-3, 0.016, 0.06, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0];
-/// Random order is taken for ten times as probable as any other before the log has been seen; the logarithm.
+/// The logarithm of the odds that random order starts with if clicks hardly determine the lifts: ten to one against any other variance.
 const ODDS_OF_RANDOM_ORDER: f64 = std::f64::consts::LN_10;
+/// Clicks hardly determine a lift if its logarithm has more than this variance, that of the logarithm of 20 clicks.
+const HARDLY_DETERMINED: f64 = 0.05;
 /// Precision of a start that is not known.
 const ANYWHERE: f64 = 1e-3;
 
@@ -65,8 +67,14 @@ impl<S: Source> Credibility<'_, S> {
             prior.half_ln_determinant() - posterior.half_ln_determinant()
                 + 0.5 * posterior.form(&mut gradient.clone())
         };
-        let mut best =
-            (VARIANCES[0], evidence(&VARIANCES[0]) + if self.examines { ODDS_OF_RANDOM_ORDER } else { 0.0 });
+        // If clicks determine the lifts, the more probable order wins. Odds would then take a weak ranking for random order: its lifts would count
+        // as examination, and the intervals of examination would miss the truth.
+        let are_determined = || {
+            let variances = Cholesky::new(m, information.clone()).map(|factor| factor.inverse_diagonal());
+            variances.is_some_and(|variances| variances.iter().all(|variance| *variance <= HARDLY_DETERMINED))
+        };
+        let odds = if self.examines && !are_determined() { ODDS_OF_RANDOM_ORDER } else { 0.0 };
+        let mut best = (VARIANCES[0], evidence(&VARIANCES[0]) + odds);
         for variance in &VARIANCES[1..] {
             let evidence = evidence(variance);
             if evidence > best.1 {
