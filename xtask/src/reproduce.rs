@@ -139,16 +139,23 @@ fn run_one(arguments: &Arguments, root: &Path, name: &str, several: bool) -> Res
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["run", "--release", "--package", "click-bandits"]);
-    // Parquet is a third of what there is to compile, and hardly a reproduction reads it.
-    if !arguments.data.as_deref().is_some_and(is_parquet) {
-        command.arg("--no-default-features");
-    }
+    command.args(features(arguments.data.as_deref()));
     command.arg("--manifest-path").arg(root.join("Cargo.toml")).args(["--", "reproduce"]);
     command.arg(shortest(&root.join("xtask/experiments").join(name))).arg("--out").arg(shortest(&out));
     wait_for_the_command_on_ctrl_c();
     let status = command.args(arguments.options()).status().context("cargo cannot be started")?;
     end_as(status);
     Ok(status.code().map_or(1, |code| u8::try_from(code).unwrap_or(1)))
+}
+
+/// The features of the program that these data need. Readers of logs, above all of Parquet, take long to compile.
+fn features(data: Option<&Path>) -> &'static [&'static str] {
+    let is_log = |data: &&Path| data.extension().is_none_or(|end| !end.eq_ignore_ascii_case("json"));
+    match data.filter(is_log) {
+        None => &["--no-default-features"],
+        Some(log) if is_parquet(log) => &[],
+        Some(_) => &["--no-default-features", "--features", "logs"],
+    }
 }
 
 /// Whether a log is Parquet, by its first bytes.

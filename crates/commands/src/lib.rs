@@ -9,6 +9,7 @@
 //!
 //! To do the same from Rust, use the crates `experiment`, `report` and `click_logs`: this crate has only [`main`].
 
+#[cfg(feature = "logs")]
 mod fit;
 mod interrupt;
 mod overview;
@@ -45,6 +46,7 @@ enum Command {
     /// Report the properties of a preference matrix, or estimate one from interleaved rankers
     Preferences(preferences::Arguments),
     /// Fit click models to a click log, compare them, and write an experiment with its users
+    #[cfg(feature = "logs")]
     Fit(fit::Arguments),
     /// Run a paper's experiment, judge its claims, and write a report with figures
     Reproduce(reproduce::Arguments),
@@ -87,6 +89,7 @@ pub fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Simulate(arguments) => simulate(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Preferences(arguments) => preferences::run(&arguments).map(|()| ExitCode::SUCCESS),
+        #[cfg(feature = "logs")]
         Command::Fit(arguments) => fit::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Reproduce(arguments) => reproduce(&arguments),
     };

@@ -21,22 +21,19 @@
 //! OUT/fitted/parameters.json ...      the files of `fit`
 //! ```
 
+#[cfg(feature = "logs")]
 mod log;
 
-use crate::fit::queries_of_log;
 use crate::preferences::{Estimate, EstimateArguments};
 use crate::terminal::{self, say};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use experiment::models::MatrixFile;
 use experiment::{Experiment, Overrides, Queries, ResultDir, Runner, number};
 use report::figure::{self, Figure, PolicyStyles};
-use report::page::FITTED;
 use report::report_dir::{self, Owner};
 use report::reproduction::{Extent, Reproduction, Variant};
 use report::{PanelRun, Report};
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -182,46 +179,20 @@ fn owner(reproduction: &Reproduction, arguments: &Arguments) -> Owner {
 /// The measured queries, if `--data` gives some.
 fn given_queries(arguments: &Arguments) -> Result<Option<Queries>> {
     // Read first, so that an error in `[log]` is reported even without a log.
+    #[cfg(feature = "logs")]
     let how = log::how_to_read(&arguments.experiment)?;
     let Some(file) = &arguments.data else { return Ok(None) };
     if file.extension().is_some_and(|end| end.eq_ignore_ascii_case("json")) {
         return Queries::read(file).map(Some).context("--data");
     }
-    let Some(how) = how else {
-        bail!(
-            "--data: {}: {} does not say how its log is read (`[log]`): expected measured queries, in a file that ends in .json",
-            file.display(),
-            arguments.experiment.display()
-        );
-    };
-    if begins_like_json(file) {
-        bail!(
-            "--data: {}: begins like JSON: measured queries are in a file that ends in .json",
-            file.display()
-        );
-    }
-    // Errors that do not depend on the data are found before a long log is read.
-    let without_queries = read(arguments, Some(&Queries::default()), None)?;
-    let may_write = |data: String| {
-        let owner = Owner { data: Some(data), ..owner(&without_queries, arguments) };
-        report_dir::check(&arguments.out, &owner, &without_queries.figures_of_variants())
-    };
-    may_write(report_dir::data_of(&arguments.out).unwrap_or_default())?;
-    let out = arguments.out.join(FITTED);
-    // The fitted models are written only if the report in the directory belongs to them.
-    queries_of_log(file, &how, out, arguments.threads, arguments.quiet, |data| may_write(data.to_owned()))
-        .map(Some)
-        .context("--data")
-}
-
-/// Whether a file begins like JSON, which no log does. If the file cannot be read, its reader reports the error.
-fn begins_like_json(file: &Path) -> bool {
-    let mut beginning = [0; 64];
-    let is_file = fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
-    let read = || File::open(file)?.read(&mut beginning);
-    let Some(n) = is_file.then(read).and_then(Result::ok) else { return false };
-    let text = beginning[..n].strip_prefix("\u{feff}".as_bytes()).unwrap_or(&beginning[..n]);
-    matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
+    #[cfg(feature = "logs")]
+    return log::fitted_queries(arguments, file, how).map(Some);
+    #[cfg(not(feature = "logs"))]
+    anyhow::bail!(
+        "--data: {}: this program was built without click logs: expected measured queries, in a file that ends in .json, or a program with \
+         the feature `logs`",
+        file.display()
+    );
 }
 
 /// The matrix that replaces every matrix from a file, if `--matrix` or `--letor` gives one.

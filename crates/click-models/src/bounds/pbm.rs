@@ -11,8 +11,8 @@
 //!
 //! This equals the value of the linear program of Corollary 5 over all lists; the tests solve that program.
 //!
-//! Reference: Lagree, Vernade and Cappe, *Multiple-play bandits in the position-based model*, NIPS 2016, Theorems 6, 9 and
-//! 11. Deviations: parameters may be tied and may be 0 or 1. **The last sentence of section 3.3 is wrong**, see
+//! Reference: Lagree, Vernade and Cappe, *Multiple-play bandits in the position-based model*, NIPS 2016, Theorems 6, 9 and 11.
+//! Deviations: parameters may be tied and may be 0 or 1. **The last sentence of section 3.3 is wrong**, see
 //! [`pbm_last_position_cost`].
 //!
 //! | here | paper | shape | unit |

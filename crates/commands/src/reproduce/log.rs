@@ -1,8 +1,15 @@
 //! Reads `[log]`, which says how the log of an experiment is read.
 
-use crate::fit::HowToRead;
+use super::Arguments;
+use crate::fit::{HowToRead, queries_of_log};
+use anyhow::{Context as _, bail};
 use click_logs::formats;
+use experiment::Queries;
 use experiment::toml_reader::{Error, Field, Source, Table, choice};
+use report::page::FITTED;
+use report::report_dir::{self, Owner};
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -45,6 +52,48 @@ fn read_prior(table: &Table<'_>) -> Result<Option<f64>, Error> {
     }
     Err(field
         .error(format!("{} is not a strength: expected pseudo-impressions, from 0 to 1e9", field.describe())))
+}
+
+/// The queries that are fitted to a log, which is read as the experiment says.
+pub(super) fn fitted_queries(
+    arguments: &Arguments,
+    file: &Path,
+    how: Option<HowToRead>,
+) -> anyhow::Result<Queries> {
+    let Some(how) = how else {
+        bail!(
+            "--data: {}: {} does not say how its log is read (`[log]`): expected measured queries, in a file that ends in .json",
+            file.display(),
+            arguments.experiment.display()
+        );
+    };
+    if begins_like_json(file) {
+        bail!(
+            "--data: {}: begins like JSON: measured queries are in a file that ends in .json",
+            file.display()
+        );
+    }
+    // Errors that do not depend on the data are found before a long log is read.
+    let without_queries = super::read(arguments, Some(&Queries::default()), None)?;
+    let may_write = |data: String| {
+        let owner = Owner { data: Some(data), ..super::owner(&without_queries, arguments) };
+        report_dir::check(&arguments.out, &owner, &without_queries.figures_of_variants())
+    };
+    may_write(report_dir::data_of(&arguments.out).unwrap_or_default())?;
+    let out = arguments.out.join(FITTED);
+    // The fitted models are written only if the report in the directory belongs to them.
+    queries_of_log(file, &how, out, arguments.threads, arguments.quiet, |data| may_write(data.to_owned()))
+        .context("--data")
+}
+
+/// Whether a file begins like JSON, which no log does. If the file cannot be read, its reader reports the error.
+fn begins_like_json(file: &Path) -> bool {
+    let mut beginning = [0; 64];
+    let is_file = fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
+    let read = || File::open(file)?.read(&mut beginning);
+    let Some(n) = is_file.then(read).and_then(Result::ok) else { return false };
+    let text = beginning[..n].strip_prefix("\u{feff}".as_bytes()).unwrap_or(&beginning[..n]);
+    matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 use super::*;
 use crate::program::program;
 use experiment::Measured;
+use std::fs;
 use tempfile::tempdir;
 
 const EXPERIMENT: &str = r#"

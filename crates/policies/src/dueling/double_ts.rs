@@ -48,8 +48,8 @@
 //!
 //! # Examples
 //!
-//! Item 0 lost all of 8 duels against item 1: `u_01 = sqrt(.51 ln t / 8) > 1/2` from `ln t > 64 / (4 * .51 * 8) = 3.92` on, round
-//! 51. Before, item 1 is the only candidate.
+//! Item 0 lost all of 8 duels against item 1: `u_01 = sqrt(.51 ln t / 8) > 1/2` from `ln t > 64 / (4 * .51 * 8) = 3.92` on, round 51.
+//! Before, item 1 is the only candidate.
 //!
 //! ```
 //! use click_models::{DuelOutcome, DuelShape, ItemId, Pair};

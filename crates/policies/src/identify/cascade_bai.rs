@@ -8,11 +8,11 @@
 //! ```
 //!
 //! Among the undecided items, with `k` still to be found, let `j'` have the k-th largest mean and `j*` the next one. Every step accepts
-//! all `i` with `L_i > U_j* - epsilon` and rejects all `i` with `U_i < L_j' - epsilon`. The policy stops when K items are accepted, or L
-//! - K rejected; in the second case the answer is all other items.
+//! all `i` with `L_i > U_j* - epsilon` and rejects all `i` with `U_i < L_j' - epsilon`. The policy stops when K items are accepted, or L - K
+//! rejected; in the second case the answer is all other items.
 //!
-//! Reference: Zhong, Cheung, Tan, *Best arm identification for cascading bandits in the fixed confidence setting*, ICML 2020, Algorithm
-//! 1. The orders of [`ShowOrder`] are those of its section 6.1. [`CascadeBai::bat_rac`] is `BatchRacing` with `r = 1` of Jun, Jamieson,
+//! Reference: Zhong, Cheung, Tan, *Best arm identification for cascading bandits in the fixed confidence setting*, ICML 2020, Algorithm 1. The
+//! orders of [`ShowOrder`] are those of its section 6.1. [`CascadeBai::bat_rac`] is `BatchRacing` with `r = 1` of Jun, Jamieson,
 //! Nowak, Zhu, *Top arm identification in multi-armed bandits with batch arm pulls*, AISTATS 2016, Algorithm 1, with the radius above. A
 //! step of `BatchRacing` pulls the `b` least observed items and observes each pull; `U_j*` is the (k+1)-th largest `U`, and `L_j'` the
 //! k-th largest `L`. Its users examine every item of the list ([`RandomSemiBandit`](click_models::RandomSemiBandit) with lists of `b`

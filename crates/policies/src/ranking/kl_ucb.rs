@@ -6,8 +6,8 @@
 //! click model it goes where leaving is most likely.
 //!
 //! Reference: Vahabi, Lagree, Vernade, Cappe 2016, section 5, RSF-KL-UCB; Kveton, Szepesvari, Wen, Ashkan, *Cascading bandits*, ICML
-//! 2015, CascadeKL-UCB; Katariya, Kveton, Szepesvari, Wen, *DCM bandits*, ICML 2016, dcmKL-UCB; the index is that of Garivier and Cappe
-//! 2011. Deviations: the second and third paper start with one free observation of every item; here items that were never observed come
+//! 2015, CascadeKL-UCB; Katariya, Kveton, Szepesvari, Wen, *DCM bandits*, ICML 2016, dcmKL-UCB; the index is that of Garivier and Cappe 2011.
+//! Deviations: the second and third paper start with one free observation of every item; here items that were never observed come
 //! first. (The first paper writes `mu_i`, `N_i` in the index of arm k; `N` counts observed displays only.)
 //!
 //! | here | paper | shape | unit |

@@ -6,8 +6,8 @@
 //!
 //! Reference: Vial, Sanghavi, Shakkottai, Srikant, *Minimax regret for cascading bandits*, Neural Information Processing Systems 2022;
 //! the index is UCB-V, from Audibert, Munos, Szepesvari, *Exploration-exploitation tradeoff using variance estimates in multi-armed
-//! bandits*, TCS
-//! 2009. Deviations: the default of `zeta` is 1. The text of the former paper was not available; independent code of it has `zeta = 2`,
+//! bandits*, TCS 2009.
+//! Deviations: the default of `zeta` is 1. The text of the former paper was not available; independent code of it has `zeta = 2`,
 //! `mu + sqrt(4 v ln t / n) + 6 ln t / n`, which had more regret in our experiments (`docs/cascade-and-dcm.md`). As in UCB-V, an index
 //! above 1 is not clipped: of two items with few observations the one with fewer goes first, whereas clipping would order them at random.
 //! Items that were never observed come first.
