@@ -69,6 +69,9 @@ pub(crate) trait Game {
 /// What a policy recommends as users would be shown it.
 type Recommended<P, A> = fn(&P) -> Option<A>;
 
+/// A decision, and the feedback that has not come yet.
+type Waiting<M, P> = (Decision<Action<M>, <P as Select<Action<M>>>::Note>, Feedback<M>);
+
 struct Played<M: ClickModel, P: Select<Action<M>>> {
     name: Rc<str>,
     users: Rc<M>,
@@ -80,7 +83,7 @@ struct Played<M: ClickModel, P: Select<Action<M>>> {
     decision: Decision<Action<M>, P::Note>,
     /// Decisions that may be answered, and answers that have not come.
     past: Vec<Decision<Action<M>, P::Note>>,
-    waiting: VecDeque<(Decision<Action<M>, P::Note>, Feedback<M>)>,
+    waiting: VecDeque<Waiting<M, P>>,
     rounds: u64,
 }
 
