@@ -77,7 +77,8 @@ impl<M: ClickModel, T: Task> Tournament<'_, M, T> {
     ///
     /// # Panics
     ///
-    /// When there is no instance. pub fn draw_instance(&self, replication: u64) -> usize {
+    /// If there is no instance.
+    pub fn draw_instance(&self, replication: u64) -> usize {
         match self.assignment {
             Assignment::Drawn => self.streams.instance(replication).random_range(0..self.instances.len()),
             // The remainder is below a length.
