@@ -3,10 +3,10 @@
 //! A cell with `n` impressions has Binomial(`n`, `a g`) clicks. The position-based model has items as rows and positions as columns; the
 //! user browsing model has pairs (position, last click) as columns. Priors are additional rows and counts.
 //!
-//! There are two ways to the maximum. *EM*: after a skip `P(attractive) = a (1 - g) / (1 - a g)` and `P(examined) = g (1 - a) / (1 - a
-//! g)`, after a click both are 1; each parameter becomes the mean of its posterior. *Newton's method*: in `x = ln a`, `y = ln g` the
-//! log-likelihood `c (x + y) + (n - c) ln(1 - exp(x + y))` is jointly concave in all parameters, so a local maximum is the global one.
-//! Rows are eliminated from the equations, which leaves one equation per column.
+//! There are two ways to the maximum. *EM*: after a skip `P(attractive) = a (1 - g) / (1 - a g)` and
+//! `P(examined) = g (1 - a) / (1 - a g)`, after a click both are 1; each parameter becomes the mean of its posterior. *Newton's method*:
+//! in `x = ln a`, `y = ln g` the log-likelihood `c (x + y) + (n - c) ln(1 - exp(x + y))` is jointly concave in all parameters, so a local
+//! maximum is the global one. Rows are eliminated from the equations, which leaves one equation per column.
 //!
 //! Reference: EM, Chuklin, Markov, de Rijke, *Click models for web search*, 2015, chapter 4; Newton's method is ours. Deviations: EM
 //! leaves the examination of the first position free and scales at the end. The likelihood depends on products only, and EM climbs faster
