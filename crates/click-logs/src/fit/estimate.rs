@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_of_the_normal_distribution() {
+    fn normal_quantiles_are_the_tabulated_ones() {
         for (level, z) in
             [(0.95, 1.959_963_984_540_054), (0.5, 0.674_489_750_196_081_7), (0.999, 3.290_526_731_491_895)]
         {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_by_hand() {
+    fn a_share_has_the_hand_computed_error_and_interval() {
         // 20 of 100: standard error sqrt(.2 * .8 / 100) = .04; on the log-odds 1 / sqrt(100 * .2 * .8) = .25.
         let share = Estimate::share(20.0, 100.0, 1.0);
         assert!((share.standard_error.unwrap() - 0.04).abs() < 1e-15);

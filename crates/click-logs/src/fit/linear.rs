@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_system_by_hand() {
+    fn factor_solves_inverts_and_refuses_singular_matrices() {
         // [4 2; 2 5] (1, 2) = (8, 12); the inverse is [5 -2; -2 4] / 16.
         let factor = Cholesky::new(2, vec![4.0, f64::NAN, 2.0, 5.0]).unwrap();
         let mut right = [8.0, 12.0];

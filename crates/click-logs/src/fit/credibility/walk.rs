@@ -67,8 +67,8 @@ impl<S: Source> Credibility<'_, S> {
             prior.half_ln_determinant() - posterior.half_ln_determinant()
                 + 0.5 * posterior.form(&mut gradient.clone())
         };
-        // If clicks determine the lifts, the more probable order wins. Odds would then take a weak ranking for random order: its lifts would count
-        // as examination, and the intervals of examination would miss the truth.
+        // If clicks determine the lifts, the more probable order wins. Odds would then take a weak ranking for random order: its lifts
+        // would count as examination, and the intervals of examination would miss the truth.
         let are_determined = || {
             let variances = Cholesky::new(m, information.clone()).map(|factor| factor.inverse_diagonal());
             variances.is_some_and(|variances| variances.iter().all(|variance| *variance <= HARDLY_DETERMINED))
