@@ -182,7 +182,7 @@ fn files_of_others_are_not_overwritten() {
     }
 }
 
-/// One of two that begin at once in a directory is refused or comes second, and what is written is whole.
+/// Of estimates that start at the same time in one directory, at least one succeeds. The others are refused or run after it.
 #[test]
 fn files_of_simultaneous_estimates_do_not_mix() {
     let dir = tempfile::tempdir().expect("a temporary directory");

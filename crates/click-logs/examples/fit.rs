@@ -1,20 +1,20 @@
-//! Which click model fits a log: every model that its format allows, on a fifth of the sessions (or lines) that no fit has seen.
+//! Compares click models on a log: every model that its format allows, on a fifth of the sessions (or lines), which is held out.
 //!
 //! ```text
 //! cargo run --release -p click-logs --example fit -- sessions sessions.tsv
 //! cargo run --release -p click-logs --example fit -- kdd2012 training.txt 1000 5 8
 //! ```
 //!
-//! How long EM takes, on all queries of a log with one examination, and the default with one for all and for each query:
+//! Measures the time of EM on all queries of a log with one examination, and of the default fits with one for all and for each query:
 //!
 //! ```text
 //! cargo run --release -p click-logs --example fit -- speed kdd2012 training.txt
 //! cargo run --release -p click-logs --example fit -- speed counts counts.csv
 //! ```
 //!
-//! Formats: `sessions`, `yandex`, `kdd2012`, `obd`, and `counts` (`query,item,position,clicks,impressions`). Three numbers filter: the
-//! least impressions of an item at each of the first 3 positions, the least number of items of a query, the number of queries, the
-//! largest first. A single number is the seed of what is held out, a second one the strength of priors.
+//! Formats: `sessions`, `yandex`, `kdd2012`, `obd`, and `counts` (`query,item,position,clicks,impressions`). Three numbers are a filter:
+//! the smallest number of impressions of an item at each of the first 3 positions, the smallest number of items of a query, and the
+//! number of queries, largest first. A single number is the seed of the hold-out; a second one is the strength of priors.
 
 use click_logs::fit::{
     EmOptions, Fit, Method, Model, Options, Scope, compare, fit, identifiability, rank_one_svd, split,
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let ("speed", [log]) = (format.as_str(), filter) {
         return speed(&self::format(path)?, log);
     }
-    // One number: which sessions are held out; two: the prior's strength, too.
+    // One number is the seed of the hold-out; the second is the strength of priors.
     let default = Options::default().prior_strength;
     let (seed, prior_strength, filter) = match filter {
         [seed] => (seed.parse()?, default, [].as_slice()),
@@ -89,7 +89,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// A format that has its own columns.
+/// A format with fixed columns.
 fn format(name: &str) -> Result<Format, Box<dyn std::error::Error>> {
     match formats::find(name) {
         Some(row) => Ok(row.format(None)?),
@@ -134,7 +134,7 @@ fn print_positions(fit: &Fit) {
     }
 }
 
-/// Two runs that differ in the number of iterations alone.
+/// Two runs that differ in the number of iterations only.
 fn speed(format: &Format, path: &str) -> Result<(), Box<dyn std::error::Error>> {
     let counts = Reader::new(format.clone()).read_files(&[path])?.counts;
     println!("{} queries, {} cells", counts.n_queries(), counts.n_cells());
@@ -170,7 +170,7 @@ fn speed(format: &Format, path: &str) -> Result<(), Box<dyn std::error::Error>> 
     Ok(())
 }
 
-/// Processor time of the process so far.
+/// Processor time of the process.
 fn seconds() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9

@@ -1,4 +1,4 @@
-//! Writes the table of formats into the README, between its marks.
+//! Writes the table of formats into the README, between its markers.
 //!
 //! `cargo run -p click-logs --example formats`
 

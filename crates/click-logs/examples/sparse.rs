@@ -1,4 +1,4 @@
-//! Examination from sparse logs of position-based users who are known: many queries, a few lists each.
+//! Estimates examination from sparse logs of known position-based users: many queries with a few lists each.
 //!
 //! ```text
 //! cargo run --release -p click-logs --example sparse -- random 50
@@ -6,12 +6,12 @@
 //! cargo run --release -p click-logs --example sparse -- ranked 200 0.1 2 4
 //! ```
 //!
-//! Lists of 10 of 14 items, attraction Beta(0.8, 4), 8,000 lists a log; `random`: in random order, `ranked`: by attraction plus normal
-//! noise of this standard deviation. The number after `random` or `ranked` is that of logs; numbers of lists a query may follow. A row
-//! for each of these: mean examination, the largest distance of such a mean from the truth, the share of logs with all positions within
-//! .12 of it, the smallest and the largest coverage of 95% intervals, the smallest and the largest ratio of the typical standard error of
-//! a logarithm (root mean square) to the standard deviation of these logarithms, and the share of logs of which the report says that some
-//! position is told by few comparisons.
+//! Lists show 10 of 14 items of attraction Beta(0.8, 4); a log has 8,000 lists. `random`: in random order. `ranked`: by attraction plus
+//! normal noise with this standard deviation. The number after `random`, or after the noise, is the number of logs; numbers of lists per
+//! query may follow. Each of them gives a row: mean examination; the largest bias of a mean; the share of logs with all positions within
+//! .12 of the truth; the smallest and the largest coverage of 95% intervals; the smallest and the largest ratio of the typical standard
+//! error of a logarithm (root mean square) to the standard deviation of these logarithms; and the share of logs whose report lists a
+//! position with few comparisons.
 
 use click_logs::fit::{Estimate, Model, Options, Scope, fit, identifiability};
 use click_logs::{Counts, Format, Reader};
@@ -81,14 +81,14 @@ fn row(lists: usize, n_logs: usize, noise: Option<f64>) -> Result<(), Box<dyn st
     Ok(())
 }
 
-/// The smallest and the largest.
+/// The smallest and the largest number.
 fn range(numbers: impl Iterator<Item = f64>) -> String {
     let (low, high) =
         numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), of| (low.min(of), high.max(of)));
     format!("{low:.3} to {high:.3}")
 }
 
-/// Sessions of queries with as many lists each.
+/// Counts of queries with `lists` lists each.
 fn log(lists: usize, noise: Option<f64>, rng: &mut impl Rng) -> Result<Counts, Box<dyn std::error::Error>> {
     let attraction = Beta::new(0.8, 4.0)?;
     let mut log = String::from("query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n");

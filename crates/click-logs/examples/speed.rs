@@ -1,4 +1,4 @@
-//! What reading and counting a log take: processor time of all threads, and the most memory that was used.
+//! Speed of reading and counting a log: processor time of all threads, and peak memory.
 //!
 //! ```text
 //! cargo run --release -p click-logs --example speed -- generate kdd2012 training.txt 10000000
@@ -6,8 +6,7 @@
 //! cargo run --release -p click-logs --example speed -- count kdd2012 training.txt
 //! ```
 //!
-//! Formats: `kdd2012`, `yandex`, `sessions`, `obd`, `delimited`, `parquet`. What is generated under a name that ends in `.gz` is
-//! compressed.
+//! Formats: `kdd2012`, `yandex`, `sessions`, `obd`, `delimited`, `parquet`. A generated file whose name ends in `.gz` is compressed.
 
 use click_logs::generate::{Traffic, kdd2012, yandex};
 use click_logs::{Error, ReadReport, Reader, formats};
@@ -83,7 +82,7 @@ fn generate(format: &str, lines: u64, mut out: impl Write) -> Outcome {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     match format {
         "kdd2012" => kdd2012(&traffic(700_000, 3, &[1.0, 0.5, 0.4])?, lines, 1, &mut out)?,
-        // Some sessions have clicks, which are lines of their own.
+        // Some sessions have clicks, which are separate lines.
         "yandex" => yandex(&traffic(20_000, 10, &[0.5; 10])?, lines * 4 / 5, 1, &mut out)?,
         "sessions" => {
             writeln!(out, "query\tregion\turls\tclicked_mask\tn_clicks_outside_top10")?;
@@ -129,7 +128,7 @@ fn generate(format: &str, lines: u64, mut out: impl Write) -> Outcome {
     Ok(out.flush()?)
 }
 
-/// Queries as they are made: few of them often, most of them hardly ever.
+/// Traffic with a few frequent queries and many rare ones.
 fn traffic(
     n_queries: u64,
     fewest_items: u64,
@@ -138,7 +137,7 @@ fn traffic(
     let of_query = |number: u64| {
         let n_items = fewest_items + number % 8;
         let users = PositionBased::from_values(&vec![0.05; n_items.try_into()?], examination)?;
-        // Ads are shared by queries, as in the competition's log.
+        // Queries share ads, as in the competition's log.
         let items =
             (0..n_items).map(|item| 3_000_000 + (number * 7919 + item * 104_729) % 20_000_000).collect();
         let weight = 1.0 / (number as f64 + 10.0);
@@ -147,7 +146,7 @@ fn traffic(
     (0..n_queries).map(of_query).collect()
 }
 
-/// A query; half of all are one of the first hundred.
+/// A query; half of all draws are one of the first hundred queries.
 fn skewed(rng: &mut Xoshiro256PlusPlus) -> u64 {
     let largest = if rng.random() { 100 } else { 100_000 };
     rng.random_range(0..largest)
@@ -160,7 +159,7 @@ fn row(rng: &mut Xoshiro256PlusPlus) -> [u64; 5] {
     [query, item, rng.random_range(1..=3), rng.random_range(0..=1), impressions]
 }
 
-/// As engines write counts: whole numbers, Snappy.
+/// Writes counts as engines do: whole numbers, Snappy.
 fn generate_parquet(out: File, lines: usize) -> Outcome {
     let columns = ["query", "item", "position", "click", "impressions"];
     let schema = columns.map(|name| format!("OPTIONAL INT64 {name};")).concat();
@@ -185,7 +184,7 @@ fn generate_parquet(out: File, lines: usize) -> Outcome {
     Ok(())
 }
 
-/// Processor time of the process so far.
+/// Processor time of the process.
 fn seconds() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9

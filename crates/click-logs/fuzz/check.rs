@@ -1,9 +1,9 @@
-//! What every reader promises, whatever the bytes are.
+//! Properties of every reader, for any bytes.
 
 use click_logs::{Format, Reader};
 use std::num::NonZeroUsize;
 
-/// An answer, and the same one in blocks as small as they get; what is read is written and read again.
+/// The result is the same in the smallest blocks; counts are written and read again.
 pub fn check(format: &Format, bytes: &[u8]) {
     let strict = Reader::new(format.clone()).keep_sessions().threads(NonZeroUsize::MIN);
     let lenient = strict.clone().lenient(1.0).unwrap();
@@ -17,7 +17,7 @@ pub fn check(format: &Format, bytes: &[u8]) {
                 let mut csv = Vec::new();
                 whole.counts.write_csv(&mut csv).unwrap();
                 let names = || whole.counts.queries().map(|query| whole.counts.names().name(query.id()));
-                // A name with the end of a line in it is not read back.
+                // A name with a line end is not read back.
                 if whole.counts.n_cells() > 0
                     && !csv.contains(&b'\r')
                     && names().all(|name| !name.contains('\n'))

@@ -1,33 +1,33 @@
-//! From counts and sessions to click models: estimates with intervals, what the log cannot tell, and which model fits.
+//! Fits click models to counts and sessions: estimates with intervals, identifiability, and comparison of models.
 //!
 //! | model | a click at position `l` has probability | fitted from |
 //! |---|---|---|
 //! | [`Model::Pbm`] | `attraction[item] * examination[l]` | counts |
 //! | [`Model::Cascade`] | `attraction[item]` down to the first click, none below | sessions |
-//! | [`Model::Dcm`] | `attraction[item]` as long as the user is there; a user leaves after a click with `leave[l]` | sessions |
-//! | [`Model::Sdbn`] | the same; a user leaves after a click with `satisfaction[item]` | sessions |
+//! | [`Model::Dcm`] | `attraction[item]` until the user leaves; a user leaves after a click with `leave[l]` | sessions |
+//! | [`Model::Sdbn`] | `attraction[item]` until the user leaves; a user leaves after a click with `satisfaction[item]` | sessions |
 //! | [`Model::Ubm`] | `attraction[item] * examination[l, position of the last click above]` | sessions |
 //! | [`Model::CtrGlobal`], [`Model::CtrRank`], [`Model::CtrDocument`] | the click-through rate of all, of the position, of (query, item) | counts |
 //!
 //! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015; Guo, Liu, Wang, *Efficient multiple-click
 //! models in web search*, WSDM 2009 (DCM); Dupret, Piwowarski, *A user browsing model to predict search engine click data*,
 //! SIGIR 2008 (UBM); Chapelle, Zhang, *A dynamic Bayesian network click model*, WWW 2009 (simplified DBN). Deviations: every
-//! probability of an item has a Beta prior, as strong as the log says unless [`Options::prior_strength`] does; the
+//! probability of an item has a Beta prior, whose strength is estimated from the log unless [`Options::prior_strength`] sets it; the
 //! exit after the last click is hidden unless [`Options::exit`] says otherwise.
 //!
 //! | here | meaning |
 //! |---|---|
-//! | `attraction` | one an item and query; on the scale on which the first position is always examined |
-//! | `positions` | PBM: examination, 1 at the first position; DCM: probability to leave after a click; UBM: see [`Fit::browsing`]; of a query or of the site |
-//! | `typical` | what an item of the query is taken for as long as nothing is known of it |
-//! | `lift` | the same at a position, over that at the first: rankers show better items where they are seen |
+//! | `attraction` | one per item and query; relative to a first position that is always examined |
+//! | `positions` | of a query or of the site. PBM: examination, 1 at the first position; DCM: probability of leaving after a click; UBM: see [`Fit::browsing`] |
+//! | `typical` | attraction of an unseen item of the query |
+//! | `lift` | ratio of the typical attraction at a position to that at the first: rankers put better items where they are seen |
 //!
-//! Numerics: results are the same bits on every machine and do not depend on the order of the log. Complexity: see the
-//! modules of the estimators; all are linear in the counts for each step.
+//! Numerics: results have the same bits on every machine, and do not depend on the order of the log. Complexity: see the modules of the
+//! estimators; every step is linear in the counts.
 //!
 //! # Examples
 //!
-//! Three times as many clicks at the first position as at the second, whatever stands there:
+//! Each item has three times as many clicks at the first position as at the second:
 //!
 //! ```
 //! use click_logs::fit::{Model, Options, fit};
@@ -91,13 +91,13 @@ use std::fmt;
 pub enum Model {
     /// Position-based.
     Pbm,
-    /// Cascade: down to the first click.
+    /// Cascade: users scan down to the first click.
     Cascade,
-    /// Dependent clicks: may leave after a click, by position.
+    /// Dependent clicks: users may leave after a click, with a probability by position.
     Dcm,
     /// User browsing: examination by position and last click.
     Ubm,
-    /// Simplified dynamic Bayesian network: may leave after a click, by item.
+    /// Simplified dynamic Bayesian network: users may leave after a click, with a probability by item.
     Sdbn,
     /// One click-through rate for all.
     CtrGlobal,
@@ -120,8 +120,8 @@ impl Model {
         Self::CtrDocument,
     ];
 
-    /// From the simplest on, by what is estimated: one rate; one a position; one an item, and beside it nothing, a number a position
-    /// (of the two that have it, the one that needs no order of clicks first), a number for each two positions, a second number an item.
+    /// From the simplest model on, by its parameters: one rate; a rate per position; a rate per item; attraction per item; then with a
+    /// number per position (first the PBM, which needs no sessions), a number per pair of positions, and a second number per item.
     pub const SIMPLEST_FIRST: [Self; 8] = [
         Self::CtrGlobal,
         Self::CtrRank,
@@ -133,7 +133,7 @@ impl Model {
         Self::Sdbn,
     ];
 
-    /// What it is called on the command line and in results.
+    /// The name on the command line and in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pbm => "pbm",
@@ -152,8 +152,9 @@ impl Model {
         Self::ALL.into_iter().find(|model| model.name() == name)
     }
 
-    /// The position, and the position of the last click above, that each of `count` parameters of positions is of: [`Fit::positions`] in
-    /// their order. Only the user browsing model has one for every last click above; without one it is none.
+    /// The position, and the position of the last click above, of each of `count` parameters of positions, in the order of
+    /// [`Fit::positions`]. Only the user browsing model has parameters for each last click; `None` means no click above, and other
+    /// models.
     pub fn places(self, count: usize) -> impl Iterator<Item = (usize, Option<usize>)> {
         let clicks_above = move |position: usize| if self == Self::Ubm { position } else { 0 };
         (0..count)
@@ -163,7 +164,7 @@ impl Model {
             .take(count)
     }
 
-    /// Whether it asks in which order things happened, so that counts are not enough.
+    /// Whether the model needs the order of clicks, so that it is fitted to sessions.
     pub const fn needs_sessions(self) -> bool {
         matches!(self, Self::Cascade | Self::Dcm | Self::Ubm | Self::Sdbn)
     }
@@ -175,33 +176,33 @@ impl fmt::Display for Model {
     }
 }
 
-/// Why there is no fit.
+/// Why a model cannot be fitted or compared.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FitError {
-    /// Nothing was shown.
+    /// There are no impressions.
     #[error("nothing to fit: no impressions")]
     NoImpressions,
     /// The model needs sessions.
     #[error("the model `{0}` is fitted from sessions: this format has none, or they were not kept")]
     NoSessions(Model),
-    /// Nothing to compare on.
+    /// Nothing was held out for a comparison.
     #[error("nothing was held out to compare the models on")]
     NothingHeldOut,
-    /// A share of one in fewer than two.
+    /// Holding out one of fewer than two observations.
     #[error("one in {0} held out leaves nothing: expected 2 or more")]
     Split(u64),
-    /// A number that makes no sense.
+    /// An invalid option.
     #[error("option `{option}`: {value} is not possible")]
     Option {
-        /// Which one.
+        /// The name of the option.
         option: &'static str,
-        /// What it was.
+        /// Its value.
         value: f64,
     },
 }
 
-/// Fits a model: to the counts if they are enough for it, else to the sessions.
+/// Fits a model to the counts if they suffice for it, and otherwise to the sessions.
 ///
 /// # Errors
 ///

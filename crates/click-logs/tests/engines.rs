@@ -1,7 +1,7 @@
-//! The statement of `docs/at-scale.md` counts on other engines what this crate counts, cell by cell.
+//! The SQL statement of `docs/at-scale.md` counts the same as this crate, cell by cell, on other engines.
 //!
-//! Needs `python3` with `duckdb` or `pyspark` (and Java for the latter); says what it skips without them, and fails without them where
-//! the variable `ENGINES` is `required`.
+//! Needs `python3` with `duckdb` or `pyspark` (and Java for the latter). Without them the tests print what they skip; if the variable
+//! `ENGINES` is `required`, they fail.
 
 use click_logs::generate::{Traffic, kdd2012};
 use click_logs::{Counts, Format, Reader};
@@ -50,7 +50,7 @@ fn counts_the_same(engine: &str, is_there: &str) {
     assert!(counted.n_cells() > 1_000 && counted.clicks() > 10_000);
     assert!(theirs == counted, "{engine} counts otherwise");
 
-    // The comparison sees a single click.
+    // The comparison detects a single click.
     let mut csv = Vec::new();
     theirs.write_csv(&mut csv).expect("memory");
     let csv = String::from_utf8(csv).expect("text");

@@ -1,7 +1,7 @@
-//! Fits of logs whose users are known.
+//! Fits of logs of known users.
 //!
-//! Statistical tests have a fixed seed; a right implementation fails a test with probability below 1e-6, and every test has a
-//! wrong one that it catches.
+//! Statistical tests have a fixed seed; a correct implementation fails a test with probability below 1e-6, and every test has a wrong
+//! implementation that it detects.
 
 use click_logs::fit::{
     Comparison, EmOptions, Estimate, Exit, Fit, FitError, Method, Model, Options, Prediction, Scope, compare,
@@ -24,7 +24,7 @@ fn rng(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
-/// A log of sessions: `n` for each query. Better items stand higher more often than not.
+/// A log of `n` sessions per query. Better items tend to stand higher.
 fn session_log<M>(users: &[M], n: usize, rng: &mut impl Rng) -> String
 where
     M: ClickModel,
@@ -64,7 +64,7 @@ fn cascade_users() -> CascadeModel {
     CascadeModel::from_values(&ATTRACTION, EXAMINATION.len()).unwrap()
 }
 
-/// `P(X <= at)` for X of Binomial(`n`, `p`), by summing its masses.
+/// `P(X <= at)` for X of Binomial(`n`, `p`), as a sum of probabilities.
 fn binomial_cdf(n: u64, p: f64, at: u64) -> f64 {
     let ln_choose = |k: u64| {
         libm::lgamma(n as f64 + 1.0) - libm::lgamma(k as f64 + 1.0) - libm::lgamma((n - k) as f64 + 1.0)
@@ -73,16 +73,16 @@ fn binomial_cdf(n: u64, p: f64, at: u64) -> f64 {
     (0..=at).map(mass).sum()
 }
 
-/// Whether this number of hits of `n` intervals agrees with a coverage between .94 and .96: intervals of 95% that are asymptotic. A
-/// coverage inside fails with probability below 1e-7, so that ten parameters fail with one below 1e-6.
+/// Whether this number of hits of `n` intervals agrees with a coverage between .94 and .96, as expected of asymptotic intervals of 95%. A
+/// coverage in this range fails with probability below 1e-7, so ten parameters fail with probability below 1e-6.
 fn covers(hits: u64, n: u64) -> bool {
     binomial_cdf(n, 0.94, hits) > 1e-7 && 1.0 - binomial_cdf(n, 0.96, hits.saturating_sub(1)) > 1e-7
 }
 
-/// Logs whose intervals are counted. [`covers`] refuses 347 hits and fewer: a coverage of 80% is seen at a parameter with a probability of .9998.
+/// Number of logs. [`covers`] refuses 347 hits and fewer: a coverage of 80% is detected at a parameter with probability .9998.
 const LOGS: u64 = 400;
 
-/// How many of `n` logs have intervals that hold the truth, by way of estimation and parameter.
+/// The number of `n` logs whose intervals contain the truth, by estimator and parameter.
 fn hits<const N: usize>(
     n: u64,
     seed: u64,
@@ -101,7 +101,7 @@ fn hits<const N: usize>(
     hits
 }
 
-/// Which parameters are covered as often as they have to be.
+/// Which parameters have the required coverage.
 fn covered(hits: &[u64]) -> Vec<bool> {
     hits.iter().map(|&hits| covers(hits, LOGS)).collect()
 }
@@ -150,9 +150,9 @@ fn position_based_parameters_are_in_their_intervals() {
         assert_eq!(right[5], LOGS);
         assert!([0, 1, 2, 3, 4, 6, 7].iter().all(|&of| covers(right[of], LOGS)), "{right:?}");
     }
-    // Intervals two thirds as wide.
+    // Intervals of two thirds of the width.
     assert_eq!(covered(&narrow), [false; 8], "{narrow:?}");
-    // Examination by click-through rates of positions: better items stand higher.
+    // Examination by click-through rates of positions, although better items stand higher.
     assert_eq!(covered(&by_rank)[1..], [false; 2], "{by_rank:?}");
     // Attraction by click-through rates of items.
     assert_eq!(covered(&by_item), [false; 5], "{by_item:?}");
@@ -173,7 +173,7 @@ fn cascade_parameters_are_in_their_intervals() {
 #[test]
 fn dependent_click_parameters_are_in_their_intervals() {
     let truth: Vec<f64> = ATTRACTION.iter().copied().chain([0.6, 0.4]).collect();
-    // Users who read on in vain are taken for gone.
+    // Users who read on without clicking are assumed to have left.
     let wrong = Options { exit: Exit::LastClick, ..Options::default() };
     let [query, site, wrong] = hits(LOGS, 3, [&truth; 3], |rng| {
         let log = read(&session_log(&[dcm_users()], 3000, rng));
@@ -184,7 +184,7 @@ fn dependent_click_parameters_are_in_their_intervals() {
     assert_eq!(covered(&wrong)[5..], [false; 2], "{wrong:?}");
 }
 
-/// All click patterns of a list, with the probability that the conditional ones multiply to; and that marginals are their sums.
+/// The conditional probabilities of a list multiply to the probability of each click pattern, and the marginals are their sums.
 #[test]
 fn probabilities_of_lists_add_up() {
     let log = read(&session_log(&[dcm_users(), dcm_users()], 500, &mut rng(4)));
@@ -195,7 +195,7 @@ fn probabilities_of_lists_add_up() {
         for scope in [Scope::Query, Scope::Site] {
             let fit =
                 fit(model, &log.counts, &log.sessions, &Options { scope, ..Options::default() }).unwrap();
-            // As long as those of the log, and longer.
+            // Lists as long as those of the log, and longer ones.
             for length in [3, 5] {
                 let mut marginal = vec![0.0; length];
                 let mut all = 0.0;
@@ -234,8 +234,7 @@ fn held_out_scores(log: &str) -> Vec<(Model, f64)> {
     Model::ALL.into_iter().map(score).collect()
 }
 
-/// A user's model predicts what users do better than others. Differences of means over 15,000 impressions have a standard
-/// deviation below .002.
+/// A log is predicted best by the model of its users. Differences of means over 15,000 impressions have a standard deviation below .002.
 #[test]
 fn the_model_that_made_a_log_fits_it_best() {
     let check = |log: String, best: Model, alike: &[Model]| {
@@ -257,8 +256,7 @@ fn the_model_that_made_a_log_fits_it_best() {
     check(session_log(&[dcm_users()], 25_000, &mut rng(7)), Model::Dcm, &alike);
 }
 
-/// EM as one writes it down in a notebook: no prior, examination at most 1, 20,000 steps; what it has not seen is the mean of
-/// what it has.
+/// Textbook EM: no prior, examination at most 1, 20,000 steps. Unseen items get the mean of the seen ones.
 fn notebook_em(counts: &Counts, held_out: &Counts) -> f64 {
     let (mut sum, mut n) = (0.0, 0.0);
     for query in counts.queries() {
@@ -294,9 +292,9 @@ fn notebook_em(counts: &Counts, held_out: &Counts) -> f64 {
     sum / n
 }
 
-/// Without priors the fit is that of the careful EM. With them it predicts as well on average: on one log the difference is chance, of
-/// a standard deviation of .012 for 300 sessions a query and .0001 for 3000, so that of the mean of 100 logs is .0012 and .00001. What
-/// is gained, .007 and .00008, is six of these and more.
+/// Without priors the fit is that of the careful EM. With priors it predicts as well on average. On one log the difference is random,
+/// with a standard deviation of .012 for 300 sessions a query and .0001 for 3000; that of the mean of 100 logs is .0012 and .00001. The
+/// gain, .007 and .00008, is six of these and more.
 #[test]
 fn as_good_on_unseen_impressions_as_a_careful_em() {
     let log = |seed, sessions| {
@@ -330,11 +328,11 @@ fn as_good_on_unseen_impressions_as_a_careful_em() {
     }
 }
 
-/// Of each item clicks and impressions at positions, of the items of all queries.
+/// Clicks and impressions at the positions of each item, for the items of all queries.
 type Rows = Vec<(f64, Vec<(usize, f64, f64)>)>;
 
-/// EM with one examination for all queries, and a click and a skip more for every item and every position, as libraries of click models
-/// do it; what it has not seen is the mean of what it has.
+/// EM with one examination for all queries, and an additional click and skip for every item and every position, as in libraries of click
+/// models. Unseen items get the mean of the seen ones.
 fn smoothed_em(counts: &Counts, held_out: &Counts) -> f64 {
     let mut g = vec![0.5; counts.n_positions()];
     let mut rows: Rows = Vec::new();
@@ -378,7 +376,7 @@ fn smoothed_em(counts: &Counts, held_out: &Counts) -> f64 {
     sum / n
 }
 
-/// Where every query has a few sessions, priors decide. How strong they have to be depends on how much items differ and are clicked.
+/// If every query has a few sessions, priors decide. Their best strength depends on the clicks and on the variation of items.
 #[test]
 fn sparse_logs_are_predicted_as_well_as_by_a_smoothed_em() {
     let predicted = |seed, level: f64, alike: f64| {
@@ -407,13 +405,13 @@ fn sparse_logs_are_predicted_as_well_as_by_a_smoothed_em() {
     {
         let [chosen, weak, strong] = predicted(seed, level, alike);
         assert!(chosen.iter().all(|&gain| gain > -1e-4), "{chosen:?}");
-        // Neither of these is right for all.
+        // No fixed strength is right for all.
         assert!(weak.iter().all(|&gain| gain < -1e-4), "{weak:?}");
         assert!(strong.iter().all(|&gain| (gain > -1e-4) == strong_will_do), "{strong:?}");
     }
 }
 
-/// Where better items stand higher, and are drawn to one mean for all of a query, positions are blamed for the difference. Each log has
+/// If better items stand higher, and all items of a query are shrunk to one mean, the difference is attributed to positions. Each log has
 /// 24,000 sessions; standard errors are below .01.
 #[test]
 fn examination_of_sparse_logs_is_not_bent_by_priors() {
@@ -436,10 +434,11 @@ fn examination_of_sparse_logs_is_not_bent_by_priors() {
     }
 }
 
-/// Ten positions, of a log with a few lists a query.
+/// Ten positions; a log has a few lists a query.
 const SPARSE: [f64; 10] = [1.0, 0.67, 0.5, 0.35, 0.25, 0.19, 0.16, 0.11, 0.11, 0.09];
 
-/// Queries of 14 items with Beta(0.8, 4) attraction, ten in a list, `lists` a query: in random order, or by attraction and normal noise.
+/// Queries of 14 items with Beta(0.8, 4) attraction; lists of ten items, `lists` per query, in random order or by attraction plus normal
+/// noise.
 fn sparse_log(queries: usize, lists: usize, noise: Option<f64>, rng: &mut impl Rng) -> String {
     let users = |attraction: &[f64]| PositionBased::from_values(attraction, &SPARSE).unwrap();
     sparse_log_of(users, queries, lists, noise, rng)
@@ -484,10 +483,9 @@ fn site(prior_strength: Option<f64>) -> Options {
 }
 
 /// Mean examination of four logs of 8,000 lists is within .12 of the truth, six standard errors and more. One attraction for each item
-/// (maximum likelihood) does not get there where lists are in random order, one mean for all items of a query not where they are ranked;
-/// of these a single log tells.
+/// (maximum likelihood) fails in random order, and one mean for all items of a query fails for ranked lists; a single log shows each.
 #[test]
-fn examination_from_a_few_lists_a_query() {
+fn examination_is_estimated_from_a_few_lists_a_query() {
     let mut rng = rng(20);
     let examination = |log: &Log, prior| -> Vec<f64> {
         let pbm = fitted(Model::Pbm, log, &site(prior));
@@ -507,8 +505,8 @@ fn examination_from_a_few_lists_a_query() {
     }
 }
 
-/// Coverage of 90% or more in 60 logs fails with probability below 1e-7 for each of 18 positions: with 38 hits or fewer. So many have
-/// intervals of 50% with a probability of .986 at a single position, and one of nine positions is enough.
+/// Coverage of 90% or more in 60 logs fails with probability below 1e-7 for each of 18 positions: with 38 hits or fewer. Intervals of 50%
+/// have at most 38 hits with probability .986 at a single position, and one of nine positions is enough.
 #[test]
 fn examination_of_sparse_logs_is_in_its_intervals() {
     const SPARSE_LOGS: u64 = 60;
@@ -525,9 +523,9 @@ fn examination_of_sparse_logs_is_in_its_intervals() {
     assert!(few(&wrong), "{wrong:?}");
 }
 
-/// Where no item is seen twice, a better item at a position looks like more examination, and the report says so.
+/// If no item is seen at two positions, a better item at a position looks like more examination; the report lists the positions.
 #[test]
-fn what_order_alone_cannot_tell_is_said() {
+fn positions_with_few_comparisons_are_reported() {
     let few = |lists, noise| {
         let log = read(&sparse_log(8000 / lists, lists, noise, &mut rng(22)));
         let report = &identifiability(&log.counts, Scope::Site, 20)[0];
@@ -535,22 +533,22 @@ fn what_order_alone_cannot_tell_is_said() {
         report.few_comparisons.len()
     };
     assert_eq!([few(1, None), few(1, Some(0.1)), few(8, None), few(8, Some(0.3))], [9, 9, 0, 0]);
-    // Always the same order, however many lists.
+    // Always the same order, for any number of lists.
     assert_eq!(few(8, Some(0.0)), 9);
-    // Two items, both ways: 20 clicks each, half of them at either position, and so 2 * 20 / 4 of a comparison.
+    // Two items at both positions: 20 clicks each, half of them at either position, which is 2 * 20 / 4 clicks of comparison.
     let log = counts("q,a,1,10,100\nq,a,2,10,100\nq,b,1,10,100\nq,b,2,10,100\n");
     let comparisons = &identifiability(&log, Scope::Query, 20)[0].few_comparisons;
     assert!(comparisons[0].0 == 1 && (comparisons[0].1 - 10.0).abs() < 1e-5, "{comparisons:?}");
 }
 
-/// Two lists a query, ranked, a quarter of the sessions held out. No model is behind the better of the two rates by 4.75 standard errors,
-/// paired and clustered by session: given fits that predict as well as rates, the held-out sessions say so with a probability of 1e-6.
-/// Fits vary from log to log, too: of 30 other seeds the farthest was behind by 2.44, with a standard deviation of 1.3 to 1.5, so that
-/// for a fresh seed it is nearer 1e-3. One mean for all items of a query is behind by 8 standard errors on 6,000 queries (twice the 4
-/// that 30 logs of 1,500 have on average, with a standard deviation of .8), so that it is caught with a probability of .999.
+/// Two lists a query, ranked; a quarter of the sessions are held out. No model is behind the better of the two rates by 4.75 standard
+/// errors, paired and clustered by session: for fits that predict as well as rates, this holds on the held-out sessions except with
+/// probability 1e-6. Fits also vary from log to log: of 30 other seeds the worst was behind by 2.44, with a standard deviation of 1.3 to
+/// 1.5, so a fresh seed fails with a probability near 1e-3. One mean for all items of a query is behind by 8 standard errors on 6,000
+/// queries (twice the 4 that 30 logs of 1,500 have on average, with a standard deviation of .8), so it is detected with probability .999.
 #[test]
 fn no_model_of_a_sparse_log_falls_behind_rates() {
-    // By how many standard errors, the model that is the farthest behind.
+    // The number of standard errors of the model that is the farthest behind.
     let behind = |log: &str, models: &[Model], prior| {
         let reader = Reader::new(Format::Sessions).keep_sessions().hold_out(4, 1).unwrap();
         let log = reader.read("generated", log.as_bytes()).unwrap();
@@ -575,9 +573,9 @@ fn no_model_of_a_sparse_log_falls_behind_rates() {
     assert!(pbm < 4.75 && dcm < 4.75 && wrong > 4.75, "{pbm} {dcm} {wrong}");
 }
 
-/// Users click at the first two positions and never below: of leaving after the third nothing is known.
+/// Users click at the first two positions and never below, so the log has no data on leaving after the third.
 #[test]
-fn leaving_of_which_nothing_is_known_is_not_certain() {
+fn leaving_without_data_is_uncertain() {
     let log: String = (0..200)
         .fold(String::from("query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n"), |log, session| {
             log + &format!("{}\t0\t1,2,3,4\t1100\t0\n", session % 50 + 1)
@@ -587,7 +585,7 @@ fn leaving_of_which_nothing_is_known_is_not_certain() {
     let third = dcm.site_positions()[2];
     let (low, high) = third.interval.unwrap();
     assert!(third.value > 0.05 && low > 1e-3 && high > 0.5, "{third:?}");
-    // After the first click all go on.
+    // After the first click all users go on.
     assert!(dcm.site_positions()[0].interval.unwrap().1 < 0.1);
 }
 
@@ -659,7 +657,7 @@ fn tables_of_rank_one_have_one_singular_value() {
     assert!((svd.singular_values[0] - 0.6).abs() < 1e-15 && (svd.singular_values[1] - 0.2).abs() < 1e-15);
     assert!((svd.share() - 0.75).abs() < 1e-15 && (svd.share_of_squares() - 0.9).abs() < 1e-15);
     assert!((svd.examination[1] - 1.0).abs() < 1e-14 && (svd.attraction[0] - 0.3).abs() < 1e-14);
-    // Nothing to work on.
+    // Nothing to decompose.
     let apart = counts("q,a,1,4,10\nq,b,2,2,10\n");
     assert_eq!(rank_one_svd(&apart.queries().next().unwrap()), None);
     let none = counts("q,a,1,0,10\n");
@@ -668,7 +666,7 @@ fn tables_of_rank_one_have_one_singular_value() {
 
 #[test]
 fn a_prior_adds_clicks_at_the_rates_of_the_query_and_of_the_site() {
-    // Of all: 6.5 / 21 clicks an impression. In the query, 10 of these added: (6 + 10 * 6.5 / 21) / 30.
+    // All queries have 6.5 / 21 clicks an impression. The query has 10 of these in addition: (6 + 10 * 6.5 / 21) / 30.
     let log = counts("q,a,1,6,10\nq,b,1,0,10\n");
     let options = Options { prior_strength: Some(5.0), ..Options::default() };
     let usual = (6.0 + 65.0 / 21.0) / 30.0;
@@ -677,11 +675,11 @@ fn a_prior_adds_clicks_at_the_rates_of_the_query_and_of_the_site() {
     assert!((item.attraction.value - 5.0 * usual / 15.0).abs() < 1e-15);
     assert_eq!((item.clicks, item.impressions), (0, 10));
     assert!(item.attraction.interval.unwrap().0 > 0.0);
-    // With one position the PBM is the same but for the mean of the site, with examination 1.
+    // With one position the PBM is the same, except for the mean of the site, with examination 1.
     let pbm = fit(Model::Pbm, &log, &Sessions::default(), &options).unwrap();
     assert!((pbm.queries()[0].items[1].attraction.value - 5.0 * usual / 15.0).abs() < 1e-9);
     assert!((pbm.queries()[0].typical - usual).abs() < 1e-12);
-    // An item that no one has seen, and a query.
+    // An unseen item, and an unseen query.
     let query = log.queries().next().unwrap();
     let [known, unknown] = [query.id(), query.items().next().unwrap()];
     assert!((pbm.click_probability(known, known, 0).unwrap() - usual).abs() < 1e-12);
@@ -689,7 +687,7 @@ fn a_prior_adds_clicks_at_the_rates_of_the_query_and_of_the_site() {
 }
 
 #[test]
-fn what_a_log_cannot_tell() {
+fn reports_list_what_a_log_does_not_identify() {
     let log = counts("q,a,1,30,100\nq,a,2,10,100\nq,b,3,5,100\nq,c,1,0,50\nq,d,2,7,7\n");
     let report = &identifiability(&log, Scope::Query, 20)[0];
     let positions: Vec<_> =
@@ -707,7 +705,7 @@ fn what_a_log_cannot_tell() {
     let report = &identifiability(&joined, Scope::Site, 1)[0];
     assert!(report.is_identified() && report.query.is_none() && report.components[0].items == 3);
     assert_eq!(identifiability(&joined, Scope::Query, 1).len(), 2);
-    // With a prior everything has an estimate all the same, strictly inside (0, 1).
+    // With a prior every parameter has an estimate, strictly inside (0, 1).
     let pbm = fit(Model::Pbm, &log, &Sessions::default(), &Options::default()).unwrap();
     for item in &pbm.queries()[0].items {
         assert!(
@@ -716,7 +714,7 @@ fn what_a_log_cannot_tell() {
     }
 }
 
-/// Impressions connect all positions, but nothing keeps the first two down on the scale of the third.
+/// Impressions connect all positions, but nothing bounds the first two on the scale of the third.
 #[test]
 fn skips_connect_in_one_direction() {
     let one_way = "q,a,1,5,100\nq,a,2,12,100\nq,b,2,10,100\nq,b,3,0,100\nq,c,3,10,100\n";
@@ -727,7 +725,7 @@ fn skips_connect_in_one_direction() {
         let report = &identifiability(&log, Scope::Query, 1)[0];
         assert_eq!((report.components.len(), report.is_identified()), (1, identified));
         assert_eq!(report.to_string().contains("one direction"), !identified);
-        // The likelihood takes the item of the third position as far as probabilities go, where examination is largest.
+        // The likelihood moves the item of the third position to the largest product that is a probability.
         let pbm = fit(Model::Pbm, &log, &Sessions::default(), &options).unwrap();
         let attraction =
             pbm.queries()[0].items[2].attraction.value * pbm.positions(&pbm.queries()[0])[1].value;
@@ -747,14 +745,14 @@ fn counts_are_cut_impression_by_impression() {
     let cell = held_out.queries().next().unwrap().cells().next().unwrap();
     // Binomial(10000, 1/5) and Binomial(3000, 1/5), five standard deviations.
     assert!(cell.impressions.abs_diff(2000) < 200 && cell.clicks.abs_diff(600) < 110, "{cell:?}");
-    // What is cut does not depend on the rest of the file.
+    // The split does not depend on the rest of the file.
     let alone = counts("q,a,1,3000,10000\n");
     assert_eq!(split(&alone, 5, 7).unwrap()[1].queries().next().unwrap().cells().next().unwrap(), cell);
     assert_eq!(split(&all, 1, 7).unwrap_err(), FitError::Split(1));
 }
 
 #[test]
-fn what_cannot_be_fitted_is_said() {
+fn impossible_fits_are_errors() {
     let counts = counts("q,a,1,3,10\n");
     let none = Sessions::default();
     let options = Options::default();
@@ -777,9 +775,9 @@ fn what_cannot_be_fitted_is_said() {
     }
 }
 
-/// Logs too small and too odd to learn from: everything ends, with probabilities.
+/// Small and odd logs: every fit ends, with probabilities.
 #[test]
-fn odd_logs_have_fits_all_the_same() {
+fn odd_logs_have_fits() {
     let mut rng = rng(12);
     let mut prediction = Prediction::default();
     for round in 0..150 {

@@ -1,10 +1,10 @@
-//! The table of formats: what holds for every row, with no test of its own.
+//! The table of formats: properties of every row.
 
 use click_logs::formats::{FormatRow, find, rows, table};
 use click_logs::{Error, ErrorKind, Format, Log, Reader};
 use std::num::NonZeroUsize;
 
-/// Columns called as their keys, as in the examples.
+/// Columns with the names of their keys, as in the examples.
 const COLUMNS: &str = "query=query,item=item,position=position,click=click";
 
 fn format(row: &FormatRow) -> Format {
@@ -45,7 +45,7 @@ fn examples_are_read() {
         assert!(parts.counts == log.counts && parts.sessions == log.sessions, "{}", row.name);
         assert_eq!(parts.report, log.report);
 
-        // A line too many is refused where it stands, and skipped on demand.
+        // An additional faulty line is refused with its place, and can be skipped.
         let more = format!("{example}?\n");
         let error = read(&reader, &more).unwrap_err();
         let place = (*error.kind() != ErrorKind::Header).then(|| error.place().line);

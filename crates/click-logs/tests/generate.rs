@@ -20,7 +20,7 @@ fn position_based_log() -> Counts {
 
 /// Whether the click rates of all cells of the first query are those of the model with this examination, each within 6 standard errors.
 ///
-/// The cell with the fewest expects 500 clicks; there Chernoff's bound for each side is 6e-8, and for nine cells 1e-6.
+/// The cell with the fewest clicks expects 500; there Chernoff's bound for each side is 6e-8, and for nine cells 1e-6.
 fn agrees(counts: &Counts, examination: [f64; 3]) -> bool {
     let query = counts.queries().next().unwrap();
     assert_eq!(query.cells().len(), 9);
@@ -37,9 +37,9 @@ fn agrees(counts: &Counts, examination: [f64; 3]) -> bool {
 fn kdd2012_clicks_are_those_of_the_model() {
     let counts = position_based_log();
     assert!(agrees(&counts, EXAMINATION));
-    // Examination that is wrong by a tenth at one position is seen.
+    // An error of a tenth at one position is detected.
     assert!(!agrees(&counts, [1.0, 0.66, 0.3]));
-    // The first query is made three times in four; lines have 2 sessions on average, with variance 2.
+    // The first query is three quarters of the traffic; lines have 2 sessions on average, with variance 2.
     let share = counts.queries().next().unwrap().impressions() as f64 / counts.impressions() as f64;
     assert!((share - 0.75).abs() < 4.9 * (0.75 * 0.25 * 1.5 / 300_000_f64).sqrt(), "{share}");
 }
@@ -80,7 +80,7 @@ fn the_same_seed_is_the_same_log() {
     for wrong in [traffic(vec![1, 2], 1.0), traffic(vec![1, 2, 3], 0.0), traffic(vec![1, 2, 3], f64::NAN)] {
         assert!(kdd2012(&wrong, 1, 1, Vec::new()).is_err());
     }
-    // Three positions are not ten.
+    // Three positions instead of ten.
     assert!(yandex(&traffic(vec![1, 2, 3], 1.0), 1, 1, Vec::new()).is_err());
     assert!(kdd2012(&[], 1, 1, Vec::new()).is_err());
 }

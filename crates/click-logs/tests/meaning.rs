@@ -1,4 +1,4 @@
-//! Logs whose numbers mean something else: positions from 0, more clicks than impressions, lists with an item twice.
+//! Logs with other meanings of numbers: positions from 0, more clicks than impressions, lists with repeated items.
 
 use click_logs::{ErrorKind, Fault, Filter, Format, Reader};
 
@@ -21,7 +21,7 @@ fn positions_may_count_from_zero() {
     let error = reader().positions_from_zero().read("log", beyond.as_bytes()).unwrap_err();
     assert_eq!(error.to_string(), "log:2: column 3 (position): a position below the last, 63, found `64`");
 
-    // A session's first position is 0, too, and what comes next is said as the log counts.
+    // The first position of a session is 0, too, and messages use the log's positions.
     let sessions = Format::delimited("item=item,position=rank,click=click,session=page").unwrap();
     let sessions = Reader::new(sessions).keep_sessions().positions_from_zero();
     let log = sessions.read("log", &b"page,rank,item,click\nv,0,a,0\nv,1,b,1\n"[..]).unwrap();
@@ -29,7 +29,7 @@ fn positions_may_count_from_zero() {
     let error = sessions.read("log", &b"page,rank,item,click\nv,0,a,0\nv,2,b,1\n"[..]).unwrap_err();
     assert!(error.to_string().contains("expected position 1 of this session"), "{error}");
 
-    // What a format says of its positions stays true.
+    // Formats that define their first position keep it.
     let kdd = "1\t3\t17\t901\t4\t2\t1\t55\t6\t7\t8\t9\n";
     let usual = Reader::new(Format::Kdd2012).read("log", kdd.as_bytes()).unwrap();
     let told = Reader::new(Format::Kdd2012).positions_from_zero().read("log", kdd.as_bytes()).unwrap();
@@ -76,7 +76,7 @@ fn sessions_need_no_region_and_no_clicks_outside() {
 }
 
 #[test]
-fn an_item_twice_in_a_list_is_said() {
+fn an_item_twice_in_a_list_is_reported() {
     let log = "query\turls\tclicked_mask\n5\t8,9,8\t100\n5\t8,9,7\t100\n5\t7,7,7\t000\n";
     let report = Reader::new(Format::Sessions).read("log", log.as_bytes()).unwrap().report;
     assert_eq!((report.sessions, report.sessions_with_repeats), (3, 2));
@@ -104,6 +104,6 @@ fn items_pass_by_their_impressions_in_all() {
     };
     let total = |min_total_impressions| Filter { min_total_impressions, ..Filter::default() };
     assert_eq!([0, 9, 10, 12, 97].map(|least| kept(total(least))), ["abc", "abc", "ac", "c", ""]);
-    // Of the positions meant.
+    // At the given positions only.
     assert_eq!(kept(Filter { n_positions: Some(2), ..total(10) }), "a");
 }

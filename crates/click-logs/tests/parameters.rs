@@ -1,5 +1,4 @@
-//! `parameters.json`: what is written is read back and written again to the same bytes; what anybody else may have written is refused
-//! with its place.
+//! `parameters.json`: files are read and written again to the same bytes; other files are refused with the place of the fault.
 
 use click_logs::fit::{Model, Options, Scope, fit};
 use click_logs::generate::{Traffic, yandex};
@@ -36,7 +35,7 @@ fn written(log: &Log, options: &Options) -> Vec<u8> {
     parameters.to_json().unwrap()
 }
 
-/// Priors that are not looked for.
+/// Priors with fixed strength.
 fn with_priors() -> Options {
     Options { prior_strength: Some(5.0), ..Options::default() }
 }
@@ -57,9 +56,9 @@ fn every_model_is_read_back() {
     }
 }
 
-/// An item that was never examined, without a prior: nothing is known of it, and JSON has no name for that.
+/// The attraction of an item that was never examined, in a fit without priors, is unknown; JSON has no such number.
 #[test]
-fn what_is_not_known_is_null_and_stays_unknown() {
+fn unknown_values_are_null_and_stay_unknown() {
     let lines = "query\turls\tclicked_mask\nq\ta,b\t10\nq\ta,b\t10\n";
     let log = Reader::new(Format::Sessions).keep_sessions().read("log", lines.as_bytes()).unwrap();
     let options = Options { prior_strength: Some(0.0), ..Options::default() };
@@ -80,14 +79,14 @@ fn a_file_cut_anywhere_is_refused_with_its_line() {
         let error = Parameters::from_json("p.json", &json[..len]).unwrap_err();
         let ReadErrorKind::Json { line, .. } = error.kind() else { panic!("{error}") };
         let lines = memchr::memchr_iter(b'\n', &json[..len]).count();
-        // Where the last line has just ended, it is the one that is told.
+        // At the end of a line, the error names that line.
         assert!(*line == lines + 1 || *line == lines, "{len}: {error}");
         assert!(error.to_string().starts_with(&format!("p.json:{line}:")), "{error}");
     }
 }
 
 #[test]
-fn what_is_no_file_of_parameters_is_refused() {
+fn other_files_are_refused() {
     for (json, expected) in [
         ("", "p.json:1:0: EOF while parsing a value"),
         ("PAR1", "p.json:1:1: expected value"),
@@ -110,9 +109,9 @@ fn what_is_no_file_of_parameters_is_refused() {
     assert!(matches!(missing.kind(), ReadErrorKind::Read(_)) && missing.file() == "no such file");
 }
 
-/// One field changed at a time.
+/// Changes one field at a time.
 #[test]
-fn a_field_that_cannot_be_is_refused_by_its_name() {
+fn an_invalid_field_is_refused_by_its_name() {
     let json = written(&log(), &with_priors());
     let good: Value = serde_json::from_slice(&json).unwrap();
     let place = |model: &str| {
@@ -166,7 +165,7 @@ fn a_field_that_cannot_be_is_refused_by_its_name() {
         let error = result.unwrap_err();
         assert!(error.starts_with(&format!("{}{expected}", shown(&pointer))), "{error}");
     }
-    // Fields of other models, missing ones, unknown ones, words that are none.
+    // Fields of other models, missing fields, unknown fields, and unknown words.
     for (from, to, expected) in [
         (
             "\"below_first_click\"",
@@ -197,7 +196,7 @@ fn a_field_that_cannot_be_is_refused_by_its_name() {
     }
 }
 
-/// Whatever bytes are changed: an answer, and what is accepted is written as it was read.
+/// Reading changed bytes fails, or gives what is written again to the same bytes.
 #[test]
 fn any_bytes_get_an_answer() {
     static JSON: LazyLock<Vec<u8>> = LazyLock::new(|| {

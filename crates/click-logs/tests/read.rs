@@ -1,4 +1,4 @@
-//! Logs as they are, and as they should not be.
+//! Valid and faulty logs.
 
 use click_logs::formats::{self, FormatRow};
 use click_logs::generate::{Traffic, kdd2012, yandex};
@@ -62,7 +62,7 @@ fn table() -> Format {
     Format::delimited("query=who,item=what,position=rank,click=clicks,impressions=shown").unwrap()
 }
 
-/// Logs to try everything on: those above, and the example of every format.
+/// Logs for tests of all formats: those above, and the example of every format.
 fn all() -> Vec<(&'static str, Format, &'static str)> {
     let columns = "query=query,item=item,position=position,click=click";
     let example = |row: &FormatRow| {
@@ -99,7 +99,7 @@ fn csv(counts: &Counts) -> String {
 /// Query, list, and (bits, sessions) of its patterns.
 type ListPatterns = (String, String, Vec<(u64, u64)>);
 
-/// (bits, sessions) of every list of every query, under the names of query and items.
+/// (bits, sessions) of every list of every query, with the names of query and items.
 fn patterns(log: &Log) -> Vec<ListPatterns> {
     let names = log.sessions.names();
     let mut patterns = Vec::new();
@@ -162,7 +162,7 @@ fn tables_are_read_by_the_names_of_their_columns() {
     let counts = read(&table(), TABLE).unwrap().counts;
     // Numbers first, then texts.
     assert_eq!(csv(&counts), "7,c,1,0,4\nred shoes,a;b,1,3,10\nred shoes,c,2,1,9\n");
-    // Another order of columns, tabs and commas: the same.
+    // Another order of columns, and tabs or commas, change nothing.
     let other =
         "shown\trank\twho\twhat\tclicks\n4\t1\t7\tc\t0\n9\t2\tred shoes\tc\t1\n10\t1\tred shoes\ta;b\t3\n";
     assert_eq!(read(&table(), other).unwrap().counts, counts);
@@ -171,13 +171,13 @@ fn tables_are_read_by_the_names_of_their_columns() {
     assert_eq!(csv(&counts), "q,\"a,\"\"b\"\"\",1,0,4\n");
 }
 
-/// Lines that stand together with the same session and the same query are a list; an earlier session is not taken up again.
+/// Consecutive lines with the same session and query are a list; a session does not continue after another one.
 #[test]
 fn lines_of_a_table_make_sessions() {
     let log = read(&table_of_sessions(), TABLE_OF_SESSIONS).unwrap();
     let expected: [ListPatterns; 2] = [
         ("blue, dark".into(), "c".into(), vec![(1, 1)]),
-        // The list of one item that comes last is another list than the first two.
+        // The last list has one item, and is not part of the first two.
         ("red".into(), "a".into(), vec![(0, 1)]),
     ];
     let found = patterns(&log);
@@ -203,7 +203,7 @@ fn lines_of_a_table_make_sessions() {
             (&ErrorKind::Line(Fault::OutOfOrder { next }), message)
         );
     };
-    // Upside down, twice the same position, a gap, sessions that are mixed up.
+    // Reversed, a repeated position, a gap, interleaved sessions.
     out_of_order(&TABLE_OF_SESSIONS.replacen("v1,1", "v1,2", 1), 1, 2, 2);
     out_of_order(&TABLE_OF_SESSIONS.replacen("v1,2", "v1,1", 1), 2, 3, 1);
     out_of_order(&TABLE_OF_SESSIONS.replacen("v1,2", "v1,3", 1), 2, 3, 3);
@@ -211,13 +211,13 @@ fn lines_of_a_table_make_sessions() {
     let nameless = TABLE_OF_SESSIONS.replacen(",v2,", ",,", 1);
     let error = read(&table_of_sessions(), &nameless).unwrap_err();
     assert_eq!(error.to_string(), "log:4: column 3 (page): nothing there, found ``");
-    // Below a line that is skipped the rest of its list is out of order.
+    // After a skipped line, the rest of its list is out of order.
     let log = skip(&table_of_sessions(), nameless).unwrap();
     assert_eq!(log.report.skipped["session out of order"].lines, 1);
     assert_eq!(patterns(&log)[2], ("red".into(), "a b".into(), vec![(0b10, 1)]));
 }
 
-/// What a session is called may name a user.
+/// The name of a session may identify a user.
 #[test]
 fn sessions_of_a_table_are_never_shown() {
     let columns = Format::delimited("item=item,position=rank,click=click,session=page").unwrap();
@@ -238,7 +238,7 @@ fn numbers_and_texts_are_not_mixed_up() {
     assert_eq!(csv(&counts), "all,7,1,1,2\nall,-7,1,0,1\nall,007,1,1,1\nall,7 ,1,0,1\n");
 }
 
-/// Both have the same hash under the constants that names were once hashed with.
+/// Two names that had the same hash with constants of an earlier version.
 #[test]
 fn names_are_told_apart_letter_by_letter() {
     let [one, other] = ["shoe-redlv2hx6hb", "shoesztai3jx6100"];
@@ -263,7 +263,7 @@ fn written_counts_read_back() {
 }
 
 #[test]
-fn compressed_or_not_whole_or_in_parts() {
+fn compression_and_splitting_do_not_change_counts() {
     for (name, format, log) in all() {
         let plain = read(&format, log).unwrap();
         let mut compressed = GzEncoder::new(Vec::new(), Compression::fast());
@@ -292,14 +292,14 @@ fn compressed_or_not_whole_or_in_parts() {
     assert_eq!(read(&Format::Kdd2012, members).unwrap().counts, read(&Format::Kdd2012, KDD).unwrap().counts);
 }
 
-/// What a strict reader says of a log, and what a lenient one skips.
+/// Checks the error of a strict reader, and the skipped line of a lenient one.
 #[track_caller]
 fn refused(format: &Format, log: &str, fault: Fault, message: &str) {
     let error = read(format, log).unwrap_err();
     assert_eq!(error.to_string(), message);
     assert_eq!(*error.kind(), ErrorKind::Line(fault));
     let line = error.place().line;
-    // A single line is all of the log: too much to skip.
+    // A single line is the whole log, more than the share to skip.
     match skip(format, log) {
         Ok(log) => {
             assert_eq!(log.report.n_skipped(), 1);
@@ -310,7 +310,7 @@ fn refused(format: &Format, log: &str, fault: Fault, message: &str) {
     }
 }
 
-/// The KDD lines with one column of the second changed.
+/// The KDD lines with one column of the second line changed.
 fn kdd_with(column: usize, text: &str) -> String {
     let mut lines: Vec<Vec<&str>> = KDD.lines().map(|line| line.split('\t').collect()).collect();
     lines[1][column - 1] = text;
@@ -318,7 +318,7 @@ fn kdd_with(column: usize, text: &str) -> String {
 }
 
 #[test]
-fn kdd2012_refuses() {
+fn kdd2012_refuses_faulty_lines() {
     let format = &Format::Kdd2012;
     let max = (1 << 40) - 1;
     for (column, text, fault, message) in [
@@ -362,7 +362,7 @@ fn kdd2012_refuses() {
 #[test]
 fn kdd2012_with_other_columns_shows_no_user() {
     let format = &Format::Kdd2012;
-    // One column is lost somewhere: the user may be any, so that the last column is not shown.
+    // One column is missing, and it may be the user's: the last column is not shown.
     let lost = KDD.replacen("\t385\t2", "\t2", 1);
     let fault = Fault::TooFewColumns { found: 11, expected: 12 };
     refused(
@@ -382,7 +382,7 @@ fn kdd2012_with_other_columns_shows_no_user() {
         let report = format!("{0} {0:?}", skip(format, &log).unwrap().report);
         assert!(!error.contains("490235") && !report.contains("490235"), "{error} {report}");
     }
-    // Long lines, and columns where short ones end.
+    // Long lines, with columns where short ones end.
     let long = KDD.replace("4298118681424644510", &"1".repeat(100));
     assert_eq!(read(format, long).unwrap().counts, read(format, KDD).unwrap().counts);
 }
@@ -410,7 +410,7 @@ fn headers_are_not_data_and_data_no_headers() {
         error.to_string(),
         "log:1: no column `rank` in the header, with semicolons between columns, found `who;what;place;clicks;shown;note`"
     );
-    // Where nothing is called as in a header, the line may be data and name a user.
+    // If no name belongs into a header, the line may be data that identify a user.
     let rest = TABLE.split_once('\n').unwrap().1;
     let error = read(&table(), rest).unwrap_err();
     let none = "log:1: no header: none of the 6 columns, with semicolons between them, is called `who`, `what`, `rank`, `clicks`, `shown`, found `..`";
@@ -422,7 +422,7 @@ fn headers_are_not_data_and_data_no_headers() {
 }
 
 #[test]
-fn yandex_refuses() {
+fn yandex_refuses_faulty_lines() {
     let format = &Format::Yandex;
     let with = |from: &str, to: &str| YANDEX.replacen(from, to, 1);
     refused(
@@ -448,7 +448,7 @@ fn yandex_refuses() {
     );
 }
 
-/// A faulty line between two parts of a session ends it, whatever the fault: else it would matter where a block ends.
+/// A faulty line between two parts of a session ends it, for any fault: otherwise the end of a block would matter.
 #[test]
 fn a_faulty_line_ends_a_session() {
     let lines: Vec<&str> = YANDEX.split_inclusive('\n').collect();
@@ -464,7 +464,7 @@ fn a_faulty_line_ends_a_session() {
 }
 
 #[test]
-fn sessions_refuse() {
+fn sessions_refuse_faulty_lines() {
     let format = &Format::Sessions;
     let with = |from: &str, to: &str| SESSIONS.replacen(from, to, 1);
     let length = Fault::ListLength { found: 2, expected: 3 };
@@ -488,7 +488,7 @@ fn sessions_refuse() {
 }
 
 #[test]
-fn tables_refuse() {
+fn tables_refuse_faulty_lines() {
     let format = &table();
     let with = |from: &str, to: &str| TABLE.replacen(from, to, 1);
     let above = Fault::ClicksAboveImpressions { impressions: 9 };
@@ -501,7 +501,7 @@ fn tables_refuse() {
     refused(format, &with("c;2;1", "c;65;1"), beyond, message);
     let message = "log:3: column 2 (what): nothing there, found ``";
     refused(format, &with(";c;2", ";;2"), Fault::Empty, message);
-    // A column that is not asked for may name a user: none is shown.
+    // An unnamed column may identify a user: none is shown.
     let few = Fault::TooFewColumns { found: 5, expected: 6 };
     refused(format, &with("1;9;x", "1;9"), few, "log:3: 5 columns, expected 6, found `..`");
     let message = "log:2: a quotation mark without its partner in the line, found `\\\"`";
@@ -511,7 +511,7 @@ fn tables_refuse() {
     bytes[place] = 0xff;
     assert_eq!(*read(format, bytes).unwrap_err().kind(), ErrorKind::Line(Fault::NotUtf8));
 
-    // The delimiter is one under which the columns are there, whatever else the header has.
+    // The delimiter is the one that gives the named columns, for any other columns of the header.
     let log = |delimiter: &str| {
         let header = ["\"a,b\"", "who", "what", "rank", "clicks"].join(delimiter);
         format!("{header}\n{}\n", ["x", "1", "2", "1", "0"].join(delimiter))
@@ -537,7 +537,7 @@ fn tables_refuse() {
 }
 
 #[test]
-fn ends_of_lines_and_marks_at_the_beginning() {
+fn line_ends_and_byte_order_marks_do_not_change_counts() {
     for (name, format, log) in all() {
         let plain = read(&format, log).unwrap();
         let crlf = read(&format, log.replace('\n', "\r\n")).unwrap();
@@ -548,8 +548,8 @@ fn ends_of_lines_and_marks_at_the_beginning() {
     }
 }
 
-/// Quotation marks around everything, truth values, numbers with a fraction of zeros; and a table as a spreadsheet in German saves it: a
-/// byte order mark, semicolons, decimal commas, CR LF.
+/// Quotation marks around all fields, truth values, numbers with a fraction of zeros; and a table saved by a German spreadsheet: a byte
+/// order mark, semicolons, decimal commas, CR LF.
 #[test]
 fn tables_are_read_as_other_programs_write_them() {
     let format = Format::delimited("query=query,item=item,position=rank,click=click").unwrap();
@@ -559,13 +559,13 @@ fn tables_are_read_as_other_programs_write_them() {
     let german = "\u{feff}query;item;position;clicks;impressions\r\nrot;a;1;3,0;10,00\r\nrot;b;2,0;1;9\r\n";
     let log = read(&Format::counts(), german).unwrap();
     assert_eq!(csv(&log.counts), "rot,a,1,3,10\nrot,b,2,1,9\n");
-    // Three thousand, or three?
+    // `3.000` is three thousand or three.
     let doubtful = german.replace("10,00", "10,000");
     let error = read(&Format::counts(), doubtful).unwrap_err();
     assert_eq!(*error.kind(), ErrorKind::Line(Fault::NotANumber));
 }
 
-/// Few lines may have many clicks.
+/// A few lines may have many clicks.
 #[test]
 fn a_share_to_skip_is_one_of_impressions_and_clicks_too() {
     let lines: Vec<String> = (0..99).map(|item| format!("q,{item},1,1,10\n")).collect();
@@ -588,7 +588,7 @@ fn a_share_to_skip_is_one_of_impressions_and_clicks_too() {
     );
 }
 
-/// The list ends above the line, and that is counted.
+/// The list ends above the skipped line, and is counted.
 #[test]
 fn lists_that_a_fault_cuts_short_are_counted() {
     let log = "page,rank,item,click\nv1,1,a,0\nv1,x,b,1\nv1,3,c,1\nv2,1,a,1\nv2,2,b,0\nv3,0,a,1\nv4,1,a,0\n";
@@ -596,7 +596,7 @@ fn lists_that_a_fault_cuts_short_are_counted() {
     let log = Reader::new(format).keep_sessions().lenient(0.9).unwrap().read("log", log.as_bytes()).unwrap();
     let all = |items: &str, of_list| ("all".into(), items.into(), of_list);
     assert_eq!(patterns(&log), [all("a", vec![(0, 2)]), all("a b", vec![(1, 1)])]);
-    // Of the third nothing is left.
+    // The third list has no items left.
     assert_eq!((log.report.sessions, log.report.sessions_at_fault), (3, 1));
     assert!(
         log.report.to_string().contains("3 sessions (1 of them cut short by skipped lines), "),
@@ -605,7 +605,7 @@ fn lists_that_a_fault_cuts_short_are_counted() {
     );
 }
 
-/// What is no text of the kind that is read is named, strict or lenient, since no line of it makes sense.
+/// Other kinds of files are named, by strict and lenient readers, since none of their lines is valid.
 #[test]
 fn other_kinds_of_files_are_named() {
     for (bytes, what) in [
@@ -627,7 +627,7 @@ fn other_kinds_of_files_are_named() {
 }
 
 #[test]
-fn nothing_to_read() {
+fn an_empty_log_is_an_error() {
     for (name, format, log) in all() {
         for result in [read(&format, ""), skip(&format, "")] {
             assert_eq!(*result.unwrap_err().kind(), ErrorKind::Empty, "{name}");
@@ -639,7 +639,7 @@ fn nothing_to_read() {
                 assert_eq!(*result.unwrap_err().kind(), ErrorKind::Empty, "{name}");
             }
         }
-        // One empty part among others.
+        // An empty part among others.
         let folder = tempfile::tempdir().unwrap();
         let files = [folder.path().join("empty"), folder.path().join("full")];
         std::fs::write(&files[0], "").unwrap();
@@ -664,7 +664,7 @@ fn damaged_compression_is_never_skipped() {
     let mut flipped = whole.clone();
     let middle = flipped.len() / 2;
     flipped[middle] ^= 0x55;
-    // What a changed byte decompresses to may be at fault before the checksum is; a lenient reader comes to the checksum.
+    // The changed byte may make a line faulty before the checksum is read; a lenient reader reaches the checksum.
     assert!(read(&Format::Kdd2012, &flipped).is_err());
     assert_eq!(*skip(&Format::Kdd2012, &flipped).unwrap_err().kind(), ErrorKind::Compression);
     for damaged in [&whole[..whole.len() / 2], &whole[..whole.len() - 3], &whole[..5]] {
@@ -675,7 +675,7 @@ fn damaged_compression_is_never_skipped() {
     }
     let error = read(&Format::Kdd2012, &whole[..whole.len() - 3]).unwrap_err();
     assert_eq!(error.to_string(), "log: the compressed data end in the middle");
-    // What is padded with zeros, for one; a member may also be cut off within its header.
+    // For example a file padded with zeros; a member may also be truncated in its header.
     for (more, message) in [
         (&b"\0"[..], "damaged compressed data (something other than gzip follows their end)"),
         (
@@ -720,7 +720,7 @@ fn a_lenient_reader_counts_what_it_skips_and_has_a_limit() {
     }
 }
 
-/// Logs large enough for several blocks, with faults in them.
+/// Logs of several blocks, with faults.
 fn large(name: &str) -> Vec<u8> {
     let mut log = Vec::new();
     if name == "delimited with sessions" {
@@ -768,7 +768,8 @@ fn threads_and_blocks_change_nothing() {
         assert!(expected.report.n_skipped() > 10, "{name}");
         let held_out = expected.held_out.clone().unwrap();
         let share = held_out.counts.impressions() as f64 / expected.report.impressions as f64;
-        // 1000 sessions: a standard error of .0126, and 4.9 of them are passed with probability 1e-6. One in three would be seen.
+        // 1000 sessions have a standard error of .0126; a deviation of 4.9 standard errors has probability 1e-6. One in three would be
+        // detected.
         assert!((share - 0.2).abs() < 0.062, "{name}: {share}");
         assert_eq!(
             held_out.counts.impressions() + expected.counts.impressions(),
@@ -789,9 +790,9 @@ fn threads_and_blocks_change_nothing() {
 }
 
 #[test]
-fn the_papers_filter() {
+fn the_filter_selects_the_queries_of_the_papers() {
     let mut log = b"query,item,position,clicks,impressions\n".to_vec();
-    // Items 1 to 5 of query 1 are shown often enough everywhere; item 6 not at position 3; query 2 has too few of them.
+    // Items 1 to 5 of query 1 have enough impressions at all positions, item 6 not at position 3; query 2 has too few such items.
     for (query, item, third) in [
         (1, 1, 10),
         (1, 2, 11),
@@ -820,7 +821,7 @@ fn the_papers_filter() {
     assert_eq!(kept(&filter), [("1".into(), 5, 3, 206), ("2".into(), 2, 3, 258)]);
     assert_eq!(kept(&Filter { min_items: 3, ..filter }), [("1".into(), 5, 3, 206)]);
     assert_eq!(kept(&Filter { top_queries: Some(1), ..filter }), [("2".into(), 2, 3, 258)]);
-    // Without a number of positions: the fourth one counts too, and nobody has enough there.
+    // Without a number of positions the fourth one counts, too, and no item has enough impressions there.
     assert_eq!(kept(&Filter { n_positions: None, ..filter }), []);
     assert_eq!(counts.filtered(&Filter::default()), counts);
 }
@@ -833,7 +834,7 @@ fn counts_are_restricted_cell_by_cell() {
     let [q, s] = ["q", "s"].map(|query| counts.names().find(query).unwrap());
     let first = counts.restricted(|_, cell| cell.position == 0);
     assert_eq!(csv(&first), "q,a,1,1,2\nq,b,1,3,4\nr,a,1,4,5\n");
-    // A query without a cell is no query; the others stay those they were.
+    // A query without cells is dropped; the others stay the same.
     assert_eq!((first.n_queries(), first.n_positions(), first.query(s).is_none()), (2, 1, true));
     assert_eq!(first.query(q).unwrap().impressions(), 6);
     let of_q = counts.restricted(|query, _| query == q);
@@ -859,7 +860,7 @@ fn a_cell_is_counted_up_to_2_to_the_40() {
     );
 }
 
-/// Whatever the bytes are: an answer, the same for any number of threads and any blocks.
+/// Any bytes give the same result for any number of threads and any size of blocks.
 #[test]
 fn any_bytes_get_an_answer() {
     fn check(bytes: &[u8]) -> bool {
@@ -884,7 +885,7 @@ fn any_bytes_get_an_answer() {
     fn random(bytes: Vec<u8>) -> bool {
         check(&bytes)
     }
-    /// Real lines with some bytes changed come further than random ones.
+    /// Real lines with some changed bytes get further than random bytes.
     fn changed(which: usize, changes: Vec<(usize, u8)>) -> bool {
         let all = all();
         let (_, _, log) = &all[which % all.len()];

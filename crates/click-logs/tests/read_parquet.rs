@@ -1,4 +1,4 @@
-//! Parquet: what engines write, and what is wrong with it.
+//! Parquet files as engines write them, and faulty ones.
 
 use click_logs::{Error, ErrorKind, Fault, Format, Log, Reader};
 use parquet::basic::Compression;
@@ -106,7 +106,7 @@ fn many_rows_are_read_in_parts() {
     assert_eq!(log.counts.n_cells(), 90);
 }
 
-/// Sessions cross the parts that rows are read in; a column of any kind may name them.
+/// Sessions extend over the groups in which rows are read; a column of any type may name them.
 #[test]
 fn rows_make_sessions() {
     let columns = "query=q,item=i,position=p,click=c,session=n";
@@ -133,7 +133,7 @@ fn rows_make_sessions() {
 }
 
 #[test]
-fn refused() {
+fn faulty_values_and_columns_are_refused() {
     type Change = fn(&mut Table);
     let cases: [(Change, Fault, &str); 5] = [
         (|t| t.positions[1] = 0, Fault::PositionZero, "2: column 3 (p): positions count from 1, found `0`"),
@@ -174,7 +174,7 @@ fn refused() {
 
 #[test]
 fn a_codec_that_is_not_read_is_named() {
-    // The codec of a column is one byte of what the file says at its end: 2 for Snappy, 8 for Brotli.
+    // The codec of a column is one byte in the description at the end of the file: 2 for Snappy, 8 for Brotli.
     let bytes = Table::new().write(Compression::SNAPPY);
     let with_other_codec = |place: usize| {
         let mut bytes = bytes.clone();
@@ -190,9 +190,9 @@ fn a_codec_that_is_not_read_is_named() {
     }
 }
 
-/// A damaged file: an error, or numbers that the damage did not reach; never a panic that leaves the reader.
+/// A damaged file gives an error, or numbers that the damage did not affect, and never a panic.
 #[test]
-fn damaged() {
+fn damaged_files_never_panic() {
     for compression in [
         Compression::UNCOMPRESSED,
         Compression::SNAPPY,

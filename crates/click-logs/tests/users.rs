@@ -1,10 +1,10 @@
-//! Users of fitted models: probabilities whatever was fitted, and what is not known filled in.
+//! Users of fitted models: all parameters are probabilities, with defaults for unknown ones.
 
 use click_logs::fit::{Fit, Model, Options, QueryFit, Users, fit};
 use click_logs::{Format, Log, Reader};
 use confidence::Probability;
 
-/// Sessions in which item b is always below a click, and the last position never clicked.
+/// Sessions in which item b is always below a click, and the last position is never clicked.
 const SESSIONS: &str = "query\turls\tclicked_mask\nq\ta,b\t10\nq\ta,b\t10\nq\ta,b\t10\n";
 
 fn read(format: Format, log: &str) -> Log {
@@ -25,7 +25,7 @@ fn query(fit: &Fit) -> &QueryFit {
 }
 
 #[test]
-fn an_item_of_which_nothing_is_known_is_the_typical_one() {
+fn an_item_without_data_is_the_typical_one() {
     let cascade = without_priors(Model::Cascade, &read(Format::Sessions, SESSIONS));
     assert!(query(&cascade).items[1].attraction.value.is_nan());
     let Some(Users::Cascade(users)) = cascade.users(query(&cascade), 2) else { panic!("no users") };
@@ -34,14 +34,14 @@ fn an_item_of_which_nothing_is_known_is_the_typical_one() {
 }
 
 #[test]
-fn a_position_of_which_nothing_is_known_is_left_as_any_other() {
-    // Two lists: one of three items, of which no one clicked the last, and a shorter query.
+fn a_position_without_data_is_left_as_any_other() {
+    // Two lists: one of three items, of which the last was never clicked, and a shorter query.
     let log = format!("{SESSIONS}r\ta,b,c\t100\nr\tb,a,c\t010\n");
     let dcm = without_priors(Model::Dcm, &read(Format::Sessions, &log));
     let Fit::Dcm { typical_leave, .. } = &dcm else { panic!("{dcm:?}") };
     for query in dcm.queries() {
         let Some(Users::DependentClick(users)) = dcm.users(query, 3) else { panic!("no users") };
-        // No more positions than items.
+        // At most as many positions as items.
         let n = query.items.len();
         assert_eq!((users.attraction().len(), users.leave().len()), (n, n));
         for (position, leave) in values(users.leave()).into_iter().enumerate() {
@@ -50,7 +50,7 @@ fn a_position_of_which_nothing_is_known_is_left_as_any_other() {
             assert_eq!(leave, known.unwrap_or(*typical_leave).clamp(0.0, 1.0), "{position}");
         }
     }
-    // A list that is longer than any in the log.
+    // A list longer than those of the log.
     let Fit::Dcm { attractions, mut leave, typical_leave } = dcm else { panic!("no dcm") };
     leave.site.clear();
     leave.queries = None;

@@ -21,14 +21,22 @@ impl fmt::Display for Overview<'_> {
         let labels = result.policies.iter().map(|policy| terminal::width(&policy.label));
         let width = labels.max().unwrap_or(0).max("policy".len());
         let (runs, many) = (number::grouped(result.runs), result.runs > 1);
-        let what =
+        let statistic =
             if many { format!("mean of {runs} runs ± its standard error") } else { "one run".to_owned() };
         match (result.horizon, result.max_steps) {
             (_, Some(most)) => {
-                writeln!(formatter, "Until it stops, at most {}, {what}:\n", number::counted(most, "round"))?;
+                writeln!(
+                    formatter,
+                    "Until it stops, at most {}, {statistic}:\n",
+                    number::counted(most, "round")
+                )?;
             }
             (rounds, None) => {
-                writeln!(formatter, "After {}, {what}:\n", number::counted(rounds.unwrap_or(0), "round"))?;
+                writeln!(
+                    formatter,
+                    "After {}, {statistic}:\n",
+                    number::counted(rounds.unwrap_or(0), "round")
+                )?;
             }
         }
         // The error of a single run is unknown.

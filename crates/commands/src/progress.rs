@@ -65,7 +65,7 @@ impl Drop for Progress {
 }
 
 fn bar(name: &str, total: u64, unit: &'static str) -> ProgressBar {
-    // The text behind the bar is that of a line elsewhere.
+    // The text behind the bar is the text of a line without a bar.
     let numbers = move |state: &ProgressState, text: &mut dyn fmt::Write| {
         let (done, total) = (state.pos(), state.len().unwrap_or_default());
         let _ = write!(text, "{}", Status { done, total, unit, elapsed: state.elapsed() });

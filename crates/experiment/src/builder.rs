@@ -31,7 +31,7 @@ use std::ops::RangeInclusive;
 ///     .policy("pbm-pie(level=log-horizon)")
 ///     .labelled("patient", "pbm-ucb(epsilon=0.1)")
 ///     .build()?;
-/// // What is written is what is read.
+/// // The written spec gives the same experiment.
 /// assert_eq!(Experiment::from_toml(&experiment.to_toml())?.identity(), experiment.identity());
 ///
 /// let error = Experiment::builder("x", Instances::of([PositionBased::from_values(&[0.5, 0.4], &[0.9])?]))
@@ -251,13 +251,13 @@ mod tests {
         let matrix = PreferenceMatrix::new(&[vec![0.5, 0.6], vec![0.4, 0.5]]).unwrap();
         let kappa = [0.9, 0.1].map(|value| Probability::new(value).unwrap()).to_vec();
         let spec = |name: &str| name.parse::<PolicySpec>().unwrap();
-        let told = Entrant { examination: Some(kappa), ..Entrant::new("pbm-ts", spec("pbm-ts")) };
+        let informed = Entrant { examination: Some(kappa), ..Entrant::new("pbm-ts", spec("pbm-ts")) };
         let read_as =
             Entrant { read_as: Some(Protocol::Cascade), ..Entrant::new("cascade-ts", spec("cascade-ts")) };
         let named = RankOneModel::from_values(&[0.5, 0.4], &[0.5]).unwrap();
         for builder in [
             Experiment::builder("a", pbm()).policy("pbm-ucb(epsilon=0.5)").runs_per_instance(3),
-            Experiment::builder("b", pbm()).entrant(told).entrant(read_as).checkpoints([7, 3, 99_999]),
+            Experiment::builder("b", pbm()).entrant(informed).entrant(read_as).checkpoints([7, 3, 99_999]),
             Experiment::builder("c", cascade()).task(Task::Identify).policy("cascade-kl").horizon(77),
             Experiment::builder("d", cascade()).task(Task::Budget).policy("successive-rejects").seed(9),
             Experiment::builder("e", Instances::of([DuelingModel::new(matrix)])).labelled("x", "rucb"),
@@ -277,10 +277,10 @@ mod tests {
     fn comments_are_written_in_place_and_do_not_change_the_experiment() {
         let plain = Experiment::builder("a", pbm()).policy("pbm-ts").build().unwrap();
         let comments = (vec!["top".to_owned()], vec![vec!["one\ntheta = 2".to_owned(), "two".to_owned()]]);
-        let said = Experiment::builder("a", pbm()).policy("pbm-ts").comments(comments.0, comments.1);
-        let said = said.build().unwrap();
-        assert_eq!(said.identity(), plain.identity());
-        let text = said.to_toml();
+        let commented = Experiment::builder("a", pbm()).policy("pbm-ts").comments(comments.0, comments.1);
+        let commented = commented.build().unwrap();
+        assert_eq!(commented.identity(), plain.identity());
+        let text = commented.to_toml();
         assert!(text.starts_with("# top\nname = \"a\"\n"), "{text}");
         assert!(text.contains("model = \"pbm\"\n# one\\ntheta = 2\n# two\ntheta = ["), "{text}");
         assert_eq!(Experiment::from_toml(&text).unwrap().identity(), plain.identity());

@@ -54,7 +54,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// A row of [`MODELS`]: what is known of a click model before any of its instances is read.
+/// A row of [`MODELS`]: the properties of a click model that do not depend on an instance.
 #[derive(Debug, Clone, Copy)]
 pub struct Model {
     /// The interaction protocol that its users speak.

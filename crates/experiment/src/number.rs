@@ -103,8 +103,8 @@ mod tests {
 
     #[test]
     fn nouns_are_plural_unless_the_count_is_one() {
-        let said = [(0, "run"), (1, "run"), (1, "query"), (1000, "query")].map(|(n, one)| counted(n, one));
-        assert_eq!(said, ["0 runs", "1 run", "1 query", "1,000 queries"]);
+        let texts = [(0, "run"), (1, "run"), (1, "query"), (1000, "query")].map(|(n, one)| counted(n, one));
+        assert_eq!(texts, ["0 runs", "1 run", "1 query", "1,000 queries"]);
     }
 
     #[test]

@@ -1,33 +1,34 @@
-//! What the comparisons of an estimated preference matrix tell, and how surely.
+//! Statistical inference from an estimated preference matrix: intervals, significant preferences and winners.
 //!
-//! Of a pair, `n` comparisons were made, `m` of them without a tie, and the first ranker won a share `s` of those. With `q` the
-//! probability that it wins if there is no tie, and `u` that of no tie,
+//! A pair was compared `n` times, `m` of them without a tie, and the first ranker won a share `s` of these `m`. Let `u` be the
+//! probability of no tie, and `q` the probability that the first ranker wins if there is no tie. Then
 //!
 //! ```text
 //! p_ij = 1/2 + u (q - 1/2),
 //! q in [kl_ucb_lower(s, m, l), kl_ucb_upper(s, m, l)],   u in the same of m/n after n,   l = ln(4 P / miss)
 //! ```
 //!
-//! and `p_ij` is between the extremes of that product. Each of the four bounds fails with probability at most `exp(-l)`, so all
-//! intervals of the P pairs hold at once with probability `1 - miss`. A pair is *told apart* if its interval leaves out 1/2, which is
-//! the case if that of `q` does. What follows from the intervals holds with them: how many others a ranker beats, who may have
-//! beaten most of them, which circles of three there are.
+//! and `p_ij` is between the extremes of that product. Each of the four bounds fails with probability at most `exp(-l)`, so all intervals
+//! of the P pairs hold simultaneously with probability `1 - miss`. A pair is *distinguished* if its interval excludes 1/2, which is the
+//! case if the interval of `q` does. Conclusions from the intervals hold with the same probability: how many others a ranker beats, which
+//! rankers may beat the most others, and which cycles of three exist.
 //!
-//! **The Condorcet winner** asks for less. To call ranker i the winner, it has to be better than each of the others with evidence
-//! `m d(s, 1/2) >= ln(K / miss)`, K rankers. A ranker that is not the winner does not beat some other one, and passes the test
-//! against that one with probability at most `miss / K`; so any wrong one is called with probability at most `miss`. The least
-//! such `miss` is reported, [`Winner::miss`].
+//! **The Condorcet winner** requires less evidence. Ranker i is declared the winner if it is better than each of the others with evidence
+//! `m d(s, 1/2) >= ln(K / miss)`, for K rankers. A ranker that is not the winner fails to beat some other ranker, and passes the test
+//! against that one with probability at most `miss / K`. So a wrong winner is declared with probability at most `miss`. [`Winner::miss`]
+//! reports the smallest such `miss`.
 //!
-//! **The Borda score** of a ranker is the mean of its `(K - 1) n` comparisons, ties as halves, and lies in their KL interval with
-//! `l = ln(2 K / miss)`, for all rankers at once.
+//! **The Borda score** of a ranker is the mean of its `(K - 1) n` comparisons, ties as halves, and lies in their KL interval with `l =
+//! ln(2 K / miss)`, simultaneously for all rankers.
 //!
 //! Reference: the Chernoff bound for means of variables in `[0, 1]`, which need not have the same mean (Hoeffding, *Probability
-//! inequalities for sums of bounded random variables*, 1963, Theorem 1), as an interval in
-//! Garivier and Cappé, COLT 2011; [`confidence::kl_ucb_upper`]. Deviations: none. The number of comparisons is fixed before they are
-//! made; where one stops at a result, [`PairTest`](crate::PairTest) is the tool.
+//! inequalities for sums of bounded random variables*, 1963, Theorem 1), as an interval in Garivier and Cappé, COLT 2011;
+//! [`confidence::kl_ucb_upper`]. Deviations: none. The number of comparisons must be fixed in advance; to stop at a result, use
+//! [`PairTest`](crate::PairTest).
 //!
-//! What it is about is who wins *comparisons*. With probabilistic and balanced interleaving two rankers may win unequally often
-//! though clicks do not depend on documents ([`interleave`](crate::interleave)): with enough comparisons that is told apart, too.
+//! All statements are about who wins *comparisons*. With probabilistic and balanced interleaving, two rankers may win unequally often
+//! although clicks do not depend on documents ([`interleave`](crate::interleave)). With enough comparisons, such rankers are
+//! distinguished, too.
 //!
 //! | here | formula | shape | unit |
 //! |---|---|---|---|
@@ -35,11 +36,11 @@
 //! | [`Certainty::interval`] | of `p_ij` | one per pair | probability |
 //! | [`Certainty::borda_score`] | of the mean of `p_ij` over `j != i` | one per ranker | probability |
 //!
-//! Numerics: as of [`confidence::kl_ucb_upper`], on the safe side. Complexity: four indices a pair.
+//! Numerics: as [`confidence::kl_ucb_upper`], on the safe side. Complexity: four indices per pair.
 //!
 //! # Examples
 //!
-//! Of two rankers the first wins `w` comparisons and the second none, the rest ties: `m d(1, 1/2) = w ln 2`, and `miss = 2 / 2^w`.
+//! The first of two rankers wins `w` comparisons, the second none, and the rest are ties: `m d(1, 1/2) = w ln 2`, and `miss = 2 / 2^w`.
 //!
 //! ```
 //! use interleaving::{Estimation, RankedCollection, RankedDocuments, RankedQuery, ScanningUser, Settings, Method};
@@ -70,30 +71,30 @@ use confidence::math::ln;
 use confidence::sequence::Interval;
 use confidence::{ErrorProbability, bernoulli_kl, kl_ucb_lower, kl_ucb_upper};
 
-/// What an estimate tells when all its intervals are to hold at once.
+/// Simultaneous confidence intervals for an estimated preference matrix, and conclusions from them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certainty {
     miss: f64,
     n_rankers: usize,
-    /// Of `p_ij`, row by row, the diagonal included.
+    /// Intervals of `p_ij`, row by row, including the diagonal.
     intervals: Vec<Interval>,
-    /// Of the Borda score, one per ranker.
+    /// Intervals of the Borda scores, one per ranker.
     borda: Vec<Interval>,
     winner: Option<Winner>,
 }
 
-/// A Condorcet winner that the comparisons tell.
+/// A Condorcet winner that the comparisons establish.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Winner {
-    /// Which ranker.
+    /// The ranker.
     pub ranker: usize,
-    /// With at most this probability comparisons call anybody a winner so clearly who is none.
+    /// Upper bound on the probability that a wrong winner is declared with this much evidence.
     pub miss: f64,
 }
 
 impl Preferences {
-    /// What these comparisons tell. Each statement is wrong with probability at most `miss`: that all intervals of pairs hold, that
-    /// those of Borda scores do, and that the Condorcet winner is one.
+    /// Intervals and winners at error probability `miss`. It bounds the error of each of three statements: that all intervals of pairs
+    /// hold, that all intervals of Borda scores hold, and that the Condorcet winner is right.
     ///
     /// # Errors
     ///
@@ -128,7 +129,8 @@ impl Preferences {
         kl_interval(won, all, level)
     }
 
-    /// The ranker that won more comparisons than it lost against each other one, and how surely that makes it the winner.
+    /// The ranker that won more comparisons than it lost against each other ranker, with the error probability of declaring it the
+    /// winner.
     fn winner(&self) -> Option<Winner> {
         let rankers = 0..self.n_rankers();
         let evidence = |ranker: usize| {
@@ -143,50 +145,51 @@ impl Preferences {
 }
 
 impl Certainty {
-    /// With which probability a statement may be wrong.
+    /// The error probability of each statement.
     pub fn miss(&self) -> f64 {
         self.miss
     }
 
-    /// Where the probability that `first` beats `second` lies; 1/2 against itself.
+    /// The interval of the probability that `first` beats `second`; 1/2 for a ranker against itself.
     ///
     /// # Panics
     ///
-    /// When there is no such ranker.
+    /// If there is no such ranker.
     pub fn interval(&self, first: usize, second: usize) -> Interval {
         assert!(first < self.n_rankers && second < self.n_rankers, "there is no such ranker");
         self.intervals[first * self.n_rankers + second]
     }
 
-    /// Where a ranker's mean probability of beating another one lies.
+    /// The interval of a ranker's mean probability of beating another one.
     ///
     /// # Panics
     ///
-    /// When there is no such ranker.
+    /// If there is no such ranker.
     pub fn borda_score(&self, ranker: usize) -> Interval {
         self.borda[ranker]
     }
 
-    /// Whether the comparisons tell that `first` beats `second`.
+    /// Whether the comparisons establish that `first` beats `second`.
     ///
     /// # Panics
     ///
-    /// When there is no such ranker.
+    /// If there is no such ranker.
     pub fn beats(&self, first: usize, second: usize) -> bool {
         self.interval(first, second).lower > 0.5
     }
 
-    /// How many pairs are told apart.
+    /// The number of distinguished pairs.
     pub fn n_told_apart(&self) -> usize {
         self.intervals.iter().filter(|interval| interval.lower > 0.5).count()
     }
 
-    /// The Condorcet winner, if the comparisons tell.
+    /// The Condorcet winner, if the comparisons establish one.
     pub fn condorcet_winner(&self) -> Option<Winner> {
         self.winner
     }
 
-    /// Rankers of which it is not told that another one beats more: all of the Copeland winners are among them.
+    /// The rankers that may be Copeland winners: those for which no other ranker provably beats more. All Copeland winners are among
+    /// them.
     pub fn copeland_winners(&self) -> Vec<usize> {
         let rankers = 0..self.n_rankers;
         let n_beaten = |ranker| rankers.clone().filter(|&other| self.beats(ranker, other)).count();
@@ -195,7 +198,8 @@ impl Certainty {
         rankers.clone().filter(|&ranker| self.n_rankers - 1 - n_lost(ranker) >= most).collect()
     }
 
-    /// Rankers of which it is not told that another one has a larger Borda score: all of the Borda winners are among them.
+    /// The rankers that may be Borda winners: those for which no other ranker provably has a larger Borda score. All Borda winners are
+    /// among them.
     pub fn borda_winners(&self) -> Vec<usize> {
         let largest = self.borda.iter().map(|score| score.lower).fold(0.0, f64::max);
         (0..self.n_rankers).filter(|&ranker| self.borda[ranker].upper >= largest).collect()
@@ -206,13 +210,13 @@ fn total(tally: Tally) -> f64 {
     tally.first as f64 + tally.second as f64 + tally.ties as f64
 }
 
-/// Where the mean of `n` variables in `[0, 1]` lies, on the safe side.
+/// A confidence interval for the mean of `n` variables in `[0, 1]`, rounded to the safe side.
 fn kl_interval(sum: f64, n: f64, level: f64) -> Interval {
     let mean = if n > 0.0 { sum / n } else { 0.5 };
     Interval { lower: kl_ucb_lower(mean, n, level), upper: kl_ucb_upper(mean, n, level) }
 }
 
-/// Where the probability of the first ranker lies, ties as halves, if each of four bounds may fail with probability `exp(-level)`.
+/// The interval of the first ranker's probability, with ties as halves, if each of four bounds may fail with probability `exp(-level)`.
 fn interval(tally: Tally, level: f64) -> Interval {
     let (won, lost) = (tally.first as f64, tally.second as f64);
     let share = kl_interval(won, won + lost, level);
@@ -227,7 +231,7 @@ fn interval(tally: Tally, level: f64) -> Interval {
     }
 }
 
-/// For the first ranker against the second, in nats; 0 if it did not win more often.
+/// The evidence that the first ranker beats the second, in nats; 0 if it did not win more often.
 fn evidence(tally: Tally) -> f64 {
     if tally.first <= tally.second {
         return 0.0;

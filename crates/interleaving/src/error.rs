@@ -1,6 +1,6 @@
-//! What can be wrong with rankings, settings, and what was saved.
+//! Errors in rankings, settings and saved states.
 
-/// Something that does not describe rankings, an estimation, or a state of it.
+/// Invalid rankings, settings of an estimation, or a saved state of one.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -14,7 +14,7 @@ pub enum Error {
         /// The number found there.
         value: f64,
     },
-    /// A user needs one probability of a click and one of stopping for every grade.
+    /// The numbers of grades of the click and stop probabilities differ, or are 0.
     #[error("{click} grades in `click`, {stop} in `stop`: expected the same number of both, at least one")]
     Grades {
         /// Entries of `click`.
@@ -22,10 +22,10 @@ pub enum Error {
         /// Entries of `stop`.
         stop: usize,
     },
-    /// A query whose name could not be read back from a file.
+    /// A name of a query that could not be read back from a file.
     #[error("{0:?} cannot be the name of a query: expected something without spaces and #")]
     QueryName(String),
-    /// Documents of a query do not have one label, or one row of features, each.
+    /// The numbers of labels and rows of features of a query differ.
     #[error("query {query:?}: {rows} rows of features for {labels} labels")]
     Rows {
         /// Name of the query.
@@ -35,13 +35,13 @@ pub enum Error {
         /// Labels found.
         labels: usize,
     },
-    /// A query without documents has nothing to rank.
+    /// A query without documents.
     #[error("query {query:?} has no documents")]
     NoDocuments {
         /// Name of the query.
         query: String,
     },
-    /// A value that cannot be ranked.
+    /// A value that is not finite.
     #[error("query {query:?}, document {document}, feature {feature}: {value} is not a finite number")]
     NotFinite {
         /// Name of the query.
@@ -63,14 +63,14 @@ pub enum Error {
         /// 0-based feature.
         feature: usize,
     },
-    /// A ranking that leaves a document out, or names one twice.
+    /// A ranking that omits a document, or names one twice.
     #[error(
         "not a ranking of {n_documents} documents: expected every number from 0 up once, position {position} has {document}"
     )]
     NotAPermutation {
         /// Documents ranked.
         n_documents: usize,
-        /// 0-based position of the first document at fault.
+        /// 0-based position of the first invalid document.
         position: usize,
         /// The document there.
         document: u32,
@@ -78,9 +78,9 @@ pub enum Error {
     /// Two rankings of different documents cannot be interleaved.
     #[error("a ranking of {first} documents and one of {second}: expected the same documents in both")]
     DifferentDocuments {
-        /// Documents of the one ranking, or labels of the query.
+        /// Number of documents of one ranking, or of labels of the query.
         first: usize,
-        /// Documents of the other.
+        /// Number of documents of the other ranking.
         second: usize,
     },
     /// Queries whose numbers of rankers differ.
@@ -93,10 +93,10 @@ pub enum Error {
         /// Rankers of the first query.
         expected: usize,
     },
-    /// A comparison needs a query.
+    /// There is no query.
     #[error("no queries: at least one is needed")]
     NoQueries,
-    /// A comparison needs two rankers.
+    /// Fewer than two rankers, or too many.
     #[error("{0} rankers: at least two are needed for a comparison, at most 65535 are supported")]
     Rankers(usize),
     /// More rankings than fit in memory.
@@ -107,21 +107,21 @@ pub enum Error {
         /// Documents of all queries.
         n_documents: usize,
     },
-    /// A list needs one position at least, and a set of clicks holds 64.
+    /// A list length outside 1 to 64.
     #[error("list_length is {0}: expected 1 to 64")]
     ListLength(usize),
-    /// A pair has to be compared at least once.
+    /// No comparisons per pair.
     #[error("comparisons_per_pair is 0: expected at least 1")]
     NoComparisons,
-    /// What was saved belongs to other rankings or settings.
+    /// A saved state of an estimation with other rankings or settings.
     #[error("saved with other rankings or settings: fingerprint {found}, expected {expected}")]
     Fingerprint {
-        /// Fingerprint of what was saved.
+        /// Fingerprint of the saved state.
         found: String,
         /// Fingerprint of this estimation.
         expected: String,
     },
-    /// What was saved does not fit itself.
+    /// An inconsistent saved state.
     #[error("not a state of an estimation: {0}")]
     NotAState(&'static str),
     /// A synthetic collection without queries, documents or features, or with too many of them.

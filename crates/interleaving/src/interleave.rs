@@ -1,17 +1,17 @@
-//! Interleaved comparison: two rankings become one list, and its clicks say which of them is better.
+//! Interleaved comparison: two rankings are merged into one list, and its clicks decide which of them is better.
 //!
-//! | interleaving | list | credit | identical rankers | trap |
+//! | interleaving | list | credit | identical rankers | caveat |
 //! |---|---|---|---|---|
 //! | [`Balanced`] | alternates between the rankings' next documents | clicks above the lowest click's better rank | tie, always | biased: random clicks prefer a ranking that moves a document down |
 //! | [`TeamDraft`] | rounds of two, a coin says who picks first | clicks on documents that a ranker picked | fair, with noise | blind to some differences |
 //! | [`Probabilistic`] | draws, good ranks more often | expected clicks over all assignments that make the list | tie, always | outcomes are biased, though credit is not; shows documents from far down now and then |
 //!
-//! With [`Probabilistic`] clicks that do not depend on the document have expected credit 0 at every position, for any two
-//! rankings. Who has the credit's sign, which is what [`Interleaving::outcome`] says, is another matter: a ranker may win seldom and by
-//! much. Of the rankings 0 1 2 3 and 1 2 3 0 one random click is for the first in 29 % of the lists, for the second in 46 %. Only
-//! [`TeamDraft`] is even under random clicks. Over many queries, on which now the one ranking has the advantage and now the other,
-//! less of it remains. [`Probabilistic`] is what the preference matrices of the literature were made with; [`TeamDraft`] is what
-//! search engines run, and what a test of two rankers should.
+//! With [`Probabilistic`], clicks that do not depend on the document have expected credit 0 at every position, for any two rankings. But
+//! [`Interleaving::outcome`] reports only the sign of the credit, which is biased: a ranker may win rarely and by much. For the rankings
+//! 0 1 2 3 and 1 2 3 0, one random click is credited to the first in 29 % of the lists and to the second in 46 %. Only [`TeamDraft`] is
+//! even under random clicks. Over many queries the bias partly cancels, because it favours different rankings on different queries. The
+//! preference matrices of the literature were made with [`Probabilistic`]. Search engines run [`TeamDraft`], and a test of two rankers
+//! should use it.
 //!
 //! References: balanced, Joachims, *Evaluating retrieval performance using clickthrough data*, 2003; team draft, Radlinski,
 //! Kurup, Joachims, *How does clickthrough data reflect retrieval quality?*, CIKM 2008, which states both as algorithms;
@@ -31,7 +31,7 @@
 //! let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
 //! let mut shown = Shown::default();
 //! TeamDraft.interleave(pair, 2, &mut rng, &mut shown);
-//! // Each ranker has picked its best one. The one that picked what is clicked wins.
+//! // Each ranker has picked its best document. The ranker that picked the clicked document wins.
 //! let clicked = shown.documents[0];
 //! let winner = TeamDraft.outcome(&shown, Clicks::new(2).with(0));
 //! assert_eq!(winner, if clicked == 0 { Outcome::First } else { Outcome::Second });
@@ -61,12 +61,12 @@ pub enum Outcome {
     First,
     /// The second.
     Second,
-    /// Neither: as many clicks for the one as for the other, often none at all.
+    /// Neither: both have equally many clicks, often none.
     Tie,
 }
 
 impl Outcome {
-    /// The ranker that has more.
+    /// The ranker with the larger number.
     #[inline]
     fn of_counts(first: u32, second: u32) -> Self {
         match first.cmp(&second) {
@@ -76,7 +76,7 @@ impl Outcome {
         }
     }
 
-    /// The same, the rankers having changed places.
+    /// The outcome with first and second ranker exchanged.
     #[must_use]
     pub fn swapped(self) -> Self {
         match self {
@@ -95,7 +95,7 @@ pub struct RankedPair<'a> {
 }
 
 impl<'a> RankedPair<'a> {
-    /// These two.
+    /// The pair of two rankings.
     ///
     /// # Errors
     ///
@@ -109,28 +109,28 @@ impl<'a> RankedPair<'a> {
         }
     }
 
-    /// Documents that a list of `length` positions can hold: no more than there are, and no more than a set of clicks has.
+    /// Number of documents in a list of `length` positions: at most as many as there are, and at most 64, the size of a set of clicks.
     fn length(self, length: usize) -> usize {
         length.min(self.first.order().len()).min(ListShape::MAX_POSITIONS)
     }
 }
 
-/// An interleaved list, and what has to be remembered until its clicks are known.
+/// An interleaved list, with the note that its credit requires. Keep it until the clicks are known.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Shown<N> {
     /// Documents from the top down.
     pub documents: Vec<u32>,
-    /// What the credit of a click depends on.
+    /// The method's note, which determines the credit of a click.
     pub note: N,
 }
 
-/// A way to interleave two rankings, and to say from clicks who is better.
+/// A method to interleave two rankings, and to decide from clicks which is better.
 pub trait Interleaving {
-    /// What has to be remembered until the clicks are known.
+    /// The information about a list that the outcome requires besides clicks.
     type Note: Clone + Default + Debug + Send + Serialize + DeserializeOwned;
 
-    /// Fills `shown` with a list of `length` documents, or all there are, at most 64. Allocates only where a buffer has never
-    /// been as long.
+    /// Fills `shown` with a list of `length` documents, or of all documents if there are fewer; at most 64. Allocates only if a buffer
+    /// was never this long before.
     fn interleave<R: Rng + ?Sized>(
         &mut self,
         pair: RankedPair<'_>,
@@ -139,7 +139,7 @@ pub trait Interleaving {
         shown: &mut Shown<Self::Note>,
     );
 
-    /// Who won, by the clicks on a list. Clicks below its end count for nobody.
+    /// The outcome for the clicks on a list. Clicks below its end are ignored.
     fn outcome(&self, shown: &Shown<Self::Note>, clicks: Clicks) -> Outcome;
 }
 
@@ -149,7 +149,7 @@ fn heads<R: Rng + ?Sized>(rng: &mut R) -> bool {
     rng.next_u64() >> 63 == 1
 }
 
-/// 0-based positions that were clicked, rising.
+/// The 0-based clicked positions, in increasing order.
 #[inline]
 fn clicked(clicks: Clicks) -> impl Iterator<Item = usize> {
     let mut left = clicks.bits();

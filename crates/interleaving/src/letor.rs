@@ -1,25 +1,24 @@
-//! Reads LETOR files, the svmlight format with queries: query by query, plain or gzip, with errors that say where.
+//! Reads LETOR files, the svmlight format with queries: one query at a time, plain or gzip, with errors that name their place.
 //!
-//! One document a line, documents of a query together:
+//! A file has one document per line, and the documents of a query are adjacent:
 //!
 //! ```text
 //! LABEL qid:QUERY INDEX:VALUE INDEX:VALUE ... # COMMENT
 //! ```
 //!
-//! `LABEL` is a grade of relevance, a whole number from 0 to 255; `QUERY` any name without spaces; `INDEX` counts from 1 and
-//! rises along the line; `VALUE` is a finite number. A feature that is not mentioned is 0.
+//! `LABEL` is a grade of relevance, a whole number from 0 to 255. `QUERY` is any name without spaces. `INDEX` counts from 1 and rises
+//! along the line. `VALUE` is a finite number. A feature that is not listed is 0.
 //!
 //! Reference: the formats of `SVMlight` (Joachims 1999) and of LETOR 3.0 and 4.0 (Liu, Xu, Qin, Xiong, Li 2007; Qin, Liu 2013).
 //!
-//! Deviations: stricter than the first, whose labels may be any number and whose `qid` may be absent. Accepted: spaces or
-//! tabs between fields, lines that end in CR LF, a byte order mark, empty lines and lines with a comment only, comments that
-//! are not UTF-8, a last line without an end, several gzip members in a row. Refused, with file, line and column: a query that
-//! comes again after another one (LETOR files are sorted; a file that is not was put together wrongly), an index that does not
-//! rise or is above 4,096, `NULL` (LETOR 4.0 has files with missing values and the same ones without), NaN and infinities, a
-//! line above 1 MiB, a file without documents, and a gzip stream that is cut off or damaged.
+//! Deviations: stricter than `SVMlight`, which accepts any number as a label and does not require `qid`. Accepted are: spaces or tabs
+//! between fields, lines that end in CR LF, a byte order mark, empty lines and lines with only a comment, comments that are not UTF-8, a
+//! last line without a line end, and several gzip members in a row. Rejected, with file, line and column, are: a query that reappears
+//! after another one (LETOR files are sorted; a file that is not was assembled wrongly), an index that does not rise or is above 4,096,
+//! `NULL` (LETOR 4.0 has versions of its files with and without missing values), NaN and infinities, a line above 1 MiB, a file without
+//! documents, and a truncated or damaged gzip stream.
 //!
-//! Numerics: values are read as the nearest `f64`. Complexity: linear; memory for one query at a time, 16 bytes per feature that
-//! is mentioned.
+//! Numerics: values are read as the nearest `f64`. Complexity: linear; memory for one query at a time, 16 bytes per listed feature.
 //!
 //! # Examples
 //!
@@ -56,16 +55,16 @@ pub const MAX_FEATURES: usize = 4096;
 /// The longest line, in bytes.
 const MAX_LINE: usize = 1 << 20;
 
-/// What gzip files begin with.
+/// The first bytes of gzip files.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// All queries of a file.
+/// Reads all queries of a file.
 ///
 /// # Errors
 ///
-/// A file that cannot be read, and the first thing wrong with it.
+/// If the file cannot be read; otherwise the first error in it.
 pub fn read_file(path: &Path) -> Result<Vec<Query>, ReadError> {
     let name = path.display().to_string();
     match File::open(path) {
@@ -74,7 +73,7 @@ pub fn read_file(path: &Path) -> Result<Vec<Query>, ReadError> {
     }
 }
 
-/// The queries of a file, one after the other; the last item is the first error, if there is one.
+/// Iterates over the queries of a file. It ends after the first error, if there is one.
 #[derive(Debug)]
 pub struct Reader<R> {
     file: String,
@@ -91,7 +90,7 @@ pub struct Reader<R> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Reads what is called `file` in errors. Gzip is recognised by its first bytes.
+    /// Reads from `input`; errors name it `file`. Gzip is recognised by its first bytes.
     pub fn new(file: impl Into<String>, input: R) -> Self {
         Self {
             file: file.into(),
@@ -146,7 +145,7 @@ impl<R: BufRead> Reader<R> {
     /// Reads a line without its end; `false` at the end of the file.
     fn next_line(&mut self) -> Result<bool, ReadError> {
         self.line.clear();
-        // One byte more than allowed, to tell a line that is too long from one that is not.
+        // Read one byte more than allowed, to detect a line that is too long.
         let read = self.input.read_line(MAX_LINE + 2, &mut self.line);
         self.number += 1;
         if let Err(error) = read {
@@ -197,11 +196,11 @@ impl<R: BufRead> Iterator for Reader<R> {
     }
 }
 
-/// What a line says of a document, besides its features.
+/// The content of a line, except its features.
 struct Document<'line> {
     label: u8,
     query: &'line str,
-    /// Where the query's name begins.
+    /// Offset of the query's name.
     column: usize,
 }
 
@@ -280,7 +279,7 @@ struct Fields<'line> {
 }
 
 impl<'line> Fields<'line> {
-    /// The next field and the byte where it begins.
+    /// The next field and its byte offset.
     fn next_field(&mut self) -> Result<Option<(usize, &'line str)>, ReadError> {
         let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
         let rest = &self.place.text[self.at..self.end];
@@ -301,13 +300,13 @@ impl<'line> Fields<'line> {
     }
 }
 
-/// The first bytes, read to tell what the rest is, and the rest.
+/// The first bytes, which determine the format, followed by the rest.
 type Rewound<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// Text, as it is or compressed.
+/// Text, plain or compressed.
 #[derive(Debug)]
 enum Input<R> {
-    /// Not looked at yet; `None` only while that is done.
+    /// Format not determined yet; `None` only while it is being determined.
     Unknown(Option<R>),
     Plain(Rewound<R>),
     Gzip(Box<BufReader<MultiGzDecoder<Rewound<R>>>>),
@@ -344,12 +343,12 @@ fn read_line(input: &mut impl BufRead, limit: usize, line: &mut Vec<u8>) -> io::
     input.take(limit as u64).read_until(b'\n', line).map(|_| ())
 }
 
-/// Writes queries as they are read: every feature that a document mentions, in the shortest form that is read back as the same
-/// number.
+/// Writes queries in the format that [`Reader`] reads: every feature that a document lists, in the shortest form that is read back as the
+/// same number.
 ///
 /// # Errors
 ///
-/// What `output` refuses.
+/// If `output` cannot be written.
 pub fn write(queries: &[Query], output: &mut impl Write) -> io::Result<()> {
     for query in queries {
         for (document, label) in query.labels().iter().enumerate() {

@@ -1,24 +1,24 @@
-//! Is one ranker better than another? A test that may be looked at after every comparison, and stopped at any time.
+//! A sequential test whether one ranker is better than another. It may be checked after every comparison and stopped at any time.
 //!
-//! Users see interleaved lists of two rankers. Comparisons that end in a tie say nothing about who is better; of the others,
-//! the hypothesis is that each is a fair coin. With [`TeamDraft`](crate::TeamDraft) that is so for identical rankers, and for any two if clicks
-//! do not depend on documents. With the other interleavings identical rankers tie, but such clicks may be more often for one of two
-//! different ones, which is then found. With `S` of `n` won by the first, the evidence against the hypothesis is
+//! Users see interleaved lists of two rankers. Ties are ignored; the null hypothesis is that each other comparison is a fair coin. With
+//! [`TeamDraft`](crate::TeamDraft) this holds for identical rankers, and for any two rankers if clicks do not depend on documents. With
+//! the other interleavings identical rankers always tie, but for two different rankers, clicks that do not depend on documents may favour
+//! one of them, and the test detects that. If the first ranker wins `S` of `n` comparisons, the evidence against the hypothesis is
 //!
 //! ```text
 //! E = integral over q of q^S (1 - q)^(n - S) dq / (1/2)^n = B(1 + S, 1 + n - S) 2^n      (B: the beta function),
 //! ```
 //!
-//! which starts at 1 and is a martingale under the hypothesis. By Ville's inequality it ever reaches `1 / miss` with
-//! probability at most `miss`, however often one looks and whenever one stops. A test made for a fixed number of comparisons,
-//! looked at all the time until it finds something, finds something with probability 1.
+//! which starts at 1 and is a martingale under the hypothesis. By Ville's inequality it ever reaches `1 / miss` with probability at most
+//! `miss`, for any schedule of checks and any stopping rule. By contrast, a test for a fixed number of comparisons that is checked after
+//! each one finds a difference with probability 1 in the end.
 //!
 //! Reference: Robbins, *Statistical methods related to the law of the iterated logarithm*, 1970; Howard, Ramdas,
 //! `McAuliffe`, Sekhon, *Time-uniform, nonparametric, nonasymptotic confidence sequences*, Annals of Statistics 2021, Proposition 7;
 //! [`confidence::sequence::BetaMixture`].
 //!
-//! Deviations: ties are left out rather than shared: whether a comparison ends in a tie may depend on everything before it, and
-//! the hypothesis is about the others only.
+//! Deviations: ties are ignored rather than shared. Whether a comparison ends in a tie may depend on the entire past; the hypothesis
+//! concerns only the other comparisons.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -26,8 +26,8 @@
 //! | `first`, `second` | `S`, `n - S` | counts | comparisons won |
 //! | [`PairTest::first_share`] | q | interval | probability, of comparisons that are not ties |
 //!
-//! Numerics: as of the sequence. Complexity: constant memory, three logarithms of the gamma function a comparison that is not a
-//! tie.
+//! Numerics: as [`BetaMixture`](confidence::sequence::BetaMixture). Complexity: constant memory; three logarithms of the gamma function
+//! per comparison that is not a tie.
 //!
 //! # Examples
 //!
@@ -51,7 +51,7 @@ use crate::{Outcome, Tally};
 use confidence::sequence::{BetaMixture, ConfidenceSequence, Interval};
 use serde::{Deserialize, Serialize};
 
-/// A test of two rankers that may be looked at all the time.
+/// A sequential test of two rankers, valid under continuous monitoring.
 ///
 /// Saved as its counts, and checked again when it is loaded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,7 +63,7 @@ pub struct PairTest {
     wins: BetaMixture,
 }
 
-/// What was found, and when.
+/// A verdict, and when it was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Decided {
@@ -79,10 +79,10 @@ struct Saved {
     decided: Option<Decided>,
 }
 
-/// What a test has found so far.
+/// The verdict of a test so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing: go on, or give up.
+    /// No difference found yet.
     Undecided,
     /// The first ranker is better.
     First,
@@ -91,7 +91,7 @@ pub enum Verdict {
 }
 
 impl PairTest {
-    /// A test that finds a difference where there is none with probability at most `miss`.
+    /// A test whose false-alarm probability is at most `miss`.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl PairTest {
         Ok(Self { miss, tally: Tally::default(), decided: None, wins: BetaMixture::new(miss)? })
     }
 
-    /// Takes one comparison, and says what has been found.
+    /// Adds one comparison and returns the verdict.
     pub fn observe(&mut self, outcome: Outcome) -> Verdict {
         self.tally.add(outcome);
         if outcome != Outcome::Tie {
@@ -114,7 +114,7 @@ impl PairTest {
         self.verdict()
     }
 
-    /// What has been found, now or earlier: later comparisons do not take a verdict back.
+    /// The verdict, reached now or earlier; later comparisons do not revoke it.
     pub fn verdict(&self) -> Verdict {
         match self.decided {
             None => Verdict::Undecided,
@@ -123,7 +123,7 @@ impl PairTest {
         }
     }
 
-    /// Comparisons, ties included, after which the verdict was found.
+    /// The number of comparisons, including ties, after which the verdict was reached; `None` while undecided.
     pub fn decided_after(&self) -> Option<u64> {
         self.decided.map(|decided| decided.after)
     }
@@ -133,8 +133,8 @@ impl PairTest {
         self.tally
     }
 
-    /// Where the first ranker's share of the comparisons that are not ties lies, at all times at once with probability
-    /// `1 - miss`.
+    /// A confidence interval for the probability that the first ranker wins a comparison that is not a tie; it holds at all times
+    /// simultaneously with probability `1 - miss`.
     pub fn first_share(&self) -> Interval {
         self.wins.interval()
     }
@@ -155,7 +155,7 @@ impl TryFrom<Saved> for PairTest {
         let wins_of =
             |first, second| BetaMixture::with_counts(miss, first, second).map_err(|error| error.to_string());
         let wins = wins_of(tally.first, tally.second)?;
-        // Nothing is easier to decide than a row of wins.
+        // An uninterrupted series of wins is the easiest case to decide.
         let clearest = match decided {
             None => wins,
             Some(Decided { first_is_better: true, after }) => wins_of(tally.first.min(after), 0)?,

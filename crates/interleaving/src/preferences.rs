@@ -1,13 +1,13 @@
 //! Estimates how often each ranker beats each other one, from interleaved comparisons with simulated users.
 //!
-//! For every pair of rankers, `n` times: a query is drawn uniformly, the pair's rankings are interleaved, a user scans the
-//! list, and the clicks say who won. `p_ij = (wins of i + ties / 2) / n`.
+//! Every pair of rankers is compared `n` times: a query is drawn uniformly, the pair's rankings are interleaved, a user scans the list,
+//! and the clicks decide who wins. `p_ij = (wins of i + ties / 2) / n`.
 //!
-//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling bandit problem*, ICML
-//! 2014, section 6: probabilistic interleaving, `n` = 4,000, a user as of Hofmann, Whiteson, de Rijke, CIKM 2011.
+//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling bandit problem*, ICML 2014,
+//! section 6: probabilistic interleaving, `n` = 4,000, a user of Hofmann, Whiteson, de Rijke, CIKM 2011.
 //!
-//! Deviations: ties are halved instead of decided by a coin, which has the same expectation and less variance. The paper says
-//! neither which user it took nor how long its lists are; [`Settings::default`] has the navigational user and ten documents.
+//! Deviations: ties are halved instead of decided by a coin, which has the same expectation and less variance. The paper states neither
+//! the user nor the length of lists; [`Settings::default`] uses the navigational user and ten documents.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -15,9 +15,9 @@
 //! | [`Tally`] | - | one per pair `i < j` | comparisons |
 //! | [`Preferences::matrix`] | `p_ij` | `n_rankers` squared | probability |
 //!
-//! A pair is compared on a stream of random numbers that belongs to (seed, pair), so the tallies do not depend on threads, on
-//! the order of pairs, or on interruptions. What is kept between interruptions is [`Progress`]: the tallies of the pairs that
-//! are done, with a fingerprint of settings and rankings. This module touches no file.
+//! Each pair has its own random stream, keyed by (seed, pair), so the tallies do not depend on threads, on the order of pairs, or on
+//! interruptions. [`Progress`] is the state to save between interruptions: the tallies of the finished pairs, with a fingerprint of
+//! settings and rankings. This module does not access files.
 //!
 //! Numerics: a standard error of `p_ij` is at most `1 / (2 sqrt n)`, .008 for 4,000. Complexity: `n` interleaved lists per pair.
 //!
@@ -35,7 +35,7 @@
 //!
 //! let mut progress = estimation.start();
 //! while estimation.advance(&mut progress, 64)? > 0 {
-//!     // Here a caller saves `progress`, to go on from there another time.
+//!     // Here a caller can save `progress` and resume later.
 //! }
 //! let preferences = progress.preferences().expect("all pairs are done");
 //! // The one document shown is the relevant one with probability 8/9 or 1/9, by either ranker, and then clicked with
@@ -53,7 +53,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Which interleaving.
+/// The interleaving method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
@@ -66,19 +66,19 @@ pub enum Method {
     Probabilistic,
 }
 
-/// How preferences are estimated.
+/// Settings of an estimation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// How two rankings become one list.
+    /// The interleaving method.
     pub method: Method,
-    /// Who clicks.
+    /// The user who clicks.
     pub user: ScanningUser,
-    /// Comparisons of every pair.
+    /// Number of comparisons of every pair.
     pub comparisons_per_pair: u64,
-    /// Documents of a list; fewer where a query has fewer.
+    /// Number of documents of a list; fewer if a query has fewer.
     pub list_length: usize,
-    /// Where randomness comes from.
+    /// Master seed.
     pub seed: u64,
 }
 
@@ -94,7 +94,7 @@ impl Default for Settings {
     }
 }
 
-/// How the comparisons of a pair ended.
+/// Counts of the outcomes of a pair's comparisons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tally {
@@ -116,7 +116,7 @@ impl Tally {
         }
     }
 
-    /// All comparisons; `None` beyond what a count holds, which no estimation reaches.
+    /// The number of all comparisons; `None` on overflow, which no estimation reaches.
     fn checked_total(self) -> Option<u64> {
         self.first.checked_add(self.second)?.checked_add(self.ties)
     }
@@ -128,7 +128,7 @@ impl Tally {
     }
 }
 
-/// All comparisons of all pairs, before they are made.
+/// An estimation: rankers and settings, from which [`Progress`] is made.
 #[derive(Debug, Clone)]
 pub struct Estimation<'a> {
     rankers: &'a RankedCollection,
@@ -137,11 +137,11 @@ pub struct Estimation<'a> {
 }
 
 impl<'a> Estimation<'a> {
-    /// Compares these rankers so.
+    /// An estimation of the preferences between `rankers` with these settings.
     ///
     /// # Errors
     ///
-    /// No comparisons, or a list length outside 1 to 64.
+    /// If there are no comparisons, or the list length is outside 1 to 64.
     pub fn new(rankers: &'a RankedCollection, settings: Settings) -> Result<Self, Error> {
         if settings.list_length == 0 || settings.list_length > ListShape::MAX_POSITIONS {
             return Err(Error::ListLength(settings.list_length));
@@ -153,23 +153,23 @@ impl<'a> Estimation<'a> {
         Ok(Self { rankers, settings, fingerprint })
     }
 
-    /// A hash of settings and rankings: what progress may be resumed with.
+    /// A hash of settings and rankings; progress can be resumed only with the same fingerprint.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// Nothing done yet.
+    /// Progress with no finished pair.
     pub fn start(&self) -> Progress {
         let n_rankers = self.rankers.n_rankers();
         let tallies = vec![None; n_pairs(n_rankers)];
         Progress { fingerprint: self.fingerprint.clone(), n_rankers, tallies }
     }
 
-    /// Whether `progress`, read back from somewhere, is of this estimation.
+    /// Checks that `progress`, for example read from a file, belongs to this estimation.
     ///
     /// # Errors
     ///
-    /// Another fingerprint, or tallies that do not add up.
+    /// If the fingerprint differs, or tallies do not add up.
     pub fn check(&self, progress: &Progress) -> Result<(), Error> {
         if progress.fingerprint != self.fingerprint {
             let (found, expected) = (progress.fingerprint.clone(), self.fingerprint.clone());
@@ -185,7 +185,7 @@ impl<'a> Estimation<'a> {
         Ok(())
     }
 
-    /// Compares the next pairs, at most `at_most`, on the current rayon thread pool, and says how many are left then.
+    /// Compares the next pairs, at most `at_most`, on the current rayon thread pool, and returns the number of pairs left.
     ///
     /// # Errors
     ///
@@ -194,14 +194,14 @@ impl<'a> Estimation<'a> {
         self.check(progress)?;
         let open = pairs(progress.n_rankers).zip(0..).zip(&mut progress.tallies);
         let next: Vec<_> = open.filter(|(_, tally)| tally.is_none()).take(at_most).collect();
-        // Every tally has a place of its own: nothing depends on who was first.
+        // Every tally has its own slot, so results do not depend on the order of execution.
         next.into_par_iter().with_max_len(1).for_each(|(((first, second), number), tally)| {
             *tally = Some(self.compare(first, second, number));
         });
         Ok(progress.remaining())
     }
 
-    /// All comparisons of one pair.
+    /// Makes all comparisons of one pair.
     fn compare(&self, first: usize, second: usize, number: u64) -> Tally {
         match self.settings.method {
             Method::Balanced => self.compare_by(Balanced, first, second, number),
@@ -228,13 +228,13 @@ impl<'a> Estimation<'a> {
     }
 }
 
-/// The pairs that are done: what is saved and restored.
+/// The finished pairs: the state that is saved and restored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "SavedProgress")]
 pub struct Progress {
     fingerprint: String,
     n_rankers: usize,
-    /// One a pair, `None` if it is not done.
+    /// One tally per pair; `None` if the pair is not finished.
     tallies: Vec<Option<Tally>>,
 }
 
@@ -265,28 +265,28 @@ impl TryFrom<SavedProgress> for Progress {
 }
 
 impl Progress {
-    /// Pairs that are not done.
+    /// Number of unfinished pairs.
     pub fn remaining(&self) -> usize {
         self.tallies.iter().filter(|tally| tally.is_none()).count()
     }
 
-    /// All pairs, done or not.
+    /// Number of all pairs.
     pub fn n_pairs(&self) -> usize {
         self.tallies.len()
     }
 
-    /// The estimate, once all pairs are done.
+    /// The estimate; `None` until all pairs are finished.
     pub fn preferences(&self) -> Option<Preferences> {
         let tallies = self.tallies.iter().copied().collect::<Option<_>>()?;
         Some(Preferences { n_rankers: self.n_rankers, tallies })
     }
 }
 
-/// How often each ranker was preferred to each other one.
+/// An estimated preference matrix, with the tallies of all pairs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Preferences {
     n_rankers: usize,
-    /// One a pair, in the order of [`pairs`].
+    /// One tally per pair, in the order of [`pairs`].
     tallies: Vec<Tally>,
 }
 
@@ -296,11 +296,11 @@ impl Preferences {
         self.n_rankers
     }
 
-    /// How the comparisons of two rankers ended, `first` being the first; none of a ranker with itself.
+    /// The tally of the comparisons of two rankers, with `first` as the first; empty for a ranker with itself.
     ///
     /// # Panics
     ///
-    /// When there is no such ranker.
+    /// If there is no such ranker.
     pub fn tally(&self, first: usize, second: usize) -> Tally {
         assert!(first < self.n_rankers && second < self.n_rankers, "there is no such ranker");
         match first.cmp(&second) {
@@ -314,11 +314,11 @@ impl Preferences {
         }
     }
 
-    /// Estimated probability that `first` beats `second`; 1/2 against itself.
+    /// Estimated probability that `first` beats `second`; 1/2 for a ranker against itself.
     ///
     /// # Panics
     ///
-    /// When there is no such ranker.
+    /// If there is no such ranker.
     pub fn probability(&self, first: usize, second: usize) -> f64 {
         self.tally(first, second).share()
     }
@@ -336,19 +336,19 @@ fn n_pairs(n_rankers: usize) -> usize {
     n_rankers * (n_rankers - 1) / 2
 }
 
-/// All pairs of rankers, `first < second`: those with ranker 0 first.
+/// All pairs of rankers, `first < second`, in lexicographic order.
 fn pairs(n_rankers: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n_rankers).flat_map(move |first| (first + 1..n_rankers).map(move |second| (first, second)))
 }
 
-/// Place of a pair in [`pairs`].
+/// Index of a pair in [`pairs`].
 fn pair_number(n_rankers: usize, first: usize, second: usize) -> usize {
     first * n_rankers - first * (first + 1) / 2 + second - first - 1
 }
 
-/// SHA-256 of everything that tallies depend on.
+/// SHA-256 of all inputs of the tallies.
 fn fingerprint(rankers: &RankedCollection, settings: &Settings) -> String {
-    // Numbers as eight bytes, lists with their length first: no two estimations write the same.
+    // Numbers take eight bytes and lists start with their length, so different estimations give different bytes.
     let mut hash = Sha256::new();
     hash.update(b"interleaved comparisons 1");
     let method: u64 = match settings.method {

@@ -1,17 +1,17 @@
-//! A query: documents with a label and features each.
+//! A query: documents, each with a label and features.
 //!
-//! The label is a grade of relevance, 0 for a document that is not relevant. Features count from 0 here and from 1 in files.
-//! A feature that a document does not mention is 0, as in the svmlight format, and only those mentioned take memory.
+//! The label is a grade of relevance, 0 for a document that is not relevant. Features count from 0 here and from 1 in files. A feature
+//! that a document does not list is 0, as in the svmlight format; only listed features take memory.
 
 use crate::Error;
 use crate::letor::MAX_FEATURES;
 
-/// Documents that answer a query, with their labels and features.
+/// The documents of a query, with their labels and features.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     id: String,
     labels: Vec<u8>,
-    /// Features mentioned, document after document, rising inside of each.
+    /// Listed features, document after document, in increasing order within each.
     mentioned: Vec<(u32, f64)>,
     /// Where the features of a document end in `mentioned`.
     ends: Vec<usize>,
@@ -19,12 +19,12 @@ pub struct Query {
 }
 
 impl Query {
-    /// A query called `id` from one label and one row of features a document.
+    /// A query named `id`, from one label and one row of features per document.
     ///
     /// # Errors
     ///
-    /// A name that is empty or has spaces or `#` in it, no documents, another number of rows than labels, a value that is not
-    /// finite, too many features.
+    /// If the name is empty or contains spaces or `#`, if there are no documents, if the numbers of rows and labels differ, if a value is
+    /// not finite, or if there are too many features.
     ///
     /// # Examples
     ///
@@ -51,12 +51,12 @@ impl Query {
         query.checked()
     }
 
-    /// A query to which documents are added.
+    /// A query without documents, to which documents are added.
     pub(crate) fn named(id: String) -> Self {
         Self { id, labels: Vec::new(), mentioned: Vec::new(), ends: Vec::new(), n_features: 0 }
     }
 
-    /// Adds a document. The query is not to be used any more after an error.
+    /// Adds a document. After an error, the query must not be used any more.
     pub(crate) fn push(
         &mut self,
         label: u8,
@@ -86,7 +86,7 @@ impl Query {
         if self.labels.is_empty() { Err(Error::NoDocuments { query: self.id }) } else { Ok(self) }
     }
 
-    /// What the query is called.
+    /// The name of the query.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -96,7 +96,7 @@ impl Query {
         self.labels.len()
     }
 
-    /// One more than the largest feature that a document mentions.
+    /// One more than the largest feature that any document lists.
     pub fn n_features(&self) -> usize {
         self.n_features
     }
@@ -106,25 +106,25 @@ impl Query {
         &self.labels
     }
 
-    /// Features that a document mentions, rising, with their values.
+    /// The features that a document lists, in increasing order, with their values.
     ///
     /// # Panics
     ///
-    /// When there is no such document.
+    /// If there is no such document.
     pub fn mentioned(&self, document: usize) -> &[(u32, f64)] {
         let start = if document == 0 { 0 } else { self.ends[document - 1] };
         &self.mentioned[start..self.ends[document]]
     }
 
-    /// The value of a feature, 0 if the document does not mention it.
+    /// The value of a feature; 0 if the document does not list it.
     ///
     /// # Panics
     ///
-    /// When there is no such document.
+    /// If there is no such document.
     pub fn feature(&self, document: usize, feature: usize) -> f64 {
         let row = self.mentioned(document);
         match row.get(feature) {
-            // All features mentioned, as in most files: no search.
+            // All features are listed, as in most files: no search is needed.
             Some(&(found, value)) if found as usize == feature => value,
             _ => row
                 .binary_search_by_key(&feature, |&(found, _)| found as usize)

@@ -1,23 +1,23 @@
-//! Rankers: what order they show the documents of a query in.
+//! Rankers, given by the order in which they show the documents of a query.
 //!
-//! A feature ranker sorts the documents of a query by one feature, the largest value first. [`RankedCollection::by_features`]
-//! ranks all queries by every one of many features; rankings from elsewhere are [`RankedDocuments`] of a [`RankedQuery`].
+//! A feature ranker sorts the documents of a query by one feature, the largest value first. [`RankedCollection::by_features`] ranks all
+//! queries by each of several features. To supply other rankings, build [`RankedDocuments`] of a [`RankedQuery`].
 //!
 //! Reference: the rankers of Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling bandit
 //! problem*, ICML 2014, section 6: one for each feature of LETOR NP2004.
 //!
-//! Deviations: documents with the same value are put in a random order that is drawn once for a query (from the seed and the
-//! place of the query) and is the same for all rankers. So a ranker is a function of the query, as section 6 has it, neither
-//! the order of the file nor a document's name decides, and rankers that say the same show the same.
+//! Deviations: documents with equal values are put in a random order, drawn once per query (from the seed and the index of the query) and
+//! shared by all rankers. So a ranker is a function of the query, as in section 6; neither the order of the file nor a document's name
+//! matters, and rankers with equal values show equal lists.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
 //! | `n_rankers` | K | number | rankers |
-//! | `order` | - | one a document, the top first | 0-based documents |
-//! | `rank` | - | one a document | 0-based positions |
+//! | `order` | - | one per document, the top first | 0-based documents |
+//! | `rank` | - | one per document | 0-based positions |
 //!
-//! Numerics: values are compared, nothing is computed. Complexity: O(n log n) for a ranker and a query with n documents, once;
-//! 8 bytes per ranker and document.
+//! Numerics: values are only compared. Complexity: O(n log n) once per ranker and query with n documents; 8 bytes per ranker and
+//! document.
 //!
 //! # Examples
 //!
@@ -48,7 +48,7 @@ impl RankedDocuments {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAPermutation`] unless every number from 0 up to the length is there once.
+    /// [`Error::NotAPermutation`] unless every number from 0 to the length minus 1 occurs once.
     pub fn new(order: Vec<u32>) -> Result<Self, Error> {
         const MISSING: u32 = u32::MAX;
         let n_documents = order.len();
@@ -78,7 +78,7 @@ impl RankedDocuments {
     }
 }
 
-/// A query as every ranker answers it.
+/// A query with the ranking of every ranker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RankedQuery {
     labels: Vec<u8>,
@@ -86,11 +86,11 @@ pub struct RankedQuery {
 }
 
 impl RankedQuery {
-    /// Documents with these labels, as the rankers show them.
+    /// Documents with these labels, in the order of every ranker.
     ///
     /// # Errors
     ///
-    /// No document, fewer than two rankers, or one that ranks another number of documents.
+    /// If there is no document, there are fewer than two rankers, or a ranker ranks another number of documents.
     pub fn new(labels: Vec<u8>, rankings: Vec<RankedDocuments>) -> Result<Self, Error> {
         if labels.is_empty() {
             return Err(Error::NoDocuments { query: String::new() });
@@ -109,13 +109,13 @@ impl RankedQuery {
         &self.labels
     }
 
-    /// What every ranker shows.
+    /// The ranking of every ranker.
     pub fn rankings(&self) -> &[RankedDocuments] {
         &self.rankings
     }
 }
 
-/// Queries that the same rankers answer.
+/// Queries with the rankings of the same rankers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RankedCollection {
     queries: Vec<RankedQuery>,
@@ -126,7 +126,7 @@ impl RankedCollection {
     ///
     /// # Errors
     ///
-    /// No query, or different numbers of rankers.
+    /// If there is no query, or the numbers of rankers differ.
     pub fn new(queries: Vec<RankedQuery>) -> Result<Self, Error> {
         let expected = queries.first().ok_or(Error::NoQueries)?.rankings.len();
         match queries.iter().position(|query| query.rankings.len() != expected) {
@@ -141,7 +141,7 @@ impl RankedCollection {
     ///
     /// # Errors
     ///
-    /// No query, fewer than two features, or more than 2^30 documents times features.
+    /// If there is no query, there are fewer than two features, or more than 2^30 documents times features.
     pub fn by_features(queries: &[Query], features: &[usize], seed: u64) -> Result<Self, Error> {
         let (n_rankers, n_documents) =
             (features.len(), queries.iter().map(Query::n_documents).sum::<usize>());
@@ -168,7 +168,7 @@ impl RankedCollection {
     }
 }
 
-/// The documents of a query by one feature, ties by the smaller key.
+/// The documents of a query, sorted by one feature; ties by the smaller key.
 fn by_feature(query: &Query, feature: usize, ties: &[u64]) -> RankedDocuments {
     let mut keyed: Vec<(f64, u64, u32)> = (0_u32..)
         .zip(ties)

@@ -1,22 +1,22 @@
-//! Streams of random numbers, one for every purpose, all from one master seed.
+//! Random streams, one for every purpose, all derived from one master seed.
 //!
-//! Built as those of the crate `sim`, which this one may not import, under roles that `sim` does not use: a Xoshiro256++ seeded
-//! from `ChaCha8` keyed by the master seed and the role, at the stream number of a query or a pair. Any stream is made in
-//! O(1), in any order and on any thread.
+//! They are built like the streams of the crate `sim`, which this crate may not import, under roles that `sim` does not use: a
+//! Xoshiro256++ seeded from `ChaCha8` keyed by the master seed and the role, at the stream number of a query or a pair. Every stream
+//! takes O(1) to create, in any order and on any thread.
 
 use rand::{SeedableRng, rngs::ChaCha8Rng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// What a stream is for.
+/// The purpose of a stream.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Role {
     /// Breaks the ties of a query.
     Ties = 0x101,
     /// Compares a pair of rankers.
     Pair = 0x102,
-    /// Makes the features of a synthetic collection.
+    /// Draws the features of a synthetic collection.
     SyntheticFeatures = 0x103,
-    /// Makes a query of a synthetic collection.
+    /// Draws a query of a synthetic collection.
     SyntheticQuery = 0x104,
 }
 
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
     use rand::Rng;
 
-    /// A change here changes every estimate ever saved.
+    /// A change here changes all saved estimates.
     #[test]
     fn streams_are_stable() {
         assert_eq!(stream(1, Role::Ties, 0).next_u64(), 6_532_656_267_946_169_483);

@@ -1,20 +1,20 @@
-//! A synthetic collection in the form of LETOR data: queries, documents, and features that tell relevant documents from others,
-//! some well, most hardly.
+//! A synthetic collection in the form of LETOR data: queries, documents, and features that distinguish relevant documents from others, a
+//! few of them well, most of them hardly.
 //!
-//! Of the documents of a query one is relevant, and every other one with probability 1/20; labels are 0 or 1. Feature `f` has a
-//! strength `s_f = 3 u^2`, `u` uniform, and in every query another share of it, uniform from 0 to 2: some features suit some queries.
-//! Its value is `strength * share * label + noise`, with noise of mean 0 and variance 1. Every fourth feature
-//! is rounded down to whole numbers, as counts are, so that it ties. Values are scaled to 0 to 1 in every query, as in
-//! LETOR, and rounded to six decimals.
+//! One document of a query is relevant, and each other one is relevant with probability 1/20; labels are 0 or 1. Feature `f` has a
+//! strength `s_f = 3 u^2`, with `u` uniform. In every query it has an independent share of that strength, uniform from 0 to 2, so some
+//! features suit some queries. Its value is `strength * share * label + noise`, with noise of mean 0 and variance 1. Every fourth feature
+//! is rounded down to whole numbers, like counts, so that it has ties. Values are scaled to 0 to 1 in every query, as in LETOR, and
+//! rounded to six decimals.
 //!
 //! Reference: none; the form is that of LETOR 3.0. Deviations: none. The constants are round numbers chosen once.
 //!
 //! | here | meaning | default |
 //! |---|---|---|
 //! | `n_queries` | queries | 100 |
-//! | `n_documents` | documents a query | 100 |
-//! | `n_features` | features, of which each is a ranker | 64 |
-//! | `seed` | where randomness comes from | 1 |
+//! | `n_documents` | documents per query | 100 |
+//! | `n_features` | features; each is a ranker | 64 |
+//! | `seed` | master seed | 1 |
 //!
 //! Numerics: noise is the sum of four uniform numbers, scaled: no logarithm, the same bits everywhere. Complexity: linear in the
 //! number of values.
@@ -46,7 +46,7 @@ pub struct Synthetic {
     pub n_documents: usize,
     /// Features of every document.
     pub n_features: usize,
-    /// Where randomness comes from.
+    /// Master seed.
     pub seed: u64,
 }
 
@@ -57,7 +57,7 @@ impl Default for Synthetic {
 }
 
 impl Synthetic {
-    /// The queries, called 1, 2 and so on.
+    /// The queries, named 1, 2 and so on.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl Synthetic {
     }
 }
 
-/// Mean 0, variance 1, and nearly the shape of a normal distribution within two standard deviations.
+/// Noise with mean 0 and variance 1, nearly normal within two standard deviations.
 fn noise<R: Rng + ?Sized>(rng: &mut R) -> f64 {
     let sum: f64 = (0..4).map(|_| rng.random::<f64>()).sum();
     (sum - 2.0) * 3_f64.sqrt()
@@ -129,13 +129,13 @@ mod tests {
                 values.sort_unstable_by(f64::total_cmp);
                 values.dedup();
                 assert_eq!((values[0], values[values.len() - 1]), (0.0, 1.0));
-                // Counts tie, the others hardly ever do.
+                // Counts have ties, the other features hardly ever.
                 assert_eq!(values.len() < 15, feature % 4 == 3);
             }
         }
     }
 
-    /// A change here changes every result on the default collection.
+    /// A change here changes all results on the default collection.
     #[test]
     fn the_collection_is_what_it_always_was() {
         let queries = Synthetic::default().queries().unwrap();

@@ -1,11 +1,11 @@
-//! Users who scan a list from the top, click on what looks relevant, and may stop after a click.
+//! Users who scan a list from the top, click on documents that look relevant, and may stop after a click.
 //!
 //! At every position, from the top down, a document of grade `g` is clicked with probability `click[g]`; after a click the
 //! user stops with probability `stop[g]`, and otherwise goes on.
 //!
 //! Reference: the dependent click model of Guo, Liu, Wang, *Efficient multiple-click models in web search*, WSDM 2009, with the
-//! probabilities that Hofmann, Whiteson, de Rijke, *A probabilistic method for inferring preferences from clicks*, CIKM 2011, and
-//! their later papers take for binary labels:
+//! probabilities that Hofmann, Whiteson, de Rijke, *A probabilistic method for inferring preferences from clicks*, CIKM 2011, and their
+//! later papers use for binary labels:
 //!
 //! | user | click, not relevant | click, relevant | stop, not relevant | stop, relevant |
 //! |---|---|---|---|---|
@@ -13,15 +13,15 @@
 //! | [`ScanningUser::navigational`] | .05 | .95 | .2 | .9 |
 //! | [`ScanningUser::informational`] | .4 | .9 | .1 | .5 |
 //!
-//! Deviations: labels with more grades than a user has count as the user's last grade, so that for the three users above every
-//! document of grade 1 or more is relevant. Users of more grades: [`ScanningUser::new`].
+//! Deviations: a label above the user's last grade counts as the last grade, so for the three users above every document of grade 1 or
+//! more is relevant. [`ScanningUser::new`] creates users with more grades.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
-//! | `click` | P(C given R) | one a grade | probability |
-//! | `stop` | P(S given R) | one a grade | probability |
+//! | `click` | P(C given R) | one per grade | probability |
+//! | `stop` | P(S given R) | one per grade | probability |
 //!
-//! Numerics: a draw per position, and another one for every click. Complexity: O(list length).
+//! Numerics: one draw per position, and another one for every click. Complexity: O(list length).
 //!
 //! # Examples
 //!
@@ -32,7 +32,7 @@
 //!
 //! let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
 //! let clicks = ScanningUser::perfect().scan([0, 1, 0, 2], &mut rng);
-//! // Both relevant documents, whatever their grade, and no other.
+//! // Both relevant documents, of either grade, and no other.
 //! assert_eq!(clicks.bits(), 0b1010);
 //! ```
 
@@ -46,11 +46,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Tables", into = "Tables")]
 pub struct ScanningUser {
-    /// Probabilities of a click and of stopping after it, one pair a grade, at least one.
+    /// Probabilities of a click and of stopping after it, one pair per grade, at least one.
     grades: Vec<(Probability, Probability)>,
 }
 
-/// What is saved of a user.
+/// The saved form of a user.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Tables {
@@ -63,7 +63,7 @@ impl ScanningUser {
     ///
     /// # Errors
     ///
-    /// No grade, different numbers of them, a number outside 0 to 1.
+    /// If there is no grade, the numbers of grades differ, or a number is outside 0 to 1.
     pub fn new(click: &[f64], stop: &[f64]) -> Result<Self, Error> {
         if click.is_empty() || click.len() != stop.len() {
             return Err(Error::Grades { click: click.len(), stop: stop.len() });
@@ -78,7 +78,7 @@ impl ScanningUser {
         Ok(Self { grades: grades.collect::<Result<_, Error>>()? })
     }
 
-    /// Clicks on everything relevant, and on nothing else.
+    /// Clicks on all relevant documents and on no others.
     pub fn perfect() -> Self {
         Self::binary([0.0, 1.0], [0.0, 0.0])
     }
@@ -88,7 +88,7 @@ impl ScanningUser {
         Self::binary([0.05, 0.95], [0.2, 0.9])
     }
 
-    /// Gathers information: clicks on much, and goes on for long.
+    /// Gathers information: clicks on many documents and continues for long.
     pub fn informational() -> Self {
         Self::binary([0.4, 0.9], [0.1, 0.5])
     }
@@ -102,7 +102,7 @@ impl ScanningUser {
         &self.grades
     }
 
-    /// What a user clicks on in a list whose documents have these labels. Documents beyond the 64th are not looked at.
+    /// Draws a user's clicks on a list whose documents have these labels. Documents beyond the 64th are ignored.
     #[inline]
     #[expect(clippy::missing_panics_doc, reason = "it never does")]
     pub fn scan<R: Rng + ?Sized>(&self, labels: impl IntoIterator<Item = u8>, rng: &mut R) -> Clicks {

@@ -1,11 +1,12 @@
-//! How many rounds the best items take, and how often they are not found in a given number: the tables of `docs/cascade-bai.md`.
+//! Number of rounds for identifying the best items, and errors with a fixed number of rounds: the tables of `docs/cascade-bai.md`.
 //!
 //! ```text
 //! cargo run --release -p policies --example best_items -- stop 128 20 100 1 3 4 5
 //! cargo run --release -p policies --example best_items -- budget 64 16 200 1 3 4 5 linear
 //! ```
 //!
-//! The task, L, K, the number of runs, and the instances: rows of the paper's Table E.1, or attractions from 0.9 to 0.05.
+//! Arguments: the task, L, K, the number of runs, and the instances (rows of the paper's Table E.1, or `linear`: attractions from 0.9 to
+//! 0.05).
 
 use click_models::bounds::cascade_bai_lower_bound;
 use click_models::{CascadeFeedback, CascadeModel, ClickModel, ItemId, Ranking};
@@ -18,7 +19,7 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::ops::ControlFlow;
 
-/// Whatever cascading users can be shown by.
+/// Policies that cascade users can play with.
 trait ForCascades: Update<Ranking, CascadeFeedback, Note = ()> {}
 
 impl<P: Update<Ranking, CascadeFeedback, Note = ()>> ForCascades for P {}
@@ -77,7 +78,7 @@ fn stopping_times(
         default().with_order(CascadeKlOrder::LeastObserved)
     });
     print_times("item, need", users, runs, bound, || default().with_test(CascadeKlTest::Item));
-    // Ten and more times as long.
+    // Takes ten times as long and more.
     let runs = runs.div_ceil(10);
     print_times("kl-lucb", users, runs, bound, || KlLucb::new(shape, delta));
     let two = NonNegative::new(2.0).expect("not negative");
@@ -120,10 +121,10 @@ where
 
 fn budgets(name: &str, users: &CascadeModel, runs: usize) -> Result<(), policies::Error> {
     let shape = users.shape();
-    // Never sure enough to stop.
+    // Never stops.
     let delta = Delta::new(f64::MIN_POSITIVE)?;
     let need = || CascadeKl::new(shape, delta);
-    // Half of the rounds after which it would have stopped, and a quarter.
+    // Budgets: half of the rounds after which it would have stopped, and a quarter.
     let mut typical = 0;
     let mut policy = CascadeKl::new(shape, Delta::new(0.1)?);
     let (mut rng, mut decision) = (generator(0), Decision::default());

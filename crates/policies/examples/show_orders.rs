@@ -1,4 +1,4 @@
-//! The orders of the `CascadeBAI` paper's section 6.1: how long they take, and how often they are wrong with a tolerance. The numbers of
+//! The orders of section 6.1 of the `CascadeBAI` paper: their number of steps, and their errors with a tolerance. Prints the numbers of
 //! `docs/errata.md`.
 //!
 //! ```text
@@ -22,7 +22,7 @@ const ORDERS: [ShowOrder; 7] = [
     ShowOrder::LowerDesc,
 ];
 
-/// `n_best` items of one attraction among others of another.
+/// `n_best` items of one attraction, and the others of another.
 struct Problem {
     n_items: usize,
     n_best: usize,
@@ -34,7 +34,7 @@ struct Problem {
 }
 
 impl Problem {
-    /// The number of steps and whether the answer is right; none without an answer.
+    /// The number of steps, and whether the answer is right; `None` without an answer.
     fn run(&self, order: ShowOrder, seed: u64) -> Result<Option<(u64, bool)>, Box<dyn std::error::Error>> {
         let attraction = |item| if item < self.n_best { self.best } else { self.others };
         let weights: Vec<f64> = (0..self.n_items).map(attraction).collect();
@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     println!("16 items of 15/16, 48 of 1/4, radius 4, at most a million steps");
     problem.print(&ORDERS, 2)?;
-    // All of the best are more than the tolerance above the others, so that an answer with one of these is wrong.
+    // The best items exceed the others by more than the tolerance, so an answer with one of the others is wrong.
     let problem = Problem {
         n_items: 32,
         n_best: 8,

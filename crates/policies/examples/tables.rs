@@ -1,4 +1,4 @@
-//! Writes the tables of policies into the READMEs that have them, between their marks.
+//! Writes the tables of policies into the READMEs, between their markers.
 //!
 //! `cargo run -p policies --example tables`
 

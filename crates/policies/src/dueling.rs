@@ -1,10 +1,9 @@
-//! Policies that compare two items at a time, and see which of the two is preferred.
+//! Policies that compare two items a round, and observe which one is preferred.
 //!
-//! They look for the item that beats all others, the Condorcet winner. What each does where there is none is said at its own
-//! place.
+//! They look for the item that beats all others, the Condorcet winner. Each policy documents its behaviour without one.
 //!
-//! If in doubt take [`DoubleTs`]; with hundreds of items [`MergeDts`]; where runs have to be alike [`Rmed1`]. The other four are
-//! what they are compared with: [`Rucb`], and with a horizon [`CondorcetSavage`], [`BeatTheMean`] and [`InterleavedFilter`].
+//! If in doubt take [`DoubleTs`]; for hundreds of items take [`MergeDts`]; for reproducible choices take [`Rmed1`]. The other four are
+//! for comparison: [`Rucb`], and, with a horizon, [`CondorcetSavage`], [`BeatTheMean`] and [`InterleavedFilter`].
 
 mod beat_the_mean;
 mod condorcet_savage;

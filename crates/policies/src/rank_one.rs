@@ -1,6 +1,6 @@
-//! Policies that choose one row and one column of a table, and see whether both did their part.
+//! Policies that choose a row and a column of a table; a click occurs only if both succeed.
 //!
-//! Those that eliminate ([`Rank1Elim`], [`Ucb1Elim`]) can also be played many rounds at once (`whole_sweeps`), which simulations use.
+//! Simulations can play many rounds of eliminating policies at once ([`Rank1Elim`], [`Ucb1Elim`]: `whole_sweeps`).
 
 mod cell_counts;
 mod elimination;

@@ -1,5 +1,4 @@
-//! Any bytes as a log of each format that has its own columns, plain or (by their first bytes) compressed. The first byte says which
-//! format.
+//! Any bytes as a log of each format with fixed columns, plain or (by their first bytes) compressed. The first byte selects the format.
 //!
 //! `cargo +nightly fuzz run formats -- -max_total_time=60`
 #![no_main]

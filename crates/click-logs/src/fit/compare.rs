@@ -1,9 +1,9 @@
-//! Which model fits: on sessions, or impressions, that no fit has seen.
+//! Scores of models on held-out sessions or impressions.
 //!
-//! With `p` the probability that a model gave to what then happened (a click, or none), given the clicks above it, the
-//! *log-likelihood* is the mean of `ln p` over impressions. *Perplexity* at a rank is `exp(-mean ln p)` over the impressions
-//! at this rank with `p` given the list alone, *conditional perplexity* the same with `p` given the clicks above: 1 for who
-//! knows, 2 for who tosses a coin. Of all ranks: the mean over ranks, each the same weight.
+//! Let `p` be the probability that a model gives to the observed outcome of an impression (a click or none), given the clicks above it.
+//! The *log-likelihood* is the mean of `ln p` over impressions. *Perplexity* at a rank is `exp(-mean ln p)` over the impressions at this
+//! rank, with `p` given the list alone. *Conditional perplexity* is the same with `p` given the clicks above. A perfect prediction has
+//! perplexity 1, a coin toss 2. The perplexity of all ranks is the unweighted mean over ranks.
 //!
 //! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015, chapter 5. Deviations: the log-likelihood is
 //! for each impression, where the book has it for each session.
@@ -11,7 +11,7 @@
 //! | here | meaning |
 //! |---|---|
 //! | [`Score::log_likelihood`] | nats an impression |
-//! | [`Score::perplexity`], [`Score::conditional_perplexity`] | numbers from 1 on; below 2 if a model is of use |
+//! | [`Score::perplexity`], [`Score::conditional_perplexity`] | numbers of at least 1; below 2 if a model is better than a coin toss |
 //!
 //! Numerics: probabilities are within 1e-6 and 1 - 1e-6. Complexity: that of the predictions.
 
@@ -22,22 +22,22 @@ use crate::log::HeldOut;
 use crate::session::ListSessions;
 use confidence::math::ln;
 
-/// How well a model predicted what no fit has seen.
+/// How well a model predicted held-out data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
     /// The model.
     pub model: Model,
-    /// Impressions that it was asked about.
+    /// Number of impressions predicted.
     pub impressions: u64,
     /// Mean log-likelihood of an impression, given the clicks above it, in nats.
     pub log_likelihood: f64,
-    /// Given the list alone; mean over ranks.
+    /// Perplexity given the list alone; mean over ranks.
     pub perplexity: f64,
-    /// The same by rank, from the top; NaN for a rank that was not shown.
+    /// Perplexity given the list alone by rank, from the top; NaN for a rank that was not shown.
     pub perplexity_by_rank: Vec<f64>,
-    /// Given the clicks above; mean over ranks.
+    /// Perplexity given the clicks above; mean over ranks.
     pub conditional_perplexity: f64,
-    /// The same by rank.
+    /// Perplexity given the clicks above by rank; NaN for a rank that was not shown.
     pub conditional_by_rank: Vec<f64>,
 }
 
@@ -93,17 +93,17 @@ impl Sums {
     }
 }
 
-/// Scores a model on the sessions held out, or on the counts where there are no sessions.
+/// Scores a model on held-out sessions, or on held-out counts if there are no sessions.
 ///
 /// # Errors
 ///
-/// [`FitError::NothingHeldOut`]; [`FitError::NoSessions`] where there are none and the model needs them.
+/// [`FitError::NothingHeldOut`]; [`FitError::NoSessions`] if the model needs sessions and there are none.
 pub fn compare(fit: &Fit, held_out: &HeldOut) -> Result<Score, FitError> {
     Ok(scored(fit, held_out)?.0)
 }
 
-/// The score, and the log-likelihood of every cluster, in the order of [`clusters`]: given the clicks above, of one session, or of a whole
-/// cell.
+/// The score, and the log-likelihood of every cluster in the order of [`clusters`], given the clicks above: of one session of the
+/// cluster, or of a whole cell.
 pub(super) fn scored(fit: &Fit, held_out: &HeldOut) -> Result<(Score, Vec<f64>), FitError> {
     let mut sums = Sums::default();
     let mut by_cluster = Vec::new();
@@ -136,7 +136,7 @@ pub(super) fn scored(fit: &Fit, held_out: &HeldOut) -> Result<(Score, Vec<f64>),
     Ok((sums.score(fit.model())?, by_cluster))
 }
 
-/// What belongs together in what is held out: the impressions of a session; those of a cell where there are no sessions.
+/// The clusters of the held-out data: the impressions of a session, or of a cell if there are no sessions.
 pub(super) fn clusters(held_out: &HeldOut) -> Vec<Cluster> {
     if held_out.sessions.is_empty() {
         let cells = held_out.counts.queries().flat_map(|query| query.cells());

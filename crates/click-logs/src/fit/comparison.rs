@@ -1,46 +1,46 @@
-//! Models side by side: which predicted best, which of the others are as good for all that the log can tell, and which to take.
+//! Comparison of models: the best one, the models that predict as well within the error, and the choice among them.
 //!
 //! Two models are *told apart* if their log-likelihoods differ by more than two standard errors of the difference
-//! ([`Difference::is_told_apart`]). Of the models that are not told apart from the best one the simplest is taken, in the order of
-//! [`Model::SIMPLEST_FIRST`], so that a choice does not hang on a margin that another seed of what is held out would turn round.
+//! ([`Difference::is_told_apart`]). The choice is the simplest of the models that are not told apart from the best one, in the order of
+//! [`Model::SIMPLEST_FIRST`]. So the choice does not depend on a margin that another hold-out seed would reverse.
 //!
-//! Reference: the rule is that of one standard error in Breiman, Friedman, Olshen, Stone, *Classification and Regression Trees*, 1984,
-//! section 3.4.3. Deviations: two standard errors, of the paired difference. Complexity: that of the predictions, and O(clusters) for
-//! each two models.
+//! Reference: the one-standard-error rule of Breiman, Friedman, Olshen, Stone, *Classification and Regression Trees*, 1984, section 3.4.3.
+//! Deviations: two standard errors, of the paired difference. Complexity: that of the predictions, and O(clusters) for each pair of
+//! models.
 
 use super::compare::{Score, clusters, scored};
 use super::difference::Difference;
 use super::{Fit, FitError, Model};
 use crate::log::HeldOut;
 
-/// Models, compared on what no fit has seen.
+/// Models compared on held-out data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// The best first.
+    /// Scores, best first.
     scores: Vec<Score>,
-    /// Of each two of them, row less column.
+    /// Differences of each pair of models, row minus column.
     differences: Vec<Vec<Difference>>,
     by_session: bool,
     n_clusters: u64,
 }
 
-/// Which of some models to take.
+/// The choice among some models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// The simplest of those alike.
+    /// The simplest of the models that are not told apart from the best.
     pub model: Model,
-    /// The one that predicted best.
+    /// The model that predicted best.
     pub best: Model,
-    /// Those that are not told apart from the best, itself among them, the simplest first.
+    /// The models that are not told apart from the best, including it, simplest first.
     pub alike: Vec<Model>,
 }
 
 impl Comparison {
-    /// Compares fits, each of which is dropped before the next one is asked for.
+    /// Compares fits. Each fit is dropped before the next one is requested.
     ///
     /// # Errors
     ///
-    /// Those of the fits; [`FitError::NothingHeldOut`]; [`FitError::NoSessions`] where there are none and a model needs them.
+    /// Errors of the fits; [`FitError::NothingHeldOut`]; [`FitError::NoSessions`] if a model needs sessions and there are none.
     pub fn new(
         held_out: &HeldOut,
         fits: impl IntoIterator<Item = Result<Fit, FitError>>,
@@ -60,31 +60,31 @@ impl Comparison {
         })
     }
 
-    /// How well each model predicted, the best first.
+    /// The score of each model, best first.
     pub fn scores(&self) -> &[Score] {
         &self.scores
     }
 
-    /// By how much the model at the first place predicted better than that at the second.
+    /// How much better the model at index `a` of [`scores`](Self::scores) predicted than the model at index `b`.
     ///
     /// # Panics
     ///
-    /// Where there is no such place among the [`scores`](Self::scores).
+    /// If an index is out of range.
     pub fn difference(&self, first: usize, second: usize) -> Difference {
         self.differences[first][second]
     }
 
-    /// Whether standard errors are clustered by session; else by cell, a (query, item, position).
+    /// Whether standard errors are clustered by session; otherwise by cell, a (query, item, position).
     pub fn is_by_session(&self) -> bool {
         self.by_session
     }
 
-    /// Sessions, or cells, that were held out.
+    /// Number of held-out sessions or cells.
     pub fn n_clusters(&self) -> u64 {
         self.n_clusters
     }
 
-    /// Which of the models that pass to take; none if none of them was compared.
+    /// The choice among the models for which `passes` is true; `None` if none of them was compared.
     pub fn choice(&self, passes: impl Fn(Model) -> bool) -> Option<Choice> {
         let mut candidates = (0..self.scores.len()).filter(|&place| passes(self.scores[place].model));
         let best = candidates.next()?;

@@ -1,6 +1,6 @@
-//! Columns that rows connect: disjoint sets.
+//! Columns connected by rows, as disjoint sets.
 
-/// Columns that rows connect.
+/// A partition of columns into connected parts.
 #[derive(Debug, Clone)]
 pub(crate) struct ConnectedColumns {
     parents: Vec<usize>,
@@ -16,7 +16,7 @@ impl ConnectedColumns {
         self.parents[a.max(b)] = a.min(b);
     }
 
-    /// The first of those connected with it.
+    /// The first column of the part that contains `of`.
     pub(crate) fn first(&mut self, mut of: usize) -> usize {
         while self.parents[of] != of {
             self.parents[of] = self.parents[self.parents[of]];

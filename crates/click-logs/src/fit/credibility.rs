@@ -1,22 +1,22 @@
-//! Examination, and how attraction goes with rank, with the attraction of single items summed out.
+//! Estimates examination, and how attraction depends on rank, with the attraction of single items integrated out.
 //!
-//! Clicks on item `i` at column `l` have mean `n a g`: `n` impressions, `a` attraction, `g` examination. Attraction is a random variable of
-//! mean `mu` and variance `mu^2 / r`. With a Gamma distribution of `a` and Poisson clicks the log-likelihood is
+//! Clicks on item `i` at column `l` have mean `n a g`: `n` impressions, `a` attraction, `g` examination. Attraction is a random variable
+//! with mean `mu` and variance `mu^2 / r`. With a Gamma distribution of `a` and Poisson clicks the log-likelihood is
 //!
 //! ```text
 //! sum of c ln g + C ln mu - (C + r) ln(r + mu sum of n g),          C the clicks of the item,
 //! ```
 //!
-//! concave in `ln g` and `ln mu`. Its derivative by `ln g` is `sum of c - n g a'`, `a'` the credibility estimate of attraction, a mean of
-//! the item's own clicks and of `mu`. That is 0 on average under any distribution of clicks and attraction with these means. The maximum
-//! over attraction and examination together is not: every item brings a parameter of its own, and there are as many of these as there are
-//! clicks in a sparse log.
+//! concave in `ln g` and `ln mu`. Its derivative by `ln g` is `sum of c - n g a'`, where `a'` is the credibility estimate of attraction: a
+//! weighted mean of the item's own click-through rate and of `mu`. The mean of the derivative is 0 under any distribution of clicks and
+//! attraction with these means. That is not so for the joint maximum over attraction and examination: every item adds a parameter, and a
+//! sparse log has as many parameters as clicks.
 //!
-//! Rankers show better items where they are seen. The mean is `mu = m lift`, `m` that of the query, `ln lift` the mean of `d` of the
-//! positions where the item was shown, `d = 0` at the first position. Then items that were seen at several positions say what examination
-//! is, and all others what `d` is. `d` is a random walk over the logarithm of rank, with the variance that makes the clicks the most
-//! probable: almost 0 where lists are in random order, and then all items count for examination. If few items were seen at several
-//! positions, clicks hardly determine `d`, and random order starts with odds of ten.
+//! Rankers put better items where they are seen. So the mean is `mu = m lift`: `m` is the mean of the query, and `ln lift` is the mean of
+//! `d` over the positions where the item was shown, with `d = 0` at the first position. Items shown at several positions then determine
+//! examination, and all other items determine `d`. `d` is a random walk over the logarithm of rank, and its variance maximises the
+//! probability of the clicks. In random lists the variance is almost 0, and all items contribute to the estimate of examination. If few
+//! items were shown at several positions, clicks hardly determine `d`; random order then has prior odds of ten.
 //!
 //! Reference: Ohlsson, *Combining generalized linear models and credibility models in practice*, Scandinavian Actuarial Journal 2008
 //! (a multiplicative model with credibility); Bühlmann, Straub 1970 (credibility); Mundlak, *On the pooling of time series and cross
@@ -28,16 +28,18 @@
 //! | `lift` | `exp(d)` of positions, 1 for the first |
 //! | `exposure` | `sum of n g` of an item |
 //! | `shape` | `r = strength mean`, for a Beta variable seen from far away from 1 |
-//! | `share` | `mu exposure / (r + mu exposure)`, how much the item's own clicks count for |
+//! | `share` | `mu exposure / (r + mu exposure)`, the weight of the item's own clicks |
 //!
-//! Errors: a sandwich, with the variance of clicks binomial and of attraction that of a Beta variable; means of queries are eliminated,
-//! the variance of the walk is not. Where items are compared with themselves, the gradient's mean is 0 for any attraction and the prior
-//! has no part in it: its variance is that of the clicks given attraction, `n g a (1 - g a)` in a cell, with unbiased estimates of `a`
-//! and of `a^2`. Moments of the posterior will not do there: with next to no prior an item with one click in two impressions has a mean
-//! square like one that is clicked at both, and clicks would hardly vary.
+//! Errors: a sandwich estimate. Its clicks have binomial variance, its attraction the variance of a Beta variable. Means of queries are
+//! eliminated, the variance of the walk is not. If items are compared with themselves only, the mean of the gradient is 0 for any
+//! attraction, and the prior has no part in it. The variance of the gradient is then that of the clicks given attraction,
+//! `n g a (1 - g a)` in a cell, with unbiased estimates of `a` and of `a^2`. Moments of the posterior would be wrong here: with almost no
+//! prior, an item with one click in two impressions has a mean square like an item with two clicks, so the variance of clicks would be
+//! almost 0.
 //!
-//! Numerics: Newton's method on a concave function, steps halved where it falls. Complexity: a step O(cells of the item squared) for every
-//! item and O((columns + positions)^3) for all; beyond [`MANY_COLUMNS`] columns, steps of EM and no lift.
+//! Numerics: Newton's method on a concave function, with steps halved if the function falls. Complexity: a step costs O(cells of the item
+//! squared) for every item and O((columns + positions)^3) for all. With more than [`MANY_COLUMNS`] columns the module uses EM steps and
+//! no lift.
 
 mod attraction;
 mod counts;
@@ -57,17 +59,17 @@ pub(super) use attraction::attraction;
 pub(super) use counts::{Count, Source, items, merged, n_items};
 pub(super) use position_effects::PositionEffects;
 
-/// More columns are left to EM: Newton's method would take their number cubed.
+/// EM is used for more columns: Newton's method costs the cube of their number.
 pub(super) const MANY_COLUMNS: usize = 256;
-/// Clicks that draw the examination of a column to its click-through rate, so that it is not 0 without a click.
+/// Clicks of a prior that draws the examination of a column to its click-through rate, so that it is positive without clicks.
 const PSEUDO_CLICKS: f64 = 0.5;
-/// How often examination and the prior of attraction are found in turn at most, and where they are done.
+/// Largest number of alternations between examination and the prior of attraction, and the change at which they stop.
 const TURNS: usize = 20;
-/// The same for lifts when examination is known.
+/// Number of alternations for lifts when examination is known.
 const TURNS_OF_LIFTS: usize = 3;
 const TOLERANCE_OF_TURNS: f64 = 1e-6;
 
-/// What is estimated.
+/// The estimation problem.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Credibility<'a, S> {
     pub(super) source: &'a S,
@@ -77,9 +79,9 @@ pub(super) struct Credibility<'a, S> {
     pub(super) columns: &'a [(f64, f64)],
     /// Whether examination is estimated, or 1 everywhere.
     pub(super) examines: bool,
-    /// Whether attraction may go with rank.
+    /// Whether attraction may depend on rank.
     pub(super) lifts: bool,
-    /// Whether means of attraction are trusted; else items are compared with themselves only.
+    /// Whether means of attraction are trusted; if not, items are compared with themselves only.
     pub(super) trusts_means: bool,
 }
 
@@ -88,7 +90,7 @@ impl<S: Source> Credibility<'_, S> {
         self.positions.iter().max().map_or(0, |last| last + 1)
     }
 
-    /// Nothing known: examination by click-through rates.
+    /// Starting point: examination by click-through rates.
     pub(super) fn start(&self) -> PositionEffects {
         let targets = self.targets(1.0);
         let first = targets.first().copied().unwrap_or(0.0);
@@ -100,7 +102,7 @@ impl<S: Source> Credibility<'_, S> {
         }
     }
 
-    /// Logarithms of click-through rates of columns over a mean attraction.
+    /// Logarithms of the columns' click-through rates divided by a mean attraction.
     fn targets(&self, mean: f64) -> Vec<f64> {
         let all = self.columns.iter().fold((0.0, 0.0), |all, of| (all.0 + of.0, all.1 + of.1));
         let rate = (all.0 + 0.5) / (all.1 + 1.0);
@@ -108,7 +110,7 @@ impl<S: Source> Credibility<'_, S> {
         self.columns.iter().map(target).collect()
     }
 
-    /// Examination and lifts together with the prior of attraction: each is found with the other given, in turn.
+    /// Estimates examination and lifts together with the prior of attraction, in alternation.
     pub(super) fn fit(
         &self,
         strength: Option<f64>,
@@ -138,19 +140,19 @@ impl<S: Source> Credibility<'_, S> {
         (found, item_prior, convergence)
     }
 
-    /// Where attraction goes with rank: examination by comparing items with themselves. What their means are is told by
-    /// where they were shown, which is never all that a ranker knows.
+    /// The problem for ranked lists, which estimates examination by comparing items with themselves. Means by position do not contain
+    /// everything that a ranker knows.
     fn within(&self, found: &PositionEffects) -> Option<Self> {
         let ranked = self.examines && self.has_lift() && found.variance > VARIANCES[0];
         ranked.then_some(Self { lifts: false, trusts_means: false, ..*self })
     }
 
-    /// The prior of attraction with this examination.
+    /// The prior of attraction, given examination.
     pub(super) fn item_prior(&self, found: &PositionEffects, strength: Option<f64>) -> ItemPrior {
         ItemPrior::new(&self.seen(found, usize::MAX), strength, None)
     }
 
-    /// What was seen of all items.
+    /// Clicks and exposure of all items.
     fn seen(&self, found: &PositionEffects, stride: usize) -> ObservedItems {
         let examination = found.examination();
         let mut counts = Vec::new();
@@ -171,12 +173,12 @@ impl<S: Source> Credibility<'_, S> {
         seen
     }
 
-    /// The place of a column's or a position's parameter.
+    /// Index of a column's parameter.
     fn column(&self, column: usize) -> Option<usize> {
         self.examines.then_some(column)
     }
 
-    /// Examination sets the scale, or else the lift of the first position does.
+    /// Index of a position's parameter. The scale is fixed by examination, or otherwise by the lift of the first position.
     fn position(&self, position: usize) -> Option<usize> {
         match (self.has_lift(), self.examines) {
             (false, _) => None,

@@ -1,37 +1,37 @@
-//! By how much one model predicted better than another, and how sure that is.
+//! Difference in prediction between two models, and its standard error.
 //!
-//! Both models are asked about the same impressions, so that what is hard to predict for both cancels. Impressions of one session depend
-//! on each other, and so do errors of a fit in one cell; what varies independently is the *cluster*, a session, or a cell where there are
-//! no sessions. With `d` the difference of the log-likelihoods of a cluster, `m` its impressions and `R = sum d / sum m`, the standard
-//! error of `R` is `sqrt(G / (G - 1) sum (d - R m)^2) / sum m` for `G` clusters. It is that of the held-out clusters as a sample, for
-//! these two fits: that fits to another part of the log would be others is not in it.
+//! Both models predict the same impressions, so difficulties common to both cancel. Impressions of a session are dependent, and so are
+//! errors of a fit in a cell. The independent unit is the *cluster*: a session, or a cell if there are no sessions. With `d` the
+//! difference of the log-likelihoods of a cluster, `m` its impressions and `R = sum d / sum m`, the standard error of `R` is `sqrt(G / (G - 1)
+//! sum (d - R m)^2) / sum m` for `G` clusters. It treats the held-out clusters as a sample, and the two fits as given: it does not
+//!   contain the variation of fits to another part of the log.
 //!
 //! Reference: Cochran, *Sampling Techniques*, 3rd edition, 1977, section 6.4 (the variance of a ratio). Deviations: none. Numerics: two
 //! passes. Complexity: O(clusters that differ).
 
-/// Clusters that are alike.
+/// Equal clusters.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cluster {
-    /// How many.
+    /// Number of clusters.
     pub(super) times: u64,
-    /// Impressions of each.
+    /// Impressions of each cluster.
     pub(super) impressions: u64,
 }
 
-/// By how much one model predicted better than another what no fit has seen.
+/// Difference in prediction between two models on held-out data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
-    /// Of the log-likelihoods of an impression, in nats; positive if the first model is the better one.
+    /// Difference of the log-likelihoods per impression, in nats; positive if the first model is better.
     pub mean: f64,
-    /// The standard error; none with a single session, or cell.
+    /// The standard error; `None` with a single session or cell.
     pub standard_error: Option<f64>,
 }
 
 impl Difference {
-    /// Differences of more standard errors are taken for real.
+    /// Two models are told apart by a difference of more standard errors.
     pub const TOLD_APART_AT: f64 = 2.0;
 
-    /// The difference from log-likelihoods of clusters, each by two models.
+    /// The difference from the log-likelihoods of clusters under each model.
     pub(super) fn of(clusters: &[Cluster], first: &[f64], second: &[f64]) -> Self {
         let differences =
             || clusters.iter().zip(first.iter().zip(second)).map(|(cluster, (a, b))| (cluster, a - b));
@@ -48,7 +48,7 @@ impl Difference {
         Self { mean, standard_error: (n_clusters > 1.0).then_some(standard_error) }
     }
 
-    /// Whether it is larger than [`TOLD_APART_AT`](Self::TOLD_APART_AT) standard errors.
+    /// Whether the difference exceeds [`TOLD_APART_AT`](Self::TOLD_APART_AT) standard errors.
     pub fn is_told_apart(&self) -> bool {
         self.standard_error.is_some_and(|error| self.mean.abs() > Self::TOLD_APART_AT * error)
     }

@@ -1,8 +1,7 @@
 //! A number with its standard error and interval.
 //!
-//! Standard errors are from the observed information, that of the prior included, at the maximum. Intervals are of Wald's
-//! kind on a scale where the likelihood is nearly quadratic: log-odds for probabilities, logarithms for examination, which is
-//! a ratio and may exceed 1.
+//! Standard errors come from the observed information at the maximum, with the prior. Intervals are Wald intervals on a scale where the
+//! likelihood is nearly quadratic: log-odds for probabilities, and logarithms for examination, which is a ratio and may exceed 1.
 //!
 //! | here | meaning |
 //! |---|---|
@@ -18,15 +17,15 @@ use confidence::math::sqrt;
 pub struct Estimate {
     /// The estimate.
     pub value: f64,
-    /// Its standard error; 0 for what is set, none where the information does not tell: at 0 and at 1, and where nothing
-    /// fixes the scale.
+    /// Its standard error; 0 for a fixed value. `None` if the information is singular: at 0 and at 1, and if nothing fixes the
+    /// scale.
     pub standard_error: Option<f64>,
     /// Ends of the interval.
     pub interval: Option<(f64, f64)>,
 }
 
 impl Estimate {
-    /// Without a word on its error.
+    /// An estimate without standard error.
     pub(crate) fn bare(value: f64) -> Self {
         Self { value, standard_error: None, interval: None }
     }
@@ -78,15 +77,15 @@ impl Estimate {
         }
     }
 
-    /// Whether the interval holds this number.
+    /// Whether the interval contains this number.
     pub fn covers(&self, value: f64) -> bool {
         self.interval.is_some_and(|(low, high)| low <= value && value <= high)
     }
 }
 
-/// How many standard errors an interval of this level reaches to each side.
+/// Number of standard errors from the estimate to each end of an interval of this level.
 pub(crate) fn normal_quantile(level: f64) -> f64 {
-    // erfc(z / sqrt 2) = 1 - level. Convex and falling for z > 0, so that Newton from the left never overshoots.
+    // erfc(z / sqrt 2) = 1 - level is convex and falls for z > 0, so Newton's method from the left never overshoots.
     let tail = 1.0 - level;
     let mut z = 0.0_f64;
     for _ in 0..200 {
@@ -101,7 +100,7 @@ pub(crate) fn normal_quantile(level: f64) -> f64 {
     z
 }
 
-/// The log-likelihood of these successes and failures, 0 where there are none.
+/// The log-likelihood of these successes and failures; a count of 0 contributes 0.
 #[inline]
 pub(crate) fn binomial_log_likelihood(successes: f64, failures: f64, probability: f64) -> f64 {
     let term = |count: f64, p: f64| if count > 0.0 { count * ln(p) } else { 0.0 };
@@ -113,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_of_the_normal_distribution() {
+    fn normal_quantiles_are_the_tabulated_ones() {
         for (level, z) in
             [(0.95, 1.959_963_984_540_054), (0.5, 0.674_489_750_196_081_7), (0.999, 3.290_526_731_491_895)]
         {
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_by_hand() {
+    fn a_share_has_the_hand_computed_error_and_interval() {
         // 20 of 100: standard error sqrt(.2 * .8 / 100) = .04; on the log-odds 1 / sqrt(100 * .2 * .8) = .25.
         let share = Estimate::share(20.0, 100.0, 1.0);
         assert!((share.standard_error.unwrap() - 0.04).abs() < 1e-15);

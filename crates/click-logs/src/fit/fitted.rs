@@ -1,7 +1,6 @@
-//! Fitted models: a sum over models, each with what the model has.
+//! Fitted models: a sum type with one variant per model.
 //!
-//! Every model has [`Attractions`]. What else there is belongs to its variant; the methods of [`Fit`] give it to those who treat all
-//! models alike.
+//! Every model has [`Attractions`]; other parameters are in its variant. The methods of [`Fit`] serve code that treats all models alike.
 
 use super::options::Scope;
 use super::position_based::browsing_column;
@@ -15,41 +14,41 @@ use crate::names::Id;
 pub enum Fit {
     /// Position-based.
     Pbm {
-        /// On the scale on which the first position is always examined.
+        /// Relative to a first position that is always examined.
         attractions: Attractions,
-        /// 1 at the first position.
+        /// Examination; 1 at the first position.
         examination: ByPosition,
     },
     /// Cascade.
     Cascade {
         /// Down to the first click.
         attractions: Attractions,
-        /// The click-through rate below the first click, where the model has none.
+        /// The click-through rate below the first click, where the model itself allows no click.
         below_first_click: f64,
     },
     /// Dependent clicks.
     Dcm {
-        /// Of what is examined.
+        /// Given examination.
         attractions: Attractions,
-        /// How probably a user leaves after a click.
+        /// Probability of leaving after a click.
         leave: ByPosition,
-        /// The same at any position.
+        /// Probability of leaving after a click at any position.
         typical_leave: f64,
     },
     /// User browsing.
     Ubm {
-        /// On the scale on which the first position is always examined.
+        /// Relative to a first position that is always examined.
         attractions: Attractions,
-        /// By position and last click, see [`Fit::browsing`]; of all queries together.
+        /// Examination by position and last click, see [`Fit::browsing`]; for all queries together.
         examination: Vec<Estimate>,
     },
     /// Simplified dynamic Bayesian network.
     Sdbn {
-        /// Of what is examined.
+        /// Given examination.
         attractions: Attractions,
-        /// How probably a user leaves satisfied after a click, one an item for every query.
+        /// Probability of leaving satisfied after a click, one per item for every query.
         satisfaction: Vec<Vec<Estimate>>,
-        /// The same of an item of which nothing is known.
+        /// Probability of leaving satisfied after a click on an unseen item.
         typical_satisfaction: f64,
     },
     /// One click-through rate for all.
@@ -71,66 +70,66 @@ pub enum Fit {
     },
 }
 
-/// What every model has: the attraction of items.
+/// The attraction of items, which every model has.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attractions {
-    /// By identifier.
+    /// Queries, sorted by identifier.
     pub queries: Vec<QueryFit>,
-    /// Of all queries together.
+    /// Parameters of all queries together.
     pub site: Site,
 }
 
 /// Parameters of positions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ByPosition {
-    /// Of all queries together.
+    /// For all queries together.
     pub site: Vec<Estimate>,
-    /// Of every query down to its last position, where queries have their own.
+    /// For every query down to its last position, if queries have their own.
     pub queries: Option<Vec<Vec<Estimate>>>,
 }
 
-/// What a model says of one query.
+/// The fit of one query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryFit {
     /// The query.
     pub id: Id,
-    /// Its items, by identifier.
+    /// Its items, sorted by identifier.
     pub items: Vec<ItemFit>,
-    /// The attraction of an item of which nothing is known, at the first position; see [`Site::lift`].
+    /// The attraction of an unseen item at the first position; see [`Site::lift`].
     pub typical: f64,
-    /// How the fit ended where the query was fitted alone.
+    /// Convergence of the query's own fit.
     pub convergence: Option<Convergence>,
 }
 
-/// What a model says of an item of a query.
+/// The fit of an item of a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ItemFit {
     /// The item.
     pub item: Id,
-    /// How probably an examined impression is clicked.
+    /// Probability of a click on an examined impression.
     pub attraction: Estimate,
-    /// Clicks that the model makes use of.
+    /// Clicks used by the model.
     pub clicks: u64,
-    /// Impressions that the model makes use of; the cascade stops at the first click.
+    /// Impressions used by the model; the cascade stops at the first click.
     pub impressions: u64,
 }
 
-/// What holds for queries and items that no one has seen.
+/// Parameters of all queries, which also apply to unseen queries and items.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Site {
-    /// Attraction of an item of which nothing is known, in a query of which nothing is known, at the first position.
+    /// Attraction of an unseen item in an unseen query, at the first position.
     pub typical: f64,
-    /// How much more attractive items are that the log shows at a position than those at the first one: an item of which nothing is known
-    /// has the attraction `typical` times this. Empty for click-through rates.
+    /// Ratio of the typical attraction at each position to that at the first: an unseen item has the attraction `typical` times this.
+    /// Empty for click-through rates.
     pub lift: Vec<f64>,
-    /// Pseudo-impressions of the prior of every item's attraction.
+    /// Pseudo-impressions in the prior of every item's attraction.
     pub prior_strength: f64,
-    /// How the fit ended where all queries were fitted together.
+    /// Convergence of the fit of all queries together.
     pub convergence: Option<Convergence>,
 }
 
 impl Fit {
-    /// Which model.
+    /// The model.
     pub fn model(&self) -> Model {
         match self {
             Self::Pbm { .. } => Model::Pbm,
@@ -158,28 +157,28 @@ impl Fit {
         }
     }
 
-    /// Every query, by identifier.
+    /// All queries, sorted by identifier.
     pub fn queries(&self) -> &[QueryFit] {
         &self.attractions().queries
     }
 
-    /// One query.
+    /// The fit of one query.
     pub fn query(&self, id: Id) -> Option<&QueryFit> {
         Some(&self.queries()[self.place(id)?])
     }
 
-    /// What holds for all queries.
+    /// Parameters of all queries together.
     pub fn site(&self) -> &Site {
         &self.attractions().site
     }
 
-    /// Whether queries have parameters of positions of their own.
+    /// Whether queries have their own parameters of positions.
     pub fn scope(&self) -> Scope {
         if self.positions_of_queries().is_some() { Scope::Query } else { Scope::Site }
     }
 
-    /// Parameters of positions of all queries together: examination of the PBM and the UBM ([`Model::places`] says which is which), the
-    /// DCM's probabilities to leave, click-through rates; empty for models that have none.
+    /// Parameters of positions for all queries together: examination of the PBM and the UBM ([`Model::places`] has the positions),
+    /// probabilities of leaving of the DCM, click-through rates. Empty for models without such parameters.
     pub fn site_positions(&self) -> &[Estimate] {
         match self {
             Self::Pbm { examination: positions, .. } | Self::Dcm { leave: positions, .. } => &positions.site,
@@ -190,19 +189,19 @@ impl Fit {
         }
     }
 
-    /// A query's own parameters of positions; empty where it has none.
+    /// A query's own parameters of positions; empty if it has none.
     pub fn own_positions(&self, query: Id) -> &[Estimate] {
         let own = self.positions_of_queries().zip(self.place(query));
         own.map_or(&[], |(queries, place)| &queries[place])
     }
 
-    /// The parameters of positions that hold for a query: its own, or those of the site.
+    /// The parameters of positions for a query: its own, or those of the site.
     pub fn positions(&self, query: &QueryFit) -> &[Estimate] {
         let own = self.own_positions(query.id);
         if own.is_empty() { self.site_positions() } else { own }
     }
 
-    /// How probably a user leaves satisfied after a click, one an item of the query; empty but for the simplified DBN.
+    /// Simplified DBN: the probability of leaving satisfied after a click, one per item of the query. Empty for other models.
     pub fn satisfaction(&self, query: Id) -> &[Estimate] {
         match (self, self.place(query)) {
             (Self::Sdbn { satisfaction, .. }, Some(place)) => &satisfaction[place],
@@ -210,7 +209,7 @@ impl Fit {
         }
     }
 
-    /// Examination in the user browsing model, of a position after a last click at a position above, or after none.
+    /// User browsing: examination of a position after a last click at a position above, or after no click.
     pub fn browsing(&self, position: usize, last_click: Option<usize>) -> Option<&Estimate> {
         let Self::Ubm { examination, .. } = self else { return None };
         examination.get(browsing_column(position, last_click)?)

@@ -1,14 +1,14 @@
-//! What a log cannot tell of a position-based model.
+//! Identifiability: which parameters of a position-based model a log does not determine.
 //!
-//! Items and positions are the two sides of a graph, an impression an edge. Within a connected part attraction and
-//! examination are known up to one factor; between parts nothing compares. So examination relative to the first position is
-//! known for the positions of its part only, and attraction for its items only; the rest rests on the prior. Items without a
-//! click, and items clicked whenever shown, have no maximum of the likelihood inside (0, 1): there, too, the prior speaks.
+//! Items and positions are the two sides of a graph; an impression is an edge. Within a connected part attraction and examination are
+//! determined up to one factor. Between parts the log compares nothing. So examination relative to the first position is determined only
+//! for the positions of its part, and attraction only for its items; the rest depends on the prior. Items without a click, and items
+//! clicked at every impression, have no maximum of the likelihood inside (0, 1), and depend on the prior, too.
 //!
-//! A cell without a click connects less than one with: it only keeps the product small. Take the positions that clicked cells connect
-//! as parts. An item of one part that was skipped at a position of another keeps the other's examination down, on the scale of the
-//! part. Unless every part is kept down so by every other, step by step, the likelihood grows as their scales go apart, up to where
-//! a parameter is 0 or 1.
+//! A cell without a click connects less than a cell with clicks: it only bounds the product from above. Consider the parts connected by
+//! clicked cells. An item of one part that was skipped at a position of another bounds the examination of the other part, on the scale of
+//! the first. Unless every part is bounded by every other, directly or through others, the likelihood grows as the scales move apart,
+//! until a parameter is 0 or 1.
 //!
 //! Reference, deviations: none. Numerics: integers. Complexity: linear in the cells, and cubic in the positions.
 
@@ -20,48 +20,48 @@ use crate::names::Id;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Clicks that compare positions where there are none.
+/// Clicks that compare positions without comparisons, so that a matrix is not singular.
 const NEXT_TO_NOTHING: f64 = 1e-6;
 
-/// Items and positions that impressions connect.
+/// Items and positions connected by impressions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Component {
     /// Its positions, from 0.
     pub positions: Vec<usize>,
-    /// How many items (of queries).
+    /// Number of items (per query).
     pub items: usize,
-    /// How many impressions.
+    /// Number of impressions.
     pub impressions: u64,
 }
 
-/// What rests on little, or on nothing but the prior.
+/// Parameters that depend on few data, or on the prior only.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Identifiability {
-    /// The query; none for all queries with one examination.
+    /// The query; `None` for all queries with one examination.
     pub query: Option<Id>,
-    /// The connected parts, by first position. One: everything is identified.
+    /// The connected parts, sorted by first position. With one part all ratios are determined.
     pub components: Vec<Component>,
     /// (query, item) pairs without a click.
     pub never_clicked: Vec<(Id, Id)>,
-    /// Those clicked at every impression.
+    /// (query, item) pairs clicked at every impression.
     pub always_clicked: Vec<(Id, Id)>,
-    /// Those with few impressions, and how many.
+    /// (query, item) pairs with few impressions, and their number.
     pub few_impressions: Vec<(Id, Id, u64)>,
-    /// Positions with few clicks, and how many: what examination rests on.
+    /// Positions with few clicks, and their number; examination is estimated from them.
     pub few_clicks: Vec<(usize, u64)>,
-    /// Positions whose examination, relative to the first, few clicks tell whatever the order of the lists; and how many do. An item that
-    /// was shown at several positions compares them, with as many clicks as it has: the reciprocal of the variance of the logarithm of
-    /// examination that these clicks leave. Without them examination is told only if lists are in random order: a better item at a
-    /// position looks like more examination.
+    /// Positions that few clicks compare with the first, and their number. An item shown at several positions compares them in any order
+    /// of lists. The number of clicks is the reciprocal of the variance of the logarithm of examination, given these clicks. Without
+    /// them, examination is determined only if lists are in random order: otherwise better items at a position look like more
+    /// examination.
     pub few_comparisons: Vec<(usize, f64)>,
-    /// Whether the log bounds what examination of any two positions compares to, from both sides. Not if a position has no click.
+    /// Whether the log bounds the ratio of the examinations of any two positions from both sides. `false` if a position has no click.
     pub scales_are_bounded: bool,
-    /// What counts as few.
+    /// The limit of "few".
     pub few: u64,
 }
 
 impl Identifiability {
-    /// Whether every parameter has a maximum of the likelihood, in one scale.
+    /// Whether all parameters have a maximum of the likelihood, on one scale.
     pub fn is_identified(&self) -> bool {
         self.components.len() == 1
             && self.scales_are_bounded
@@ -70,12 +70,12 @@ impl Identifiability {
     }
 }
 
-/// What the counts cannot tell: a report for every query, or one for all where they share examination. Fewer than `few`
-/// impressions of an item, and clicks at a position, are listed.
+/// Identifiability of a position-based model from counts: a report for every query, or one for all queries that share examination. The
+/// report lists items with fewer impressions than `few`, and positions with fewer clicks.
 ///
 /// # Examples
 ///
-/// Two items that were never shown where the other was:
+/// Two items, each shown at a position where the other was not:
 ///
 /// ```
 /// use click_logs::fit::{Scope, identifiability};
@@ -91,7 +91,7 @@ impl Identifiability {
 /// ```
 pub fn identifiability(counts: &Counts, scope: Scope, few: u64) -> Vec<Identifiability> {
     let mut reports = Vec::new();
-    // Once: it looks at all cells.
+    // Computed once, since it visits all cells.
     let n_positions = counts.n_positions();
     let rates = click_through(n_positions, counts.queries().flat_map(|query| query.cells()));
     let mut open = Open::new(n_positions);
@@ -129,7 +129,7 @@ pub fn identifiability(counts: &Counts, scope: Scope, few: u64) -> Vec<Identifia
     reports
 }
 
-/// Rates of positions: how examination compares, roughly.
+/// Click-through rates of positions, as an approximation to the ratios of examination.
 fn click_through(n_positions: usize, cells: impl Iterator<Item = Cell>) -> Vec<f64> {
     let mut totals = vec![(0.5, 1.0); n_positions];
     for cell in cells {
@@ -139,19 +139,20 @@ fn click_through(n_positions: usize, cells: impl Iterator<Item = Cell>) -> Vec<f
     totals.into_iter().map(|(clicks, impressions)| clicks / impressions).collect()
 }
 
-/// What has been seen so far.
+/// Data collected from the cells.
 struct Open {
+    /// Positions connected by impressions.
     parts: ConnectedColumns,
-    /// Positions that clicks connect.
+    /// Positions connected by clicks.
     clicked: ConnectedColumns,
-    /// Positions where an item was clicked, and where the same one was shown and never clicked.
+    /// Pairs of positions: an item was clicked at the first, and shown but never clicked at the second.
     skipped: BTreeSet<(usize, usize)>,
-    /// Clicks and impressions.
+    /// Clicks and impressions by position.
     positions: Vec<(u64, u64)>,
     /// Query, item, and a position where it was shown.
     items: Vec<(Id, Id, usize)>,
     counts: Vec<(u64, u64)>,
-    /// What clicks on the same items tell of logarithms of examination, a row a position.
+    /// Information of clicks on the same items about logarithms of examination; one row per position.
     compared: Vec<f64>,
 }
 
@@ -169,7 +170,8 @@ impl Open {
         }
     }
 
-    /// The clicks of an item fall on its positions in proportion to impressions and examination, whatever its attraction.
+    /// Adds the comparisons of an item. Its clicks are distributed over positions in proportion to impressions and examination, for any
+    /// attraction.
     fn compare(&mut self, item: &[Cell], rates: &[f64]) {
         let n = self.positions.len();
         let clicks: u64 = item.iter().map(|cell| cell.clicks).sum();
@@ -187,12 +189,12 @@ impl Open {
         }
     }
 
-    /// Clicks that compare each position with the first one shown.
+    /// Number of clicks that compare each position with the first one shown.
     fn comparisons(&self, shown: &[usize]) -> Vec<(usize, f64)> {
         let n = self.positions.len();
         let Some((_, rest)) = shown.split_first() else { return Vec::new() };
         let entry = |a: usize, b: usize| {
-            // Next to nothing compares all positions, so that there is an inverse.
+            // A negligible number of clicks compares all positions, so that an inverse exists.
             self.compared[a * n + b] + if a == b { NEXT_TO_NOTHING } else { 0.0 }
         };
         let matrix = rest.iter().flat_map(|&a| rest.iter().map(move |&b| entry(a, b))).collect();
@@ -201,7 +203,7 @@ impl Open {
         rest.iter().enumerate().map(|(place, &position)| (position, clicks(place))).collect()
     }
 
-    /// Whether every part that clicks connect leads to every other, along items that were skipped there.
+    /// Whether every part connected by clicks leads to every other, along items that were skipped there.
     fn scales_are_bounded(&mut self) -> bool {
         let shown: Vec<usize> = (0..self.positions.len()).filter(|&l| self.positions[l].1 > 0).collect();
         if shown.iter().any(|&l| self.positions[l].0 == 0) {
@@ -214,7 +216,7 @@ impl Open {
         if parts.len() <= 1 {
             return true;
         }
-        // From one part to all, and back from all to it.
+        // Reachable from one part, and with reversed steps.
         [false, true].into_iter().all(|back| {
             let mut reached: BTreeSet<usize> = parts.first().copied().into_iter().collect();
             for _ in 0..parts.len() {
@@ -275,7 +277,7 @@ impl Open {
 }
 
 impl fmt::Display for Identifiability {
-    /// A few lines; positions from 1.
+    /// Prints a few lines; positions count from 1.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |positions: &[usize]| {
             positions.iter().map(|position| (position + 1).to_string()).collect::<Vec<_>>().join(", ")

@@ -1,13 +1,13 @@
-//! Work on all cores with results that do not depend on their number.
+//! Parallel work with results that do not depend on the number of cores.
 
 use crate::names::lock;
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
-/// Does tasks on all cores; results are in the order of the tasks.
+/// Runs tasks on all cores; results are in the order of the tasks.
 pub(super) fn in_order<T: Send, R: Send>(tasks: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let n = tasks.len();
-    // To ask for the number of cores takes longer than a small task.
+    // Asking for the number of cores takes longer than a small task.
     let threads =
         if n < 2 { 1 } else { std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(n) };
     if threads == 1 {
@@ -19,7 +19,7 @@ pub(super) fn in_order<T: Send, R: Send>(tasks: Vec<T>, work: impl Fn(T) -> R + 
         for _ in 0..threads {
             scope.spawn(|| {
                 loop {
-                    // A statement of its own: the lock is open again while the task is done.
+                    // A separate statement, so that the lock is released before the task runs.
                     let task = lock(&queue).next();
                     let Some((number, task)) = task else { break };
                     let result = work(task);

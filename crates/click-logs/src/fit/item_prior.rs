@@ -1,49 +1,49 @@
-//! What is usual in a query, and how much it counts for: the prior of items.
+//! The prior of items: the mean attraction of a query, and the strength of the prior.
 //!
-//! The attraction of an item is Beta(`strength mean`, `strength (1 - mean)`), `mean` that of its query, drawn to the site's as if
-//! the site had been seen `weight` times more, times the item's lift ([`super::credibility`]). A fixed strength takes the mean of all
-//! impressions, and a weight of 10. From the log, the mean is that of items: one that was seen `x` times counts for
-//! `x strength / (strength + x)`, so that one item with a million impressions does not say what is usual. Strength and weight are the
-//! most probable ones: clicks of an item are beta-binomial, its mean comes from the others of its query; before that, their logarithms
-//! are normal around those of 5 and 10, which a few dozen items overrule.
+//! The attraction of an item has the prior Beta(`strength mean`, `strength (1 - mean)`). `mean` is the mean of its query times the item's
+//! lift ([`super::credibility`]). The mean of a query is shrunk to the site's mean by a pseudo-sample of `weight` impressions. With a
+//! fixed strength the mean is that of all impressions, and the weight is 10. Otherwise the mean is that of items: an item with exposure
+//! `x` has the weight `x strength / (strength + x)`, so that one item with a million impressions does not dominate. Strength and weight
+//! then maximise the probability of the log: clicks of an item are beta-binomial, with a mean from the other items of its query. Their
+//! own priors are log-normal around 5 and 10; a few dozen items overrule them.
 //!
-//! Not every impression is examined. A skip tells of attraction if the user examined the item, so that an item with `c` clicks has
-//! beta-binomially many in `c + e` trials, `e` the number of skips that were examined: Poisson-binomial, with examination as
-//! probabilities. Two values of `e` stand for all, with the mean, variance and skewness of the distribution (Gauss quadrature). For
-//! a single impression that is exact: it says nothing of how much items differ.
+//! Not every impression is examined, and a skip is evidence on attraction only if the item was examined. So an item with `c` clicks has a
+//! beta-binomial number of clicks in `c + e` trials. The number of examined skips `e` has a Poisson-binomial distribution with the
+//! examination probabilities. Two values of `e` with the mean, variance and skewness of this distribution represent it (Gauss
+//! quadrature). For a single impression this is exact: it has no information about differences between items.
 //!
-//! Reference: ours; empirical Bayes, leaving one item out so that no item is its own prior. Deviations: none.
+//! Reference: ours; empirical Bayes with one item left out, so that no item contributes to its own prior. Deviations: none.
 //!
 //! | here | meaning |
 //! |---|---|
-//! | `exposure` | impressions of an item, each times examination |
-//! | `lift` | how much more attractive than usual an item is where it is placed |
-//! | `share` | what an impression of an item counts for in the mean |
+//! | `exposure` | impressions of an item, each weighted by examination |
+//! | `lift` | ratio of the typical attraction where the item is shown to the query's mean |
+//! | `share` | weight of an impression of an item in the mean |
 //!
-//! Numerics: a beta-binomial of numbers that need not be whole, by logarithms of the gamma function. Complexity: linear in the items;
-//! what the log says is found from [`SAMPLE`] items at most, of whole queries, by going from value to neighbouring value.
+//! Numerics: beta-binomial probabilities with numbers that may not be whole, by log-gammas. Complexity: linear in the items. Strength and
+//! weight are chosen on at most [`SAMPLE`] items, of whole queries, by moving from value to neighbouring value.
 
 use confidence::math::{ln, sqrt};
 use libm::{exp, lgamma};
 use std::ops::Range;
 
-/// Pseudo-impressions where nothing says otherwise.
+/// Default strength, in pseudo-impressions.
 pub(super) const STRENGTH: f64 = 5.0;
-/// Impressions, examined ones, that what is usual on the site counts for in what is usual in a query.
+/// Default weight of the site's mean in the mean of a query, in examined impressions.
 const WEIGHT: f64 = 10.0;
-/// Standard deviation of the logarithm of either before the log has been seen, a factor of two: a handful of items does not say much.
+/// Prior standard deviation of the logarithms of strength and weight: a factor of two, since a few items have little information.
 const SPREAD: f64 = std::f64::consts::LN_2;
-/// Among which the log chooses.
+/// The candidates for strength and weight.
 const STRENGTHS: [f64; 13] =
     [0.5, 1.0, 2.0, 3.0, STRENGTH, 8.0, 12.0, 20.0, 35.0, 60.0, 120.0, 300.0, 1000.0];
 const WEIGHTS: [f64; 9] = [0.5, 1.0, 2.0, 5.0, WEIGHT, 20.0, 50.0, 200.0, 10_000.0];
-/// About this number of items is enough to choose.
+/// This number of items is enough to choose.
 pub(super) const SAMPLE: usize = 20_000;
-/// Means are so far from 0 and 1.
+/// Smallest mean, and its distance from 1.
 const EDGE: f64 = 1e-6;
 const LARGEST_MEAN: f64 = 0.99;
 
-/// What was seen of an item.
+/// Clicks, exposure and lift of an item.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Item {
     pub(super) clicks: f64,
@@ -51,7 +51,7 @@ pub(super) struct Item {
     pub(super) lift: f64,
 }
 
-/// How many skips were examined: two numbers, and the probability of the first.
+/// The number of examined skips: two possible numbers, and the probability of the first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Trials {
     numbers: [f64; 2],
@@ -59,7 +59,7 @@ pub(super) struct Trials {
 }
 
 impl Trials {
-    /// Of skips, and the examination of each.
+    /// From skips and the examination of each.
     pub(super) fn new(skips: impl Iterator<Item = (f64, f64)>) -> Self {
         let (mut mean, mut variance, mut third) = (0.0, 0.0, 0.0);
         for (skips, examination) in skips {
@@ -83,31 +83,31 @@ impl Trials {
 
 #[cfg(test)]
 impl Trials {
-    /// The mean of a power.
+    /// The mean of a power of the number.
     pub(super) fn moment(&self, power: i32) -> f64 {
         let [few, many] = self.numbers;
         self.first * few.powi(power) + (1.0 - self.first) * many.powi(power)
     }
 }
 
-/// What was seen of items, query by query.
+/// Clicks and exposure of items, grouped by query.
 #[derive(Debug)]
 pub(super) struct ObservedItems {
     items: Vec<Item>,
     queries: Vec<Range<usize>>,
-    /// One query in this number is asked how strong the prior is.
+    /// One query in `stride` is used to choose the strength.
     stride: usize,
-    /// Of the items of these.
+    /// Trials of the items of these queries.
     trials: Vec<Trials>,
 }
 
 impl ObservedItems {
-    /// To ask one query in `stride`.
+    /// Uses one query in `stride` to choose the strength.
     pub(super) fn new(stride: usize) -> Self {
         Self { items: Vec::new(), queries: Vec::new(), stride, trials: Vec::new() }
     }
 
-    /// Trials are asked for only where they are needed.
+    /// Adds a query. `trials` is consumed only if the query is used to choose the strength.
     pub(super) fn push_query(
         &mut self,
         items: impl Iterator<Item = Item>,
@@ -131,15 +131,15 @@ impl ObservedItems {
 pub(super) struct ItemPrior {
     pub(super) strength: f64,
     pub(super) weight: f64,
-    /// One a query.
+    /// Means of queries.
     pub(super) means: Vec<f64>,
-    /// Of the site.
+    /// Mean of the site.
     pub(super) mean: f64,
     chosen: Chosen,
 }
 
 impl ItemPrior {
-    /// Of this strength, or of what the log says, which is looked for from an earlier prior on.
+    /// With this strength; `None`: estimated, starting from an earlier prior.
     pub(super) fn new(seen: &ObservedItems, strength: Option<f64>, before: Option<&Self>) -> Self {
         let chosen = match strength {
             Some(_) => Chosen::default(),
@@ -151,13 +151,13 @@ impl ItemPrior {
         Self { strength: sums.strength, weight: sums.weight, means, mean: sums.site, chosen }
     }
 
-    /// The mean of an item of a query.
+    /// The prior mean of an item of a query.
     pub(super) fn of_item(&self, query: usize, lift: f64) -> f64 {
         bounded(self.means[query] * lift)
     }
 }
 
-/// What the log says, or does not: places among the strengths and weights.
+/// The chosen strength and weight, as indices into the candidates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Chosen {
     strength: usize,
@@ -180,7 +180,7 @@ impl Chosen {
         WEIGHTS[self.weight]
     }
 
-    /// To the neighbour that is the most probable, until none is more so.
+    /// Moves to the most probable neighbour, until no neighbour is more probable.
     fn climb(self, seen: &ObservedItems) -> Self {
         let evidence = |chosen: Self| {
             let sums = Sums::new(seen, seen.stride, chosen.strength(), chosen.weight(), true);
@@ -206,31 +206,31 @@ impl Chosen {
         }
     }
 
-    /// The logarithm of their density, up to a constant.
+    /// The logarithm of the prior density of strength and weight, up to a constant.
     fn before_any_log(self) -> f64 {
         let standardised = [ln(self.strength() / STRENGTH) / SPREAD, ln(self.weight() / WEIGHT) / SPREAD];
         standardised.iter().map(|z| z * z / -2.0).sum()
     }
 }
 
-/// The first of those with the largest evidence.
+/// The first candidate with the largest evidence.
 pub(super) fn most_probable(candidates: impl Iterator<Item = (f64, f64)>) -> f64 {
     let larger = |best: (f64, f64), next: (f64, f64)| if next.1 > best.1 { next } else { best };
     candidates.reduce(larger).map_or(STRENGTH, |best| best.0)
 }
 
-/// Clicks and exposure of queries, every item with its share.
+/// Clicks and exposure of queries, with items weighted by their shares.
 struct Sums {
     strength: f64,
     weight: f64,
-    /// Whether an item counts for less the more it was seen.
+    /// Whether an item's weight per impression falls with its exposure.
     of_items: bool,
     site: f64,
     queries: Vec<(f64, f64)>,
 }
 
 impl Sums {
-    /// Of one query in this number.
+    /// Uses one query in `stride`.
     fn new(seen: &ObservedItems, stride: usize, strength: f64, weight: f64, of_items: bool) -> Self {
         let mut sums = Self { strength, weight, of_items, site: 0.0, queries: Vec::new() };
         let of_query = |query: &Range<usize>| {
@@ -246,18 +246,18 @@ impl Sums {
         sums
     }
 
-    /// What an item brings to the clicks and exposure of its query.
+    /// Contribution of an item to the clicks and exposure of its query.
     fn of(&self, item: &Item) -> (f64, f64) {
         let share = if self.of_items { self.strength / (self.strength + item.exposure) } else { 1.0 };
         (share * item.clicks, share * item.exposure * item.lift)
     }
 
-    /// Drawn to the site's.
+    /// The mean, shrunk to the site's mean.
     fn mean(&self, (clicks, exposure): (f64, f64)) -> f64 {
         (clicks.max(0.0) + self.weight * self.site) / (exposure.max(0.0) + self.weight)
     }
 
-    /// The logarithm of the probability of the clicks, each item's mean from the others of its query.
+    /// The log-probability of the clicks, where each item's mean comes from the other items of its query.
     fn evidence(&self, seen: &ObservedItems) -> f64 {
         let strength = self.strength;
         let of_nothing = lgamma(strength);

@@ -1,7 +1,7 @@
 //! Symmetric positive definite systems of the size of a list, by Cholesky's factorisation.
 //!
-//! Numerics: backward stable without pivoting. A pivot below 1e-12 of its diagonal element counts as zero, and then there is
-//! no factor. Complexity: O(n^3) to factorise, O(n^2) to solve.
+//! Numerics: backward stable without pivoting. A pivot below 1e-12 of its diagonal element counts as zero; there is no factor then.
+//! Complexity: O(n^3) to factorise, O(n^2) to solve.
 
 use confidence::math::{ln, sqrt};
 
@@ -13,7 +13,7 @@ pub(crate) struct Cholesky {
 }
 
 impl Cholesky {
-    /// Factorises a matrix of `n * n` numbers, of which the lower triangle is read.
+    /// Factorises a matrix of `n * n` numbers; reads its lower triangle. `None` if it is not positive definite.
     pub(crate) fn new(n: usize, mut matrix: Vec<f64>) -> Option<Self> {
         for column in 0..n {
             for row in column..n {
@@ -68,7 +68,7 @@ impl Cholesky {
         (0..self.n).map(unit).collect()
     }
 
-    /// `v' A^-1 v`; `v` is used up.
+    /// `v' A^-1 v`; overwrites `v`.
     pub(crate) fn form(&self, vector: &mut [f64]) -> f64 {
         self.forward(vector);
         vector.iter().map(|x| x * x).sum()
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_system_by_hand() {
+    fn factor_solves_inverts_and_refuses_singular_matrices() {
         // [4 2; 2 5] (1, 2) = (8, 12); the inverse is [5 -2; -2 4] / 16.
         let factor = Cholesky::new(2, vec![4.0, f64::NAN, 2.0, 5.0]).unwrap();
         let mut right = [8.0, 12.0];

@@ -1,4 +1,4 @@
-//! What a fit can be told.
+//! Options of a fit.
 
 use super::FitError;
 use super::item_prior::STRENGTH;
@@ -8,32 +8,32 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// Every query has its own, as in the PBM and RSF papers.
+    /// Every query has its own parameters, as in the PBM and RSF papers.
     #[default]
     Query,
-    /// All queries have the same: the position bias of the site.
+    /// All queries share the parameters: the position bias of the site.
     Site,
 }
 
-/// How the likelihood of a position-based model is maximised, without priors or query by query. The maximum is the same. Examination of
-/// all queries with priors is always found by Newton's method.
+/// The method that maximises the likelihood of a position-based model without priors, or query by query. The maximum is the same.
+/// Examination of all queries with priors is always estimated by Newton's method.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Method {
-    /// Newton's method, in logarithms of the parameters, where the likelihood is concave; EM where the maximum is on the edge.
+    /// Newton's method in the logarithms of the parameters, in which the likelihood is concave; EM if the maximum is on the edge.
     #[default]
     Direct,
     /// Expectation-maximisation.
     Em,
 }
 
-/// When EM stops, and whether it is accelerated.
+/// Stopping rule and acceleration of EM.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EmOptions {
-    /// By squared extrapolation (SQUAREM); true by default.
+    /// Whether to accelerate by squared extrapolation (SQUAREM); true by default.
     pub accelerate: bool,
-    /// It stops where one step changes no parameter by more; 1e-8 by default.
+    /// Stops when a step changes no parameter by more; 1e-8 by default.
     pub tolerance: f64,
-    /// Steps that it may take; 100,000 by default.
+    /// Largest number of steps; 100,000 by default.
     pub max_iterations: usize,
 }
 
@@ -43,34 +43,34 @@ impl Default for EmOptions {
     }
 }
 
-/// What a dependent click model or a simplified DBN takes for the end of a session: users who leave are not seen to.
+/// The end of a session in a dependent click model or a simplified DBN. Logs do not show when users leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Exit {
-    /// Hidden: the user may have read on below the last click, in vain. Maximum likelihood, by EM.
+    /// Hidden: the user may have read on below the last click, without clicking. Maximum likelihood, by EM.
     #[default]
     Hidden,
-    /// At the last click. In closed form. Leaving comes out too probable, and items that stand low too attractive: what is below
-    /// the last click is left out even where it was read.
+    /// At the last click. In closed form. Overestimates leaving, and the attraction of items that stand low: positions below the last
+    /// click do not count even if they were examined.
     LastClick,
 }
 
-/// How to fit.
+/// Options of a fit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// Pseudo-impressions of the Beta prior that every probability of an item has; its mean is what is usual in the query. 0:
-    /// none, maximum likelihood. None, the default: those under which the log is the most probable.
+    /// Strength of the Beta prior of every probability of an item, in pseudo-impressions; its mean is the query's. 0 means no prior,
+    /// maximum likelihood. `None`, the default: estimated from the log.
     pub prior_strength: Option<f64>,
     /// Which queries share the parameters of positions.
     pub scope: Scope,
     /// How the likelihood of a position-based model is maximised.
     pub method: Method,
-    /// For EM.
+    /// Options of EM.
     pub em: EmOptions,
-    /// For the DCM and the simplified DBN.
+    /// The end of a session in the DCM and the simplified DBN.
     pub exit: Exit,
     /// The confidence level of intervals, 0.95 by default.
     pub level: f64,
-    /// Whether to keep the way that the maximisation took.
+    /// Whether to keep the steps of the maximisation.
     pub trace: bool,
 }
 
@@ -94,7 +94,7 @@ impl Options {
         self.prior_strength != Some(0.0)
     }
 
-    /// The strength of priors that the log does not choose.
+    /// The given strength of priors, or the default.
     pub(crate) fn given_strength(&self) -> f64 {
         self.prior_strength.unwrap_or(STRENGTH)
     }

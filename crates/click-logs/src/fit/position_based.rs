@@ -1,26 +1,25 @@
-//! The position-based model (PBM) and the user browsing model (UBM): priors, and what to fit together.
+//! The position-based model (PBM) and the user browsing model (UBM): priors, and which queries are fitted together.
 //!
-//! Both are products of attraction and examination ([`super::rank_one`]). In the UBM an impression at position `l` whose last
-//! click above is at `m` (or nowhere) is a cell of its own, since its examination depends on both.
+//! Both are products of attraction and examination ([`super::rank_one`]). In the UBM an impression belongs to the cell of its position
+//! `l` and of the position `m` of the last click above (or none), since its examination depends on both.
 //!
-//! Priors are pseudo-impressions. Every item has this number of displays more at the first position, clicked at the rate that is usual in
-//! the query ([`super::item_prior`]): that is a Beta prior on its attraction where the first position is examined. A typical item is
-//! shown at every position as often as it takes for this number of clicks at the first, and clicked as on the site: so examination is
-//! drawn to that of the site where there are few clicks, and positions without a click in a query do not get examination 0. Examination
-//! of the site, and what is usual, are found with the attraction of items summed out ([`super::credibility`]). How many pseudo-clicks a
-//! query has, where the log says, are those under which queries' clicks at their positions are the most probable, at most the clicks of
-//! the other queries.
+//! Priors are pseudo-impressions. Every item gets additional impressions at the first position, clicked at the query's mean rate
+//! ([`super::item_prior`]): a Beta prior on its attraction if the first position is examined. The *typical item* gets impressions at
+//! every position, clicked at the site's rates; their number gives a certain number of clicks at the first position. So examination is
+//! shrunk to the site's if there are few clicks, and positions without a click in a query do not get examination 0. The site's
+//! examination, and the mean rates, are estimated with the attraction of items integrated out ([`super::credibility`]). By default the
+//! number of pseudo-clicks of a query maximises the probability of the queries' clicks at their positions; it is at most the number of
+//! clicks of the other queries.
 //!
-//! Reference: see [`super`]. Deviations: priors are ours. Examination may exceed 1 below the first position, if it is larger
-//! there.
+//! Reference: see [`super`]. Deviations: the priors are ours. Examination below the first position may exceed 1.
 //!
 //! | here | meaning |
 //! |---|---|
 //! | `means` | rate at which pseudo-impressions of a query's items are clicked |
-//! | `rates` | rate at which those of the typical item are clicked, by column |
+//! | `rates` | rate at which pseudo-impressions of the typical item are clicked, by column |
 //!
-//! Numerics and complexity: without priors those of [`super::rank_one`], with priors those of [`super::credibility`]; and those of
-//! [`super::rank_one`] for every query with examination of its own.
+//! Numerics and complexity: without priors those of [`super::rank_one`], with priors those of [`super::credibility`]. Every query with
+//! its own examination adds those of [`super::rank_one`].
 
 use super::credibility::{
     Count, Credibility, MANY_COLUMNS, PositionEffects, Source, attraction, items, merged, n_items,
@@ -40,16 +39,16 @@ use libm::{lgamma, log1p};
 use std::iter::repeat;
 use std::ops::Range;
 
-/// Among which the log chooses how much the site's examination counts for in a query.
+/// Candidates for the pseudo-clicks by which a query is shrunk to the site's examination.
 const EXAMINATIONS: [f64; 6] = [10.0, 20.0, 40.0, 80.0, 160.0, 400.0];
-/// Largest rate of pseudo-impressions: below 1, that the prior has a density everywhere.
+/// Largest rate of pseudo-impressions: below 1, so that the prior has a density everywhere.
 const LARGEST_RATE: f64 = 0.99;
 const SMALLEST_RATE: f64 = 1e-6;
-/// The typical item is not shown more often than one that is clicked this rarely: a log without clicks at the first position
-/// is still told by its impressions.
+/// Lower bound of the typical item's click-through rate at the first position, which bounds its impressions. A log without clicks at the
+/// first position is still determined by its impressions.
 const SMALLEST_TYPICAL: f64 = 1e-3;
 
-/// The column of an impression of the user browsing model; there is none for a last click that is not above.
+/// The column of an impression in the user browsing model; `None` if the last click is not above.
 pub(super) fn browsing_column(position: usize, last_click: Option<usize>) -> Option<usize> {
     match last_click {
         Some(above) if above >= position => None,
@@ -58,7 +57,7 @@ pub(super) fn browsing_column(position: usize, last_click: Option<usize>) -> Opt
     }
 }
 
-/// Where counts come from: cells of every query, by item, then column.
+/// The source of counts: cells of every query, sorted by item, then column.
 enum Impressions<'a> {
     Positions(Vec<QueryCounts<'a>>),
     Browsing(Vec<(Id, Vec<Count>)>),
@@ -112,7 +111,7 @@ pub(super) fn ubm(sessions: &Sessions, options: &Options) -> Fit {
     Fit::Ubm { attractions, examination: examination.site }
 }
 
-/// Counts of one query by item and browsing column.
+/// The counts of one query by item and browsing column.
 fn browsing(query: &QuerySessions<'_>) -> Vec<Count> {
     let mut counts = Vec::new();
     for list in query.lists() {
@@ -133,7 +132,7 @@ fn browsing(query: &QuerySessions<'_>) -> Vec<Count> {
     merged(counts)
 }
 
-/// Pseudo-impressions of an item, pseudo-clicks of the typical one at the first position, and the rates at which it is clicked, by column.
+/// Pseudo-impressions of an item; pseudo-clicks of the typical item at the first position; and its click-through rates by column.
 #[derive(Debug, Clone)]
 struct Prior {
     items: f64,
@@ -158,9 +157,9 @@ fn with_own(fits: Vec<(QueryFit, Vec<Estimate>)>) -> (Vec<QueryFit>, Option<Vec<
     (queries, Some(own))
 }
 
-/// What all queries together say, of which each is a part.
+/// Estimates from all queries together.
 struct OfSite {
-    /// Of columns.
+    /// Examination of columns.
     examination: Vec<f64>,
     found: PositionEffects,
     item_prior: ItemPrior,
@@ -255,7 +254,7 @@ impl<'a> Fitting<'a> {
         (Attractions { queries, site }, ByPosition { site: positions, queries: own })
     }
 
-    /// The attraction of a query's items under the examination of the site.
+    /// The attraction of a query's items, given the site's examination.
     fn attractions(&self, query: usize, site: &OfSite) -> Vec<(f64, f64)> {
         let credibility = self.credibility();
         let strength = site.item_prior.strength;
@@ -275,14 +274,14 @@ impl<'a> Fitting<'a> {
         items(&counts).map(of_item).collect()
     }
 
-    /// A query with the examination of the site.
+    /// The fit of a query with the site's examination.
     fn of_site(&self, query: usize, site: &OfSite, covariances: Option<&[f64]>) -> QueryFit {
         let n = self.columns.len();
         let mut counts = Vec::new();
         self.source.counts(query, &mut counts);
         let (mut rows, mut variances) = (Vec::new(), Vec::new());
         for ((value, variance), of_item) in self.attractions(query, site).into_iter().zip(items(&counts)) {
-            // How much attraction falls where examination rises.
+            // The decrease of attraction with examination.
             let shares: Vec<(usize, f64)> = of_item
                 .iter()
                 .map(|count| {
@@ -304,7 +303,7 @@ impl<'a> Fitting<'a> {
         self.query(query, &found, &mut 0, site.item_prior.means[query])
     }
 
-    /// A query with examination of its own, drawn to that of the site by this number of clicks at the first position.
+    /// The fit of a query with its own examination, shrunk to the site's by this number of clicks at the first position.
     fn alone(&self, query: usize, site: &OfSite, pseudo_clicks: f64) -> (QueryFit, Vec<Estimate>) {
         let mean = site.item_prior.means[query];
         let prior = self.options.has_priors().then(|| Prior {
@@ -331,7 +330,7 @@ impl<'a> Fitting<'a> {
         (fit, positions)
     }
 
-    /// Estimates of columns; what was never shown is as on the site.
+    /// Estimates of columns; columns never shown get the site's.
     fn positions(&self, found: &RankOne, site: &[f64], shown: &[(f64, f64)]) -> Vec<Estimate> {
         let estimate = |column: usize| {
             if shown[column].1 > 0.0 || self.options.has_priors() {
@@ -344,7 +343,7 @@ impl<'a> Fitting<'a> {
         (0..site.len()).map(estimate).collect()
     }
 
-    /// The items of a query, which are rows from `row` on.
+    /// The items of a query, which are the rows from `row` on.
     fn query(&self, query: usize, found: &RankOne, row: &mut usize, typical: f64) -> QueryFit {
         let mut counts = Vec::new();
         self.source.counts(query, &mut counts);
@@ -370,7 +369,8 @@ impl<'a> Fitting<'a> {
         QueryFit { id, items: fits, typical, convergence: None }
     }
 
-    /// The site's examination counts for no more than the clicks of other queries at the first position: a query is not drawn to itself.
+    /// Limits the weight of the site's examination to the clicks of other queries at the first position, so that a query is not shrunk to
+    /// itself.
     fn at_most_of_others(&self, query: usize, pseudo_clicks: f64) -> f64 {
         let mut counts = Vec::new();
         self.source.counts(query, &mut counts);
@@ -378,15 +378,15 @@ impl<'a> Fitting<'a> {
         pseudo_clicks.min((self.columns[0].0 - own as f64).max(self.options.given_strength()))
     }
 
-    /// The pseudo-clicks under which the clicks of queries at their positions are the most probable: a query's examination is that of
-    /// the site times a Gamma variable of mean 1, so that its clicks are negative binomial.
+    /// The pseudo-clicks that maximise the probability of the queries' clicks at their positions. A query's examination is the site's
+    /// times a Gamma variable of mean 1, so its clicks are negative binomial.
     fn examination(&self, site: &OfSite) -> f64 {
         let stride = n_items(self.source).div_ceil(SAMPLE).max(1);
         let mut evidence = [0.0; EXAMINATIONS.len()];
         let mut counts = Vec::new();
         for query in (0..self.source.n_queries()).step_by(stride) {
             self.source.counts(query, &mut counts);
-            // Clicks, and how many there would be with the site's examination.
+            // Clicks, and their expected number with the site's examination.
             let mut columns = vec![(0.0, 0.0); self.columns.len()];
             for (item, (attraction, _)) in items(&counts).zip(self.attractions(query, site)) {
                 for &Count { column, clicks, impressions, .. } in item {
@@ -403,7 +403,7 @@ impl<'a> Fitting<'a> {
         most_probable(EXAMINATIONS.into_iter().zip(evidence))
     }
 
-    /// Fits queries together, with the priors; a mean for each of their items.
+    /// Fits queries together with the priors; `means` has a mean for each item.
     fn maximise(
         &self,
         queries: Range<usize>,
@@ -443,8 +443,8 @@ impl<'a> Fitting<'a> {
     }
 }
 
-/// The logarithm of the probability of `clicks`, Poisson with a mean of `expected` times a Gamma variable of this shape and of mean 1, but
-/// for what depends on the clicks alone.
+/// The log-probability of `clicks`, without terms that depend on the clicks alone. Clicks are Poisson with a mean of `expected` times a
+/// Gamma variable of this shape and of mean 1.
 fn negative_binomial(clicks: f64, expected: f64, shape: f64) -> f64 {
     let of_clicks = if clicks > 0.0 { clicks * ln(expected / (shape + expected)) } else { 0.0 };
     lgamma(clicks + shape) - lgamma(shape) - shape * log1p(expected / shape) + of_clicks

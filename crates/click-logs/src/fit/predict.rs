@@ -1,19 +1,19 @@
-//! Probabilities of clicks on lists, seen in the fit or not.
+//! Predicts clicks on lists, seen in the fit or not.
 //!
-//! Two probabilities an impression: *conditional*, given the clicks above it, and *marginal*, given the list alone. The
-//! conditional ones of a list multiply to the probability of its clicks. In the PBM and for click-through rates both are the
-//! same.
+//! Every impression has two probabilities: a *conditional* one, given the clicks above it, and a *marginal* one, given the list alone. The
+//! conditional probabilities of a list multiply to the probability of its clicks. Both are the same in the PBM and for click-through
+//! rates.
 //!
-//! What the fit has not seen: an item is the typical item of its query where it stands, a query that of the site, a position below the last
-//! one is like the last one. The cascade model rules out clicks below the first one; there the rate of such clicks in the
-//! sessions of the fit stands in. And all probabilities are kept within 1e-6 and 1 - 1e-6, which priors do by themselves,
-//! nearly always.
+//! Unseen items are predicted as the typical item of their query at their position, unseen queries as the typical query of the site, and
+//! positions below the last one as the last one. The cascade model excludes clicks below the first one; the prediction uses the rate of
+//! such clicks in the fitted sessions. All probabilities are kept between 1e-6 and 1 - 1e-6, which matters only without priors.
 //!
-//! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015, chapter 3. Deviations: the cascade's stand-in.
+//! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015, chapter 3. Deviations: clicks below the cascade's first
+//! click.
 //!
 //! | here | meaning |
 //! |---|---|
-//! | `there` | probability that the user is still there, given the clicks above; for marginals without them |
+//! | `there` | probability that the user has not left, given the clicks above; for marginals without them |
 //!
 //! Numerics: sums and products of probabilities. Complexity: O(length of the list), O(length^2) for the UBM's marginals; a
 //! binary search for every item.
@@ -23,10 +23,10 @@ use super::{Estimate, Fit, QueryFit};
 use crate::names::Id;
 use click_models::Clicks;
 
-/// Probabilities are kept so far from 0 and 1.
+/// Smallest probability, and its distance from 1.
 const EDGE: f64 = 1e-6;
 
-/// Probabilities of a click, one a position.
+/// Probabilities of a click, one per position.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Prediction {
     /// Given the clicks above.
@@ -36,7 +36,7 @@ pub struct Prediction {
 }
 
 fn inside(probability: f64) -> f64 {
-    // NaN, of a fit without priors: what nothing is known of.
+    // NaN comes from a fit without priors, for parameters without data.
     if probability.is_nan() { 0.5 } else { probability.clamp(EDGE, 1.0 - EDGE) }
 }
 
@@ -46,7 +46,7 @@ fn at(estimates: &[Estimate], position: usize) -> f64 {
 }
 
 impl Fit {
-    /// Attraction of an item, and its place in the query; what is typical at the position if it is not known.
+    /// Attraction of an item, and its index in the query; the typical attraction at the position if the item is unseen.
     fn attraction(&self, query: Option<&QueryFit>, item: Id, position: usize) -> (f64, Option<usize>) {
         let place = query.and_then(|query| {
             let place = query.items.binary_search_by_key(&item, |known| known.item).ok()?;
@@ -60,7 +60,7 @@ impl Fit {
         })
     }
 
-    /// The probability of a click on an item at a position, where that does not depend on the rest of the list.
+    /// The probability of a click on an item at a position, for models in which it does not depend on the rest of the list.
     pub fn click_probability(&self, query: Id, item: Id, position: usize) -> Option<f64> {
         let known = self.query(query);
         let positions = known.map_or(self.site_positions(), |query| self.positions(query));
@@ -74,8 +74,8 @@ impl Fit {
         .map(inside)
     }
 
-    /// Probabilities of clicks on a list. `clicks` are those that were made; every conditional probability depends on those
-    /// above it.
+    /// Probabilities of clicks on a list. `clicks` are the observed clicks; every conditional probability depends on those above its
+    /// position.
     pub fn predict(&self, query: Id, items: &[Id], clicks: Clicks, out: &mut Prediction) {
         out.conditional.clear();
         out.marginal.clear();
@@ -123,14 +123,14 @@ impl Fit {
             }
             Self::Ubm { .. } => {
                 let examination = |position: usize, last_click: Option<usize>| {
-                    // Lists longer than any before: as at the last position, the click as far above.
+                    // Positions below all fitted ones: as at the last position, with the last click at the same distance.
                     let longest = (0..=64).take_while(|l| l * (l + 1) / 2 < positions.len()).count();
                     let beyond = (position + 1).saturating_sub(longest);
                     let last_click = last_click.and_then(|click| click.checked_sub(beyond));
                     browsing_column(position - beyond, last_click).map_or(1.0, |column| at(positions, column))
                 };
                 let mut last_click = None;
-                // Probability that the last click is there, or nowhere.
+                // Position of the last click (or none), and its probability.
                 let mut last_clicks = vec![(None, 1.0)];
                 for (position, &item) in items.iter().enumerate() {
                     let attraction = self.attraction(known, item, position).0;

@@ -1,8 +1,8 @@
-//! Counts cut in two: one impression in `one_in` is held out.
+//! Splits counts: one impression in `one_in` is held out.
 //!
-//! A log is better cut while it is read ([`Reader::hold_out`](crate::Reader::hold_out)), where sessions stay whole. A file of
-//! counts is of many impressions a line, and is cut here: every impression, click or skip, is drawn for itself. The same counts and the
-//! same seed give the same parts, whatever else is in the file.
+//! It is better to hold out while reading a log ([`Reader::hold_out`](crate::Reader::hold_out)), since sessions then stay whole. A line
+//! of a file of counts has many impressions; here every impression, click or skip, is drawn independently. The same counts and the same
+//! seed give the same parts, whatever else the file contains.
 //!
 //! Reference, deviations: none. Numerics: integers. Complexity: O(impressions / 64).
 
@@ -13,11 +13,11 @@ use crate::names::Renaming;
 use crate::table::{Shown, Table};
 use std::sync::Arc;
 
-/// Counts without one impression in `one_in`, and these.
+/// Splits counts into those without one impression in `one_in`, and these impressions.
 ///
 /// # Errors
 ///
-/// [`FitError::Split`] below 2: nothing would be left.
+/// [`FitError::Split`] if `one_in` is below 2: nothing would be left.
 pub fn split(counts: &Counts, one_in: u64, seed: u64) -> Result<[Counts; 2], FitError> {
     if one_in < 2 {
         return Err(FitError::Split(one_in));
@@ -26,7 +26,7 @@ pub fn split(counts: &Counts, one_in: u64, seed: u64) -> Result<[Counts; 2], Fit
     let names = counts.names();
     let mut tables = [Table::default(), Table::default()];
     for query in counts.queries() {
-        // The number of a text depends on what else is in the file, its name does not.
+        // The identifier of a text depends on other names in the file, its name does not.
         let name = names.name(query.id());
         for cell in query.cells() {
             let position = u8::try_from(cell.position).unwrap_or(u8::MAX);

@@ -6,67 +6,67 @@
 //! x' = x0 - 2 alpha r + alpha^2 v,      then one EM step from x'.
 //! ```
 //!
-//! If that has a lower likelihood than `x0`, the cycle ends at `x2`, where EM alone would be: no cycle makes the likelihood fall.
+//! If the result has a lower likelihood than `x0`, the cycle ends at `x2`, the result of EM alone. So no cycle lowers the likelihood.
 //!
 //! Reference: Varadhan, Roland, *Simple and globally convergent methods for accelerating the convergence of any EM algorithm*,
 //! Scandinavian Journal of Statistics 35, 2008, scheme S3 with the EM step that stabilises it. Deviations: a coordinate that the
-//! extrapolation would take out of (0, 1) stays where the second EM step put it; a fall is told by the likelihood itself.
+//! extrapolation would move out of (0, 1) keeps the value of the second EM step; the likelihood itself decides whether it fell.
 //!
 //! | here | paper |
 //! |---|---|
 //! | `change` | largest coordinate of `abs(M(x) - x)` |
 //! | `iterations` | evaluations of `M` |
 //!
-//! Numerics: parameters are probabilities, and are left on their own scale. Complexity: a cycle is three EM steps, one of
-//! which also evaluates the likelihood, and one more where it falls back.
+//! Numerics: parameters are probabilities on their own scale. Complexity: a cycle has three EM steps, one of which also evaluates the
+//! likelihood, and one more step if it falls back.
 
 use super::in_order::in_order;
 use super::options::EmOptions;
 use confidence::math::sqrt;
 
-/// What EM works on: parameters are probabilities.
+/// A problem for EM; its parameters are probabilities.
 pub(crate) trait Em {
     /// One EM step; never lowers [`log_likelihood`](Em::log_likelihood).
     fn step(&self, from: &[f64], to: &mut [f64]);
-    /// The same, and the log-likelihood where it starts from.
+    /// An EM step, and the log-likelihood at its start.
     fn step_and_log_likelihood(&self, from: &[f64], to: &mut [f64]) -> f64 {
         self.step(from, to);
         self.log_likelihood(from)
     }
-    /// The logarithm of the likelihood, with that of the prior if there is one.
+    /// The log-likelihood, with the log-prior if there is one.
     fn log_likelihood(&self, at: &[f64]) -> f64;
 }
 
-/// Where a maximisation was after some iterations.
+/// The state of a maximisation after some iterations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
     /// EM steps or Newton steps so far.
     pub iterations: usize,
-    /// Log-likelihood with that of the prior, in nats, up to a constant that depends on the counts alone.
+    /// Log-likelihood with the log-prior, in nats, up to a constant that depends on the counts only.
     pub log_likelihood: f64,
     /// EM: the largest change of a parameter in one step. Newton: the largest relative change.
     pub change: f64,
 }
 
-/// How a maximisation ended.
+/// The end of a maximisation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Convergence {
-    /// Whether the criterion was met; if not, the iterations were used up.
+    /// Whether the stopping rule was met; if not, the iterations were used up.
     pub converged: bool,
-    /// The end.
+    /// The last state.
     pub last: Progress,
-    /// The way there, where it was asked for.
+    /// All states, if requested.
     pub trace: Vec<Progress>,
 }
 
 impl Convergence {
-    /// Of an estimate in closed form.
+    /// An estimate in closed form.
     pub(crate) fn closed_form(log_likelihood: f64) -> Self {
         let last = Progress { iterations: 0, log_likelihood, change: 0.0 };
         Self { converged: true, last, trace: Vec::new() }
     }
 
-    /// Of a maximisation that went on in another one.
+    /// A maximisation that was continued by another one.
     pub(crate) fn then(mut self, next: Self) -> Self {
         let before = self.last.iterations;
         let later = |progress: Progress| Progress { iterations: before + progress.iterations, ..progress };
@@ -75,7 +75,7 @@ impl Convergence {
     }
 }
 
-/// Climbs from `at` until one EM step changes no parameter by more than the tolerance.
+/// Climbs from `at` until an EM step changes no parameter by more than the tolerance.
 pub(crate) fn maximise(
     problem: &impl Em,
     at: &mut Vec<f64>,
@@ -127,11 +127,11 @@ impl Climb<'_> {
 
     fn squarem(&mut self, problem: &impl Em, at: &mut Vec<f64>) -> (bool, f64) {
         let mut first = at.clone();
-        // Where the last cycle goes back to, should it turn out to have lost.
+        // The point to which the cycle falls back if it lowered the likelihood.
         let mut second = at.clone();
         let mut before = f64::NEG_INFINITY;
         loop {
-            // The likelihood comes with the step: a pass over the counts less.
+            // The step also returns the likelihood, which saves a pass over the counts.
             let mut log_likelihood = problem.step_and_log_likelihood(at, &mut first);
             self.iterations += 1;
             if log_likelihood.is_nan() || log_likelihood < before {
@@ -151,7 +151,7 @@ impl Climb<'_> {
                 std::mem::swap(at, &mut second);
                 return (change <= self.options.tolerance, change);
             }
-            // 1 where the steps shrink to nothing at once: then the second step is as good.
+            // 1 if the steps vanish at once: the second step is as good then.
             let alpha = if v2 > 0.0 { sqrt(r2 / v2) } else { 1.0 };
             if alpha > 1.0 {
                 extrapolate(alpha, at, &first, &second);
@@ -165,10 +165,10 @@ impl Climb<'_> {
     }
 }
 
-/// Parameters of one task for a thread.
+/// Number of parameters of one task for a thread.
 const TASK: usize = 1 << 15;
 
-/// NaN, if one of them is: `f64::max` takes it for no number at all.
+/// The larger number, or NaN if one is NaN; `f64::max` ignores NaN.
 fn larger(a: f64, b: f64) -> f64 {
     if b > a || b.is_nan() { b } else { a }
 }
@@ -191,7 +191,7 @@ fn distances(at: &[f64], first: &[f64], second: &[f64]) -> (f64, f64, f64) {
         .fold((0.0, 0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1, larger(sum.2, part.2)))
 }
 
-/// Leaves the extrapolated parameters where the first ones are.
+/// Extrapolates into `at`; parameters that would leave (0, 1) keep the values of the second step.
 fn extrapolate(alpha: f64, at: &mut [f64], first: &[f64], second: &[f64]) {
     let tasks = at.chunks_mut(TASK).zip(first.chunks(TASK)).zip(second.chunks(TASK)).collect();
     in_order(tasks, |((at, first), second)| {

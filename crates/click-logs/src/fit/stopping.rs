@@ -1,32 +1,32 @@
 //! Users who scan from the top and may leave after a click: cascade, dependent click model (DCM), simplified dynamic Bayesian
 //! network (SDBN).
 //!
-//! A session tells of every item down to its last click whether it attracted. Where the user went then is hidden: gone, or on
-//! in vain through the tail of the list. With `v` the probability to leave, the tail has the likelihood
+//! A session shows for every item down to its last click whether it attracted. What the user did below is hidden: left, or read the tail
+//! of the list without a click. With `v` the probability of leaving, the tail has the likelihood
 //!
 //! ```text
 //! v + (1 - v) product over the tail of (1 - attraction),
 //! ```
 //!
-//! and EM takes the user for gone with the probability `v` over this. By position `v` is the DCM, by item the SDBN. A
-//! cascade's user is always gone after the first click, so that nothing is hidden: attraction = clicks / impressions at or
-//! above the first click. [`Exit::LastClick`] takes every user for gone, and then the others are of closed form, too.
+//! and in the EM step the user has left with the probability `v` divided by this. The DCM has `v` by position, the SDBN by item. A
+//! cascade user always leaves after the first click, so nothing is hidden: attraction = clicks / impressions at or above the first click.
+//! With [`Exit::LastClick`] every user has left, and the DCM and the SDBN are in closed form, too.
 //!
 //! Reference: Guo, Liu, Wang, WSDM 2009 (DCM); Chapelle, Zhang, WWW 2009 (SDBN, appendix); Kveton et al., *Cascading bandits*, ICML 2015.
-//! Deviations: the papers' closed forms are the option, maximum likelihood the default; priors: attraction as in the query at the
-//! positions where the item was shown ([`super::credibility`]), leaving by item as on the site, leaving by position as on the site in the
-//! model with one parameter for all, or as the position on the site where queries have their own.
+//! Deviations: maximum likelihood is the default, and the closed forms of the papers are the option. Priors are ours. The prior mean of
+//! attraction is the query's at the positions where the item was shown ([`super::credibility`]). The prior mean of leaving by item is the
+//! site's. That of leaving by position comes from a model with one parameter for all positions or, if queries have their own parameters,
+//! from the same position of the site.
 //!
 //! | here | meaning |
 //! |---|---|
-//! | `clicks`, `skips` | impressions that were examined for sure |
-//! | `left`, `stayed` | clicks after which the user left, or went on, for sure |
-//! | `Tail` | what follows a last click |
+//! | `clicks`, `skips` | impressions that were certainly examined |
+//! | `left`, `stayed` | clicks after which the user certainly left, or stayed |
+//! | `Tail` | the positions below a last click |
 //!
-//! Numerics: a click at the end of its list has no tail and tells nothing of leaving. The observed information is exact; it
-//! couples the items of a query, so that it is inverted query by query, with what queries share bordering it; beyond 800
-//! parameters of a query it is not computed. Complexity: an EM step is linear in the lists' tails; errors take O(items^3) a
-//! query.
+//! Numerics: a click at the end of its list has no tail, and no information about leaving. The observed information is exact. It couples
+//! the items of a query, so it is inverted query by query, bordered by the parameters that queries share. It is not computed for more
+//! than 800 items of a query. Complexity: an EM step is linear in the tails of the lists; errors take O(items^3) per query.
 
 mod information;
 mod problem;
@@ -45,14 +45,14 @@ use problem::{Problem, Tail};
 use rows::Rows;
 use std::ops::Range;
 
-/// What the prior of leaving has for its mean at least, and 1 less this at most: a prior that is all on one side has its maximum at the
-/// edge, and a position of which the log says nothing would be certain.
+/// Smallest prior mean of leaving, and its smallest distance from 1: a prior at the edge has its maximum there, and a position without
+/// data would have a certain value.
 const SMALLEST_LEAVE_MEAN: f64 = 0.1;
-/// How often attraction's prior and leaving are found in turn at most, and where they are done.
+/// Largest number of alternations between the prior of attraction and leaving, and the change at which they stop.
 const TURNS: usize = 10;
 const TOLERANCE_OF_TURNS: f64 = 0.01;
 
-/// What the probability to leave depends on.
+/// What the probability of leaving depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Leaving {
     /// Nothing.
@@ -61,7 +61,7 @@ enum Leaving {
     Item,
 }
 
-/// Of every query, by item, then position.
+/// Counts of every query, sorted by item, then position.
 struct Examined(Vec<Vec<Count>>);
 
 impl Source for Examined {
@@ -75,7 +75,7 @@ impl Source for Examined {
     }
 }
 
-/// What sessions say, before anything is fitted: one part a query.
+/// The data, query by query, and the prior of attraction.
 struct Fitting<'a> {
     model: Model,
     options: &'a Options,
@@ -124,7 +124,7 @@ impl<'a> Fitting<'a> {
         fitting
     }
 
-    /// Clicks and impressions that were examined for sure.
+    /// Counts clicks and impressions that were certainly examined.
     fn count_certain(&mut self) {
         let mut certain = vec![(0, 0); self.rows.items.len()];
         for query in 0..self.queries.len() {
@@ -142,8 +142,8 @@ impl<'a> Fitting<'a> {
         self.certain = certain;
     }
 
-    /// The prior with impressions below the last click as far as they were examined; what is certain alone has every click below, and
-    /// leaves out skips. Which ones were examined depends on the prior.
+    /// Finds the prior with impressions below the last click, weighted by their probability of being examined. Certain impressions alone
+    /// would contain all clicks and lack skips. The weights depend on the prior, so both are found in alternation.
     fn find_item_prior_of_hidden(&mut self) {
         let mut before = 1.0;
         for _ in 0..TURNS {
@@ -157,7 +157,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// The prior of attraction, from impressions that were examined for sure, or probably: given attraction of rows, and leaving.
+    /// Finds the prior of attraction from impressions that were examined certainly or, given attraction of rows and leaving, probably.
     fn find_item_prior(&mut self, hidden: Option<(&[f64], f64)>) {
         let all = in_order((0..self.queries.len()).collect(), |query| self.examined(query, hidden));
         let mut columns = vec![(0.0, 0.0); self.n_positions];
@@ -189,7 +189,7 @@ impl<'a> Fitting<'a> {
         self.item_prior = item_prior;
     }
 
-    /// Of a query, impressions that were examined, by item, then position.
+    /// Examined impressions of a query, sorted by item, then position.
     fn examined(&self, query: usize, hidden: Option<(&[f64], f64)>) -> Vec<Count> {
         let mut counts = Vec::new();
         for list in self.queries[query].lists() {
@@ -201,7 +201,7 @@ impl<'a> Fitting<'a> {
                     passed / (leave + passed)
                 });
                 for (column, &item) in list.items().iter().enumerate() {
-                    // Below, where it says at least where rankers place the item.
+                    // Below, even an impression of weight 0 shows where rankers put the item.
                     let share = if column < examined { 1.0 } else { below };
                     let impressions = share * pattern.sessions as f64;
                     let clicks =
@@ -220,7 +220,7 @@ impl<'a> Fitting<'a> {
         rows.start + self.rows.items[rows].binary_search(&item).unwrap_or(0)
     }
 
-    /// The click after which nothing is certain.
+    /// The click below which examination is uncertain.
     fn last_certain(&self, clicks: click_models::Clicks) -> Option<usize> {
         let bits = clicks.bits();
         let place = if self.model == Model::Cascade {
@@ -231,7 +231,7 @@ impl<'a> Fitting<'a> {
         (bits != 0).then_some(place as usize)
     }
 
-    /// The problem of some queries. Leaving starts from a prior of these means.
+    /// The estimation problem of some queries; leaving has a prior with these means.
     fn problem(&self, queries: Range<usize>, leaving: Leaving, leave_means: &[f64]) -> Problem {
         let strength = self.options.given_strength();
         let first_row = self.rows.queries[queries.start].start;
@@ -312,7 +312,7 @@ impl<'a> Fitting<'a> {
         (at, convergence)
     }
 
-    /// One probability to leave for all clicks of all queries: the middle of what is fitted next.
+    /// One probability of leaving for all clicks of all queries: the prior mean of later fits.
     fn leave_of_all(&self) -> f64 {
         let problem = self.problem(0..self.queries.len(), Leaving::One, &[0.5]);
         let (at, _) = self.maximise(&problem);
@@ -337,7 +337,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// Queries, and what holds for all of them.
+    /// Combines the fits of queries with the parameters of the site.
     fn attractions(&self, queries: Vec<QueryFit>, convergence: Option<Convergence>) -> Attractions {
         let site = Site {
             typical: self.item_prior.mean,
@@ -431,7 +431,7 @@ impl<'a> Fitting<'a> {
     }
 }
 
-/// From the variance of the parameter itself.
+/// An estimate from the variance of the parameter itself.
 fn probability(value: f64, variance: f64, z: f64) -> Estimate {
     Estimate::probability(value, Some(variance / (value * value)), z)
 }

@@ -1,16 +1,16 @@
-//! How nearly the click-through rates of a query are a product: its matrix, item by position, and the best matrix of rank one.
+//! How close the click-through rates of a query are to a product: its matrix, item by position, and the best matrix of rank one.
 //!
 //! With singular values `s_1 >= s_2 >= ..` and vectors `u`, `v` of the first, the best matrix of rank one is `s_1 u v'`.
 //! Scaled so that the first position has examination 1, `examination[l] = v_l / v_1` and `attraction[k] = s_1 u_k v_1`.
 //!
 //! Reference: Lagree, Vernade, Cappe, *Multiple-play bandits in the position-based model*, NIPS 2016, section 5.2, which
-//! calls the first singular value highly dominating. Deviations: items that were not shown at every position are left out,
-//! since an empty cell is no rate; all cells have the same weight, however many impressions they have, so that maximum
-//! likelihood is the better estimate.
+//! calls the first singular value highly dominating. Deviations: items that were not shown at every position are left out, since an empty
+//! cell has no rate. All cells have the same weight, however many impressions they have, so maximum likelihood is the better
+//! estimate.
 //!
 //! | here | meaning |
 //! |---|---|
-//! | `singular_values` | of the matrix of click-through rates, falling |
+//! | `singular_values` | of the matrix of click-through rates, in decreasing order |
 //! | `share` | `s_1 / (s_1 + s_2 + ..)` |
 //!
 //! Numerics: one-sided Jacobi rotations, which find small singular values to full relative accuracy. Complexity: O(items
@@ -25,11 +25,11 @@ use confidence::math::sqrt;
 pub struct RankOneSvd {
     /// The items that were shown at every position of the query.
     pub items: Vec<Id>,
-    /// One an item; may exceed 1.
+    /// Attraction, one per item; may exceed 1.
     pub attraction: Vec<f64>,
-    /// One a position; 1 for the first.
+    /// Examination, one per position; 1 for the first.
     pub examination: Vec<f64>,
-    /// One a position, falling.
+    /// Singular values, one per position, in decreasing order.
     pub singular_values: Vec<f64>,
 }
 
@@ -39,14 +39,14 @@ impl RankOneSvd {
         self.singular_values[0] / self.singular_values.iter().sum::<f64>()
     }
 
-    /// The share of the first singular value in the sum of squares: how much of the matrix is of rank one.
+    /// The share of the first singular value in the sum of squares.
     pub fn share_of_squares(&self) -> f64 {
         let squares = |value: &f64| value * value;
         squares(&self.singular_values[0]) / self.singular_values.iter().map(squares).sum::<f64>()
     }
 }
 
-/// The best matrix of rank one of a query's click-through rates; none if no item was shown at every position, or none was
+/// The best matrix of rank one of a query's click-through rates. `None` if no item was shown at every position, or no such item was
 /// clicked at the first one.
 pub fn rank_one_svd(query: &QueryCounts<'_>) -> Option<RankOneSvd> {
     let n_positions = query.n_positions();
@@ -81,7 +81,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Rotates pairs of columns until all are at right angles, and the columns of `right` along.
+/// Rotates pairs of columns until all are orthogonal; rotates the columns of `right` along.
 fn orthogonalise(columns: &mut [Vec<f64>], right: &mut [Vec<f64>]) {
     for _sweep in 0..60 {
         let mut rotated = false;

@@ -1,7 +1,7 @@
-//! Users of a fitted model who can be simulated: every number a probability, and one where the fit knows none.
+//! Users of a fitted model for simulations: every parameter is a probability, with defaults for unknown parameters.
 //!
-//! A log's first position need not be the most examined one, and then examination relative to it exceeds 1. Simulated users of a
-//! position-based model read from the top; which position of a list is called the first makes no difference to them.
+//! A log's first position need not be the most examined one; examination relative to it then exceeds 1. Simulated users of a position-based
+//! model have the most examined position first; the numbering of positions does not affect them.
 
 use super::{Estimate, Fit, QueryFit};
 use click_models::{CascadeModel, DcmReward, DependentClick, PositionBased};
@@ -9,26 +9,26 @@ use click_models::{CascadeModel, DcmReward, DependentClick, PositionBased};
 /// Users of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Users {
-    /// Of a position-based model, the most examined position first.
+    /// Users of a position-based model, with the most examined position first.
     PositionBased {
         /// The users; items are in the order of the fit.
         model: PositionBased,
-        /// Which position of the log each one is, from 0.
+        /// The log's position of each position, from 0.
         positions: Vec<usize>,
     },
-    /// Of a cascade; items are in the order of the fit.
+    /// Users of a cascade; items are in the order of the fit.
     Cascade(CascadeModel),
-    /// Of a dependent click model, whose reward is satisfaction; items are in the order of the fit.
+    /// Users of a dependent click model with satisfaction as the reward; items are in the order of the fit.
     DependentClick(DependentClick),
 }
 
 impl Fit {
-    /// Users of a query who see its first `n_positions` positions, or as many as it has, and no more than it has items: a list shows each
-    /// at most once. None of another model than the position-based one, the cascade and the dependent click model, and none without a
-    /// position.
+    /// Users of a query who see its first `n_positions` positions. There are at most as many positions as the query has, and as items,
+    /// since a list shows an item at most once. `None` for models other than the position-based one, the cascade and the dependent click
+    /// model, and if there is no position.
     ///
-    /// Where nothing is known of an item it is the query's typical one. A position of which nothing is known is never examined by users
-    /// of a position-based model, and left after a click as any other by those of a dependent click model.
+    /// An item without data is the query's typical one. A position without data is never examined by users of a position-based model;
+    /// users of a dependent click model leave after a click at it as at any other position.
     ///
     /// # Examples
     ///
@@ -84,7 +84,7 @@ impl Fit {
     }
 }
 
-/// Attraction, one an item, on a scale on which what is examined most is examined always.
+/// Attraction, one per item, scaled so that the most examined position is always examined.
 fn attraction(query: &QueryFit, scale: f64) -> Vec<f64> {
     let of_item = |value: f64| (known_or(value, query.typical) * scale).clamp(0.0, 1.0);
     query.items.iter().map(|item| of_item(item.attraction.value)).collect()

@@ -43,8 +43,9 @@ use crate::read_report::ReadReport;
 
 formats! {
     /// KDD Cup 2012 track 2, `training.txt`: 12 tab-separated columns without header, `Click Impression DisplayURL AdID AdvertiserID
-    /// Depth Position QueryID KeywordID TitleID DescriptionID UserID`. A line represents `Impression` sessions of one user, `Click` of
-    /// them with a click. Query and item are `QueryID` and `AdID`; the user is not read.
+    /// Depth Position QueryID KeywordID TitleID DescriptionID
+    /// UserID`. A line represents `Impression` sessions of one user, `Click` of them with a click. Query and item are `QueryID` and `AdID`;
+    /// the user is not read.
     Kdd2012 = "kdd2012" in kdd2012 {
         holds: "KDD Cup 2012 track 2, training.txt",
         line: "`Impression` sessions with the same user, ad, query and position, `Click` of them with a click",

@@ -48,7 +48,7 @@ struct ScoreRecord {
     model: &'static str,
     impressions: u64,
     log_likelihood: f64,
-    /// The log-likelihood minus that of the best model.
+    /// The log-likelihood minus the log-likelihood of the best model.
     difference: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     difference_se: Option<f64>,

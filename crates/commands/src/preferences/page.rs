@@ -174,7 +174,7 @@ impl MatrixReport {
                 Sampling::error,
             ),
         ));
-        // The structure is that of the estimate, in which pairs that are not told apart count too.
+        // These properties are of the estimate, where pairs that are not told apart count too.
         let caveat = if self.sampling.is_some() { "of the estimate, error unknown: " } else { "" };
         lines.extend(self.structure().into_iter().map(|(what, value)| (what, format!("{caveat}{value}"))));
         lines

@@ -129,7 +129,7 @@ fn a_report_has_its_files_and_refers_to_no_other_address() {
     // Two figures by default.
     assert_eq!(page.matches("<svg ").count(), 2);
     assert!(page.contains("href=\"first/result.json\"") && page.contains("href=\"first/curves.csv\""));
-    // Nothing is fetched: the only address is that of the SVG name space.
+    // Nothing is fetched: the only address is the SVG name space.
     assert_eq!(page.matches("http").count(), page.matches("http://www.w3.org/2000/svg").count());
     assert!(fs::read_dir(&arguments.out).unwrap().all(|entry| {
         let name = entry.unwrap().file_name();

@@ -245,8 +245,8 @@ policies = [{ policy = "rsf-ts" }]
 
 #[test]
 fn the_last_position_is_the_default_of_pbm_pie() {
-    let said = read(&GOOD.replace("epsilon = 0.1", "epsilon = 0.1\nposition = \"last\"")).unwrap();
-    assert_eq!(said.identity(), read(GOOD).unwrap().identity());
+    let explicit = read(&GOOD.replace("epsilon = 0.1", "epsilon = 0.1\nposition = \"last\"")).unwrap();
+    assert_eq!(explicit.identity(), read(GOOD).unwrap().identity());
 }
 
 #[test]

@@ -48,9 +48,9 @@ impl Experiment {
             if entry.told_gamma {
                 let _ = writeln!(text, "told = \"gamma\"");
             }
-            if let Some(told) = &entry.examination {
-                let told: Vec<f64> = told.iter().map(|probability| probability.get()).collect();
-                let _ = writeln!(text, "kappa = {told:?}");
+            if let Some(examination) = &entry.examination {
+                let kappa: Vec<f64> = examination.iter().map(|probability| probability.get()).collect();
+                let _ = writeln!(text, "kappa = {kappa:?}");
             }
             let spec = serde_json::to_value(entry.spec).unwrap_or_default();
             for (key, parameter) in spec[&entry.name].as_object().into_iter().flatten() {

@@ -1,25 +1,26 @@
-//! Balanced interleaving: at every depth of the list the tops of both rankings, of equal or nearly equal length, are in it.
+//! Balanced interleaving: every prefix of the list consists of top documents of both rankings, of equal or nearly equal number.
 //!
-//! A coin says which ranking leads. Each has a pointer to its next document; the one whose pointer is behind moves, the leader
-//! if neither is, and its document is appended unless it is there already. With `c` the lowest clicked document and
-//! `k = min(rank of c by the first, by the second)`, the winner is who has more of the clicked documents among its top `k`.
+//! A coin decides which ranking leads. Each has a pointer to its next document. The ranking whose pointer is behind moves (the leader, if
+//! neither is behind), and its document is appended unless the list already contains it. Let `c` be the lowest clicked document and `k =
+//! min(rank of c by the first, rank of c by the second)`. The winner is the ranker with more of the clicked documents among its top `k`.
 //!
 //! Reference: Joachims 2003; Radlinski, Kurup, Joachims, CIKM 2008, Algorithm 1.
 //!
-//! Deviations: none. The bias is the method's own, and described there: of the rankings 0 1 2 and 1 2 0 the second wins more
-//! often when clicks are random, because it has all documents but one higher up.
+//! Deviations: none. The method is biased, as the papers describe: of the rankings 0 1 2 and 1 2 0, the second wins more often under
+//! random clicks, because it ranks all documents but one higher.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
 //! | `pair` | A, B | two rankings | documents |
 //! | `next` | `k_a`, `k_b` | 2 | 0-based ranks |
-//! | `ranks` | positions of `i` in A and B | 2 a shown document | 0-based ranks |
+//! | `ranks` | positions of `i` in A and B | 2 per shown document | 0-based ranks |
 //!
-//! Numerics: integers only. Complexity: O(length) per list, since a document is in it when the other pointer has passed it.
+//! Numerics: integers only. Complexity: O(length) per list, since a document is in the list if and only if the other pointer has passed
+//! it.
 //!
 //! # Examples
 //!
-//! The coin aside, rankings 0 1 2 and 1 2 0 give the lists 0 1 2 and 1 0 2. Of a click on document 1 the second has more:
+//! Depending on the coin, the rankings 0 1 2 and 1 2 0 give the list 0 1 2 or 1 0 2. A click on document 1 is credited to the second:
 //!
 //! ```
 //! use click_models::Clicks;
@@ -66,7 +67,7 @@ impl Interleaving for Balanced {
             // Pointers stay within one step, and a full pass of both shows every document.
             let document = ranking.order()[next[mover]];
             let ranks = [pair.first, pair.second].map(|ranking| ranking.rank()[document as usize]);
-            // What the other pointer has passed is in the list.
+            // Documents that the other pointer has passed are in the list.
             if ranks[1 - mover] as usize >= next[1 - mover] {
                 shown.documents.push(document);
                 shown.note.push(ranks);

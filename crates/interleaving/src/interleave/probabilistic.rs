@@ -1,9 +1,9 @@
-//! Probabilistic interleaving: every document has a chance at every position, and credit is an expectation over all ways in
-//! which the list could have come about.
+//! Probabilistic interleaving: every document can appear at every position, and credit is an expectation over all assignments of
+//! positions to rankers.
 //!
-//! Each ranker is a distribution over the documents that are left, `P(d)` proportional to `1 / rank(d)^3`, ranks as in the full
-//! ranking and counted from 1. At every position a coin says which ranker draws; what it draws is taken out of both. Given the
-//! list, the assignments of positions to rankers are independent of each other: with the coins fair,
+//! Each ranker is a distribution over the remaining documents, with `P(d)` proportional to `1 / rank(d)^3`; ranks refer to the full
+//! ranking and count from 1. At every position a fair coin decides which ranker draws, and the drawn document is removed from both. Given
+//! the list, the assignments of positions to rankers are independent:
 //!
 //! ```text
 //! P(first drew position l | list) = P_1(d_l) / (P_1(d_l) + P_2(d_l)),      P_i over what is left above l removed,
@@ -14,22 +14,22 @@
 //! Reference: Hofmann, Whiteson, de Rijke, *A probabilistic method for inferring preferences from clicks*, CIKM 2011:
 //! probabilistic interleave with marginalisation over assignments.
 //!
-//! Deviations: the outcome of an assignment is read as its difference in clicks; with the sign of it instead the winner is the same
-//! whenever there is one click. Expectations that differ by less than 1e-9 clicks are a tie, so that rounding never decides.
+//! Deviations: the outcome of an assignment is its difference in clicks. With the sign of the difference instead, the winner is the same
+//! whenever there is exactly one click. Expectations that differ by less than 1e-9 clicks are a tie, so that rounding never decides.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
-//! | `weight` | `1 / r(d)^3`, tau = 3 | one a rank | - |
-//! | `below` | sums of `weight` over better ranks | one more | - |
+//! | `weight` | `1 / r(d)^3`, tau = 3 | one per rank | - |
+//! | `below` | sums of `weight` over better ranks | one per rank, and one more | - |
 //! | `left` | the softmax's denominator | 2 | - |
-//! | `lean` | 2 P(a = first given list) - 1 | one per position | clicks of the first less those of the second, for a click |
+//! | `lean` | 2 P(a = first given list) - 1 | one per position | clicks of the first minus clicks of the second, for a click |
 //!
-//! Numerics: rankers that are identical have leans of exactly 0, rankers that change places exactly opposite ones. Complexity:
-//! O(length^2 + length log n) per list for rankings of n documents, and a table of the longest ranking so far.
+//! Numerics: identical rankers have leans of exactly 0; exchanging the rankers exactly negates the leans. Complexity: O(length^2 + length
+//! log n) per list for rankings of n documents, and a table of the longest ranking so far.
 //!
 //! # Examples
 //!
-//! Rankings 0 1 and 1 0: at the top `P_1(0) = 8/9` and `P_2(0) = 1/9`; below nothing is left to choose.
+//! Rankings 0 1 and 1 0: at the top `P_1(0) = 8/9` and `P_2(0) = 1/9`; the second position has only one document left.
 //!
 //! ```
 //! use interleaving::{Interleaving, Probabilistic, RankedDocuments, RankedPair, Shown};
@@ -63,7 +63,7 @@ pub struct Probabilistic {
 }
 
 impl Probabilistic {
-    /// Makes the tables long enough for rankings of `n_documents`.
+    /// Extends the tables for rankings of `n_documents`.
     fn extend(&mut self, n_documents: usize) {
         if self.below.is_empty() {
             self.below.push(0.0);
@@ -76,12 +76,12 @@ impl Probabilistic {
         }
     }
 
-    /// Draws a rank that is left.
+    /// Draws a remaining rank.
     #[inline]
     fn draw<R: Rng + ?Sized>(&self, n_documents: usize, left: &Left, rng: &mut R) -> usize {
         let mut target = rng.random::<f64>() * left.weight;
         let removed = &left.removed[..left.n_removed];
-        // The target among what is left becomes one among all ranks.
+        // Convert the target among remaining ranks to a target among all ranks.
         for &rank in removed {
             if target < self.below[rank as usize] {
                 break;
@@ -89,7 +89,7 @@ impl Probabilistic {
             target += self.weight[rank as usize];
         }
         let rank = self.rank_at(n_documents, target);
-        // Rounding may put a target on the edge into a neighbour that is taken.
+        // Rounding may move a target on the boundary to a neighbour that is already taken.
         let taken = |rank: &usize| removed.iter().any(|&taken| taken as usize == *rank);
         if taken(&rank) {
             (rank..n_documents).chain((0..rank).rev()).find(|rank| !taken(rank)).unwrap_or(rank)
@@ -98,7 +98,7 @@ impl Probabilistic {
         }
     }
 
-    /// The rank in whose part of the total weight `target` falls.
+    /// The rank whose part of the total weight contains `target`.
     #[inline]
     fn rank_at(&self, n_documents: usize, target: f64) -> usize {
         // Most draws are among the best ranks, where a scan is faster than a search.
@@ -113,12 +113,12 @@ impl Probabilistic {
     }
 }
 
-/// What a ranker can still draw.
+/// The remaining ranks of a ranker.
 struct Left {
-    /// Ranks that are taken, rising.
+    /// Ranks that are taken, in increasing order.
     removed: [u32; ListShape::MAX_POSITIONS],
     n_removed: usize,
-    /// Weight of the others.
+    /// Total weight of the remaining ranks.
     weight: f64,
 }
 
@@ -188,7 +188,7 @@ mod tests {
     use quickcheck::quickcheck;
     use std::convert::Infallible;
 
-    /// Says the same number for ever.
+    /// A generator that always returns the same number.
     struct Constant(u64);
 
     impl rand::TryRng for Constant {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     quickcheck! {
-        /// Whatever is left, and at the ends of the unit interval too, what is drawn is left.
+        /// For any remaining ranks, also at the ends of the unit interval, the drawn rank is one of them.
         fn what_is_drawn_is_left(n_documents: u8, removals: Vec<u8>, number: u64) -> bool {
             let n_documents = usize::from(n_documents) + 1;
             let mut method = Probabilistic::default();
@@ -230,7 +230,7 @@ mod tests {
         }
     }
 
-    /// Where the search begins after the scan, no rank is lost.
+    /// No rank is lost at the boundary between scan and search.
     #[test]
     fn a_target_finds_its_rank() {
         let mut method = Probabilistic::default();

@@ -1,12 +1,11 @@
-//! Team-draft interleaving: as two captains pick their teams, each ranker picks its best document that is left.
+//! Team-draft interleaving: like two captains who pick their teams, the rankers in turn pick their best remaining document.
 //!
-//! In every round a coin says who picks first, then the other picks. A click counts for the ranker that picked the document;
-//! more clicks win.
+//! In every round a coin decides which ranker picks first; then the other picks. A click counts for the ranker that picked the document,
+//! and the ranker with more clicks wins.
 //!
 //! Reference: Radlinski, Kurup, Joachims, CIKM 2008, Algorithm 2.
 //!
-//! Deviations: none. Documents that both rankings begin with are picked as all others are, so that their clicks cancel on
-//! average only.
+//! Deviations: none. Documents at the start of both rankings are picked like all others, so their clicks cancel only on average.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -14,7 +13,7 @@
 //! | `note` | `TeamA` | bit set over positions | - |
 //! | `picked` | size of `TeamA`, `TeamB` | 2 | documents |
 //!
-//! Numerics: integers only. Complexity: O(length^2) per list, the square being comparisons of numbers in one cache line.
+//! Numerics: integers only. Complexity: O(length^2) per list; the quadratic part compares numbers in one cache line.
 //!
 //! # Examples
 //!
@@ -57,7 +56,7 @@ impl Interleaving for TeamDraft {
             // Teams are of the same size at even positions; at odd ones the other picks.
             first_picks = if position % 2 == 0 { heads(rng) } else { !first_picks };
             let (picker, ranking) = if first_picks { (0, pair.first) } else { (1, pair.second) };
-            // There is always one left: the list is no longer than the ranking.
+            // A document always remains: the list is no longer than the ranking.
             while shown.documents.contains(&ranking.order()[next[picker]]) {
                 next[picker] += 1;
             }

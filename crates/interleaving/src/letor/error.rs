@@ -1,47 +1,47 @@
-//! What is wrong with a file, and where.
+//! Errors in a file, with their place.
 
 use std::fmt;
 
-/// One thing wrong with a file, reading `FILE:LINE:COLUMN: what is wrong`.
+/// An error in a file, displayed as `FILE:LINE:COLUMN: message`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadError {
     file: String,
-    /// 1-based line and column, unless it is the file as a whole.
+    /// 1-based line and column; `None` if the error concerns the file as a whole.
     place: Option<(usize, usize)>,
     kind: Kind,
     message: String,
 }
 
-/// What kind of thing is wrong with a file.
+/// The kind of an error in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// It cannot be read.
+    /// The file cannot be read.
     Io,
-    /// It is compressed, and cut off or damaged.
+    /// The file is compressed, and truncated or damaged.
     Gzip,
-    /// There is no document in it.
+    /// The file has no documents.
     Empty,
-    /// A line is longer than any document.
+    /// A line is too long.
     LineTooLong,
     /// Something other than a comment is not UTF-8.
     NotText,
-    /// A label is no grade of relevance.
+    /// A label is not a grade of relevance.
     Label,
-    /// A document belongs to no query.
+    /// A document has no query.
     QueryId,
-    /// The documents of a query are not together.
+    /// The documents of a query are not adjacent.
     QueryComesAgain,
-    /// A field is no feature, or its index is none.
+    /// A field is not a feature, or its index is invalid.
     Feature,
-    /// The features of a document do not rise, or one comes twice.
+    /// The features of a document are not in increasing order, or one occurs twice.
     FeatureOrder,
-    /// The value of a feature is no finite number.
+    /// The value of a feature is not a finite number.
     Value,
 }
 
 impl ReadError {
-    /// An error about a file that has no line to point at.
+    /// An error about the file as a whole.
     pub(super) fn whole_file(file: String, kind: Kind, message: String) -> Self {
         Self { file, place: None, kind, message }
     }
@@ -51,27 +51,27 @@ impl ReadError {
         Self { file, place: Some((line, column)), kind, message }
     }
 
-    /// The file's name, as it was given.
+    /// The file's name, as given.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// 1-based line, unless the error is about the file as a whole.
+    /// 1-based line; `None` if the error concerns the file as a whole.
     pub fn line(&self) -> Option<usize> {
         self.place.map(|(line, _)| line)
     }
 
-    /// 1-based column in characters, unless the error is about the file as a whole.
+    /// 1-based column in characters; `None` if the error concerns the file as a whole.
     pub fn column(&self) -> Option<usize> {
         self.place.map(|(_, column)| column)
     }
 
-    /// What kind of thing is wrong.
+    /// The kind of the error.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// What is wrong, without the place.
+    /// The message, without the place.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -89,7 +89,7 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// A line of a file: where an error may be.
+/// A line of a file, to construct errors with their place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'line> {
     pub(super) file: &'line str,
@@ -115,7 +115,7 @@ impl Place<'_> {
     }
 }
 
-/// The text at fault between quotes, or its beginning: a damaged file may have a megabyte without a space.
+/// The faulty text in quotes, cut if it is long: a damaged file may have a megabyte without a space.
 pub(super) fn quoted(text: &str) -> String {
     const MOST: usize = 60;
     match text.char_indices().nth(MOST) {

@@ -1,50 +1,48 @@
-//! Beat the Mean: every item is compared with random others, and the one of least average leaves once it is certainly below the
-//! best.
+//! Beat the Mean: compares every item with random others, and removes the item of least average once it is certainly worse than the best.
 //!
-//! The item with the fewest comparisons (ties at random) meets an opponent drawn uniformly from all that are left, itself
-//! included, and only *its* comparison is counted. With `p_b` the share of comparisons that item b won and `n*` the smallest
-//! number of comparisons of any,
+//! The item with the fewest comparisons (ties at random) is compared with an opponent drawn uniformly from all remaining items, itself
+//! included. The comparison counts for the item, not for the opponent. With `p_b` the share of comparisons that item b won and `n*` the
+//! smallest number of comparisons of any item,
 //!
 //! ```text
 //! c = 3 gamma^2 sqrt(ln(1 / delta) / n*),    delta = 1 / (2 T K)
 //! ```
 //!
-//! and when `min p_b + c <= max p_b - c` the item of smallest `p_b` leaves, and with it every comparison of others with it. When
-//! one item is left, it is compared with itself for ever.
+//! and if `min p_b + c <= max p_b - c`, the item of smallest `p_b` is removed with all comparisons against it. The last item is compared
+//! with itself in all later rounds.
 //!
-//! Reference: Yue and Joachims, *Beat the mean bandit*, ICML 2011, Algorithm 1, with `delta` and `c` for a horizon as in its
-//! section 4. Deviations: none with [`MeanRadius::Paper`]. [`MeanRadius::Tight`] is the rule of public programs: `c` has no factor
-//! 3, and an item does not meet itself. It has a fraction of the regret, and no proof: the paper's Theorem 1 needs the factor.
+//! Reference: Yue and Joachims, *Beat the mean bandit*, ICML 2011, Algorithm 1, with `delta` and `c` for a horizon as in its section 4.
+//! Deviations: none with [`MeanRadius::Paper`]. [`MeanRadius::Tight`] is the rule of public programs: `c` has no factor 3, and an item is
+//! not compared with itself. It has a fraction of the regret, and no proof: the paper's Theorem 1 needs the factor.
 //!
-//! Readings: one item leaves a round at most; after T rounds the item of largest `p_b` is taken for
-//! the winner. `gamma` is that of relaxed stochastic transitivity, 1 if strong transitivity holds. It is not checked against
-//! anything: too small, and the Condorcet winner may lose against the average; as the constant is squared, too large, and nothing
-//! ever leaves: with `gamma = 1` no item leaves before `n* = 36 ln(2 T K)` even if one always wins and one always loses (`4 ln(2 T K)`
-//! with the tight radius).
+//! Readings: at most one item is removed per round; after T rounds the winner is the item of largest `p_b`. `gamma` is the constant of
+//! relaxed stochastic transitivity, 1 if strong transitivity holds; it is not checked. If it is too small, the Condorcet winner may lose
+//! against the average. If it is too large, no item is ever removed, since the constant is squared: with `gamma = 1` no item is removed
+//! before `n* = 36 ln(2 T K)` (`4 ln(2 T K)` with the tight radius), even if one item always wins and another always loses.
 //!
-//! Without a Condorcet winner, and with `gamma` too small, the winner tends to be the item with the best average against those
-//! left (the Borda winner), of which the top cycle need not know.
+//! Without a Condorcet winner, or with a `gamma` that is too small, the winner tends to be the item with the best average against the
+//! remaining ones (the Borda winner), which may be outside the top cycle.
 //!
-//! Late or missing feedback: a comparison counts when its answer comes, but who was chosen is not chosen again before all with as
-//! few comparisons were. Answers about items that have left are ignored.
+//! Late or missing feedback: a comparison counts when its feedback arrives, but an item is not chosen again before all items with as few
+//! comparisons were. Feedback about removed items is ignored.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
-//! | `duels`, `wins` | `n_{b,b'}`, `w_{b,b'}` | K x K, row: the item whose comparison it is | comparisons |
+//! | `duels`, `wins` | `n_{b,b'}`, `w_{b,b'}` | K x K, row: the item for which the comparison counts | comparisons |
 //! | `item_duels`, `item_wins` | `n_b`, `w_b` | K | comparisons |
 //! | `fewest` | `n*` | - | comparisons |
 //! | `left` | `W_l` | at most K | item |
 //! | `level` | `ln(1 / delta)` | - | nats |
-//! | `radius` | 3, or 1 without meetings of an item with itself | - | - |
+//! | `radius` | 3, or 1 without comparisons of an item with itself | - | - |
 //!
-//! Numerics: a round draws a key for ties, the place of the item among those that are due, and the place of its opponent. Who has
-//! the fewest comparisons is kept as a list, made anew when all on it have been compared. Complexity: constant a round while no
-//! item can leave since `c > 1/2`, then O(items left). Memory: 16 bytes an ordered pair.
+//! Numerics: a round draws a key for ties, the rank of the item among those that are due, and the rank of its opponent. The items with
+//! the fewest comparisons are a list that is rebuilt when all of them have been compared. Complexity: constant per round while `c > 1/2`,
+//! when no item can be removed, then O(remaining items). Memory: 16 bytes an ordered pair.
 //!
 //! # Examples
 //!
-//! Two items, `gamma = 0.1` (to be quick), T = 1000: `ln 4000 = 8.29`. If the second item of the pair always wins, and item 1
-//! wins against itself, nobody is left to doubt after few rounds.
+//! Two items, `gamma = 0.1` (to be quick), T = 1000: `ln 4000 = 8.29`. If the second item of the pair always wins, and item 1 wins
+//! against itself, item 0 is removed after a few rounds.
 //!
 //! ```
 //! use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -76,7 +74,7 @@ use confidence::math::ln;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-/// How far averages are trusted, and who is met.
+/// The confidence radius of averages, and the possible opponents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MeanRadius {
@@ -88,7 +86,7 @@ pub enum MeanRadius {
 }
 
 impl MeanRadius {
-    /// What `gamma^2 sqrt(ln(1 / delta) / n*)` is multiplied by.
+    /// The factor of `gamma^2 sqrt(ln(1 / delta) / n*)`.
     #[inline]
     fn factor(self) -> f64 {
         match self {
@@ -108,19 +106,19 @@ pub struct BeatTheMean {
     radius: MeanRadius,
     /// Rounds decided so far.
     rounds: u64,
-    /// Comparisons of every item with every opponent, row by row of the item.
+    /// Comparisons of every item with every opponent; one row per item.
     duels: Vec<u64>,
     wins: Vec<u64>,
-    /// Items that may be the best, in the order of their numbers.
+    /// Remaining items, by number.
     left: Vec<u32>,
     #[serde(skip)]
     item_duels: Vec<u64>,
     #[serde(skip)]
     item_wins: Vec<u64>,
-    /// Items with the fewest comparisons that have not been chosen since, in order.
+    /// Items with the fewest comparisons that have not been chosen since the list was built, by number.
     #[serde(skip)]
     due: Vec<u32>,
-    /// The fewest comparisons when that list was made.
+    /// The fewest comparisons when that list was built.
     #[serde(skip)]
     fewest: u64,
     #[serde(skip)]
@@ -132,7 +130,7 @@ struct Saved {
     shape: DuelShape,
     horizon: u64,
     gamma: NonNegative,
-    /// Not there in what earlier versions saved.
+    /// Absent in states saved by earlier versions.
     #[serde(default)]
     radius: MeanRadius,
     rounds: u64,
@@ -142,12 +140,12 @@ struct Saved {
 }
 
 impl BeatTheMean {
-    /// A fresh policy for `horizon` rounds with the radius as printed; then it exploits.
+    /// A fresh policy for `horizon` rounds, with the radius as printed. After the horizon it exploits.
     pub fn new(shape: DuelShape, horizon: u64, gamma: NonNegative) -> Self {
         Self::with_radius(shape, horizon, gamma, MeanRadius::Paper)
     }
 
-    /// A fresh policy for `horizon` rounds; then it exploits.
+    /// A fresh policy for `horizon` rounds. After the horizon it exploits.
     pub fn with_radius(shape: DuelShape, horizon: u64, gamma: NonNegative, radius: MeanRadius) -> Self {
         let none = vec![0; shape.n_pairs()];
         let left = (0..).take(shape.n_items()).collect();
@@ -183,7 +181,7 @@ impl BeatTheMean {
         policy
     }
 
-    /// Items that may be the best, in the order of their numbers.
+    /// Remaining items, by number.
     pub fn remaining_items(&self) -> &[u32] {
         &self.left
     }
@@ -195,13 +193,13 @@ impl BeatTheMean {
         due.extend(left.iter().filter(|&&item| item_duels[item as usize] == *fewest));
     }
 
-    /// Share of the comparisons that it won.
+    /// Share of the comparisons that the item won.
     #[inline]
     fn mean(&self, item: u32) -> f64 {
         float(self.item_wins[item as usize]) / float(self.item_duels[item as usize])
     }
 
-    /// The item of the largest `score` among those left, ties broken at random.
+    /// The remaining item of the largest `score`; ties are random.
     fn first(&self, score: impl Fn(u32) -> f64, ties: Ties) -> u32 {
         let mut best = (f64::NEG_INFINITY, self.left[0]);
         for &item in &self.left {
@@ -213,7 +211,7 @@ impl BeatTheMean {
         best.1
     }
 
-    /// The item of largest mean; one without comparisons has none.
+    /// The item of largest mean; an item without comparisons has none.
     fn best(&self, ties: Ties) -> u32 {
         self.first(|item| if self.item_duels[item as usize] == 0 { -1.0 } else { self.mean(item) }, ties)
     }
@@ -227,7 +225,7 @@ impl BeatTheMean {
             * self.gamma.get()
             * self.gamma.get()
             * (self.level / float(self.fewest)).sqrt();
-        // Means are at most 1 apart.
+        // Means differ by at most 1.
         if radius > 0.5 {
             return;
         }
@@ -304,7 +302,7 @@ impl Select<Pair> for BeatTheMean {
             MeanRadius::Paper => self.left[rng.random_range(0..self.left.len())],
             MeanRadius::Tight => {
                 let place = rng.random_range(0..self.left.len() - 1);
-                // Those from the item on stand one place further down.
+                // The items after it move up by one place.
                 if self.left[place] < item { self.left[place] } else { self.left[place + 1] }
             }
         };
@@ -318,7 +316,7 @@ impl Update<Pair, DuelOutcome> for BeatTheMean {
         let Some(cell) = self.shape.number(decision.action) else { return };
         let (item, other) = (decision.action.first, decision.action.second);
         let is_left = |item: ItemId| self.left.iter().any(|&left| left as usize == item.index());
-        // The winner's comparisons with itself tell nothing.
+        // Comparisons of the winner with itself have no information.
         if self.left.len() < 2 || !is_left(item) || !is_left(other) {
             return;
         }
@@ -331,7 +329,7 @@ impl Update<Pair, DuelOutcome> for BeatTheMean {
 }
 
 impl Recommend<ItemId> for BeatTheMean {
-    /// The one of those left with the largest share of won comparisons.
+    /// The remaining item with the largest share of won comparisons.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut ItemId) {
         *out = ItemId::new(self.best(Ties::draw(rng)));
     }

@@ -1,7 +1,7 @@
-//! Condorcet SAVAGE: pairs are compared equally often until one of the two is certainly worse, which then leaves.
+//! Condorcet SAVAGE: compares pairs equally often, and removes an item once it is certainly worse than another.
 //!
-//! A uniformly random one of the least compared pairs of remaining items is compared. With `p_ij` the share of the `n_ij` duels
-//! that item i won against j, item i leaves when
+//! Each round compares one of the least compared pairs of remaining items, drawn uniformly. With `p_ij` the share of the `n_ij` duels
+//! that item i won against j, item i is removed if
 //!
 //! ```text
 //! p_ij + sqrt(ln(2 P T / delta) / (2 n_ij)) < 1/2,    P = K (K - 1) / 2,    delta = 1/T
@@ -9,16 +9,15 @@
 //!
 //! for some j. When one item is left, it is compared with itself for ever.
 //!
-//! Reference: Urvoy, Clerot, Feraud, Naamane, *Generic exploration and K-armed voting bandits*, ICML 2013, Algorithm 2 with the
-//! Condorcet test, as run by Zoghi et al., ICML 2014, section 6. Deviations: none. Reading: if several items are left after T
-//! rounds, the one that beats most of the others that are left is taken for the winner.
+//! Reference: Urvoy, Clerot, Feraud, Naamane, *Generic exploration and K-armed voting bandits*, ICML 2013, Algorithm 2 with the Condorcet
+//! test, as in Zoghi et al., ICML 2014, section 6. Deviations: none. Reading: if several items remain after T rounds, the winner is the
+//! one that beats most of the other remaining ones.
 //!
-//! Without a Condorcet winner items leave all the same, since each that is left is beaten by another one that is left; the winner
-//! is one of the top cycle if the horizon is long enough, and which one depends on who was found out last.
+//! Without a Condorcet winner items are removed too, since each remaining item is beaten by another one. With a long horizon the winner is
+//! an item of the top cycle; which one depends on the order of removals.
 //!
-//! Late or missing feedback: a pair counts as compared when it is chosen, so that pairs are chosen equally often, and the radius
-//! is of the answers that have come. Answers about items that have left may still make their opponent leave, but the last one
-//! stays.
+//! Late or missing feedback: a pair counts as compared when it is chosen, so pairs are chosen equally often. The radius depends on the
+//! feedback received. Feedback about removed items may still remove their opponents, but never the last item.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -28,15 +27,14 @@
 //! | `horizon` | T | - | rounds |
 //! | `level` | `ln(2 P T / delta)` | - | nats |
 //!
-//! Numerics: one draw a round, the place of the chosen pair among those that are due, in the order of their items' numbers.
-//! Complexity: moving half of the pairs that are due by one place, which is most for the first of K (K - 1) / 2, and a few
-//! operations; one look at all pairs when every pair has been compared once more, or an item leaves. Memory: 12 bytes an ordered
-//! pair.
+//! Numerics: one draw a round gives the rank of the chosen pair among those that are due, in the order of the items' numbers. Complexity:
+//! a few operations, and moving half of the due pairs by one place, at most K (K - 1) / 2 of them. All pairs are visited when every pair
+//! has been compared once more, or an item is removed. Memory: 12 bytes an ordered pair.
 //!
 //! # Examples
 //!
-//! Two items and T = 1000: `ln(2 * 1000 * 1000) = 14.51`, and an item that never wins leaves when `sqrt(14.51 / (2 n)) < 1/2`,
-//! after 30 duels.
+//! Two items and T = 1000: `ln(2 * 1000 * 1000) = 14.51`. An item that never wins is removed when `sqrt(14.51 / (2 n)) < 1/2`, after 30
+//! duels.
 //!
 //! ```
 //! use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -72,9 +70,9 @@ use serde::{Deserialize, Serialize};
 pub struct CondorcetSavage {
     counts: DuelCounts,
     horizon: u64,
-    /// Items that may be the best, in the order of their numbers.
+    /// Remaining items, by number.
     left: Vec<u32>,
-    /// Pairs of these that have been compared once less than the others, in order; none if all have been compared equally often.
+    /// Pairs of these that have been compared once less than the others, in order; empty if all pairs have equal numbers.
     #[serde(skip)]
     due: Vec<(u32, u32)>,
     #[serde(skip)]
@@ -89,7 +87,7 @@ struct Saved {
 }
 
 impl CondorcetSavage {
-    /// A fresh policy for `horizon` rounds; then it exploits.
+    /// A fresh policy for `horizon` rounds. After the horizon it exploits.
     pub fn new(shape: DuelShape, horizon: u64) -> Self {
         let left = (0..).take(shape.n_items()).collect();
         Self::assemble(Saved { counts: DuelCounts::new(shape), horizon: horizon.max(1), left })
@@ -105,7 +103,7 @@ impl CondorcetSavage {
         policy
     }
 
-    /// Items that may be the best, in the order of their numbers.
+    /// Remaining items, by number.
     pub fn remaining_items(&self) -> &[u32] {
         &self.left
     }
@@ -185,7 +183,7 @@ impl Update<Pair, DuelOutcome> for CondorcetSavage {
 }
 
 impl Recommend<ItemId> for CondorcetSavage {
-    /// The one of those left that beats most of the others left.
+    /// The remaining item that beats most of the others.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut ItemId) {
         *out = ItemId::new(most_beating(&self.counts, &self.left, Ties::draw(rng)));
     }

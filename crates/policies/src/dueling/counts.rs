@@ -1,18 +1,18 @@
-//! Who was preferred to whom, and how often: what every dueling policy keeps.
+//! Wins of every item against every other one: the statistics of dueling policies.
 
 use crate::Error;
 use crate::error::MAX_COUNT;
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
 use serde::{Deserialize, Serialize};
 
-/// Wins of every item against every other one. An item compared with itself is not counted: it tells nothing.
+/// Wins of every item against every other one. Comparisons of an item with itself have no information, and do not count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub(super) struct DuelCounts {
     shape: DuelShape,
     /// Rounds decided so far.
     rounds: u64,
-    /// Row by row, of the winner.
+    /// One row per winner.
     wins: Vec<u64>,
 }
 
@@ -33,12 +33,12 @@ impl DuelCounts {
         self.shape
     }
 
-    /// Items, two of which are compared.
+    /// Number of items.
     pub(super) fn sizes(&self) -> [usize; 2] {
         [self.shape.n_items(), 2]
     }
 
-    /// Counts a new round and gives its 1-based number.
+    /// Counts a new round and returns its 1-based number.
     #[inline]
     pub(super) fn next_round(&mut self) -> u64 {
         self.rounds += 1;
@@ -51,19 +51,19 @@ impl DuelCounts {
         self.rounds
     }
 
-    /// How often `item` was preferred to `other`; both are known items.
+    /// Number of duels in which `item` was preferred to `other`; both must be known.
     #[inline]
     pub(super) fn wins(&self, item: usize, other: usize) -> u64 {
         self.wins[item * self.shape.n_items() + other]
     }
 
-    /// How often the two were compared; both are known items.
+    /// Number of duels of the two; both must be known.
     #[inline]
     pub(super) fn duels(&self, item: usize, other: usize) -> u64 {
         self.wins(item, other) + self.wins(other, item)
     }
 
-    /// Counts one answer. Gives winner and loser, none if an item is unknown or there is only one.
+    /// Counts a duel. Returns winner and loser; `None` if an item is unknown or both are the same.
     #[inline]
     pub(super) fn record(&mut self, played: Pair, seen: DuelOutcome) -> Option<(usize, usize)> {
         let Pair { first, second } = played;
@@ -76,7 +76,7 @@ impl DuelCounts {
         Some((winner, loser))
     }
 
-    /// How many others an item was preferred to in more than half of their duels. An item that it has not met does not count.
+    /// Number of other items that an item beat in more than half of their duels; pairs without duels do not count.
     pub(super) fn n_beaten(&self, item: ItemId) -> usize {
         let item = item.index();
         (0..self.shape.n_items()).filter(|&other| self.wins(item, other) > self.wins(other, item)).count()

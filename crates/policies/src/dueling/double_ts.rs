@@ -1,4 +1,4 @@
-//! D-TS, double Thompson sampling: a sampled Copeland winner meets the one that is sampled to beat it most clearly.
+//! D-TS, double Thompson sampling: compares a sampled Copeland winner with the item that is sampled to beat it most clearly.
 //!
 //! With `p_ij` the share of the `n_ij` duels that item i won against j, and
 //!
@@ -6,49 +6,47 @@
 //! u_ij = p_ij + sqrt(alpha ln t / n_ij),    l_ij = p_ij - sqrt(alpha ln t / n_ij),    x/0 := 1,    u_ii = l_ii = 1/2
 //! ```
 //!
-//! the candidates are the items with `u_ij > 1/2` for as many j as any. For every pair a probability is sampled from
-//! `Beta(1 + w_ij, 1 + w_ji)`; the first item is the candidate that beats most others in the samples. Then new samples are drawn
-//! of all others against the first item, and the second is the one of the largest sample among those with `l <= 1/2` against the
-//! first, which itself counts with 1/2.
+//! the candidates are the items with `u_ij > 1/2` for the largest number of items j. For every pair a probability is sampled from
+//! `Beta(1 + w_ij, 1 + w_ji)`; the first item is the candidate that beats most others in the samples. Then new samples are drawn of all
+//! others against the first item. The second item has the largest sample among the items with `l <= 1/2` against the first; the first
+//! item itself takes part with 1/2.
 //!
 //! Reference: Wu and Liu, *Double Thompson sampling for dueling bandits*, `NeurIPS` 2016, Algorithm 1. Its regret against Copeland
-//! winners is `O(K^2 log T)`, against a Condorcet winner `O(K log T + K^2 log log T)`. `alpha` is 0.51 as for
-//! RUCB; the analysis asks for more than 1/2. Deviations: only those samples are drawn that the choice depends on, and most of
-//! those only as far as it does (whether they are above 1/2); samples being independent of one another and of those of other
-//! rounds, the choice has the same law:
+//! winners is `O(K^2 log T)`, against a Condorcet winner `O(K log T + K^2 log log T)`. `alpha` is 0.51 as for RUCB; the analysis needs
+//! more than 1/2. Deviations: only samples that affect the choice are drawn, and most of them only as far as they do (whether they exceed
+//! 1/2). Samples are independent of one another and of those of other rounds, so the choice has the same law:
 //!
-//! - a single candidate is the first item whatever is sampled; of several, one that has lost more samples than another one has in
-//!   all is out, and the rest of its pairs is not sampled;
-//! - a score counts samples above 1/2, and only samples above 1/2 can make the second item another than the first, so that
-//!   one uniform draw tells of a clear loser that its sample is not;
-//! - nothing is drawn for items with `l > 1/2` against the first, which cannot be second.
+//! - A single candidate is the first item for any samples. Of several candidates, one that has lost more samples than another lost
+//!   in total is out, and its other pairs are not sampled.
+//! - A score counts samples above 1/2, and only samples above 1/2 can make another item than the first the second one. So one
+//!   uniform draw is enough for a clear loser, whose sample is below.
+//! - Items with `l > 1/2` against the first cannot be second, and get no sample.
 //!
-//! Without a Condorcet winner the first item is a Copeland winner by the samples, one of those that beat the most others. One that
-//! beats it with confidence (`l > 1/2`) is no second any more, so that in the end it meets itself as a Condorcet winner would, and
-//! regret against the Copeland winners' score grows with `log T` only.
+//! Without a Condorcet winner the first item is a Copeland winner by the samples: an item that beats the most others. An item that beats
+//! it with confidence (`l > 1/2`) is excluded as second item, so in the end a Copeland winner meets itself as a Condorcet winner would.
+//! Regret against the Copeland winners' score grows with `log T` only.
 //!
-//! Late or missing feedback: answers are counted when they come. Samples differ from round to round, and so do the choices in the
+//! Late or missing feedback: duels count when their feedback arrives. Samples differ from round to round, so choices do too in the
 //! meantime.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
 //! | `counts` | `B` | K x K | duels |
-//! | `openings` | `ln t` from which on `u_ij > 1/2` | K x K | nats |
+//! | `openings` | `ln t` at which `u_ij > 1/2` begins | K x K | nats |
 //! | `n_open` | `(K - 1) zeta-hat_i` | K | items |
 //! | `candidates` | C | at most K | item |
 //! | `alpha` | alpha | - | - |
 //!
-//! Numerics: `u_ij > 1/2` is tested as `ln t > (n_ij - 2 w_ij)^2 / (4 alpha n_ij)` where `2 w_ij <= n_ij`, and true where item i
-//! leads or has not met j. A round draws a key for ties; then, for several candidates, whether a sample is above 1/2 for every
-//! pair of the candidate that leads against most others (the first of several), and for those pairs of the others that are
-//! needed; then a sample, if it is above 1/2, for each possible second item; always in the order of the items' numbers. *Lazily
-//! exact*: bounds are looked at again when a count has changed, or when `ln t` reaches the next of the openings. Complexity:
-//! about two uniform draws an item in most rounds; up to K (K - 1) / 2 at the beginning, when everybody is a candidate and any
-//! may win. Memory: 32 bytes an ordered pair.
+//! Numerics: `u_ij > 1/2` is tested as `ln t > (n_ij - 2 w_ij)^2 / (4 alpha n_ij)` if `2 w_ij <= n_ij`; it is true if item i leads or has
+//! not met j. A round draws a key for ties. With several candidates it then draws whether samples exceed 1/2, for every pair of the
+//! candidate that leads against most others (the first of several), and for the necessary pairs of the others. Then it draws a sample, if
+//! above 1/2, for each possible second item. All draws are in the order of the items' numbers. *Lazily exact*: bounds are revisited when
+//! a count has changed, or when `ln t` reaches the next opening. Complexity: about two uniform draws an item in most rounds; up to K (K -
+//! 1) / 2 at the beginning, when all items are candidates. Memory: 32 bytes an ordered pair.
 //!
 //! # Examples
 //!
-//! Item 0 lost all of 8 duels against item 1: `u_01 = sqrt(.51 ln t / 8) > 1/2` from `ln t > 64 / (4 * .51 * 8) = 3.92` on, round 51.
+//! Item 0 lost all of 8 duels against item 1: `u_01 = sqrt(.51 ln t / 8) > 1/2` if `ln t > 64 / (4 * .51 * 8) = 3.92`, from round 51 on.
 //! Before, item 1 is the only candidate.
 //!
 //! ```
@@ -87,7 +85,7 @@ use serde::{Deserialize, Serialize};
 pub struct DoubleTs {
     counts: DuelCounts,
     alpha: NonNegative,
-    /// The samples, equal in law to Beta draws.
+    /// The sampler, equal in law to Beta draws.
     #[serde(skip)]
     upsets: Upsets,
     #[serde(skip)]
@@ -96,20 +94,20 @@ pub struct DoubleTs {
     openings: Vec<f64>,
     #[serde(skip)]
     n_open: Vec<u32>,
-    /// The first opening to come in every row; minus infinity when the row has to be looked at again.
+    /// The next opening of every row; minus infinity if the row has to be recomputed.
     #[serde(skip)]
     next_in_row: Vec<f64>,
     #[serde(skip)]
     next: f64,
     #[serde(skip)]
     candidates: Vec<u32>,
-    /// The candidate that leads against most others, the first of several.
+    /// The candidate that leads against most others; the first of several.
     #[serde(skip)]
     favourite: u32,
-    /// Against how many others an item leads.
+    /// Number of other items against which an item leads.
     #[serde(skip)]
     n_led: Vec<u32>,
-    /// While candidates are compared: how many samples an item has lost, and up to which other one its pairs have been sampled.
+    /// Buffers of the comparison of candidates: samples lost by each item, and the number of items with which its pairs have been sampled.
     #[serde(skip)]
     lost: Vec<u32>,
     #[serde(skip)]
@@ -129,12 +127,12 @@ impl DoubleTs {
         Self::with_alpha(shape, alpha)
     }
 
-    /// A fresh policy. With an `alpha` of 0 nobody who is behind is a candidate again.
+    /// A fresh policy. With `alpha = 0` an item that is behind is never a candidate.
     pub fn with_alpha(shape: DuelShape, alpha: NonNegative) -> Self {
         Self::from(Saved { counts: DuelCounts::new(shape), alpha })
     }
 
-    /// Counts the open bounds of the rows where one has opened or a count has changed, and finds the candidates.
+    /// Counts the open bounds of rows with a new opening or a changed count, and finds the candidates.
     fn look_again(&mut self, level: f64) {
         let n_items = self.n_open.len();
         let rows = self.openings.chunks_exact(n_items).zip(&mut self.next_in_row).zip(&mut self.n_open);
@@ -183,7 +181,7 @@ impl DoubleTs {
         best.item as usize
     }
 
-    /// Samples the pairs of a candidate until it has lost more than the best so far.
+    /// Samples the pairs of a candidate until it has lost more samples than the best so far.
     fn sample_candidate<R: Rng + ?Sized>(
         &mut self,
         candidate: u32,
@@ -198,11 +196,11 @@ impl DoubleTs {
             return;
         }
         for other in 0..lost.len() {
-            // The other one has sampled the pair already.
+            // The pair has been sampled for the other item.
             if sampled[other] > item || other == item {
                 continue;
             }
-            // No branches on what nobody can predict.
+            // Without branches, which would be unpredictable.
             let beats = coins.toss(counts, item, other, rng);
             lost[other] += u32::from(beats);
             own += u32::from(!beats);
@@ -219,14 +217,14 @@ impl DoubleTs {
         }
     }
 
-    /// The item of the largest new sample against `first`, which counts with 1/2.
+    /// The item of the largest new sample against `first`, which takes part with 1/2.
     #[inline]
     fn sample_second<R: Rng + ?Sized>(&self, first: usize, level: f64, rng: &mut R) -> usize {
         let n_items = self.n_open.len();
         let openings = &self.openings[first * n_items..(first + 1) * n_items];
         let mut best = (0.5, first);
         for (other, &opening) in openings.iter().enumerate() {
-            // l_{other, first} <= 1/2 where u_{first, other} >= 1/2.
+            // l_{other, first} <= 1/2 is equivalent to u_{first, other} >= 1/2.
             if other == first || level < opening {
                 continue;
             }
@@ -240,14 +238,14 @@ impl DoubleTs {
     }
 }
 
-/// Who has lost the fewest samples so far.
+/// The item that has lost the fewest samples so far.
 #[derive(Debug)]
 struct Best {
     item: u32,
     lost: u32,
 }
 
-/// From which `ln t` on an item may beat another one, its upper bound being above 1/2.
+/// The `ln t` above which the upper bound of an item against another exceeds 1/2.
 #[inline]
 fn opening(wins: u64, losses: u64, alpha: f64) -> f64 {
     if wins > losses || (wins == 0 && losses == 0) {
@@ -262,7 +260,7 @@ impl From<Saved> for DoubleTs {
         let n_items = counts.shape().n_items();
         let cell_opening = |cell: usize| {
             let (item, other) = (cell / n_items, cell % n_items);
-            // Nobody is open against itself.
+            // An item has no opening against itself.
             if item == other {
                 return f64::INFINITY;
             }

@@ -1,26 +1,25 @@
-//! Interleaved Filter (IF2): an incumbent meets all others in turn, until it is beaten or alone.
+//! Interleaved Filter (IF2): compares an incumbent with all others in turn, until it is beaten or the last item.
 //!
-//! The *incumbent* (at first a random item) is compared once with every item that is left, again and again. After every such
-//! sweep, with `p_b` the share of the `n` duels that the incumbent won against item b and
+//! The *incumbent* (at first a random item) is compared once with every remaining item, in repeated sweeps. After every sweep, with `p_b`
+//! the share of the `n` duels that the incumbent won against item b and
 //!
 //! ```text
 //! c = sqrt(4 ln(1 / delta) / n),    delta = 1 / (T K^2)
 //! ```
 //!
-//! every item leaves with `p_b - c > 1/2`. If then there is one with `p_b + c < 1/2`, all leave with `p_b > 1/2` (they are
-//! *pruned*), that one becomes the incumbent, and counting starts anew. When no item is left, the incumbent is compared with
-//! itself for ever.
+//! every item with `p_b - c > 1/2` is removed. If then an item has `p_b + c < 1/2`, all items with `p_b > 1/2` are removed (*pruned*),
+//! that item becomes the incumbent, and counts restart. The last item is compared with itself in all later rounds.
 //!
-//! Reference: Yue, Broder, Kleinberg, Joachims, *The K-armed dueling bandits problem*, JCSS 78, 2012, Algorithm 2 with the
-//! pruning of IF2. Deviations: none. Readings: sweeps are in the order of the items' numbers; of several that beat the incumbent
-//! a random one follows it; after T rounds the incumbent is taken for the winner. The analysis asks for a total order with strong
-//! stochastic transitivity; pruning may throw away the Condorcet winner where that does not hold.
+//! Reference: Yue, Broder, Kleinberg, Joachims, *The K-armed dueling bandits problem*, JCSS 78, 2012, Algorithm 2 with the pruning of
+//! IF2. Deviations: none. Readings: sweeps are in the order of the items' numbers; if several items beat the incumbent, a random one
+//! follows it; after T rounds the winner is the incumbent. The analysis needs a total order with strong stochastic transitivity; without
+//! it, pruning may remove the Condorcet winner.
 //!
-//! Without a Condorcet winner incumbents follow one another, each with fewer items left, so that it ends all the same, with any
-//! item of the top cycle or below it.
+//! Without a Condorcet winner incumbents follow one another with fewer and fewer remaining items. So the policy ends with one item, which
+//! may be in the top cycle or below it.
 //!
-//! Late or missing feedback: a decision's note is the *epoch*, the number of incumbents so far; answers of an earlier one are
-//! ignored, as they are about somebody else. Every item's interval is of the answers that have come about it.
+//! Late or missing feedback: a decision's note is the *epoch*, the number of incumbents so far. Feedback from an earlier epoch is about
+//! another incumbent, and is ignored. The interval of an item depends on the feedback received about it.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -34,8 +33,8 @@
 //!
 //! # Examples
 //!
-//! Two items and T = 1000: `ln 4000 = 8.294`. An incumbent that never wins is beaten when `sqrt(33.18 / n) < 1/2`, after 133
-//! duels; then nobody else is left.
+//! Two items and T = 1000: `ln 4000 = 8.294`. An incumbent that never wins is beaten when `sqrt(33.18 / n) < 1/2`, after 133 duels; the
+//! other item is then the last.
 //!
 //! ```
 //! use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -46,7 +45,7 @@
 //! let mut rng = ChaCha8Rng::seed_from_u64(1);
 //! let mut decision = Decision::default();
 //! policy.select(&mut rng, &mut decision);
-//! // The incumbent stands first.
+//! // The incumbent is the first of the pair.
 //! let follower = decision.action.second;
 //! for round in 1..=1000 {
 //!     assert_eq!(decision.action == Pair::of_one(follower), round > 133);
@@ -74,15 +73,15 @@ pub struct InterleavedFilter {
     horizon: u64,
     /// Rounds decided so far.
     rounds: u64,
-    /// None before the first round.
+    /// `None` before the first round.
     incumbent: Option<u32>,
-    /// Incumbents so far.
+    /// Number of incumbents so far.
     epoch: u32,
-    /// Whom the incumbent has not beaten, in the order of their numbers.
+    /// Remaining items that the incumbent has not beaten, by number.
     left: Vec<u32>,
-    /// How many of these it has met in this sweep.
+    /// Number of these that the incumbent has met in this sweep.
     place: usize,
-    /// Duels of the incumbent with every item, and how many it won.
+    /// Duels of the incumbent with every item, and its wins.
     duels: Vec<u64>,
     wins: Vec<u64>,
     #[serde(skip)]
@@ -102,7 +101,7 @@ struct Saved {
     wins: Vec<u64>,
 }
 
-/// Where 1/2 lies.
+/// Where an interval lies relative to 1/2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Open,
@@ -111,7 +110,7 @@ enum Verdict {
 }
 
 impl InterleavedFilter {
-    /// A fresh policy for `horizon` rounds; then it exploits.
+    /// A fresh policy for `horizon` rounds. After the horizon it exploits.
     pub fn new(shape: DuelShape, horizon: u64) -> Self {
         let none = vec![0; shape.n_items()];
         Self::assemble(Saved {
@@ -134,17 +133,17 @@ impl InterleavedFilter {
         Self { shape, horizon, rounds, incumbent, epoch, left, place, duels, wins, level }
     }
 
-    /// The incumbent; none before the first round.
+    /// The incumbent; `None` before the first round.
     pub fn incumbent(&self) -> Option<ItemId> {
         self.incumbent.map(ItemId::new)
     }
 
-    /// Whom the incumbent has not beaten, in the order of their numbers.
+    /// Remaining items that the incumbent has not beaten, by number.
     pub fn remaining_items(&self) -> &[u32] {
         &self.left
     }
 
-    /// Share of the duels that the incumbent won against `item`; they have met.
+    /// Share of the duels that the incumbent won against `item`; there is at least one.
     #[inline]
     fn share(&self, item: u32) -> f64 {
         float(self.wins[item as usize]) / float(self.duels[item as usize])
@@ -166,7 +165,7 @@ impl InterleavedFilter {
         }
     }
 
-    /// What a sweep brought.
+    /// Evaluates a sweep.
     fn end_sweep(&mut self, ties: Ties) {
         let mut left = std::mem::take(&mut self.left);
         left.retain(|&item| self.verdict(item) != Verdict::Won);
@@ -196,7 +195,7 @@ impl TryFrom<Saved> for InterleavedFilter {
         if !in_order || !saved.left.last().is_none_or(is_known) {
             return Err(Error::SavedLeft);
         }
-        // Before the first round, and only then, everybody is left.
+        // All items remain before the first round, and only then.
         let is_alone = |incumbent: &u32| is_known(incumbent) && saved.left.binary_search(incumbent).is_err();
         if !saved.incumbent.as_ref().map_or(saved.left.len() == n_items, is_alone) {
             return Err(Error::SavedLeft);
@@ -205,7 +204,7 @@ impl TryFrom<Saved> for InterleavedFilter {
             return Err(Error::SavedSizes);
         }
         check_counts(saved.rounds, &saved.duels, &saved.wins)?;
-        // The first incumbent has still to leave those that are left: there is no sweep to be in yet.
+        // Before the first sweep, the first incumbent still has to be taken from the remaining items.
         let in_a_sweep = if saved.incumbent.is_some() { saved.left.len() } else { 0 };
         if saved.horizon == 0 || saved.place >= in_a_sweep.max(1) {
             return Err(Error::SavedStage);
@@ -221,7 +220,7 @@ impl Sizes for InterleavedFilter {
 }
 
 impl Select<Pair> for InterleavedFilter {
-    /// The number of incumbents so far, in whose time the pair was chosen.
+    /// The epoch in which the pair was chosen.
     type Note = u32;
 
     #[inline]
@@ -266,7 +265,7 @@ impl Update<Pair, DuelOutcome> for InterleavedFilter {
 }
 
 impl Recommend<ItemId> for InterleavedFilter {
-    /// The incumbent; any item before the first round.
+    /// The incumbent; before the first round a random item.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut ItemId) {
         let any = |rng: &mut R| ItemId::from_index(rng.random_range(0..self.shape.n_items()));
         *out = self.incumbent().unwrap_or_else(|| any(rng));

@@ -1,39 +1,39 @@
-//! `MergeDTS`: Thompson sampling within small batches of items, which are merged as items leave.
+//! `MergeDTS`: Thompson sampling within small batches of items, which are merged as items are removed.
 //!
-//! The items are shared out at random among batches of M. In round t it is the turn of batch `t mod b`, b being the number of
-//! batches:
+//! The items are distributed at random among batches of M. Round t plays batch `t mod b` of `b` batches:
 //!
-//! 1. An item leaves with `u_ij = p_ij + sqrt(alpha ln(t + C) / n_ij) < 1/2` for some j of its batch. A batch of a single item is
+//! 1. An item is removed if `u_ij = p_ij + sqrt(alpha ln(t + C) / n_ij) < 1/2` for some j of its batch. A batch of a single item is
 //!    then merged with the next one.
 //! 2. For every pair of the batch a probability is sampled from `Beta(1 + w_ij, 1 + w_ji)`; the first item is the one that beats
 //!    most others.
-//! 3. New samples are drawn of all others against the first item, and the second is the one of the *smallest*: comparisons with
-//!    the best are over soonest for the worst, and an item has to be out before batches grow.
+//! 3. New samples are drawn of all others against the first item. The second item has the *smallest* sample: comparisons with the best
+//! remove
+//!    the worst item soonest, and items must be removed before batches grow.
 //!
-//! When no more than `K / 2^s` items are left, `s = 1, 2, ..`, the largest batch is merged with the smallest, and so on, as long
-//! as the two have at most 3/2 M items. The last item is compared with itself for ever.
+//! When at most `K / 2^s` items remain, for `s = 1, 2, ..`, the largest batch is merged with the smallest, and so on, as long as the two
+//! have at most 3/2 M items. The last item is compared with itself in all later rounds.
 //!
-//! Reference: Li, Markov, de Rijke, Zoghi, *`MergeDTS`: a method for effective large-scale online ranker evaluation*, ACM TOIS
-//! 38, 2020, Algorithm 1, with the parameters of its experiments, `alpha = 0.8^6`, `M = 16`, `C = 400,000` (as in the settings of its
-//! authors' program); its analysis asks for `alpha > 1/2` and `C = ((4 alpha - 1) K^2 T / (2 alpha - 1))^(1 / (2 alpha - 1))`.
-//! Batches, bounds, elimination and merging are those of `MergeRUCB` (Zoghi, Whiteson, de Rijke, WSDM 2015), which the paper takes over.
+//! Reference: Li, Markov, de Rijke, Zoghi, *`MergeDTS`: a method for effective large-scale online ranker evaluation*, ACM TOIS 38, 2020,
+//! Algorithm 1, with the parameters of its experiments: `alpha = 0.8^6`, `M = 16`, `C = 400,000` (as in the settings of the authors'
+//! program). The analysis needs `alpha > 1/2` and `C = ((4 alpha - 1) K^2 T / (2 alpha - 1))^(1 / (2 alpha - 1))`. The paper takes
+//! batches, bounds, elimination and merging from `MergeRUCB` (Zoghi, Whiteson, de Rijke, WSDM 2015).
 //!
 //! Readings, where the rule leaves a choice:
 //!
-//! - *The second item* is another one than the first. With the first among the candidates (its sample against itself would be 1/2,
-//!   as in D-TS) a batch whose others all sample above 1/2 would compare the first with itself, which tells nothing.
+//! - *The second item* is never the first. If the first took part (its sample against itself would be 1/2, as in D-TS), a batch whose
+//!   other samples all exceed 1/2 would compare the first with itself, without information.
 //! - *Sizes of merged batches* are kept below `3/2 M` only. `MergeRUCB` also keeps them above `M / 2`, by merging again.
-//! - *Everybody beaten*: a batch may be a cycle in which everybody is certainly beaten by somebody, then nobody leaves it. With a
-//!   Condorcet winner that is as unlikely as losing the winner.
-//! - *A batch of a single item* is merged with the next one before its round, and the items that come are not tested again in it.
-//! - *The test whether to merge* stands at the beginning of a round, not at the end of the one before.
+//! - *All items beaten*: a batch may be a cycle in which every item is certainly beaten by another. Then none is removed. With a Condorcet
+//!   winner this is as unlikely as losing the winner.
+//! - *A batch of a single item* is merged with the next one before its round, without testing the added items again.
+//! - *The test whether to merge* is at the start of a round, not at the end of the previous one.
 //!
-//! Deviations: whether a sample of step 2 is above 1/2 is drawn, not the sample, which is the same in law.
+//! Deviations: step 2 draws whether a sample exceeds 1/2 instead of the sample, which is the same in law.
 //!
-//! Without a Condorcet winner the last item may be any of a top cycle: each leaves when one of its batch certainly beats it. A batch
-//! in which that is found of everybody at once goes on comparing its members, alone or until other batches are merged with it.
+//! Without a Condorcet winner the last item may be any item of a top cycle, since an item is removed when one of its batch certainly
+//! beats it. A batch in which all items are found to be beaten at once keeps comparing its members, alone or after merging.
 //!
-//! Late or missing feedback: counts belong to pairs, not to batches, so an answer is taken in whenever it comes.
+//! Late or missing feedback: counts belong to pairs, not to batches, so feedback counts whenever it arrives.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -42,14 +42,14 @@
 //! | `stage` | S | - | - |
 //! | `alpha`, `head_start`, `batch_size` | alpha, C, M | - | -, rounds, items |
 //!
-//! Numerics: `u_ij < 1/2` is tested as `(n_ij - 2 w_ij)^2 > 4 alpha n_ij ln(t + C)`. The first round shuffles the items; a round
-//! draws a key for ties, then one sample for each pair of the batch, then one for each of the others against the first. Who may
-//! have to leave is looked for only after an answer that makes it possible. Complexity: `M (M - 1) / 2` uniform draws and M Beta
-//! draws, independent of K. Memory: 16 bytes an ordered pair.
+//! Numerics: `u_ij < 1/2` is tested as `(n_ij - 2 w_ij)^2 > 4 alpha n_ij ln(t + C)`. The first round shuffles the items. A round draws a
+//! key for ties, then one sample for each pair of the batch, then one for each of the others against the first. Items to remove are
+//! searched only after feedback that makes a removal possible. Complexity: `M (M - 1) / 2` uniform draws and M Beta draws, for any K.
+//! Memory: 16 bytes an ordered pair.
 //!
 //! # Examples
 //!
-//! Two items. With `n` duels, all of them lost, an item leaves when `n > 4 alpha ln(t + C) = 13.5`, after 14.
+//! Two items. An item that lost all of `n` duels is removed when `n > 4 alpha ln(t + C) = 13.5`, after 14 duels.
 //!
 //! ```
 //! use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -94,21 +94,21 @@ pub struct MergeDts {
     head_start: u64,
     batch_size: usize,
     stage: u32,
-    /// Items that are left, batch by batch.
+    /// Remaining items, batch by batch.
     items: Vec<u32>,
-    /// Where each batch ends.
+    /// End of each batch.
     ends: Vec<usize>,
-    /// Items that were beaten with confidence when an answer came.
+    /// Items that were certainly beaten when their feedback arrived.
     #[serde(skip)]
     is_suspect: Vec<bool>,
-    /// In how many samples an item of the batch beats another one.
+    /// Buffer: number of samples in which an item of the batch beats another one.
     #[serde(skip)]
     scores: Vec<u32>,
     #[serde(skip)]
     coins: Coins,
     #[serde(skip)]
     sampler: Sampler,
-    /// For merging.
+    /// Buffer for merging.
     #[serde(skip)]
     merging: Merging,
 }
@@ -124,7 +124,7 @@ struct Saved {
     ends: Vec<usize>,
 }
 
-/// Room for another arrangement of the items, so that merging allocates nothing.
+/// Room for another arrangement of the items, so that merging does not allocate.
 #[derive(Debug, Clone)]
 struct Merging {
     /// The batches by decreasing size.
@@ -139,7 +139,7 @@ impl MergeDts {
         Self::with_parameters(shape, alpha, 400_000, 16)
     }
 
-    /// A fresh policy. Batches of fewer than 2 items count as batches of 2; a head start of more than 2^40 rounds counts as that.
+    /// A fresh policy. Batches of fewer than 2 items are treated as batches of 2, and a head start of more than 2^40 rounds as 2^40.
     pub fn with_parameters(shape: DuelShape, alpha: NonNegative, head_start: u64, batch_size: usize) -> Self {
         let n_items = shape.n_items();
         let batch_size = batch_size.clamp(2, n_items);
@@ -175,12 +175,12 @@ impl MergeDts {
         }
     }
 
-    /// Items that may be the best, batch by batch.
+    /// Remaining items, batch by batch.
     pub fn batches(&self) -> impl Iterator<Item = &[u32]> {
         (0..self.ends.len()).map(|batch| &self.items[self.members(batch)])
     }
 
-    /// Where a batch stands.
+    /// Range of a batch in `items`.
     #[inline]
     fn members(&self, batch: usize) -> Range<usize> {
         let start = batch.checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -192,7 +192,7 @@ impl MergeDts {
         ln(float(self.counts.rounds() + self.head_start))
     }
 
-    /// Whether `item` is worse than `other` with confidence.
+    /// Whether `item` is certainly worse than `other`.
     #[inline]
     fn is_beaten(&self, item: usize, other: usize, level: f64) -> bool {
         let (wins, losses) = (self.counts.wins(item, other), self.counts.wins(other, item));
@@ -203,7 +203,7 @@ impl MergeDts {
         behind * behind > 4.0 * self.alpha.get() * float(wins + losses) * level
     }
 
-    /// Takes out of a batch who is beaten in it, unless everybody is.
+    /// Removes beaten items from a batch, unless all its items are beaten.
     fn eliminate(&mut self, batch: usize) {
         let members = self.members(batch);
         if !self.items[members.clone()].iter().any(|&item| self.is_suspect[item as usize]) {
@@ -232,7 +232,7 @@ impl MergeDts {
         }
     }
 
-    /// Merges a batch with the next one; that of the last is the first. Gives its new place.
+    /// Merges a batch with the next one (the last with the first). Returns its new index.
     fn merge_with_next(&mut self, batch: usize) -> usize {
         let members = self.members(batch);
         if batch + 1 < self.ends.len() {
@@ -385,7 +385,7 @@ impl Update<Pair, DuelOutcome> for MergeDts {
 }
 
 impl Recommend<ItemId> for MergeDts {
-    /// The one of those left that beats most of the others left.
+    /// The remaining item that beats most of the others.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut ItemId) {
         *out = ItemId::new(most_beating(&self.counts, &self.items, Ties::draw(rng)));
     }

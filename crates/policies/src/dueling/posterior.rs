@@ -1,44 +1,43 @@
-//! Thompson samples of who wins more than half of the duels.
+//! Thompson samples of preference probabilities, mostly whether they exceed 1/2.
 //!
-//! The probability that item i is preferred to j is sampled from `Beta(1 + w_ij, 1 + w_ji)`. What matters is mostly whether a
-//! sample is above 1/2, and after many duels an item that lost most of them hardly ever has one. [`Upsets::draw`] gives the
-//! sample if it is above 1/2, equal in law to drawing it and looking, but in most cases at the price of one uniform draw: with
-//! `n = w_ij + w_ji`, `s = 2 (w_ji - w_ij) > 0` and the density `f(x) = (n + 1) C(n, w_ij) x^w_ij (1 - x)^w_ji`, log-concave and
-//! therefore below its tangent,
+//! The probability that item i is preferred to j is sampled from `Beta(1 + w_ij, 1 + w_ji)`. Mostly it only matters whether a sample
+//! exceeds 1/2, and after many duels the samples of an item that lost most of them rarely do. [`Upsets::draw`] returns the sample if it
+//! exceeds 1/2. It is equal in law to drawing the sample and comparing, but usually costs one uniform draw. With `n = w_ij + w_ji` and
+//! `s = 2 (w_ji - w_ij) > 0`, the density `f(x) = (n + 1) C(n, w_ij) x^w_ij (1 - x)^w_ji` is log-concave, and therefore below its tangent
+//! at 1/2:
 //!
 //! ```text
 //! f(x) <= h(x) = f(1/2) exp(-s (x - 1/2)),    integral of h over x > 1/2 = f(1/2) / s = limit
 //! ```
 //!
-//! If the limit is small, a coin that shows heads with this probability decides whether there is a proposal at all;
-//! `1/2 + Exp(s)` is proposed, and accepted with probability `f / h`. So a sample x above 1/2 comes out with density f. Otherwise
-//! the Beta draw is made.
+//! If the limit is small, there is a proposal with this probability: `1/2 + Exp(s)`, accepted with probability `f / h`. So a sample x
+//! above 1/2 has density f. If the limit is large, the sampler draws the Beta variate.
 //!
-//! Whether a sample is above 1/2 and nothing else: [`Coins`] tosses a coin with the probability of that, which is the probability
-//! of at most `w_ij` heads in `n + 1` tosses of a fair coin, `chance(w_ij, w_ji)`. As a sum it has O(root n) terms. One more answer
-//! changes it by one term,
+//! If only the comparison with 1/2 matters, [`Coins`] draws a Bernoulli variable with the probability of a sample above 1/2. This is the
+//! probability of at most `w_ij` heads in `n + 1` tosses of a fair coin, `chance(w_ij, w_ji)`. As a sum it has O(root n) terms. One more
+//! duel changes it by one term,
 //!
 //! ```text
 //! chance(w + 1, v) = chance(w, v) + C(w + 1 + v, v) / 2^(w + v + 2),    chance(v, w) = 1 - chance(w, v)
 //! ```
 //!
-//! so that an estimate of it is kept, and the sum is made where the estimate cannot tell: a toss compares a uniform draw with the
-//! chance, and a draw further from the estimate than its error is on the same side of both. *Lazily exact*: what comes out is a
-//! function of the counts and the draw alone, whatever the history of the estimate. The estimate starts anew from the sum once in
-//! about root n answers. A change is at most `0.4 / root n`, so that between two sums a relative error e of the changes adds up to
-//! 0.4 e; e is 1e-11, and [`MARGIN`] is 2^-30.
+//! so an estimate is updated, and the sum is computed only if the estimate cannot decide: a toss compares a uniform draw with the chance,
+//! and a draw that differs from the estimate by more than its error is on the same side of both. *Lazily exact*: the result is a function
+//! of the counts and the draw alone, for any history of the estimate. The estimate restarts from the sum once in about root n duels. A
+//! change is at most `0.4 / root n`, so between two sums a relative error e of the changes adds up to 0.4 e; e is 1e-11, and [`MARGIN`]
+//! is 2^-30.
 //!
 //! Reference: Devroye, *Non-uniform random variate generation*, 1986, chapter VII.2, for rejection from log-concave densities;
 //! Loader, *Fast and accurate computation of binomial probabilities*, 2000, for `C(n, w) / 2^n`. Deviations: none.
 //!
 //! | here | formula | shape | unit |
 //! |---|---|---|---|
-//! | `limits` | `f(1/2) / s`, 0 where a Beta draw is made | K x K | probability / 2^64 |
+//! | `limits` | `f(1/2) / s`, 0 if a Beta variate is drawn | K x K | probability / 2^64 |
 //! | `estimates` | integral of f over x > 1/2, within [`MARGIN`] | K x K | probability / 2^64 |
 //!
-//! Numerics: `f(1/2)` to 1e-11 in relative terms (tested against statrs), coins to 2^-64. Complexity: one draw where a limit is
-//! small, two Gamma draws otherwise; a few logarithms when a count changes. A toss is a comparison; of 5e8 one makes the sum.
-//! Memory: 8 bytes an ordered pair for either.
+//! Numerics: `f(1/2)` has a relative error of 1e-11 (tested against statrs), coins are exact to 2^-64. Complexity: one draw if a limit is
+//! small, two Gamma draws otherwise; a few logarithms when a count changes. A toss is a comparison; one in 5e8 needs the sum. Memory: 8
+//! bytes an ordered pair for either.
 
 use super::counts::DuelCounts;
 use crate::exact::float;
@@ -60,15 +59,15 @@ pub(super) fn sample<R: Rng + ?Sized>(
     sampler.beta(BetaShape::after(float(wins), float(losses)), rng)
 }
 
-/// Tells whether samples are above 1/2.
+/// Draws whether samples exceed 1/2.
 #[derive(Debug, Clone)]
 pub(super) struct Coins {
     n_items: usize,
-    /// Row by row of the item: about the probability that its sample against the column's is above 1/2, in units of 2^-64.
+    /// One row per item: approximate probability that its sample against the column's item exceeds 1/2, in units of 2^-64.
     estimates: Vec<u64>,
 }
 
-/// What an estimate of a chance may be wrong by, in units of 2^-64.
+/// Largest error of an estimated chance, in units of 2^-64.
 const MARGIN: u64 = 1 << 34;
 
 impl Coins {
@@ -81,7 +80,7 @@ impl Coins {
         Self { n_items, estimates }
     }
 
-    /// One more duel was won, and is counted.
+    /// Updates the estimate after one more win, which is counted already.
     #[inline]
     pub(super) fn set(&mut self, counts: &DuelCounts, winner: usize, loser: usize) {
         let (wins, losses) = (counts.wins(winner, loser), counts.wins(loser, winner));
@@ -99,7 +98,7 @@ impl Coins {
         self.estimates[loser * self.n_items + winner] = !estimate;
     }
 
-    /// Whether a sample says that `item` beats `other`. Takes one draw.
+    /// Draws whether a sample says that `item` beats `other`. Takes one draw.
     #[inline]
     pub(super) fn toss<R: Rng + ?Sized>(
         &self,
@@ -120,14 +119,14 @@ fn is_below(draw: u64, counts: &DuelCounts, item: usize, other: usize) -> bool {
     draw < above_half(counts.wins(item, other), counts.wins(other, item))
 }
 
-/// Draws samples above 1/2.
+/// Draws samples if they exceed 1/2.
 #[derive(Debug, Clone)]
 pub(super) struct Upsets {
     limits: Vec<u64>,
     sampler: Sampler,
 }
 
-/// Where a limit is above this share of 2^64, a Beta draw is made.
+/// If the limit exceeds this share of 2^64, a Beta variate is drawn.
 const SMALL: f64 = 0.25;
 
 impl Upsets {
@@ -140,7 +139,7 @@ impl Upsets {
         Self { limits, sampler: Sampler::new() }
     }
 
-    /// The counts of these two have changed.
+    /// Updates the limits after the counts of these two items changed.
     #[inline]
     pub(super) fn set(&mut self, counts: &DuelCounts, item: usize, other: usize) {
         let n_items = counts.shape().n_items();
@@ -149,7 +148,7 @@ impl Upsets {
         self.limits[other * n_items + item] = limit(losses, wins);
     }
 
-    /// A sample of the probability that `item` is preferred to `other`, if it is above 1/2.
+    /// A sample of the probability that `item` is preferred to `other`, if it exceeds 1/2.
     #[inline]
     pub(super) fn draw<R: Rng + ?Sized>(
         &self,
@@ -170,7 +169,7 @@ impl Upsets {
     }
 }
 
-/// The probability of a proposal, in units of 2^-64 and at least one of them; 0 where there is none to be made.
+/// The probability of a proposal, in units of 2^-64 and at least one unit; 0 if a Beta variate is drawn.
 #[inline]
 fn limit(wins: u64, losses: u64) -> u64 {
     if wins >= losses {
@@ -184,7 +183,7 @@ fn limit(wins: u64, losses: u64) -> u64 {
     units(probability).max(1)
 }
 
-/// The probability that a `Beta(1 + wins, 1 + losses)` variate is above 1/2, in units of 2^-64: that of at most `wins` heads in
+/// The probability that a `Beta(1 + wins, 1 + losses)` variate exceeds 1/2, in units of 2^-64: the probability of at most `wins` heads in
 /// `wins + losses + 1` tosses of a fair coin.
 pub(super) fn above_half(wins: u64, losses: u64) -> u64 {
     if wins == losses {
@@ -195,7 +194,7 @@ pub(super) fn above_half(wins: u64, losses: u64) -> u64 {
     }
     let (mut sum, mut ratio) = (0.0, 1.0);
     let (mut below, mut above) = (float(wins), float(losses + 2));
-    // Every term is less than the one before it.
+    // Every term is smaller than the previous one.
     while ratio > 1e-17 * sum {
         sum += ratio;
         ratio *= below / above;
@@ -205,7 +204,7 @@ pub(super) fn above_half(wins: u64, losses: u64) -> u64 {
     units(even_binomial(wins, losses + 1) * sum)
 }
 
-/// A probability of less than 1 in units of 2^-64.
+/// A probability below 1, in units of 2^-64.
 #[inline]
 fn units(probability: f64) -> u64 {
     #[expect(
@@ -217,7 +216,7 @@ fn units(probability: f64) -> u64 {
     units
 }
 
-/// One proposal.
+/// Draws one proposal.
 #[cold]
 fn propose<R: Rng + ?Sized>(wins: f64, losses: f64, rng: &mut R) -> Option<f64> {
     let slope = 2.0 * (losses - wins);
@@ -244,7 +243,7 @@ fn even_binomial(k: u64, rest: u64) -> f64 {
     libm::exp(exponent) * (n / (2.0 * std::f64::consts::PI * k * rest)).sqrt()
 }
 
-/// Below it binomial coefficients are products.
+/// Below this number binomial coefficients are products.
 const FEW: u64 = 16;
 
 #[cfg(test)]
@@ -285,7 +284,7 @@ mod tests {
         }
     }
 
-    /// Always the same draw.
+    /// Always returns the same draw.
     struct Fixed(u64);
 
     impl TryRng for Fixed {
@@ -314,8 +313,8 @@ mod tests {
         counts
     }
 
-    /// Estimates stay within a hundredth of the margin of the sums, whatever the numbers of wins; with the term of one toss less in the
-    /// recursion they do not.
+    /// Estimates stay within a hundredth of the margin of the sums, for any numbers of wins. In a recursion with the term of one toss
+    /// less they do not.
     #[test]
     fn estimates_are_sums() {
         for (seed, chance) in (0..).zip([0.0, 0.02, 0.3, 0.48, 0.499, 0.5, 0.501, 0.7, 1.0]) {
@@ -343,7 +342,7 @@ mod tests {
         }
     }
 
-    /// Draws around the chance of a pair, of which the estimate says something else.
+    /// Draws around the chance of a pair, with a wrong estimate.
     #[test]
     fn near_draws_are_settled_by_the_sum() {
         let counts = counted(40, 60);
@@ -361,9 +360,9 @@ mod tests {
         assert!(coins.toss(&counts, 0, 1, &mut Fixed(exact)), "further off than allowed is noticed");
     }
 
-    /// Of 400,000 draws as many come out as are above 1/2, and they are distributed like these. For each of 9 posteriors the
-    /// binomial deviation is within 5.5 standard deviations and Kolmogorov's distance within `sqrt(ln(2e8) / 2 n)`, but for 1e-6
-    /// in all.
+    /// Of 400,000 draws as many are returned as exceed 1/2, with the same distribution. For each of 9 posteriors the binomial deviation is
+    /// within 5.5 standard deviations and Kolmogorov's distance within `sqrt(ln(2e8) / 2 n)`, except with probability 1e-6 for all
+    /// together.
     #[test]
     fn upsets_have_the_law_of_beta_draws_above_half() {
         const DRAWS: u32 = 400_000;
@@ -394,7 +393,7 @@ mod tests {
             let bound = (ln(2e8) / (2.0 * n)).sqrt();
             let distance = distance.fold(0.0, f64::max);
             assert!(distance < bound, "{wins}, {losses}: {distance}, {bound}");
-            // What it is for: proposals that are all accepted come out too often.
+            // The test has power: proposals that are all accepted are too frequent.
             if wins == 40 {
                 let limit = upsets.limits[1] as f64 * UNIT * f64::from(DRAWS);
                 assert!((n - limit).abs() > 5.5 * limit.sqrt() + 12.0, "{n}, {limit}");

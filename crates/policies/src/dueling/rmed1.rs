@@ -1,4 +1,4 @@
-//! RMED1, relative minimum empirical divergence: every item is compared again until it is clear enough that another one beats it.
+//! RMED1, relative minimum empirical divergence: compares every item again until another one clearly beats it.
 //!
 //! With `p_ij` the share of duels that item i won against j and `n_ij` their number, the evidence against item i is
 //!
@@ -6,21 +6,19 @@
 //! I_i = sum over j with p_ij <= 1/2 of n_ij d(p_ij, 1/2)
 //! ```
 //!
-//! and the *leader* is the item of least evidence. Every pair is compared once. Then the policy passes over a list of items again
-//! and again. An item is compared with the leader if the leader is among those that it did not beat or if it beat all others, and
-//! otherwise with the item that beat it most. An item enters the list of the next pass as soon as `I_i - min I <= ln t + f(K)`,
-//! `f(K) = 0.3 K^1.01`. In the long run the list is the leader alone, which is compared with itself.
+//! and the *leader* is the item of least evidence. First every pair is compared once. Then the policy passes over a list of items again
+//! and again. An item is compared with the leader if it has not beaten the leader, or if it has beaten all others; otherwise it is
+//! compared with the item that beat it most. An item enters the list of the next pass as soon as `I_i - min I <= ln t + f(K)`,
+//! `f(K) = 0.3 K^1.01`. In the long run the list contains only the leader, which is compared with itself.
 //!
-//! Reference: Komiyama, Honda, Kashima, Nakagawa, *Regret lower bound and optimal algorithm in dueling bandit problem*, COLT
-//! 2015, Algorithms 1 and 2 (RMED1); `f` is the one of its section 5. Deviations: none. Readings: the fixed order of a pass is
-//! that of the items' numbers; the condition for the next pass is tested when the pair is chosen, with what is known then.
+//! Reference: Komiyama, Honda, Kashima, Nakagawa, *Regret lower bound and optimal algorithm in dueling bandit problem*, COLT 2015,
+//! Algorithms 1 and 2 (RMED1); `f` is the one of its section 5. Deviations: none. Readings: the fixed order of a pass is by the items'
+//! numbers; the condition for the next pass is tested when the pair is chosen, with the feedback received by then.
 //!
-//! Without a Condorcet winner evidence gathers against every item, the leader too, so that even items that are beaten by
-//! everybody come back into the list at a constant rate. Most comparisons are among the top cycle, and an item of it leads; the
-//! regret grows linearly.
+//! Without a Condorcet winner evidence grows against every item, including the leader. So even items that all others beat return to the
+//! list at a constant rate. Most comparisons are among the top cycle, and an item of it leads; regret grows linearly.
 //!
-//! Late or missing feedback: a pair without an answer counts as a draw, `p_ij = 1/2`; an item is not listed twice in a pass,
-//! however late the answers are.
+//! Late or missing feedback: a pair without feedback counts as a draw, `p_ij = 1/2`. An item is never listed twice in a pass.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -31,15 +29,14 @@
 //! | leader | `i*(t)` | - | item |
 //! | `slack` | `f(K)` | - | nats |
 //!
-//! Numerics: the terms of the evidence are rounded to 2^-64 nats and added as integers, so that the sum can be kept up to date
-//! exactly and does not depend on the order of the duels (then it is rounded to a number of 53 bits): equal evidence ties, and
-//! ties are broken at random. Complexity: a few operations a round while the leader meets itself; otherwise O(K) comparisons.
-//! Memory: 16 bytes an ordered pair.
+//! Numerics: the terms of the evidence are rounded to 2^-64 nats and added as integers. So the sum is updated exactly, and does not
+//! depend on the order of the duels. It is then rounded to 53 bits: equal evidence ties, and ties are random. Complexity: a few
+//! operations a round while the leader meets itself; otherwise O(K) comparisons. Memory: 16 bytes an ordered pair.
 //!
 //! # Examples
 //!
-//! Item 0 lost all of 4 duels against item 1, so that `I_0 = 4 d(0, 1/2) = 4 ln 2 = 2.77`, and nothing speaks against item 1.
-//! With `f(2) = 0.3 * 2^1.01 = 0.604` item 0 is compared again when `ln t >= 2.77 - 0.604`, at round 9.
+//! Item 0 lost all of 4 duels against item 1, so `I_0 = 4 d(0, 1/2) = 4 ln 2 = 2.77`, and the evidence against item 1 is 0. With
+//! `f(2) = 0.3 * 2^1.01 = 0.604` item 0 is compared again when `ln t >= 2.77 - 0.604`, at round 9.
 //!
 //! ```
 //! use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -60,7 +57,7 @@
 //!         differ.push(round);
 //!     }
 //! }
-//! // The initial duel, the first pass (of all items), and after the entry at round 9.
+//! // The initial duel, the first pass (of all items), and the comparison after round 9.
 //! assert_eq!(differ, [1, 2, 10]);
 //! # Ok::<(), click_models::Error>(())
 //! ```
@@ -80,30 +77,30 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Saved")]
 pub struct Rmed1 {
     counts: DuelCounts,
-    /// The items of this pass, in order; those from `place` on are still to come.
+    /// The items of this pass, in order; those before `place` are done.
     pass: Vec<u32>,
     place: usize,
     /// The items of the next pass, in any order.
     next: Vec<u32>,
-    /// Whether an item is still to come in this pass, or in the next one.
+    /// Whether an item is still to come in this pass, or is listed for the next one.
     #[serde(skip)]
     is_listed: Vec<bool>,
-    /// How much less than this no unlisted item has more evidence against it than the leader.
+    /// Lower bound of the evidence against any unlisted item, beyond the leader's.
     #[serde(skip)]
     nearest: f64,
     #[serde(skip)]
     evidence: Vec<u128>,
-    /// The same in nats.
+    /// The evidence in nats.
     #[serde(skip)]
     nats: Vec<f64>,
     #[serde(skip)]
     n_not_beaten: Vec<u32>,
-    /// Row by row: the share of duels that an item lost against the column's; less than any against itself.
+    /// One row per item: the share of duels that it lost against the column's item; negative on the diagonal.
     #[serde(skip)]
     lost: Vec<f64>,
     #[serde(skip)]
     least: f64,
-    /// The items with `least` evidence; none when they have to be looked for.
+    /// The items with `least` evidence; empty if they have to be searched.
     #[serde(skip)]
     leaders: Vec<u32>,
     #[serde(skip)]
@@ -123,7 +120,7 @@ struct Saved {
 /// `2^64`.
 const UNITS: f64 = 18_446_744_073_709_551_616.0;
 
-/// What one opponent adds to the evidence against an item.
+/// Contribution of one opponent to the evidence against an item.
 #[inline]
 fn term(wins: u64, duels: u64) -> u128 {
     if 2 * wins >= duels {
@@ -139,7 +136,7 @@ fn term(wins: u64, duels: u64) -> u128 {
     units
 }
 
-/// A draw before the first duel.
+/// The contribution before the first duel, which counts as a draw.
 #[inline]
 fn share(wins: u64, duels: u64) -> f64 {
     if duels == 0 { 0.5 } else { float(wins) / float(duels) }
@@ -216,7 +213,7 @@ impl Rmed1 {
         first(&mut self.top, &self.leaders, ties)
     }
 
-    /// Whom `item` is compared with.
+    /// The opponent of `item`.
     #[inline]
     fn opponent(&mut self, item: usize, leader: usize, ties: Ties) -> usize {
         let is_beaten = |other: usize| 2 * self.counts.wins(item, other) > self.counts.duels(item, other);
@@ -232,7 +229,7 @@ impl Rmed1 {
         self.top.best().first().map_or(leader, |&(_, other)| other as usize)
     }
 
-    /// Lists the items for the next pass against which there is not enough evidence. `passed` has just left the list.
+    /// Lists the items without enough evidence against them for the next pass. `passed` has just left the list.
     #[inline]
     fn list(&mut self, passed: usize) {
         let bar = Rate::LOG.level(self.counts.rounds()) + self.slack;
@@ -273,7 +270,7 @@ fn number(item: usize) -> u32 {
     item as u32
 }
 
-/// The so-manieth pair of different items, from 0 on; none if there are fewer.
+/// The unordered pair of different items with this number, from 0 on; `None` if there are fewer pairs.
 fn unordered_pair(mut place: u64, n_items: usize) -> Option<Pair> {
     for first in 0..n_items {
         let others = (n_items - 1 - first) as u64;
@@ -302,7 +299,7 @@ impl TryFrom<Saved> for Rmed1 {
             }
         }
         let is_known = saved.pass.last().is_none_or(|&item| (item as usize) < n_items);
-        // What is not listed now was in this pass, and the leader was listed for the next one at its end.
+        // An unlisted item was in this pass, or the leader was listed for the next one at its end.
         if !in_order || !is_known || (listed.is_empty() && saved.next.is_empty()) {
             return Err(Error::SavedLeft);
         }

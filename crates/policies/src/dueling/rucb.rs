@@ -1,4 +1,4 @@
-//! RUCB, relative upper confidence bound: an item that may beat all others is compared with the one that most likely beats it.
+//! RUCB, relative upper confidence bound: compares an item that may beat all others with the item that is most likely to beat it.
 //!
 //! At round `t`, with `w_ij` wins of item `i` in its `n` duels with item `j`,
 //!
@@ -6,45 +6,45 @@
 //! u_ij = w_ij / n + sqrt(alpha ln t / n),    u_ii = 1/2.
 //! ```
 //!
-//! The pool of potential champions is every item `c` with `u_cj >= 1/2` for all `j`. One of them is drawn, one of all items if
-//! there is none, and compared with the item `d` of largest `u_dc`, which may be `c` itself.
+//! The pool of potential champions has every item `c` with `u_cj >= 1/2` for all `j`. The champion is drawn from the pool, or from all
+//! items if the pool is empty. It is compared with the item `d` of largest `u_dc`, which may be `c` itself.
 //!
-//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling bandit problem*, ICML
-//! 2014, Algorithm 1. There is another version under the same name: it keeps a hypothesised best item, one that was once alone in the
-//! pool, and draws it as champion with probability 1/2 while it is in the pool. The paper's algorithm has no such item ("pick any
-//! c"), and its theorems and experiments are about that; so is this. Readings and deviations:
+//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling bandit problem*, ICML 2014,
+//! Algorithm 1. Another version has the same name: it keeps a hypothesised best item, which was once alone in the pool, and draws it as
+//! champion with probability 1/2 while it is in the pool. The paper's algorithm has no such item ("pick any c"), and its theorems and
+//! experiments are about that algorithm, as is this code. Readings and deviations:
 //!
-//! - *x/0 := 1* (line 3) is taken term by term, so that a pair never compared has `u = 1 + 1 = 2`. Others read 1. It matters:
-//!   `sqrt(.51 ln t)`, the bonus after one duel, exceeds both in the end. [`Rucb::with_unseen`] sets it.
+//! - *x/0 := 1* (line 3) applies to each term, so a pair without duels has `u = 1 + 1 = 2`. Others read 1. It matters:
+//!   `sqrt(.51 ln t)`, the bonus after one duel, exceeds both in the end. [`Rucb::with_unseen`] sets the value.
 //! - *Any c, arg max* (lines 5 and 6): uniformly at random.
-//! - *The horizon T*: the algorithm does not use it but to stop. With [`Rucb::with_horizon`] an item that would be returned is
-//!   compared with itself from then on, anew at random among equals; without, it never stops.
-//! - *Return*: in the count of items that were beaten a pair never compared is no win.
-//! - An item compared with itself is not counted; nothing depends on it.
+//! - *The horizon T*: the algorithm uses it only to stop. After the horizon of [`Rucb::with_horizon`], an item that would be returned
+//!   is compared with itself, drawn anew among equals in every round. Without a horizon the policy never stops.
+//! - *Return*: a pair without duels is no win.
+//! - A comparison of an item with itself does not count; nothing depends on it.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
 //! | `counts` | `w_ij` | K x K | duels |
 //! | `alpha` | alpha | - | - |
-//! | `unseen` | x/0 + x/0 | - | probability, and more |
+//! | `unseen` | x/0 + x/0 | - | probability, or more |
 //! | `pool` | `{c : u_cj >= 1/2 for all j}` | up to K | items |
 //! | round being decided | t | - | rounds |
 //!
-//! Without a Condorcet winner every item is expelled from the pool by some other again and again. Champions are then often
-//! drawn from all items, and regret is linear; what is recommended tends to a Copeland winner.
+//! Without a Condorcet winner every item is expelled from the pool by another one again and again. Champions are then often drawn from all
+//! items, and regret is linear. The recommendation tends to a Copeland winner.
 //!
-//! Numerics: `u_ij` is `w_ij / n + sqrt(alpha / n) sqrt(ln t)`, rounded step by step and therefore never falling in `t`.
-//! *Lazily exact*: `u_ij < 1/2` as long as `sqrt(ln t)` is below `(1/2 - w_ij / n) / sqrt(alpha / n)`, so an item stays out of
-//! the pool until the last of these. Only the two items of a duel have to be looked at again, and only the champion's opponents
-//! are scanned. When a sole champion meets itself it goes on doing so until a round that is known beforehand. The choices are
-//! those of the plain version; two draws a round say who is the champion and who wins a tie, in the order of the items'
-//! numbers. Complexity: O(K) a round, constant while a champion meets itself. Memory: four numbers for each of K^2 pairs.
+//! Numerics: `u_ij` is `w_ij / n + sqrt(alpha / n) sqrt(ln t)`, rounded step by step and therefore never decreasing in `t`. *Lazily
+//! exact*: `u_ij < 1/2` as long as `sqrt(ln t)` is below `(1/2 - w_ij / n) / sqrt(alpha / n)`, so an item stays out of the pool until the
+//! largest of these. A duel affects only its two items, and only the champion's opponents are scanned. A sole champion that meets itself
+//! does so until a round that is computed in advance. Choices are those of the plain version. Two draws a round give the champion and the
+//! winner of a tie, in the order of the items' numbers. Complexity: O(K) a round, constant while a champion meets itself. Memory: four
+//! numbers for each of K^2 pairs.
 //!
 //! # Examples
 //!
-//! Two items, of which the second has won 7 of 9 duels, alpha = 1. `u_01 = 2/9 + sqrt(ln t / 9)` reaches 1/2 at `ln t = 9
-//! (5/18)^2 = 0.694`, which is between rounds 2 and 3: at round 2 item 1 is the only champion and meets itself, at round 3 both
-//! are champions, and the one that is drawn meets the other.
+//! Two items; the second has won 7 of 9 duels; alpha = 1. `u_01 = 2/9 + sqrt(ln t / 9)` reaches 1/2 at `ln t = 9 (5/18)^2 = 0.694`,
+//! between rounds 2 and
+//! 3. At round 2 item 1 is the only champion and meets itself. At round 3 both are champions, and the one that is drawn meets the other.
 //!
 //! ```
 //! use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -93,10 +93,10 @@ pub struct Rucb {
     horizon: Option<u64>,
     counts: DuelCounts,
     bounds: Bounds,
-    /// Up to this round `sole` meets itself if no answer arrives.
+    /// `sole` meets itself up to this round if no feedback arrives.
     quiet_until: u64,
     sole: usize,
-    /// After the horizon: those that would be returned; empty if that has to be worked out.
+    /// After the horizon: the items that would be returned; empty if they have to be computed.
     returned: Vec<ItemId>,
 }
 
@@ -117,19 +117,19 @@ impl Rucb {
         Self::from(Saved { alpha, unseen: NonNegative::from_count(2), horizon: None, counts })
     }
 
-    /// The same with another `u_ij` for pairs that were never compared: the paper's 2, others' 1. Below 1/2 they never will be.
+    /// Sets `u_ij` of pairs without duels: 2 in the paper, 1 in others. Below 1/2 such pairs are never compared.
     #[must_use]
     pub fn with_unseen(self, unseen: NonNegative) -> Self {
         Self::from(Saved { unseen, ..Saved::from(self) })
     }
 
-    /// The same with an end to exploring after `rounds` rounds.
+    /// Stops exploring after `rounds` rounds.
     #[must_use]
     pub fn with_horizon(self, horizon: u64) -> Self {
         Self { horizon: Some(horizon), ..self }
     }
 
-    /// Draws a champion and finds whom it meets.
+    /// Draws a champion and finds its opponent.
     fn champion_and_rival(&mut self, round: u64, champion_draw: u64, tie_draw: u64) -> (usize, usize) {
         let root_of_log = root_of_log(round);
         let pool = self.bounds.pool_at(root_of_log);
@@ -146,7 +146,7 @@ impl Rucb {
         (champion, rival)
     }
 
-    /// Those that were preferred to most others.
+    /// The items that beat most others.
     fn best(&self) -> impl Iterator<Item = ItemId> + '_ {
         let beaten = |item| self.counts.n_beaten(item);
         let most = self.counts.shape().items().map(beaten).max();
@@ -211,7 +211,7 @@ impl Update<Pair, DuelOutcome> for Rucb {
 }
 
 impl Recommend<ItemId> for Rucb {
-    /// The item that was preferred to most others in more than half of their duels.
+    /// The item that beat most others in more than half of their duels.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut ItemId) {
         let n_best = self.best().count();
         if let Some(item) = self.best().nth(place(rng.next_u64(), n_best)) {
@@ -221,7 +221,7 @@ impl Recommend<ItemId> for Rucb {
 }
 
 impl Recommend<Pair> for Rucb {
-    /// That item beside itself.
+    /// A recommended item, paired with itself.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Pair) {
         let mut item = out.first;
         self.recommend(rng, &mut item);
@@ -234,31 +234,31 @@ fn root_of_log(round: u64) -> f64 {
     Rate::LOG.level(round).sqrt()
 }
 
-/// What the rule needs of the counts, kept up to date duel by duel.
+/// Terms of the rule, updated duel by duel.
 #[derive(Debug, Clone)]
 struct Bounds {
     n_items: usize,
     alpha: f64,
-    /// Entries from row to row, of which those beyond the items are minus infinity.
+    /// Length of a row; entries beyond the items are minus infinity.
     stride: usize,
-    /// At row `c`, column `j`: `w_jc / n`, the mean of `j` against `c`; `u_jc` where it does not depend on the round.
+    /// At row `c`, column `j`: `w_jc / n`, the mean of `j` against `c`; `u_jc` if it does not depend on the round.
     rival_means: Vec<f64>,
-    /// `sqrt(alpha / n)`; 0 where `u_jc` does not depend on the round.
+    /// `sqrt(alpha / n)`; 0 if `u_jc` does not depend on the round.
     widths: Vec<f64>,
-    /// At row `i`, column `j`: from which `sqrt(ln t)` on `u_ij` is at least 1/2.
+    /// At row `i`, column `j`: the `sqrt(ln t)` from which on `u_ij` is at least 1/2.
     pair_back_at: Vec<f64>,
     /// The largest of every row: from then on the item is in the pool.
     back_at: Vec<f64>,
-    /// As of `root_of_log`.
+    /// The pool at `root_of_log`.
     pool: Pool,
     root_of_log: f64,
-    /// No item gets into the pool below.
+    /// No further item enters the pool below this `sqrt(ln t)`.
     next_back_at: f64,
-    /// For one scan of rivals.
+    /// Buffer of a scan of rivals.
     upper: Vec<f64>,
 }
 
-/// Numbers that are worked on together.
+/// Number of entries processed together.
 const LANES: usize = 8;
 
 impl Bounds {
@@ -302,7 +302,7 @@ impl Bounds {
         &self.pair_back_at[item * self.stride..][..self.stride]
     }
 
-    /// The two were compared so often, at least once. Leaves `back_at` as it is.
+    /// Sets the counts of a pair with at least one duel. Does not update `back_at`.
     #[inline]
     fn set_pair(&mut self, item: usize, other: usize, wins: u64, losses: u64) {
         let (wins, losses) = (float(wins), float(losses));
@@ -316,7 +316,7 @@ impl Bounds {
         (self.pair_back_at[here], self.pair_back_at[there]) = (back_at(mean), back_at(other_mean));
     }
 
-    /// The two now have other counts.
+    /// Sets the counts of a pair.
     #[inline]
     fn set(&mut self, item: usize, other: usize, wins: u64, losses: u64) {
         let (here, there) = (item * self.stride + other, other * self.stride + item);
@@ -326,13 +326,13 @@ impl Bounds {
         self.moved(other, other_before, self.pair_back_at[there]);
     }
 
-    /// One entry of the item's row has changed.
+    /// Updates `back_at` after one entry of the item's row changed.
     #[inline]
     fn moved(&mut self, item: usize, before: f64, after: f64) {
         let last = self.back_at[item];
         let back_at = match after {
             after if after >= last => after,
-            // Another one was the last, and still is.
+            // Another entry was the largest, and still is.
             _ if before < last => return,
             _ => largest(self.row(item)),
         };
@@ -344,7 +344,7 @@ impl Bounds {
         }
     }
 
-    /// The pool, at a round that is not before an earlier one.
+    /// The pool at a round; rounds never decrease.
     #[inline]
     fn pool_at(&mut self, root_of_log: f64) -> &Pool {
         self.root_of_log = root_of_log;
@@ -375,11 +375,11 @@ impl Bounds {
         } else {
             self.tied(best, n_best, tie_draw)
         };
-        // There is one: the bounds are numbers, and the champion's own is among them.
+        // There is one: bounds are numbers, and the champion's own is among them.
         found.unwrap_or(champion)
     }
 
-    /// One of the items of this bound. Ties are rare once all pairs have met.
+    /// One of the items with this bound. Ties are rare once all pairs have met.
     #[cold]
     fn tied(&self, best: f64, n_best: u64, draw: u64) -> Option<usize> {
         #[expect(clippy::cast_possible_truncation, reason = "a number of items")]
@@ -387,7 +387,7 @@ impl Bounds {
         (0..self.n_items).filter(|&item| self.upper[item] == best).nth(at)
     }
 
-    /// A round up to which the champion, alone in the pool, has no rival but itself. It may stay alone for longer.
+    /// A round up to which the champion, alone in the pool, has no rival but itself. It may have none for longer.
     fn quiet_until(&self, champion: usize) -> u64 {
         let row = champion * self.stride..champion * self.stride + self.n_items;
         let rivals = || {
@@ -395,7 +395,7 @@ impl Bounds {
             terms.enumerate().filter(|&(item, _)| item != champion).map(|(_, term)| term)
         };
         let reaches = rivals().map(|(mean, width)| (0.5 - mean) / width).fold(self.next_back_at, f64::min);
-        // Somewhat earlier, so that rounding cannot matter; and as nothing falls in t, what holds then holds before.
+        // Somewhat earlier, because of rounding. No bound decreases in t, so the conditions also hold in earlier rounds.
         let end = reaches * (1.0 - 1e-6);
         #[expect(
             clippy::cast_possible_truncation,
@@ -410,7 +410,7 @@ impl Bounds {
     }
 }
 
-/// The largest of some lanes of numbers, in a form that the compiler makes vectors of.
+/// The largest of some lanes of numbers, in a form that the compiler vectorises.
 #[inline]
 fn largest(numbers: &[f64]) -> f64 {
     let larger = |a: f64, b: f64| if b > a { b } else { a };

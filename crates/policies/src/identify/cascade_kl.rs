@@ -4,8 +4,8 @@
 //! undecided items and `k` the number still to be found. A classification accepts all `i` of `D` that beat `|D| - k` other items of `D`
 //! up to `epsilon`. It rejects all `i` that `k` other items beat outright; an item that satisfies both is rejected. The policy stops when
 //! K items are accepted, or L - K rejected; in the second case the answer is all other items. Let item `i` have `S_i` clicks and `F_i`
-//! failures in `N_i` observations, and mean `m_i`. Let `J_i` be the probability of these under a mean drawn from Jeffreys' prior, `J_i =
-//! B(S_i + 1/2, F_i + 1/2) / B(1/2, 1/2)`:
+//! failures in `N_i` observations, and mean `m_i`. Let `J_i` be the probability of these under a mean drawn from Jeffreys' prior,
+//! `J_i = B(S_i + 1/2, F_i + 1/2) / B(1/2, 1/2)`:
 //!
 //! ```text
 //! test = "pair":  i beats j up to e  if  ln J_i + ln J_j - max { ln P(i, j | a, b) : a <= b - e } >= ln(c K (L - K) / delta + 1 - c)
@@ -15,8 +15,8 @@
 //! ```
 //!
 //! where `P(i, j | a, b)` is the probability of both items' clicks with means `a` and `b`. `c` is the prior probability that a mean is
-//! larger than another less `epsilon` (1/2 for `epsilon = 0`), and `A(p)` the prior probability of a mean below `p`. "Outright" means `e
-//! = 0`.
+//! larger than another less `epsilon` (1/2 for `epsilon = 0`), and `A(p)` the prior probability of a mean below `p`. "Outright" means
+//! `e = 0`.
 //!
 //! The order by need uses `mu_i = (S_i + 1/2) / (N_i + 1)` and the mean `c` with `d(x, c) = d(y, c)` for the k-th and the next largest
 //! `mu`, `x` and `y`:
@@ -52,10 +52,10 @@
 //! | `upper_inverse_level`, `lower_inverse_level` | `2 K / delta`, `2 (L - K) / delta` | - | - |
 //! | `boundary` | c of the order by need | - | clicks per observation |
 //!
-//! Numerics: `upper` and `lower` are rounded outward. The ratio of a pair is not: it is a sum of log-gammas with an error of about `1e-15
-//! N ln N` nats, about `1e-8` after a million observations. The probability of a wrong answer grows at most by the exponential of this
-//! error. Shortcuts leave room for rounding, so choices are those of the version that compares all pairs. Complexity: a step costs O(L).
-//! A classification costs O(L), and O(L^2) at worst if some pair is far enough apart. Memory: O(L).
+//! Numerics: `upper` and `lower` are rounded outward. The ratio of a pair is not: it is a sum of log-gammas with an error of about
+//! `1e-15 N ln N` nats, about `1e-8` after a million observations. The probability of a wrong answer grows at most by the exponential of
+//! this error. Shortcuts leave room for rounding, so choices are those of the version that compares all pairs. Complexity: a step costs
+//! O(L). A classification costs O(L), and O(L^2) at worst if some pair is far enough apart. Memory: O(L).
 //!
 //! # Examples
 //!

@@ -1,8 +1,8 @@
 //! Successive accepts and rejects under cascade feedback: identifies the K most attractive items in a fixed number of rounds.
 //!
-//! A round shows the undecided items, the least observed first, at most K of them. One item is decided after round `ceil(T C_j /
-//! C_{L-1})`, for `j` from 1 to `L - 1`. With `k` items still to be found and means `m_(1) >= m_(2) >= ..` of the `n = L + 1 - j`
-//! undecided items:
+//! A round shows the undecided items, the least observed first, at most K of them. One item is decided after round
+//! `ceil(T C_j / C_{L-1})`, for `j` from 1 to `L - 1`. With `k` items still to be found and means `m_(1) >= m_(2) >= ..` of the
+//! `n = L + 1 - j` undecided items:
 //!
 //! ```text
 //! accept the first if m_(1) - m_(k+1) > m_(k) - m_(n), and reject the last otherwise;

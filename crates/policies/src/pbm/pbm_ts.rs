@@ -30,11 +30,11 @@
 //! - for `kappa_l >= kappa` it is a concave function of `ln(1 - kappa theta)`, with slope
 //!   `kappa_l (1 - kappa m) / (kappa (1 - kappa_l m))`.
 //!
-//! *Stretched Beta.* One position is the reference. Positions with at least its examination go into the exponent `B` of `1 - kappa
-//! theta`, the others into the exponent `A` of `theta`. The proposal is a `Beta(A + 1, B + 1)` variate divided by `kappa`; draws above 1
-//! are rejected. The reference is the position that makes the proposal narrowest: usually the position where the item was shown most,
-//! whose failures the proposal then contains exactly. In terms of `ln theta` the posterior's curvature at `m` is at most the number of
-//! positions times the proposal's, so the acceptance rate does not fall to 0 as counts grow.
+//! *Stretched Beta.* One position is the reference. Positions with at least its examination go into the exponent `B` of
+//! `1 - kappa theta`, the others into the exponent `A` of `theta`. The proposal is a `Beta(A + 1, B + 1)` variate divided by `kappa`;
+//! draws above 1 are rejected. The reference is the position that makes the proposal narrowest: usually the position where the item was
+//! shown most, whose failures the proposal then contains exactly. In terms of `ln theta` the posterior's curvature at `m` is at most the
+//! number of positions times the proposal's, so the acceptance rate does not fall to 0 as counts grow.
 //!
 //! *Power.* If most of those draws would exceed 1, because counts are small or clicks are more frequent than the model explains, all
 //! positions go into the exponent of `theta`: a `Beta(A + 1, 1)` variate.
@@ -451,9 +451,9 @@ impl Series {
     }
 }
 
-/// The maximum of the posterior, or a point near it, and the slopes there. Newton's method from `start` looks for the root of `clicks -
-/// sum_l failures_l kappa_l m / (1 - kappa_l m)`. This function is concave and decreasing, so a step from anywhere lands to the right of
-/// the root, and later ones stay there. `above` is a point to the right of the root and below the poles.
+/// The maximum of the posterior, or a point near it, and the slopes there. Newton's method from `start` looks for the root of
+/// `clicks - sum_l failures_l kappa_l m / (1 - kappa_l m)`. This function is concave and decreasing, so a step from anywhere lands to the
+/// right of the root, and later ones stay there. `above` is a point to the right of the root and below the poles.
 #[inline]
 fn mode(
     clicks: f64,

@@ -1,11 +1,11 @@
-//! Plays and clicks of every cell: what the policies know that treat cells as arms.
+//! Plays and clicks of every cell: the statistics of policies that treat cells as arms.
 
 use crate::Error;
 use crate::error::check_counts;
 use click_models::{Cell, CellClick, TableShape};
 use serde::{Deserialize, Serialize};
 
-/// What was seen of every cell.
+/// Plays and clicks of every cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub(super) struct CellCounts {
@@ -34,12 +34,12 @@ impl CellCounts {
         self.shape
     }
 
-    /// Rows and columns.
+    /// Numbers of rows and columns.
     pub(super) fn sizes(&self) -> [usize; 2] {
         [self.shape.n_rows(), self.shape.n_columns()]
     }
 
-    /// Counts a new round and gives its 1-based number.
+    /// Counts a new round and returns its 1-based number.
     #[inline]
     pub(super) fn next_round(&mut self) -> u64 {
         self.rounds += 1;
@@ -61,7 +61,7 @@ impl CellCounts {
         self.plays.iter().copied().zip(self.clicks.iter().copied())
     }
 
-    /// Counts one round's answer; the number of the cell that changed, none if there is no such cell.
+    /// Counts the feedback of a round. Returns the number of the cell; `None` if there is no such cell.
     #[inline]
     pub(super) fn record(&mut self, played: Cell, seen: CellClick) -> Option<usize> {
         let cell = self.shape.number(played)?;

@@ -1,23 +1,21 @@
-//! `Rank1Elim` and `Rank1ElimKL`: rows are compared on shared random columns and columns on shared random rows, in stages, and those
-//! that are certainly worse drop out.
+//! `Rank1Elim` and `Rank1ElimKL`: compare rows on shared random columns and columns on shared random rows, in stages, and eliminate
+//! rows and columns that are certainly worse.
 //!
-//! Stage `l` consists of `n_l - n_(l-1)` sweeps. A sweep draws a column and plays every remaining row on it, then draws a row and
-//! plays every remaining column on it. Draws are uniform among *all* columns (rows); one that has been eliminated stands for the one
-//! that took its place. So means do not fall from stage to stage. After the stage every row has an interval around its mean over all
-//! of its `n_l` plays; a row whose upper end is at most the largest lower end is replaced by the row that has the latter. Columns
-//! likewise.
+//! Stage `l` has `n_l - n_(l-1)` sweeps. A sweep draws a column and plays every remaining row on it, then draws a row and plays every
+//! remaining column on it. Draws are uniform among *all* columns (rows); an eliminated one is represented by the one that replaced it, so
+//! means do not fall from stage to stage. After the stage every row has an interval around its mean over all of its `n_l` plays. A row
+//! whose upper end is at most the largest lower end is replaced by the row with that lower end. Columns are treated likewise.
 //!
 //! | | `n_l` | interval |
 //! |---|---|---|
 //! | [`Rank1Elim::kl`] | `ceil(16 4^l ln n)` | `n_l d(mean, q) <= ln n + 3 ln ln n` |
 //! | [`Rank1Elim::hoeffding`] | `ceil(4 4^l ln n)` | `mean +- sqrt(ln n / n_l)` |
 //!
-//! Reference: Katariya, Kveton, Szepesvari, Vernade, Wen, *Bernoulli rank-1 bandits for click feedback*, IJCAI 2017, Algorithm 1;
-//! the second row is `Rank1Elim` of the same authors, *Stochastic rank-1 bandits*, AISTATS 2017.
-//! Deviations: only row and column sums are kept, not the K x L tables, since nothing else is used. Ties for the largest lower end
-//! are broken at random. A horizon below 2 counts as 2 (the logarithm of 1 makes stages without plays), and `ln n + 3 ln ln n` counts
-//! as 0 where it is negative. What the paper leaves open: feedback may be late or missing, and then an interval is that of the
-//! plays that were answered when the stage ended.
+//! Reference: Katariya, Kveton, Szepesvari, Vernade, Wen, *Bernoulli rank-1 bandits for click feedback*, IJCAI 2017, Algorithm 1; the
+//! second row is `Rank1Elim` of the same authors, *Stochastic rank-1 bandits*, AISTATS 2017. Deviations: only sums of rows and columns
+//! are stored, not the K x L tables, since nothing else is used. Ties for the largest lower end are random. A horizon below 2 counts as
+//! 2, since the logarithm of 1 would make stages without plays, and a negative `ln n + 3 ln ln n` counts as 0. The paper does not
+//! consider late or missing feedback; here an interval has the plays with feedback by the end of the stage.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -28,14 +26,15 @@
 //! | `stage`, `sweep` | `l`, the loop of line 11 | - | - |
 //! | `horizon` | n | - | rounds |
 //!
-//! Late answers: the decision's note says which side the play was for, and a late answer counts there, whatever the stage. Numerics:
-//! the ends of an interval are on the safe side. Complexity: constant a round; a stage ends in O(K + L) indices. Memory: O(K + L).
+//! Late feedback: the decision's note says whether the play was for rows or for columns, and late feedback counts there, in any stage.
+//! Numerics: the ends of an interval err on the safe side. Complexity: constant per round; the end of a stage costs O(K + L) indices.
+//! Memory: O(K + L).
 //!
 //! # Examples
 //!
 //! One row and two columns, horizon 1000: `n_0 = ceil(16 ln 1000) = 111` sweeps of 1 + 2 plays. Column 1 is always clicked and column 0
-//! never: `d(0, q) = -ln(1 - q)`, so that the upper end of column 0 is `1 - exp(-12.7057 / 111) = 0.108`, the lower end of
-//! column 1 is `exp(-12.7057 / 111) = 0.892`, and from the second stage on column 1 is alone.
+//! never. With `d(0, q) = -ln(1 - q)` the upper end of column 0 is `1 - exp(-12.7057 / 111) = 0.108`, and the lower end of column 1 is
+//! `exp(-12.7057 / 111) = 0.892`: from the second stage on column 1 is alone.
 //!
 //! ```
 //! use click_models::{CellClick, TableShape};
@@ -65,7 +64,7 @@ use confidence::{Rate, kl_ucb_lower, kl_ucb_upper};
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-/// What a play is for.
+/// The purpose of a play.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
@@ -76,7 +75,7 @@ pub enum Side {
     Columns,
 }
 
-/// How stages and intervals are sized.
+/// The lengths of stages and intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Bounds {
@@ -84,7 +83,7 @@ enum Bounds {
     Hoeffding,
 }
 
-/// No stage is longer: far beyond every horizon, and counting on does not overflow.
+/// Largest length of a stage: far beyond every horizon, and further counting does not overflow.
 const LAST_STAGE: u32 = 24;
 
 impl Bounds {
@@ -94,7 +93,7 @@ impl Bounds {
             Self::Kl => 16.0,
             Self::Hoeffding => 4.0,
         };
-        // Any horizon, also one that stands for "unknown": a plain conversion.
+        // Any horizon is accepted, also one that means "unknown": a plain conversion.
         let plays = factor * float(1 << (2 * stage.min(LAST_STAGE))) * ln(horizon as f64);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, below 2^58")]
         let plays = plays.ceil() as u64;
@@ -120,18 +119,18 @@ impl Bounds {
     }
 }
 
-/// Rows or columns: who is left, and what was counted.
+/// Rows or columns: the remaining ones, and their counts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "SavedLine")]
 struct Line {
-    /// Who plays for whom: itself, or the one that took its place.
+    /// The representative of each: itself, or the one that replaced it.
     stand_in: Vec<u32>,
     plays: Vec<u64>,
     clicks: Vec<u64>,
-    /// Those that stand for themselves, in order.
+    /// Those that represent themselves, in order.
     #[serde(skip)]
     left: Vec<u32>,
-    /// For how many each of them plays.
+    /// Number of rows (columns) that each of them represents.
     #[serde(skip)]
     weights: Vec<u32>,
     #[serde(skip)]
@@ -172,12 +171,12 @@ impl Line {
         weights.clear();
         weights.resize(left.len(), 0);
         for &other in &*stand_in {
-            // The one that stands in is left.
+            // A representative remains.
             weights[left.partition_point(|&member| member < other)] += 1;
         }
     }
 
-    /// A uniformly random one of all, or who stands in for it.
+    /// The representative of a uniformly random row (column).
     #[inline]
     fn draw<R: Rng + ?Sized>(&self, rng: &mut R) -> u32 {
         self.stand_in[rng.random_range(0..self.stand_in.len())]
@@ -193,7 +192,7 @@ impl Line {
         }
     }
 
-    /// Replaces those that are certainly no better than the one of largest lower end. Ties for that are broken by one draw.
+    /// Replaces those that are certainly no better than the one of largest lower end. One draw breaks ties for that.
     fn eliminate<R: Rng + ?Sized>(&mut self, bounds: Bounds, horizon: u64, rng: &mut R) {
         let ties = Ties::draw(rng);
         let Self { stand_in, plays, clicks, left, intervals, .. } = self;
@@ -208,7 +207,7 @@ impl Line {
         });
         let Some(ahead) = ahead else { return };
         let (winner, bar) = (left[ahead], intervals[ahead][0]);
-        // The winner may be at most its own lower end, if that is also its upper one: it stays.
+        // The upper end of the winner may equal its lower end; the winner stays.
         let is_out = |place: usize| intervals[place][1] <= bar && left[place] != winner;
         if !(0..left.len()).any(is_out) {
             return;
@@ -221,7 +220,7 @@ impl Line {
         self.count_left();
     }
 
-    /// Adds the plays of whole sweeps, one entry of `clicks` a remaining member.
+    /// Adds the plays of whole sweeps; `clicks` has one entry per remaining member.
     fn add(&mut self, sweeps: u64, clicks: &[u64]) {
         for (&member, &clicks) in self.left.iter().zip(clicks) {
             self.plays[member as usize] += sweeps;
@@ -253,16 +252,16 @@ pub struct Rank1Elim {
     bounds: Bounds,
     horizon: u64,
     stage: u32,
-    /// Sweeps of all stages so far; the one at hand is not among them.
+    /// Completed sweeps of all stages.
     sweep: u64,
     side: Side,
-    /// Plays made on this side of the sweep.
+    /// Plays of the current half of the sweep.
     place: usize,
-    /// The column, or the row, of this side of the sweep.
+    /// The shared column, or row, of the current half of the sweep.
     partner: u32,
     rows: Line,
     columns: Line,
-    /// Sweeps of all stages when this one ends.
+    /// Completed sweeps of all stages at the end of this stage.
     #[serde(skip)]
     due: u64,
 }
@@ -281,12 +280,12 @@ struct Saved {
 }
 
 impl Rank1Elim {
-    /// `Rank1ElimKL` for `horizon` rounds; it can be played for longer.
+    /// `Rank1ElimKL` for `horizon` rounds; it may be played for longer.
     pub fn kl(shape: TableShape, horizon: u64) -> Self {
         Self::fresh(Bounds::Kl, shape, horizon)
     }
 
-    /// `Rank1Elim` for `horizon` rounds; it can be played for longer.
+    /// `Rank1Elim` for `horizon` rounds; it may be played for longer.
     pub fn hoeffding(shape: TableShape, horizon: u64) -> Self {
         Self::fresh(Bounds::Hoeffding, shape, horizon)
     }
@@ -311,33 +310,33 @@ impl Rank1Elim {
         Self { bounds, horizon, stage, sweep, side, place, partner, rows, columns, due }
     }
 
-    /// Rows that are left, in order.
+    /// Remaining rows, in order.
     pub fn remaining_rows(&self) -> &[u32] {
         &self.rows.left
     }
 
-    /// Columns that are left, in order.
+    /// Remaining columns, in order.
     pub fn remaining_columns(&self) -> &[u32] {
         &self.columns.left
     }
 
-    /// For how many of all rows each remaining one plays.
+    /// Number of rows that each remaining one represents.
     pub fn row_weights(&self) -> &[u32] {
         &self.rows.weights
     }
 
-    /// For how many of all columns each remaining one plays.
+    /// Number of columns that each remaining one represents.
     pub fn column_weights(&self) -> &[u32] {
         &self.columns.weights
     }
 
-    /// The stage at hand, from 0.
+    /// The current stage, from 0.
     pub fn stage(&self) -> u32 {
         self.stage
     }
 
-    /// How many whole sweeps come next before a stage ends, each of one play of every remaining row and one of every remaining
-    /// column; 0 in the middle of a sweep. A stage that has ended is closed, as the next `select` would have.
+    /// Number of whole sweeps before the stage ends, each with one play of every remaining row and one of every remaining column; 0 in the
+    /// middle of a sweep. Ends a completed stage, as the next `select` would.
     pub fn whole_sweeps<R: Rng + ?Sized>(&mut self, rng: &mut R) -> u64 {
         if self.side != Side::Rows || self.place > 0 {
             return 0;
@@ -346,9 +345,9 @@ impl Rank1Elim {
         self.due - self.sweep
     }
 
-    /// Makes up for `sweeps` whole sweeps and their answers, at most [`Rank1Elim::whole_sweeps`] of them: `row_clicks` are the clicks of
-    /// the remaining rows on random columns, `column_clicks` those of the remaining columns on random rows. Nothing in the middle of a
-    /// sweep.
+    /// Adds `sweeps` whole sweeps with their feedback, at most [`Rank1Elim::whole_sweeps`] of them. `row_clicks` are the clicks of the
+    /// remaining rows on random columns, `column_clicks` the clicks of the remaining columns on random rows. Does nothing in the middle
+    /// of a sweep.
     pub fn add_sweeps(&mut self, sweeps: u64, row_clicks: &[u64], column_clicks: &[u64]) {
         if self.side != Side::Rows || self.place > 0 {
             return;
@@ -359,7 +358,7 @@ impl Rank1Elim {
         self.sweep += sweeps;
     }
 
-    /// Closes the stage when all of its sweeps have been played.
+    /// Ends the stage when all of its sweeps have been played.
     #[inline]
     fn end_stages<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         while self.sweep >= self.due && self.stage < LAST_STAGE {
@@ -386,7 +385,7 @@ impl TryFrom<Saved> for Rank1Elim {
             Side::Rows => (&saved.rows, &saved.columns),
             Side::Columns => (&saved.columns, &saved.rows),
         };
-        // The first place of a sweep has no partner yet.
+        // The first play of a sweep has no partner yet.
         let started = saved.place > 0;
         if saved.place >= own.left.len() || (started && other.left.binary_search(&saved.partner).is_err()) {
             return Err(Error::SavedStage);
@@ -405,7 +404,7 @@ impl Sizes for Rank1Elim {
 }
 
 impl Select<Cell> for Rank1Elim {
-    /// What the play is for.
+    /// The purpose of the play.
     type Note = Side;
 
     #[inline]

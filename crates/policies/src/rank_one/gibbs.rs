@@ -1,26 +1,26 @@
-//! `rank1-gibbs`: Thompson sampling that pools rows and columns.
+//! `rank1-gibbs`: Thompson sampling with a posterior of rows and columns.
 //!
-//! The probability of a click on cell (i, j) is `u_i v_j`. A round makes one Gibbs sweep: every row gets a draw given the columns, then
-//! every column a draw given the rows, and the largest row and the largest column are played. The draw of a row with `S` clicks in `N`
-//! plays, `N_j` of them on column `j`, is
+//! The probability of a click on cell (i, j) is `u_i v_j`. A round makes one Gibbs sweep: it draws every row given the columns, then
+//! every column given the rows, and plays the largest row and the largest column. The draw of a row with `S` clicks in `N` plays, `N_j`
+//! of them on column `j`, is
 //!
 //! ```text
 //! b / (sum over j of v_j N_j + 1) Gamma((S + 1) / b),    b = 1 - S / (N + 1)
 //! ```
 //!
-//! the posterior of a Poisson count with mean `u sum v_j N_j`, its variance narrowed to that of Bernoulli clicks. Columns likewise;
-//! after that the columns are divided by the largest of them, since only the products are told by clicks.
+//! This is the posterior of a Poisson count with mean `u sum v_j N_j`, with its variance narrowed to that of Bernoulli clicks. Columns
+//! are drawn likewise, and then divided by the largest of them, since clicks determine the products only.
 //!
-//! Reference: none, this project's own. There is no proof of a logarithmic regret; what it gains is measured. Deviations: none.
+//! Reference: none, the policy is ours. There is no proof of logarithmic regret; its performance is measured. Deviations: none.
 //!
 //! | here | formula | shape | unit |
 //! |---|---|---|---|
 //! | `plays` | N of every cell | `n_rows` x `n_columns` | rounds |
 //! | `row_clicks`, `column_clicks` | S | `n_rows`, `n_columns` | clicks |
-//! | `rows`, `columns` | u, v | `n_rows`, `n_columns` | probability, by and large |
+//! | `rows`, `columns` | u, v | `n_rows`, `n_columns` | approximate probability |
 //!
-//! Numerics: sums of a row in four lanes, the same on every machine. The sampled columns are part of the state and are saved, since the
-//! next sweep starts from them. Complexity: O(K L) multiply-adds and O(K + L) Gamma draws a round. Memory: 16 bytes a cell.
+//! Numerics: sums of a row have four lanes, the same on every machine. The sampled columns are part of the saved state, since the next
+//! sweep starts from them. Complexity: O(K L) multiply-adds and O(K + L) Gamma draws a round. Memory: 16 bytes a cell.
 //!
 //! # Examples
 //!
@@ -53,7 +53,7 @@ use click_models::{Cell, CellClick, TableShape};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// Thompson sampling that pools rows and columns.
+/// Thompson sampling with a posterior of rows and columns.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct Rank1Gibbs {
@@ -64,7 +64,7 @@ pub struct Rank1Gibbs {
     column_clicks: Vec<u64>,
     /// The columns of the last sweep.
     columns: Vec<f64>,
-    /// `plays` as what they are multiplied as.
+    /// `plays` as floating-point numbers.
     #[serde(skip)]
     weights: Vec<f64>,
     #[serde(skip)]
@@ -73,7 +73,7 @@ pub struct Rank1Gibbs {
     column_plays: Vec<u64>,
     #[serde(skip)]
     rows: Vec<f64>,
-    /// While columns are drawn: what the rows make of their plays.
+    /// Buffer: `sum over i of u_i N_i` of each column.
     #[serde(skip)]
     expected: Vec<f64>,
     #[serde(skip)]
@@ -121,7 +121,7 @@ impl Rank1Gibbs {
         }
     }
 
-    /// One Gibbs sweep.
+    /// Makes one Gibbs sweep.
     fn sweep<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         let Self { sampler, rows, columns, expected, .. } = self;
         expected.fill(0.0);
@@ -149,7 +149,7 @@ impl Rank1Gibbs {
     }
 }
 
-/// A row or a column, given what its plays would bring at probability 1.
+/// Draws a row or a column, given the expected clicks of its plays at probability 1.
 #[inline]
 fn draw<R: Rng + ?Sized>(sampler: Sampler, plays: u64, clicks: u64, expected: f64, rng: &mut R) -> f64 {
     let narrowed = 1.0 - float(clicks) / float(plays + 1);

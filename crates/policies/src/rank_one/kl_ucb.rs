@@ -1,11 +1,11 @@
-//! KL-UCB over cells: every pair of a row and a column is an arm of its own.
+//! KL-UCB over cells: every pair of a row and a column is a separate arm.
 //!
-//! At round `t` a cell with `n` plays and mean `mu` has the index `max { q in [mu, 1] : n d(mu, q) <= level(t) }`; the cell of largest
-//! index is played, those never played first.
+//! At round `t` a cell with `n` plays and mean `mu` has the index `max { q in [mu, 1] : n d(mu, q) <= level(t) }`. The policy plays the
+//! cell of largest index; cells never played come first.
 //!
-//! Reference: Garivier and Cappe, *The KL-UCB algorithm for bounded stochastic bandits and beyond*, COLT 2011. Deviations: the level
-//! is `ln t` by default, as in its experiments. That rows and columns share something is not used: it is the rival that the rank-one
-//! policies have to beat.
+//! Reference: Garivier and Cappe, *The KL-UCB algorithm for bounded stochastic bandits and beyond*, COLT 2011. Deviations: the default
+//! level is `ln t`, as in its experiments. The policy does not use the structure of rows and columns: it is a baseline for the rank-one
+//! policies.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -17,7 +17,7 @@
 //!
 //! # Examples
 //!
-//! All cells are tried before one is tried again:
+//! All cells are played before one is played again:
 //!
 //! ```
 //! use click_models::{CellClick, TableShape};

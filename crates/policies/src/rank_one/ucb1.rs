@@ -1,30 +1,30 @@
-//! UCB1 over cells: every pair of a row and a column is an arm of its own.
+//! UCB1 over cells: every pair of a row and a column is a separate arm.
 //!
-//! At round `t` a cell with `n` plays and mean `mu` has the index `mu + sqrt(2 ln t / n)`; the cell of largest index is played, those
-//! never played first.
+//! At round `t` a cell with `n` plays and mean `mu` has the index `mu + sqrt(2 ln t / n)`. The policy plays the cell of largest index;
+//! cells never played come first.
 //!
-//! Reference: Auer, Cesa-Bianchi, Fischer, *Finite-time analysis of the multiarmed bandit problem*, Machine Learning 47, 2002, figure 1,
-//! as a rival in Katariya et al., IJCAI 2017, section 5.1. Deviations: `t` is the round being decided, where the paper counts the
-//! plays before it.
+//! Reference: Auer, Cesa-Bianchi, Fischer, *Finite-time analysis of the multiarmed bandit problem*, Machine Learning 47, 2002, figure 1;
+//! a baseline in Katariya et al., IJCAI 2017, section 5.1. Deviations: `t` is the round being decided; the paper counts the plays before
+//! it.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
 //! | `counts` | `x-bar_j`, `n_j` | `n_rows` x `n_columns` | - |
 //! | round being decided | n + 1 | - | - |
 //!
-//! Numerics: the index is `mu + sqrt(2 / n) sqrt(ln t)`, rounded step by step and therefore never falling in `t`. *Lazily exact*: a list
-//! is made of the cells whose index at a somewhat later round, the ceiling, reaches a floor. While the round is before the ceiling and the
-//! best listed index is not below the floor, no other cell can win. Cells with the same counts have the same index and are one run on
-//! the list. The choices are the same as with all indices worked out every round. *Ties*: with thousands of cells, hundreds have the same
-//! counts in most rounds, and a hash of each, as other policies break their ties, would cost more than all the rest. One draw a round says
-//! the how-manieth of the tied cells, in the order of their numbers, is played; that does not depend on how they were found either.
-//! Complexity: a multiply-add a run a round, and moving half of a run when a cell leaves it; O(cells) multiply-adds when another list
-//! is made, hundreds of rounds apart.
+//! Numerics: the index is `mu + sqrt(2 / n) sqrt(ln t)`, rounded step by step and therefore never decreasing in `t`. *Lazily exact*: a
+//! list contains the cells whose index reaches a floor at a somewhat later round, the ceiling. As long as the round is before the ceiling
+//! and the best listed index is not below the floor, no other cell can win. Cells with the same counts have the same index, and are one
+//! run on the list. Choices are those of computing all indices in every round. *Ties*: with thousands of cells, hundreds have the same
+//! counts in most rounds. Hashing each, as other policies do, would cost more than everything else. Instead one draw a round is the rank
+//! of the cell to play among the tied ones, in the order of their numbers; this does not depend on the search either. Complexity: a
+//! multiply-add per run and round, and moving half of a run when a cell leaves it; O(cells) multiply-adds when a new list is made,
+//! hundreds of rounds apart.
 //!
 //! # Examples
 //!
-//! Cell 0 with 1 click in 2 plays and cell 1 with none in 1: `1/2 + sqrt(ln t)` against `sqrt(2 ln t)`. The latter is larger from
-//! `sqrt(ln t) = 1/2 / (sqrt(2) - 1) = 1.2071` on: `t = 4.29`, so not at round 4, but at round 5.
+//! Cell 0 with 1 click in 2 plays and cell 1 with no click in 1 play: `1/2 + sqrt(ln t)` against `sqrt(2 ln t)`. The second is larger if
+//! `sqrt(ln t) > 1/2 / (sqrt(2) - 1) = 1.2071`, `t > 4.29`: not at round 4, but at round 5.
 //!
 //! ```
 //! use click_models::{Cell, CellClick, TableShape};
@@ -108,7 +108,7 @@ impl Update<Cell, CellClick> for Ucb1 {
     }
 }
 
-/// What the index is made of; the same for the same counts only.
+/// The terms of the index; equal for equal counts only.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Arm {
     /// Infinite for an arm never played.
@@ -132,18 +132,18 @@ impl Arm {
     }
 }
 
-/// No home: the arm is not listed.
+/// Marks an arm that is not listed.
 const UNLISTED: u32 = u32::MAX;
 /// The ceiling exceeds the root of the logarithm by this share of it.
 const RISE: f64 = 1.0 / 1024.0;
 /// A ceiling that no round reaches.
 const NEVER: f64 = 1e9;
-/// A list of fewer members or more runs makes the next one longer or shorter.
+/// A list with fewer members makes the next one longer; a list with more runs makes it shorter.
 const FEWEST_MEMBERS: usize = 64;
 const MOST_RUNS: usize = 32;
-/// With this number of runs, those that joined among them, a list takes longer to look through than another one to be made.
+/// With this number of runs, including those of arms that joined, searching a list takes longer than making a new one.
 const RUNS_KEPT: usize = 192;
-/// How far below the best index a floor may be.
+/// Range of the distance of the floor below the best index.
 const GAPS: [f64; 2] = [1e-9, 0.25];
 
 /// Listed arms with the same counts.
@@ -154,7 +154,7 @@ struct Run {
     len: u32,
 }
 
-/// Arms, and a list of those that can win for a while.
+/// Arms, and a list of the arms that can win for a while.
 #[derive(Debug, Clone)]
 struct Arms {
     indexed: Vec<Arm>,
@@ -162,13 +162,13 @@ struct Arms {
     ceiling: f64,
     gap: f64,
     runs: Vec<Run>,
-    /// Runs up to which the list is kept.
+    /// The list is kept up to this number of runs.
     most_runs: usize,
-    /// Run by run, each by number.
+    /// Run by run, each sorted by number.
     members: Vec<u32>,
     /// The run of every arm.
     home: Vec<u32>,
-    /// Where several runs tie.
+    /// Buffer for ties between several runs.
     tied: Vec<u32>,
 }
 
@@ -180,7 +180,7 @@ impl Arms {
             floor: f64::INFINITY,
             ceiling: f64::NEG_INFINITY,
             gap: 1e-3,
-            // A new list takes up half at most; the rest is room for what joins.
+            // A new list fills at most half; the rest is room for arms that join.
             runs: Vec::with_capacity(2 * n + RUNS_KEPT),
             most_runs: 0,
             members: Vec::with_capacity(2 * n),
@@ -189,7 +189,7 @@ impl Arms {
         }
     }
 
-    /// The arm now has other counts.
+    /// Sets the counts of an arm.
     #[inline]
     fn set(&mut self, item: usize, arm: Arm) {
         self.indexed[item] = arm;
@@ -198,14 +198,14 @@ impl Arms {
             return;
         }
         if let Some(home) = alone {
-            // In the run's own place, which still holds its number.
+            // At the place of its own run, which still holds its number.
             let run = &mut self.runs[home as usize];
             (run.arm, run.len) = (arm, 1);
             self.home[item] = home;
             return;
         }
         if self.members.len() == self.members.capacity() || self.runs.len() >= self.most_runs {
-            // The next choice makes another list.
+            // The next choice makes a new list.
             self.ceiling = f64::NEG_INFINITY;
             return;
         }
@@ -214,7 +214,7 @@ impl Arms {
         self.members.push(count(item));
     }
 
-    /// Takes the arm out of its run. Gives the run if it was alone there.
+    /// Removes the arm from its run. Returns the run if it is empty now.
     #[inline]
     fn leave(&mut self, item: usize) -> Option<u32> {
         let home = std::mem::replace(&mut self.home[item], UNLISTED);
@@ -239,7 +239,7 @@ impl Arms {
         let Self { runs, members, tied, .. } = self;
         let mut ahead = runs.iter().filter(|run| run.len > 0 && run.arm.index(root_of_log) == best);
         let members = |run: &Run| &members[run.start as usize..][..run.len as usize];
-        // The first exists: it has the best index.
+        // The first run exists: it has the best index.
         let (first, second) = (ahead.next(), ahead.next());
         if let (Some(only), None) = (first, second) {
             return members(only)[place(draw, only.len as usize)];
@@ -258,13 +258,13 @@ impl Arms {
         indices.fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Makes a list for now and some rounds more.
+    /// Makes a list for this round and some later ones.
     #[inline(never)]
     fn make(&mut self, root_of_log: f64) {
         let Self { indexed: arms, runs, members, home, .. } = self;
         let best = arms.iter().map(|arm| arm.index(root_of_log)).fold(f64::NEG_INFINITY, f64::max);
         (self.floor, self.ceiling) = if best == f64::INFINITY {
-            // Nothing else can win, whatever the round.
+            // No other arm can win in any round.
             (best, NEVER)
         } else {
             (best - self.gap, root_of_log * (1.0 + RISE))

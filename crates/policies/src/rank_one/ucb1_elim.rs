@@ -1,12 +1,12 @@
-//! `UCB1Elim`: every pair of a row and a column is an arm of its own, and arms that are certainly worse drop out in stages.
+//! `UCB1Elim`: every pair of a row and a column is a separate arm; arms that are certainly worse are eliminated in stages.
 //!
-//! In stage `m = 0, 1, ..` with `D = 2^-m` every remaining arm is played until it has `n_m = ceil(2 ln(n D^2) / D^2)` plays. Then an
-//! arm leaves when `mean + r < max (mean - r)`, `r = sqrt(ln(n D^2) / (2 n_m))`. After stage `floor(log2(n / e) / 2)` the
-//! arms that are left are played in turn for ever.
+//! In stage `m = 0, 1, ..` with `D = 2^-m` every remaining arm is played until it has `n_m = ceil(2 ln(n D^2) / D^2)` plays. Then an arm
+//! is eliminated if `mean + r < max (mean - r)`, `r = sqrt(ln(n D^2) / (2 n_m))`. After stage `floor(log2(n / e) / 2)` the remaining arms
+//! are played in turn.
 //!
 //! Reference: Auer and Ortner, *UCB revisited: improved regret bounds for the stochastic multi-armed bandit problem*, 2010, figure 1.
-//! Deviations: arms are played in turn within a stage, one play each a sweep, where the paper leaves the order open. Late or
-//! missing feedback: means and radii are of the plays that were answered when the stage ended.
+//! Deviations: arms are played in turn within a stage, one play each a sweep; the paper leaves the order open. Late or missing feedback:
+//! means and radii have the plays with feedback by the end of the stage.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -15,14 +15,14 @@
 //! | `stage`, `2^-stage` | m, `Delta~_m` | - | - |
 //! | `horizon` | n (T) | - | rounds |
 //!
-//! Numerics: counts of 32 bits; an arm that has been answered 2^32 - 1 times is counted no further, so that with horizons of many
-//! billions its interval is wider than the paper's from then on. Complexity: constant a round; a stage
-//! ends in O(arms left). Memory: 12 bytes an arm. Horizons below 3 have no stage at all: all arms are played in turn.
+//! Numerics: counts have 32 bits; an arm with 2^32 - 1 counted plays is not counted further, so with horizons of many billions its
+//! interval is wider than the paper's. Complexity: constant per round; the end of a stage costs O(remaining arms). Memory: 12 bytes an
+//! arm. Horizons below 3 have no stage: all arms are played in turn.
 //!
 //! # Examples
 //!
-//! One row, two columns, horizon 1000: `n_0 = ceil(2 ln 1000) = 14` and `r = sqrt(ln 1000 / 28) = 0.497`, so that a mean of 0 and one of
-//! 1 are told apart after 28 plays: `0 + r < 1 - r`.
+//! One row, two columns, horizon 1000: `n_0 = ceil(2 ln 1000) = 14` and `r = sqrt(ln 1000 / 28) = 0.497`. So a mean of 0 and one of 1 are
+//! told apart after 28 plays: `0 + r < 1 - r`.
 //!
 //! ```
 //! use click_models::{CellClick, TableShape};
@@ -56,15 +56,15 @@ pub struct Ucb1Elim {
     shape: TableShape,
     horizon: u64,
     stage: u32,
-    /// Sweeps over the remaining cells so far; the one at hand is not among them.
+    /// Completed sweeps over the remaining cells.
     sweep: u64,
-    /// Plays made in this sweep.
+    /// Plays of this sweep.
     place: usize,
-    /// Numbers of the cells that are left, in order.
+    /// Numbers of the remaining cells, in order.
     left: Vec<u32>,
     plays: Vec<u32>,
     clicks: Vec<u32>,
-    /// Sweeps when this stage ends; none if it is the last.
+    /// Completed sweeps at the end of this stage; `None` in the last one.
     #[serde(skip)]
     due: Option<u64>,
 }
@@ -81,9 +81,9 @@ struct Saved {
     clicks: Vec<u32>,
 }
 
-/// `ln(n D^2)`, `D^2` and `n_m` of a stage; none after the last.
+/// `ln(n D^2)`, `D^2` and `n_m` of a stage; `None` after the last.
 fn plan(stage: u32, horizon: u64) -> Option<(f64, u64)> {
-    // Any horizon, also one that stands for "unknown": a plain conversion.
+    // Any horizon is accepted, also one that means "unknown": a plain conversion.
     let horizon = horizon as f64;
     // ln(n / e) / 2 in units of ln 2.
     let last = ((ln(horizon) - 1.0) / (2.0 * std::f64::consts::LN_2)).floor();
@@ -99,7 +99,7 @@ fn plan(stage: u32, horizon: u64) -> Option<(f64, u64)> {
 }
 
 impl Ucb1Elim {
-    /// A fresh policy for `horizon` rounds; it can be played for longer.
+    /// A fresh policy for `horizon` rounds; it may be played for longer.
     pub fn new(shape: TableShape, horizon: u64) -> Self {
         let n_cells = shape.n_cells();
         Self::assemble(Saved {
@@ -119,18 +119,18 @@ impl Ucb1Elim {
         Self { shape, horizon, stage, sweep, place, left, plays, clicks, due }
     }
 
-    /// Numbers of the cells that are left, in order ([`TableShape::cell`]).
+    /// Numbers of the remaining cells, in order ([`TableShape::cell`]).
     pub fn remaining_cells(&self) -> &[u32] {
         &self.left
     }
 
-    /// The stage at hand, from 0.
+    /// The current stage, from 0.
     pub fn stage(&self) -> u32 {
         self.stage
     }
 
-    /// How many whole sweeps come next before a stage ends or a cell is counted no further, each of one play of every remaining cell; 0
-    /// in the middle of a sweep. A stage that has ended is closed, as the next `select` would have.
+    /// Number of whole sweeps before the stage ends or the counts of a cell are full, each with one play of every remaining cell; 0 in
+    /// the middle of a sweep. Ends a completed stage, as the next `select` would.
     pub fn whole_sweeps(&mut self) -> u64 {
         if self.place > 0 {
             return 0;
@@ -140,14 +140,14 @@ impl Ucb1Elim {
         before_the_end.min(self.sweeps_counted())
     }
 
-    /// How many plays more every remaining cell is counted for; those counted no further do not matter.
+    /// Number of further plays for which every remaining cell is counted; cells with full counts do not matter.
     fn sweeps_counted(&self) -> u64 {
         let more = self.left.iter().map(|&cell| u64::from(u32::MAX - self.plays[cell as usize]));
         more.filter(|&more| more > 0).min().unwrap_or(u64::MAX)
     }
 
-    /// Makes up for `sweeps` whole sweeps and their answers, at most [`Ucb1Elim::whole_sweeps`] of them, one entry of `clicks` a remaining
-    /// cell. Nothing in the middle of a sweep.
+    /// Adds `sweeps` whole sweeps with their feedback, at most [`Ucb1Elim::whole_sweeps`] of them; `clicks` has one entry per remaining
+    /// cell. Does nothing in the middle of a sweep.
     pub fn add_sweeps(&mut self, sweeps: u64, clicks: &[u64]) {
         if self.place > 0 {
             return;
@@ -157,7 +157,7 @@ impl Ucb1Elim {
         for (&cell, &clicks) in self.left.iter().zip(clicks) {
             let (plays, counted) = (&mut self.plays[cell as usize], &mut self.clicks[cell as usize]);
             if *plays < u32::MAX {
-                // Both are at most the sweeps, of which there is room for all.
+                // Both are at most the number of sweeps, for which there is room.
                 let narrow = |count: u64| u32::try_from(count.min(sweeps)).unwrap_or(u32::MAX);
                 *plays = plays.saturating_add(narrow(sweeps));
                 *counted = counted.saturating_add(narrow(clicks)).min(*plays);
@@ -216,7 +216,7 @@ impl TryFrom<Saved> for Ucb1Elim {
         }
         let plan_before = saved.stage.checked_sub(1).map(|before| plan(before, saved.horizon));
         let is_beyond = plan(saved.stage, saved.horizon).is_some_and(|(_, plays)| saved.sweep > plays);
-        // There is one stage after the last that ends, and no sweep of it before its own beginning.
+        // There is one stage after the last that ends; its sweeps start after its beginning.
         if plan_before == Some(None) || is_beyond {
             return Err(Error::SavedStage);
         }

@@ -1,15 +1,15 @@
 //! UTS, unimodal Thompson sampling for rank-one bandits: Thompson sampling on the row and the column of the leader.
 //!
-//! The *leader* is the cell of largest mean. Every second time that a cell leads it is played. Otherwise every cell of its row and
-//! of its column gets a draw from `Beta(1 + clicks, 1 + plays - clicks)`, and the largest draw is played. In a matrix of rank one a
-//! cell that is not best has a better one in its row or its column, so the leader climbs to the best.
+//! The *leader* is the cell of largest mean. Every second time that a cell leads, it is played. Otherwise every cell of its row and of
+//! its column gets a draw from `Beta(1 + clicks, 1 + plays - clicks)`, and the largest draw is played. In a matrix of rank one, every
+//! cell except the best has a better one in its row or its column, so the leader climbs to the best cell.
 //!
 //! Reference: Trinh, Kaufmann, Vernade, Combes, *Solving Bernoulli rank-one bandits with unimodal Thompson sampling*, ALT 2020, Algorithm 1. Deviations:
-//! how often a leader is played for being one is a parameter there, of which the analysis asks only that it be at least 2;
-//! here it is 2. It matters: on the needle in a haystack with K = L = 32 (.75 against .25, 200,000 rounds) the regret is below 1,300 with
-//! 2, and above with `K + L - 1`, one in as many as the draws are among, which secondary descriptions have (a test holds both,
-//! `thompson_sampling_finds_the_papers_needle`). What is lost is lost on leaders of a few lucky clicks, which are found out by playing
-//! them. The mean of a cell never played counts as 0, and ties for the leader are broken at random.
+//! the period with which a leader is played is a parameter of the paper, and its analysis needs at least 2; here the
+//! default is 2. It matters: on the needle in a haystack with K = L = 32 (.75 against .25, 200,000 rounds) the regret is below 1,300 with
+//! 2, and above with `K + L - 1`, the number of draws, as secondary descriptions have it (a test checks both,
+//! `thompson_sampling_finds_the_papers_needle`). The loss comes from leaders with a few lucky clicks, which only playing them reveals.
+//! The mean of a cell never played counts as 0, and ties for the leader are random.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -18,13 +18,13 @@
 //! | leader | `L(t)` | - | cell |
 //! | `lead_every` | gamma | - | rounds |
 //!
-//! Numerics: one key for ties a round, then two Gamma draws for every cell of the row (by column) and then of the column (by row, the
-//! leader left out). The leader is followed exactly: another cell is looked for when the leader falls to a mean that another may
-//! have. Complexity: O(K + L) draws a round, and now and then O(K L) comparisons.
+//! Numerics: one key for ties a round, then two Gamma draws for every cell of the row (by column) and then of the column (by row, without
+//! the leader). The leader is tracked exactly: another cell is searched when the leader's mean falls to one that another cell may have.
+//! Complexity: O(K + L) draws a round, and occasionally O(K L) comparisons.
 //!
 //! # Examples
 //!
-//! A table of one cell has one leader; a good cell among bad ones is found through its row and column:
+//! A table of one cell has one leader. A good cell among bad ones is found through its row and column:
 //!
 //! ```
 //! use click_models::{Cell, ClickModel, RankOneModel};
@@ -63,7 +63,7 @@ use serde::{Deserialize, Serialize};
 pub struct Uts {
     lead_every: u64,
     counts: CellCounts,
-    /// How often every cell has led.
+    /// Number of rounds in which every cell has led.
     leads: Vec<u64>,
     #[serde(skip)]
     posteriors: Vec<BetaShape>,
@@ -86,8 +86,8 @@ impl Uts {
         Self::leading_every(shape, 2)
     }
 
-    /// A fresh policy in which a cell is played every `rounds`-th time that it leads, whatever the draws; 0 counts
-    /// as 1, and more than 2^40 as that.
+    /// A fresh policy in which a cell is played every `rounds`-th time that it leads. 0 counts as 1, and a number above 2^40 as
+    /// 2^40.
     pub fn leading_every(shape: TableShape, rounds: u64) -> Self {
         let (counts, leads) = (CellCounts::new(shape), vec![0; shape.n_cells()]);
         Self::assemble(Saved { lead_every: rounds.clamp(1, MAX_COUNT), counts, leads })
@@ -175,7 +175,7 @@ impl Update<Cell, CellClick> for Uts {
 struct Leaders {
     means: Vec<f64>,
     best: f64,
-    /// All cells whose mean is `best`, in any order; none when they have to be looked for.
+    /// All cells whose mean is `best`, in any order; empty if they have to be searched.
     cells: Vec<u32>,
     /// No other cell has a larger mean.
     others: f64,
@@ -213,7 +213,7 @@ impl Leaders {
         self.top.best()[0].1 as usize
     }
 
-    /// The cell now has this mean.
+    /// Sets the mean of a cell.
     #[inline]
     fn set(&mut self, cell: usize, mean: f64) {
         let before = std::mem::replace(&mut self.means[cell], mean);
@@ -222,7 +222,7 @@ impl Leaders {
         }
         let led = before == self.best;
         if mean > self.best {
-            // Alone in front: those that led are among the others now.
+            // The only leader: former leaders are among the others now.
             if !(led && self.cells.len() == 1) {
                 self.others = self.best;
             }

@@ -3,8 +3,8 @@
 //! Items stand in ordered blocks, at the start in one block. Every round shuffles each block uniformly. So of two items of one block the
 //! more attractive one collects more clicks, for any pattern of examination. For items `i`, `j` of one block let `S_ij` be the sum of
 //! `C_i - C_j` over the rounds, with `C = 1` for a click, and `N_ij` the sum of `|C_i - C_j|`. Item `i` beats `j` if `N_ij > 0` and
-//! `S_ij >= sqrt(2 N_ij ln(3.43 sqrt(N_ij) T))`. The first block has the items that no item beats, the second block those that no item outside
-//! the first block beats, and so on.
+//! `S_ij >= sqrt(2 N_ij ln(3.43 sqrt(N_ij) T))`. The first block has the items that no item beats, the second block those that no item
+//! outside the first block beats, and so on.
 //!
 //! Reference: Lattimore, Kveton, Li, Szepesvari, *`TopRank`: a practical algorithm for online stochastic ranking*, Neural Information
 //! Processing Systems 2018, Algorithm 1 with `delta = 1 / T`. Deviations: none in the lists shown; blocks below the list are not

@@ -1,9 +1,9 @@
 //! TS-Cascade: Thompson sampling with one normal draw a round that all items share.
 //!
-//! At round `t` an item with `n` observed displays and mean `mu` has the score `mu + Z max(sqrt(v ln(t + 1) / (n + 1)), ln(t + 1) / (n +
-//! 1))`, where `v = mu (1 - mu)` is its empirical variance and `Z` a standard normal draw, the same for every item. The mean of an item
-//! that was never observed is 0. The policy shows the items of largest score, the best at the best position. A positive draw moves all
-//! little-observed items to the front, a negative one to the back.
+//! At round `t` an item with `n` observed displays and mean `mu` has the score
+//! `mu + Z max(sqrt(v ln(t + 1) / (n + 1)), ln(t + 1) / (n + 1))`, where `v = mu (1 - mu)` is its empirical variance and `Z` a standard
+//! normal draw, the same for every item. The mean of an item that was never observed is 0. The policy shows the items of largest score,
+//! the best at the best position. A positive draw moves all little-observed items to the front, a negative one to the back.
 //!
 //! Reference: Zhong, Cheung, Tan, *Thompson sampling algorithms for cascading bandits*, JMLR 2021, Algorithm 1. Deviations: none.
 //!

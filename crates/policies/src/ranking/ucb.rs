@@ -18,8 +18,8 @@
 //!
 //! # Examples
 //!
-//! Item 0 with 5 clicks in 10 displays has the index `1/2 + sqrt(ln t / 15)`, and item 1 with no click in 1 display has `sqrt(2 ln t /
-//! 3)`: they cross at `t = 2.2`.
+//! Item 0 with 5 clicks in 10 displays has the index `1/2 + sqrt(ln t / 15)`, and item 1 with no click in 1 display has
+//! `sqrt(2 ln t / 3)`: they cross at `t = 2.2`.
 //!
 //! ```
 //! use click_models::{Clicks, ItemId, ListShape, PrefixFeedback, Ranking};

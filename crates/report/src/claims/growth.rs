@@ -4,7 +4,7 @@
 //! the same weight. If they were weighted by the errors of their means, a few sizes with little variation would decide. But deviations from
 //! a line rarely come from the runs: stages that get four times longer, for example, move the points up and down.
 //!
-//! The squares of two errors add up. The first error is that of a line through scattered points. With `m` sizes at the centred logarithms
+//! The squares of two errors add up. The first error is the error of a line through scattered points. With `m` sizes at the centred logarithms
 //! `x`, its square is the sum of the squared residuals, divided by `(m - 2) sum x^2`. The second error is that of the runs. The exponent is
 //! `sum c ln(mean)` with `c = x / sum x^2`, so the error is that of the mean over the runs of `sum c regret / mean` (delta method; variants
 //! that meet the same users need not be independent). If the points are on a line, the first error estimates the second, which then counts

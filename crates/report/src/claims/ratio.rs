@@ -33,7 +33,7 @@ pub struct Ratio {
     pub by: Vec<Series>,
     /// Checkpoint of the numerators; the last one if absent.
     pub t: Option<u64>,
-    /// Checkpoint of the denominators; that of the numerators if absent.
+    /// Checkpoint of the denominators; the checkpoint of the numerators if absent.
     pub by_t: Option<u64>,
     /// The limits of the ratios.
     pub limits: Limits,

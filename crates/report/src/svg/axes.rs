@@ -33,7 +33,7 @@ impl Names {
         Self::Upright(names.to_vec(), longest)
     }
 
-    /// The height that they need below the frame in addition to that of numbers.
+    /// The height that they need below the frame, in addition to the height of numbers.
     pub(super) fn room(&self) -> f64 {
         match self {
             Self::Level(names) => {

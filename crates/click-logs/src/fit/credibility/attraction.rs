@@ -2,8 +2,8 @@
 
 use libm::exp;
 
-/// The attraction of an item whose examination is known, and the variance of its logarithm, from clicks and from skips at cells of
-/// this examination: the largest likelihood. Those of the prior are among them, with an examination of 1.
+/// Maximum likelihood estimate of an item's attraction with known examination, and the variance of its logarithm. `cells` are skips and
+/// examination; clicks and skips of the prior are included, with examination 1.
 pub(in super::super) fn attraction(clicks: f64, cells: &[(f64, f64)]) -> (f64, f64) {
     let skipped = || cells.iter().filter(|cell| cell.0 > 0.0 && cell.1 > 0.0);
     let mut low = 0.0;
@@ -11,7 +11,7 @@ pub(in super::super) fn attraction(clicks: f64, cells: &[(f64, f64)]) -> (f64, f
     let exposure: f64 = skipped().map(|(skips, g)| skips * g).sum();
     let mut a = (clicks / (clicks + exposure)).min(0.999 * high);
     let mut curvature = f64::INFINITY;
-    // Halving alone takes 50 steps.
+    // Bisection alone would take 50 steps.
     for _ in 0..100 {
         let mut rest = clicks;
         curvature = 0.0;

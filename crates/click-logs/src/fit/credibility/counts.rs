@@ -8,14 +8,14 @@ pub(in super::super) struct Count {
     pub(in super::super) item: Id,
     pub(in super::super) column: usize,
     pub(in super::super) clicks: u64,
-    /// Need not be whole, where it is not known which ones were examined.
+    /// Not a whole number if it is unknown which impressions were examined.
     pub(in super::super) impressions: f64,
 }
 
-/// Where counts come from.
+/// A source of counts.
 pub(in super::super) trait Source: Sync {
     fn n_queries(&self) -> usize;
-    /// Of a query, by item, then column.
+    /// Writes the counts of a query, sorted by item, then column.
     fn counts(&self, query: usize, out: &mut Vec<Count>);
 }
 
@@ -24,7 +24,7 @@ pub(in super::super) fn items(counts: &[Count]) -> impl Iterator<Item = &[Count]
     counts.chunk_by(|a, b| a.item == b.item)
 }
 
-/// The part of an item's impressions that each of its counts has; all the same where there are none.
+/// The share of each count in the item's impressions; equal shares if there are no impressions.
 pub(super) fn shares(of_item: &[Count]) -> impl Iterator<Item = f64> {
     let impressions: f64 = of_item.iter().map(|count| count.impressions).sum();
     let share = move |count: &Count| {
@@ -33,7 +33,7 @@ pub(super) fn shares(of_item: &[Count]) -> impl Iterator<Item = f64> {
     of_item.iter().map(share)
 }
 
-/// By item, then column, each once.
+/// Sorts by item, then column, and merges equal ones.
 pub(in super::super) fn merged(mut counts: Vec<Count>) -> Vec<Count> {
     counts.sort_unstable_by_key(|count| (count.item, count.column));
     counts.dedup_by(|next, kept| {
@@ -47,7 +47,7 @@ pub(in super::super) fn merged(mut counts: Vec<Count>) -> Vec<Count> {
     counts
 }
 
-/// Items of all queries.
+/// Number of items of all queries.
 pub(in super::super) fn n_items(source: &impl Source) -> usize {
     let mut counts = Vec::new();
     let of_query = |query| {

@@ -6,7 +6,7 @@ use super::counts::Source;
 use super::{Credibility, PositionEffects};
 
 impl<S: Source> Credibility<'_, S> {
-    /// Covariances of the logarithms of examination, 0 for the first column; none where the information does not tell.
+    /// Covariances of the logarithms of examination; 0 for the first column. `None` if the information matrix is singular.
     pub(in super::super) fn covariances(
         &self,
         found: &PositionEffects,
@@ -21,7 +21,8 @@ impl<S: Source> Credibility<'_, S> {
         }
         let n = self.n_parameters();
         let mut sums = self.sums(found, found, item_prior, 2);
-        // Unbiased estimates from few clicks need not add up to a variance. That of Poisson clicks is one, and an upper bound.
+        // Unbiased estimates from few clicks may not form a positive definite matrix. The variance of Poisson clicks does, and is an
+        // upper bound.
         if !self.trusts_means && Cholesky::new(n, sums.variance.clone()).is_none() {
             sums.variance.clone_from(&sums.information);
         }

@@ -1,34 +1,34 @@
-//! What one item adds to the sums.
+//! Contribution of one item to the sums.
 
 use super::sums::Sums;
 use confidence::math::ln;
 
-/// How much of the shape counts where means are not trusted.
+/// Weight of the shape if means are not trusted.
 const NEXT_TO_NOTHING: f64 = 1e-6;
-/// A smaller part of the square of an exposure is rounding: the item was shown once, or never.
+/// A smaller share of the squared exposure is a rounding error: the item was shown at most once.
 const ROUNDING: f64 = 1e-9;
 
-/// One item: what it has in common with parameters.
+/// Terms of one item.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     pub(super) clicks: f64,
     pub(super) exposure: f64,
     pub(super) lift: f64,
-    /// Parameter, `n g`, and the examination `g` of each cell.
+    /// Per cell: parameter, `n g`, and examination `g`.
     pub(super) cells: Vec<(usize, f64, f64)>,
-    /// Parameter and share of impressions of each position, one a cell.
+    /// Per cell: parameter of the position, and share of impressions.
     pub(super) placed: Vec<(usize, f64)>,
 }
 
 impl Row {
-    /// What the item adds.
+    /// Adds the terms of the item.
     pub(super) fn add(&self, prior: Prior, sums: &mut Sums, matrices: usize, of_query: &mut OfQuery) {
         let n = sums.gradient.len();
         let (mean, shape) = (prior.mean, prior.effective_shape());
         let total = shape + mean * self.exposure;
         let (share, weight) = (mean * self.exposure / total, self.clicks + shape);
         let known = |of: &usize| *of != usize::MAX;
-        // Clicks of columns are added once, for all items.
+        // Clicks of columns are added once for all items.
         sums.value += self.clicks * ln(self.lift) - weight * ln(total / shape);
         let by_mean = self.clicks - weight * share;
         let expected = weight * mean / total;
@@ -64,14 +64,15 @@ impl Row {
         }
     }
 
-    /// Clicks vary by the binomial distribution, attraction by the Beta distribution; the gradient is linear in both.
+    /// Adds the variance of the gradient, which is linear in clicks and attraction. Clicks have a binomial distribution, attraction has a
+    /// Beta distribution.
     fn add_variance(&self, prior: Prior, sums: &mut Sums, of_query: &mut OfQuery) {
         let n = sums.gradient.len();
         let (mean, shape) = (prior.mean, prior.effective_shape());
         let total = shape + mean * self.exposure;
         let (share, weight) = (mean * self.exposure / total, self.clicks + shape);
         let (attraction, square) = prior.moments(self);
-        // By one click more, in any column.
+        // Derivative by a click in any column.
         let common: Vec<(usize, f64)> = self
             .cells
             .iter()
@@ -94,7 +95,7 @@ impl Row {
             }
             of_query.of_clicks[a] += (1.0 - share) * of_a;
         }
-        // By attraction.
+        // Derivative by attraction.
         let spread =
             mean * (1.0 - mean).max(0.0) / (prior.strength + 1.0) * (shape / total) * (shape / total);
         let by_attraction: Vec<(usize, f64)> = self
@@ -124,10 +125,10 @@ impl Row {
     }
 }
 
-/// That of an item's attraction.
+/// Prior of an item's attraction.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Prior {
-    /// The lift in it.
+    /// With the lift.
     pub(super) mean: f64,
     pub(super) strength: f64,
     pub(super) shape: f64,
@@ -135,14 +136,13 @@ pub(super) struct Prior {
 }
 
 impl Prior {
-    /// As much of the shape as counts.
+    /// The shape, or a negligible part of it if means are not trusted.
     fn effective_shape(&self) -> f64 {
         if self.is_trusted { self.shape } else { NEXT_TO_NOTHING * self.shape }
     }
 
-    /// What stands for attraction and its square in the variance of clicks: moments of the posterior, or, without trust in the prior,
-    /// unbiased estimates from the item's clicks alone. A sum of `C` independent clicks has `E[C (C - 1)] = a^2 (exposure^2 - sum of n
-    /// g^2)`.
+    /// Attraction and its square in the variance of clicks: moments of the posterior or, if means are not trusted, unbiased estimates
+    /// from the item's clicks alone. A sum of `C` independent clicks has `E[C (C - 1)] = a^2 (exposure^2 - sum of n g^2)`.
     fn moments(&self, row: &Row) -> (f64, f64) {
         if self.is_trusted {
             let weight = row.clicks + self.shape;
@@ -156,11 +156,11 @@ impl Prior {
     }
 }
 
-/// What the mean of a query has in common with parameters.
+/// Terms of the mean of a query and the parameters.
 #[derive(Debug, Default)]
 pub(super) struct OfQuery {
     pub(super) curvature: f64,
-    /// Of the clicks that the mean's own equation sums up.
+    /// Variance of the clicks in the equation of the mean.
     pub(super) variance: f64,
     pub(super) cross: Vec<f64>,
     pub(super) of_clicks: Vec<f64>,
@@ -168,7 +168,7 @@ pub(super) struct OfQuery {
 }
 
 impl OfQuery {
-    /// With the curvature of its prior.
+    /// Starts a query, with the curvature of its prior.
     pub(super) fn start(&mut self, curvature: f64) {
         self.curvature = curvature;
         self.variance = curvature;

@@ -1,4 +1,4 @@
-//! The maximum of the likelihood: Newton's method, or EM where there are many columns.
+//! The maximum of the likelihood: by Newton's method, or by EM for many columns.
 
 use super::super::item_prior::ItemPrior;
 use super::super::linear::Cholesky;
@@ -9,14 +9,14 @@ use super::{Credibility, PSEUDO_CLICKS, PositionEffects};
 use confidence::math::ln;
 use libm::exp;
 
-/// Newton steps, or EM steps, of one search.
+/// Largest number of Newton steps, and of EM steps.
 const STEPS: usize = 60;
 const EM_STEPS: usize = 1000;
-/// Where a step changes no logarithm by more.
+/// Stops when a step changes no logarithm by more.
 const TOLERANCE: f64 = 1e-10;
 
 impl<S: Source> Credibility<'_, S> {
-    /// The maximum, from a point near it; the first column's examination is 1 there.
+    /// Finds the maximum from a point near it, and scales the first column's examination to 1.
     pub(in super::super) fn maximise(
         &self,
         found: &mut PositionEffects,
@@ -38,7 +38,7 @@ impl<S: Source> Credibility<'_, S> {
                 let mut next = found.clone();
                 self.go(&mut next, &step, length);
                 let of_next = self.sums(&next, &before, item_prior, matrices);
-                // Rounding leaves no more of the value.
+                // Smaller differences are rounding errors.
                 if of_next.value >= sums.value - 1e-13 * sums.value.abs() || length < 1e-6 {
                     break (next, of_next);
                 }
@@ -65,7 +65,7 @@ impl<S: Source> Credibility<'_, S> {
         Convergence { converged, last, trace: kept }
     }
 
-    /// Newton's, or that of EM.
+    /// A Newton step, or an EM step.
     fn step(&self, found: &PositionEffects, sums: &Sums, item_prior: &ItemPrior) -> Option<Vec<f64>> {
         let n = self.n_parameters();
         if self.has_many_columns() {
@@ -76,7 +76,7 @@ impl<S: Source> Credibility<'_, S> {
                     .map(|(((&y, &target), of), &gradient)| {
                         let clicks = of.0 + PSEUDO_CLICKS;
                         let expected = clicks - gradient;
-                        // Pseudo-impressions are part of what is expected: at least these are there.
+                        // The expected clicks include the pseudo-impressions.
                         ln(clicks / expected.max(PSEUDO_CLICKS * exp(y - target)))
                     })
                     .collect(),
@@ -84,7 +84,7 @@ impl<S: Source> Credibility<'_, S> {
         }
         let mut step = sums.gradient.clone();
         Cholesky::new(n, sums.information.clone())?.solve(&mut step);
-        // A long step is one that a quadratic function knows nothing of.
+        // The quadratic approximation is not valid for long steps.
         let longest = step.iter().map(|step| step.abs()).fold(0.0, f64::max);
         if longest > 2.0 {
             for part in &mut step {

@@ -3,20 +3,20 @@
 use confidence::math::ln;
 use libm::exp;
 
-/// Examination without a logarithm counts as this.
+/// Smaller examination is replaced by this, so that it has a logarithm.
 const SMALLEST_EXAMINATION: f64 = 1e-6;
 
-/// Examination and lifts, in logarithms.
+/// Examination of columns and lifts of positions, in logarithms.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in super::super) struct PositionEffects {
     pub(in super::super) examination: Vec<f64>,
     pub(in super::super) lift: Vec<f64>,
-    /// Of the walk.
+    /// Variance of the walk.
     pub(super) variance: f64,
 }
 
 impl PositionEffects {
-    /// Of columns, without lifts.
+    /// Known examination of columns, without lifts.
     pub(in super::super) fn known(examination: &[f64], n_positions: usize) -> Self {
         let examination = examination.iter().map(|g| ln(g.max(SMALLEST_EXAMINATION))).collect();
         Self { examination, lift: vec![0.0; n_positions], variance: 0.0 }
@@ -30,7 +30,7 @@ impl PositionEffects {
         self.lift.iter().map(|d| exp(*d)).collect()
     }
 
-    /// The largest of a logarithm.
+    /// The largest change of a logarithm.
     pub(super) fn change(&self, before: &Self) -> f64 {
         let examination = self.examination.iter().zip(&before.examination);
         let all = examination.chain(self.lift.iter().zip(&before.lift));

@@ -9,10 +9,10 @@ use super::{Credibility, PSEUDO_CLICKS, PositionEffects};
 use libm::exp;
 use std::ops::Range;
 
-/// Queries that are one task for a thread.
+/// Number of queries of one task for a thread.
 const QUERIES_OF_A_TASK: usize = 1 << 12;
 
-/// What a pass over the counts sums up.
+/// Sums over all counts.
 #[derive(Debug, Clone)]
 pub(super) struct Sums {
     pub(super) value: f64,
@@ -48,8 +48,8 @@ impl Sums {
 }
 
 impl<S: Source> Credibility<'_, S> {
-    /// Sums over all items at a point; shapes are those of another one. `matrices`: 0 for the gradient alone, 1 with the information,
-    /// 2 with the variance of the gradient and means of queries eliminated.
+    /// Sums over all items at a point; shapes are taken from `before`. `matrices`: 0 for the gradient alone, 1 also for the information,
+    /// 2 also for the variance of the gradient, with means of queries eliminated.
     pub(super) fn sums(
         &self,
         at: &PositionEffects,
@@ -112,7 +112,7 @@ impl<S: Source> Credibility<'_, S> {
         row.lift = exp(lift);
     }
 
-    /// The exposure of an item and its lift.
+    /// The exposure and the lift of an item.
     pub(in super::super) fn placed(
         &self,
         of_item: &[Count],

@@ -20,7 +20,7 @@ impl Source for Queries {
     }
 }
 
-/// Items at one to four positions, and the totals of these.
+/// Counts of items at one to four positions, and the totals of the positions.
 fn queries(seed: u64) -> (Queries, Vec<(f64, f64)>) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut columns = vec![(0.0, 0.0); POSITIONS.len()];
@@ -46,7 +46,7 @@ fn queries(seed: u64) -> (Queries, Vec<(f64, f64)>) {
 }
 
 #[test]
-fn derivatives_by_finite_differences() {
+fn derivatives_are_finite_differences_and_newton_climbs() {
     let (source, columns) = queries(1);
     for examines in [true, false] {
         let credibility = Credibility {
@@ -94,9 +94,10 @@ fn derivatives_by_finite_differences() {
     }
 }
 
-/// Items that were seen once at each of two positions and are compared with themselves only: the variance of the gradient, against that of
-/// clicks whose attraction is known. With 4,000 queries of ten items the ratio has a standard deviation of .018 at most, so that .1 has a
-/// probability below 1e-7. A square of attraction that a prior of next to nothing leaves is caught: it gives ratios of .50 to .77.
+/// Items that were seen once at each of two positions and are compared with themselves only: the estimated variance of the gradient
+/// against that of clicks with known attraction. With 4,000 queries of ten items the ratio has a standard deviation of at most .018, so a
+/// deviation of .1 has probability below 1e-7. The square of attraction under an almost flat prior is detected: it gives ratios of .50 to
+/// .77.
 #[test]
 fn clicks_on_sparse_items_vary_as_much_as_is_estimated() {
     let examination = [1.0, 0.6, 0.35, 0.2];
@@ -116,7 +117,7 @@ fn clicks_on_sparse_items_vary_as_much_as_is_estimated() {
             columns[column].1 += 1.0;
             Count { item: Id(item), column, clicks, impressions: 1.0 }
         });
-        // A click at the first moves the gradient of either by the share of the second, and the other way round.
+        // A click at the first moves the gradient of both by the share of the second, and vice versa.
         let [of_first, of_second] = pair.map(|column| {
             let p = attraction * examination[column];
             p * (1.0 - p)
@@ -144,7 +145,7 @@ fn clicks_on_sparse_items_vary_as_much_as_is_estimated() {
     }
 }
 
-/// The clicks' information on each lift, and the lift. The evidence for a ranking is .8, 8.6 and 1.2 nats; odds of ten are 2.3.
+/// Information of the clicks on each lift, and the lift. The evidence for a ranking is .8, 8.6 and 1.2 nats; odds of ten are 2.3.
 #[test]
 fn a_weak_ranking_is_believed_where_clicks_determine_lifts() {
     let (source, columns) = queries(1);
@@ -169,7 +170,7 @@ fn a_weak_ranking_is_believed_where_clicks_determine_lifts() {
     }
 }
 
-/// Newton's method, and the steps of EM that many columns have.
+/// Newton's method and EM, which is used for many columns, agree.
 #[test]
 fn many_columns_have_the_same_maximum() {
     let (source, columns) = queries(2);
@@ -198,10 +199,10 @@ fn many_columns_have_the_same_maximum() {
 
 #[test]
 fn attraction_is_where_the_derivative_is_zero() {
-    // A share of impressions, all examined.
+    // All impressions examined: clicks per impression.
     let (a, variance) = attraction(3.0, &[(4.0, 1.0), (3.0, 1.0)]);
     assert!((a - 0.3).abs() < 1e-14 && (variance - 0.7 / 3.0).abs() < 1e-12);
-    // Examination of more than 1 leaves no room above its reciprocal.
+    // With examination above 1, attraction is at most its reciprocal.
     for (clicks, cells) in
         [(1.2, vec![(4.0, 1.0), (1.0, 0.1)]), (30.0, vec![(0.5, 1.0), (2.0, 1.8)]), (1e-3, vec![(5.0, 1.0)])]
     {

@@ -6,18 +6,18 @@ use super::sums::Sums;
 use super::{Credibility, PositionEffects};
 use confidence::math::ln;
 
-/// Variances of the walk among which the log chooses, for a unit of the logarithm of rank. The first means: random order.
+/// Candidates for the variance of the walk, per unit of the logarithm of rank. The first one means random order.
 pub(super) const VARIANCES: [f64; 12] = [1e-4, 1e-3, 4e-3, 0.016, 0.06, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0];
-/// The logarithm of the odds that random order starts with if clicks hardly determine the lifts: ten to one against any other variance.
+/// Logarithm of the prior odds of random order if clicks hardly determine the lifts: ten to one against each other variance.
 const ODDS_OF_RANDOM_ORDER: f64 = std::f64::consts::LN_10;
-/// Clicks hardly determine a lift if its logarithm has more than this variance, that of the logarithm of 20 clicks.
+/// Clicks hardly determine a lift if its logarithm has a larger variance than this, which is that of the logarithm of 20 clicks.
 const HARDLY_DETERMINED: f64 = 0.05;
-/// Precision of a start that is not known.
+/// Precision of an unknown starting value.
 const ANYWHERE: f64 = 1e-3;
 
 impl<S: Source> Credibility<'_, S> {
-    /// The variance of the walk under which the clicks are the most probable: examination eliminated, the rest by a quadratic
-    /// function of the lifts.
+    /// Chooses the variance of the walk that maximises the probability of the clicks, with examination eliminated, by a quadratic
+    /// approximation in the lifts.
     pub(super) fn choose_variance(&self, found: &mut PositionEffects, sums: &Sums) {
         let n = self.n_parameters();
         let columns = if self.examines { self.columns.len() } else { 0 };
@@ -50,14 +50,14 @@ impl<S: Source> Credibility<'_, S> {
                 information[a * m + b] -= cross;
             }
         }
-        // The gradient that the clicks have at 0, of the quadratic function.
+        // The gradient of the quadratic approximation at 0.
         let lift = &found.lift[found.lift.len() - m..];
         let gradient: Vec<f64> = (0..m)
             .map(|a| (0..m).map(|b| (information[a * m + b] + now[a * m + b]) * lift[b]).sum())
             .collect();
         let evidence = |&variance: &f64| {
             let mut prior = walk(variance);
-            // Where it starts is anywhere.
+            // The start of the walk is unknown.
             if !self.examines {
                 prior[0] += ANYWHERE;
             }
@@ -67,8 +67,8 @@ impl<S: Source> Credibility<'_, S> {
             prior.half_ln_determinant() - posterior.half_ln_determinant()
                 + 0.5 * posterior.form(&mut gradient.clone())
         };
-        // If clicks determine the lifts, the more probable order wins. Odds would then take a weak ranking for random order: its lifts would count
-        // as examination, and the intervals of examination would miss the truth.
+        // If clicks determine the lifts, the more probable order wins. Odds would then take a weak ranking for random order: its lifts
+        // would count as examination, and the intervals of examination would miss the truth.
         let are_determined = || {
             let variances = Cholesky::new(m, information.clone()).map(|factor| factor.inverse_diagonal());
             variances.is_some_and(|variances| variances.iter().all(|variance| *variance <= HARDLY_DETERMINED))
@@ -85,7 +85,7 @@ impl<S: Source> Credibility<'_, S> {
     }
 }
 
-/// The logarithm of how much farther down a position is than the one above it.
+/// The logarithm of the ratio of the rank of a position to that of the one above it.
 pub(super) fn step_of_rank(position: usize) -> f64 {
     ln((position + 1) as f64 / position as f64)
 }

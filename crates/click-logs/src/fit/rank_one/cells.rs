@@ -1,4 +1,4 @@
-//! The counts, row by row; rows with the same counts are kept once.
+//! Counts, row by row; rows with equal counts are stored once.
 
 use super::super::options::{EmOptions, Method};
 use super::{Problem, RankOne};
@@ -6,11 +6,11 @@ use crate::names::mix;
 use hashbrown::HashTable;
 use std::ops::Range;
 
-/// From this number of rows on it pays to put rows with the same columns side by side.
+/// From this number of rows on it pays to make rows with the same columns contiguous.
 const MANY_ROWS: usize = 1 << 10;
 
-/// Counts, row by row. Clicks are kept as sums: the likelihood asks for no more. Rows with the same counts have the same
-/// maximum, and most rows of a log are rare and alike: they are kept once, with their number.
+/// Counts, row by row. Clicks are stored as sums, since the likelihood depends on sums only. Rows with equal counts have the same
+/// maximum. Most rows of a log are rare items with equal counts, so such rows are stored once, with their number.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cells {
     pub(super) starts: Vec<u32>,
@@ -18,11 +18,11 @@ pub(crate) struct Cells {
     pub(super) skips: Vec<f64>,
     /// Clicks of rows.
     pub(super) rows: Vec<f64>,
-    /// How many rows are like this one.
+    /// Number of equal rows.
     pub(super) times: Vec<f64>,
     /// The first rows of runs of rows with the same columns.
     pub(super) runs: Vec<u32>,
-    /// Of every row that was made, the one that stands for it.
+    /// For every row added, the index of the row that represents it.
     pub(super) row_of: Vec<u32>,
     /// Rows by a hash of their counts, with the hash.
     pub(super) index: HashTable<(u32, u32)>,
@@ -43,7 +43,7 @@ impl Total {
         self.impressions += impressions;
     }
 
-    /// What EM makes of a parameter; `sum` times the parameter are the skips that it has a part in.
+    /// The EM update of a parameter; `sum` times the parameter is the expected number of skips attributed to it.
     #[inline]
     pub(super) fn mean(self, parameter: f64, sum: f64) -> f64 {
         if self.impressions > 0.0 { (self.clicks + parameter * sum) / self.impressions } else { parameter }
@@ -55,7 +55,7 @@ impl Cells {
         Self { starts: vec![0], column_totals: vec![Total::default(); n_columns], ..Self::default() }
     }
 
-    /// A cell more for the row that is being made. Impressions need not be whole.
+    /// Adds a cell to the current row. Impressions need not be whole numbers.
     pub(crate) fn push(&mut self, column: usize, clicks: f64, impressions: f64) {
         debug_assert!((0.0..=impressions).contains(&clicks));
         #[expect(clippy::cast_possible_truncation, reason = "there are 2080 columns at most")]
@@ -65,7 +65,7 @@ impl Cells {
         self.column_totals[column].add(clicks, impressions);
     }
 
-    /// The row is complete.
+    /// Ends the current row.
     pub(crate) fn end_row(&mut self) {
         let clicks = std::mem::take(&mut self.open);
         let start = self.starts[self.rows.len()] as usize;
@@ -90,7 +90,7 @@ impl Cells {
         self.row_of.push(row);
     }
 
-    /// The cells since the last row are a row.
+    /// Makes the cells since the last row a row.
     fn complete(&mut self, clicks: f64, times: f64) -> u32 {
         let number = u32::try_from(self.rows.len()).expect("fewer than 2^32 rows, 40 GB");
         self.starts.push(u32::try_from(self.columns.len()).expect("fewer than 2^32 cells, 40 GB"));
@@ -115,7 +115,7 @@ impl Cells {
         columns.zip(self.skips[cells].iter().copied())
     }
 
-    /// The maximum of the likelihood.
+    /// Maximises the likelihood.
     pub(crate) fn maximise(mut self, method: Method, em: &EmOptions, trace: bool) -> RankOne {
         self.index = HashTable::new();
         if self.rows.len() >= MANY_ROWS {
@@ -132,7 +132,7 @@ impl Cells {
         found
     }
 
-    /// The same with all rows of the same columns side by side.
+    /// Sorts rows so that rows with the same columns are contiguous.
     pub(super) fn by_columns(self) -> Self {
         let ends = self.runs.iter().skip(1).map(|&run| run as usize).chain([self.rows.len()]);
         let mut runs: Vec<Range<usize>> =
@@ -154,7 +154,7 @@ impl Cells {
     }
 }
 
-/// Of what makes rows equal.
+/// A hash of the counts of a row.
 fn hash(clicks: f64, columns: &[u16], skips: &[f64]) -> u32 {
     let cells = columns.iter().zip(skips);
     let hash =
@@ -162,7 +162,7 @@ fn hash(clicks: f64, columns: &[u16], skips: &[f64]) -> u32 {
     (hash >> 32) as u32
 }
 
-/// To both ends of 64 bits, where a hash table looks.
+/// Spreads a hash to both ends of 64 bits, which a hash table uses.
 fn spread(hash: u32) -> u64 {
     mix(hash.into(), 0)
 }

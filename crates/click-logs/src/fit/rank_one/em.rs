@@ -6,10 +6,10 @@ use super::Problem;
 use super::cells::Total;
 use confidence::math::{ln, ln_of_normals};
 
-/// Rows of one task for a thread; sums are in the order of tasks, whichever thread did them.
+/// Number of rows of one task for a thread; sums are in the order of tasks.
 pub(super) const ROWS_OF_A_TASK: usize = 1 << 15;
 
-/// Rows that are worked on at a time: two registers that hold two numbers each.
+/// Number of rows processed together: two registers with two numbers each.
 const LANES: usize = 4;
 
 impl Em for Problem<'_> {
@@ -41,7 +41,7 @@ impl Em for Problem<'_> {
     }
 }
 
-/// What its clicks bring to the log-likelihood through the parameter of a row, or of a column.
+/// Contribution of clicks to the log-likelihood through the parameter of a row or of a column.
 #[inline]
 fn clicked(clicks: f64, parameter: f64) -> f64 {
     if clicks > 0.0 { clicks * ln(parameter) } else { 0.0 }
@@ -52,7 +52,7 @@ impl Problem<'_> {
         self.cells.column_totals.iter().zip(columns).map(|(total, &g)| clicked(total.clicks, g)).sum()
     }
 
-    /// An EM step, and the log-likelihood where it starts if that is asked for.
+    /// An EM step, and, if requested, the log-likelihood at its start.
     fn pass<const LIKELIHOOD: bool>(&self, from: &[f64], to: &mut [f64]) -> f64 {
         let (rows, columns) = from.split_at(self.n_rows());
         let (next_rows, next_columns) = to.split_at_mut(self.n_rows());
@@ -73,7 +73,7 @@ impl Problem<'_> {
         if LIKELIHOOD { log_likelihood + self.columns_clicked(columns) } else { 0.0 }
     }
 
-    /// For some rows: what columns sum up, and the log-likelihood.
+    /// The EM step of some rows. Returns the sums of columns, and the log-likelihood.
     fn pass_of_rows<const LIKELIHOOD: bool>(
         &self,
         first: usize,
@@ -85,7 +85,7 @@ impl Problem<'_> {
         let mut log_likelihood = 0.0;
         let cells = self.cells;
         let end = first + rows.len();
-        // What is the same for a whole run.
+        // Shared by all rows of a run.
         let (mut examination, mut sums_of_run) = (Vec::new(), Vec::new());
         let mut runs = cells.runs[cells.runs.partition_point(|&run| run as usize <= first)..].iter();
         let mut from = first;
@@ -123,7 +123,7 @@ impl Problem<'_> {
         (sums, log_likelihood)
     }
 
-    /// The same for one row, and its next attraction.
+    /// The EM step of one row. Returns its next attraction, and its log-likelihood.
     fn pass_of_row<const LIKELIHOOD: bool>(
         &self,
         row: usize,
@@ -156,14 +156,14 @@ struct Run<'a> {
     attraction: &'a [f64],
     clicks: &'a [f64],
     times: &'a [f64],
-    /// Row by row.
+    /// Skips, row by row.
     skips: &'a [f64],
-    /// Of its columns.
+    /// Examination of the columns.
     examination: &'a [f64],
 }
 
 impl Run<'_> {
-    /// An EM step, and the rows' log-likelihood. Columns sum up lane by lane.
+    /// An EM step, and the log-likelihood of the rows. Columns are summed lane by lane.
     fn pass<const LIKELIHOOD: bool>(&self, next: &mut [f64], sums: &mut [[f64; LANES]]) -> f64 {
         let len = self.examination.len();
         let rows = self.attraction.as_chunks::<LANES>().0.iter().zip(next.as_chunks_mut::<LANES>().0);
@@ -174,7 +174,7 @@ impl Run<'_> {
             let mut impressions = *clicks;
             let mut examined = [0.0; LANES];
             let mut of_rows = [0.0; LANES];
-            // The lengths that they have said once more: no bounds are checked then.
+            // Slices of known length need no bounds checks.
             let [first, second, third, fourth] =
                 [0, 1, 2, 3].map(|lane| &skips[lane * len..(lane + 1) * len]);
             let cells = first.iter().zip(second).zip(third).zip(fourth).zip(self.examination).zip(&mut *sums);
@@ -194,7 +194,7 @@ impl Run<'_> {
                 Total { clicks: clicks[lane], impressions: impressions[lane] }.mean(a[lane], examined[lane])
             });
             if LIKELIHOOD {
-                // A row without clicks may be at 0, and then it has none to multiply.
+                // The attraction of a row without clicks may be 0; its logarithm is then multiplied by 0 clicks.
                 let ln = ln_of_normals(a.map(|a| a.max(f64::MIN_POSITIVE)));
                 log_likelihood = each(|lane| {
                     log_likelihood[lane] + times[lane] * (of_rows[lane] + clicks[lane] * ln[lane])
@@ -205,13 +205,13 @@ impl Run<'_> {
     }
 }
 
-/// The same for every lane.
+/// Computes a value for every lane.
 #[inline]
 fn each(of_lane: impl FnMut(usize) -> f64) -> [f64; LANES] {
     std::array::from_fn(of_lane)
 }
 
-/// The probability of a skip. The bound matters where both are 1: then there are no skips, or the likelihood is 0.
+/// The probability of a skip. The bound matters if `a` and `g` are both 1: then there are no skips, or the likelihood is 0.
 #[inline]
 fn skip(a: f64, g: f64) -> f64 {
     (1.0 - a * g).max(f64::MIN_POSITIVE)

@@ -4,17 +4,17 @@ use super::super::linear::Cholesky;
 use super::super::squarem::{Convergence, Em, Progress};
 use super::Problem;
 
-/// Newton's method takes a handful of steps; a likelihood that needs more is not one for it.
+/// Newton's method usually takes a few steps; EM is better for a likelihood that needs more.
 const NEWTON_STEPS: usize = 60;
-/// EM steps before it, which lead from anywhere to where it is quick.
+/// Number of EM steps before Newton's method, which lead from any start to where it converges fast.
 pub(super) const FIRST_EM_STEPS: usize = 8;
-/// Newton's method stops when a step promises no more, in nats.
+/// Newton's method stops when the gain promised by a step, in nats, is below this.
 const DECREMENT: f64 = 1e-12;
 /// Relative error of a sum over all counts.
 const ROUNDING: f64 = 1e-13;
 
 impl Problem<'_> {
-    /// Newton's method from here; nothing where it does not get there.
+    /// Newton's method from `start`; `None` if it does not converge.
     pub(super) fn newton(
         &self,
         start: &[f64],
@@ -46,7 +46,7 @@ impl Problem<'_> {
                 }
                 let reached =
                     if self.is_inside(&next) { self.log_likelihood(&next) } else { f64::NEG_INFINITY };
-                // Rounding leaves no more of a likelihood; steps go on to be told by the decrement.
+                // Smaller differences are rounding errors; the decrement decides whether to go on.
                 if reached >= log_likelihood - ROUNDING * log_likelihood.abs() {
                     log_likelihood = reached;
                     break;
@@ -60,7 +60,7 @@ impl Problem<'_> {
             if last {
                 let (rows, columns) = at.split_at(n_rows);
                 let largest = |numbers: &[f64]| numbers.iter().copied().fold(0.0, f64::max);
-                // An item and a position that never met could have a product above 1: EM keeps to probabilities.
+                // An item and a position that never occur together could have a product above 1. EM keeps to probabilities.
                 if largest(rows) * largest(columns) > 1.0 {
                     return None;
                 }
@@ -74,7 +74,7 @@ impl Problem<'_> {
         None
     }
 
-    /// Whether all cells have probabilities.
+    /// Whether the probabilities of all cells are below 1, or 1 without skips.
     fn is_inside(&self, at: &[f64]) -> bool {
         let (rows, columns) = at.split_at(self.n_rows());
         rows.iter().enumerate().all(|(row, a)| {
@@ -85,7 +85,7 @@ impl Problem<'_> {
         })
     }
 
-    /// First and second derivatives, rows eliminated. Nothing where a row has no curvature.
+    /// First and second derivatives, with rows eliminated. `None` if a row has no curvature.
     pub(super) fn information(&self, at: &[f64], pins: &[usize]) -> Option<Information> {
         let (rows, columns) = at.split_at(self.n_rows());
         let n = columns.len();
@@ -126,7 +126,7 @@ impl Problem<'_> {
                 }
             }
         }
-        // What does not move: columns that set the scale, columns without clicks.
+        // Fixed parameters: columns that set the scale, and columns without clicks.
         for column in 0..n {
             if pins[column] == column || columns[column] == 0.0 {
                 information.gradient[column] = 0.0;
@@ -144,16 +144,16 @@ impl Problem<'_> {
 /// Derivatives of the log-likelihood by the logarithms of the parameters.
 pub(super) struct Information {
     n: usize,
-    /// Gradient and curvature of rows; 0 and 0 for a row without clicks, which stays at 0.
+    /// Gradient and curvature of rows; both are 0 for a row without clicks, which stays at 0.
     rows: Vec<(f64, f64)>,
-    /// For columns, rows eliminated.
+    /// Gradient of columns, with rows eliminated.
     gradient: Vec<f64>,
-    /// For columns, rows eliminated; the lower triangle.
+    /// Matrix of columns, with rows eliminated; the lower triangle.
     matrix: Vec<f64>,
 }
 
 impl Information {
-    /// The step in the logarithms, and its decrement: about twice the gain that it promises.
+    /// The step in the logarithms, and its decrement: about twice the promised gain.
     pub(super) fn step(self, problem: &Problem<'_>, at: &[f64], pins: &[usize]) -> Option<(Vec<f64>, f64)> {
         let (rows, columns) = at.split_at(self.rows.len());
         let mut of_columns = self.gradient.clone();

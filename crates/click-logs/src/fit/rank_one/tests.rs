@@ -42,7 +42,7 @@ fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
 fn all_ways_lead_to_the_same_maximum() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(11);
     for round in 0..20 {
-        // Examination that is largest at the first position, and not.
+        // Examination that is largest at the first position, or elsewhere.
         let examination = if round % 2 == 0 { [1.0, 0.6, 0.3, 0.2] } else { [0.6, 0.9, 0.5, 0.2] };
         let cells = random_cells(8, &examination, 400, &mut rng);
         let [plain, fast, newton] = [
@@ -79,7 +79,7 @@ fn no_step_and_no_cycle_lowers_the_likelihood() {
     }
 }
 
-/// EM with the two posteriors exchanged: its steps fall, so that the test above can fail.
+/// EM with exchanged posteriors lowers the likelihood, so the test above can fail.
 #[test]
 fn a_wrong_step_falls() {
     struct Wrong<'a>(Problem<'a>);
@@ -125,7 +125,7 @@ fn in_logarithms(problem: &Problem<'_>, x: &[f64]) -> f64 {
 }
 
 #[test]
-fn derivatives_by_finite_differences() {
+fn newton_steps_and_variances_are_those_of_finite_differences() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(14);
     let cells = random_cells(3, &[0.9, 0.5, 0.3], 300, &mut rng);
     let problem = Problem { cells: &cells };
@@ -140,7 +140,7 @@ fn derivatives_by_finite_differences() {
         }
         in_logarithms(&problem, &x)
     };
-    // What is free: all but the first column.
+    // The free parameters: all except the first column.
     let free = [0, 1, 2, 4, 5];
     let e = 1e-4;
     let gradient: Vec<f64> =
@@ -204,8 +204,8 @@ fn what_is_not_connected_has_a_scale_of_its_own() {
 }
 
 #[test]
-fn edges_without_a_prior() {
-    // Clicked whenever shown; never clicked; nobody clicks at the second position; not shown at the third.
+fn maxima_on_the_edge_are_reached_without_a_prior() {
+    // Clicked at every impression; never clicked; no click at the second position; not shown at the third.
     let mut cells = Cells::new(4);
     for row in [
         [(0, 50.0, 50.0), (3, 20.0, 50.0)],
@@ -222,12 +222,12 @@ fn edges_without_a_prior() {
     assert!((found.rows[0] - 1.0).abs() < 1e-3 && found.rows[1] == 0.0);
     assert!((found.columns[0], found.columns[1]) == (1.0, 0.0));
     assert!((found.columns[3] - 0.4).abs() < 1e-3);
-    // Nothing at all.
+    // No data.
     let empty = Cells::new(2).maximise(Method::Direct, &EmOptions::default(), false);
     assert!(empty.rows.is_empty() && empty.convergence.converged);
 }
 
-/// An EM step from counts as they were pushed, row by row, and the log-likelihood where it starts.
+/// An EM step on the counts as they were pushed, row by row, and the log-likelihood at its start.
 fn naive_step(counts: &[Vec<(usize, f64, f64)>], rows: &[f64], columns: &[f64]) -> (Vec<f64>, Vec<f64>, f64) {
     let mut next_rows = Vec::new();
     let mut of_columns = vec![(0.0, 0.0); columns.len()];
@@ -247,13 +247,13 @@ fn naive_step(counts: &[Vec<(usize, f64, f64)>], rows: &[f64], columns: &[f64]) 
     (next_rows, of_columns.into_iter().map(|(sum, n)| sum / n).collect(), log_likelihood)
 }
 
-/// Rows of all lengths, alike and not, more than one task has: by one pass and as they were pushed.
+/// Rows of all lengths, equal and different, more than one task holds: in one pass, and row by row.
 #[test]
 fn a_step_is_that_of_every_row_by_itself() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(16);
     let mut counts = Vec::new();
     for row in 0..2 * ROWS_OF_A_TASK {
-        // Half of the rows are rare items, most of them like others; every column is there.
+        // Half of the rows are rare items with mostly equal counts; every set of columns occurs.
         let n: u32 = if row % 2 == 0 { 1000 } else { 3 };
         let shown = 1 + row % 31;
         let cells = (0..5).filter(|column| shown >> column & 1 == 1).map(|column| {
@@ -292,7 +292,7 @@ fn a_step_is_that_of_every_row_by_itself() {
     }
 }
 
-/// Newton's method with equal rows as one, and with rows that differ by next to nothing.
+/// Newton's method with equal rows stored once, and with rows that differ by a negligible amount.
 #[test]
 fn equal_rows_count_as_often_as_they_are_there() {
     let shown =

@@ -6,8 +6,7 @@ use std::ops::Range;
 
 const LARGEST_BLOCK: usize = 800;
 
-/// The information on the rows of a query (and on leaving by item, after them), and what it has in common with leaving by
-/// position.
+/// The information on the rows of a query (and on leaving by item, after them), and its mixed derivatives with leaving by position.
 struct Block {
     n: usize,
     matrix: Vec<f64>,
@@ -15,7 +14,7 @@ struct Block {
 }
 
 impl Problem {
-    /// Variances of all parameters; infinite where the information does not tell.
+    /// Variances of all parameters; infinite if the information is singular.
     pub(super) fn variances(&self, at: &[f64], leave_by_item: bool) -> Vec<f64> {
         let (attraction, leave) = self.split(at);
         let mut variances = vec![f64::INFINITY; at.len()];
@@ -34,7 +33,7 @@ impl Problem {
                 let block =
                     self.block(rows.clone(), tails.clone(), attraction, leave, leave_by_item, &mut shared);
                 let factor = Cholesky::new(block.n, block.matrix)?;
-                // Its share of the shared part: minus border' inverse border.
+                // Subtracts border' inverse border from the shared part.
                 let mut solved = block.border.clone();
                 for of in 0..n_border {
                     factor.solve(&mut solved[of * block.n..(of + 1) * block.n]);
@@ -57,7 +56,7 @@ impl Problem {
         if blocks.iter().any(Option::is_none) && n_border > 0 {
             return variances;
         }
-        // A position after which no one could leave has no information, and is not in the others' way.
+        // A position after which no user can leave has no information; it is made independent of the others.
         let unknown: Vec<bool> = (0..n_border).map(|of| shared[of * n_border + of] <= 0.0).collect();
         for of in (0..n_border).filter(|&of| unknown[of]) {
             for other in 0..n_border {
@@ -120,7 +119,7 @@ impl Problem {
             let in_vain = self.in_vain(tail, attraction);
             let likelihood = v + (1.0 - v) * in_vain;
             let rows_below = &self.tail_rows[tail.rows.clone()];
-            // Derivatives of the likelihood, over itself.
+            // Derivatives of the likelihood, divided by the likelihood.
             let by_leave = (1.0 - in_vain) / likelihood;
             let by_row = |row: usize| -(1.0 - v) * in_vain / (1.0 - attraction[row]) / likelihood;
             let of_leave = if leave_by_item { n_rows + tail.leave - rows.start } else { 0 };
@@ -151,7 +150,7 @@ impl Problem {
                 }
             }
         }
-        // Without information: not in the others' way.
+        // A parameter without information is made independent of the others.
         for of in 0..n {
             if block.matrix[of * n + of] == 0.0 || !block.matrix[of * n + of].is_finite() {
                 for other in 0..n {

@@ -1,11 +1,11 @@
-//! The likelihood of the sessions: what is known for sure, and the tails below last clicks. Its EM steps.
+//! The likelihood of the sessions, from certain examinations and from the tails below last clicks; and its EM steps.
 
 use super::super::estimate::binomial_log_likelihood;
 use super::super::squarem::Em;
 use confidence::math::ln;
 use std::ops::Range;
 
-/// What follows the last click of some sessions with the same list.
+/// The tail below the last click of some sessions with the same list.
 #[derive(Debug, Clone)]
 pub(super) struct Tail {
     pub(super) leave: usize,
@@ -15,15 +15,15 @@ pub(super) struct Tail {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Problem {
-    /// One a row, which is an item of a query; with pseudo-counts.
+    /// One per row, which is an item of a query; with pseudo-counts.
     pub(super) clicks: Vec<f64>,
     pub(super) skips: Vec<f64>,
-    /// One for what leaving depends on.
+    /// One per parameter of leaving.
     pub(super) left: Vec<f64>,
     pub(super) stayed: Vec<f64>,
     pub(super) tails: Vec<Tail>,
     pub(super) tail_rows: Vec<usize>,
-    /// Rows and tails of every query.
+    /// Ranges of rows and tails of every query.
     pub(super) queries: Vec<[Range<usize>; 2]>,
 }
 
@@ -32,7 +32,7 @@ impl Problem {
         at.split_at(self.clicks.len())
     }
 
-    /// The probability that a user who stays passes the tail without a click.
+    /// The probability that a user who stays reads the tail without a click.
     pub(super) fn in_vain(&self, tail: &Tail, attraction: &[f64]) -> f64 {
         self.tail_rows[tail.rows.clone()].iter().map(|&row| 1.0 - attraction[row]).product()
     }
@@ -42,7 +42,7 @@ impl Em for Problem {
     fn step(&self, from: &[f64], to: &mut [f64]) {
         let (attraction, leave) = self.split(from);
         let (next_attraction, next_leave) = to.split_at_mut(attraction.len());
-        // First what is expected of the hidden part: examined impressions in tails, sessions left.
+        // The expected hidden data: examined impressions in tails, and sessions left.
         next_attraction.fill(0.0);
         next_leave.fill(0.0);
         let mut all = vec![0.0; leave.len()];

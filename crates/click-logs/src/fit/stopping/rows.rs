@@ -4,7 +4,7 @@ use crate::names::Id;
 use crate::session::Sessions;
 use std::ops::Range;
 
-/// Items of queries, by query and identifier: the rows.
+/// The rows: items of queries, sorted by query and identifier.
 pub(super) struct Rows {
     pub(super) items: Vec<Id>,
     pub(super) queries: Vec<Range<usize>>,

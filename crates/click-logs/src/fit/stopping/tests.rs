@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fmt::Write;
 
-/// Sessions of two queries with random lists and clicks: no model made them.
+/// Sessions of two queries with random lists and clicks, from no model.
 fn sessions(seed: u64, n: usize) -> Sessions {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut log = String::from("query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n");
@@ -59,9 +59,9 @@ fn em_climbs_and_its_acceleration_gets_there_too() {
     }
 }
 
-/// At the maximum the derivative is 0, and the variances are those of the matrix of second derivatives.
+/// At the maximum the derivative is 0, and variances are those of the matrix of second derivatives.
 #[test]
-fn derivatives_by_finite_differences() {
+fn variances_are_those_of_finite_differences() {
     let sessions = sessions(2, 2000);
     for (problem, leave_by_item) in problems(&sessions, &Options::default()) {
         let n = problem.clicks.len() + problem.left.len();
@@ -94,7 +94,7 @@ fn derivatives_by_finite_differences() {
 }
 
 #[test]
-fn by_hand_with_the_exit_at_the_last_click() {
+fn estimates_of_small_logs_are_the_hand_computed_maxima() {
     let log = "query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n\
                1\t1\t1,2,3\t110\t0\n1\t1\t1,2,3\t100\t0\n1\t1\t1,2,3\t000\t0\n1\t1\t2,1,3\t010\t0\n";
     let sessions = Reader::new(Format::Sessions).keep_sessions().read("s", log.as_bytes()).unwrap().sessions;
@@ -117,8 +117,7 @@ fn by_hand_with_the_exit_at_the_last_click() {
     // Below first clicks: 5 impressions, 1 click.
     let Fit::Cascade { below_first_click, .. } = cascade else { panic!("{cascade:?}") };
     assert_eq!(below_first_click, 1.5 / 6.0);
-    // Two items, one click, and who knows: exit hidden. v + (1 - v)(1 - b) with b = 1/2 from the session without a click
-    // above it.
+    // Two items, one click, hidden exit: v + (1 - v)(1 - b) with b = 1/2 from the session without a click above it.
     let log = "query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n1\t1\t1,2\t10\t0\n1\t1\t1,2\t10\t0\n1\t1\t1,2\t11\t0\n\
                1\t1\t2,1\t00\t0\n1\t1\t2,1\t10\t0\n";
     let sessions = Reader::new(Format::Sessions).keep_sessions().read("s", log.as_bytes()).unwrap().sessions;
@@ -127,7 +126,7 @@ fn by_hand_with_the_exit_at_the_last_click() {
     let b = dcm.queries()[0].items[1].attraction.value;
     let a = dcm.queries()[0].items[0].attraction.value;
     let v = dcm.positions(&dcm.queries()[0])[0].value;
-    // The likelihood by hand, at the maximum and beside it.
+    // The hand-computed likelihood, at the maximum and beside it.
     let likelihood = |a: f64, b: f64, v: f64| {
         let passed = v + (1.0 - v) * (1.0 - b);
         let last = v + (1.0 - v) * (1.0 - a);

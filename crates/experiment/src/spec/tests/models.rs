@@ -27,11 +27,11 @@ fn message(text: &str) -> String {
 fn a_written_spec_of_any_model_reads_back_as_the_same_experiment() {
     let weighted = format!("{CASCADE}\nweights = [2.0, 0.5]");
     let clicks = format!("{DCM}\nreward = \"clicks\"");
-    let told = "policy = \"pbm-ts\"\nread-as = \"pbm\"\nkappa = [1.0, 0.3]";
+    let with_kappa = "policy = \"pbm-ts\"\nread-as = \"pbm\"\nkappa = [1.0, 0.3]";
     for (instance, policy) in [
         (CASCADE, "policy = \"cascade-kl-ucb\""),
         (&weighted, "policy = \"pie\"\nposition = 1\nread-as = \"semi-bandit\""),
-        (DCM, told),
+        (DCM, with_kappa),
         (&clicks, UNIFORM),
         (PBM, "policy = \"pbm-ucb\"\nkappa = [0.9, 0.6]"),
         (PBM, "policy = \"dcm-ts\"\nread-as = \"dcm\""),
@@ -48,7 +48,7 @@ fn a_written_spec_of_any_model_reads_back_as_the_same_experiment() {
     let identity = |instance: &str, policy: &str| read(&spec(instance, policy)).unwrap().identity();
     assert_ne!(identity(DCM, UNIFORM), identity(&clicks, UNIFORM));
     assert_ne!(identity(CASCADE, UNIFORM), identity(&weighted, UNIFORM));
-    assert_ne!(identity(DCM, told), identity(DCM, &told.replace("0.3", "0.4")));
+    assert_ne!(identity(DCM, with_kappa), identity(DCM, &with_kappa.replace("0.3", "0.4")));
 }
 
 #[test]

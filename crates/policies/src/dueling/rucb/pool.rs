@@ -1,4 +1,4 @@
-//! A set of items of which a random one is wanted: the how-manieth, in the order of their numbers.
+//! A set of items with access by rank, for random draws.
 
 /// Items by number.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ impl Pool {
         self.words[item / 64] >> (item % 64) & 1 == 1
     }
 
-    /// Puts the item in or takes it out.
+    /// Inserts or removes the item.
     #[inline]
     pub(super) fn set(&mut self, item: usize, within: bool) {
         match (self.contains(item), within) {
@@ -35,13 +35,13 @@ impl Pool {
         self.words[item / 64] ^= 1 << (item % 64);
     }
 
-    /// The item with `place` others of the set before it; `place` is below the length.
+    /// The item of this rank, from 0, in the order of numbers. `place` is below the length.
     #[inline]
     pub(super) fn nth(&self, mut place: usize) -> usize {
         let mut at = 0;
         loop {
             let mut word = self.words[at];
-            // The last word needs no counting, and up to 64 items have no other.
+            // The last word needs no counting, and up to 64 items have only one word.
             if at + 1 < self.words.len() {
                 let ones = word.count_ones() as usize;
                 if place >= ones {
