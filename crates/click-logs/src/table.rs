@@ -152,8 +152,7 @@ impl Table {
             hashbrown::hash_table::Entry::Vacant(vacant) => {
                 let place = place_of(self.lists.len());
                 vacant.insert(place);
-                #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
-                let len = items.len() as u8;
+                let len = u8::try_from(items.len()).expect("a list has at most 64 positions");
                 push(&mut self.lists, PackedList { query, start: self.items.len(), len });
                 self.items.extend_from_slice(items);
                 place

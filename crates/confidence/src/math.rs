@@ -143,8 +143,7 @@ fn ln_of_parts(k: f64, m: f64) -> f64 {
 
 /// [`ln`] of several positive normal numbers, lane by lane and free of branches, so that they share vector registers.
 ///
-/// The results have
-/// the same bits as [`ln`]. For other arguments than positive normal numbers, they are meaningless.
+/// The results have the same bits as [`ln`]. For other arguments than positive normal numbers, they are meaningless.
 ///
 /// ```
 /// use confidence::math::{ln, ln_of_normals};

@@ -1,5 +1,7 @@
 //! Numbers for readers: digits in groups of three, and only as many decimals as carry meaning.
 
+use num_traits::ToPrimitive as _;
+
 /// A count with its digits in groups of three: `1,228,004`.
 pub fn grouped(count: u64) -> String {
     group_digits(&count.to_string())
@@ -68,8 +70,8 @@ fn decimals_for(value: f64, digits: i32) -> usize {
     if value == 0.0 || !value.is_finite() {
         return 0;
     }
-    #[expect(clippy::cast_possible_truncation, reason = "the exponent of an f64 is within ±324")]
-    let exponent = libm::floor(libm::log10(value.abs())) as i32;
+    // The decimal exponent of an f64 is within ±324.
+    let exponent = libm::floor(libm::log10(value.abs())).to_i32().unwrap_or(0);
     let decimals = (digits - 1 - exponent).clamp(0, 12);
     // Rounding may carry: with three digits 99.96 is 100, which has one more digit before the point.
     let unit = libm::exp10(f64::from(decimals));

@@ -1,6 +1,7 @@
 //! Axes: their range, their ticks, and the place of a value along them.
 
 use experiment::number;
+use num_traits::ToPrimitive as _;
 
 /// The scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,8 +120,7 @@ impl Axis {
 
     fn linear_ticks(&self) -> Vec<Tick> {
         let step = self.step();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 0..=12")]
-        let decimals = (-libm::floor(libm::log10(step) + 1e-9)).clamp(0.0, 12.0) as usize;
+        let decimals = (-libm::floor(libm::log10(step) + 1e-9)).clamp(0.0, 12.0).to_usize().unwrap_or(0);
         let first = libm::ceil(self.from / step - 1e-9);
         (0..=20)
             .map(|index| (first + f64::from(index)) * step)
@@ -131,9 +131,10 @@ impl Axis {
 
     fn log_ticks(&self, labels: usize) -> Vec<Tick> {
         let inside = |value: f64| value >= self.from * (1.0 - 1e-9) && value <= self.to * (1.0 + 1e-9);
-        #[expect(clippy::cast_possible_truncation, reason = "the exponent of an f64 is within ±324")]
+        // The decimal exponent of a positive f64 is within ±324.
+        let exponent = |exponent: f64| exponent.to_i32().unwrap_or(0);
         let (lowest, highest) =
-            (libm::floor(libm::log10(self.from)) as i32, libm::ceil(libm::log10(self.to)) as i32);
+            (exponent(libm::floor(libm::log10(self.from))), exponent(libm::ceil(libm::log10(self.to))));
         let at = |digit: u32, exponent: i32| f64::from(digit) * libm::pow(10.0, f64::from(exponent));
         let decades = (lowest..=highest).filter(|&exponent| inside(at(1, exponent))).count();
         let inside_of = |digits: &[u32]| -> usize {

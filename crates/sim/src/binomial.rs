@@ -9,6 +9,7 @@
 //! for 10^7 trials and about 1e-3 for 10^13. Complexity: constant; one to two pairs of draws from 10 expected successes on.
 
 use confidence::math::{ln, stirling_error};
+use num_traits::ToPrimitive as _;
 use rand::{Rng, RngExt};
 
 /// Up to this number, trials are drawn one by one.
@@ -96,8 +97,7 @@ fn transformed_rejection<R: Rng + ?Sized>(trials: u64, success: f64, rng: &mut R
             scaled <= 0.0 || ln(scaled) <= bound
         };
         if accepted {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to n")]
-            return k as u64;
+            return k.max(0.0).to_u64().unwrap_or(trials);
         }
     }
 }

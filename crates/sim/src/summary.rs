@@ -2,6 +2,8 @@
 //!
 //! Sums are taken in the order of the replications, so the bits of a summary depend only on the data.
 
+use num_traits::ToPrimitive as _;
+
 /// Summary statistics of a sample of replications.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
@@ -70,8 +72,7 @@ pub fn mean_and_error(sample: &[f64]) -> (f64, f64) {
 /// Quantile of an increasing sample that is not empty, by linear interpolation (type 7 of Hyndman and Fan 1996).
 fn quantile(sorted: &[f64], probability: f64) -> f64 {
     let place = (sorted.len() - 1) as f64 * probability;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 <= place < len")]
-    let below = place as usize;
+    let below = place.to_usize().unwrap_or(0);
     let above = (below + 1).min(sorted.len() - 1);
     sorted[below] + (place - below as f64) * (sorted[above] - sorted[below])
 }

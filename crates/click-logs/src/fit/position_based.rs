@@ -36,6 +36,7 @@ use crate::names::Id;
 use crate::session::{QuerySessions, Sessions};
 use confidence::math::ln;
 use libm::{lgamma, log1p};
+use num_traits::ToPrimitive as _;
 use std::iter::repeat;
 use std::ops::Range;
 
@@ -351,12 +352,8 @@ impl<'a> Fitting<'a> {
         for item in items(&counts) {
             let variance = found.variances.as_ref().map(|variances| variances[0][*row]);
             let impressions: f64 = item.iter().map(|count| count.impressions).sum();
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "a sum of whole numbers"
-            )]
-            let impressions = impressions as u64;
+            // A sum of whole numbers.
+            let impressions = impressions.to_u64().unwrap_or(u64::MAX);
             fits.push(ItemFit {
                 item: item[0].item,
                 attraction: Estimate::probability(found.rows[*row], variance, self.z),

@@ -219,9 +219,8 @@ pub fn pbm_last_position_cost(theta: &[f64], kappa: &[f64]) -> f64 {
 /// The theorem holds for `epsilon > 0` and `0 < eta <` half the smallest difference of two attractions, and has further terms that stay
 /// bounded as `T` grows. Both numbers may be 0 here, which gives the limit.
 ///
-/// 0 if no item is suboptimal; `+inf` if one is and the last position is never examined; NaN for a negative or infinite
-/// `epsilon`, an `eta` outside its range, and
-/// [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
+/// 0 if no item is suboptimal; `+inf` if one is and the last position is never examined; NaN for a negative or infinite `epsilon`, an
+/// `eta` outside its range, and [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
 ///
 /// # Examples
 ///

@@ -13,8 +13,7 @@ pub const MAX_POSITIONS: usize = 64;
 
 /// `S ln(S / (N kappa)) + F ln(F / N)` of one position: an item's `H` is the sum over its positions, in nats.
 ///
-/// A position that is never
-/// examined contributes 0.
+/// A position that is never examined contributes 0.
 ///
 /// ```
 /// // One click in two shows, examined half of the time: 1 ln(1 / 1) + 1 ln(1 / 2)

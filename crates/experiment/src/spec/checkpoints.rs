@@ -1,6 +1,7 @@
 //! Checkpoints: the rounds after which results are recorded.
 
 use crate::toml_reader::{Error, Field, Table};
+use num_traits::ToPrimitive as _;
 use std::ops::RangeInclusive;
 
 /// Valid numbers of checkpoints.
@@ -99,17 +100,12 @@ fn read_rounds(field: &Field<'_>, horizon: u64) -> Result<Vec<u64>, Error> {
 }
 
 /// `horizon` to the power `index / (count - 1)`, rounded. It does not depend on the machine.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the rounded number lies between 1 and the horizon"
-)]
 fn log_spaced(index: u64, count: u64, horizon: u64) -> u64 {
     if index + 1 == count {
         return horizon;
     }
     let share = index as f64 / (count - 1) as f64;
-    let round = libm::round(libm::exp(share * libm::log(horizon as f64))) as u64;
+    let round = libm::round(libm::exp(share * libm::log(horizon as f64))).to_u64().unwrap_or(horizon);
     round.clamp(1, horizon)
 }
 

@@ -7,8 +7,7 @@
 //! 2. For every pair of the batch a probability is sampled from `Beta(1 + w_ij, 1 + w_ji)`; the first item is the one that beats
 //!    most others.
 //! 3. New samples are drawn of all others against the first item. The second item has the *smallest* sample: comparisons with the best
-//! remove
-//!    the worst item soonest, and items must be removed before batches grow.
+//!    remove the worst item soonest, and items must be removed before batches grow.
 //!
 //! When at most `K / 2^s` items remain, for `s = 1, 2, ..`, the largest batch is merged with the smallest, and so on, as long as the two
 //! have at most 3/2 M items. The last item is compared with itself in all later rounds.
@@ -360,8 +359,8 @@ impl Select<Pair> for MergeDts {
             self.merge_all();
             self.stage += 1;
         }
-        #[expect(clippy::cast_possible_truncation, reason = "below the number of batches")]
-        let mut batch = (round % self.ends.len() as u64) as usize;
+        // Below the number of batches.
+        let mut batch = usize::try_from(round % self.ends.len() as u64).unwrap_or(0);
         self.eliminate(batch);
         if self.ends.len() > 1 && self.members(batch).len() == 1 {
             batch = self.merge_with_next(batch);

@@ -275,8 +275,7 @@ fn unordered_pair(mut place: u64, n_items: usize) -> Option<Pair> {
     for first in 0..n_items {
         let others = (n_items - 1 - first) as u64;
         if place < others {
-            #[expect(clippy::cast_possible_truncation, reason = "below the number of items")]
-            let second = first + 1 + place as usize;
+            let second = first + 1 + usize::try_from(place).ok()?;
             return Some(Pair::new(ItemId::from_index(first), ItemId::from_index(second)));
         }
         place -= others;

@@ -43,8 +43,8 @@
 //! # Examples
 //!
 //! Two items; the second has won 7 of 9 duels; alpha = 1. `u_01 = 2/9 + sqrt(ln t / 9)` reaches 1/2 at `ln t = 9 (5/18)^2 = 0.694`,
-//! between rounds 2 and
-//! 3. At round 2 item 1 is the only champion and meets itself. At round 3 both are champions, and the one that is drawn meets the other.
+//! between rounds 2 and 3. At round 2 item 1 is the only champion and meets itself. At round 3 both are champions, and the one that is
+//! drawn meets the other.
 //!
 //! ```
 //! use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -80,6 +80,7 @@ use crate::sizes::Sizes;
 use crate::{Decision, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
 use confidence::{NonNegative, Rate};
+use num_traits::ToPrimitive as _;
 use pool::Pool;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -382,8 +383,8 @@ impl Bounds {
     /// One of the items with this bound. Ties are rare once all pairs have met.
     #[cold]
     fn tied(&self, best: f64, n_best: u64, draw: u64) -> Option<usize> {
-        #[expect(clippy::cast_possible_truncation, reason = "a number of items")]
-        let at = place(draw, n_best as usize);
+        // A number of items.
+        let at = place(draw, usize::try_from(n_best).unwrap_or(usize::MAX));
         (0..self.n_items).filter(|&item| self.upper[item] == best).nth(at)
     }
 
@@ -397,12 +398,8 @@ impl Bounds {
         let reaches = rivals().map(|(mean, width)| (0.5 - mean) / width).fold(self.next_back_at, f64::min);
         // Somewhat earlier, because of rounding. No bound decreases in t, so the conditions also hold in earlier rounds.
         let end = reaches * (1.0 - 1e-6);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "saturates, and is checked below"
-        )]
-        let round = (libm::exp(end * end) * (1.0 - 1e-9)) as u64;
+        // Checked below.
+        let round = (libm::exp(end * end) * (1.0 - 1e-9)).to_u64().unwrap_or(u64::MAX);
         let quiet = rivals().all(|(mean, width)| mean + width * end < 0.5)
             && end < self.next_back_at
             && root_of_log(round) <= end;

@@ -29,15 +29,13 @@
 //! - If fewer than K items are undecided, the list is filled up with accepted items in order of entry, then with rejected ones; their
 //!   observations do not count. After the end the policy shows the answer and does not learn.
 //! - The orders of section 6.1 arrange the K least observed items. The text can also be read as selecting the K items by mean or bound.
-//!   With
-//!   that reading no order stops, since an item just below the list is never observed again. `docs/errata.md` has numbers.
+//!   With that reading no order stops, since an item just below the list is never observed again. `docs/errata.md` has numbers.
 //! - Late feedback counts on arrival, for items that are still undecided.
 //! - A list is *open* from its request until its feedback. Every item on an open list counts as observed once more, so lists requested
-//!   before
-//!   the first feedback show different items until all items are open. Feedback ends one open display of every item on its list. An
-//!   item that it did not observe loses that turn, and comes before items with equally many turns. A list without feedback costs its items
-//!   that turn. If all feedback arrives before the next request, this is Algorithm 1. Only the choice of lists counts open displays;
-//!   bounds count observations. Open displays are saved.
+//!   before the first feedback show different items until all items are open. Feedback ends one open display of every item on its list.
+//!   An item that it did not observe loses that turn, and comes before items with equally many turns. A list without feedback costs its
+//!   items that turn. If all feedback arrives before the next request, this is Algorithm 1. Only the choice of lists counts open
+//!   displays; bounds count observations. Open displays are saved.
 //!
 //! The probability of a wrong answer is at most `delta` if observations of an item are independent with its attraction as their mean and
 //! `scale` is at least 2 (Theorem B.2 with the variance proxy 1/4 of a click). Cascade users and random semi-bandits satisfy the first

@@ -115,8 +115,8 @@ impl PbmPie {
     /// Shows every item at every position, in a number of rounds equal to the number of items.
     fn initialise(&self, round: u64, out: &mut Ranking) {
         let n_items = self.counts.n_items();
-        #[expect(clippy::cast_possible_truncation, reason = "at most the number of items")]
-        let shift = (round - 1) as usize;
+        // At most the number of items.
+        let shift = usize::try_from(round - 1).unwrap_or(0);
         for (position, item) in out.positions_mut(self.counts.n_positions()).iter_mut().enumerate() {
             *item = ItemId::from_index((shift + position) % n_items);
         }

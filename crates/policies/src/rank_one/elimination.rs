@@ -61,6 +61,7 @@ use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
 use confidence::math::ln;
 use confidence::{Rate, kl_ucb_lower, kl_ucb_upper};
+use num_traits::ToPrimitive as _;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
@@ -95,9 +96,8 @@ impl Bounds {
         };
         // Any horizon is accepted, also one that means "unknown": a plain conversion.
         let plays = factor * float(1 << (2 * stage.min(LAST_STAGE))) * ln(horizon as f64);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, below 2^58")]
-        let plays = plays.ceil() as u64;
-        plays
+        // Not negative, and below 2^58.
+        plays.ceil().to_u64().unwrap_or(0)
     }
 
     /// The ends of the interval after these plays and clicks.

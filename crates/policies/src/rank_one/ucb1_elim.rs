@@ -46,6 +46,7 @@ use crate::sizes::Sizes;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
 use confidence::math::ln;
+use num_traits::ToPrimitive as _;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -93,8 +94,7 @@ fn plan(stage: u32, horizon: u64) -> Option<(f64, u64)> {
     // At most half of log2 of a 64-bit horizon.
     let squared = 1.0 / float(1 << (2 * stage));
     let log = ln(horizon * squared);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, saturating")]
-    let plays = (2.0 * log / squared).ceil() as u64;
+    let plays = (2.0 * log / squared).ceil().to_u64().unwrap_or(u64::MAX);
     Some((log, plays))
 }
 

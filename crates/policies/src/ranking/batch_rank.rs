@@ -67,6 +67,7 @@ use crate::{Decision, Error, Select, Update};
 use click_models::{Clicks, ListFeedback, ListShape, Ranking};
 use confidence::math::ln;
 use confidence::{Rate, kl_ucb_lower, kl_ucb_upper};
+use num_traits::ToPrimitive as _;
 use rand::Rng;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
@@ -150,12 +151,8 @@ impl BatchRank {
         }
         let doublings = i32::try_from(batch.stage).unwrap_or(i32::MAX).saturating_mul(2);
         let displays = libm::ldexp(16.0 * ln(self.horizon.max(1) as f64), doublings).ceil();
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "what is too large saturates"
-        )]
-        (displays as u64).max(1)
+        // Positive, so what has no conversion is too large.
+        displays.to_u64().unwrap_or(u64::MAX).max(1)
     }
 
     /// Counts the displays of one batch, and ends its stage when no item needs another count.

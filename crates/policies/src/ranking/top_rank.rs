@@ -64,6 +64,7 @@ use crate::sizes::Sizes;
 use crate::{Decision, Error, Select, Update};
 use click_models::{ListFeedback, ListShape, Ranking};
 use confidence::math::ln;
+use num_traits::ToPrimitive as _;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -172,12 +173,8 @@ fn missing(won: u64, lost: u64, scale: f64) -> Option<u64> {
     let differing = float(won + lost);
     let bar = (2.0 * differing * ln(scale * differing.sqrt())).sqrt();
     let lead = float(won) - float(lost);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "positive and far below 2^53"
-    )]
-    if lead >= bar { None } else { Some(((bar - lead) as u64).max(1)) }
+    // Positive and far below 2^53.
+    if lead >= bar { None } else { Some((bar - lead).to_u64().unwrap_or(0).max(1)) }
 }
 
 impl TryFrom<Saved> for TopRank {

@@ -69,8 +69,8 @@ pub(crate) trait Game {
 /// What a policy recommends as users would be shown it.
 type Recommended<P, A> = fn(&P) -> Option<A>;
 
-/// A decision, and the feedback that has not come yet.
-type Waiting<M, P> = (Decision<Action<M>, <P as Select<Action<M>>>::Note>, Feedback<M>);
+/// A decision with its answer.
+type Answered<M, P> = (Decision<Action<M>, <P as Select<Action<M>>>::Note>, Feedback<M>);
 
 struct Played<M: ClickModel, P: Select<Action<M>>> {
     name: Rc<str>,
@@ -83,7 +83,7 @@ struct Played<M: ClickModel, P: Select<Action<M>>> {
     decision: Decision<Action<M>, P::Note>,
     /// Decisions that may be answered, and answers that have not come.
     past: Vec<Decision<Action<M>, P::Note>>,
-    waiting: VecDeque<Waiting<M, P>>,
+    waiting: VecDeque<Answered<M, P>>,
     rounds: u64,
 }
 
@@ -317,7 +317,11 @@ pub(crate) fn variants(row: &Row) -> Vec<PolicySpec> {
         };
         for value in values {
             let parameters = Map::from_iter([(parameter.name.to_owned(), value)]);
-            specs.push(PolicySpec::from_parameters(row.name, parameters).expect("a value that it may have"));
+            let spec = PolicySpec::from_parameters(row.name, parameters).expect("a value that it may have");
+            // One of the choices is the default.
+            if !specs.contains(&spec) {
+                specs.push(spec);
+            }
         }
     }
     specs

@@ -4,6 +4,7 @@
 //! Colours run from light (little regret) to dark on a logarithmic scale, evenly in lightness, so the map can be read in grey too. The
 //! letters of a cell are black or white, whichever has more contrast: at least 4.5 to 1.
 
+use num_traits::ToPrimitive as _;
 use std::fmt::Write as _;
 
 use super::{Kind, Plot, PolicyStyles, Reading, Requirement, end_values, runs_in_words};
@@ -232,20 +233,14 @@ fn write_key(svg: &mut String, scale: &Axis, left: f64, top: f64, what: &str) {
 /// The colour at a place of the scale; places run from 0 to 1.
 fn colour(place: f64) -> Rgb {
     let at = place.clamp(0.0, 1.0) * (COLOURS.len() - 1) as f64;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "0 <= at < number of colours"
-    )]
-    let below = (at as usize).min(COLOURS.len() - 2);
+    let below = at.to_usize().unwrap_or(0).min(COLOURS.len() - 2);
     let share = at - below as f64;
     let (from, to) = (COLOURS[below], COLOURS[below + 1]);
     [0, 1, 2].map(|channel| from[channel] + share * (to[channel] - from[channel]))
 }
 
 fn hexadecimal(colour: Rgb) -> String {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 255")]
-    let [red, green, blue] = colour.map(|channel| libm::round(channel) as u8);
+    let [red, green, blue] = colour.map(|channel| libm::round(channel).to_u8().unwrap_or(u8::MAX));
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
@@ -268,8 +263,7 @@ enum Heads {
 
 impl Heads {
     fn of(variants: &[Simulated], column: f64) -> Self {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of letters")]
-        let letters = (column / (LETTER * NAME_FONT)) as usize;
+        let letters = (column / (LETTER * NAME_FONT)).to_usize().unwrap_or(0);
         let titles: Vec<String> = variants.iter().map(|variant| variant.title.clone()).collect();
         let lines: Vec<Vec<String>> = titles.iter().map(|title| in_lines(title, letters)).collect();
         let fits =

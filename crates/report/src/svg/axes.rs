@@ -4,6 +4,7 @@ use super::canvas::{Area, FAINT_GRID, FRAME, GRID, TEXT, font, line, stroke, tex
 use super::{Chart, Frame, LEGEND_LINE, LETTER, TICK_FONT};
 use crate::text::{n_columns, wrapped};
 use anyhow::Result;
+use num_traits::ToPrimitive as _;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color as _, FontTransform};
 
@@ -18,8 +19,7 @@ pub(super) enum Names {
 impl Names {
     /// Lays out names below a frame of this width.
     pub(super) fn of(names: &[String], width: f64) -> Self {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of letters")]
-        let columns = (width / names.len().max(1) as f64 / (LETTER * TICK_FONT)) as usize;
+        let columns = (width / names.len().max(1) as f64 / (LETTER * TICK_FONT)).to_usize().unwrap_or(0);
         let lines: Vec<Vec<String>> = names.iter().map(|name| wrapped(name, columns.max(2))).collect();
         let whole = |(lines, name): (&Vec<String>, &String)| {
             lines.iter().map(|line| n_columns(line)).sum::<usize>() + 1 >= n_columns(name)
@@ -77,8 +77,7 @@ pub(super) fn draw_axes(area: &Area<'_>, chart: &Chart, names: &Names, frame: &F
 /// Draws the ticks of a horizontal axis of numbers.
 fn draw_rounds(area: &Area<'_>, chart: &Chart, frame: &Frame) -> Result<()> {
     let width = frame.right - frame.left;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful")]
-    let room = (width / 64.0) as usize;
+    let room = (width / 64.0).to_usize().unwrap_or(0);
     for tick in chart.x.ticks(room) {
         let x = frame.x(&chart.x, tick.value);
         let colour = if tick.label.is_empty() { FAINT_GRID } else { GRID };

@@ -2,6 +2,7 @@
 
 use crate::text::drawable;
 use anyhow::{Context as _, Result};
+use num_traits::ToPrimitive as _;
 use plotters::backend::SVGBackend;
 use plotters::coord::Shift;
 use plotters::drawing::DrawingArea;
@@ -20,9 +21,9 @@ pub(super) const WHITE: RGBColor = RGBColor(0xff, 0xff, 0xff);
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 pub(super) type Place = (f64, f64);
 
-#[expect(clippy::cast_possible_truncation, reason = "saturates; pictures are small")]
 pub(super) fn units(length: f64) -> i32 {
-    libm::round(length * UNIT) as i32
+    // Pictures are small.
+    libm::round(length * UNIT).to_i32().unwrap_or(0)
 }
 
 pub(super) fn stroke(width: f64) -> u32 {

@@ -6,6 +6,7 @@ use super::style::{CurveStyle, rgb};
 use super::{Chart, Frame, LEADER, LEGEND_LINE, LETTER, WIDTH};
 use crate::text::{n_columns, wrapped};
 use anyhow::Result;
+use num_traits::ToPrimitive as _;
 use plotters::style::Color as _;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -31,8 +32,7 @@ pub(super) struct Legend {
 
 impl Legend {
     pub(super) fn of(chart: &Chart) -> Self {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "about thirty")]
-        let columns = (MAX_LEGEND / (LETTER * LEGEND_FONT)) as usize;
+        let columns = (MAX_LEGEND / (LETTER * LEGEND_FONT)).to_usize().unwrap_or(0);
         let mut entries: Vec<_> = chart
             .curves
             .iter()

@@ -58,8 +58,7 @@ impl Cells {
     /// Adds a cell to the current row. Impressions need not be whole numbers.
     pub(crate) fn push(&mut self, column: usize, clicks: f64, impressions: f64) {
         debug_assert!((0.0..=impressions).contains(&clicks));
-        #[expect(clippy::cast_possible_truncation, reason = "there are 2080 columns at most")]
-        self.columns.push(column as u16);
+        self.columns.push(u16::try_from(column).expect("there are at most 2,080 columns"));
         self.skips.push(impressions - clicks);
         self.open += clicks;
         self.column_totals[column].add(clicks, impressions);

@@ -5,6 +5,7 @@ use super::show_order::ShowOrder;
 use super::{CascadeBai, Item, Settings, Standing};
 use crate::exact::float;
 use click_models::ItemId;
+use num_traits::ToPrimitive as _;
 
 /// As long as every undecided item respects these levels, no item is accepted or rejected.
 #[derive(Debug, Clone, Copy)]
@@ -63,9 +64,7 @@ impl Levels {
 
 /// The whole part of a number that is not negative. Large numbers saturate; NaN gives 0.
 fn whole(number: f64) -> u64 {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating")]
-    let whole = number as u64;
-    whole
+    if number.is_nan() { 0 } else { number.to_u64().unwrap_or(u64::MAX) }
 }
 
 impl CascadeBai {

@@ -23,6 +23,7 @@ use crate::read_report::ReadReport;
 use crate::sink::Sink;
 use crate::table::Shown;
 use bytes::Bytes;
+use num_traits::ToPrimitive as _;
 use parquet::basic::{Compression, ConvertedType};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
@@ -60,8 +61,8 @@ impl Value {
         if value.trunc() != value || value.abs() > 9_007_199_254_740_992.0 {
             return Self::Fraction(value);
         }
-        #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
-        Self::of_i64(value as i64, false)
+        // Whole and within 2^53.
+        Self::of_i64(value.to_i64().unwrap_or(i64::MAX), false)
     }
 
     fn number(&self) -> Result<u64, Fault> {
