@@ -511,16 +511,21 @@ fn examination_is_estimated_from_a_few_lists_a_query() {
 fn examination_of_sparse_logs_is_in_its_intervals() {
     const SPARSE_LOGS: u64 = 60;
     let few = |hits: &[u64]| hits.iter().any(|&hits| binomial_cdf(SPARSE_LOGS, 0.9, hits) < 1e-7);
-    let estimates = |noise, level, rng: &mut Xoshiro256PlusPlus| {
-        let log = read(&sparse_log(250, 6, noise, rng));
-        fitted(Model::Pbm, &log, &Options { level, ..site(None) }).site_positions().to_vec()
+    let half = |estimate: &Estimate| {
+        let around = |error: f64| (estimate.value - 0.6745 * error, estimate.value + 0.6745 * error);
+        Estimate { interval: estimate.standard_error.map(around), ..*estimate }
     };
     for noise in [None, Some(0.2)] {
-        let [right] = hits(SPARSE_LOGS, 21, [&SPARSE], |rng| [estimates(noise, 0.95, rng)]);
+        let [right, wrong] = hits(SPARSE_LOGS, 21, [&SPARSE; 2], |rng| {
+            let log = read(&sparse_log(250, 6, noise, rng));
+            let right = fitted(Model::Pbm, &log, &site(None)).site_positions().to_vec();
+            let wrong = right.iter().map(half).collect();
+            [right, wrong]
+        });
         assert!(!few(&right), "{noise:?} {right:?}");
+        // The first position sets the scale.
+        assert!(few(&wrong[1..]), "{noise:?} {wrong:?}");
     }
-    let [wrong] = hits(SPARSE_LOGS, 21, [&SPARSE], |rng| [estimates(None, 0.5, rng)]);
-    assert!(few(&wrong), "{wrong:?}");
 }
 
 /// If no item is seen at two positions, a better item at a position looks like more examination; the report lists the positions.
@@ -780,7 +785,7 @@ fn impossible_fits_are_errors() {
 fn odd_logs_have_fits() {
     let mut rng = rng(12);
     let mut prediction = Prediction::default();
-    for round in 0..150 {
+    for round in 0..80 {
         let mut log = String::from("query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n");
         let clicked = [0.0, 0.2, 0.9, 1.0][round % 4];
         for _ in 0..rng.random_range(1..6) {

@@ -922,7 +922,7 @@ fn safe_policies_with_many_items_are_the_naive_ones() {
         TopRank::new(model.shape(), 2),
         TopRankHistory::new(n_items, n_positions, 2),
         3,
-        20_000,
+        5000,
         |history, _, rng| history.choose(rng),
         |history, decision, feedback| history.learn(&list_of(&decision.action), feedback.clicks),
     );

@@ -112,7 +112,7 @@ fn agree(world: World) {
 const WORLD: World = World {
     n_arms: 5,
     capacity: 1,
-    rounds: 100_000,
+    rounds: 40_000,
     attraction: Attraction::Steps(20),
     level: Level::Log,
     delay: 0,
@@ -137,10 +137,10 @@ fn few_arms() {
 #[test]
 fn a_hundred_arms() {
     for shortlist in [false, true] {
-        let world = World { n_arms: 100, capacity: 5, shortlist, ..WORLD };
+        let world = World { n_arms: 100, capacity: 5, shortlist, rounds: 20_000, ..WORLD };
         agree(world);
         agree(World { attraction: Attraction::Skewed, level: Level::LogLog, ..world });
-        let short = World { rounds: 10_000, ..world };
+        let short = World { rounds: 4000, ..world };
         for attraction in
             [Attraction::Skewed, Attraction::Uniform, Attraction::Steps(2), Attraction::Equal(0.1)]
         {
@@ -170,12 +170,12 @@ fn a_shortlist_of_few_arms() {
 
 #[test]
 fn a_thousand_arms() {
-    let world = World { n_arms: 1000, capacity: 5, rounds: 10_000, ..WORLD };
+    let world = World { n_arms: 1000, capacity: 5, rounds: 4000, ..WORLD };
     agree(world);
     agree(World { attraction: Attraction::Skewed, level: Level::LogLog, ..world });
     agree(World { attraction: Attraction::Equal(0.05), delay: 30, ..world });
-    agree(World { attraction: Attraction::Steps(3), level: Level::Jumps, rounds: 3000, ..world });
-    agree(World { attraction: Attraction::Uniform, level: Level::Jumps, rounds: 5000, ..world });
+    agree(World { attraction: Attraction::Steps(3), level: Level::Jumps, rounds: 2000, ..world });
+    agree(World { attraction: Attraction::Uniform, level: Level::Jumps, rounds: 2000, ..world });
 }
 
 #[test]

@@ -82,7 +82,9 @@ impl Story {
 fn any_story_ends_well() {
     #[expect(clippy::needless_pass_by_value, reason = "the form that quickcheck asks for")]
     fn ends_well(story: Story) -> bool {
-        for mut game in games(story.users(), Extent::Variants, 100) {
+        // Pie may explore at the second position, where there is one.
+        let extent = if story.examination.len() > 1 { Extent::Variants } else { Extent::Defaults };
+        for mut game in games(story.users(), extent, 100) {
             story.happens_to(&mut *game);
         }
         true
