@@ -1,10 +1,8 @@
-//! The numerics of the leaf crate: each fast way beside the bisection that it replaces, on the same arguments
-//! in the same run.
+//! The numerics of `confidence`: each fast method compared with the bisection that it replaces, on the same arguments in the same run.
 //!
 //! - `cargo bench -p benches --bench confidence` measures everything with criterion;
-//! - `cargo bench -p benches --bench confidence -- --table` takes turns between the ways, in short rounds,
-//!   and prints the table of `crates/confidence/README.md`: nanoseconds (best round) and ratios. Taking turns
-//!   makes the ratios steady on a busy machine.
+//! - `cargo bench -p benches --bench confidence -- --table` alternates between the methods, in short rounds, and prints the table of
+//!   `crates/confidence/README.md`: nanoseconds (best round) and ratios. Alternating makes the ratios stable on a busy machine.
 
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 
@@ -18,7 +16,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::hint::black_box;
 
-/// Arms at once: as many as fit into the first-level cache, as a policy's do.
+/// Number of arms: as many as fit into the first-level cache, like those of a policy.
 const ARMS: usize = 1024;
 /// ln 10^5: the level of a policy at round 10^5.
 const LEVEL: f64 = 5.0 * core::f64::consts::LN_10;
@@ -57,7 +55,7 @@ fn arms() -> Arms {
     arms
 }
 
-/// `10^x`; arguments for a bench need not be the same everywhere.
+/// `10^x`; the arguments of a bench need not have the same bits everywhere.
 #[expect(clippy::disallowed_methods, reason = "arguments of a bench")]
 fn exp10(x: f64) -> f64 {
     10_f64.powf(x)
@@ -67,8 +65,7 @@ fn libm_round(x: f64) -> f64 {
     x.round()
 }
 
-/// The same bisection with the textbook formula and the platform's logarithm, which loses digits next to the
-/// mean.
+/// Bisection with the textbook formula and the platform's logarithm, which loses digits near the mean.
 #[expect(clippy::disallowed_methods, reason = "what ours is compared with")]
 fn textbook_bisection(p: f64, n: f64, level: f64) -> f64 {
     let term = |x: f64, y: f64| if x > 0.0 { x * (x / y).ln() } else { 0.0 };
@@ -81,7 +78,7 @@ fn textbook_bisection(p: f64, n: f64, level: f64) -> f64 {
 }
 
 impl Arms {
-    /// The threshold that an inverted policy compares with: the tenth best index.
+    /// A typical threshold of an inverted test: the tenth best index.
     fn threshold(&self) -> f64 {
         let mut indices: Vec<f64> = self
             .means
@@ -236,7 +233,7 @@ fn logarithm(c: &mut Criterion) {
 
 criterion_group!(benches, kl_ucb, multi_position, logarithm);
 
-/// The best time of one piece of work among several in turns, in nanoseconds for each of `items`.
+/// The best time of each piece of work, run alternately, in nanoseconds for each of `items`.
 #[expect(clippy::disallowed_methods, reason = "measures time")]
 fn in_turns(items: usize, work: &mut [(usize, &mut dyn FnMut())]) -> Vec<f64> {
     let mut best = vec![f64::INFINITY; work.len()];

@@ -1,4 +1,4 @@
-//! Dueling bandits: steps of RUCB, users included, beside the version that works out all bounds in every step.
+//! Dueling bandits: rounds of RUCB, users included, compared with a plain version that computes all bounds in every round.
 
 #[path = "../../crates/policies/tests/support/plain_rucb.rs"]
 mod plain_rucb;
@@ -15,11 +15,11 @@ use std::hint::black_box;
 /// As in the paper's experiments.
 const ALPHA: f64 = 0.51;
 const STEPS: u64 = 1_000_000;
-/// The first, in which no champion is alone.
+/// Early rounds, before there is a sole champion.
 const EARLY_STEPS: u64 = 100_000;
 const PLAIN_STEPS: u64 = 5_000;
 
-/// Rankers of a strength each, and noise that makes circles among them; the first beats all others by a little.
+/// Rankers with different strengths, and noise that creates cycles; the first beats all others by a little.
 fn users(n_items: usize) -> DuelingModel {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut rows = vec![vec![0.5; n_items]; n_items];
@@ -33,7 +33,7 @@ fn users(n_items: usize) -> DuelingModel {
     DuelingModel::new(PreferenceMatrix::new(&rows).expect("valid"))
 }
 
-/// As the round loop does it, users included.
+/// Plays like the round loop, users included.
 fn play<P: Policy<Dueling>>(users: &DuelingModel, mut policy: P, steps: u64) -> (P, f64) {
     let mut own = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut user = Xoshiro256PlusPlus::seed_from_u64(2);

@@ -1,5 +1,6 @@
-//! Best arm identification under cascade feedback: steps of `CascadeBAI` beside the version that sorts and works out every bound in
-//! every step, of the orders of section 6.1, and with late answers; and the first steps of `cascade-kl` and KL-LUCB. Users included.
+//! Best arm identification under cascade feedback, users included: steps of `CascadeBAI` compared with a plain version that sorts and
+//! computes every bound in every step, with the orders of section 6.1, and with late feedback; and the first steps of `cascade-kl` and
+//! KL-LUCB.
 
 #[path = "../../crates/policies/tests/support/plain_cascade_bai.rs"]
 mod plain_cascade_bai;
@@ -18,7 +19,7 @@ use std::hint::black_box;
 /// The first row of the paper's Table E.1: K items of attraction 1 / K, the others 1 / K^2.
 const N_ITEMS: usize = 128;
 const N_POSITIONS: usize = 20;
-/// Of 1.6 million steps that a run takes.
+/// Number of measured steps, of the 1.6 million that a run takes.
 const STEPS: u64 = 1_000_000;
 const OTHER_STEPS: u64 = 100_000;
 const PLAIN_STEPS: u64 = 2_000;
@@ -33,7 +34,7 @@ fn users() -> CascadeModel {
     CascadeModel::from_values(&weights, N_POSITIONS).expect("valid")
 }
 
-/// As the round loop does it, users included.
+/// Plays like the round loop, users included.
 fn play<P: Policy<Cascade>>(users: &CascadeModel, mut policy: P, steps: u64) -> P {
     let mut own = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut user = Xoshiro256PlusPlus::seed_from_u64(2);
@@ -104,7 +105,7 @@ fn steps(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// As the round loop does it, with answers that come `delay` steps late.
+/// Plays like the round loop, with feedback that arrives `delay` steps late.
 fn play_late(users: &CascadeModel, mut policy: CascadeBai, delay: usize) -> CascadeBai {
     let mut own = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut user = Xoshiro256PlusPlus::seed_from_u64(2);
@@ -120,7 +121,7 @@ fn play_late(users: &CascadeModel, mut policy: CascadeBai, delay: usize) -> Casc
     policy
 }
 
-/// Large catalogues, and answers to lists that are not the last one asked for.
+/// Large catalogues, and feedback on lists other than the last one.
 fn late_answers(criterion: &mut Criterion) {
     let k = N_POSITIONS as f64;
     let weights: Vec<f64> =
@@ -143,7 +144,7 @@ fn late_answers(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The first steps, of some 5,000 to 13,000 that a run takes, of the policies that need few.
+/// The first steps of the policies that need few: a run takes some 5,000 to 13,000.
 fn first_steps(criterion: &mut Criterion) {
     let users = users();
     let shape = ListShape::new(N_ITEMS, N_POSITIONS).expect("valid");

@@ -1,8 +1,8 @@
-//! Rounds of KL-UCB on large catalogues, users included: the lazy policy beside policies that solve for every index.
+//! Rounds of KL-UCB on large catalogues, users included: the lazy policy compared with policies that solve for every index.
 //!
-//! All rows of a catalogue start from the same state, in which the lazy policy has left it after [`WARM`] rounds, since early
-//! rounds differ from late ones. The plain policies are given fewer rounds from there; the cost of their rounds is constant. The
-//! rows `from the first round` are whole runs of the lazy policy.
+//! All rows of a catalogue start from the same state, that of the lazy policy after [`WARM`] rounds, since early rounds differ from late
+//! ones. The plain policies play fewer rounds from there, since the cost of their rounds is constant. The rows `from the first round` are
+//! whole runs of the lazy policy.
 
 use benches::{PlainKlUcb, Solver};
 use click_models::{ClickModel, ListShape, RandomSemiBandit, Ranking, SemiBandit};
@@ -13,14 +13,14 @@ use policies::{Decision, Policy, PrefixKlUcb, Select, Update};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Rounds before those that are measured.
+/// Rounds before the measurement.
 const WARM: u64 = 100_000;
-/// Rounds measured of the lazy policy, and about as many indices of a plain one.
+/// Measured rounds of the lazy policy, and approximate number of measured indices of a plain one.
 const ROUNDS: u64 = 10_000;
 const INDICES: u64 = 100_000;
 const N_POSITIONS: usize = 5;
 
-/// Users who look at the first item, and go on with probability 0.9. Most items attract few of them, as in advertising.
+/// Users who examine the first item and continue with probability 0.9. Most items rarely attract, as in advertising.
 fn users(n_items: usize) -> RandomSemiBandit {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let attraction: Vec<f64> =
@@ -28,7 +28,7 @@ fn users(n_items: usize) -> RandomSemiBandit {
     RandomSemiBandit::from_values(&attraction, &[1.0, 0.9, 0.81, 0.73, 0.66]).expect("valid")
 }
 
-/// Plays rounds, and tells every policy in `watching` what happened.
+/// Plays rounds, and passes the feedback to every policy in `watching`.
 fn play<P>(model: &RandomSemiBandit, policy: &mut P, rounds: u64, watching: &mut [PlainKlUcb])
 where
     P: Policy<SemiBandit> + Select<Ranking, Note = ()>,

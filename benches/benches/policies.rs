@@ -1,5 +1,5 @@
-//! Rounds of every policy, environment and regret included, as a simulation runs them, beside plain versions of the
-//! papers' policies.
+//! Rounds of every policy as a simulation runs them, environment and regret included, compared with plain versions of the papers'
+//! policies.
 
 use benches::{Plain, Rule};
 use click_models::{ListShape, PbmKnown, PositionBased, RandomSemiBandit};
@@ -9,7 +9,7 @@ use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterio
 use policies::{BcMpTs, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, RbaKlUcb, Uniform};
 use sim::{Contender, Entry, Schedule, Streams};
 
-/// Rounds of a run; the plain policies get a tenth, since they are slow and get slower.
+/// Rounds of a run; the plain policies play a tenth, since they are slow and become slower.
 const ROUNDS: u64 = 100_000;
 const PLAIN_ROUNDS: u64 = 10_000;
 

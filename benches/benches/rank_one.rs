@@ -1,5 +1,5 @@
-//! Rank-one users, on the paper's needle in a haystack: `Rank1ElimKL` by whole sweeps beside the same draw by draw, and UCB1 over all
-//! cells beside the one that works out every index, from the same state and with the same choices.
+//! Rank-one users, on the paper's needle in a haystack: `Rank1ElimKL` by whole sweeps compared with round by round, and UCB1 over all
+//! cells compared with a plain version that computes every index, from the same state and with the same choices.
 
 use click_models::{Cell, CellClick, ClickModel, RankOneModel, TableShape};
 use confidence::{Rate, math::ln};
@@ -13,7 +13,7 @@ use sim::{Contender, Entry, Schedule, StageEntry, Streams};
 const SIZE: usize = 128;
 /// Rounds of a run of the elimination.
 const HORIZON: u64 = 20_000_000;
-/// Rounds before those that are measured of UCB1, in which a cell ties with hundreds mostly; and those that are.
+/// Rounds of UCB1 before the measurement, in which a cell usually ties with hundreds of others, and measured rounds.
 const WARM: u64 = 500_000;
 const ROUNDS: u64 = 100_000;
 const NAIVE_ROUNDS: u64 = 300;
@@ -43,7 +43,7 @@ fn elimination(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Every index, every round.
+/// Computes every index in every round.
 #[derive(Debug, Clone)]
 struct NaiveUcb1 {
     shape: TableShape,
@@ -92,7 +92,7 @@ impl Update<Cell, CellClick> for NaiveUcb1 {
     }
 }
 
-/// Plays rounds, and shows each to `watch`.
+/// Plays rounds, and passes each to `watch`.
 fn play<P: Update<Cell, CellClick>>(
     model: &RankOneModel,
     policy: &mut P,

@@ -1,4 +1,4 @@
-//! KL-UCB on an observed prefix that works out the index of every item in every round.
+//! KL-UCB on an observed prefix that computes the index of every item in every round.
 
 use click_models::{ItemId, ListShape, ObservedPrefix, Ranking};
 use confidence::math::ln;
@@ -9,7 +9,7 @@ use rand::Rng;
 /// How a plain policy solves for an index.
 #[derive(Debug, Clone, Copy)]
 pub enum Solver {
-    /// Halving down to the last bit.
+    /// Bisection down to the last bit.
     Bisection,
     /// The library's solver, one item at a time.
     Fast,
@@ -17,7 +17,7 @@ pub enum Solver {
     Batched,
 }
 
-/// The plain policy at the level `ln t`. Ties go to any item.
+/// The plain policy at the level `ln t`. Ties are broken arbitrarily.
 #[derive(Debug, Clone)]
 pub struct PlainKlUcb {
     solver: Solver,
@@ -46,7 +46,7 @@ impl PlainKlUcb {
         }
     }
 
-    /// Counts a round that another policy decided.
+    /// Counts a round whose list another policy chose.
     pub fn skip_round(&mut self) {
         self.round += 1;
     }

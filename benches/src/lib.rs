@@ -1,5 +1,5 @@
-//! Plain policies to measure the library's against: the papers' formulas, worked out for every item in every round, with the
-//! tools at hand (bisection for indices, `rand_distr` for Beta variates, sorting for the best list).
+//! Plain policies as a baseline for the library's: the papers' formulas, computed for every item in every round, with standard tools
+//! (bisection for indices, `rand_distr` for Beta variates, sorting for the best list).
 
 mod kl_ucb;
 
@@ -73,7 +73,7 @@ impl Plain {
                     .map(|position| failures(position) * ln(1.0 - self.examination[position] * theta))
                     .sum::<f64>()
         };
-        // The largest value of what the proposal leaves out, on a grid: good enough to measure against.
+        // The maximum of the factor that the proposal omits, on a grid: accurate enough for a benchmark.
         let peak =
             (1..100).map(|step| log_rest(f64::from(step) / 100.0)).fold(f64::NEG_INFINITY, f64::max) + 0.1;
         loop {

@@ -1,7 +1,7 @@
-//! `cargo xtask`: tasks of this project that are more than one command.
+//! `cargo xtask`: tasks of this project that take more than one command.
 //!
-//! It is built without optimisation and imports none of the project's crates: what computes is started, optimised, as a
-//! command of its own.
+//! It is built without optimisation and imports none of the project's crates. It starts programs that compute as separate, optimised
+//! commands.
 
 mod reproduce;
 mod signals;
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         Task::Reproduce(arguments) => reproduce::run(&arguments),
     };
     done.unwrap_or_else(|error| {
-        // Nobody may be there to read it any more.
+        // Ignore errors: the reader may be gone.
         let _ = writeln!(std::io::stderr(), "error: {error:#}");
         ExitCode::FAILURE
     })

@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The folder of an experiment's report: what differs in scale does not share one.
+    /// The folder of an experiment's report; reports of different scale have different folders.
     fn folder(&self, name: &str) -> String {
         let quick = if self.quick { "-quick" } else { "" };
         let part =
@@ -64,12 +64,12 @@ impl Arguments {
         format!("{name}{data}{panel}{quick}{}{}", part("seed", self.seed), part("runs", self.runs))
     }
 
-    /// What it may be given besides its own files, by the names of the options.
+    /// Data that replace an experiment's own files, with the names of the options.
     fn files(&self) -> [(&'static str, &Option<PathBuf>); 3] {
         [("data", &self.data), ("matrix", &self.matrix), ("letor", &self.letor)]
     }
 
-    /// The options of `click-bandits reproduce`, but for the folder.
+    /// The options of `click-bandits reproduce`, except the folder.
     fn options(&self) -> Vec<OsString> {
         let flags = [("--quick", self.quick), ("--quiet", self.quiet)];
         let mut options: Vec<OsString> =
@@ -96,7 +96,7 @@ impl Arguments {
 ///
 /// # Errors
 ///
-/// There is no such experiment, or cargo cannot be started.
+/// If there is no such experiment, or cargo cannot be started.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.name == "all"
         && let Some((option, _)) = arguments.files().into_iter().find(|(_, file)| file.is_some())
@@ -122,7 +122,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     if arguments.name == "all" && !failed.is_empty() {
         let names: Vec<&str> = failed.iter().map(|(name, _)| *name).collect();
-        // Nobody may be there to read it any more.
+        // Ignore errors: the reader may be gone.
         let _ = writeln!(std::io::stderr(), "not as known: {}", names.join(", "));
     }
     Ok(failed.first().map_or(ExitCode::SUCCESS, |&(_, code)| ExitCode::from(code)))
@@ -164,7 +164,7 @@ fn is_parquet(log: &Path) -> bool {
     fs::File::open(log).is_ok_and(|mut log| log.read_exact(&mut start).is_ok()) && start == *b"PAR1"
 }
 
-/// A file's name without its ending, what is not safe in a name left out.
+/// A file's name without its extension and without characters that are unsafe in a name.
 fn plain_stem(file: &Path) -> String {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     stem.chars()
@@ -173,7 +173,7 @@ fn plain_stem(file: &Path) -> String {
         .collect()
 }
 
-/// The folder of the workspace, wherever in it the command was given.
+/// The folder of the workspace, from any folder inside it.
 fn workspace() -> Result<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().map(Path::to_path_buf).context("the xtask package is not in a workspace")
@@ -184,13 +184,13 @@ fn target(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
-/// A path as seen from the current folder where it is below that, for shorter messages.
+/// The path relative to the current folder, if it is inside it, for shorter messages.
 fn shortest(path: &Path) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(here).unwrap_or(path).to_path_buf()
 }
 
-/// Names of the experiments, sorted: the folders that hold an `experiment.toml`.
+/// Sorted names of the experiments, the folders that hold an `experiment.toml`.
 fn experiments(folder: &Path) -> Result<Vec<String>> {
     let entries = fs::read_dir(folder).with_context(|| format!("{}: cannot be read", folder.display()))?;
     let mut names: Vec<String> = entries

@@ -1,13 +1,13 @@
-//! Words that no text of the project has: a reader would have to guess what they mean.
+//! Words that no text of the project may contain, because a reader would have to guess their meaning.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each cut in two, so that this file does not have them.
+/// Each word is split in two, so that this file does not contain it.
 const RIDDLES: [[&str; 2]; 4] = [["so ", "many"], ["who", "ever"], ["fore", "told"], ["of nobody", "'s"]];
-/// Ends of files with text.
+/// Extensions of files with text.
 const TEXTS: [&str; 3] = ["rs", "md", "toml"];
-/// Folders of other things.
+/// Folders to skip.
 const OTHERS: [&str; 4] = ["target", ".git", "data", "corpus"];
 
 fn texts(folder: &Path, found: &mut Vec<PathBuf>) {

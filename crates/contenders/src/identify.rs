@@ -1,4 +1,4 @@
-//! Policies that look for the best items of cascading users.
+//! Policies that identify the best items of cascading users.
 
 use crate::{CannotPlay, Entrant};
 use click_models::{Cascade, CascadeModel, ItemId, ListShape, Ranking, SemiBandit};
@@ -30,10 +30,10 @@ impl<'a, T> Enter<'a, T> {
     }
 }
 
-/// The same, on users who look at every item shown.
+/// Enters a policy under its own type, on users who examine every shown item.
 struct EnterWithFullFeedback<'a, T>(Enter<'a, T>);
 
-/// For both tasks, since each is another type of contender.
+/// Expands to both tasks, since each has its own type of contender.
 macro_rules! stopping {
     ($($task:ty),*) => {$(
         impl WithStopping for Enter<'_, $task> {
@@ -79,11 +79,11 @@ impl WithBudgeted for Enter<'_, WithBudget> {
     }
 }
 
-/// Contenders that are played until they stop.
+/// Contenders that play until they stop.
 ///
 /// # Errors
 ///
-/// A policy that never stops.
+/// If a policy never stops.
 pub fn stopping_contenders(
     entrants: &[Entrant],
 ) -> Result<Vec<Box<dyn Contender<CascadeModel, UntilStopped>>>, CannotPlay> {
@@ -97,11 +97,11 @@ pub fn stopping_contenders(
     entrants.iter().map(enter).collect()
 }
 
-/// Contenders that are asked for the best items at the end.
+/// Contenders that recommend the best items at the end of a budget.
 ///
 /// # Errors
 ///
-/// A policy that has no answer.
+/// If a policy gives no answer.
 pub fn recommending_contenders(
     entrants: &[Entrant],
     horizon: u64,

@@ -1,9 +1,10 @@
 //! The catalogue's policies as contenders of the simulator.
 //!
-//! A contender's round loop is compiled for its policy and its users. There are hundreds of such pairs, and they are the greatest part of
-//! what an experiment has to compile. This crate compiles them once for all who run experiments.
+//! The round loop of a contender is compiled for its policy and its users. There are hundreds of such pairs, which are the largest part
+//! of the code that an experiment has to compile. This crate compiles them once for all programs that run experiments.
 //!
-//! A policy plays the users whose answers it can read ([`PolicySpec::speaks`](policies::catalogue::PolicySpec::speaks)), or others if the entrant says as what it reads them.
+//! A policy plays users whose feedback it can read ([`PolicySpec::speaks`](policies::catalogue::PolicySpec::speaks)), or other users if
+//! the entrant names the model whose feedback the policy should assume (`read-as`).
 //!
 //! ```
 //! use click_models::CascadeModel;
@@ -29,20 +30,20 @@ pub use identify::{recommending_contenders, stopping_contenders};
 use click_models::ClickModel;
 use sim::Contender;
 
-/// A contender, if the policy can be one.
+/// A contender, or `None` if the policy cannot play these users.
 type Entered<M> = Option<Box<dyn Contender<M>>>;
 
-/// Users whom the catalogue's policies can play for regret.
+/// Models on which the catalogue's policies can play for regret.
 pub trait Play: ClickModel {
     /// The contenders of an experiment with `horizon` rounds, in the order of the entrants.
     ///
     /// # Errors
     ///
-    /// A policy that can read neither these users' answers nor what it is told to read them as.
+    /// If a policy can read neither these users' feedback nor that of its `read-as` model.
     fn contenders(entrants: &[Entrant], horizon: u64) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay>;
 }
 
-/// Enters every entrant, or names the first that cannot be entered.
+/// Converts every entrant to a contender, or returns an error for the first that cannot play.
 fn enter_all<M: ClickModel>(
     entrants: &[Entrant],
     enter: impl Fn(&Entrant) -> Entered<M>,

@@ -1,7 +1,7 @@
 //! Policies that show ranked lists.
 //!
-//! A policy that reads its users' own answers is entered as its own type, so that its round loop is compiled for both. One that reads them as something
-//! else is chosen at run time: every pair of models would be compiled with every policy otherwise, and few are ever played.
+//! A policy that reads its users' own feedback is entered under its own type, so that its round loop is compiled for both. A policy with
+//! `read-as` is chosen at run time. Otherwise every policy would be compiled with every pair of models, most of which are never played.
 
 use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
 use click_models::{
@@ -19,23 +19,23 @@ use std::marker::PhantomData;
 /// What policies may know of the users of a model.
 type Known<'a, M> = <M as ClickModel>::Known<'a>;
 
-/// A click model of lists, and what it lets policies know.
+/// A click model of lists, with the knowledge that it gives to policies.
 trait ListModel: ClickModel<Interaction: ListProtocol> + 'static {
-    /// Sizes, and where the best items go if that is not the top.
+    /// Sizes, and the order of the positions for the best items if it is not from the top.
     fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a>;
 
-    /// Examination probabilities; none where the model has none.
+    /// Examination probabilities; `None` if the model has none.
     fn examination<'a>(_known: &Known<'a, Self>) -> &'a [Probability] {
         &[]
     }
 
-    /// The policy as a contender that reads these users' own answers.
+    /// The policy as a contender that reads these users' own feedback.
     fn enter(entrant: &Entrant, horizon: u64) -> Entered<Self>
     where
         Self: Sized;
 }
 
-/// Experiments with other policies are refused where they are read.
+/// Panic message; experiments reject other policies when they are read.
 const GOES_WITH_USERS: &str = "a policy that goes with its users";
 
 /// The policy as a contender on users of the model `M`.
@@ -55,7 +55,7 @@ where
         Some(Protocol::SemiBandit) => read_as::<M, SemiBandit>(entrant, horizon),
         Some(Protocol::Cascade) => read_as::<M, Cascade>(entrant, horizon),
         Some(Protocol::Dcm) => read_as::<M, Dcm>(entrant, horizon),
-        // A cell is no list, and neither is a pair.
+        // Cells and pairs are not lists.
         Some(Protocol::RankOne | Protocol::Dueling) => None,
     })
 }
@@ -73,7 +73,8 @@ impl<'a, M> Enter<'a, M> {
     }
 }
 
-/// For the models of a family: the visitor that enters its policies. Not generic, so that the round loops are compiled in this crate.
+/// Defines, for each model, the visitor that enters the policies of a family. Not generic, so that the round loops are compiled in this
+/// crate.
 macro_rules! enter {
     ($($Visitor:ident($Known:ty): $($model:ty),+ => |$known:ident| $told:expr;)*) => {$($(
         impl $Visitor for Enter<'_, $model> {
@@ -103,7 +104,7 @@ enter! {
 impl WithPositionBased for Enter<'_, PositionBased> {
     type Output = Box<dyn Contender<PositionBased>>;
 
-    /// The policy is told the examination probabilities that the experiment gives it, or else those that the users have.
+    /// The policy gets the examination probabilities of the experiment, or else those of the users.
     fn with<P, F>(self, build: F) -> Self::Output
     where
         P: Policy<Pbm>,
@@ -119,9 +120,9 @@ impl WithPositionBased for Enter<'_, PositionBased> {
     }
 }
 
-/// A protocol as which the answers of other users are read.
+/// A protocol whose feedback a policy can assume for other users.
 trait Reading: Catalogued + ListProtocol {
-    /// What a policy is told: of what `M` lets it know, and the examination probabilities that the experiment gives it.
+    /// The knowledge of a policy: from the knowledge that `M` gives, and the examination probabilities of the experiment.
     fn known<'t, 'a: 't, M: ListModel>(
         known: &Known<'a, M>,
         told: Option<&'t [Probability]>,
@@ -149,7 +150,7 @@ macro_rules! reading_a_prefix {
 }
 reading_a_prefix!(SemiBandit, Cascade, Dcm);
 
-/// The policy as a contender that reads the answers of users of the model `M` as those of the protocol `To`.
+/// The policy as a contender that reads the feedback of users of the model `M` as feedback of the protocol `To`.
 fn read_as<M, To>(entrant: &Entrant, horizon: u64) -> Entered<M>
 where
     M: ListModel,
@@ -195,7 +196,7 @@ impl ListModel for PositionBased {
     }
 }
 
-/// Models that show a prefix.
+/// Models that reveal a prefix.
 macro_rules! prefix_models {
     ($($model:ty),*) => {$(
         impl ListModel for $model {

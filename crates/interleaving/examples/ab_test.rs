@@ -1,13 +1,13 @@
-//! Which of two rankers do users like better? An experiment that is looked at after every user and stopped when it has found out.
+//! Which of two rankers do users prefer? An A/B test that is checked after every user and stops at the first significant difference.
 //!
 //! ```text
 //! cargo run --release -p interleaving --example ab_test
 //! ```
 //!
-//! The rankers are features of the synthetic collection, the users simulated and navigational, everything else as it would be in
-//! a service: the interleaved list and its note are kept with the page, the clicks come back, and the test takes the outcome.
-//! First one experiment, line by line. Then how many users it takes with each interleaving, how often the worse ranker is found
-//! better, and how often a difference is found between a ranker and itself.
+//! The rankers are features of the synthetic collection, and the users are simulated and navigational. Everything else works as in a
+//! service: the interleaved list and its note are stored with the page, the clicks come back, and the test receives the outcome. The
+//! example first shows one experiment in detail. Then it prints, for each interleaving method, how many users an experiment takes, how
+//! often it declares the worse ranker better, and how often it finds a difference between a ranker and itself.
 
 use interleaving::{
     Balanced, Interleaving, Outcome, PairTest, Probabilistic, RankedCollection, RankedPair, ScanningUser,
@@ -16,11 +16,11 @@ use interleaving::{
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Chance that a difference is found where there is none.
+/// Probability of a false alarm.
 const MISS: f64 = 0.05;
 const LIST_LENGTH: usize = 10;
 const EXPERIMENTS: u64 = 400;
-/// Users after whom an experiment is given up.
+/// Number of users after which an experiment is given up.
 const PATIENCE: u64 = 50_000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     repeat("probabilistic", Probabilistic::default(), &rankers, better, worse)
 }
 
-/// Shows an interleaved list to a user, and says who wins by the clicks.
+/// Shows an interleaved list to a user and returns the outcome.
 fn one_user<I: Interleaving>(
     rankers: &RankedCollection,
     first: usize,
@@ -100,7 +100,7 @@ fn repeat<I: Interleaving>(
         users.push(after);
         undecided += u32::from(verdict == Verdict::Undecided);
         wrong += u32::from(verdict == Verdict::Second);
-        // Fewer users: this one hardly ever ends.
+        // Fewer users, since this test hardly ever stops.
         different += u32::from(experiment(seed, better, PATIENCE / 10)?.0 != Verdict::Undecided);
     }
     users.sort_unstable();

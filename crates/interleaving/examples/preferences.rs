@@ -1,11 +1,11 @@
-//! Estimates a preference matrix from a LETOR file, or from the synthetic collection, and says who beats everybody.
+//! Estimates a preference matrix from a LETOR file, or from the synthetic collection, and prints its Condorcet winner.
 //!
 //! ```text
 //! cargo run --release -p interleaving --example preferences -- [FILE] [--state FILE] [--matrix FILE]
 //! ```
 //!
-//! With `--state` the pairs that are done are kept in a file: killed at any moment and started again, it goes on from there.
-//! `--matrix` writes the matrix as comma-separated values.
+//! `--state` saves finished pairs in a file; if the program is killed and restarted, it resumes from there. `--matrix` writes the matrix
+//! as comma-separated values.
 
 use anyhow::{Context, Result, bail};
 use interleaving::{
@@ -14,7 +14,7 @@ use interleaving::{
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Pairs between two writes of the state.
+/// Number of pairs between two writes of the state.
 const PAIRS_AT_ONCE: usize = 64;
 
 fn main() -> Result<()> {
@@ -81,7 +81,7 @@ fn estimate(rankers: &RankedCollection, settings: Settings, state: Option<&Path>
     }
 }
 
-/// Who beats everybody, and by how little; who comes close otherwise.
+/// Prints the Condorcet winner and its smallest margin, or the rankers that come close.
 fn describe(preferences: &Preferences) {
     let rankers = 0..preferences.n_rankers();
     let beaten =
@@ -100,7 +100,7 @@ fn describe(preferences: &Preferences) {
     println!("{cycles} cycles of three");
 }
 
-/// The rankers of largest mean reciprocal rank of the first relevant document: what can be said without clicks.
+/// Prints the rankers with the largest mean reciprocal rank of the first relevant document, which requires no clicks.
 fn describe_without_clicks(rankers: &RankedCollection) {
     let reciprocal_rank = |query: &RankedQuery, ranker: usize| {
         let order = query.rankings()[ranker].order();
@@ -121,7 +121,7 @@ fn describe_without_clicks(rankers: &RankedCollection) {
     println!();
 }
 
-/// Writes beside the file and renames, so that there is never half of one.
+/// Writes to a temporary file and renames it, so that the file is never incomplete.
 fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut beside = file.as_os_str().to_owned();
     beside.push(".part");

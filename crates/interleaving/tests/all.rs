@@ -1,4 +1,4 @@
-//! All integration tests of the crate in one binary: linking is what a further binary costs.
+//! All integration tests of the crate in one binary, since every further binary has to be linked.
 
 mod certainty;
 mod interleave;

@@ -1,9 +1,9 @@
-//! What an estimate says is right as often as promised: over many estimates of a matrix that is known, and over collections in which
-//! nothing is to be found.
+//! Statements about an estimated matrix have the stated error probability: over many estimates of a known matrix, and over collections of
+//! pure noise.
 //!
-//! At most a share `miss` of the statements may be wrong; right ones fail an exact binomial check with probability at most 1e-6. The same
-//! check catches intervals that hold one at a time, and the best ranker of the sample taken for the winner. Of 1,000 estimates 6 have an
-//! interval that misses, and none calls a winner where there is none; in 975 a ranker beats all others by the numbers.
+//! At most a share `miss` of the statements may be wrong; a correct implementation fails an exact binomial check with probability at most
+//! 1e-6. The same check rejects intervals that hold only one at a time, and declaring the best ranker of the sample the winner. Among
+//! 1,000 estimates, 6 have an interval that misses, and none declares a wrong winner; in 975 a ranker beats all others numerically.
 
 use crate::support::FALSE_ALARM;
 use interleaving::{
@@ -22,7 +22,7 @@ fn is_too_many(wrong: u64) -> bool {
     wrong > 0 && Binomial::new(MISS, RUNS).expect("valid").sf(wrong - 1) < FALSE_ALARM
 }
 
-/// Ranker 0 and 1 are alike, and beat the others, which are alike.
+/// Rankers 0 and 1 are equal and beat the others, which are equal, too.
 fn probability(first: usize, second: usize) -> f64 {
     match (first < 2, second < 2) {
         (true, false) => 0.6,
@@ -31,7 +31,7 @@ fn probability(first: usize, second: usize) -> f64 {
     }
 }
 
-/// How comparisons ended, put into the form that [`Progress`] is saved in.
+/// Tallies, converted to the form in which [`Progress`] is saved.
 fn preferences(n_rankers: usize, mut tally: impl FnMut(usize, usize) -> Tally) -> Preferences {
     let pairs = (0..n_rankers).flat_map(|first| (first + 1..n_rankers).map(move |second| (first, second)));
     let tallies: Vec<Tally> = pairs.map(|(first, second)| tally(first, second)).collect();
@@ -40,7 +40,7 @@ fn preferences(n_rankers: usize, mut tally: impl FnMut(usize, usize) -> Tally) -
     progress.preferences().expect("all pairs are done")
 }
 
-/// A comparison of two with one tie in three.
+/// A sample of comparisons, one third of them ties.
 fn sampled(comparisons: u64, rng: &mut Xoshiro256PlusPlus) -> Preferences {
     preferences(RANKERS, |first, second| {
         let mut tally = Tally::default();
@@ -74,7 +74,7 @@ fn holds(certainty: &Certainty) -> bool {
     holds
 }
 
-/// The same of the textbook's intervals, each of which holds in 95 of 100 estimates.
+/// Whether all textbook intervals hold, each of which holds in 95 of 100 estimates.
 fn holds_singly(preferences: &Preferences) -> bool {
     let pairs = (0..RANKERS).flat_map(|first| (first + 1..RANKERS).map(move |second| (first, second)));
     let mut holds = true;
@@ -89,7 +89,7 @@ fn holds_singly(preferences: &Preferences) -> bool {
 }
 
 #[test]
-fn what_is_said_is_seldom_wrong() {
+fn statements_have_the_stated_error_probability() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let (mut missed, mut called, mut lost) = (0, 0, 0);
     let (mut missed_singly, mut called_by_sample) = (0, 0);
@@ -113,7 +113,7 @@ fn what_is_said_is_seldom_wrong() {
 }
 
 #[test]
-fn a_clear_winner_is_told() {
+fn a_clear_winner_is_declared() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
     let mut certainty = |comparisons| {
         let equal = sampled(comparisons, &mut rng);
@@ -127,23 +127,23 @@ fn a_clear_winner_is_told() {
     let winner = many.condorcet_winner().expect("one is told");
     assert!(winner.ranker == 0 && winner.miss < 1e-4, "{winner:?}");
     assert_eq!(many.copeland_winners(), [0]);
-    // Ranker 0 from all, ranker 1 from those below; these are alike.
+    // Ranker 0 is distinguished from all, ranker 1 from those below, which are equal.
     assert_eq!(many.n_told_apart(), 13);
     assert!(many.beats(0, 1) && !many.beats(1, 0) && !many.beats(6, 7));
     assert_eq!(certainty(40).condorcet_winner(), None);
 }
 
 #[test]
-fn without_evidence_nothing_is_told() {
+fn without_evidence_nothing_is_declared() {
     let ties = preferences(3, |_, _| Tally { first: 0, second: 0, ties: 1000 });
     let certainty = ties.certainty(MISS).expect("a probability");
     assert_eq!((certainty.n_told_apart(), certainty.condorcet_winner()), (0, None));
     assert_eq!((certainty.copeland_winners(), certainty.borda_winners()), (vec![0, 1, 2], vec![0, 1, 2]));
-    // A thousand ties say that preferences are about even.
+    // A thousand ties imply that preferences are about even.
     let interval = certainty.interval(2, 1);
     assert!(interval.lower > 0.49 && interval.upper < 0.51, "{interval:?}");
     assert_eq!(certainty.interval(1, 1).lower, 0.5);
-    // One win each is no more than a coin.
+    // One win each is consistent with a fair coin.
     let few = preferences(3, |_, _| Tally { first: 1, second: 0, ties: 0 });
     assert_eq!(few.certainty(MISS).expect("a probability").n_told_apart(), 0);
     for miss in [0.0, 1.0, f64::NAN] {
@@ -151,7 +151,7 @@ fn without_evidence_nothing_is_told() {
     }
 }
 
-/// Documents of which no label says anything, under features that are noise.
+/// Documents with random labels and features that are pure noise.
 fn noise(seed: u64) -> RankedCollection {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut query = |number: usize| {
@@ -163,7 +163,7 @@ fn noise(seed: u64) -> RankedCollection {
     RankedCollection::by_features(&queries, &[0, 1, 2, 3, 4, 5], 1).expect("six rankers")
 }
 
-/// One of the six beats all others by the numbers in a fifth of these; nobody is told to be the winner in any.
+/// In a fifth of these collections, one of the six rankers beats all others numerically; in none is a winner declared.
 #[test]
 fn noise_has_no_winner() {
     let mut beats_all = 0;

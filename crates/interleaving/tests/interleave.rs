@@ -1,8 +1,7 @@
-//! Interleavings on lists of four documents, against enumeration straight from the papers' definitions.
+//! Interleavings on lists of four documents, compared with enumeration from the papers' definitions.
 //!
-//! The coins of balanced and team-draft interleaving are enumerated, so their checks are exact. Lists of the probabilistic one
-//! are drawn, from a fixed seed: a right implementation fails a test with probability at most 1e-6, by exact binomial limits;
-//! two wrong ones are noticed.
+//! The coins of balanced and team-draft interleaving are enumerated, so their checks are exact. Probabilistic lists are drawn from a
+//! fixed seed: a correct implementation fails a test with probability at most 1e-6, by exact binomial limits, and two wrong ones fail.
 
 use crate::support::{Coins, is_rare, permutations, ranking};
 use click_models::Clicks;
@@ -65,7 +64,7 @@ fn team_drafts(first: &[u32], second: &[u32], length: usize) -> BTreeMap<(Vec<u3
 }
 
 #[test]
-fn team_drafts_are_those_of_the_definition() {
+fn team_drafts_match_the_definition() {
     for other in permutations(4) {
         let (first, second) = (ranking(&IDENTITY), ranking(&other));
         for length in 1..=4_usize {
@@ -120,7 +119,7 @@ impl Interleaving for FirstPicksFirst {
     }
 }
 
-/// Wins of the first less those of the second, over all coins: exactly 0 for identical rankers, whatever is clicked.
+/// Wins of the first minus wins of the second, over all coins: exactly 0 for identical rankers and any clicks.
 fn advantage_of_identical(mut method: impl Interleaving, n_coins: impl Fn(usize) -> u32) -> i32 {
     let mut largest = 0_i32;
     for order in permutations(4) {
@@ -154,7 +153,7 @@ fn identical_rankers_are_even() {
     assert!(advantage_of_identical(FirstPicksFirst, coins_of_teams) > 0);
 }
 
-/// Not on average only: a comparison of identical rankers by the probabilistic or the balanced one is always a tie.
+/// With probabilistic or balanced interleaving, every single comparison of identical rankers is a tie.
 #[test]
 fn identical_rankers_tie() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -208,7 +207,7 @@ fn balanced_outcome(first: &[u32], second: &[u32], list: &[u32], clicks: Clicks)
 }
 
 #[test]
-fn balanced_lists_and_credit_are_those_of_the_definition() {
+fn balanced_lists_and_credit_match_the_definition() {
     for other in permutations(4) {
         let (first, second) = (ranking(&IDENTITY), ranking(&other));
         for length in 1..=4 {
@@ -226,8 +225,8 @@ fn balanced_lists_and_credit_are_those_of_the_definition() {
     }
 }
 
-/// The bias that Radlinski, Kurup and Joachims describe: one click, anywhere, is more often for the ranking that put the
-/// other's first document last.
+/// The bias that Radlinski, Kurup and Joachims describe: one click at a random position is more often credited to the ranking that puts
+/// the other's first document last.
 #[test]
 fn balanced_is_biased_as_described() {
     let (first, second) = (ranking(&IDENTITY), ranking(&[1, 2, 3, 0]));
@@ -292,7 +291,7 @@ fn draw_lists(other: &[u32], length: usize, seed: u64) -> BTreeMap<Vec<u32>, (u6
 }
 
 #[test]
-fn probabilistic_lists_have_the_probabilities_of_the_definition() {
+fn probabilistic_lists_have_the_defined_probabilities() {
     let orders = permutations(4);
     let n_checks = orders.len() * orders.len();
     let (mut steep, mut renumbered) = (0, 0);
@@ -311,7 +310,7 @@ fn probabilistic_lists_have_the_probabilities_of_the_definition() {
         }
         assert!((total - 1.0).abs() < 1e-12);
     }
-    // A softmax with another power, and one that counts ranks among what is left, would have been noticed many times.
+    // A softmax with another power, and one that renumbers the remaining ranks, would fail many times.
     assert!(steep > 100 && renumbered > 100, "{steep}, {renumbered}");
 }
 
@@ -355,8 +354,8 @@ fn probabilistic_credit_is_the_mean_over_all_assignments() {
     assert!(seen > 550, "{seen}");
 }
 
-/// Clicks that do not look at documents have expected credit 0, position by position, for any two rankings; a click on what one
-/// ranker puts higher has a positive one for it.
+/// Clicks that do not depend on documents have expected credit 0 at every position, for any two rankings; a click on a document that one
+/// ranker puts higher has positive credit for it.
 #[test]
 fn no_position_favours_a_ranker() {
     let orders = permutations(4);
@@ -385,8 +384,8 @@ fn no_position_favours_a_ranker() {
     assert!(complete > 12, "{complete}");
 }
 
-/// Mean credit 0 is not to win half of the time: of 0 1 2 3 and 1 2 3 0 the first ranker would rather have a click on 0, by much,
-/// and the second one on any other, by little. One click at random is more often for the second. Team draft is even.
+/// Mean credit 0 does not imply winning half of the time: for 0 1 2 3 and 1 2 3 0, a click on 0 favours the first ranker by much, and a
+/// click on any other document favours the second by little. One random click is more often credited to the second. Team draft is even.
 #[test]
 fn the_sign_of_an_unbiased_credit_is_biased() {
     let other = [1, 2, 3, 0];
@@ -398,7 +397,7 @@ fn the_sign_of_an_unbiased_credit_is_biased() {
             let first_drew = |assignment: &u32| assignment >> position & 1 == 1;
             let by_first: f64 =
                 (0..16).filter(first_drew).map(|drawers| chance(rankings, &list, drawers, 3, false)).sum();
-            // What is left for the last position is certain.
+            // The document at the last position is determined.
             let lean = if position == 3 { 0.0 } else { 2.0 * by_first / all - 1.0 };
             let mut note = vec![0.0; 4];
             note[position] = lean;
@@ -447,9 +446,8 @@ fn check_shown<I: Interleaving>(mut method: I, orders: &[Vec<u32>; 2], length: u
 }
 
 quickcheck! {
-    /// A list has no document twice and as many as were asked for and there are; what is remembered survives being saved; clicks
-    /// beyond the list count for nobody.
-    fn lists_are_lists(keys: Vec<(u8, u8)>, length: usize, seed: u64) -> bool {
+    /// A list has distinct documents, as many as requested and available; its note survives saving; clicks beyond the list are ignored.
+    fn lists_have_distinct_documents_and_save_their_note(keys: Vec<(u8, u8)>, length: usize, seed: u64) -> bool {
         let length = length % 80;
         let order = |key: &dyn Fn(usize) -> u8| {
             let mut order: Vec<u32> = (0..u32::try_from(keys.len()).unwrap()).collect();
@@ -464,7 +462,7 @@ quickcheck! {
 }
 
 #[test]
-fn rankings_of_different_documents_are_refused() {
+fn rankings_of_different_documents_are_rejected() {
     assert!(RankedPair::new(&ranking(&[0, 1]), &ranking(&[0, 1, 2])).is_err());
     for wrong in [&[0, 0][..], &[1, 2], &[u32::MAX]] {
         assert!(RankedDocuments::new(wrong.to_vec()).is_err());

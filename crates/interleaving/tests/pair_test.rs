@@ -1,9 +1,9 @@
-//! A test that is looked at after every comparison: its false alarms, beside those of one that must not be looked at.
+//! False alarms of the sequential test under continuous monitoring, and of a test that does not allow it.
 //!
-//! Rankers that are equal, in law, are compared 5,000 times in each of 2,000 runs, and a run is a false alarm if the test ever
-//! finds a winner. At most `miss` of them may; a right test fails an exact binomial check with probability at most 1e-6. The
-//! z-test for a fixed number of comparisons, looked at all the time, is caught by the same check. False alarms of both, of 2,000:
-//! 77 and 1,088 at .05 without ties, 72 and 894 with three ties in five, 319 and 1,858 at .2.
+//! Rankers with equal distributions are compared 5,000 times in each of 2,000 runs. A run is a false alarm if the test ever finds a
+//! winner, which may happen in a share `miss` of the runs; a correct test fails an exact binomial check with probability at most 1e-6.
+//! The z-test for a fixed number of comparisons, evaluated after each one, fails the same check. False alarms of both, of 2,000: 77 and
+//! 1,088 at .05 without ties, 72 and 894 with three ties in five, 319 and 1,858 at .2.
 
 use crate::support::FALSE_ALARM;
 use interleaving::{Outcome, PairTest, Verdict};
@@ -14,7 +14,7 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 const RUNS: u64 = 2000;
 const COMPARISONS: u32 = 5000;
 
-/// A comparison that the first wins with probability `first`, and nobody with probability `tie`.
+/// A comparison that is a tie with probability `tie`, and otherwise a win of the first with probability `first`.
 fn compare(rng: &mut Xoshiro256PlusPlus, first: f64, tie: f64) -> Outcome {
     let uniform = rng.random::<f64>();
     if uniform < tie {
@@ -32,7 +32,7 @@ fn is_too_many(alarms: u64, miss: f64) -> bool {
 }
 
 #[test]
-fn false_alarms_are_rare_however_often_one_looks() {
+fn false_alarms_are_rare_under_continuous_monitoring() {
     for (seed, miss, tie) in [(1, 0.05, 0.0), (2, 0.05, 0.6), (3, 0.2, 0.3)] {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let (mut anytime, mut fixed) = (0, 0);
@@ -45,7 +45,7 @@ fn false_alarms_are_rare_however_often_one_looks() {
                 test.observe(compare(&mut rng, 0.5 * (1.0 - tie), tie));
                 let decisive = test.tally().first as f64 + test.tally().second as f64;
                 let lead = test.tally().first as f64 - test.tally().second as f64;
-                // From 30 comparisons on, where the normal approximation is what textbooks take.
+                // From 30 comparisons on, where textbooks use the normal approximation.
                 looked_too_often |= decisive >= 30.0 && lead.abs() > quantile * decisive.sqrt();
             }
             anytime += u64::from(test.verdict() != Verdict::Undecided);
@@ -53,12 +53,12 @@ fn false_alarms_are_rare_however_often_one_looks() {
         }
         assert!(!is_too_many(anytime, miss), "{anytime} of {RUNS} at {miss}");
         assert!(is_too_many(fixed, miss), "{fixed} of {RUNS} at {miss}");
-        // The test is not idle: it uses up a fair part of what it is allowed.
+        // The test is not overly conservative: it uses a good part of its permitted error.
         assert!(anytime as f64 > 0.1 * miss * RUNS as f64, "{anytime} of {RUNS} at {miss}");
     }
 }
 
-/// A difference is found, on the right side, and the share lies in its interval.
+/// The test finds a difference, on the right side, and the share lies in its interval.
 #[test]
 fn differences_are_found() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
@@ -66,7 +66,7 @@ fn differences_are_found() {
     let (mut wrong, mut outside) = (0, 0);
     for _ in 0..200 {
         let mut test = PairTest::new(0.05).unwrap();
-        // Of the half that are no ties the second wins 60 %.
+        // The second wins 60 % of the comparisons that are not ties.
         while test.observe(compare(&mut rng, 0.2, 0.5)) == Verdict::Undecided {}
         wrong += u64::from(test.verdict() == Verdict::First);
         let share = test.first_share();
@@ -75,14 +75,14 @@ fn differences_are_found() {
         assert_eq!(test.decided_after(), Some(test.tally().first + test.tally().second + test.tally().ties));
         after.extend(test.decided_after());
     }
-    // Wrong is less likely than .05: 35 of 200 have a chance below 1e-6.
+    // Wrong verdicts have probability below .05, so 35 of 200 have probability below 1e-6.
     assert!(wrong < 35 && outside < 35, "{wrong}, {outside}");
     after.sort_unstable();
     assert!(after[100] < 1000, "half of the runs end within {}", after[100]);
 }
 
 #[test]
-fn a_test_goes_on_from_what_was_saved() {
+fn a_saved_test_resumes() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
     let mut test = PairTest::new(0.01).unwrap();
     for _ in 0..3000 {
@@ -93,7 +93,7 @@ fn a_test_goes_on_from_what_was_saved() {
         assert_eq!(restored.observe(outcome), test.observe(outcome));
     }
     assert_eq!(test.verdict(), Verdict::First);
-    // Later comparisons do not take it back.
+    // Later comparisons do not revoke it.
     let after = test.decided_after();
     for _ in 0..3000 {
         test.observe(Outcome::Second);
@@ -102,7 +102,7 @@ fn a_test_goes_on_from_what_was_saved() {
 }
 
 #[test]
-fn what_was_not_saved_by_a_test_is_refused() {
+fn inconsistent_saved_tests_are_rejected() {
     let good = r#"{"miss":0.05,"tally":{"first":3,"second":0,"ties":2},"decided":null}"#;
     assert!(serde_json::from_str::<PairTest>(good).is_ok());
     let decided = r#"{"first_is_better":true,"after":6}"#;
@@ -113,7 +113,7 @@ fn what_was_not_saved_by_a_test_is_refused() {
         good.replace('3', "-3"),
         good.replace("null", decided),
         good.replace("\"ties\"", "\"tie\""),
-        // 8 wins in a row decide, 7 do not, and only for who has them.
+        // 8 consecutive wins decide and 7 do not, and only in favour of the winner.
         good.replace('3', "8"),
         good.replace('3', "7").replace("null", &decided.replace('6', "9")),
         good.replace('3', "8").replace("null", &decided.replace('6', "7")),
@@ -126,9 +126,9 @@ fn what_was_not_saved_by_a_test_is_refused() {
     assert!(PairTest::new(f64::NAN).is_err());
 }
 
-/// The second of two rankers is tested as the first is.
+/// The test treats both rankers symmetrically.
 #[test]
-fn both_sides_are_alike() {
+fn both_rankers_are_treated_symmetrically() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
     let (mut test, mut mirror) = (PairTest::new(0.05).unwrap(), PairTest::new(0.05).unwrap());
     for _ in 0..2000 {

@@ -1,4 +1,4 @@
-//! Estimated preferences: right, whatever the number of threads, and the same after an interruption.
+//! Estimated preferences are correct, independent of the number of threads, and unchanged by an interruption.
 //!
 //! Statistical checks are exact binomial tests on fixed seeds; a right implementation fails one with probability at most 1e-6.
 
@@ -23,7 +23,7 @@ fn run(estimation: &Estimation<'_>, threads: usize, at_once: usize) -> Preferenc
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let mut progress = estimation.start();
     while pool.install(|| estimation.advance(&mut progress, at_once)).unwrap() > 0 {
-        // As a program that is killed between any two steps.
+        // Like a program that is killed between any two steps.
         progress = serde_json::from_str(&serde_json::to_string(&progress).unwrap()).unwrap();
     }
     progress.preferences().unwrap()
@@ -42,9 +42,9 @@ fn neither_threads_nor_interruptions_change_a_tally() {
     }
 }
 
-/// A change here changes every estimate ever published.
+/// A change here changes all published estimates.
 #[test]
-fn tallies_are_what_they_always_were() {
+fn tallies_are_stable() {
     let rankers = small();
     let tally = |method| {
         let Tally { first, second, ties } =
@@ -71,7 +71,7 @@ fn a_matrix_is_skew() {
     }
 }
 
-/// One document shown, one relevant, perfect user: who wins, and how often nobody does, can be computed by hand.
+/// With one document shown, one relevant document and a perfect user, the probabilities of wins and ties can be computed by hand.
 #[test]
 fn tallies_have_the_probabilities_computed_by_hand() {
     let query = RankedQuery::new(vec![0, 1, 0], vec![ranking(&[1, 0, 2]), ranking(&[0, 2, 1])]).unwrap();
@@ -92,12 +92,12 @@ fn tallies_have_the_probabilities_computed_by_hand() {
     let tally = tally(Method::Probabilistic);
     let shown = 0.5 * (1.0 + 1.0 / 27.0) / all;
     assert!(tally.second == 0 && !is_rare(tally.first, n, shown, 2), "{tally:?}");
-    // A softmax with squares in the place of cubes would have been noticed.
+    // A softmax with squares instead of cubes would fail.
     assert!(is_rare(tally.first, n, 0.5 * (1.0 + 1.0 / 9.0) / (1.0 + 1.0 / 4.0 + 1.0 / 9.0), 2));
 }
 
 #[test]
-fn what_is_of_another_estimation_is_refused() {
+fn progress_of_another_estimation_is_rejected() {
     let rankers = small();
     let estimation = Estimation::new(&rankers, settings(Method::TeamDraft)).unwrap();
     let mut progress = estimation.start();
@@ -174,7 +174,7 @@ fn rankers_are_checked() {
     assert!(Query::new("a", vec![], &[]).is_err());
 }
 
-/// Ties go by chance, not by the order of the file, and the same way for rankers that say the same.
+/// Ties are broken at random, not by the order of the file, and in the same way for rankers with equal values.
 #[test]
 fn ties_are_random_and_shared() {
     let n = 4000;
@@ -197,9 +197,9 @@ fn ties_are_random_and_shared() {
     assert!(!is_rare(ahead, n, 0.5, 4), "{ahead}");
 }
 
-/// Clicks of the published users against their tables: how often the second document is clicked depends on everything.
+/// Clicks of the published users match their tables: the click rate of the second document depends on all parameters.
 #[test]
-fn users_click_as_published() {
+fn users_click_with_the_published_probabilities() {
     let users = [
         (ScanningUser::perfect(), [0.0, 1.0], [0.0, 0.0]),
         (ScanningUser::navigational(), [0.05, 0.95], [0.2, 0.9]),

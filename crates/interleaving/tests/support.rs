@@ -1,13 +1,13 @@
-//! What the tests of this crate share: exact binomial limits, small rankings, coins on a tape.
+//! Helpers of this crate's tests: exact binomial limits, small rankings, predetermined coins.
 
 use interleaving::RankedDocuments;
 use statrs::distribution::{Binomial, DiscreteCDF};
 use std::convert::Infallible;
 
-/// Chance that a check of a right implementation fails.
+/// Probability that a check fails for a correct implementation.
 pub(crate) const FALSE_ALARM: f64 = 1e-6;
 
-/// Whether as few or as many successes have a chance below [`FALSE_ALARM`] shared by `n_checks` checks.
+/// Whether so extreme a number of successes has probability below [`FALSE_ALARM`] divided by `n_checks`.
 pub(crate) fn is_rare(successes: u64, trials: u64, probability: f64, n_checks: usize) -> bool {
     let law = Binomial::new(probability.clamp(0.0, 1.0), trials).unwrap();
     let limit = FALSE_ALARM / (2.0 * n_checks as f64);
@@ -37,7 +37,7 @@ pub(crate) fn permutations(n: u32) -> Vec<Vec<u32>> {
     lists
 }
 
-/// A generator whose numbers begin with the coins of a tape, and which says how many were asked for.
+/// A generator whose numbers start with predetermined coins, and which counts the draws.
 pub(crate) struct Coins {
     pub tape: u32,
     pub(crate) used: u32,

@@ -1,4 +1,4 @@
-//! Any bytes as a LETOR file: no panic; errors that name a place; and what is read is read again from what is written.
+//! Reads any bytes as a LETOR file: there is no panic, errors name a place, and written queries are read back unchanged.
 //!
 //! `cargo +nightly fuzz run letor -- -max_total_time=60`
 #![no_main]

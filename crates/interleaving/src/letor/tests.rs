@@ -29,7 +29,7 @@ fn assert_good(queries: &[Query]) {
 }
 
 #[test]
-fn what_is_accepted() {
+fn accepted_variants_are_read() {
     let crlf = GOOD.replace('\n', "\r\n");
     let marked = format!("\u{feff}{GOOD}");
     let spaced = GOOD.replace(' ', " \t ").replace('\n', " \n\n# only a comment\n \t\n");
@@ -45,13 +45,13 @@ fn what_is_accepted() {
     // Two gzip members, one after the other, are one file.
     let (head, tail) = GOOD.split_at(25);
     assert_good(&read(&[compressed(head.as_bytes()), compressed(tail.as_bytes())].concat()).unwrap());
-    // A reader that hands out one byte at a time is recognised too.
+    // Gzip is recognised even if the reader returns one byte at a time.
     let slow = BufReader::with_capacity(1, Cursor::new(compressed(GOOD.as_bytes())));
     assert_good(&Reader::new("f", slow).collect::<Result<Vec<_>, _>>().unwrap());
 }
 
 #[test]
-fn what_is_refused() {
+fn faults_are_rejected_with_their_place() {
     use Kind::{Empty, Feature, FeatureOrder, Label, NotText, QueryComesAgain, QueryId, Value};
     let cases: [(&[u8], Kind, &str); 25] = [
         (b"", Empty, "f: no documents"),
@@ -94,7 +94,7 @@ fn what_is_refused() {
 }
 
 #[test]
-fn damaged_gzip_is_told_from_text() {
+fn damaged_gzip_is_distinguished_from_text() {
     let text = GOOD.as_bytes();
     let whole = compressed(text);
     for length in 2..whole.len() {
@@ -112,12 +112,12 @@ fn damaged_gzip_is_told_from_text() {
 }
 
 #[test]
-fn a_line_without_end_does_not_fill_memory() {
+fn an_endless_line_does_not_fill_memory() {
     let endless = BufReader::new(io::repeat(b'1'));
     let error = Reader::new("f", endless).next().unwrap().unwrap_err();
     assert_eq!((error.kind(), error.line()), (Kind::LineTooLong, Some(1)));
     assert!(error.to_string().len() < 200);
-    // The longest line there may be.
+    // The longest permitted line.
     let mut longest = b"1 qid:1 1:2 #".to_vec();
     longest.resize(MAX_LINE, b'x');
     assert_eq!(read(&[&longest[..], b"\r\n"].concat()).unwrap().len(), 1);
@@ -134,21 +134,21 @@ fn nothing_comes_after_an_error() {
 }
 
 #[test]
-fn a_file_that_is_not_there() {
+fn a_missing_file_is_an_error() {
     let error = read_file(Path::new("no/such/file.txt")).unwrap_err();
     assert_eq!(error.kind(), Kind::Io);
     assert!(error.to_string().starts_with("no/such/file.txt: cannot be read: "), "{error}");
 }
 
 quickcheck! {
-    /// Any bytes at all, as they are and where gzip would be.
+    /// Any bytes, plain and as gzip.
     fn no_bytes_make_it_panic(bytes: Vec<u8>) -> bool {
         let _ = read(&bytes);
         let _ = read(&[&GZIP[..], &bytes].concat());
         true
     }
 
-    /// A good file with one byte changed is read, or refused with the place of something in it.
+    /// A valid file with one byte changed is read, or rejected with an error that names a place in it.
     fn no_changed_byte_makes_it_panic(at: usize, byte: u8) -> bool {
         let mut bytes = GOOD.as_bytes().to_vec();
         let at = at % bytes.len();
@@ -160,9 +160,9 @@ quickcheck! {
     }
 }
 
-/// Files with much damage: tokens of the format in any order. What is read is read again from what is written.
+/// Heavily damaged files: tokens of the format in any order. Queries that are read survive writing and reading again.
 #[test]
-fn what_is_read_is_what_is_written() {
+fn written_queries_are_read_back_unchanged() {
     const TOKENS: [&str; 20] = [
         "1",
         "0",
