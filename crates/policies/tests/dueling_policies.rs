@@ -157,7 +157,7 @@ fn a_top_cycle_is_found() {
     }
 }
 
-/// Regrets of so many runs, each with random numbers of its own.
+/// The regret of each run, with random numbers of its own.
 fn regrets(game: &dyn Game, runs: u64, rounds: u32) -> Vec<f64> {
     let one = |run| {
         let mut game = game.copy();

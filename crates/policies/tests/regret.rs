@@ -668,7 +668,7 @@ fn dependent_clicks() {
     assert_different("PIE(2)", found, simulated(pie(1), users(true), 56));
 }
 
-/// In how many of the runs a policy shows nothing but best lists after so many rounds.
+/// The number of runs in which a policy shows only best lists after `rounds` rounds.
 fn settles<M: Playable>(model: &Rc<M>, policy: &str, horizon: u64, rounds: u32, runs: u64) -> usize {
     let fresh = M::named(model, policy, horizon);
     let settled = |run: &u64| {
