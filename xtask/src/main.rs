@@ -3,6 +3,8 @@
 //! It is built without optimisation and imports none of the project's crates. It starts programs that compute as separate, optimised
 //! commands.
 
+#[cfg(test)]
+mod links;
 mod reproduce;
 mod signals;
 #[cfg(test)]
