@@ -50,6 +50,7 @@ use serde::{Deserialize, Serialize};
 
 /// The reference item for regret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Benchmark {
     /// The item that beats all others.
     Condorcet(ItemId),

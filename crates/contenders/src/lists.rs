@@ -56,7 +56,7 @@ where
         Some(Protocol::Cascade) => read_as::<M, Cascade>(entrant, horizon),
         Some(Protocol::Dcm) => read_as::<M, Dcm>(entrant, horizon),
         // Cells and pairs are not lists.
-        Some(Protocol::RankOne | Protocol::Dueling) => None,
+        Some(_) => None,
     })
 }
 

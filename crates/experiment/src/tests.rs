@@ -62,6 +62,7 @@ fn entered(keys: impl Fn(&str) -> String) -> usize {
                 Protocol::Dcm => drop(DependentClick::contenders(policies, 10).unwrap()),
                 Protocol::RankOne => drop(RankOneModel::contenders(policies, 10).unwrap()),
                 Protocol::Dueling => drop(DuelingModel::contenders(policies, 10).unwrap()),
+                protocol => panic!("no contenders on {protocol} users"),
             }
             entered += 1;
         }

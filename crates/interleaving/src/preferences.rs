@@ -56,6 +56,7 @@ use sha2::{Digest, Sha256};
 /// The interleaving method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Method {
     /// [`Balanced`].
     Balanced,

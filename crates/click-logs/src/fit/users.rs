@@ -8,6 +8,7 @@ use click_models::{CascadeModel, DcmReward, DependentClick, PositionBased};
 
 /// Users of a query.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Users {
     /// Users of a position-based model, with the most examined position first.
     PositionBased {

@@ -17,6 +17,7 @@ macro_rules! catalogue {
         ///
         /// Reads and writes as `{ "pbm-ucb": { "epsilon": 0.0 } }`, and as text, `pbm-ucb(epsilon=0.1)`.
         #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+        #[non_exhaustive]
         pub enum PolicySpec {
             $(
                 $(#[doc = $sentence])+

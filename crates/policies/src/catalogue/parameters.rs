@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// The values that a parameter accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Kind {
     /// A number in the range described.
     Number(&'static str),
@@ -94,6 +95,7 @@ pub(super) fn take<T: Parameter>(values: &[(&str, ParameterValue)], name: &str) 
 /// An exploration rate by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Level {
     /// `ln t`.
     #[default]
@@ -126,6 +128,7 @@ impl From<Level> for Rate {
 /// The logarithm in PBM-PIE's exploration rate: the paper's Algorithm 1 prints `log T`, its Theorem 11 `log t`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum PbmPieLevel {
     /// `ln t` (Theorem 11).
     #[default]
@@ -150,6 +153,7 @@ impl PbmPieLevel {
 /// Only the last position is implemented. The position at which exploring costs least is not available yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum PbmPiePosition {
     /// The last position of the list.
     #[default]

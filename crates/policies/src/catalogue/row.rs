@@ -43,6 +43,7 @@ pub struct ParameterRow {
 
 /// Policies with the same knowledge, the same feedback and the same task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Family {
     /// Knows sizes and examination; reads the clicks of every position.
     PositionBased,
@@ -66,6 +67,7 @@ pub enum Family {
 
 /// A feedback protocol, named after the click model of the users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Protocol {
     /// Knowledge: sizes and examination probabilities. Feedback: the clicks of every position.
     PositionBased,
@@ -104,6 +106,7 @@ pub enum Limit {
 
 /// The task of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Task {
     /// Minimise regret.
     Regret,

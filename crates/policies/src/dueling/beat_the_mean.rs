@@ -77,6 +77,7 @@ use serde::{Deserialize, Serialize};
 /// The confidence radius of averages, and the possible opponents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum MeanRadius {
     /// `3 gamma^2 sqrt(ln(1 / delta) / n*)`; the opponent may be the item itself. As printed.
     #[default]

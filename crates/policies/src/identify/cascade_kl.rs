@@ -105,6 +105,7 @@ use std::ops::ControlFlow;
 /// The test by which `cascade-kl` decides that an item is better than another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum CascadeKlTest {
     /// By the likelihood ratio of the two.
     #[default]
@@ -116,6 +117,7 @@ pub enum CascadeKlTest {
 /// The undecided items that `cascade-kl` shows, and their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum CascadeKlOrder {
     /// The items with the least progress towards a decision; rarely clicked items above the others.
     #[default]

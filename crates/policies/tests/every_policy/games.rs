@@ -314,6 +314,7 @@ pub(crate) fn variants(row: &Row) -> Vec<PolicySpec> {
             Kind::Number(_) => vec![0.3.into()],
             Kind::Integer(_) => vec![1.into()],
             Kind::Choice(names) => names.iter().map(|&name| name.into()).collect(),
+            kind => panic!("no value of {kind} is known"),
         };
         for value in values {
             let parameters = Map::from_iter([(parameter.name.to_owned(), value)]);

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 /// list may never be observed. An ascending order is the reverse of the descending one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum ShowOrder {
     /// The least observed first: Algorithm 1.
     #[default]
