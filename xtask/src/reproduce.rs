@@ -235,6 +235,18 @@ mod tests {
     }
 
     #[test]
+    fn the_program_has_the_features_that_its_data_need() {
+        let parquet = std::env::temp_dir().join(format!("xtask-{}.parquet", std::process::id()));
+        std::fs::write(&parquet, b"PAR1....").unwrap();
+        let without = features(None);
+        assert_eq!(without, ["--no-default-features"]);
+        assert_eq!(features(Some(Path::new("queries.JSON"))), without);
+        assert_eq!(features(Some(Path::new("log.csv"))), ["--no-default-features", "--features", "logs"]);
+        assert!(features(Some(&parquet)).is_empty());
+        std::fs::remove_file(parquet).unwrap();
+    }
+
+    #[test]
     fn data_are_for_one_experiment() {
         let parse = |line: &str| Cli::parse_from(line.split(' ')).arguments;
         assert_eq!(parse("xtask yandex --data a/b.json").options(), ["--data", "a/b.json"]);

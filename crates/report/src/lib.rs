@@ -26,7 +26,15 @@ pub use single::run_into;
 pub use subset_shares::{Shares, shares};
 pub use text::letters;
 
-/// The examples of the project's front page, which use every library crate.
+/// The examples of the project's pages, which use every library crate.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct FrontPage;
+mod pages {
+    #[doc = include_str!("../../../README.md")]
+    struct FrontPage;
+
+    #[doc = include_str!("../../../docs/getting-started.md")]
+    struct GettingStarted;
+
+    #[doc = include_str!("../../../docs/which-policy.md")]
+    struct WhichPolicy;
+}
