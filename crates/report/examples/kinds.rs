@@ -1,6 +1,6 @@
 //! Writes the tables of claim kinds and figure kinds into the README of the experiments, between their markers.
 //!
-//! `cargo run -p report --example tables`
+//! `cargo run -p report --example kinds`
 
 use report::tables;
 use std::{fs, io};
