@@ -162,7 +162,7 @@ pub struct PrefixFeedback {
 /// ```
 /// use click_models::{CascadeFeedback, ObservedPrefix};
 ///
-/// A click on the second of four positions: two positions were examined.
+/// // A click on the second of four positions: two positions were examined.
 /// let seen = CascadeFeedback::new(Some(1), 4)?;
 /// assert_eq!((seen.observed_clicks().len(), seen.observed_clicks().count()), (2, 1));
 /// // No click: all four were.
