@@ -44,7 +44,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// assert_eq!(Rate::LOG.level(1), 0.0);
 /// assert!((Rate::LOG.level(100) - 4.605_170_185_988_092).abs() < 1e-15);
-/// ln ln 1 is -inf, but a level is never negative.
+/// // ln ln 1 is -inf, but a level is never negative.
 /// assert_eq!(Rate::LOG_PLUS_4_LOG_LOG.level(1), 0.0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
