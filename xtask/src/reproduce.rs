@@ -9,39 +9,39 @@ use std::process::{Command, ExitCode};
 use crate::signals::{end_as, wait_for_the_command_on_ctrl_c};
 use anyhow::{Context, Result, bail};
 
-/// What is reproduced, and how.
+/// The arguments of `cargo xtask reproduce`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// An experiment (a folder of `xtask/experiments`), or `all`
+    /// Name of an experiment (a folder of `xtask/experiments`), or `all`
     name: String,
-    /// About a minute: fewer runs, and smaller instances where a claim says so; at most a tenth of the claims may stay open
+    /// Quick check of about a minute, with fewer runs and some smaller instances; at most a tenth of the claims may stay undecided
     #[arg(long)]
     quick: bool,
-    /// Where the report goes [default: target/reproduce/NAME, or NAME-quick; with `all`, a folder for each there]
+    /// Folder of the report [default: target/reproduce/NAME, or NAME-quick; with `all`, one folder per experiment]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Threads that simulate [default: one for each core]
+    /// Number of threads; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<u64>,
-    /// This panel and its claims only
+    /// Run only this panel and its claims
     #[arg(long, value_name = "NAME")]
     panel: Option<String>,
-    /// Another master seed, as for a run that a verdict is taken from
+    /// Override the master seed, as for evidence runs
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
-    /// Another number of runs
+    /// Override the number of runs
     #[arg(long, value_name = "N")]
     runs: Option<u64>,
-    /// Measured queries as JSON (a file that ends in .json), or the click log that they are fitted to first, for an experiment that takes some
+    /// Measured queries as JSON (a file that ends in .json), or a click log to fit them to, if the experiment takes data
     #[arg(long, value_name = "FILE", visible_alias = "log")]
     data: Option<PathBuf>,
-    /// A preference matrix as text, for an experiment that has one
+    /// A preference matrix as text, if the experiment has one
     #[arg(long, value_name = "FILE")]
     matrix: Option<PathBuf>,
-    /// A LETOR collection, from which such a matrix is estimated first
+    /// A LETOR collection from which to estimate the preference matrix
     #[arg(long, value_name = "FILE")]
     letor: Option<PathBuf>,
-    /// No progress
+    /// Print no progress
     #[arg(long)]
     quiet: bool,
     /// Further options of `click-bandits reproduce`

@@ -18,26 +18,26 @@
 //! | [`multiple_play_lower_bound`] | lower bound if every position is observed | (3) |
 //! | [`semi_bandit_lower_bound`] | lower bound for the random semi-bandit | RSF paper, Theorem 4 |
 //! | [`cascade_lower_bound`] | lower bound for the cascade model | Kveton et al. 2015, Theorem 4, generalised |
-//! | [`weighted_cascade_lower_bound`] | lower bound for the cascade model with weights by position, tight if every weight exceeds the next one by at least the last weight | Combes et al. 2015, generalised |
-//! | [`dcm_lower_bound`] | lower bound for satisfaction in the dependent click model, not tight | Katariya et al. 2016, Theorem 3, generalised |
+//! | [`weighted_cascade_lower_bound`] | lower bound for the cascade model with weights by position | Combes et al. 2015, generalised |
+//! | [`dcm_lower_bound`] | lower bound for satisfaction in the dependent click model | Katariya et al. 2016, Theorem 3, generalised |
 //! | [`rank_one_hardness`] | gaps, `mu`, `p_max` and `gamma` of a rank-one instance | `Rank1ElimKL` paper, (1) to (5) |
 //! | [`rank_one_upper_bound`] | upper bound for `Rank1ElimKL` after `n` rounds, in clicks | `Rank1ElimKL` paper, Theorem 1, as printed |
 //! | [`rank_one_upper_bound_corrected`] | that bound with the constant that the proof gives | `Rank1ElimKL` paper, Lemma 4 |
-//! | [`cascade_bai_lower_bound`] | lower bound on the rounds of any policy that identifies the best items of cascading users | `CascadeBAI` paper, Theorem 4.8 |
+//! | [`cascade_bai_lower_bound`] | lower bound on the rounds to identify the best items of a cascade | `CascadeBAI` paper, Theorem 4.8 |
 //! | [`cascade_bai_lower_bound_unrounded`] | that bound before the proof rounds down | `CascadeBAI` paper, section 5.3 |
 //! | [`cascade_bai_gaps`], [`cascade_bai_observations`] | gaps, and the number of observations that they require (`T-bar`) | section 4.1 |
 //! | [`cascade_bai_observations_corrected`] | `T-bar` with the constants that the proof requires | Lemma 5.8 |
 //! | [`cascade_bai_upper_terms`] | terms of the upper bound on the rounds of `CascadeBAI` | Theorem 4.1 |
 //! | [`cascade_bai_tolerant_upper_terms`] | terms of the upper bound for a large tolerance | Proposition C.1 |
 //! | [`cascade_bai_n1_bound`] | bound on the first term of Theorem 4.1 from two weights | Proposition 4.2 |
-//! | [`cascade_bai_two_level_upper_bound`] | upper bound on the rounds of `CascadeBAI` if K items have one weight and the others another | Proposition 4.6, D.4 |
+//! | [`cascade_bai_two_level_upper_bound`] | upper bound on the rounds of `CascadeBAI` for two distinct weights | Proposition 4.6, D.4 |
 //! | [`cascade_bai_two_level_lower_bound`] | lower bound for any policy on such instances | Corollary 4.9 |
 //! | [`cascade_bai_two_level_rates`] | growth rates of both bounds | Corollary 4.10 |
 //! | [`expected_observations`] | mean number of observed items of a list | section 5.1 |
-//! | [`cascade_fewest_observations`], [`cascade_most_observations`] | the smallest and the largest such mean of any list (`mu_k`, `mu~_k`) | Theorem 5.1 |
+//! | [`cascade_fewest_observations`], [`cascade_most_observations`] | the extremes of this mean (`mu_k`, `mu~_k`) | Theorem 5.1 |
 //! | [`cascade_observations_deviation`] | sub-Gaussian parameter of the number of observed items (`v_k`) | Lemma 5.5 |
 //! | [`dueling_lower_bound`] | lower bound for dueling bandits | Komiyama et al. 2015, Theorem 2 |
-//! | [`rucb_settled_after`], [`rucb_duels`], [`rucb_log_coefficient`] | `C(delta)`, `D_ij`, and the sum that multiplies `ln t` | RUCB paper, Theorem 2 |
+//! | [`rucb_settled_after`], [`rucb_duels`], [`rucb_log_coefficient`] | `C(delta)`, `D_ij`, the factor of `ln t` | RUCB paper, Theorem 2 |
 //! | [`rucb_high_probability_bound`] | upper bound for RUCB with probability `1 - delta` | Theorem 2 |
 //! | [`rucb_expected_bound`] | upper bound on the mean regret of RUCB | Theorem 3 |
 //!

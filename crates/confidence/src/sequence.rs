@@ -18,7 +18,7 @@
 //! | [`BetaMixture`] | clicks: close to the narrowest for Bernoulli variables at all `n` | constant | Robbins 1970 |
 //! | [`KlMixture`] | proofs that need a rate `ln(1/alpha) + O(ln ln n)` | constant | Kaufmann and Koolen, JMLR 2021, Theorem 7 |
 //! | [`EmpiricalBernstein`] | rewards of small variance | constant | Waudby-Smith and Ramdas, JRSS-B 2024, Theorem 2 |
-//! | `HedgedBetting` (feature `std`) | rewards of small variance: narrower for few observations | a grid | Waudby-Smith and Ramdas, Theorem 3 |
+//! | `HedgedBetting` (feature `std`) | rewards of small variance, few observations | a grid | Waudby-Smith and Ramdas, Theorem 3 |
 //!
 //! # Deviations
 //!

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! p_ij = 1/2 + u (q - 1/2),
-//! q in [kl_ucb_lower(s, m, l), kl_ucb_upper(s, m, l)],   u in the same of m/n after n,   l = ln(4 P / miss)
+//! q in [kl_ucb_lower(s, m, l), kl_ucb_upper(s, m, l)],   u in [kl_ucb_lower(m/n, n, l), kl_ucb_upper(m/n, n, l)],   l = ln(4 P / miss)
 //! ```
 //!
 //! and `p_ij` is between the extremes of that product. Each of the four bounds fails with probability at most `exp(-l)`, so all intervals

@@ -2,9 +2,12 @@
 //!
 //! | interleaving | list | credit | identical rankers | caveat |
 //! |---|---|---|---|---|
-//! | [`Balanced`] | alternates between the rankings' next documents | clicks above the lowest click's better rank | tie, always | biased: random clicks prefer a ranking that moves a document down |
-//! | [`TeamDraft`] | rounds of two, a coin says who picks first | clicks on documents that a ranker picked | fair, with noise | blind to some differences |
-//! | [`Probabilistic`] | draws, good ranks more often | expected clicks over all assignments that make the list | tie, always | outcomes are biased, though credit is not; shows documents from far down now and then |
+//! | [`Balanced`] | alternates between the rankings | clicks in the top k of each | always a tie | random clicks favour one ranking |
+//! | [`TeamDraft`] | rounds of two picks in random order | clicks on own picks | fair coin | cannot detect some differences |
+//! | [`Probabilistic`] | random, good ranks more often | expected clicks over assignments | always a tie | biased outcomes; shows low ranks at times |
+//!
+//! With [`Balanced`], `k` is the better of the two ranks of the lowest clicked document, and random clicks favour a ranking that moves
+//! one document far down.
 //!
 //! With [`Probabilistic`], clicks that do not depend on the document have expected credit 0 at every position, for any two rankings. But
 //! [`Interleaving::outcome`] reports only the sign of the credit, which is biased: a ranker may win rarely and by much. For the rankings

@@ -26,7 +26,7 @@
 //! | `first`, `second` | `S`, `n - S` | counts | comparisons won |
 //! | [`PairTest::first_share`] | q | interval | probability, of comparisons that are not ties |
 //!
-//! Numerics: as [`BetaMixture`](confidence::sequence::BetaMixture). Complexity: constant memory; three logarithms of the gamma function
+//! Numerics: as [`BetaMixture`]. Complexity: constant memory; three logarithms of the gamma function
 //! per comparison that is not a tie.
 //!
 //! # Examples

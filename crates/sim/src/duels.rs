@@ -3,7 +3,7 @@
 //! Recommendations have a separate random stream, so checkpoints do not change a policy's choices. The best item is the Condorcet winner;
 //! without one, any Copeland winner counts as best, and regret is Copeland regret.
 
-use crate::run::play_and_look;
+use crate::run::play_and_check;
 use crate::{Contender, Curve, Schedule, Streams};
 use click_models::{Dueling, DuelingModel, ItemId};
 use policies::{Policy, Recommend};
@@ -72,7 +72,7 @@ where
             policy.recommend(&mut to_recommend, &mut item);
             Some(model.losses().get(item.index()) == Some(&0.0))
         };
-        play_and_look(model, &mut policy, schedule, &mut environment, &mut randomness, best_is_named)
+        play_and_check(model, &mut policy, schedule, &mut environment, &mut randomness, best_is_named)
     }
 }
 

@@ -35,18 +35,18 @@ where
     M: ClickModel,
     P: Policy<M::Interaction>,
 {
-    play_and_look(model, policy, schedule, environment, randomness, |_| None)
+    play_and_check(model, policy, schedule, environment, randomness, |_| None)
 }
 
-/// [`play`], calling `look` at every checkpoint: it returns whether the policy's recommendation is a best one, if there is a
+/// [`play`], calling `is_right` at every checkpoint: it returns whether the policy's recommendation is a best one, if there is a
 /// recommendation.
-pub(crate) fn play_and_look<M, P>(
+pub(crate) fn play_and_check<M, P>(
     model: &M,
     policy: &mut P,
     schedule: &Schedule,
     environment: &mut SimRng,
     randomness: &mut SimRng,
-    mut look: impl FnMut(&P) -> Option<bool>,
+    mut is_right: impl FnMut(&P) -> Option<bool>,
 ) -> Curve
 where
     M: ClickModel,
@@ -69,7 +69,7 @@ where
         }
         curve.regret.push(regret);
         curve.clicks.push(clicks);
-        curve.accurate.extend(look(policy));
+        curve.accurate.extend(is_right(policy));
     }
     curve
 }
