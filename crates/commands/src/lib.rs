@@ -7,7 +7,7 @@
 //! | `reproduce`: run a paper's experiment and judge its claims | `reproduce` |
 //! | `preferences`: report or estimate a preference matrix | `preferences` |
 //!
-//! To do the same from Rust, use the crates `experiment`, `report` and `click_logs`: this crate has only [`main`].
+//! To do the same from Rust, use the crates `experiment`, `report`, `click_logs` and `interleaving`: this crate has only [`main`].
 
 #[cfg(feature = "logs")]
 mod fit;

@@ -15,7 +15,7 @@
 //! without one. A single share is judged by exact binomial tests.
 //!
 //! Every claim has a known verdict and the evidence for it (a larger run with another seed). A check fails if it finds the opposite. A
-//! check at full scale also fails if it finds nothing.
+//! check at full scale also fails if a claim with a known verdict stays undecided.
 
 pub mod below_bound;
 pub mod condorcet;

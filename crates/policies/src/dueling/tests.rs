@@ -1,6 +1,6 @@
-//! Every policy a second time, straight from the papers: nothing is remembered but counts, every bound is worked out every round,
-//! batches are lists of lists. Both compare the same pairs on the same streams. RUCB's plain version is among the integration
-//! tests.
+//! Every policy a second time, straight from the papers: only counts are kept, every bound is computed in every round,
+//! batches are lists of lists. Both compare the same pairs on the same streams. RUCB's plain version is in
+//! `tests/support/plain_rucb.rs`.
 //!
 //! What is shared is the counting, the samplers (which have tests of their own) and the documented order of random draws.
 

@@ -1,4 +1,4 @@
-//! Oracle: the same action in every round.
+//! Fixed: the same action in every round.
 //!
 //! With the best action of an instance it is the oracle, whose regret is 0: the upper baseline of every comparison.
 //!

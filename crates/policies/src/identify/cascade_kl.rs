@@ -1,4 +1,4 @@
-//! `cascade-kl`: identifies the K most attractive items under cascade feedback; a guarantee that needs few rounds.
+//! `cascade-kl`: identifies the K most attractive items under cascade feedback, with a guarantee and in few rounds.
 //!
 //! Items are accepted and rejected as in [`CascadeBai`](crate::CascadeBai), with another test and another choice of lists. Let `D` be the
 //! undecided items and `k` the number still to be found. A classification accepts all `i` of `D` that beat `|D| - k` other items of `D`

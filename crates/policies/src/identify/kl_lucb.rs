@@ -18,8 +18,7 @@
 //! Deviations, which are necessary because a round shows a list and does not pull two arms:
 //!
 //! - Half of the list's positions, rounded up, show the others of largest upper bound, and as many show the leaders of smallest lower
-//!   bound.
-//!   The paper's two arms are among them. The least observed items stand first, since items below a click are not observed. With an
+//!   bound. The paper's two arms are among them. The least observed items stand first, since items below a click are not observed. With an
 //!   odd number of positions this is one item too many; the most observed of them is not shown, and may be one of the paper's two arms.
 //!   With one position the item shown is the less observed of the two.
 //! - `t` counts rounds, and is rounded up to the next member of a sequence that grows by an eighth. So bounds change mainly with the item's

@@ -1,5 +1,5 @@
-//! Whether one regret is below another: at a checkpoint, or in its slope. Or one stopping time, or another value of whole runs. Compared
-//! run by run.
+//! Whether one regret (at a checkpoint, or its slope) is below another, or one stopping time, or another value of whole runs. The two
+//! values are compared run by run.
 
 use anyhow::bail;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Whether the share of runs with a wrong answer, or without an answer, is within a limit.
 //!
-//! Runs are independent, so the number `k` of such runs among `n` is binomial. Let the true share be `p`. The claim "at most `p`" is
-//! reproduced if `k` or fewer such runs have a probability of at most the level, and contradicted if `k` or more have. The claim "at least
-//! `p`" is judged the other way round. Both tests are exact.
+//! Runs are independent, so the number of such runs among `n` is binomial. Suppose that the true share is the limit `p`, and that `k` such
+//! runs were found. The claim "at most `p`" is reproduced if the probability of `k` or fewer is at most the level, and contradicted if the
+//! probability of `k` or more is. The claim "at least `p`" is judged the other way round. Both tests are exact.
 //!
 //! The claim "never" is contradicted by a single such run. No number of runs can prove it, but `n` runs detect a share `p` with probability
 //! `1 - (1 - p)^n`. So the claim names the share that the runs have to be able to detect. It is reproduced if there is no such run, and the

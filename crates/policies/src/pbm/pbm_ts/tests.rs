@@ -2,7 +2,8 @@
 //!
 //! Each comparison is a Kolmogorov-Smirnov test with the Dvoretzky-Kiefer-Wolfowitz bound in Massart's form: the largest
 //! distance of the empirical distribution function of `n` draws exceeds `sqrt(ln(2 / alpha) / (2 n))` with probability at most
-//! `alpha` = 1e-6. Any sampler whose distribution function is somewhere off by twice that is caught but for another 1e-6.
+//! `alpha` = 1e-6. A sampler whose distribution function is off by twice that distance anywhere passes with probability
+//! at most 1e-6.
 
 use super::*;
 use crate::naive::{PbmHistory, placed, ranked};
