@@ -6,8 +6,8 @@
 //!
 //! Reference: Trinh, Kaufmann, Vernade, Combes, *Solving Bernoulli rank-one bandits with unimodal Thompson sampling*, ALT 2020,
 //! Algorithm 1. Deviations: the period with which a leader is played is a parameter of the paper, and its analysis needs at least 2; here
-//! the default is 2. It matters: on the needle in a haystack with K = L = 32 (.75 against .25, 200,000 rounds) the regret is below 1,300 with
-//! 2, and above with `K + L - 1`, the number of draws, as secondary descriptions have it (a test checks both,
+//! the default is 2. It matters: on the needle in a haystack with K = L = 32 (.75 against .25, 200,000 rounds) the regret is below 1,300
+//! with 2, and above with `K + L - 1`, the number of draws, as secondary descriptions have it (a test checks both,
 //! `thompson_sampling_finds_the_papers_needle`). The loss comes from leaders with a few lucky clicks, which only playing them reveals.
 //! The mean of a cell never played counts as 0, and ties for the leader are random.
 //!
