@@ -1,26 +1,46 @@
-//! The CPU time of a thread. This is the only file of the crate with code for Unix.
+//! The CPU time of a thread: the crate's one file with code for Unix.
 
 use std::time::Duration;
 
-/// The CPU time that this thread has used since it began.
+/// A moment in the CPU time of this thread.
 #[cfg(all(unix, not(feature = "portable")))]
-pub(crate) fn thread_cpu_time() -> Duration {
-    use rustix::time::{ClockId, clock_gettime};
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CpuInstant(Duration);
 
-    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
+#[cfg(all(unix, not(feature = "portable")))]
+impl CpuInstant {
+    /// The CPU time that this thread has used since it began.
+    pub(crate) fn now() -> Self {
+        use rustix::time::{ClockId, clock_gettime};
+
+        Self(Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default())
+    }
+
+    /// The CPU time since this moment.
+    pub(crate) fn elapsed(self) -> Duration {
+        Self::now().0.saturating_sub(self.0)
+    }
 }
 
-/// The wall-clock time since the first call: the standard library has no CPU time.
+/// A moment by the clock on the wall: the standard library has no CPU time.
 #[cfg(any(not(unix), feature = "portable"))]
-pub(crate) fn thread_cpu_time() -> Duration {
-    use std::sync::OnceLock;
-    use std::time::Instant;
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CpuInstant(std::time::Instant);
 
-    static START: OnceLock<Instant> = OnceLock::new();
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "timing.json says how long a run took; no result depends on it"
-    )]
-    let now = Instant::now();
-    now.duration_since(*START.get_or_init(|| now))
+#[cfg(any(not(unix), feature = "portable"))]
+impl CpuInstant {
+    /// Now.
+    pub(crate) fn now() -> Self {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "timing.json says how long a run took; no result depends on it"
+        )]
+        let now = std::time::Instant::now();
+        Self(now)
+    }
+
+    /// The time since this moment.
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
 }

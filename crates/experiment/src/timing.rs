@@ -4,7 +4,7 @@
 //! threads, as long as each has a core. The wall seconds of a policy are added up over threads too. Only the wall seconds of the total are
 //! the time that a user waits.
 
-use crate::clock::thread_cpu_time;
+use crate::clock::CpuInstant;
 use serde::{Deserialize, Serialize};
 use std::iter::Sum;
 use std::marker::PhantomData;
@@ -113,7 +113,7 @@ impl Sum for Elapsed {
 /// Measures the time since its start on one thread. It is not `Send`, since CPU time is measured per thread.
 #[derive(Debug)]
 pub struct Stopwatch {
-    cpu: Duration,
+    cpu: CpuInstant,
     wall: Instant,
     same_thread: PhantomData<*const ()>,
 }
@@ -126,12 +126,12 @@ impl Stopwatch {
             reason = "timing.json says how long a run took; no result depends on it"
         )]
         let wall = Instant::now();
-        Self { cpu: thread_cpu_time(), wall, same_thread: PhantomData }
+        Self { cpu: CpuInstant::now(), wall, same_thread: PhantomData }
     }
 
     /// The time since the start.
     pub fn elapsed(&self) -> Elapsed {
-        Elapsed { cpu: thread_cpu_time().saturating_sub(self.cpu), wall: self.wall.elapsed() }
+        Elapsed { cpu: self.cpu.elapsed(), wall: self.wall.elapsed() }
     }
 }
 
