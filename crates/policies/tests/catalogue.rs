@@ -175,7 +175,7 @@ fn foreign_snapshots_are_refused_by_name() {
     let known = PbmKnown::new(ListShape::new(7, 3).unwrap(), users.known().examination()).unwrap();
     let larger = Chosen::<Pbm>::build(*ucb.spec(), known, 100).unwrap();
     assert!(
-        refused(saved(&larger)).starts_with("the saved policy `pbm-ucb` was told sizes = [7,3], expected [")
+        refused(saved(&larger)).starts_with("the saved policy `pbm-ucb` was told sizes = [7, 3], expected [")
     );
     let changed = |key: &str, value: Value| {
         let mut saved = saved(&ucb);
@@ -231,6 +231,11 @@ fn text_names_every_policy() {
         assert_eq!(PolicySpec::from_parameters(spec.name(), spec.parameters()), Ok(spec));
         let json = serde_json::to_string(&spec).unwrap();
         assert_eq!(serde_json::from_str::<PolicySpec>(&json).unwrap(), spec);
+        // Without names. A parameter that is absent leaves no trace in such a format.
+        if spec.parameters().len() == spec.row().parameters.len() {
+            let bytes = postcard::to_allocvec(&spec).unwrap();
+            assert_eq!(postcard::from_bytes::<PolicySpec>(&bytes).unwrap(), spec);
+        }
     }
     let spaced: PolicySpec = " cascade-bai ( delta = 0.05 , order = mean-asc ) ".parse().unwrap();
     assert_eq!(spaced.to_string(), "cascade-bai(delta=0.05,order=mean-asc)");

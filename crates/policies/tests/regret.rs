@@ -621,7 +621,7 @@ fn cascade_kl_ucb() {
 #[test]
 fn cascade_ts() {
     let model = hasty_readers();
-    let found = measured(&model, "rsf-ts");
+    let found = measured(&model, "cascade-ts");
     assert_equal("CascadeTS", found, simulated(Rule::BetaTs { corrected: false }, Users::Cascade, 45));
     assert_different("CascadeTS", found, simulated(Rule::BetaTs { corrected: true }, Users::Cascade, 46));
 }

@@ -37,7 +37,7 @@ mod saved;
 use super::families::{IdentifyPolicy, Note, OneOf};
 use super::{Limit, PolicySpec, Protocol};
 use crate::{Decision, Error, Recommend, Select, Update};
-use click_models::{Cascade, Dueling, ItemId, Ranking};
+use click_models::{Cascade, Dueling, ItemId, PbmKnown, Ranking};
 use rand::Rng;
 use std::fmt::{self, Debug, Formatter};
 
@@ -120,6 +120,12 @@ impl<I: Catalogued> Chosen<I> {
         if spec.needs_horizon() && knowledge.horizon.is_none() {
             return Err(BuildError::NoHorizon(policy));
         }
+        let parameters = |error: Error| BuildError::Parameters { policy, error };
+        // Saved knowledge may be of any length, and not every family builds `PbmKnown`.
+        if I::PROTOCOL == Protocol::PositionBased {
+            let shape = knowledge.list_shape().map_err(parameters)?;
+            PbmKnown::new(shape, &knowledge.examination).map_err(|error| parameters(error.into()))?;
+        }
         let [first, second] = knowledge.sizes;
         let too_large = match row.limit {
             Limit::Cells(most) if I::PROTOCOL == Protocol::RankOne => {
@@ -132,7 +138,7 @@ impl<I: Catalogued> Chosen<I> {
             return Err(BuildError::TooLarge { policy, of, found, most });
         }
         let built = I::fresh(spec, knowledge).ok_or_else(foreign)?;
-        built.map_err(|error| BuildError::Parameters { policy, error })
+        built.map_err(parameters)
     }
 
     /// Name and parameters of the policy.

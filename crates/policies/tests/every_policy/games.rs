@@ -8,8 +8,9 @@ use click_models::{
     Dueling, DuelingModel, Feedback, Interaction, ItemId, ListProtocol, Pair, Pbm, PositionBased,
     RandomSemiBandit, RankOne, RankOneModel, Ranking, SemiBandit,
 };
+use confidence::NonNegative;
 use policies::catalogue::{Catalogued, Chosen, Kind, PolicySpec, Protocol, Row, rows};
-use policies::{Decision, Fixed, PrefixTs, Pulls, ReadAs, Recommend, Select, Update};
+use policies::{Decision, Fixed, MergeDts, PrefixTs, Pulls, ReadAs, Recommend, Select, Update};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -306,9 +307,24 @@ impl Plain for Dueling {
     }
 }
 
-/// A policy with its defaults, and once with another value of every parameter.
+/// Parameters that matter only together: with small radii the policies for the best items decide within a test, so that their tolerance and
+/// the order of their lists show in what they choose.
+const TOGETHER: [&str; 8] = [
+    "cascade-bai(radius_scale=0.3,order=mean-asc)",
+    "cascade-bai(radius_scale=0.3,order=upper-desc)",
+    "batrac(radius_scale=0.3,epsilon=0.1)",
+    "cascade-kl(test=item,order=least-observed,epsilon=0.1)",
+    "pbm-pie(epsilon=0.1,level=log-horizon)",
+    "beat-the-mean(gamma=0.5,radius=tight)",
+    "pie(position=0,level=log-t-4-log-log-t)",
+    "cascade-bai(radius_scale=0.3,epsilon=0.1)",
+];
+
+/// A policy with its defaults, once with another value of every parameter, and with parameters that matter together.
 pub(crate) fn variants(row: &Row) -> Vec<PolicySpec> {
     let mut specs = vec![row.spec()];
+    let together = TOGETHER.iter().map(|text| text.parse::<PolicySpec>().expect("a policy"));
+    specs.extend(together.filter(|spec| spec.name() == row.name));
     for parameter in row.parameters {
         let values: Vec<Value> = match parameter.kind {
             Kind::Number(_) => vec![0.3.into()],
@@ -422,8 +438,13 @@ pub(crate) fn games(users: Users, extent: Extent, horizon: u64) -> Vec<Box<dyn G
 pub(crate) fn games_without_a_row() -> Vec<Box<dyn Game>> {
     let users = Rc::new(Users::first().position_based.remove(0));
     let read_as: ReadAs<SemiBandit, _> = ReadAs::new(PrefixTs::new(users.shape()));
+    let duels = Rc::new(Users::first().dueling.remove(0));
+    let alpha = NonNegative::new(0.3).expect("not negative");
+    let merge_dts = MergeDts::with_parameters(duels.known(), alpha, 1000, 3);
     vec![
         game("fixed", &users, Fixed::new(users.optimal_action())),
         game("prefix-ts as on a semi-bandit", &users, read_as),
+        // Small batches, without the head start of the default: items leave, and batches are merged in the meantime.
+        game("merge-dts in small batches", &duels, merge_dts),
     ]
 }

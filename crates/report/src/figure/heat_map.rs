@@ -240,7 +240,8 @@ fn colour(place: f64) -> Rgb {
 }
 
 fn hexadecimal(colour: Rgb) -> String {
-    let [red, green, blue] = colour.map(|channel| libm::round(channel).to_u8().unwrap_or(u8::MAX));
+    let [red, green, blue] =
+        colour.map(|channel| libm::round(channel).clamp(0.0, 255.0).to_u8().unwrap_or(0));
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 

@@ -22,8 +22,8 @@ pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 pub(super) type Place = (f64, f64);
 
 pub(super) fn units(length: f64) -> i32 {
-    // Pictures are small.
-    libm::round(length * UNIT).to_i32().unwrap_or(0)
+    let length = libm::round(length * UNIT).clamp(f64::from(i32::MIN), f64::from(i32::MAX));
+    length.to_i32().unwrap_or(0)
 }
 
 pub(super) fn stroke(width: f64) -> u32 {

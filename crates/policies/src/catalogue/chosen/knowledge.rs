@@ -4,7 +4,6 @@ use crate::{Error, PrefixKnown};
 use click_models::ListShape;
 use confidence::{NonNegative, Probability};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// A policy's knowledge of its users before the first round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,19 +40,29 @@ impl Knowledge {
         Self { places: known.places().to_vec(), ..Self::list(known.shape()) }
     }
 
-    /// The first field that differs, with both values.
-    pub(super) fn first_difference(&self, other: &Self) -> Option<(String, Value, Value)> {
-        let fields = |knowledge| serde_json::to_value(knowledge).unwrap_or_default();
-        let (Value::Object(own), mut others) = (fields(self), fields(other)) else { return None };
-        own.into_iter()
-            .map(|(key, value)| {
-                let other = others[&key].take();
-                (key, value, other)
-            })
-            .find(|(_, value, other)| value != other)
+    /// The first field that differs, and both values, in words.
+    pub(super) fn difference(&self, expected: &Self) -> String {
+        let fields = |knowledge: &Self| {
+            [
+                ("sizes", format!("{:?}", knowledge.sizes)),
+                ("examination", format!("{:?}", values(&knowledge.examination))),
+                ("places", format!("{:?}", knowledge.places)),
+                ("gamma", knowledge.gamma.map_or_else(|| "none".to_owned(), |gamma| gamma.get().to_string())),
+                ("horizon", knowledge.horizon.map_or_else(|| "none".to_owned(), |rounds| rounds.to_string())),
+            ]
+        };
+        let pairs = fields(self).into_iter().zip(fields(expected));
+        let differing = pairs.into_iter().find(|(found, expected)| found != expected);
+        differing.map_or_else(String::new, |((name, found), (_, expected))| {
+            format!("{name} = {found}, expected {expected}")
+        })
     }
 
     pub(super) fn list_shape(&self) -> Result<ListShape, Error> {
         Ok(ListShape::new(self.sizes[0], self.sizes[1])?)
     }
+}
+
+fn values(probabilities: &[Probability]) -> Vec<f64> {
+    probabilities.iter().map(|probability| probability.get()).collect()
 }

@@ -27,11 +27,9 @@ impl<I: Catalogued> Chosen<I> {
             let (found, expected) = (restored.spec, self.spec);
             return Err(de::Error::custom(format!("the saved policy is `{found}`, expected `{expected}`")));
         }
-        if let Some((key, found, expected)) = restored.knowledge.first_difference(&self.knowledge) {
-            return Err(de::Error::custom(format!(
-                "the saved policy `{}` was told {key} = {found}, expected {expected}",
-                self.spec
-            )));
+        if restored.knowledge != self.knowledge {
+            let difference = restored.knowledge.difference(&self.knowledge);
+            return Err(de::Error::custom(format!("the saved policy `{}` was told {difference}", self.spec)));
         }
         Ok(restored)
     }

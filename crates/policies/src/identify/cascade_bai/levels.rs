@@ -62,9 +62,10 @@ impl Levels {
     }
 }
 
-/// The whole part of a number that is not negative. Large numbers saturate; NaN gives 0.
+/// The whole part of a number. Large numbers saturate; negative ones and NaN give 0.
 fn whole(number: f64) -> u64 {
-    if number.is_nan() { 0 } else { number.to_u64().unwrap_or(u64::MAX) }
+    // The larger of NaN and 0 is 0.
+    number.max(0.0).to_u64().unwrap_or(u64::MAX)
 }
 
 impl CascadeBai {
