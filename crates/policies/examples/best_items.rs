@@ -124,7 +124,7 @@ fn budgets(name: &str, users: &CascadeModel, runs: usize) -> Result<(), policies
     // Never stops.
     let delta = Delta::new(f64::MIN_POSITIVE)?;
     let need = || CascadeKl::new(shape, delta);
-    // Budgets: half of the rounds after which it would have stopped, and a quarter.
+    // Budgets are shares of the rounds after which it would have stopped.
     let mut typical = 0;
     let mut policy = CascadeKl::new(shape, Delta::new(0.1)?);
     let (mut rng, mut decision) = (generator(0), Decision::default());
