@@ -57,7 +57,7 @@ pub struct Curve {
     /// The name at its end.
     pub label: String,
     /// Colour, marker and dashes.
-    pub look: CurveStyle,
+    pub style: CurveStyle,
     /// The points of its line, in increasing order of x.
     pub points: Vec<(f64, f64)>,
     /// The shaded band around it: `(x, low, high)`; empty for none.

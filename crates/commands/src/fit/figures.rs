@@ -120,7 +120,7 @@ fn draw(words: Words<'_>, categories: Vec<String>, rows: Vec<(String, Vec<Estima
                 top = top.max(high.min(1.5 * estimate.value.max(1.0)));
             }
         }
-        curves.push(Curve { label, look: CurveStyle::Policy(number), points, band, dots: Vec::new() });
+        curves.push(Curve { label, style: CurveStyle::Policy(number), points, band, dots: Vec::new() });
     }
     render(&Chart {
         title: words.title.to_owned(),

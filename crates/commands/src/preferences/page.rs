@@ -303,7 +303,7 @@ impl MatrixReport {
     fn chart(&self) -> Chart {
         let curve = |number: usize, label: &str, shares: &[f64]| Curve {
             label: label.to_owned(),
-            look: CurveStyle::Policy(number),
+            style: CurveStyle::Policy(number),
             points: (1..).zip(shares).map(|(size, share): (u32, &f64)| (f64::from(size), *share)).collect(),
             band: Vec::new(),
             dots: Vec::new(),

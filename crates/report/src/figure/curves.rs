@@ -181,12 +181,12 @@ pub(super) fn chart<T: OverRounds>(
         for policy in &result.policies {
             let label = reader_name(styles.name(&policy.label), title, one_policy);
             // With a single policy, variants differ in colour. With several, the colour is the policy's and the marker the variant's.
-            let look = match (title.is_empty(), one_policy) {
+            let style = match (title.is_empty(), one_policy) {
                 (true, _) => styles.policy(&policy.label),
                 (false, true) => CurveStyle::Policy(number),
                 (false, false) => styles.policy(&policy.label).with_marker(number),
             };
-            policies.push(policy_curve(figure, policy, label, look, factor));
+            policies.push(policy_curve(figure, policy, label, style, factor));
         }
     }
     curves.extend(policies.iter().cloned());
@@ -235,13 +235,13 @@ fn policy_curve(
     figure: &impl OverRounds,
     policy: &PolicyResult,
     label: String,
-    look: CurveStyle,
+    style: CurveStyle,
     factor: Option<f64>,
 ) -> Curve {
     let mut points = Vec::new();
     let mut band = Vec::new();
     let Some(curves) = policy.curves() else {
-        return Curve { label, look, points, band, dots: Vec::new() };
+        return Curve { label, style, points, band, dots: Vec::new() };
     };
     let rounds = figure.rounds();
     for (index, &t) in curves.t.iter().enumerate().filter(|(_, t)| **t >= rounds.from.max(1)) {
@@ -262,7 +262,7 @@ fn policy_curve(
             band.push((x, low, high));
         }
     }
-    Curve { label, look, points, band, dots: Vec::new() }
+    Curve { label, style, points, band, dots: Vec::new() }
 }
 
 fn references(figure: &impl OverRounds, variants: &[OverlaidResult<'_>], one_policy: bool) -> Vec<Curve> {
@@ -270,9 +270,9 @@ fn references(figure: &impl OverRounds, variants: &[OverlaidResult<'_>], one_pol
     if !rounds.references {
         return Vec::new();
     }
-    let curve = |label: String, look: CurveStyle, t: &[u64], value: &dyn Fn(usize) -> f64| Curve {
+    let curve = |label: String, style: CurveStyle, t: &[u64], value: &dyn Fn(usize) -> f64| Curve {
         label,
-        look,
+        style,
         points: t
             .iter()
             .enumerate()
@@ -293,14 +293,14 @@ fn references(figure: &impl OverRounds, variants: &[OverlaidResult<'_>], one_pol
         for (number, (label, t, value)) in bounds.iter().enumerate() {
             // The name of the variant replaces that of the theorem, which is in the table of final values.
             let short = label.split(" (").next().unwrap_or(label);
-            let (label, look) = match (same, one_policy) {
+            let (label, style) = match (same, one_policy) {
                 (true, _) => (label.clone(), CurveStyle::Reference(number)),
                 (false, true) => {
                     (format!("{short}, {}", shown.title), CurveStyle::ReferenceOf(variant, number))
                 }
                 (false, false) => (format!("{short}, {}", shown.title), CurveStyle::Reference(variant)),
             };
-            curves.push(curve(label, look, t, &|index| value[index]));
+            curves.push(curve(label, style, t, &|index| value[index]));
         }
     }
     curves
@@ -315,7 +315,7 @@ fn subtitle(figure: &impl OverRounds, variants: &[OverlaidResult<'_>], curves: &
         Band::Range if shaded => "; shaded: least to most of the runs".to_owned(),
         _ => String::new(),
     };
-    let dashed: Vec<&Curve> = curves.iter().filter(|curve| curve.look.is_dashed()).collect();
+    let dashed: Vec<&Curve> = curves.iter().filter(|curve| curve.style.is_dashed()).collect();
     let dashed = if dashed.is_empty() { "" } else { figure.dashed(&dashed) };
     format!("{runs}{band}{dashed}")
 }

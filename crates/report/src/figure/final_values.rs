@@ -121,8 +121,8 @@ pub(super) fn chart(
                 band.push((x, low, high));
             }
         }
-        let (label, look) = (styles.name(label).to_owned(), styles.policy(label));
-        curves.push(Curve { label, look, points, band, dots: Vec::new() });
+        let (label, style) = (styles.name(label).to_owned(), styles.policy(label));
+        curves.push(Curve { label, style, points, band, dots: Vec::new() });
     }
     let what = reference.map_or_else(
         || in_words(compared, results()),
@@ -159,7 +159,7 @@ fn of_policies(
             .map(|factor| (x, mean - factor * se, mean + factor * se));
         curves.push(Curve {
             label: number::estimate(mean, se, result.runs),
-            look: styles.policy(&policy.label),
+            style: styles.policy(&policy.label),
             points: vec![(x, mean)],
             band: bar.into_iter().collect(),
             dots: Vec::new(),

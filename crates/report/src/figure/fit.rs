@@ -84,7 +84,7 @@ pub(super) fn chart(
         dots.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), dot| (a.min(dot.0), b.max(dot.0)));
     let mut curve = Curve {
         label: styles.name(label).to_owned(),
-        look: styles.policy(label),
+        style: styles.policy(label),
         points: Vec::new(),
         band: Vec::new(),
         dots,

@@ -84,7 +84,7 @@ pub(super) fn chart(figure: &Parameters, title: Option<&str>) -> Chart {
         sorted.sort_by(|a, b| b.total_cmp(a));
         Curve {
             label: name.clone(),
-            look: CurveStyle::Policy(number),
+            style: CurveStyle::Policy(number),
             points: sorted
                 .into_iter()
                 .enumerate()

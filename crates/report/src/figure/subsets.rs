@@ -60,7 +60,7 @@ fn chart(figure: &Subsets, title: Option<&str>) -> anyhow::Result<Chart> {
     let largest = named.iter().map(|(_, shares)| shares.len()).max().unwrap_or(1);
     let curve = |(number, (name, shares)): (usize, &(&str, Vec<f64>))| Curve {
         label: (*name).to_owned(),
-        look: CurveStyle::Policy(number),
+        style: CurveStyle::Policy(number),
         points: (1..).zip(shares).map(|(size, share): (u32, &f64)| (f64::from(size), *share)).collect(),
         band: Vec::new(),
         dots: Vec::new(),

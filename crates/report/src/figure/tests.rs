@@ -67,7 +67,7 @@ fn regret(rounds: Rounds) -> Regret {
 fn a_figure_of_regret_has_a_bound_and_bands() {
     let result = result(&[("a", 1.0), ("b", 2.0)], &[1, 10, 100], 0.5);
     let chart = drawn(&Regret::default(), &result);
-    let labels: Vec<_> = chart.curves.iter().map(|curve| (&*curve.label, curve.look)).collect();
+    let labels: Vec<_> = chart.curves.iter().map(|curve| (&*curve.label, curve.style)).collect();
     assert_eq!(
         labels,
         [("bound", CurveStyle::Reference(0)), ("a", CurveStyle::Policy(0)), ("b", CurveStyle::Policy(1))]
@@ -188,7 +188,7 @@ fn a_policy_has_the_same_style_and_name_in_all_figures() {
     assert_eq!((styles.name("a"), styles.name("b")), ("The A", "b"));
     let result = result(&[("a", 1.0)], &[1, 10], 0.5);
     let chart = chart(&Regret::default(), None, &[OverlaidResult { title: "", result: &result }], &styles);
-    assert_eq!((&*chart.curves[1].label, chart.curves[1].look), ("The A", CurveStyle::Policy(0)));
+    assert_eq!((&*chart.curves[1].label, chart.curves[1].style), ("The A", CurveStyle::Policy(0)));
 }
 
 #[test]
@@ -260,14 +260,14 @@ fn overlaid(variants: &[Simulated]) -> Vec<(String, CurveStyle)> {
         .map(|variant| OverlaidResult { title: &variant.title, result: &variant.measured.result })
         .collect();
     let chart = chart(&Regret::default(), None, &shown, &PolicyStyles::of(["a", "b"]));
-    chart.curves.into_iter().map(|curve| (curve.label, curve.look)).collect()
+    chart.curves.into_iter().map(|curve| (curve.label, curve.style)).collect()
 }
 
 #[test]
 fn variants_share_a_chart_and_equal_bounds_are_drawn_once() {
     let one = |bound: f64| measured(&[("a", [4.0, 6.0])], bound);
     let expect = |variants: &[Simulated], expected: &[(&str, CurveStyle)]| {
-        let expected: Vec<_> = expected.iter().map(|&(label, look)| (label.to_owned(), look)).collect();
+        let expected: Vec<_> = expected.iter().map(|&(label, style)| (label.to_owned(), style)).collect();
         assert_eq!(overlaid(variants), expected);
     };
     let policies = [("x", CurveStyle::Policy(0)), ("y", CurveStyle::Policy(1))];
@@ -350,7 +350,7 @@ fn parameters_are_sorted_from_the_largest_to_the_smallest() {
     let numbers = vec![("x".to_owned(), vec![0.2, 0.9, 0.5]), ("y".to_owned(), vec![0.4])];
     let mut figure = Parameters { parameter: "Rows", numbers, scale: Scale::Linear };
     let chart = parameters::chart(&figure, None);
-    let labels: Vec<_> = chart.curves.iter().map(|curve| (&*curve.label, curve.look)).collect();
+    let labels: Vec<_> = chart.curves.iter().map(|curve| (&*curve.label, curve.style)).collect();
     assert_eq!(labels, [("x", CurveStyle::Policy(0)), ("y", CurveStyle::Policy(1))]);
     // A few ranks are categories, at the places 0, 1, ...
     assert_eq!(chart.curves[0].points, [(0.0, 0.9), (1.0, 0.5), (2.0, 0.2)]);

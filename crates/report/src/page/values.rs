@@ -126,10 +126,10 @@ fn rate(found: &VariantReport, label: &str) -> String {
 }
 
 /// A name with a spot in the colour of its curve.
-fn swatched(look: CurveStyle, name: &str) -> Html {
+fn swatched(style: CurveStyle, name: &str) -> Html {
     let mut html = Html::new();
     html.raw("<span class=\"swatch\" style=\"background:")
-        .text(&svg::colour(look))
+        .text(&svg::colour(style))
         .raw("\"></span>")
         .text(name);
     html

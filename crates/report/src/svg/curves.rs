@@ -13,7 +13,7 @@ const MARKERS_PER_CURVE: usize = 6;
 pub(super) fn draw_band(area: &Area<'_>, chart: &Chart, curve: &Curve, frame: &Frame) -> Result<()> {
     // A single checkpoint, or a category, has an error bar instead of a band.
     if curve.band.len() < 2 || !chart.categories.is_empty() {
-        let style = rgb(curve.look).stroke_width(stroke(1.6));
+        let style = rgb(curve.style).stroke_width(stroke(1.6));
         for &(x, low, high) in &curve.band {
             let x = frame.x(&chart.x, x);
             let ends = [low, high].map(|y| inside(frame, frame.y(&chart.y, y)));
@@ -28,7 +28,7 @@ pub(super) fn draw_band(area: &Area<'_>, chart: &Chart, curve: &Curve, frame: &F
     let upper = curve.band.iter().map(|&(x, _, high)| at(x, high));
     let lower = curve.band.iter().rev().map(|&(x, low, _)| at(x, low));
     let outline: Vec<_> = upper.chain(lower).map(place).collect();
-    area.draw(&Polygon::new(outline, rgb(curve.look).mix(0.17).filled())).context("cannot draw a band")
+    area.draw(&Polygon::new(outline, rgb(curve.style).mix(0.17).filled())).context("cannot draw a band")
 }
 
 pub(super) fn draw_curve(
@@ -40,8 +40,8 @@ pub(super) fn draw_curve(
 ) -> Result<()> {
     let points: Vec<Place> =
         curve.points.iter().map(|&(x, y)| (frame.x(&chart.x, x), frame.y(&chart.y, y))).collect();
-    let colour = rgb(curve.look);
-    if let Some(pattern) = curve.look.pattern() {
+    let colour = rgb(curve.style);
+    if let Some(pattern) = curve.style.pattern() {
         for piece in below(&points, frame.top) {
             for dash in dashes(&piece, pattern) {
                 line(area, &dash, colour.stroke_width(stroke(1.6)))?;
@@ -63,13 +63,13 @@ pub(super) fn draw_curve(
     } else {
         points
     };
-    places.into_iter().try_for_each(|at| marker(area, curve.look, at))
+    places.into_iter().try_for_each(|at| marker(area, curve.style, at))
 }
 
 /// Draws the marker of a curve: a circle, square, triangle, diamond and so on, filled with the curve's colour.
-pub(super) fn marker(area: &Area<'_>, look: CurveStyle, (x, y): Place) -> Result<()> {
-    let (CurveStyle::Policy(number) | CurveStyle::Variant(_, number)) = look else { return Ok(()) };
-    let fill: ShapeStyle = rgb(look).filled();
+pub(super) fn marker(area: &Area<'_>, style: CurveStyle, (x, y): Place) -> Result<()> {
+    let (CurveStyle::Policy(number) | CurveStyle::Variant(_, number)) = style else { return Ok(()) };
+    let fill: ShapeStyle = rgb(style).filled();
     let shape = number % MARKERS;
     let corners: &[Place] = match shape {
         0 => {

@@ -77,11 +77,11 @@ pub(super) fn draw_legend(area: &Area<'_>, chart: &Chart, legend: &Legend, frame
     let centres = spread_out(&wanted, &heights, frame.top, frame.bottom);
     let left = frame.right + LEADER;
     for (((index, lines, _), from), centre) in legend.entries.iter().zip(&wanted).zip(&centres) {
-        let look = chart.curves[*index].look;
+        let style = chart.curves[*index].style;
         let right = left - 6.0;
         let leader = [(frame.right + 3.0, *from), (right - SWATCH - 2.0, *centre), (right - SWATCH, *centre)];
-        line(area, &leader, rgb(look).mix(0.6).stroke_width(stroke(0.9)))?;
-        draw_entry(area, look, lines, (left, *centre))?;
+        line(area, &leader, rgb(style).mix(0.6).stroke_width(stroke(0.9)))?;
+        draw_entry(area, style, lines, (left, *centre))?;
     }
     Ok(())
 }
@@ -94,7 +94,7 @@ pub(super) fn draw_legend_below(area: &Area<'_>, chart: &Chart, legend: &Legend,
         let mut edge = top;
         for (index, lines, _) in column {
             let centre = edge + height_of(lines) / 2.0;
-            draw_entry(area, chart.curves[*index].look, lines, (left, centre))?;
+            draw_entry(area, chart.curves[*index].style, lines, (left, centre))?;
             edge += height_of(lines);
         }
     }
@@ -102,14 +102,14 @@ pub(super) fn draw_legend_below(area: &Area<'_>, chart: &Chart, legend: &Legend,
 }
 
 /// Draws a piece of a curve, and its label at the right.
-fn draw_entry(area: &Area<'_>, look: CurveStyle, lines: &[String], (left, centre): Place) -> Result<()> {
-    let colour = rgb(look);
+fn draw_entry(area: &Area<'_>, style: CurveStyle, lines: &[String], (left, centre): Place) -> Result<()> {
+    let colour = rgb(style);
     let right = left - 6.0;
     let swatch = [(right - SWATCH, centre), (right, centre)];
-    match look.pattern() {
+    match style.pattern() {
         None => {
             line(area, &swatch, colour.stroke_width(stroke(2.0)))?;
-            marker(area, look, (right - SWATCH / 2.0, centre))?;
+            marker(area, style, (right - SWATCH / 2.0, centre))?;
         }
         Some(pattern) => {
             for dash in dashes(&swatch, pattern) {

@@ -58,13 +58,13 @@ const DASHES: [(f64, f64); 3] = [(8.0, 4.5), (2.0, 3.5), (14.0, 4.0)];
 pub(super) const MARKERS: usize = 6;
 
 /// The colour of a curve as `#rrggbb`, for use outside the chart.
-pub fn colour(look: CurveStyle) -> String {
-    let RGBColor(red, green, blue) = rgb(look);
+pub fn colour(style: CurveStyle) -> String {
+    let RGBColor(red, green, blue) = rgb(style);
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-pub(super) fn rgb(look: CurveStyle) -> RGBColor {
-    match look {
+pub(super) fn rgb(style: CurveStyle) -> RGBColor {
+    match style {
         CurveStyle::Policy(number) | CurveStyle::Variant(number, _) | CurveStyle::ReferenceOf(number, _) => {
             PALETTE[number % PALETTE.len()]
         }

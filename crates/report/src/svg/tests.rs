@@ -18,8 +18,8 @@ fn chart(curves: Vec<Curve>) -> Chart {
     }
 }
 
-fn curve(label: &str, look: CurveStyle, points: Vec<(f64, f64)>) -> Curve {
-    Curve { label: label.to_owned(), look, points, band: Vec::new(), dots: Vec::new() }
+fn curve(label: &str, style: CurveStyle, points: Vec<(f64, f64)>) -> Curve {
+    Curve { label: label.to_owned(), style, points, band: Vec::new(), dots: Vec::new() }
 }
 
 #[test]
