@@ -48,6 +48,13 @@ enum Command {
     /// Fit click models to a click log, compare them, and write an experiment with its users
     #[cfg(feature = "logs")]
     Fit(fit::Arguments),
+    /// Missing from this program, which was built without click logs
+    #[cfg(not(feature = "logs"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Fit {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<std::ffi::OsString>,
+    },
     /// Run a paper's experiment, judge its claims, and write a report with figures
     Reproduce(reproduce::Arguments),
 }
@@ -89,6 +96,10 @@ pub fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Simulate(arguments) => simulate(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Preferences(arguments) => preferences::run(&arguments).map(|()| ExitCode::SUCCESS),
+        #[cfg(not(feature = "logs"))]
+        Command::Fit { .. } => Err(anyhow::anyhow!(
+            "fit: this program was built without click logs: build it with the feature `logs`, as `cargo run --release` does"
+        )),
         #[cfg(feature = "logs")]
         Command::Fit(arguments) => fit::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Reproduce(arguments) => reproduce(&arguments),
