@@ -156,6 +156,35 @@ pub enum Error {
         /// Number of positions of a list.
         n_positions: usize,
     },
+    /// The number of values is not the number of items.
+    #[error("{field}: {found} given, expected one for each of the {n_items} items")]
+    OneForEachItem {
+        /// The parameter.
+        field: &'static str,
+        /// Number of values.
+        found: usize,
+        /// Number of items.
+        n_items: usize,
+    },
+    /// A row of examination probabilities of another length than its position asks for.
+    #[error(
+        "examination[{position}] has {found} entries, expected {expected}: one without a click above, and one for a last click at each \
+         position above", expected = position + 1
+    )]
+    NotATriangle {
+        /// 0-based position of the row.
+        position: usize,
+        /// Number of entries.
+        found: usize,
+    },
+    /// The best list takes an enumeration of more than 10^6 lists.
+    #[error("{n_positions} of {n_items} items: the best list is searched for among at most 1,000,000 lists")]
+    TooManyLists {
+        /// Number of items.
+        n_items: usize,
+        /// Number of positions.
+        n_positions: usize,
+    },
     /// `places` is not a permutation of the positions.
     #[error("places: expected the positions 0 to {last}, each once", last = n_positions - 1)]
     NotAnOrder {

@@ -78,6 +78,10 @@ pub enum Cascade {}
 #[derive(Debug)]
 pub enum Dcm {}
 
+/// Clicks only: a list is shown; every position reports a click or none, and nothing is known of what a missing click means.
+#[derive(Debug)]
+pub enum ClicksOnly {}
+
 /// Rank one: the learner chooses a row and a column, for instance an item and a position; a click occurs only if row and column both
 /// succeed.
 #[derive(Debug)]
@@ -105,6 +109,11 @@ impl Interaction for Cascade {
 impl Interaction for Dcm {
     type Action = Ranking;
     type Feedback = DcmFeedback;
+}
+
+impl Interaction for ClicksOnly {
+    type Action = Ranking;
+    type Feedback = ListClicks;
 }
 
 impl Interaction for RankOne {
@@ -239,6 +248,13 @@ pub struct DcmFeedback {
     pub clicks: Clicks,
 }
 
+/// Feedback of a round whose click model is not known to the learner: the clicks, without a meaning of missing ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListClicks {
+    /// Clicks of all positions.
+    pub clicks: Clicks,
+}
+
 /// Feedback of a rank-one round: whether row and column both succeeded. The learner does not observe which of them failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellClick {
@@ -358,6 +374,13 @@ impl ListFeedback for DcmFeedback {
     }
 }
 
+impl ListFeedback for ListClicks {
+    #[inline]
+    fn list_clicks(&self) -> Clicks {
+        self.clicks
+    }
+}
+
 /// A list protocol that can interpret the clicks of any other list protocol.
 ///
 /// The interpretation may be deliberately wrong: it lets a policy for one click model play against users of another.
@@ -399,6 +422,14 @@ impl ListProtocol for Dcm {
     #[inline]
     fn read(clicks: Clicks, n_positions: usize) -> DcmFeedback {
         DcmFeedback { clicks: clicks.on_a_list_of(n_positions) }
+    }
+}
+
+impl ListProtocol for ClicksOnly {
+    /// The clicks unchanged.
+    #[inline]
+    fn read(clicks: Clicks, n_positions: usize) -> ListClicks {
+        ListClicks { clicks: clicks.on_a_list_of(n_positions) }
     }
 }
 

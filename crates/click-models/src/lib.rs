@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod chain;
 mod clicks;
 mod error;
 mod ids;
@@ -13,6 +14,8 @@ mod table;
 
 pub mod bounds;
 pub mod cascade;
+pub mod ccm;
+pub mod dbn;
 pub mod dcm;
 pub mod dueling;
 pub mod estimation;
@@ -20,17 +23,20 @@ pub mod pbm;
 pub mod preferences;
 pub mod rank_one;
 pub mod semi_bandit;
+pub mod ubm;
 
 pub use cascade::CascadeModel;
+pub use ccm::ClickChain;
 pub use clicks::Clicks;
+pub use dbn::{DbnReward, DynamicBayesian};
 pub use dcm::{DcmKnown, DcmReward, DependentClick};
 pub use dueling::DuelingModel;
 pub use error::Error;
 pub use ids::ItemId;
 pub use interaction::{
-    Cascade, CascadeFeedback, CellClick, Dcm, DcmFeedback, DuelOutcome, Dueling, Interaction, ListFeedback,
-    ListProtocol, ObservedPrefix, Pbm, PbmFeedback, PrefixFeedback, RankOne, RenderedClicks,
-    RenderedPbmFeedback, SemiBandit,
+    Cascade, CascadeFeedback, CellClick, ClicksOnly, Dcm, DcmFeedback, DuelOutcome, Dueling, Interaction,
+    ListClicks, ListFeedback, ListProtocol, ObservedPrefix, Pbm, PbmFeedback, PrefixFeedback, RankOne,
+    RenderedClicks, RenderedPbmFeedback, SemiBandit,
 };
 pub use model::{Action, ClickModel, Feedback};
 pub use pair::{DuelShape, Pair};
@@ -41,3 +47,4 @@ pub use ranking::Ranking;
 pub use semi_bandit::RandomSemiBandit;
 pub use shape::ListShape;
 pub use table::{Cell, TableShape};
+pub use ubm::UserBrowsing;

@@ -1,0 +1,193 @@
+//! The click chain model (CCM): the user scans the list from the top, and goes on depending on whether there was a click and how good it was.
+//!
+//! A user who examines a position that shows item `u` clicks with probability `attraction[u]`. The user then examines the next position with
+//! probability `continuation[0]` after no click, and after a click with `continuation[1] (1 - attraction[u]) + continuation[2] attraction[u]`:
+//! the item's attraction is its relevance. The learner observes the clicks, but not where the user stopped reading.
+//!
+//! Reference: Guo, Liu, Kannan, Minka, Taylor, Wang, Faloutsos, *Click chain model in web search*, WWW 2009: `alpha_1`, `alpha_2`, `alpha_3`, and
+//! the relevance `r_u`. Deviations: ties and the values 0 and 1 are allowed; the relevance is a number, not a distribution.
+//!
+//! | here | paper | shape | unit |
+//! |---|---|---|---|
+//! | `attraction` | `r_u` | `n_items` | probability of a click, given examination |
+//! | `continuation` | `alpha_1, alpha_2, alpha_3` | 3 | probability |
+//!
+//! The best list is exact for catalogues of any size (`chain`): an examined item earns `a_u` clicks, and the user goes on with probability
+//! `(1 - a_u) alpha_1 + a_u (alpha_2 (1 - a_u) + alpha_3 a_u)`.
+//!
+//! Numerics: two uniform draws per position, for the click and for going on. Complexity: O(`n_positions`) per round.
+//!
+//! # Examples
+//!
+//! ```
+//! use click_models::{ClickChain, ClickModel};
+//!
+//! // Nobody goes on after a click on the first item, everybody after one on an item that attracts nobody.
+//! let users = ClickChain::from_values(&[1.0, 0.5], [1.0, 1.0, 0.0], 2)?;
+//! // The second item first: .5 + (.5 + .5 * .5) * 1
+//! assert!((users.optimal_reward() - 1.25).abs() < 1e-15);
+//! # Ok::<(), click_models::Error>(())
+//! ```
+
+use crate::chain::Chain;
+use crate::{ClickModel, Clicks, ClicksOnly, Error, ListClicks, ListShape, Ranking};
+use confidence::Probability;
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+
+/// Users who go on depending on what they clicked on. The reward is the number of clicks.
+///
+/// Saved as its parameters and checked again when it is loaded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Parameters", into = "Parameters")]
+pub struct ClickChain {
+    shape: ListShape,
+    attraction: Vec<Probability>,
+    continuation: [Probability; 3],
+    chain: Chain,
+    optimal_action: Ranking,
+    optimal_reward: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    attraction: Vec<Probability>,
+    continuation: [Probability; 3],
+    n_positions: usize,
+}
+
+impl ClickChain {
+    /// Users with these attraction probabilities, one per item, these continuation probabilities (after no click, after a click on an item that
+    /// attracts nobody, after one on an item that attracts everybody), and lists of `n_positions`.
+    ///
+    /// # Errors
+    ///
+    /// As [`ListShape::new`].
+    pub fn new(
+        attraction: Vec<Probability>,
+        continuation: [Probability; 3],
+        n_positions: usize,
+    ) -> Result<Self, Error> {
+        let shape = ListShape::new(attraction.len(), n_positions)?;
+        let [skip, _, _] = continuation.map(Probability::get);
+        let rewards: Vec<f64> = attraction.iter().map(|attraction| attraction.get()).collect();
+        let goes_on = |&a: &f64| (1.0 - a) * skip + a * after_click(continuation, a);
+        let chain = Chain { continuations: rewards.iter().map(goes_on).collect(), rewards };
+        let optimal_action = chain.best_list(shape);
+        let optimal_reward = chain.value(&optimal_action);
+        Ok(Self { shape, attraction, continuation, chain, optimal_action, optimal_reward })
+    }
+
+    /// [`ClickChain::new`] from plain numbers.
+    ///
+    /// # Errors
+    ///
+    /// As [`ClickChain::new`], and [`Error::NotAProbability`] for a number outside 0 to 1.
+    pub fn from_values(
+        attraction: &[f64],
+        continuation: [f64; 3],
+        n_positions: usize,
+    ) -> Result<Self, Error> {
+        let checked = Error::probabilities("continuation", &continuation)?;
+        Self::new(
+            Error::probabilities("attraction", attraction)?,
+            [checked[0], checked[1], checked[2]],
+            n_positions,
+        )
+    }
+
+    /// Numbers of items and positions.
+    pub fn shape(&self) -> ListShape {
+        self.shape
+    }
+
+    /// Probability of a click on an examined item, one per item.
+    pub fn attraction(&self) -> &[Probability] {
+        &self.attraction
+    }
+
+    /// Probability that the user examines the next position: after no click, after a click on an item that attracts nobody, after one on an item
+    /// that attracts everybody.
+    pub fn continuation(&self) -> [Probability; 3] {
+        self.continuation
+    }
+}
+
+/// Probability to go on after a click on an item with this attraction.
+fn after_click(continuation: [Probability; 3], attraction: f64) -> f64 {
+    continuation[1].get() * (1.0 - attraction) + continuation[2].get() * attraction
+}
+
+impl TryFrom<Parameters> for ClickChain {
+    type Error = Error;
+
+    fn try_from(saved: Parameters) -> Result<Self, Error> {
+        Self::new(saved.attraction, saved.continuation, saved.n_positions)
+    }
+}
+
+impl From<ClickChain> for Parameters {
+    fn from(users: ClickChain) -> Self {
+        Self {
+            n_positions: users.shape.n_positions(),
+            attraction: users.attraction,
+            continuation: users.continuation,
+        }
+    }
+}
+
+impl ClickModel for ClickChain {
+    type Interaction = ClicksOnly;
+    type Known<'a> = ListShape;
+
+    fn known(&self) -> ListShape {
+        self.shape
+    }
+
+    #[inline]
+    fn admits(&self, action: &Ranking) -> bool {
+        action.fits(self.shape)
+    }
+
+    #[inline]
+    fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> ListClicks {
+        let mut clicks = Clicks::new(action.len());
+        let mut is_there = true;
+        for (position, item) in action.by_position() {
+            // Draw even after the user has left, so that every policy meets the same user in the next round.
+            let (click, patience) = (rng.random::<f64>(), rng.random::<f64>());
+            let attraction = self.attraction[item.index()].get();
+            let is_click = click < attraction;
+            if is_there && is_click {
+                clicks = clicks.with(position);
+            }
+            let goes_on = if is_click {
+                after_click(self.continuation, attraction)
+            } else {
+                self.continuation[0].get()
+            };
+            is_there = is_there && patience < goes_on;
+        }
+        ListClicks { clicks }
+    }
+
+    #[inline]
+    fn clicks(&self, feedback: &ListClicks) -> f64 {
+        f64::from(feedback.clicks.count())
+    }
+
+    #[inline]
+    fn expected_reward(&self, action: &Ranking) -> f64 {
+        self.chain.value(action)
+    }
+
+    #[inline]
+    fn optimal_reward(&self) -> f64 {
+        self.optimal_reward
+    }
+
+    fn optimal_action(&self) -> Ranking {
+        self.optimal_action.clone()
+    }
+}

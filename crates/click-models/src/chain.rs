@@ -1,0 +1,137 @@
+//! Scanning users who go on with a probability that depends on the item alone: the value of a list, and the best list.
+//!
+//! A user examines position 1. At an examined position that shows item `u` the list earns `r_u`, and the user examines the next position with
+//! probability `q_u`, whatever the position. So a list `u_1, .., u_L` earns
+//!
+//! ```text
+//! V = r_1 + q_1 (r_2 + q_2 (r_3 + ..))
+//! ```
+//!
+//! **The best list.** Let `u` stand directly above `v`, and let `W` be the value of what follows. Then `u, v` earns
+//! `r_u + q_u r_v + q_u q_v W`, and `v, u` earns `r_v + q_v r_u + q_u q_v W`. The first is at least the second exactly if
+//! `r_u (1 - q_v) >= r_v (1 - q_u)`. So the items of some best list stand in decreasing order of `r / (1 - q)`, with items of `q = 1` first:
+//! otherwise exchanging neighbours improves the list or leaves its value. (The relation is transitive except for items with `r = 0` and `q = 1`,
+//! which earn nothing and cost nothing wherever they stand; they go last among the items of `q = 1`, which changes no value.)
+//! Which items to show is then a dynamic program over the items in this order: `V(i, l)`, the most that `l` positions earn with items from the
+//! `i`-th on, is the larger of `V(i + 1, l)` and `r_i + q_i V(i + 1, l - 1)`.
+//!
+//! Complexity: O(`n_items` (`n_positions` + log `n_items`)), at construction.
+
+use crate::{ItemId, ListShape, Ranking};
+
+/// What every item earns and how the user goes on, by item.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Chain {
+    /// Reward at an examined position.
+    pub(crate) rewards: Vec<f64>,
+    /// Probability that the user examines the next position.
+    pub(crate) continuations: Vec<f64>,
+}
+
+impl Chain {
+    /// The mean reward of a list.
+    #[inline]
+    pub(crate) fn value(&self, list: &Ranking) -> f64 {
+        let (mut value, mut examined) = (0.0, 1.0);
+        for item in list {
+            value += examined * self.rewards[item.index()];
+            examined *= self.continuations[item.index()];
+        }
+        value
+    }
+
+    /// A list with the largest mean reward.
+    pub(crate) fn best_list(&self, shape: ListShape) -> Ranking {
+        let n_positions = shape.n_positions();
+        let mut items: Vec<usize> = (0..self.rewards.len()).collect();
+        // Equal ratios keep the order of the items, so that the list is the same on every machine.
+        items.sort_by(|&a, &b| self.ratio(b).total_cmp(&self.ratio(a)));
+        // `values[l]`: the most that `l` positions earn with the items that were looked at, the last ones of the order.
+        let mut values = vec![f64::NEG_INFINITY; n_positions + 1];
+        values[0] = 0.0;
+        let mut is_shown = vec![false; items.len() * (n_positions + 1)];
+        for (place, &item) in items.iter().enumerate().rev() {
+            for length in (1..=n_positions).rev() {
+                let with = self.rewards[item] + self.continuations[item] * values[length - 1];
+                // 0 times an impossible list is not a number.
+                if values[length - 1] > f64::NEG_INFINITY && with >= values[length] {
+                    values[length] = with;
+                    is_shown[place * (n_positions + 1) + length] = true;
+                }
+            }
+        }
+        let mut length = n_positions;
+        let mut list = Ranking::default();
+        for (place, &item) in items.iter().enumerate() {
+            if length > 0 && is_shown[place * (n_positions + 1) + length] {
+                list.push(ItemId::from_index(item));
+                length -= 1;
+            }
+        }
+        list
+    }
+
+    fn ratio(&self, item: usize) -> f64 {
+        let (reward, stop) = (self.rewards[item], 1.0 - self.continuations[item]);
+        // Items that are free to show go first, those that earn something before those that do not.
+        if stop > 0.0 {
+            reward / stop
+        } else if reward > 0.0 {
+            f64::INFINITY
+        } else {
+            f64::MAX
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    /// The most that any list earns, by enumeration.
+    fn enumerated(chain: &Chain, list: &mut Ranking, n_positions: usize) -> f64 {
+        if list.len() == n_positions {
+            return chain.value(list);
+        }
+        let mut best = f64::NEG_INFINITY;
+        for item in (0..chain.rewards.len()).map(ItemId::from_index) {
+            if !list.contains(item) {
+                let mut longer = list.clone();
+                longer.push(item);
+                best = best.max(enumerated(chain, &mut longer, n_positions));
+            }
+        }
+        best
+    }
+
+    #[test]
+    fn the_best_list_earns_the_most_of_all_lists() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        for _ in 0..300 {
+            let n_items = rng.random_range(1..=6);
+            let n_positions = rng.random_range(1..=n_items);
+            // Edges are frequent: 0, 1 and ties.
+            let mut number = || f64::from(rng.random_range(0..=4_u8)) / 4.0;
+            let chain = Chain {
+                rewards: (0..n_items).map(|_| number()).collect(),
+                continuations: (0..n_items).map(|_| number()).collect(),
+            };
+            let best = chain.best_list(ListShape::new(n_items, n_positions).unwrap());
+            assert_eq!(best.len(), n_positions);
+            let (found, most) =
+                (chain.value(&best), enumerated(&chain, &mut Ranking::default(), n_positions));
+            assert!((found - most).abs() < 1e-12, "{chain:?} {best:?}: {found}, expected {most}");
+        }
+    }
+
+    /// The same check notices a list in order of reward.
+    #[test]
+    fn the_order_of_rewards_is_not_the_best() {
+        let chain = Chain { rewards: vec![0.5, 0.4], continuations: vec![0.0, 1.0] };
+        let list = |items: [u32; 2]| items.map(ItemId::new).into_iter().collect::<Ranking>();
+        assert!(chain.value(&list([0, 1])) < chain.value(&chain.best_list(ListShape::new(2, 2).unwrap())));
+        assert_eq!(chain.best_list(ListShape::new(2, 2).unwrap()), list([1, 0]));
+    }
+}

@@ -1,0 +1,203 @@
+//! The user browsing model (UBM): examination depends on the position and on the position of the last click above.
+//!
+//! A position that shows item `u` is clicked with probability `attraction[u] examination[l][j]`, where `l` is the 0-based position and `j` counts
+//! from the last click above: `j = 0` if there was none, `j = k + 1` if the last click was at position `k < l`. The learner observes the clicks.
+//!
+//! Reference: Dupret, Piwowarski, *A user browsing model to predict search engine click data from past observations*, SIGIR 2008, eq. (3): `alpha_u`,
+//! `gamma_{r d}` with the distance `d` from the last click. Deviations: examination is indexed by the position of the last click instead of the
+//! distance, which is the same; ties and the values 0 and 1 are allowed.
+//!
+//! | here | paper | shape | unit |
+//! |---|---|---|---|
+//! | `attraction` | `alpha_u` | `n_items` | probability of a click, given examination |
+//! | `examination` | `gamma_{r d}` | rows of 1, 2, .., `n_positions` | probability |
+//!
+//! Expected clicks: a forward pass over the distribution of the last click. The best list: a click may make what follows more or less examined,
+//! so no order of the items is the best in general. All lists are enumerated, at construction; instances with more than 10^6 lists are refused.
+//!
+//! Numerics: one uniform draw per position. Complexity: O(`n_positions`) per round, O(`n_positions`^2) per expected reward.
+//!
+//! # Examples
+//!
+//! ```
+//! use click_models::{ClickModel, UserBrowsing};
+//!
+//! // Everybody examines the first position; the second one only after a click.
+//! let users = UserBrowsing::from_values(&[0.5, 0.4], &[&[1.0], &[0.0, 1.0]])?;
+//! // .5 + .5 * .4
+//! assert!((users.optimal_reward() - 0.7).abs() < 1e-15);
+//! # Ok::<(), click_models::Error>(())
+//! ```
+
+use crate::{ClickModel, Clicks, ClicksOnly, Error, ItemId, ListClicks, ListShape, Ranking};
+use confidence::Probability;
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+
+/// Lists that are enumerated at most.
+const MAX_LISTS: u64 = 1_000_000;
+
+/// Users whose examination depends on their last click. The reward is the number of clicks.
+///
+/// Saved as its parameters and checked again when it is loaded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Parameters", into = "Parameters")]
+pub struct UserBrowsing {
+    shape: ListShape,
+    attraction: Vec<Probability>,
+    examination: Vec<Vec<Probability>>,
+    optimal_action: Ranking,
+    optimal_reward: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    attraction: Vec<Probability>,
+    examination: Vec<Vec<Probability>>,
+}
+
+impl UserBrowsing {
+    /// Users with these attraction probabilities, one per item, and these examination probabilities: a row for every position from the top down,
+    /// which has the probability without a click above, and then one for a last click at each position above.
+    ///
+    /// # Errors
+    ///
+    /// As [`ListShape::new`], [`Error::NotATriangle`], and [`Error::TooManyLists`] above 10^6 lists.
+    pub fn new(attraction: Vec<Probability>, examination: Vec<Vec<Probability>>) -> Result<Self, Error> {
+        let shape = ListShape::new(attraction.len(), examination.len())?;
+        for (position, row) in examination.iter().enumerate() {
+            if row.len() != position + 1 {
+                return Err(Error::NotATriangle { position, found: row.len() });
+            }
+        }
+        let first = (shape.n_items() - shape.n_positions() + 1) as u64;
+        let n_lists = (first..=shape.n_items() as u64).try_fold(1_u64, u64::checked_mul);
+        if n_lists.is_none_or(|n_lists| n_lists > MAX_LISTS) {
+            return Err(Error::TooManyLists { n_items: shape.n_items(), n_positions: shape.n_positions() });
+        }
+        let mut users =
+            Self { shape, attraction, examination, optimal_action: Ranking::default(), optimal_reward: -1.0 };
+        users.enumerate(&mut Ranking::default());
+        Ok(users)
+    }
+
+    /// [`UserBrowsing::new`] from plain numbers.
+    ///
+    /// # Errors
+    ///
+    /// As [`UserBrowsing::new`], and [`Error::NotAProbability`] for a number outside 0 to 1.
+    pub fn from_values(attraction: &[f64], examination: &[&[f64]]) -> Result<Self, Error> {
+        let rows = examination.iter().map(|row| Error::probabilities("examination", row));
+        Self::new(Error::probabilities("attraction", attraction)?, rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Tries every list that begins with `list`; the first of equal ones stays.
+    fn enumerate(&mut self, list: &mut Ranking) {
+        if list.len() == self.shape.n_positions() {
+            let reward = self.expected_reward(list);
+            if reward > self.optimal_reward {
+                self.optimal_reward = reward;
+                self.optimal_action.clone_from(list);
+            }
+            return;
+        }
+        for item in (0..self.shape.n_items()).map(ItemId::from_index) {
+            if !list.contains(item) {
+                let mut longer = list.clone();
+                longer.push(item);
+                self.enumerate(&mut longer);
+            }
+        }
+    }
+
+    /// Numbers of items and positions.
+    pub fn shape(&self) -> ListShape {
+        self.shape
+    }
+
+    /// Probability of a click on an examined item, one per item.
+    pub fn attraction(&self) -> &[Probability] {
+        &self.attraction
+    }
+
+    /// Probability that a position is examined: a row for every position, without a click above, and for a last click at each position above.
+    pub fn examination(&self) -> &[Vec<Probability>] {
+        &self.examination
+    }
+}
+
+impl TryFrom<Parameters> for UserBrowsing {
+    type Error = Error;
+
+    fn try_from(saved: Parameters) -> Result<Self, Error> {
+        Self::new(saved.attraction, saved.examination)
+    }
+}
+
+impl From<UserBrowsing> for Parameters {
+    fn from(users: UserBrowsing) -> Self {
+        Self { attraction: users.attraction, examination: users.examination }
+    }
+}
+
+impl ClickModel for UserBrowsing {
+    type Interaction = ClicksOnly;
+    type Known<'a> = ListShape;
+
+    fn known(&self) -> ListShape {
+        self.shape
+    }
+
+    #[inline]
+    fn admits(&self, action: &Ranking) -> bool {
+        action.fits(self.shape)
+    }
+
+    #[inline]
+    fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> ListClicks {
+        let mut clicks = Clicks::new(action.len());
+        let mut last_click = 0;
+        for (position, item) in action.by_position() {
+            let examined = self.examination[position][last_click].get();
+            if rng.random::<f64>() < examined * self.attraction[item.index()].get() {
+                clicks = clicks.with(position);
+                last_click = position + 1;
+            }
+        }
+        ListClicks { clicks }
+    }
+
+    #[inline]
+    fn clicks(&self, feedback: &ListClicks) -> f64 {
+        f64::from(feedback.clicks.count())
+    }
+
+    fn expected_reward(&self, action: &Ranking) -> f64 {
+        // The probability that the last click above was there; the first entry: that there was none.
+        let mut last = [0.0; ListShape::MAX_POSITIONS + 1];
+        last[0] = 1.0;
+        let mut clicks = 0.0;
+        for (position, item) in action.by_position() {
+            let attraction = self.attraction[item.index()].get();
+            let mut here = 0.0;
+            for (probability, examined) in last.iter_mut().zip(&self.examination[position]) {
+                let click = *probability * examined.get() * attraction;
+                here += click;
+                *probability -= click;
+            }
+            last[position + 1] = here;
+            clicks += here;
+        }
+        clicks
+    }
+
+    #[inline]
+    fn optimal_reward(&self) -> f64 {
+        self.optimal_reward
+    }
+
+    fn optimal_action(&self) -> Ranking {
+        self.optimal_action.clone()
+    }
+}
