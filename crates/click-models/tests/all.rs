@@ -1,6 +1,7 @@
 //! All integration tests of the crate in one binary, since every further binary has to be linked.
 
 mod bounds;
+mod browsing;
 mod cascade_bai;
 mod data_types;
 mod dueling;

@@ -1,21 +1,19 @@
 //! The models whose users scan the list from the top: cascade and dependent clicks.
 //!
-//! The statistical checks simulate [`ROUNDS`] users from a fixed seed and compare counts with exact binomial bounds. A right model fails
+//! The statistical checks simulate [`ROUNDS`](crate::support::ROUNDS) users from a fixed seed and compare counts with exact binomial bounds. A right model fails
 //! one check with probability at most 1e-6; at least one check detects each wrong model below with probability 1 - 1e-6 or more, as the
 //! tests compute and confirm.
 
 #![expect(clippy::needless_pass_by_value, reason = "quickcheck hands a property its arguments by value")]
 
-use crate::support::{FALSE_ALARM, all_lists, binomial_check, power};
+use crate::support::{FALSE_ALARM, ROUNDS, all_lists, assert_optimum_over_all_lists, check_patterns, power};
 use click_models::{
-    CascadeModel, ClickModel, Clicks, DcmReward, DependentClick, Error, Interaction, ItemId, ListShape,
-    Ranking, bounds,
+    CascadeModel, ClickModel, Clicks, DcmReward, DependentClick, Error, ItemId, ListShape, Ranking, bounds,
 };
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-const ROUNDS: u64 = 200_000;
 const SEED: u64 = 2015;
 const THETA: [f64; 5] = [0.35, 0.05, 0.45, 0.15, 0.25];
 const LEAVE: [f64; 3] = [0.9, 0.6, 0.3];
@@ -48,19 +46,6 @@ fn laws(attraction: &[f64], leave: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// Checks the frequency of every set of clicked positions; returns the alarms.
-fn check_patterns(laws: &[f64], mut respond: impl FnMut(&mut Xoshiro256PlusPlus) -> Clicks) -> Vec<String> {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
-    let mut counts = vec![0; laws.len()];
-    for _ in 0..ROUNDS {
-        counts[usize::try_from(respond(&mut rng).bits()).unwrap()] += 1;
-    }
-    let checks = counts.iter().zip(laws).enumerate();
-    checks
-        .filter_map(|(set, (&count, &law))| binomial_check(&format!("clicks {set:03b}"), count, ROUNDS, law))
-        .collect()
-}
-
 fn cascade() -> CascadeModel {
     CascadeModel::from_values(&THETA, 3).unwrap()
 }
@@ -82,11 +67,11 @@ fn clicks_follow_the_models() {
             let seen = users.respond(&list, rng);
             seen.click().map_or(Clicks::new(3), |position| Clicks::new(3).with(position))
         };
-        assert_eq!(check_patterns(&first_click, seen), Vec::<String>::new());
+        assert_eq!(check_patterns(&first_click, SEED, seen), Vec::<String>::new());
         for leave in [LEAVE, [0.0, 1.0, 0.5], [0.0; 3]] {
             let users = dcm(&leave);
             let laws = laws(&shown(&list), &leave);
-            let alarms = check_patterns(&laws, |rng| users.respond(&list, rng).clicks);
+            let alarms = check_patterns(&laws, SEED, |rng| users.respond(&list, rng).clicks);
             assert_eq!(alarms, Vec::<String>::new());
         }
     }
@@ -100,12 +85,12 @@ fn wrong_users_are_noticed() {
     let upper = |leave: &[f64]| laws(&shown(&list), leave)[0b011];
     assert!(power(ROUNDS, upper(&LEAVE), upper(&[0.3, 0.6, 0.9])) > 1.0 - FALSE_ALARM);
     let reversed = dcm(&[0.3, 0.6, 0.9]);
-    let alarms = check_patterns(&right, |rng| reversed.respond(&list, rng).clicks);
+    let alarms = check_patterns(&right, SEED, |rng| reversed.respond(&list, rng).clicks);
     assert!(alarms.iter().any(|alarm| alarm.starts_with("clicks 011")), "{alarms:?}");
     // A cascade for dependent clicks: there is never a second one.
     assert!(power(ROUNDS, right[0b110], 0.0) > 1.0 - FALSE_ALARM);
     let one = dcm(&[1.0; 3]);
-    let alarms = check_patterns(&right, |rng| one.respond(&list, rng).clicks);
+    let alarms = check_patterns(&right, SEED, |rng| one.respond(&list, rng).clicks);
     assert!(alarms.iter().any(|alarm| alarm.starts_with("clicks 110")), "{alarms:?}");
 }
 
@@ -177,21 +162,6 @@ impl Instance {
         weights.sort_by(|a, b| b.total_cmp(a));
         weights
     }
-}
-
-fn assert_optimum_over_all_lists<M>(model: &M, shape: ListShape)
-where
-    M: ClickModel<Interaction: Interaction<Action = Ranking>>,
-{
-    let best = model.optimal_action();
-    assert!(best.fits(shape) && model.admits(&best));
-    assert_eq!(model.expected_reward(&best), model.optimal_reward());
-    let rewards = all_lists(shape.n_items(), shape.n_positions()).into_iter().map(|list| {
-        assert!(model.gap(&list) > -1e-13, "{list:?}");
-        model.expected_reward(&list)
-    });
-    let most = rewards.fold(0.0, f64::max);
-    assert!((most - model.optimal_reward()).abs() < 1e-13);
 }
 
 #[test]

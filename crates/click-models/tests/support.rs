@@ -2,7 +2,9 @@
 
 pub(crate) mod simplex;
 
-use click_models::{ItemId, Ranking};
+use click_models::{ClickModel, Clicks, Interaction, ItemId, ListShape, Ranking};
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -147,4 +149,40 @@ fn binomial_of_four_coins_is_exact() {
 fn all_lists_are_enumerated_once() {
     assert_eq!(all_lists(5, 3).len(), 60);
     assert!(all_lists(3, 3).iter().all(|list| (0..3).all(|item| list.contains(ItemId::new(item)))));
+}
+
+/// Simulated users of a check of frequencies.
+pub(crate) const ROUNDS: u64 = 200_000;
+
+/// Checks the frequency of every set of clicked positions; returns the alarms.
+pub(crate) fn check_patterns(
+    laws: &[f64],
+    seed: u64,
+    mut respond: impl FnMut(&mut Xoshiro256PlusPlus) -> Clicks,
+) -> Vec<String> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut counts = vec![0; laws.len()];
+    for _ in 0..ROUNDS {
+        counts[usize::try_from(respond(&mut rng).bits()).unwrap()] += 1;
+    }
+    let checks = counts.iter().zip(laws).enumerate();
+    checks
+        .filter_map(|(set, (&count, &law))| binomial_check(&format!("clicks {set:03b}"), count, ROUNDS, law))
+        .collect()
+}
+
+/// Checks the best list of a model against all lists.
+pub(crate) fn assert_optimum_over_all_lists<M>(model: &M, shape: ListShape)
+where
+    M: ClickModel<Interaction: Interaction<Action = Ranking>>,
+{
+    let best = model.optimal_action();
+    assert!(best.fits(shape) && model.admits(&best));
+    assert_eq!(model.expected_reward(&best), model.optimal_reward());
+    let rewards = all_lists(shape.n_items(), shape.n_positions()).into_iter().map(|list| {
+        assert!(model.gap(&list) > -1e-13, "{list:?}");
+        model.expected_reward(&list)
+    });
+    let most = rewards.fold(0.0, f64::max);
+    assert!((most - model.optimal_reward()).abs() < 1e-13);
 }

@@ -5,8 +5,9 @@
 
 use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
 use click_models::{
-    Cascade, CascadeModel, ClickModel, Dcm, DependentClick, Feedback, ListFeedback, ListProtocol, ListShape,
-    Pbm, PbmKnown, PositionBased, RandomSemiBandit, SemiBandit,
+    Cascade, CascadeModel, ClickChain, ClickModel, Dcm, DependentClick, DynamicBayesian, Feedback,
+    ListFeedback, ListProtocol, ListShape, Pbm, PbmKnown, PositionBased, RandomSemiBandit, SemiBandit,
+    UserBrowsing,
 };
 use confidence::Probability;
 use policies::catalogue::{
@@ -55,7 +56,7 @@ where
         Some(Protocol::SemiBandit) => read_as::<M, SemiBandit>(entrant, horizon),
         Some(Protocol::Cascade) => read_as::<M, Cascade>(entrant, horizon),
         Some(Protocol::Dcm) => read_as::<M, Dcm>(entrant, horizon),
-        // Cells and pairs are not lists.
+        // Clicks without a meaning cannot be assumed, and cells and pairs are not lists.
         Some(_) => None,
     })
 }
@@ -96,7 +97,7 @@ macro_rules! enter {
 
 enter! {
     WithAnyList(ListShape): PositionBased => |known| known.shape();
-    WithAnyList(ListShape): RandomSemiBandit, CascadeModel => |known| known;
+    WithAnyList(ListShape): RandomSemiBandit, CascadeModel, DynamicBayesian, ClickChain, UserBrowsing => |known| known;
     WithAnyList(ListShape): DependentClick => |known| known.shape();
     WithPrefix(PrefixKnown<'_>): RandomSemiBandit, CascadeModel, DependentClick => |known| known.into();
 }
@@ -180,7 +181,15 @@ macro_rules! play {
         }
     )*};
 }
-play!(PositionBased, RandomSemiBandit, CascadeModel, DependentClick);
+play!(
+    PositionBased,
+    RandomSemiBandit,
+    CascadeModel,
+    DependentClick,
+    DynamicBayesian,
+    ClickChain,
+    UserBrowsing
+);
 
 impl ListModel for PositionBased {
     fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a> {
@@ -211,3 +220,19 @@ macro_rules! prefix_models {
     )*};
 }
 prefix_models!(RandomSemiBandit, CascadeModel, DependentClick);
+
+/// Models of which policies know the sizes alone: those for any list play as they are.
+macro_rules! clicks_only_models {
+    ($($model:ty),*) => {$(
+        impl ListModel for $model {
+            fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a> {
+                (*known).into()
+            }
+
+            fn enter(_entrant: &Entrant, _horizon: u64) -> Entered<Self> {
+                None
+            }
+        }
+    )*};
+}
+clicks_only_models!(DynamicBayesian, ClickChain, UserBrowsing);

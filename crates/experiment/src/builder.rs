@@ -177,7 +177,7 @@ impl Builder {
             return Err(at("instances", "none given: expected at least one"));
         }
         if task != Task::Regret && !instances.model().names_best_items {
-            let (task, model) = (task.name(), instances.model().name());
+            let (task, model) = (task.name(), instances.model().name);
             return Err(at(
                 "task",
                 &format!("{task:?} asks for best items, which {model:?} instances do not have"),

@@ -85,7 +85,7 @@ impl Serialize for Form<'_> {
             runs_per_instance: experiment.runs_per_instance(),
             seed: experiment.seed,
             checkpoints: (experiment.task == Task::Regret).then_some(experiment.checkpoints.as_slice()),
-            model: experiment.instances.model().name(),
+            model: experiment.instances.model().name,
             instances: experiment.instances.parameters().into_iter().map(CanonicalInstance).collect(),
             policies: of_catalogue.chain(own).collect(),
         }
@@ -117,7 +117,7 @@ impl<'a> Policy<'a> {
         Self::Catalogued {
             label: &entry.label,
             policy: &entry.spec,
-            read_as: entry.read_as.map(|protocol| Model::of(protocol).name()),
+            read_as: entry.read_as.map(|protocol| Model::of(protocol).name),
             told: entry.told_gamma.then_some("gamma"),
             kappa: entry.examination.as_deref(),
         }

@@ -7,6 +7,12 @@
 //!   `positions`, their number; `weights`, the value of a click at every position (optional).
 //! - `dcm`: `attraction` of every item; `leave`, the probability of leaving after a click at every position; `reward`, `"satisfaction"`
 //!   (default) or `"clicks"`.
+//! - `dbn`: `attraction` and `satisfaction` of every item; `continuation`, the probability of going on when not satisfied; `positions`;
+//!   `reward`, `"clicks"` (default) or `"satisfaction"`.
+//! - `ccm`: `attraction` of every item; `continuation = [a1, a2, a3]`, the probabilities of going on after no click, and after a click on an
+//!   irrelevant or relevant item; `positions`.
+//! - `ubm`: `attraction` of every item; `examination`, a row for every position: without a click above, then after a last click at each
+//!   position above.
 //! - `rank-one`: `rows` and `columns`, a probability for each. Or `needle = { rows = 32, columns = 32, base = 0.25, gap = 0.5 }`: the first
 //!   row and the first column have probability .75, all others .25. Or
 //!   `calibrated = { items = 871, positions = 10, mu = 0.13, p_max = 0.85, seed = 1 }`: drawn to match this summary, not measured
@@ -20,6 +26,8 @@
 
 mod calibration;
 mod cascade;
+mod ccm;
+mod dbn;
 mod dcm;
 mod dueling;
 mod fields;
@@ -30,6 +38,7 @@ mod pbm;
 mod play;
 mod rank_one;
 mod semi_bandit;
+mod ubm;
 
 pub use calibration::Calibration;
 pub use dueling::{Arms, Duels, Group, MatrixFile};
@@ -57,7 +66,9 @@ use std::sync::Arc;
 /// A row of [`MODELS`]: the properties of a click model that do not depend on an instance.
 #[derive(Debug, Clone, Copy)]
 pub struct Model {
-    /// The interaction protocol that its users speak.
+    /// Its name in files.
+    pub name: &'static str,
+    /// The interaction protocol that its users speak. Several models may have the same.
     pub protocol: Protocol,
     /// One sentence that describes these users.
     pub sentence: &'static str,
@@ -75,8 +86,17 @@ pub struct Model {
 type OfQueries = fn(&Queries) -> Result<Instances, Error>;
 
 /// Every model, one row each.
-pub static MODELS: [&Model; 6] =
-    [&pbm::MODEL, &semi_bandit::MODEL, &cascade::MODEL, &dcm::MODEL, &rank_one::MODEL, &dueling::MODEL];
+pub static MODELS: [&Model; 9] = [
+    &pbm::MODEL,
+    &semi_bandit::MODEL,
+    &cascade::MODEL,
+    &dcm::MODEL,
+    &dbn::MODEL,
+    &ccm::MODEL,
+    &ubm::MODEL,
+    &rank_one::MODEL,
+    &dueling::MODEL,
+];
 
 /// What the reader of instances gets besides their tables.
 #[derive(Debug, Clone, Copy)]
@@ -88,14 +108,9 @@ pub(crate) struct Reading<'a> {
 }
 
 impl Model {
-    /// The model whose users speak a protocol.
+    /// The model whose users speak a protocol, the first one if there are several.
     pub fn of(protocol: Protocol) -> &'static Self {
         MODELS.into_iter().find(|model| model.protocol == protocol).unwrap_or(MODELS[0])
-    }
-
-    /// Its name in files.
-    pub fn name(&self) -> &'static str {
-        self.protocol.name()
     }
 
     /// Whether its users are shown lists.
@@ -105,7 +120,7 @@ impl Model {
 
     /// The model that a field names.
     pub(crate) fn read(field: &Field<'_>) -> Result<&'static Self, Error> {
-        choice(field, &MODELS.map(|model| (model.name(), model)), "model")
+        choice(field, &MODELS.map(|model| (model.name, model)), "model")
     }
 
     /// The name for readers of one of its parameters.
@@ -126,7 +141,7 @@ impl Model {
 
 impl PartialEq for Model {
     fn eq(&self, other: &Self) -> bool {
-        self.protocol == other.protocol
+        self.name == other.name
     }
 }
 
@@ -324,14 +339,13 @@ pub(crate) fn read_instances(
         let location = own.as_ref().map_or_else(|| table.location(), Field::location);
         let own = own.map(|field| Model::read(&field)).transpose()?;
         let Some(model) = own.or(common) else {
-            let names = MODELS.map(|model| format!("{:?}", model.name())).join(", ");
+            let names = MODELS.map(|model| format!("{:?}", model.name)).join(", ");
             return Err(table.missing("model", &format!("one of {names}")));
         };
         if let Some(common) = common.filter(|&common| common != model) {
             let message = format!(
                 "model {:?} is not the panel's, {:?}: leave it out where panels share instances",
-                model.name(),
-                common.name()
+                model.name, common.name
             );
             return Err(location.error(message));
         }
@@ -340,8 +354,8 @@ pub(crate) fn read_instances(
         {
             let message = format!(
                 "model {:?} differs from {:?} in line {}: all instances of an experiment have the same model",
-                model.name(),
-                other.name(),
+                model.name,
+                other.name,
                 there.line()
             );
             return Err(location.error(message));

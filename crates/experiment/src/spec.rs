@@ -269,12 +269,12 @@ impl Experiment {
         };
         if task != Task::Regret && !instances.model().names_best_items {
             let able = MODELS.iter().filter(|model| model.names_best_items);
-            let able: Vec<String> = able.map(|model| format!("{:?}", model.name())).collect();
+            let able: Vec<String> = able.map(|model| format!("{:?}", model.name)).collect();
             return Err(task_field.error(format!(
                 "task {:?} asks for the best items of {} instances, but these are {:?}",
                 task.name(),
                 able.join(" or "),
-                instances.model().name()
+                instances.model().name
             )));
         }
         let policies = read_policies(&scope.required("policies", TABLES)?, &instances, task)?;

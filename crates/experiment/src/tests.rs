@@ -3,16 +3,20 @@
 use crate::Experiment;
 use crate::toml_reader::{Source, variants};
 use click_models::{
-    CascadeModel, DependentClick, DuelingModel, PositionBased, RandomSemiBandit, RankOneModel,
+    CascadeModel, ClickChain, DependentClick, DuelingModel, DynamicBayesian, PositionBased, RandomSemiBandit,
+    RankOneModel, UserBrowsing,
 };
 use contenders::{Play, recommending_contenders, stopping_contenders};
-use policies::catalogue::{PolicySpec, Protocol};
+use policies::catalogue::PolicySpec;
 
-const MODELS: [(&str, &str); 6] = [
+const MODELS: [(&str, &str); 9] = [
     ("pbm", "theta = [0.5, 0.4]\nkappa = [0.9]"),
     ("semi-bandit", "theta = [0.5, 0.4]\nkappa = [0.9]"),
     ("cascade", "attraction = [0.5, 0.4]\npositions = 1"),
     ("dcm", "attraction = [0.5, 0.4]\nleave = [0.5]"),
+    ("dbn", "attraction = [0.5, 0.4]\nsatisfaction = [0.2, 0.6]\ncontinuation = 0.9\npositions = 1"),
+    ("ccm", "attraction = [0.5, 0.4]\ncontinuation = [0.9, 0.7, 0.2]\npositions = 1"),
+    ("ubm", "attraction = [0.5, 0.4]\nexamination = [[0.9]]"),
     ("rank-one", "rows = [0.5, 0.4]\ncolumns = [0.5]"),
     ("dueling", "preferences = [[0.5, 0.6], [0.4, 0.5]]"),
 ];
@@ -55,14 +59,17 @@ fn entered(keys: impl Fn(&str) -> String) -> usize {
             let source = Source::from_text("spec.toml", text).unwrap();
             let Ok(experiment) = Experiment::from_document(&source.parse().unwrap()) else { continue };
             let policies = &experiment.policies;
-            match experiment.instances.model().protocol {
-                Protocol::PositionBased => drop(PositionBased::contenders(policies, 10).unwrap()),
-                Protocol::SemiBandit => drop(RandomSemiBandit::contenders(policies, 10).unwrap()),
-                Protocol::Cascade => drop(CascadeModel::contenders(policies, 10).unwrap()),
-                Protocol::Dcm => drop(DependentClick::contenders(policies, 10).unwrap()),
-                Protocol::RankOne => drop(RankOneModel::contenders(policies, 10).unwrap()),
-                Protocol::Dueling => drop(DuelingModel::contenders(policies, 10).unwrap()),
-                protocol => panic!("no contenders on {protocol} users"),
+            match experiment.instances.model().name {
+                "pbm" => drop(PositionBased::contenders(policies, 10).unwrap()),
+                "semi-bandit" => drop(RandomSemiBandit::contenders(policies, 10).unwrap()),
+                "cascade" => drop(CascadeModel::contenders(policies, 10).unwrap()),
+                "dcm" => drop(DependentClick::contenders(policies, 10).unwrap()),
+                "dbn" => drop(DynamicBayesian::contenders(policies, 10).unwrap()),
+                "ccm" => drop(ClickChain::contenders(policies, 10).unwrap()),
+                "ubm" => drop(UserBrowsing::contenders(policies, 10).unwrap()),
+                "rank-one" => drop(RankOneModel::contenders(policies, 10).unwrap()),
+                "dueling" => drop(DuelingModel::contenders(policies, 10).unwrap()),
+                model => panic!("no contenders on users of {model:?}"),
             }
             entered += 1;
         }
@@ -77,9 +84,9 @@ fn every_policy_can_be_entered_on_exactly_the_models_that_it_plays() {
     // `kl-ucb` is one of the prefix policies and plays cells too; `uniform` and `oracle` play everything.
     let (position_based, any, cells, pairs) = (4, 6, 6, 7);
     let prefix = names - position_based - any - cells - pairs;
-    // Policies for any list, `uniform` and `oracle` among them, play four models; those two play cells and pairs too.
-    assert_eq!(entered(|_| String::new()), position_based + 3 * prefix + 4 * any + cells + 3 + pairs + 2);
+    // Policies for any list, `uniform` and `oracle` among them, play seven models; those two play cells and pairs too.
+    assert_eq!(entered(|_| String::new()), position_based + 3 * prefix + 7 * any + cells + 3 + pairs + 2);
     // Policies for any list need no `read-as`, so it is refused; all others can read the feedback of another model.
-    assert_eq!(entered(|_| "read-as = \"pbm\"\nkappa = [0.5]".to_owned()), 3 * position_based);
-    assert_eq!(entered(|_| "read-as = \"cascade\"".to_owned()), 3 * prefix);
+    assert_eq!(entered(|_| "read-as = \"pbm\"\nkappa = [0.5]".to_owned()), 6 * position_based);
+    assert_eq!(entered(|_| "read-as = \"cascade\"".to_owned()), 6 * prefix);
 }

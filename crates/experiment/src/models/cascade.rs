@@ -1,6 +1,6 @@
 //! `cascade`: users scan a list from the top and click the first item that attracts them.
 
-use super::fields::{at_fault, read_each, required_list};
+use super::fields::{at_fault, read_each, required_list, required_positions};
 use super::play::{PlayError, PlayRequest, Played, play_answers, play_curves};
 use super::{Instance, Instances, Member, Model, Parameter};
 use crate::result::Bound;
@@ -15,6 +15,7 @@ use sim::{UntilStopped, WithBudget};
 use std::ops::RangeInclusive;
 
 pub(super) static MODEL: Model = Model {
+    name: "cascade",
     protocol: Protocol::Cascade,
     sentence: "A user scans the list from the top and clicks the first item that attracts.",
     parameters: &[("attraction", "Attraction"), ("positions", "Positions"), ("weights", "Weights")],
@@ -120,14 +121,11 @@ fn read(table: &Table<'_>) -> Result<CascadeModel, Error> {
             }
         },
     };
-    let positions: Field<'_> = table
-        .field("positions")
-        .ok_or_else(|| table.missing("positions", "the number of positions of a list"))?;
+    let positions = required_positions(table)?;
     let weights = table.field("weights");
     table.finish()?;
-    let n_positions =
-        usize::try_from(positions.integer_in(&(0..=u64::from(u32::MAX)))?).unwrap_or(usize::MAX);
-    let fault = |error: click_models::Error| at_fault(&error, &attraction, &positions);
+    let n_positions = positions.value;
+    let fault = |error: click_models::Error| at_fault(&error, &attraction, &positions.field);
     let probabilities = match &two_values {
         None => attraction.get()?,
         Some(two_values) => {

@@ -7,6 +7,7 @@ use click_models::{DcmReward, DependentClick, ListShape};
 use policies::catalogue::Protocol;
 
 pub(super) static MODEL: Model = Model {
+    name: "dcm",
     protocol: Protocol::Dcm,
     sentence: "A user scans the list from the top, clicks what attracts, and may leave after a click.",
     parameters: &[("attraction", "Attraction"), ("leave", "Leave after a click"), ("reward", "Reward")],

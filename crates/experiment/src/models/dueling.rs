@@ -34,6 +34,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 pub(super) static MODEL: Model = Model {
+    name: "dueling",
     protocol: Protocol::Dueling,
     sentence: "A user compares two items and prefers one of them.",
     parameters: &[("preferences", "Preferences"), ("arms", "Which items")],

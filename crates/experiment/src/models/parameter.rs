@@ -20,6 +20,8 @@ pub struct Parameters {
 pub enum Parameter {
     /// One number for each item or position.
     Numbers(Vec<f64>),
+    /// One number.
+    Number(f64),
     /// A count.
     Count(usize),
     /// A name.
@@ -41,7 +43,12 @@ impl Parameter {
     pub fn numbers(&self) -> &[f64] {
         match self {
             Self::Numbers(numbers) => numbers,
-            Self::Count(_) | Self::Name(_) | Self::Calibration(_) | Self::Matrix(_) | Self::Arms(_) => &[],
+            Self::Number(_)
+            | Self::Count(_)
+            | Self::Name(_)
+            | Self::Calibration(_)
+            | Self::Matrix(_)
+            | Self::Arms(_) => &[],
         }
     }
 }

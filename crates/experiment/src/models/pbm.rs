@@ -8,6 +8,7 @@ use confidence::Probability;
 use policies::catalogue::Protocol;
 
 pub(super) static MODEL: Model = Model {
+    name: "pbm",
     protocol: Protocol::PositionBased,
     sentence: "A user clicks what is examined and attracts; how probably a position is examined is known.",
     parameters: THETA_KAPPA,

@@ -10,6 +10,7 @@ use confidence::Probability;
 use policies::catalogue::Protocol;
 
 pub(super) static MODEL: Model = Model {
+    name: "rank-one",
     protocol: Protocol::RankOne,
     sentence: "A click on a cell occurs if its row and its column both succeed.",
     parameters: &[("rows", "Rows"), ("columns", "Columns"), ("calibrated", "Calibrated, not measured")],

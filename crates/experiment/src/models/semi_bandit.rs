@@ -7,6 +7,7 @@ use click_models::{ListShape, RandomSemiBandit};
 use policies::catalogue::Protocol;
 
 pub(super) static MODEL: Model = Model {
+    name: "semi-bandit",
     protocol: Protocol::SemiBandit,
     sentence: "A user looks at a random number of positions from the top, and shows of each whether it attracts.",
     parameters: THETA_KAPPA,

@@ -46,7 +46,7 @@ impl DataInstances<'_> {
         };
         model.and_then(|model| model.of_queries(queries)).unwrap_or_else(|| {
             let able = MODELS.iter().filter(|model| model.takes_queries());
-            let able: Vec<String> = able.map(|model| format!("{:?}", model.name())).collect();
+            let able: Vec<String> = able.map(|model| format!("{:?}", model.name)).collect();
             let (last, others) = able.split_last().map_or(("", &[][..]), |(last, others)| (last, others));
             Err(field.error(format!(
                 "data have attraction and examination probabilities: expected model = {} or {last} beside it",

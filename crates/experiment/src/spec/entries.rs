@@ -117,8 +117,11 @@ fn check_task(entry: &Entrant, task: Task) -> Result<(), Fault> {
 
 /// The models whose feedback a policy can read, for messages.
 fn readable(spec: &PolicySpec) -> String {
+    if spec.speaks(Protocol::ClicksOnly) {
+        return "any list".to_owned();
+    }
     let models = MODELS.iter().filter(|model| spec.speaks(model.protocol));
-    let names: Vec<String> = models.map(|model| format!("{:?}", model.name())).collect();
+    let names: Vec<String> = models.map(|model| format!("{:?}", model.name)).collect();
     names.join(" or ")
 }
 
@@ -128,8 +131,7 @@ fn check_protocol(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
     if spec.speaks(model.protocol) {
         return Ok(());
     }
-    let plays =
-        format!("{:?} plays {}, but the instances are {:?}", entry.name, readable(spec), model.name());
+    let plays = format!("{:?} plays {}, but the instances are {:?}", entry.name, readable(spec), model.name);
     // Only feedback on lists can be read as that of another model; a cell or a pair is not a list.
     let of_lists = model.has_lists() && !spec.speaks(Protocol::RankOne) && !spec.speaks(Protocol::Dueling);
     let remedy = ": to let it play them, name the model whose feedback it should assume (`read-as`)";
@@ -141,7 +143,7 @@ fn check_reading(entry: &Entrant, model: &Model, instances: &Instances) -> Resul
     let (spec, users) = (&entry.spec, instances.model());
     let fault = |message: String| Err(Fault::new("read-as", message));
     if model == users {
-        return fault(format!("the users are {:?} already: leave it out", model.name()));
+        return fault(format!("the users are {:?} already: leave it out", model.name));
     }
     for one in [model, users] {
         if !one.has_lists() {
@@ -153,11 +155,7 @@ fn check_reading(entry: &Entrant, model: &Model, instances: &Instances) -> Resul
     }
     if !spec.speaks(model.protocol) {
         let readable = readable(spec);
-        return fault(format!(
-            "{:?} cannot read them as {:?}: expected {readable}",
-            entry.name,
-            model.name()
-        ));
+        return fault(format!("{:?} cannot read them as {:?}: expected {readable}", entry.name, model.name));
     }
     if spec.speaks(users.protocol) && spec.speaks(Protocol::PositionBased) {
         return fault(format!("{:?} reads the clicks of any model as they are: leave it out", entry.name));

@@ -41,7 +41,7 @@ fn every_key_of_a_spec_is_read() {
     assert_eq!(experiment.name, "pbm-synthetic");
     assert_eq!((experiment.horizon, experiment.runs, experiment.seed), (100_000, 1000, 1));
     assert_eq!(experiment.checkpoints, [1000, 10_000, 100_000]);
-    assert_eq!((experiment.instances.model().name(), experiment.instances.shapes().len()), ("pbm", 1));
+    assert_eq!((experiment.instances.model().name, experiment.instances.shapes().len()), ("pbm", 1));
     let labels: Vec<_> = experiment.policies.iter().map(|entry| (&*entry.label, &*entry.name)).collect();
     assert_eq!(labels, [("pbm-ts", "pbm-ts"), ("PBM-PIE (log T)", "pbm-pie")]);
     let pie = serde_json::to_string(&experiment.policies[1].spec).unwrap();
@@ -135,7 +135,7 @@ fn rising_examination_and_positions_beyond_the_list_are_refused() {
         .replace("pbm-pie", "pie")
         .replace("level = \"log-horizon\"\nepsilon = 0.1", "position = 2");
     let experiment = read(&good).unwrap();
-    assert_eq!(experiment.instances.model().name(), "semi-bandit");
+    assert_eq!(experiment.instances.model().name, "semi-bandit");
     let error = |from: &str, to: &str| read(&good.replacen(from, to, 1)).unwrap_err().to_string();
     assert_eq!(
         error("0.3]", "0.7]"),
@@ -222,7 +222,7 @@ policies = [{ policy = "rsf-ts" }]
     };
     let read = panels(text).unwrap();
     assert_eq!((read[0].runs, read[1].runs), (5, 7));
-    assert_eq!((read[0].instances.model().name(), read[1].instances.model().name()), ("pbm", "semi-bandit"));
+    assert_eq!((read[0].instances.model().name, read[1].instances.model().name), ("pbm", "semi-bandit"));
     let error = |from: &str, to: &str| panels(&text.replacen(from, to, 1)).unwrap_err().to_string();
     assert_eq!(
         error("seed = 1", ""),

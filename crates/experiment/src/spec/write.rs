@@ -9,7 +9,7 @@ impl Experiment {
     /// The experiment as a TOML file. Reading the file gives an experiment with the same canonical form.
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
-        let model = self.instances.model().name();
+        let model = self.instances.model().name;
         // Writing to a string cannot fail.
         let mut comments = self.comments.iter().map(Vec::as_slice);
         write_comments(&mut text, comments.next());
@@ -24,6 +24,7 @@ impl Experiment {
                 let _ = match parameter {
                     // `Debug` writes the shortest digits that read back as the same number, always with a point or an exponent.
                     Parameter::Numbers(numbers) => writeln!(text, "{key} = {numbers:?}"),
+                    Parameter::Number(number) => writeln!(text, "{key} = {number:?}"),
                     Parameter::Count(count) => writeln!(text, "{key} = {count}"),
                     Parameter::Name(name) => writeln!(text, "{key} = {}", quoted(&name)),
                     Parameter::Calibration(calibration) => {
@@ -43,7 +44,7 @@ impl Experiment {
                 let _ = writeln!(text, "label = {}", quoted(&entry.label));
             }
             if let Some(protocol) = entry.read_as {
-                let _ = writeln!(text, "read-as = {}", quoted(Model::of(protocol).name()));
+                let _ = writeln!(text, "read-as = {}", quoted(Model::of(protocol).name));
             }
             if entry.told_gamma {
                 let _ = writeln!(text, "told = \"gamma\"");

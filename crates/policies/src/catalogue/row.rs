@@ -78,6 +78,8 @@ pub enum Protocol {
     /// Knowledge: sizes and the order of positions by probability of leaving. Feedback: the clicks; the user examined at least the
     /// positions down to the last one.
     Dcm,
+    /// Knowledge: sizes. Feedback: the clicks; a missing click may mean anything. Several click models have this protocol.
+    ClicksOnly,
     /// Knowledge: numbers of rows and columns. Feedback: whether the chosen cell was clicked.
     RankOne,
     /// Knowledge: number of items. Feedback: which item of the chosen pair was preferred.
@@ -123,16 +125,24 @@ pub(crate) const ITEMS: Limit = Limit::Items(4096);
 
 impl Protocol {
     /// All protocols.
-    pub const ALL: [Self; 6] =
-        [Self::PositionBased, Self::SemiBandit, Self::Cascade, Self::Dcm, Self::RankOne, Self::Dueling];
+    pub const ALL: [Self; 7] = [
+        Self::PositionBased,
+        Self::SemiBandit,
+        Self::Cascade,
+        Self::Dcm,
+        Self::ClicksOnly,
+        Self::RankOne,
+        Self::Dueling,
+    ];
 
-    /// The name in files: the name of the click model.
+    /// The name in files: the name of the click model, if only one has this protocol.
     pub fn name(self) -> &'static str {
         match self {
             Self::PositionBased => "pbm",
             Self::SemiBandit => "semi-bandit",
             Self::Cascade => "cascade",
             Self::Dcm => "dcm",
+            Self::ClicksOnly => "clicks-only",
             Self::RankOne => "rank-one",
             Self::Dueling => "dueling",
         }
@@ -151,6 +161,7 @@ impl Display for Protocol {
             Self::SemiBandit => "random semi-bandit",
             Self::Cascade => "cascade",
             Self::Dcm => "dependent-click",
+            Self::ClicksOnly => "clicks-only",
             Self::RankOne => "rank-one",
             Self::Dueling => "dueling",
         })
@@ -160,15 +171,15 @@ impl Display for Protocol {
 impl Family {
     /// The protocols that its policies play.
     pub fn protocols(self) -> &'static [Protocol] {
-        use Protocol::{Cascade, Dcm, Dueling, PositionBased, RankOne, SemiBandit};
+        use Protocol::{Cascade, ClicksOnly, Dcm, Dueling, PositionBased, RankOne, SemiBandit};
         match self {
             Self::PositionBased => &[PositionBased],
             Self::Prefix => &[SemiBandit, Cascade, Dcm],
-            Self::AnyList => &[PositionBased, SemiBandit, Cascade, Dcm],
+            Self::AnyList => &[PositionBased, SemiBandit, Cascade, Dcm, ClicksOnly],
             Self::Stopping | Self::FullFeedback | Self::Budgeted => &[Cascade],
             Self::Cells => &[RankOne],
             Self::Pairs => &[Dueling],
-            Self::Reference => &[PositionBased, SemiBandit, Cascade, Dcm, RankOne, Dueling],
+            Self::Reference => &[PositionBased, SemiBandit, Cascade, Dcm, ClicksOnly, RankOne, Dueling],
         }
     }
 

@@ -8,8 +8,8 @@ use super::families::{
 };
 use crate::{Error, Policy, PrefixKnown, Recommend, Stop};
 use click_models::{
-    Cascade, Dcm, DuelShape, Dueling, ItemId, ListShape, Pbm, PbmKnown, RankOne, Ranking, SemiBandit,
-    TableShape,
+    Cascade, ClicksOnly, Dcm, DuelShape, Dueling, ItemId, ListShape, Pbm, PbmKnown, RankOne, Ranking,
+    SemiBandit, TableShape,
 };
 use confidence::NonNegative;
 use serde::de::DeserializeOwned;
@@ -51,7 +51,7 @@ visitors! {
     /// Visits policies of [`Family::Prefix`](super::Family::Prefix).
     WithPrefix(PrefixKnown<'_>) for [Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm> + Into<PrefixPolicy>];
     /// Visits policies of [`Family::AnyList`](super::Family::AnyList).
-    WithAnyList(ListShape) for [Policy<Pbm> + Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm> + Into<AnyListPolicy>];
+    WithAnyList(ListShape) for [Policy<Pbm> + Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm> + Policy<ClicksOnly> + Into<AnyListPolicy>];
     /// Visits policies of [`Family::Budgeted`](super::Family::Budgeted).
     WithBudgeted(ListShape) for [Policy<Cascade> + Recommend<Ranking> + Into<IdentifyPolicy>];
     /// Visits policies of [`Family::Cells`](super::Family::Cells).

@@ -4,9 +4,10 @@
 use super::users::Users;
 use crate::support::generator;
 use click_models::{
-    Action, Cascade, CascadeModel, Cell, CellClick, ClickModel, Clicks, Dcm, DependentClick, DuelOutcome,
-    Dueling, DuelingModel, Feedback, Interaction, ItemId, ListProtocol, Pair, Pbm, PositionBased,
-    RandomSemiBandit, RankOne, RankOneModel, Ranking, SemiBandit,
+    Action, Cascade, CascadeModel, Cell, CellClick, ClickChain, ClickModel, Clicks, ClicksOnly, Dcm,
+    DependentClick, DuelOutcome, Dueling, DuelingModel, DynamicBayesian, Feedback, Interaction, ItemId,
+    ListProtocol, Pair, Pbm, PositionBased, RandomSemiBandit, RankOne, RankOneModel, Ranking, SemiBandit,
+    UserBrowsing,
 };
 use confidence::NonNegative;
 use policies::catalogue::{Catalogued, Chosen, Kind, PolicySpec, Protocol, Row, rows};
@@ -265,7 +266,7 @@ macro_rules! plain_lists {
     )+};
 }
 
-plain_lists!(Pbm, SemiBandit, Cascade, Dcm);
+plain_lists!(Pbm, SemiBandit, Cascade, Dcm, ClicksOnly);
 
 fn two(numbers: &[u32]) -> [u32; 2] {
     [0, 1].map(|at| numbers.get(at).copied().unwrap_or(0))
@@ -397,6 +398,9 @@ playable! {
         policy.recommend(&mut generator(4), &mut list).then_some(list)
     };
     DependentClick speak Dcm, recommended |_| None;
+    DynamicBayesian speak ClicksOnly, recommended |_| None;
+    ClickChain speak ClicksOnly, recommended |_| None;
+    UserBrowsing speak ClicksOnly, recommended |_| None;
     RankOneModel speak RankOne, recommended |_| None;
     DuelingModel speak Dueling, recommended |policy| {
         let mut item = ItemId::default();
@@ -429,6 +433,9 @@ pub(crate) fn games(users: Users, extent: Extent, horizon: u64) -> Vec<Box<dyn G
     add(&mut games, users.semi_bandits, extent, horizon);
     add(&mut games, users.cascades, extent, horizon);
     add(&mut games, users.dependent_clicks, extent, horizon);
+    add(&mut games, users.bayesian, extent, horizon);
+    add(&mut games, users.click_chains, extent, horizon);
+    add(&mut games, users.browsing, extent, horizon);
     add(&mut games, users.rank_one, extent, horizon);
     add(&mut games, users.dueling, extent, horizon);
     games

@@ -3,8 +3,8 @@
 use crate::support::duelists::{circle, in_line, users};
 use crate::support::generator;
 use click_models::{
-    CascadeModel, DcmReward, DependentClick, DuelingModel, PositionBased, RandomSemiBandit, RankOneModel,
-    TableShape,
+    CascadeModel, ClickChain, DbnReward, DcmReward, DependentClick, DuelingModel, DynamicBayesian,
+    PositionBased, RandomSemiBandit, RankOneModel, TableShape, UserBrowsing,
 };
 use rand::RngExt;
 
@@ -15,6 +15,9 @@ pub(crate) struct Users {
     pub(crate) semi_bandits: Vec<RandomSemiBandit>,
     pub(crate) cascades: Vec<CascadeModel>,
     pub(crate) dependent_clicks: Vec<DependentClick>,
+    pub(crate) bayesian: Vec<DynamicBayesian>,
+    pub(crate) click_chains: Vec<ClickChain>,
+    pub(crate) browsing: Vec<UserBrowsing>,
     pub(crate) rank_one: Vec<RankOneModel>,
     pub(crate) dueling: Vec<DuelingModel>,
 }
@@ -30,6 +33,9 @@ impl Users {
             semi_bandits: semi_bandits(),
             cascades: cascades(),
             dependent_clicks: dependent_clicks(),
+            bayesian: bayesian(),
+            click_chains: click_chains(),
+            browsing: browsing(),
             rank_one: rank_one(),
             dueling: dueling(),
         }
@@ -47,6 +53,9 @@ impl Users {
         users.semi_bandits.truncate(1);
         users.cascades.truncate(1);
         users.dependent_clicks.truncate(1);
+        users.bayesian.truncate(1);
+        users.click_chains.truncate(1);
+        users.browsing.truncate(1);
         users.rank_one.truncate(1);
         users.dueling.truncate(1);
         users
@@ -119,6 +128,29 @@ fn dependent_clicks() -> Vec<DependentClick> {
     ]
     .map(|(attraction, leave, reward)| DependentClick::from_values(attraction, leave, reward).expect("valid"))
     .into()
+}
+
+/// Impatient users, and users who never leave or always do.
+fn bayesian() -> Vec<DynamicBayesian> {
+    [
+        (&[0.3, 0.5, 0.2, 0.5, 0.1, 0.3], &[0.5, 0.9, 0.2, 0.1, 0.6, 0.4], 0.8, DbnReward::Clicks),
+        (&[0.2, 0.4, 0.6, 1.0, 0.0, 0.5], &[0.0, 1.0, 1.0, 0.0, 1.0, 0.0], 1.0, DbnReward::Satisfaction),
+    ]
+    .map(|(attraction, satisfaction, continuation, reward)| {
+        DynamicBayesian::from_values(attraction, satisfaction, continuation, 3, reward).expect("valid")
+    })
+    .into()
+}
+
+/// Users who leave after a relevant item.
+fn click_chains() -> Vec<ClickChain> {
+    vec![ClickChain::from_values(&[0.3, 0.5, 0.2, 0.5, 0.1], [0.9, 0.7, 0.2], 3).expect("valid")]
+}
+
+/// Users whom a click makes read on.
+fn browsing() -> Vec<UserBrowsing> {
+    let examination: [&[f64]; 3] = [&[0.9], &[0.6, 0.8], &[0.3, 0.5, 0.7]];
+    vec![UserBrowsing::from_values(&[0.3, 0.5, 0.2, 0.5, 0.1], &examination).expect("valid")]
 }
 
 /// The paper's class, a random table, one of which not every cell is looked at in every round, a row, a column, a cell, ties, and nothing to find.

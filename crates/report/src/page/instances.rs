@@ -75,13 +75,17 @@ pub(super) fn write_parameters(html: &mut Html, instances: &[InstanceTable], dec
 fn written(value: &Parameter, decimals: Option<usize>) -> String {
     match value {
         Parameter::Numbers(numbers) => summed_up(numbers, decimals),
+        Parameter::Number(number) => aligned(&[*number], decimals),
         Parameter::Count(count) => count.to_string(),
         Parameter::Name(name) => name.clone(),
         Parameter::Calibration(Calibration { mu, p_max, seed, positions, .. }) => {
             format!("{positions} positions, mu = {mu}, p_max = {p_max}, drawn with seed {seed}")
         }
-        // Tables for readers describe matrices and selected items by a text.
-        Parameter::Matrix(_) | Parameter::Arms(_) => String::new(),
+        Parameter::Matrix(rows) => {
+            rows.iter().map(|row| aligned(row, decimals)).collect::<Vec<_>>().join("; ")
+        }
+        // Tables for readers describe selected items by a text.
+        Parameter::Arms(_) => String::new(),
     }
 }
 

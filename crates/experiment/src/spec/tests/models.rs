@@ -262,11 +262,7 @@ fn a_spec_refuses_instances_from_data() {
 #[test]
 fn policies_for_lists_do_not_play_cells_nor_the_other_way_round() {
     for (instance, policy, expected) in [
-        (
-            RANK_ONE,
-            "policy = \"top-rank\"",
-            "plays \"pbm\" or \"semi-bandit\" or \"cascade\" or \"dcm\", but the instances are \"rank-one\"",
-        ),
+        (RANK_ONE, "policy = \"top-rank\"", "plays any list, but the instances are \"rank-one\""),
         (PBM, "policy = \"uts\"", "plays \"rank-one\", but the instances are \"pbm\""),
         (
             PBM,
@@ -322,5 +318,87 @@ fn two_values_are_the_same_instance_as_the_listed_attractions() {
     ] {
         let message = read(&text(parameters)).unwrap_err().to_string();
         assert!(message.contains(expected), "{message:?} instead of {expected:?}");
+    }
+}
+
+/// Users of the models that show clicks and nothing else: their tables, and a fault with its place and message in each parameter.
+const CLICKS_ONLY: [(&str, &[(&str, &str, &str)]); 3] = [
+    (
+        "model = \"dbn\"\nattraction = [0.5, 0.4, 0.1]\nsatisfaction = [0.2, 0.6, 1.0]\ncontinuation = 0.9\npositions = 2\nreward = \"satisfaction\"\n",
+        &[
+            (
+                "0.6, 1.0]",
+                "0.6]",
+                "9:16: instances[0].satisfaction: satisfaction: 2 given, expected one for each of the 3 items",
+            ),
+            (
+                "continuation = 0.9",
+                "continuation = 2",
+                "10:16: instances[0].continuation: 2 is not a probability: expected a number from 0 to 1",
+            ),
+            (
+                "continuation = 0.9\n",
+                "",
+                "6:1: instances[0].continuation: missing key: expected the probability of going on to the next position when not satisfied",
+            ),
+            (
+                "positions = 2",
+                "positions = 4",
+                "11:13: instances[0].positions: 4 positions but only 3 items: a list shows every item at most once",
+            ),
+            (
+                "\"satisfaction\"",
+                "\"click\"",
+                "12:10: instances[0].reward: unknown reward \"click\": did you mean `clicks`? known: clicks, satisfaction",
+            ),
+        ],
+    ),
+    (
+        "model = \"ccm\"\nattraction = [0.5, 0.4, 0.1]\ncontinuation = [0.9, 0.7, 0.2]\npositions = 2\n",
+        &[
+            (
+                "[0.9, 0.7, 0.2]",
+                "[0.9, 0.7]",
+                "9:16: instances[0].continuation: expected three probabilities of going on: after no click, after a click on an irrelevant item, and on a relevant one",
+            ),
+            (
+                "positions = 2",
+                "positions = 0",
+                "10:13: instances[0].positions: no positions: a list has at least one",
+            ),
+        ],
+    ),
+    (
+        "model = \"ubm\"\nattraction = [0.5, 0.4, 0.1]\nexamination = [[1.0], [0.5, 0.9]]\n",
+        &[
+            (
+                "[0.5, 0.9]]",
+                "[0.5]]",
+                "9:23: instances[0].examination[1]: examination[1] has 1 entries, expected 2: one without a click above, and one for a last click at each position above",
+            ),
+            (
+                "[[1.0], [0.5, 0.9]]",
+                "[1.0, 0.5]",
+                "9:16: instances[0].examination[0]: 1.0 found: expected an array, each entry a number from 0 to 1",
+            ),
+        ],
+    ),
+];
+
+#[test]
+fn users_who_show_clicks_and_nothing_else_are_read_and_written() {
+    for (table, faults) in CLICKS_ONLY {
+        let head = "name = \"x\"\ntask = \"regret\"\nhorizon = 10\nruns = 1\nseed = 1\n";
+        let text = format!(
+            "{head}[[instances]]\n{table}[[policies]]\npolicy = \"top-rank\"\n[[policies]]\npolicy = \"cascade-ts\"\nread-as = \"cascade\"\n"
+        );
+        let experiment = read(&text).unwrap();
+        let again = read(&experiment.to_toml()).unwrap();
+        assert_eq!(again.canonical(), experiment.canonical(), "{table}");
+        assert_eq!(experiment.instances.count(), 1);
+        for (from, to, message) in faults {
+            let error = read(&text.replacen(from, to, 1)).unwrap_err().to_string();
+            assert_eq!(error, format!("spec.toml:{message}"));
+        }
     }
 }

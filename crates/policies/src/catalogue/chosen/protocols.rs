@@ -11,7 +11,8 @@ use super::Knowledge;
 use crate::sizes::Sizes;
 use crate::{Error, PrefixKnown, Select, Update};
 use click_models::{
-    Cascade, Dcm, DuelShape, Dueling, Interaction, ListShape, Pbm, PbmKnown, RankOne, SemiBandit, TableShape,
+    Cascade, ClicksOnly, Dcm, DuelShape, Dueling, Interaction, ListShape, Pbm, PbmKnown, RankOne, SemiBandit,
+    TableShape,
 };
 use confidence::NonNegative;
 use serde::de::DeserializeOwned;
@@ -172,6 +173,27 @@ lists! {
             Family::Budgeted => spec.with_budgeted(visitor).map(|made| made.map(OneOf::Second)),
             _ => spec.with_prefix(visitor).map(|made| made.map(OneOf::First)),
         };
+}
+
+impl Catalogued for ClicksOnly {
+    const PROTOCOL: Protocol = Protocol::ClicksOnly;
+    type Known<'a> = ListShape;
+    type Chosen = AnyListPolicy;
+
+    fn knowledge(known: &ListShape) -> Knowledge {
+        Knowledge::list(*known)
+    }
+
+    fn fresh(spec: &PolicySpec, knowledge: &Knowledge) -> Option<Result<AnyListPolicy, Error>> {
+        spec.with_any_list(Fresh(knowledge))
+    }
+
+    fn restored<'de, D: Deserializer<'de>>(
+        spec: &PolicySpec,
+        state: D,
+    ) -> Option<Result<AnyListPolicy, D::Error>> {
+        spec.with_any_list(Restored(state, PhantomData))
+    }
 }
 
 impl Catalogued for RankOne {

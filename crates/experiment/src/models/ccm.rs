@@ -1,0 +1,58 @@
+//! `ccm`: users scan a list from the top, and go on with a probability that depends on the click and on the item's relevance.
+
+use super::fields::{at_fault, read_each, required_list, required_positions};
+use super::{Instance, Instances, Member, Model, Parameter};
+use crate::toml_reader::{Error, Table};
+use click_models::{ClickChain, ListShape};
+use confidence::Probability;
+use policies::catalogue::Protocol;
+
+pub(super) static MODEL: Model = Model {
+    name: "ccm",
+    protocol: Protocol::ClicksOnly,
+    sentence: "A user scans the list from the top, clicks what attracts, and leaves more or less often after a relevant item.",
+    parameters: &[("attraction", "Attraction"), ("continuation", "Going on: no click, irrelevant, relevant")],
+    names_best_items: false,
+    read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
+    of_queries: None,
+};
+
+impl Member for ClickChain {
+    const LISTS: &'static [&'static str] = &["attraction"];
+    const LOWER_BOUND: Option<&'static str> = None;
+
+    fn model() -> &'static Model {
+        &MODEL
+    }
+
+    fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
+        let users = &instance.model;
+        vec![
+            ("attraction", Parameter::of(users.attraction())),
+            ("continuation", Parameter::of(&users.continuation())),
+            ("positions", Parameter::Count(users.shape().n_positions())),
+        ]
+    }
+
+    fn n_items(&self) -> usize {
+        self.shape().n_items()
+    }
+
+    fn list_shape(&self) -> Option<ListShape> {
+        Some(self.shape())
+    }
+}
+
+fn read(table: &Table<'_>) -> Result<ClickChain, Error> {
+    let attraction = required_list(table, "attraction", "item")?;
+    let expected = "three probabilities of going on: after no click, after a click on an irrelevant item, and on a relevant one";
+    let continuation = table.field("continuation").ok_or_else(|| table.missing("continuation", expected))?;
+    let positions = required_positions(table)?;
+    table.finish()?;
+    let probabilities: Vec<Probability> = continuation.get()?;
+    let Ok(three) = <[Probability; 3]>::try_from(probabilities) else {
+        return Err(continuation.error(format!("expected {expected}")));
+    };
+    ClickChain::new(attraction.get()?, three, positions.value)
+        .map_err(|error| at_fault(&error, &attraction, &positions.field))
+}

@@ -1,0 +1,79 @@
+//! `dbn`: users scan a list from the top, may be satisfied by a click and leave, and may lose patience.
+
+use super::fields::{at_field, probability, read_each, required_list, required_positions};
+use super::{Instance, Instances, Member, Model, Parameter};
+use crate::toml_reader::{Error, Table, choice};
+use click_models::{DbnReward, DynamicBayesian, ListShape};
+use policies::catalogue::Protocol;
+
+pub(super) static MODEL: Model = Model {
+    name: "dbn",
+    protocol: Protocol::ClicksOnly,
+    sentence: "A user scans the list from the top, clicks what attracts, and leaves when a click satisfies or patience ends.",
+    parameters: &[
+        ("attraction", "Attraction"),
+        ("satisfaction", "Satisfaction by a click"),
+        ("continuation", "Going on unsatisfied"),
+        ("reward", "Reward"),
+    ],
+    names_best_items: false,
+    read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
+    of_queries: None,
+};
+
+/// Rewards by their names in files.
+const REWARDS: [(&str, DbnReward); 2] =
+    [("clicks", DbnReward::Clicks), ("satisfaction", DbnReward::Satisfaction)];
+
+impl Member for DynamicBayesian {
+    const LISTS: &'static [&'static str] = &["attraction", "satisfaction"];
+    const LOWER_BOUND: Option<&'static str> = None;
+
+    fn model() -> &'static Model {
+        &MODEL
+    }
+
+    fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
+        let users = &instance.model;
+        let reward =
+            REWARDS.iter().find(|(_, reward)| *reward == users.reward()).map_or("", |(name, _)| name);
+        vec![
+            ("attraction", Parameter::of(users.attraction())),
+            ("satisfaction", Parameter::of(users.satisfaction())),
+            ("continuation", Parameter::Number(users.continuation().get())),
+            ("positions", Parameter::Count(users.shape().n_positions())),
+            ("reward", Parameter::Name(reward.to_owned())),
+        ]
+    }
+
+    fn n_items(&self) -> usize {
+        self.shape().n_items()
+    }
+
+    fn list_shape(&self) -> Option<ListShape> {
+        Some(self.shape())
+    }
+
+    fn unit(&self) -> &'static str {
+        match self.reward() {
+            DbnReward::Clicks => "clicks",
+            DbnReward::Satisfaction => "satisfied users",
+        }
+    }
+}
+
+fn read(table: &Table<'_>) -> Result<DynamicBayesian, Error> {
+    let attraction = required_list(table, "attraction", "item")?;
+    let satisfaction = required_list(table, "satisfaction", "item")?;
+    let continuation =
+        probability(table, "continuation", "of going on to the next position when not satisfied")?;
+    let positions = required_positions(table)?;
+    let reward = table.field("reward");
+    table.finish()?;
+    let reward = match reward {
+        None => DbnReward::default(),
+        Some(field) => choice(&field, &REWARDS, "reward")?,
+    };
+    DynamicBayesian::new(attraction.get()?, satisfaction.get()?, continuation, positions.value, reward)
+        .map_err(|error| at_field(&error, &attraction, &positions.field, &satisfaction))
+}

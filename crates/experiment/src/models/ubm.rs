@@ -1,0 +1,57 @@
+//! `ubm`: users examine a position with a probability that depends on it and on their last click.
+
+use super::fields::{read_each, required_list};
+use super::{Instance, Instances, Member, Model, Parameter};
+use crate::toml_reader::{Error, Field, Table};
+use click_models::{Error as Fault, ListShape, UserBrowsing};
+use policies::catalogue::Protocol;
+
+pub(super) static MODEL: Model = Model {
+    name: "ubm",
+    protocol: Protocol::ClicksOnly,
+    sentence: "A user examines a position with a probability that depends on it and on the last click above, and clicks what attracts.",
+    parameters: &[("attraction", "Attraction"), ("examination", "Examination by position and last click")],
+    names_best_items: false,
+    read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
+    of_queries: None,
+};
+
+impl Member for UserBrowsing {
+    const LISTS: &'static [&'static str] = &["attraction"];
+    const LOWER_BOUND: Option<&'static str> = None;
+
+    fn model() -> &'static Model {
+        &MODEL
+    }
+
+    fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
+        let users = &instance.model;
+        let rows = users.examination().iter().map(|row| row.iter().map(|p| p.get()).collect()).collect();
+        vec![("attraction", Parameter::of(users.attraction())), ("examination", Parameter::Matrix(rows))]
+    }
+
+    fn n_items(&self) -> usize {
+        self.shape().n_items()
+    }
+
+    fn list_shape(&self) -> Option<ListShape> {
+        Some(self.shape())
+    }
+}
+
+fn read(table: &Table<'_>) -> Result<UserBrowsing, Error> {
+    let attraction = required_list(table, "attraction", "item")?;
+    let expected = "a row for every position, [[..], [.., ..], ..]: its examination without a click above, \
+                    then after a last click at each position above";
+    let examination = table.field("examination").ok_or_else(|| table.missing("examination", expected))?;
+    table.finish()?;
+    UserBrowsing::new(attraction.get()?, examination.get()?).map_err(|error| {
+        let rows: Vec<Field<'_>> = examination.get().unwrap_or_default();
+        let place = match &error {
+            Fault::NoItems | Fault::TooManyItems(_) => &attraction,
+            Fault::NotATriangle { position, .. } => rows.get(*position).unwrap_or(&examination),
+            _ => &examination,
+        };
+        place.error(error.to_string())
+    })
+}
