@@ -7,7 +7,7 @@ use confidence::Rate;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use policies::{BcMpTs, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, RbaKlUcb, Uniform};
-use sim::{Contender, Entry, Schedule, Streams};
+use sim::{Contender, Entry, Replication, Schedule, Streams};
 
 /// Rounds of a run; the plain policies play a tenth, since they are slow and become slower.
 const ROUNDS: u64 = 100_000;
@@ -22,7 +22,7 @@ fn measure<M: click_models::ClickModel>(
     let schedule = Schedule::new(vec![rounds]).expect("one checkpoint");
     group.sample_size(10).throughput(Throughput::Elements(rounds));
     group.bench_function(contender.label(), |bencher| {
-        bencher.iter(|| contender.replicate(model, &schedule, Streams::new(1), 0));
+        bencher.iter(|| contender.replicate(Replication::new(model, Streams::new(1), 0), &schedule));
     });
 }
 

@@ -7,7 +7,7 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 use policies::{CellKlUcb, Decision, Rank1Elim, Rank1Gibbs, Select, Ucb1, Update, Uts};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use sim::{Contender, Entry, Schedule, StageEntry, Streams};
+use sim::{Contender, Entry, Replication, Schedule, StageEntry, Streams};
 
 /// The paper's largest table.
 const SIZE: usize = 128;
@@ -36,7 +36,7 @@ fn elimination(criterion: &mut Criterion) {
         group.bench_function(contender.label(), |bencher| {
             bencher.iter(|| {
                 replication += 1;
-                contender.replicate(&model, &schedule, Streams::new(1), replication)
+                contender.replicate(Replication::new(&model, Streams::new(1), replication), &schedule)
             });
         });
     }

@@ -1,7 +1,9 @@
 //! A policy of the catalogue that takes part in an experiment.
 
+use crate::LoggedLists;
 use confidence::Probability;
 use policies::catalogue::{PolicySpec, Protocol};
+use std::sync::Arc;
 
 /// A policy of the catalogue that takes part in an experiment.
 #[derive(Debug, Clone)]
@@ -18,13 +20,23 @@ pub struct Entrant {
     pub examination: Option<Vec<Probability>>,
     /// Whether the policy gets the `gamma` that each instance needs, instead of its own.
     pub told_gamma: bool,
+    /// The lists of the log for each instance, for the policy `logged` only.
+    pub lists: Option<Arc<LoggedLists>>,
 }
 
 impl Entrant {
     /// Enters `policy` under the name `label`, with the users' own feedback and parameters.
     pub fn new(name: impl Into<String>, spec: PolicySpec) -> Self {
         let name = name.into();
-        Self { label: name.clone(), name, spec, read_as: None, examination: None, told_gamma: false }
+        Self {
+            label: name.clone(),
+            name,
+            spec,
+            read_as: None,
+            examination: None,
+            told_gamma: false,
+            lists: None,
+        }
     }
 }
 
@@ -41,6 +53,11 @@ impl CannotPlay {
     /// The policy cannot read the feedback.
     pub(crate) fn answers(entrant: &Entrant) -> Self {
         Self { policy: entrant.name.clone(), fault: "cannot read these users' answers" }
+    }
+
+    /// The policy has no lists to play.
+    pub(crate) fn lists(entrant: &Entrant) -> Self {
+        Self { policy: entrant.name.clone(), fault: "has no lists of a log" }
     }
 
     /// The policy does not identify best items.

@@ -22,12 +22,15 @@ mod cells;
 mod entrant;
 mod identify;
 mod lists;
+mod logged;
 mod pairs;
 
 pub use entrant::{CannotPlay, Entrant};
 pub use identify::{recommending_contenders, stopping_contenders};
+pub use logged::LoggedLists;
 
 use click_models::ClickModel;
+use policies::catalogue::PolicySpec;
 use sim::Contender;
 
 /// A contender, or `None` if the policy cannot play these users.
@@ -48,5 +51,9 @@ fn enter_all<M: ClickModel>(
     entrants: &[Entrant],
     enter: impl Fn(&Entrant) -> Entered<M>,
 ) -> Result<Vec<Box<dyn Contender<M>>>, CannotPlay> {
-    entrants.iter().map(|entrant| enter(entrant).ok_or_else(|| CannotPlay::answers(entrant))).collect()
+    let refused = |entrant: &Entrant| match entrant.spec {
+        PolicySpec::Logged {} if entrant.lists.is_none() => CannotPlay::lists(entrant),
+        _ => CannotPlay::answers(entrant),
+    };
+    entrants.iter().map(|entrant| enter(entrant).ok_or_else(|| refused(entrant))).collect()
 }

@@ -3,6 +3,7 @@
 //! A policy that reads its users' own feedback is entered under its own type, so that its round loop is compiled for both. A policy with
 //! `read-as` is chosen at run time. Otherwise every policy would be compiled with every pair of models, most of which are never played.
 
+use crate::logged::LoggedEntry;
 use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
 use click_models::{
     Cascade, CascadeModel, ClickChain, ClickModel, Dcm, DependentClick, DynamicBayesian, Feedback,
@@ -48,6 +49,10 @@ where
 {
     if let PolicySpec::Oracle {} = entrant.spec {
         return Some(Box::new(Oracle::new(entrant.label.clone())));
+    }
+    if let PolicySpec::Logged {} = entrant.spec {
+        let lists = entrant.lists.clone()?;
+        return Some(Box::new(LoggedEntry::new(entrant.label.clone(), lists)));
     }
     let on_any_list = entrant.spec.with_any_list(Enter::<M>::new(entrant, horizon));
     on_any_list.or_else(|| match entrant.read_as {

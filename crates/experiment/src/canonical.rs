@@ -5,6 +5,7 @@
 
 use crate::hash::sha256;
 use crate::models::{CanonicalInstance, Model, OWN};
+use crate::posterior::PosteriorFile;
 use crate::spec::Experiment;
 use crate::task::Task;
 use confidence::Probability;
@@ -69,6 +70,8 @@ impl Serialize for Form<'_> {
             #[serde(skip_serializing_if = "Option::is_none")]
             checkpoints: Option<&'a [u64]>,
             model: &'static str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            posterior: Option<&'a str>,
             instances: Vec<CanonicalInstance>,
             policies: Vec<Policy<'a>>,
         }
@@ -86,6 +89,7 @@ impl Serialize for Form<'_> {
             seed: experiment.seed,
             checkpoints: (experiment.task == Task::Regret).then_some(experiment.checkpoints.as_slice()),
             model: experiment.instances.model().name,
+            posterior: experiment.instances.posterior().map(PosteriorFile::sha256),
             instances: experiment.instances.parameters().into_iter().map(CanonicalInstance).collect(),
             policies: of_catalogue.chain(own).collect(),
         }
@@ -107,6 +111,8 @@ enum Policy<'a> {
         told: Option<&'static str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         kappa: Option<&'a [Probability]>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        lists: Option<&'a str>,
     },
     /// A contender of the program that runs the experiment.
     Own { label: &'a str, policy: &'static str },
@@ -120,6 +126,7 @@ impl<'a> Policy<'a> {
             read_as: entry.read_as.map(|protocol| Model::of(protocol).name),
             told: entry.told_gamma.then_some("gamma"),
             kappa: entry.examination.as_deref(),
+            lists: entry.lists.as_deref().map(|lists| lists.sha256.as_str()),
         }
     }
 }

@@ -36,6 +36,7 @@ mod list;
 mod parameter;
 mod pbm;
 mod play;
+mod posterior;
 mod rank_one;
 mod semi_bandit;
 mod ubm;
@@ -53,6 +54,7 @@ pub(crate) use play::{OWN, OwnContender, PlayRequest, Played, RunOutcomes};
 
 use crate::fields::read_tables;
 use crate::names::{read_title, unique};
+use crate::posterior::PosteriorFile;
 use crate::queries::Queries;
 use crate::result::Bound;
 use crate::toml_reader::{Error, Field, Location, Table, choice};
@@ -80,10 +82,15 @@ pub struct Model {
     read: fn(&[Table<'_>], &Reading<'_>) -> Result<Instances, Error>,
     /// Turns measured queries into its users, if that is possible.
     of_queries: Option<OfQueries>,
+    /// Turns the fits of a log into its users, if that is possible.
+    of_posterior: Option<OfPosterior>,
 }
 
 /// Turns measured queries into users.
 type OfQueries = fn(&Queries) -> Result<Instances, Error>;
+
+/// Turns the fits of a log into users.
+type OfPosterior = fn(&Arc<PosteriorFile>) -> Result<Instances, Error>;
 
 /// Every model, one row each.
 pub static MODELS: [&Model; 9] = [
@@ -133,6 +140,11 @@ impl Model {
         self.of_queries.is_some()
     }
 
+    /// Whether the fits of a log can become its users.
+    pub(crate) fn takes_posterior(&self) -> bool {
+        self.of_posterior.is_some()
+    }
+
     /// The users of measured queries; `None` if queries do not have this model's parameters.
     pub(crate) fn of_queries(&self, queries: &Queries) -> Option<Result<Instances, Error>> {
         self.of_queries.map(|users| users(queries))
@@ -176,6 +188,24 @@ impl Instances {
     pub fn named<M: UserModel>(models: impl IntoIterator<Item = (String, M)>) -> Self {
         let instance = |(name, model)| Instance::new(Some(name), model);
         M::instances(models.into_iter().map(instance).collect())
+    }
+
+    /// Users as uncertain as a log leaves them: every run draws its own.
+    ///
+    /// # Errors
+    ///
+    /// A query whose parameters are not those of the model.
+    pub fn uncertain(file: PosteriorFile) -> Result<Self, Error> {
+        let model = MODELS.into_iter().find(|model| model.name == file.model());
+        match model.and_then(|model| model.of_posterior) {
+            Some(users) => users(&Arc::new(file)),
+            None => Err(file.error(format!("users of {:?} cannot be drawn", file.model()))),
+        }
+    }
+
+    /// The file with the distribution from which each run draws its users; `None` if the users are known.
+    pub fn posterior(&self) -> Option<&PosteriorFile> {
+        self.0.posterior()
     }
 
     /// Wraps any implementation of [`Users`].
@@ -316,6 +346,10 @@ pub(crate) trait Users: fmt::Debug + Send + Sync {
     }
 
     fn duels_mut(&mut self) -> Option<&mut Duels> {
+        None
+    }
+
+    fn posterior(&self) -> Option<&PosteriorFile> {
         None
     }
 

@@ -167,6 +167,8 @@ pub struct ResultDir {
     output: OutputDir,
     canonical: Canonical,
     spec: String,
+    /// Copies of the files that the experiment names, so that the directory is complete.
+    inputs: Vec<(String, Vec<u8>)>,
     extra: Vec<String>,
     started: Moment,
     keep_runs: bool,
@@ -197,7 +199,16 @@ impl ResultDir {
             }
         }
         let canonical = runner.canonical();
+        let inputs = runner.experiment.inputs();
+        for (index, (name, content)) in inputs.iter().enumerate() {
+            let is_taken = name.is_empty() || *name == SPEC || *name == RUNS || OutputDir::is_usual(name);
+            let is_other = |(other, its): &(&str, &[u8])| other == name && its != content;
+            if is_taken || extra.iter().any(|other| other == name) || inputs[..index].iter().any(is_other) {
+                return Err(RunError::FileName((*name).to_owned()));
+            }
+        }
         let mut names: Vec<&str> = extra.iter().map(String::as_str).collect();
+        names.extend(inputs.iter().map(|(name, _)| *name));
         names.push(SPEC);
         names.extend(keep_runs.then_some(RUNS));
         let output = OutputDir::claim(dir, canonical.identity(), &runner.experiment.name, &names)?;
@@ -206,7 +217,9 @@ impl ResultDir {
             // A comment only: a file cannot describe a policy that is Rust code.
             let _ = write!(spec, "\n# [[policies]]\n# label = {:?}, of the program that ran it\n", own.label);
         }
-        Ok(Self { output, canonical, spec, extra: extra.to_vec(), started: Moment::now(), keep_runs })
+        let inputs = inputs.into_iter().map(|(name, content)| (name.to_owned(), content.to_vec())).collect();
+        let extra = extra.to_vec();
+        Ok(Self { output, canonical, spec, inputs, extra, started: Moment::now(), keep_runs })
     }
 
     /// Writes the results and the extra files (name and content), all files or none. Returns the manifest.
@@ -229,6 +242,7 @@ impl ResultDir {
             ("timing.json".to_owned(), measured.timing.to_json()),
             (SPEC.to_owned(), self.spec.into_bytes()),
         ];
+        files.extend(self.inputs);
         files.extend(extra);
         if self.keep_runs {
             files.push((RUNS.to_owned(), tables::runs(measured)?));

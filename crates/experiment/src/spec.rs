@@ -34,6 +34,10 @@
 //!
 //! [`crate::models`] lists the models and their keys.
 //!
+//! In the place of `[[instances]]`, `users = { posterior = "parameters.json", model = "pbm" }` draws the users of every run from the
+//! posterior distribution of a log's fit ([`PosteriorFile`]). `policy = "logged"` with `lists = "logged.csv"` plays the lists of a log
+//! ([`logged_lists`](crate::logged_lists())). Both files are found from the folder of the experiment's file.
+//!
 //! `read-as = "cascade"` lets a policy for one model play users of another: it names the model whose feedback the policy should assume.
 //! A policy that has to know examination probabilities then needs `kappa = [1.0, 0.6, 0.3]`. On users of its own model `kappa` may
 //! also be given, and may differ from the users' own.
@@ -66,6 +70,7 @@ use crate::fields::{TABLES, assignment_of, read_runs};
 use crate::models::{Instances, MODELS, Model, Reading, read_instances};
 use crate::names::{MAX_NAME, read_name};
 use crate::number::noun;
+use crate::posterior::PosteriorFile;
 use crate::toml_reader::{Document, Error, Field, Source, Table};
 use contenders::Entrant;
 use sim::Assignment;
@@ -77,8 +82,8 @@ pub const HORIZONS: RangeInclusive<u64> = 1..=1 << 53;
 /// The maximal number of rounds of all runs of a policy: sums over runs are exact up to this bound.
 const MAX_ROUNDS: u64 = 1 << 53;
 /// Keys of an experiment.
-const KEYS: [&str; 9] =
-    ["name", "task", "horizon", "max_steps", "runs", "seed", "checkpoints", "instances", "policies"];
+const KEYS: [&str; 10] =
+    ["name", "task", "horizon", "max_steps", "runs", "seed", "checkpoints", "instances", "users", "policies"];
 
 /// An experiment: users, policies, horizon and number of runs.
 #[derive(Debug, Clone)]
@@ -258,11 +263,22 @@ impl Experiment {
             _ => Schedule::default(),
         };
         let common = scope.common_model().map(|field| Model::read(&field)).transpose()?;
-        let field = scope.required("instances", TABLES)?;
+        let users = scope.nearby("users");
+        if let (Some(users), Some(_)) = (&users, scope.nearby("instances")) {
+            return Err(users.error("`instances` already gives the users: expected one or the other"));
+        }
+        let field = match &users {
+            Some(users) => users.clone(),
+            None => scope.required("instances", TABLES)?,
+        };
         let is_shared = scope.nearby("instances").is_none();
-        let takes_data = field.get::<String>().is_ok_and(|word| word == "data")
-            || (is_shared && scope.given.replace_shared);
-        let instances = if takes_data {
+        let takes_data = users.is_none()
+            && (field.get::<String>().is_ok_and(|word| word == "data")
+                || (is_shared && scope.given.replace_shared));
+        let instances = if users.is_some() {
+            let file = PosteriorFile::read(&field, common.map(|model| model.name))?;
+            Instances::uncertain(file).map_err(|error| field.error(error.to_string()))?
+        } else if takes_data {
             scope.given.queries.instances(&field, common)?
         } else {
             read_instances(&field, common, &Reading { seed, matrix: scope.given.matrix })?
@@ -391,6 +407,21 @@ impl Experiment {
             Assignment::Drawn => asked,
             Assignment::InTurn => asked.saturating_mul(self.instances.count().max(1) as u64),
         }
+    }
+
+    /// The files that the experiment names, each once: name without its folder, and content.
+    pub(crate) fn inputs(&self) -> Vec<(&str, &[u8])> {
+        let lists = self.policies.iter().filter_map(|entry| entry.lists.as_deref());
+        let lists = lists.map(|lists| (write::file_name(&lists.file), lists.content.as_slice()));
+        let posterior =
+            self.instances.posterior().map(|file| (write::file_name(file.file()), file.content()));
+        let mut inputs: Vec<(&str, &[u8])> = Vec::new();
+        for input in posterior.into_iter().chain(lists) {
+            if !inputs.contains(&input) {
+                inputs.push(input);
+            }
+        }
+        inputs
     }
 
     /// Whether users compare two items.

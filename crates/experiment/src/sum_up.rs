@@ -19,8 +19,8 @@ impl SumUp<'_> {
     /// The result of these runs, together with the runs.
     pub(crate) fn measured(&self, Played { runs, timing }: Played) -> Measured {
         let (result, runs) = match runs {
-            RunOutcomes::Curves { outcome, optimal_clicks } => {
-                let (result, spreads) = curves::result(self, &outcome, &optimal_clicks);
+            RunOutcomes::Curves { outcome, optimal_clicks, lower_bound } => {
+                let (result, spreads) = curves::result(self, &outcome, &optimal_clicks, lower_bound);
                 (result, Runs::Curves { outcome, spreads })
             }
             RunOutcomes::Answers(outcome) => (answers::result(self, &outcome), Runs::Answers(outcome)),

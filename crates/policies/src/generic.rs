@@ -1,7 +1,9 @@
-//! Policies that learn nothing: the two baselines of every comparison.
+//! Policies that learn nothing: the baselines of comparisons.
 
 mod fixed;
+mod logged;
 mod uniform;
 
 pub use fixed::Fixed;
+pub use logged::{Logged, NoLists};
 pub use uniform::{Uniform, UniformCell, UniformPair};

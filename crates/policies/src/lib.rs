@@ -34,3 +34,4 @@ pub use catalogue::{BuildError, Chosen, PolicySpec, SpecError};
 pub use error::Error;
 pub use policy::{Decision, Policy, Recommend, Select, Stop, Update};
 pub use read_as::ReadAs;
+pub use sampling::draw_beta;

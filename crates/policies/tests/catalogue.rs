@@ -104,7 +104,7 @@ fn policies_by_name_choose_as_their_own_type() {
         macro_rules! compare {
             ($interaction:ty, $model:expr, $($with:ident),+) => {{
                 let model = &$model;
-                if spec.speaks(<$interaction>::PROTOCOL) && spec.name() != "oracle" {
+                if spec.speaks(<$interaction>::PROTOCOL) && spec.row().is_built_from_knowledge() {
                     let by_name = Chosen::<$interaction>::build(spec, model.known(), HORIZON).expect("built");
                     let by_name = choices(model, by_name);
                     let typed = [$(spec.$with(Typed(model))),+].into_iter().flatten();

@@ -1,6 +1,6 @@
 //! Contenders: named policies that can be played in many replications. Each is one row of a table of results.
 
-use crate::{Curve, Schedule, Streams, play};
+use crate::{Curve, Schedule, SimRng, Streams, play};
 use click_models::ClickModel;
 use policies::{Fixed, Policy};
 use std::fmt;
@@ -28,8 +28,49 @@ pub trait Contender<M: ClickModel, T: Task = Schedule>: Send + Sync {
     fn label(&self) -> &str;
 
     /// Plays one replication with a fresh policy.
-    fn replicate(&self, model: &M, task: &T, streams: Streams, replication: u64) -> T::Record;
+    fn replicate(&self, replication: Replication<'_, M>, task: &T) -> T::Record;
 }
+
+/// One replication: the users that all contenders meet in it, and their random streams.
+#[derive(Debug)]
+pub struct Replication<'a, M> {
+    /// Its number, which selects its streams.
+    pub number: u64,
+    /// Index of the instance.
+    pub instance: usize,
+    /// The users who answer.
+    pub users: &'a M,
+    /// The users as policies are told of them. They differ from `users` if those are drawn from a posterior distribution.
+    pub told: &'a M,
+    /// All streams of the experiment.
+    pub streams: Streams,
+}
+
+impl<'a, M> Replication<'a, M> {
+    /// The replication of this number with these users, of whom policies are told the truth.
+    pub fn new(users: &'a M, streams: Streams, number: u64) -> Self {
+        Self { number, instance: 0, users, told: users, streams }
+    }
+
+    /// The stream that draws the answers of the users.
+    pub fn environment(&self) -> SimRng {
+        self.streams.environment(self.number)
+    }
+
+    /// The stream for the choices of the policy named `label`.
+    pub fn policy(&self, label: &str) -> SimRng {
+        self.streams.policy(label, self.number)
+    }
+}
+
+// Written by hand: derived ones would require them of `M`, too.
+impl<M> Clone for Replication<'_, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M> Copy for Replication<'_, M> {}
 
 /// A contender that builds a fresh policy for every replication, from what a learner may know of the instance.
 pub struct Entry<F> {
@@ -83,11 +124,10 @@ where
         &self.label
     }
 
-    fn replicate(&self, model: &M, schedule: &Schedule, streams: Streams, replication: u64) -> Curve {
-        let mut policy = (self.build)(model.known());
-        let mut environment = streams.environment(replication);
-        let mut randomness = streams.policy(&self.label, replication);
-        play(model, &mut policy, schedule, &mut environment, &mut randomness)
+    fn replicate(&self, replication: Replication<'_, M>, schedule: &Schedule) -> Curve {
+        let mut policy = (self.build)(replication.told.known());
+        let (mut environment, mut randomness) = (replication.environment(), replication.policy(&self.label));
+        play(replication.users, &mut policy, schedule, &mut environment, &mut randomness)
     }
 }
 
@@ -109,10 +149,9 @@ impl<M: ClickModel> Contender<M> for Oracle {
         &self.label
     }
 
-    fn replicate(&self, model: &M, schedule: &Schedule, streams: Streams, replication: u64) -> Curve {
-        let mut policy = Fixed::new(model.optimal_action());
-        let mut environment = streams.environment(replication);
-        let mut randomness = streams.policy(&self.label, replication);
-        play(model, &mut policy, schedule, &mut environment, &mut randomness)
+    fn replicate(&self, replication: Replication<'_, M>, schedule: &Schedule) -> Curve {
+        let mut policy = Fixed::new(replication.users.optimal_action());
+        let (mut environment, mut randomness) = (replication.environment(), replication.policy(&self.label));
+        play(replication.users, &mut policy, schedule, &mut environment, &mut randomness)
     }
 }

@@ -4,7 +4,7 @@
 //! without one, any Copeland winner counts as best, and regret is Copeland regret.
 
 use crate::run::play_and_check;
-use crate::{Contender, Curve, Schedule, Streams};
+use crate::{Contender, Curve, Replication, Schedule};
 use click_models::{Dueling, DuelingModel, ItemId};
 use policies::{Policy, Recommend};
 use std::fmt;
@@ -20,11 +20,11 @@ use std::fmt;
 /// use click_models::{ClickModel, DuelingModel, PreferenceMatrix};
 /// use confidence::NonNegative;
 /// use policies::Rucb;
-/// use sim::{Contender, DuelEntry, Schedule, Streams};
+/// use sim::{Contender, DuelEntry, Replication, Schedule, Streams};
 ///
 /// let users = DuelingModel::new(PreferenceMatrix::new(&[vec![0.5, 0.9], vec![0.1, 0.5]])?);
 /// let rucb = DuelEntry::new("rucb", |users: &DuelingModel| Rucb::new(users.known(), NonNegative::from_count(1)));
-/// let curve = rucb.replicate(&users, &Schedule::new(vec![1, 1000])?, Streams::new(1), 0);
+/// let curve = rucb.replicate(Replication::new(&users, Streams::new(1), 0), &Schedule::new(vec![1, 1000])?);
 /// // A pair of both items costs (0 + .4) / 2, an item with itself 0 or .4. RUCB finds the better one soon.
 /// assert!([0.0, 0.2, 0.4].contains(&curve.regret[0]) && curve.accurate[1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -56,17 +56,11 @@ where
         &self.label
     }
 
-    fn replicate(
-        &self,
-        model: &DuelingModel,
-        schedule: &Schedule,
-        streams: Streams,
-        replication: u64,
-    ) -> Curve {
-        let mut policy = (self.build)(model);
-        let mut environment = streams.environment(replication);
-        let mut randomness = streams.policy(&self.label, replication);
-        let mut to_recommend = streams.recommendation(&self.label, replication);
+    fn replicate(&self, replication: Replication<'_, DuelingModel>, schedule: &Schedule) -> Curve {
+        let model = replication.users;
+        let mut policy = (self.build)(replication.told);
+        let (mut environment, mut randomness) = (replication.environment(), replication.policy(&self.label));
+        let mut to_recommend = replication.streams.recommendation(&self.label, replication.number);
         let best_is_named = |policy: &P| {
             let mut item = ItemId::default();
             policy.recommend(&mut to_recommend, &mut item);
@@ -79,6 +73,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Streams;
     use click_models::{ClickModel, Pair, PreferenceMatrix};
     use confidence::NonNegative;
     use policies::{Fixed, Rucb};
@@ -97,11 +92,13 @@ mod tests {
         let schedule = Schedule::new(vec![1, 8]).expect("increasing");
         let [second, third] = [1, 2].map(ItemId::new);
         let pair = |pair| DuelEntry::new("pair", move |_: &DuelingModel| Fixed::new(pair));
-        let curve = pair(Pair::new(second, third)).replicate(&three(), &schedule, Streams::new(1), 0);
+        let curve = pair(Pair::new(second, third))
+            .replicate(Replication::new(&three(), Streams::new(1), 0), &schedule);
         // (.25 + .5) / 2 a round, and every user prefers one of the two.
         assert_eq!((curve.regret, curve.clicks), (vec![0.375, 3.0], vec![1.0, 8.0]));
         assert_eq!(curve.accurate, [false, false]);
-        let curve = pair(Pair::of_one(ItemId::new(0))).replicate(&three(), &schedule, Streams::new(1), 0);
+        let curve = pair(Pair::of_one(ItemId::new(0)))
+            .replicate(Replication::new(&three(), Streams::new(1), 0), &schedule);
         assert_eq!((curve.regret, curve.accurate), (vec![0.0, 0.0], vec![true, true]));
     }
 
@@ -112,7 +109,7 @@ mod tests {
         });
         let replicate = |checkpoints: Vec<u64>| {
             let schedule = Schedule::new(checkpoints).expect("increasing");
-            rucb.replicate(&three(), &schedule, Streams::new(3), 5)
+            rucb.replicate(Replication::new(&three(), Streams::new(3), 5), &schedule)
         };
         let (often, once) = (replicate((1..=500).collect()), replicate(vec![500]));
         assert_eq!(often.regret.last(), once.regret.last());
@@ -124,7 +121,7 @@ mod tests {
         let cycle = users(&[vec![0.5, 0.9, 0.1], vec![0.1, 0.5, 0.9], vec![0.9, 0.1, 0.5]]);
         let schedule = Schedule::new(vec![3]).expect("increasing");
         let last = DuelEntry::new("last", |_: &DuelingModel| Fixed::new(Pair::of_one(ItemId::new(2))));
-        let curve = last.replicate(&cycle, &schedule, Streams::new(1), 0);
+        let curve = last.replicate(Replication::new(&cycle, Streams::new(1), 0), &schedule);
         assert_eq!((curve.regret, curve.accurate), (vec![0.0], vec![true]));
     }
 }

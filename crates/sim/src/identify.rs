@@ -14,7 +14,7 @@
 //! policy, plus one check before every step whether it has stopped.
 
 use crate::run::answer;
-use crate::{Contender, Entry, SimRng, Streams, Task};
+use crate::{Contender, Entry, Replication, SimRng, Task};
 use click_models::{
     Action, Cascade, CascadeModel, ClickModel, Feedback, ItemId, ListShape, ObservedPrefix, RandomSemiBandit,
     Ranking, SemiBandit,
@@ -144,11 +144,9 @@ where
 impl<F> Entry<F> {
     fn until_stopped<M, P>(
         &self,
-        cascade: &CascadeModel,
+        replication: Replication<'_, CascadeModel>,
         shown: &M,
         task: UntilStopped,
-        streams: Streams,
-        replication: u64,
     ) -> Identification
     where
         M: ClickModel,
@@ -156,11 +154,10 @@ impl<F> Entry<F> {
         F: Fn(ListShape) -> P,
         P: Policy<M::Interaction> + Stop<Answer: AsRef<[ItemId]>>,
     {
-        let mut policy = self.build()(cascade.known());
-        let mut environment = streams.environment(replication);
-        let mut randomness = streams.policy(self.name(), replication);
+        let mut policy = self.build()(replication.told.known());
+        let (mut environment, mut randomness) = (replication.environment(), replication.policy(self.name()));
         let found = play_until_stopped(shown, &mut policy, task.max_steps, &mut environment, &mut randomness);
-        let right = |answer: &P::Answer| cascade.are_best(answer.as_ref(), self.epsilon());
+        let right = |answer: &P::Answer| replication.users.are_best(answer.as_ref(), self.epsilon());
         Identification {
             steps: found.steps,
             observations: found.observations,
@@ -171,11 +168,9 @@ impl<F> Entry<F> {
 
     fn with_budget<M, P>(
         &self,
-        cascade: &CascadeModel,
+        replication: Replication<'_, CascadeModel>,
         shown: &M,
         task: WithBudget,
-        streams: Streams,
-        replication: u64,
     ) -> Identification
     where
         M: ClickModel,
@@ -183,9 +178,8 @@ impl<F> Entry<F> {
         F: Fn(ListShape) -> P,
         P: Policy<M::Interaction> + Recommend<Ranking>,
     {
-        let mut policy = self.build()(cascade.known());
-        let mut environment = streams.environment(replication);
-        let mut randomness = streams.policy(self.name(), replication);
+        let mut policy = self.build()(replication.told.known());
+        let (mut environment, mut randomness) = (replication.environment(), replication.policy(self.name()));
         let observations = play_budget(shown, &mut policy, task.horizon, &mut environment, &mut randomness);
         let mut items = Ranking::default();
         policy.recommend(&mut randomness, &mut items);
@@ -193,7 +187,7 @@ impl<F> Entry<F> {
             steps: task.horizon,
             observations,
             answered: true,
-            correct: cascade.are_best(items.as_slice(), self.epsilon()),
+            correct: replication.users.are_best(items.as_slice(), self.epsilon()),
         }
     }
 }
@@ -207,14 +201,8 @@ where
         self.name()
     }
 
-    fn replicate(
-        &self,
-        model: &CascadeModel,
-        task: &UntilStopped,
-        streams: Streams,
-        replication: u64,
-    ) -> Identification {
-        self.until_stopped(model, model, *task, streams, replication)
+    fn replicate(&self, replication: Replication<'_, CascadeModel>, task: &UntilStopped) -> Identification {
+        self.until_stopped(replication, replication.users, *task)
     }
 }
 
@@ -227,14 +215,8 @@ where
         self.name()
     }
 
-    fn replicate(
-        &self,
-        model: &CascadeModel,
-        task: &WithBudget,
-        streams: Streams,
-        replication: u64,
-    ) -> Identification {
-        self.with_budget(model, model, *task, streams, replication)
+    fn replicate(&self, replication: Replication<'_, CascadeModel>, task: &WithBudget) -> Identification {
+        self.with_budget(replication, replication.users, *task)
     }
 }
 
@@ -271,14 +253,8 @@ where
         self.entry.name()
     }
 
-    fn replicate(
-        &self,
-        model: &CascadeModel,
-        task: &UntilStopped,
-        streams: Streams,
-        replication: u64,
-    ) -> Identification {
-        self.entry.until_stopped(model, &self.view(model), *task, streams, replication)
+    fn replicate(&self, replication: Replication<'_, CascadeModel>, task: &UntilStopped) -> Identification {
+        self.entry.until_stopped(replication, &self.view(replication.users), *task)
     }
 }
 
@@ -291,13 +267,7 @@ where
         self.entry.name()
     }
 
-    fn replicate(
-        &self,
-        model: &CascadeModel,
-        task: &WithBudget,
-        streams: Streams,
-        replication: u64,
-    ) -> Identification {
-        self.entry.with_budget(model, &self.view(model), *task, streams, replication)
+    fn replicate(&self, replication: Replication<'_, CascadeModel>, task: &WithBudget) -> Identification {
+        self.entry.with_budget(replication, &self.view(replication.users), *task)
     }
 }

@@ -11,7 +11,7 @@ mod streams;
 mod summary;
 mod tournament;
 
-pub use contender::{Contender, Entry, Oracle, Task};
+pub use contender::{Contender, Entry, Oracle, Replication, Task};
 pub use duels::DuelEntry;
 pub use identify::{
     FullFeedbackEntry, Identification, Stopping, UntilStopped, WithBudget, play_budget, play_until_stopped,
@@ -21,4 +21,4 @@ pub use schedule::{Schedule, ScheduleError};
 pub use stages::{InSweeps, StageEntry, Stretch, play_in_stages};
 pub use streams::{SimRng, Streams};
 pub use summary::{Summary, mean_and_error};
-pub use tournament::{Assignment, Observer, Outcome, Silent, Tournament};
+pub use tournament::{Assignment, DrawUsers, Observer, Outcome, Silent, Tournament};

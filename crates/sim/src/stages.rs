@@ -13,7 +13,7 @@
 
 use crate::binomial::{binomial, multinomial};
 use crate::run::play_round;
-use crate::{Contender, Curve, Schedule, SimRng, Streams};
+use crate::{Contender, Curve, Replication, Schedule, SimRng};
 use click_models::{Cell, CellClick, ClickModel, RankOneModel, TableShape};
 use policies::{Decision, Rank1Elim, Ucb1Elim, Update};
 use std::fmt;
@@ -107,17 +107,10 @@ where
         &self.label
     }
 
-    fn replicate(
-        &self,
-        model: &RankOneModel,
-        schedule: &Schedule,
-        streams: Streams,
-        replication: u64,
-    ) -> Curve {
-        let mut policy = (self.build)(model.known());
-        let mut environment = streams.environment(replication);
-        let mut randomness = streams.policy(&self.label, replication);
-        play_in_stages(model, &mut policy, schedule, &mut environment, &mut randomness)
+    fn replicate(&self, replication: Replication<'_, RankOneModel>, schedule: &Schedule) -> Curve {
+        let mut policy = (self.build)(replication.told.known());
+        let (mut environment, mut randomness) = (replication.environment(), replication.policy(&self.label));
+        play_in_stages(replication.users, &mut policy, schedule, &mut environment, &mut randomness)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Tournaments: every contender plays every replication, on all cores. The result does not depend on the number of cores.
 
-use crate::{Contender, Schedule, Streams, Task};
+use crate::{Contender, Replication, Schedule, SimRng, Streams, Task};
 use click_models::ClickModel;
 use rand::RngExt;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::fmt;
 
 /// How replications are assigned to instances. All contenders of a replication play on the same instance.
@@ -16,10 +17,19 @@ pub enum Assignment {
     InTurn,
 }
 
+/// Users who are known up to a distribution.
+pub trait DrawUsers<M>: Sync {
+    /// Draws the users of the instance with this index. It must take its random numbers from `rng` alone.
+    fn draw(&self, instance: usize, rng: &mut SimRng) -> M;
+}
+
 /// An experiment: contenders, instances, the task, and the number of replications.
 pub struct Tournament<'a, M: ClickModel, T: Task = Schedule> {
     /// The instances, at least one.
     pub instances: &'a [M],
+    /// The distribution of the users: every replication draws its own, and policies are told of `instances`. `None`: the users are those
+    /// of `instances`.
+    pub uncertainty: Option<&'a dyn DrawUsers<M>>,
     /// How replications are assigned to instances.
     pub assignment: Assignment,
     /// The contenders.
@@ -38,6 +48,7 @@ impl<M: ClickModel, T: Task + fmt::Debug> fmt::Debug for Tournament<'_, M, T> {
         formatter
             .debug_struct("Tournament")
             .field("instances", &self.instances.len())
+            .field("uncertain", &self.uncertainty.is_some())
             .field("assignment", &self.assignment)
             .field("contenders", &labels)
             .field("task", self.task)
@@ -72,18 +83,40 @@ pub struct Outcome<R> {
     pub records: Vec<Vec<R>>,
 }
 
-impl<M: ClickModel, T: Task> Tournament<'_, M, T> {
+impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
     /// Index of the instance that `replication` plays on.
     ///
     /// # Panics
     ///
     /// If there is no instance.
     pub fn draw_instance(&self, replication: u64) -> usize {
-        match self.assignment {
-            Assignment::Drawn => self.streams.instance(replication).random_range(0..self.instances.len()),
+        self.instance_and_stream(replication).0
+    }
+
+    /// The users that `replication` meets on an instance.
+    ///
+    /// # Panics
+    ///
+    /// If there is no instance with this index.
+    pub fn users(&self, replication: u64, instance: usize) -> Cow<'_, M> {
+        match self.uncertainty {
+            None => Cow::Borrowed(&self.instances[instance]),
+            Some(uncertainty) => {
+                let (_, mut stream) = self.instance_and_stream(replication);
+                Cow::Owned(uncertainty.draw(instance, &mut stream))
+            }
+        }
+    }
+
+    /// The index of the instance, and the stream that drew it. Users are drawn from the rest of this stream.
+    fn instance_and_stream(&self, replication: u64) -> (usize, SimRng) {
+        let mut stream = self.streams.instance(replication);
+        let instance = match self.assignment {
+            Assignment::Drawn => stream.random_range(0..self.instances.len()),
             // The remainder is below a length.
             Assignment::InTurn => usize::try_from(replication % self.instances.len() as u64).unwrap_or(0),
-        }
+        };
+        (instance, stream)
     }
 
     /// Plays everything on the current rayon thread pool.
@@ -101,12 +134,10 @@ impl<M: ClickModel, T: Task> Tournament<'_, M, T> {
             .map(|task| {
                 let (replication, contender) = (task / n_contenders, task % n_contenders);
                 observer.observe(contender, || {
-                    self.contenders[contender].replicate(
-                        &self.instances[drawn[replication]],
-                        self.task,
-                        self.streams,
-                        replication as u64,
-                    )
+                    let (number, instance) = (replication as u64, drawn[replication]);
+                    let (users, told) = (&*self.users(number, instance), &self.instances[instance]);
+                    let replication = Replication { number, instance, users, told, streams: self.streams };
+                    self.contenders[contender].replicate(replication, self.task)
                 })
             })
             .collect();

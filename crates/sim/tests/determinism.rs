@@ -31,6 +31,7 @@ fn run(contenders: &[PbmContender], seed: u64, threads: usize) -> Outcome<Curve>
     let (instances, streams) = (users(), Streams::new(seed));
     let tournament = Tournament {
         instances: &instances,
+        uncertainty: None,
         assignment: Assignment::Drawn,
         contenders,
         task: &schedule,
@@ -116,6 +117,7 @@ fn instances_are_drawn_uniformly() {
     let streams = Streams::new(5);
     let tournament = Tournament {
         instances: &instances,
+        uncertainty: None,
         assignment: Assignment::Drawn,
         contenders: &contenders,
         task: &schedule,

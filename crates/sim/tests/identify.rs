@@ -5,8 +5,8 @@ use confidence::lil_radius;
 use policies::{CascadeBai, Decision, Delta, Pulls, Recommend, Select, Stop, Update};
 use rand::Rng;
 use sim::{
-    Assignment, Contender, Entry, FullFeedbackEntry, Identification, Outcome, Silent, Streams, Tournament,
-    UntilStopped, WithBudget,
+    Assignment, Contender, Entry, FullFeedbackEntry, Identification, Outcome, Replication, Silent, Streams,
+    Tournament, UntilStopped, WithBudget,
 };
 use std::ops::ControlFlow;
 
@@ -63,7 +63,7 @@ fn until_stopped(
     max_steps: u64,
 ) -> Identification {
     let users = CascadeModel::from_values(attraction, n_positions).expect("valid");
-    contender.replicate(&users, &UntilStopped { max_steps }, Streams::new(1), 0)
+    contender.replicate(Replication::new(&users, Streams::new(1), 0), &UntilStopped { max_steps })
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn an_answer_may_be_epsilon_worse() {
     let attraction = [0.5, 0.4, 0.3, 0.25];
     let correct = |entry: &dyn Contender<CascadeModel, UntilStopped>| {
         let users = CascadeModel::from_values(&attraction, 2).expect("valid");
-        entry.replicate(&users, &UntilStopped { max_steps: 5 }, Streams::new(1), 0).correct
+        entry.replicate(Replication::new(&users, Streams::new(1), 0), &UntilStopped { max_steps: 5 }).correct
     };
     assert!(correct(&stubborn(&[1, 0], 1)) && !correct(&stubborn(&[0, 2], 1)));
     // .4 - .3 counts as a tenth in spite of rounding; .25 is further away.
@@ -142,7 +142,7 @@ fn full_feedback_shows_every_item_of_the_list() {
 fn a_budget_ends_with_a_recommendation() {
     let users = CascadeModel::from_values(&[0.9, 0.1, 0.05], 1).expect("valid");
     let ask = |contender: &dyn Contender<CascadeModel, WithBudget>, horizon| {
-        contender.replicate(&users, &WithBudget { horizon }, Streams::new(1), 0)
+        contender.replicate(Replication::new(&users, Streams::new(1), 0), &WithBudget { horizon })
     };
     let right = Identification { steps: 12, observations: 12, answered: true, correct: true };
     assert_eq!(ask(&stubborn(&[0], 0), 12), right);
@@ -175,6 +175,7 @@ fn run(labels: &[&str], threads: usize) -> Outcome<Identification> {
     let task = UntilStopped { max_steps: 10_000 };
     let tournament = Tournament {
         instances: &instances,
+        uncertainty: None,
         assignment: Assignment::Drawn,
         contenders: &contenders,
         task: &task,

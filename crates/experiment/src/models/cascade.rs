@@ -2,6 +2,7 @@
 
 use super::fields::{at_fault, read_each, required_list, required_positions};
 use super::play::{PlayError, PlayRequest, Played, play_answers, play_curves};
+use super::posterior::instances;
 use super::{Instance, Instances, Member, Model, Parameter};
 use crate::result::Bound;
 use crate::task::Task;
@@ -22,6 +23,13 @@ pub(super) static MODEL: Model = Model {
     names_best_items: true,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,
+    of_posterior: Some(|file| {
+        instances(
+            file,
+            |_, query, _| vec![query.attraction()],
+            |lists, n_positions| CascadeModel::from_values(&lists[0], n_positions),
+        )
+    }),
 };
 
 impl Member for CascadeModel {

@@ -1,6 +1,7 @@
 //! `dcm`: users scan a list from the top, click what attracts them, and may leave after a click.
 
 use super::fields::{at_fault, read_each, required_list};
+use super::posterior::instances;
 use super::{Instance, Instances, Member, Model, Parameter};
 use crate::toml_reader::{Error, Field, Table, choice};
 use click_models::{DcmReward, DependentClick, ListShape};
@@ -14,6 +15,13 @@ pub(super) static MODEL: Model = Model {
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,
+    of_posterior: Some(|file| {
+        instances(
+            file,
+            |file, query, n| vec![query.attraction(), file.positions_of(query, n, file.typical_leave(query))],
+            |lists, _| DependentClick::from_values(&lists[0], &lists[1], DcmReward::default()),
+        )
+    }),
 };
 
 /// Rewards by their names in files.

@@ -45,6 +45,7 @@ pub(super) static MODEL: Model = Model {
         Ok(Instances::from_users(Duels::new(groups, reading.seed)?))
     },
     of_queries: None,
+    of_posterior: None,
 };
 
 impl Member for DuelingModel {

@@ -2,6 +2,7 @@
 
 use super::play::{PlayError, PlayRequest, Played, play_curves};
 use super::{Instance, InstanceTable, Instances, Model, Parameter, Parameters, Users};
+use crate::posterior::PosteriorFile;
 use crate::result::Bound;
 use click_models::ListShape;
 use contenders::{Entrant, Play};
@@ -131,6 +132,10 @@ impl<M: Member> Users for Vec<Instance<M>> {
 
     fn list(&self) -> &dyn Any {
         self
+    }
+
+    fn posterior(&self) -> Option<&PosteriorFile> {
+        self.first()?.posterior.as_deref().map(|posterior| &*posterior.file)
     }
 
     fn cloned(&self) -> Instances {

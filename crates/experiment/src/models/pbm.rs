@@ -1,7 +1,9 @@
 //! `pbm`: position-based users.
 
 use super::fields::{at_fault, read_each, required_list};
+use super::posterior::instances;
 use super::{Instance, Instances, Member, Model, Parameter};
+use crate::posterior::{PosteriorFile, Query, Uncertain};
 use crate::toml_reader::{Error, Field, Table};
 use click_models::{ListShape, PositionBased};
 use confidence::Probability;
@@ -15,7 +17,26 @@ pub(super) static MODEL: Model = Model {
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, |table| read(table, PositionBased::new))?)),
     of_queries: Some(|queries| Ok(Instances::named(queries.each(PositionBased::new)?))),
+    of_posterior: Some(|file| {
+        instances(file, attraction_and_examination, |lists, _| {
+            PositionBased::from_values(&lists[0], &lists[1])
+        })
+    }),
 };
+
+/// Attraction and examination with the most examined position first. The log's first position need not be the most examined one; then
+/// examination relative to it exceeds 1.
+fn attraction_and_examination(
+    file: &PosteriorFile,
+    query: &Query,
+    n_positions: usize,
+) -> Vec<Vec<Uncertain>> {
+    let mut examination = file.positions_of(query, n_positions, 0.0);
+    examination.sort_by(|a, b| b.mean.total_cmp(&a.mean));
+    let scale = examination.first().map_or(1.0, |first| first.mean.max(1.0));
+    let attraction = query.attraction().into_iter().map(|attraction| attraction.times(scale)).collect();
+    vec![attraction, examination.into_iter().map(|examined| examined.times(1.0 / scale)).collect()]
+}
 
 /// The names for readers of the parameters of this model and of `semi-bandit`.
 pub(super) const THETA_KAPPA: &[(&str, &str)] =

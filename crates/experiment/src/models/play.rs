@@ -1,12 +1,16 @@
 //! Plays an experiment on users of one model: policies of the catalogue and contenders of the caller, on all cores.
 
-use super::Instance;
+use super::posterior::Draws;
+use super::{Instance, Member};
 use crate::observer::{Observer, Watch};
 use crate::task::Task;
 use crate::timing::{Stopwatch, Timing};
 use click_models::ClickModel;
-use contenders::{Entrant, Play};
-use sim::{Assignment, Contender, Curve, Identification, Outcome, Schedule, Streams, Tournament};
+use contenders::Entrant;
+use sim::{
+    Assignment, Contender, Curve, DrawUsers, Identification, Outcome, Replication, Schedule, Streams,
+    Tournament,
+};
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -71,6 +75,8 @@ pub(crate) enum RunOutcomes {
         outcome: Outcome<Curve>,
         /// Expected clicks per round of a best list, for every run.
         optimal_clicks: Vec<f64>,
+        /// The factor of the lower bound, mean over the drawn users; `None` if the users are known.
+        lower_bound: Option<f64>,
     },
     /// Answers to the question which items are best.
     Answers(Outcome<Identification>),
@@ -129,32 +135,37 @@ impl<M: ClickModel, T: sim::Task> Contender<M, T> for Shared<M, T> {
         self.0.label()
     }
 
-    fn replicate(&self, model: &M, task: &T, streams: Streams, replication: u64) -> T::Record {
-        self.0.replicate(model, task, streams, replication)
+    fn replicate(&self, replication: Replication<'_, M>, task: &T) -> T::Record {
+        self.0.replicate(replication, task)
     }
 }
 
 /// Plays all runs and records regret and clicks.
-pub(super) fn play_curves<M: Play + Clone + 'static>(
+pub(super) fn play_curves<M: Member>(
     instances: &[Instance<M>],
     game: &PlayRequest<'_>,
 ) -> Result<Played, PlayError> {
     let contenders = M::contenders(game.policies, game.horizon)?;
-    let instances = models(instances);
     let schedule = Schedule::new(game.checkpoints.to_vec())?;
     let rounds = |curves: &[Curve]| curves.len() as u64 * game.horizon;
-    let (outcome, timing) = play(&instances, contenders, &schedule, rounds, game)?;
-    let optimal_clicks = |&instance: &usize| {
-        let users = &instances[instance];
-        users.expected_clicks(&users.optimal_action())
-    };
-    let optimal_clicks = outcome.drawn.iter().map(optimal_clicks).collect();
-    Ok(Played { runs: RunOutcomes::Curves { outcome, optimal_clicks }, timing })
+    let (outcome, timing) = play(instances, contenders, &schedule, rounds, game)?;
+    let (models, draws) = (models(instances), Draws(instances));
+    let tournament = tournament(&draws, &models, &[], &schedule, game);
+    let (mut optimal_clicks, mut bounds) = (Vec::with_capacity(outcome.drawn.len()), 0.0);
+    for (replication, &instance) in (0..).zip(&outcome.drawn) {
+        let users = tournament.users(replication, instance);
+        optimal_clicks.push(users.expected_clicks(&users.optimal_action()));
+        if tournament.uncertainty.is_some() {
+            bounds += M::lower_bound(&users);
+        }
+    }
+    let lower_bound = tournament.uncertainty.map(|_| bounds / outcome.drawn.len() as f64);
+    Ok(Played { runs: RunOutcomes::Curves { outcome, optimal_clicks, lower_bound }, timing })
 }
 
 /// Plays all runs and records the answers.
 pub(super) fn play_answers<
-    M: ClickModel + Clone + 'static,
+    M: ClickModel + Clone + Send + Sync + 'static,
     T: sim::Task<Record = Identification> + 'static,
 >(
     instances: &[Instance<M>],
@@ -163,8 +174,28 @@ pub(super) fn play_answers<
     game: &PlayRequest<'_>,
 ) -> Result<Played, PlayError> {
     let rounds = |runs: &[Identification]| runs.iter().map(|run| run.steps).sum();
-    let (outcome, timing) = play(&models(instances), contenders, task, rounds, game)?;
+    let (outcome, timing) = play(instances, contenders, task, rounds, game)?;
     Ok(Played { runs: RunOutcomes::Answers(outcome), timing })
+}
+
+/// All runs of these contenders.
+fn tournament<'a, M: ClickModel + Clone + Send + Sync, T: sim::Task>(
+    draws: &'a Draws<'a, M>,
+    models: &'a [M],
+    contenders: &'a [Box<dyn Contender<M, T>>],
+    task: &'a T,
+    game: &PlayRequest<'_>,
+) -> Tournament<'a, M, T> {
+    let is_uncertain = draws.0.iter().any(|instance| instance.posterior.is_some());
+    Tournament {
+        instances: models,
+        uncertainty: is_uncertain.then_some(draws as &dyn DrawUsers<M>),
+        assignment: game.assignment,
+        contenders,
+        task,
+        streams: Streams::new(game.seed),
+        runs: game.runs,
+    }
 }
 
 fn models<M: Clone>(instances: &[Instance<M>]) -> Vec<M> {
@@ -172,8 +203,8 @@ fn models<M: Clone>(instances: &[Instance<M>]) -> Vec<M> {
 }
 
 /// Plays all runs of all contenders. `rounds` counts the rounds of a policy's runs.
-fn play<M: ClickModel + 'static, T: sim::Task + 'static>(
-    instances: &[M],
+fn play<M: ClickModel + Clone + Send + Sync + 'static, T: sim::Task + 'static>(
+    instances: &[Instance<M>],
     mut contenders: Vec<Box<dyn Contender<M, T>>>,
     task: &T,
     rounds: impl Fn(&[T::Record]) -> u64,
@@ -182,14 +213,8 @@ fn play<M: ClickModel + 'static, T: sim::Task + 'static>(
     for own in game.own {
         contenders.push(own.typed()?);
     }
-    let tournament = Tournament {
-        instances,
-        assignment: game.assignment,
-        contenders: &contenders,
-        task,
-        streams: Streams::new(game.seed),
-        runs: game.runs,
-    };
+    let (models, draws) = (models(instances), Draws(instances));
+    let tournament = tournament(&draws, &models, &contenders, task, game);
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(game.threads.unwrap_or(0))
         .build()

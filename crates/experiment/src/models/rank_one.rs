@@ -20,6 +20,7 @@ pub(super) static MODEL: Model = Model {
         Ok(Instances::from_users(list))
     },
     of_queries: Some(|queries| Ok(Instances::named(queries.each(RankOneModel::new)?))),
+    of_posterior: None,
 };
 
 impl Member for RankOneModel {
@@ -75,7 +76,7 @@ fn read(table: &Table<'_>) -> Result<Instance<RankOneModel>, Error> {
         return Ok(Instance::new(name, read_needle(field)?));
     }
     let (calibration, model) = Calibration::read(field)?;
-    Ok(Instance { name, model, calibration: Some(calibration) })
+    Ok(Instance { calibration: Some(calibration), ..Instance::new(name, model) })
 }
 
 fn read_sides(table: &Table<'_>) -> Result<RankOneModel, Error> {

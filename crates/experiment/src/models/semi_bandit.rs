@@ -16,6 +16,7 @@ pub(super) static MODEL: Model = Model {
         Ok(Instances::from_users(read_each(tables, |table| read(table, RandomSemiBandit::new))?))
     },
     of_queries: Some(|queries| Ok(Instances::named(queries.each(RandomSemiBandit::new)?))),
+    of_posterior: None,
 };
 
 impl Member for RandomSemiBandit {

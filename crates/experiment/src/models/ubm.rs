@@ -14,6 +14,7 @@ pub(super) static MODEL: Model = Model {
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,
+    of_posterior: None,
 };
 
 impl Member for UserBrowsing {

@@ -2,14 +2,16 @@
 
 use super::Task;
 use crate::fields::read_tables;
+use crate::logged_lists;
 use crate::models::{Instances, MODELS, Model};
 use crate::names::{read_title, unique};
 use crate::number::counted;
 use crate::toml_reader::{Error, Field, Location, Table};
 use click_models::ListShape;
 use confidence::Probability;
-use contenders::Entrant;
+use contenders::{Entrant, LoggedLists};
 use policies::catalogue::{Limit, PolicySpec, Protocol};
+use std::sync::Arc;
 
 /// Reads the policies of an experiment with these users.
 pub(super) fn read_policies(
@@ -21,6 +23,7 @@ pub(super) fn read_policies(
     let read = |table: &Table<'_>| {
         let (label, read_as) = (table.field("label"), table.field("read-as"));
         let (kappa, told) = (table.field("kappa"), table.field("told"));
+        let lists = table.field("lists");
         let spec: PolicySpec = table.variant("policy", "policy")?;
         let policy: Field<'_> = table.required("policy")?;
         let name: String = policy.get()?;
@@ -32,6 +35,9 @@ pub(super) fn read_policies(
         }
         entry.read_as = read_as.map(|field| Model::read(&field)).transpose()?.map(|model| model.protocol);
         entry.examination = kappa.map(|field| field.get::<Vec<Probability>>()).transpose()?;
+        if let Some(lists) = lists {
+            entry.lists = Some(read_lists(&lists, &entry, instances)?);
+        }
         if let Some(told) = told {
             read_told(table, &told, &spec)?;
             entry.told_gamma = true;
@@ -41,6 +47,19 @@ pub(super) fn read_policies(
         Ok(entry)
     };
     read_tables(field)?.iter().map(read).collect()
+}
+
+/// Reads the file that the key `lists` names.
+fn read_lists(field: &Field<'_>, entry: &Entrant, instances: &Instances) -> Result<Arc<LoggedLists>, Error> {
+    if !matches!(entry.spec, PolicySpec::Logged {}) {
+        return Err(field.error(format!("{:?} plays lists of its own: leave it out", entry.name)));
+    }
+    let file: String = field.get()?;
+    let lists = logged_lists::read(&field.folder().join(&file), &file, instances);
+    // An error inside the file has its place there. A file that cannot be read is an error of this field.
+    lists
+        .map(Arc::new)
+        .map_err(|error| if error.is_about_whole_file() { field.error(error.to_string()) } else { error })
 }
 
 /// Checks the key `told`.
@@ -97,6 +116,7 @@ pub(crate) fn check(entry: &Entrant, instances: &Instances, task: Task) -> Resul
     check_examination(entry, instances)?;
     check_position(&entry.spec, instances)?;
     check_limit(entry, instances)?;
+    check_lists(entry, instances)?;
     check_told(entry, instances)
 }
 
@@ -229,6 +249,23 @@ fn check_limit(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
             entry.name
         ),
     ))
+}
+
+/// Refuses `logged` without lists for every instance.
+fn check_lists(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
+    let is_logged = matches!(entry.spec, PolicySpec::Logged {});
+    match &entry.lists {
+        None if is_logged => Err(Fault {
+            is_missing: true,
+            ..Fault::new("lists", "the file with the lists of the log, which `fit` writes")
+        }),
+        Some(_) if !is_logged => Err(Fault::new("lists", "only `logged` plays lists of a log: leave it out")),
+        Some(lists) if lists.of_instances.len() != instances.count() => Err(Fault::new(
+            "lists",
+            format!("{} for {}", counted(lists.of_instances.len() as u64, "instance"), instances.count()),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Whether `told = "gamma"` can give a policy the `gamma` of each instance.

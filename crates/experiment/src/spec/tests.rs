@@ -230,7 +230,7 @@ policies = [{ policy = "rsf-ts" }]
     );
     assert_eq!(
         error("runs = 7", "rnus = 7"),
-        "experiment.toml:21:1: panels[1].rnus: unknown key: did you mean `runs`? known: checkpoints, horizon, instances, max_steps, model, name, policies, runs, seed, task, title"
+        "experiment.toml:21:1: panels[1].rnus: unknown key: did you mean `runs`? known: checkpoints, horizon, instances, max_steps, model, name, policies, runs, seed, task, title, users"
     );
     assert_eq!(
         error("seed = 1", "seed = 1\nname = \"x\""),
@@ -260,4 +260,119 @@ fn the_examples_of_the_readme_of_the_program_are_valid_specs() {
     let (_, identify) = rest.split_once("```toml\n").unwrap();
     let experiment = read(identify.split_once("```").unwrap().0).unwrap();
     assert_eq!((experiment.task, experiment.max_steps()), (Task::Identify, Some(1_000_000)));
+}
+
+/// Fits of three queries, as `fit` writes them.
+const PARAMETERS: &str = r#"{
+  "schema": 1, "level": 0.95,
+  "models": [
+    { "model": "pbm", "site": { "typical": 0.1, "prior": 5.0, "positions": [
+        { "position": 1, "value": 1.0 }, { "position": 2, "value": 0.5, "se": 0.1 } ] },
+      "queries": [
+        { "query": "shoes", "typical": 0.2, "items": [
+          { "item": "a", "attraction": { "value": 0.4, "se": 0.1 }, "clicks": 1, "impressions": 2 },
+          { "item": "b", "attraction": { "value": 0.2, "se": 0.05 }, "clicks": 1, "impressions": 2 },
+          { "item": "c", "attraction": { "value": null }, "clicks": 0, "impressions": 0 } ] },
+        { "query": "hats", "typical": 0.3, "items": [
+          { "item": "a", "attraction": { "value": 0.1, "se": 0.05 }, "clicks": 1, "impressions": 2 } ] } ] },
+    { "model": "sdbn", "site": { "typical": 0.1, "prior": 5.0 }, "queries": [] }
+  ]
+}"#;
+
+const UNCERTAIN: &str = "name = \"x\"\ntask = \"regret\"\nhorizon = 50\nruns = 40\nseed = 1\ncheckpoints = [50]\n\
+    users = { posterior = \"p.json\", model = \"pbm\" }\n[[policies]]\npolicy = \"pbm-ts\"\n[[policies]]\npolicy = \"oracle\"\n\
+    [[policies]]\npolicy = \"logged\"\nlists = \"l.csv\"\n";
+
+const LISTS: &str = "instance,query,lists,items\n0,shoes,9,2 0\n1,hats,4,0\n";
+
+fn read_beside(spec: &str, parameters: &str, lists: &str) -> Result<Experiment, Error> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in [("spec.toml", spec), ("p.json", parameters), ("l.csv", lists)] {
+        std::fs::write(folder.path().join(name), content).unwrap();
+    }
+    Experiment::read_file(&folder.path().join("spec.toml"))
+}
+
+#[test]
+fn users_are_drawn_from_the_posterior_of_a_log_and_its_lists_are_played() {
+    let experiment = read_beside(UNCERTAIN, PARAMETERS, LISTS).unwrap();
+    let shapes: Vec<_> = experiment.instances.shapes().iter().map(|shape| shape.n_positions()).collect();
+    assert_eq!(shapes, [2, 1]);
+    // The file that a result has reads back from its directory, which has copies of both files.
+    let again = read_beside(&experiment.to_toml(), PARAMETERS, LISTS).unwrap();
+    assert_eq!(again.canonical(), experiment.canonical());
+    let other = read_beside(UNCERTAIN, &PARAMETERS.replace("0.05", "0.04"), LISTS).unwrap();
+    assert_ne!(other.identity(), experiment.identity());
+    let other = read_beside(UNCERTAIN, PARAMETERS, &LISTS.replace('9', "8")).unwrap();
+    assert_ne!(other.identity(), experiment.identity());
+
+    let measured = crate::Runner::new(&experiment).run().unwrap();
+    let crate::Runs::Curves { outcome, .. } = &measured.runs else { panic!("curves") };
+    // The oracle knows the users that are drawn; today's list of two items is worse than theirs, by another amount in every run.
+    assert!(outcome.records[1].iter().all(|curve| curve.regret == [0.0]));
+    let mut regrets: Vec<f64> =
+        (0..40).filter(|&run| outcome.drawn[run] == 0).map(|run| outcome.records[2][run].regret[0]).collect();
+    let n = regrets.len();
+    regrets.sort_by(f64::total_cmp);
+    regrets.dedup();
+    assert!(n > 10 && regrets.len() == n, "{regrets:?}");
+    let one = crate::Runner::new(&experiment).threads(1).run().unwrap();
+    assert_eq!(one.result.to_json(), measured.result.to_json());
+}
+
+#[test]
+fn faults_of_posterior_users_and_logged_lists_are_named() {
+    let error = |spec: &str, parameters: &str| {
+        let message = read_beside(spec, parameters, LISTS).unwrap_err().to_string();
+        // Without the folder of the test.
+        message.split('/').next_back().unwrap().to_owned()
+    };
+    let spec = |from: &str, to: &str| error(&UNCERTAIN.replacen(from, to, 1), PARAMETERS);
+    for (from, to, message) in [
+        (
+            "model = \"pbm\"",
+            "model = \"sdbn\"",
+            "spec.toml:7:41: users.model: unknown model \"sdbn\": known: pbm, cascade, dcm",
+        ),
+        ("model = \"pbm\"", "model = \"dcm\"", "p.json: has no fit of \"dcm\": it has pbm"),
+        ("posterior = ", "prior = ", "spec.toml:7:9: users.posterior: missing key: expected the file with the parameters"),
+        ("p.json", "q.json", "q.json: cannot be read: no such file or directory"),
+        ("[[policies]]", "[[instances]]\n[[policies]]", "expected one or the other"),
+        (
+            "lists = \"l.csv\"",
+            "",
+            "spec.toml:12:1: policies[2].lists: missing key: expected the file with the lists of the log, which `fit` writes",
+        ),
+        (
+            "policy = \"oracle\"",
+            "policy = \"oracle\"\nlists = \"l.csv\"",
+            "spec.toml:12:9: policies[1].lists: \"oracle\" plays lists of its own: leave it out",
+        ),
+    ] {
+        let found = spec(from, to);
+        assert!(found.contains(message), "{found}\n{message}");
+    }
+    assert!(
+        error(UNCERTAIN, &PARAMETERS.replace("\"schema\": 1", "\"schema\": 2"))
+            .contains("schema 2: expected 1")
+    );
+    assert!(error(UNCERTAIN, &PARAMETERS[1..]).contains("p.json:1:1"));
+}
+
+/// The mean and the standard deviation of 20,000 draws: within six standard errors of the mean, and 10 % of the deviation, which has an
+/// error of about half a per cent.
+#[test]
+fn draws_have_the_mean_and_the_deviation_of_the_estimate() {
+    use crate::posterior::Uncertain;
+    let mut rng = sim::Streams::new(3).instance(0);
+    for (mean, deviation) in [(0.3, 0.1), (0.02, 0.01), (0.9, 0.02), (0.5, 0.4)] {
+        let draws: Vec<f64> = (0..20_000).map(|_| Uncertain { mean, deviation }.draw(&mut rng)).collect();
+        let found = sim::Summary::of(&draws).unwrap();
+        assert!((found.mean - mean).abs() < 6.0 * deviation / 20_000_f64.sqrt(), "{mean}: {}", found.mean);
+        let spread = found.standard_error * 20_000_f64.sqrt();
+        let expected = deviation.min((mean * (1.0 - mean) / 2.0).sqrt());
+        assert!((spread / expected - 1.0).abs() < 0.1, "{deviation}: {spread}");
+        assert!(draws.iter().all(|draw| (0.0..=1.0).contains(draw)));
+    }
+    assert_eq!(Uncertain::known(0.7).draw(&mut rng), 0.7);
 }

@@ -3,7 +3,9 @@
 use super::{Experiment, Schedule, Task, checkpoints};
 use crate::models::{Model, Parameter, Parameters};
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
+use std::path::Path;
 
 impl Experiment {
     /// The experiment as a TOML file. Reading the file gives an experiment with the same canonical form.
@@ -14,7 +16,8 @@ impl Experiment {
         let mut comments = self.comments.iter().map(Vec::as_slice);
         write_comments(&mut text, comments.next());
         let _ = self.write_head(&mut text);
-        for Parameters { name, values } in self.instances.parameters() {
+        let listed = if self.instances.posterior().is_some() { vec![] } else { self.instances.parameters() };
+        for Parameters { name, values } in listed {
             let _ = writeln!(text, "\n[[instances]]\nmodel = {}", quoted(model));
             if let Some(name) = name {
                 let _ = writeln!(text, "name = {}", quoted(&name));
@@ -46,6 +49,9 @@ impl Experiment {
             if let Some(protocol) = entry.read_as {
                 let _ = writeln!(text, "read-as = {}", quoted(Model::of(protocol).name));
             }
+            if let Some(lists) = &entry.lists {
+                let _ = writeln!(text, "lists = {}", quoted(file_name(&lists.file)));
+            }
             if entry.told_gamma {
                 let _ = writeln!(text, "told = \"gamma\"");
             }
@@ -73,6 +79,11 @@ impl Experiment {
             Some(each) => writeln!(text, "runs = {{ per-instance = {each} }}")?,
         }
         writeln!(text, "seed = {}", self.seed)?;
+        if let Some(file) = self.instances.posterior() {
+            let (name, model) = (quoted(file_name(file.file())), quoted(file.model()));
+            let positions = file.positions().map_or_else(String::new, |n| format!(", positions = {n}"));
+            writeln!(text, "users = {{ posterior = {name}, model = {model}{positions} }}")?;
+        }
         if self.task != Task::Regret {
             return Ok(());
         }
@@ -110,6 +121,11 @@ fn write_comments(text: &mut String, comments: Option<&[String]>) {
         text.extend(comment.chars().map(harmless));
         text.push('\n');
     }
+}
+
+/// The name of a file without its folder: results have a copy of it.
+pub(crate) fn file_name(path: &str) -> &str {
+    Path::new(path).file_name().and_then(OsStr::to_str).unwrap_or_default()
 }
 
 /// Text as a TOML string, on one line.

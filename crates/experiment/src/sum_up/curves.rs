@@ -13,6 +13,7 @@ pub(super) fn result(
     sum_up: &SumUp<'_>,
     outcome: &Outcome<Curve>,
     optimal_clicks: &[f64],
+    lower_bound: Option<f64>,
 ) -> (ResultFile, Vec<Spreads>) {
     let experiment = sum_up.experiment;
     let checkpoints = &experiment.checkpoints;
@@ -33,18 +34,20 @@ pub(super) fn result(
     let result = ResultFile {
         policies: sum_up.names.iter().zip(&spreads).map(policy).collect(),
         paired: paired(sum_up, &outcome.records),
-        bounds: bounds(sum_up),
+        bounds: bounds(sum_up, lower_bound),
         optimum: Some(Optimum { t: checkpoints.clone(), clicks: mean_se(checkpoints.iter().map(optimum)) }),
         ..sum_up.head()
     };
     (result, spreads)
 }
 
-/// The lower bound of the model, and proven upper bounds of the experiment's policies.
-fn bounds(sum_up: &SumUp<'_>) -> Vec<Bound> {
+/// The lower bound of the model, or the mean `lower_bound` over drawn users, and proven upper bounds of the experiment's policies.
+fn bounds(sum_up: &SumUp<'_>, lower_bound: Option<f64>) -> Vec<Bound> {
     let experiment = sum_up.experiment;
     let checkpoints = &experiment.checkpoints;
-    let lower = experiment.instances.lower_bound().map(|(label, factor)| Bound {
+    let lower =
+        experiment.instances.lower_bound().map(|(label, factor)| (label, lower_bound.unwrap_or(factor)));
+    let lower = lower.filter(|(_, factor)| factor.is_finite()).map(|(label, factor)| Bound {
         label: label.to_owned(),
         t: checkpoints.clone(),
         value: checkpoints.iter().map(|&t| factor * ln(t as f64)).collect(),

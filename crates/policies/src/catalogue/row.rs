@@ -61,6 +61,8 @@ pub enum Family {
     Cells,
     /// Knows the number of items; reads which item of a pair is preferred.
     Pairs,
+    /// Knows the lists of a log; reads nothing. Built by [`Logged::new`](crate::Logged::new).
+    Logged,
     /// Knows the users: a reference for simulations only.
     Reference,
 }
@@ -175,7 +177,7 @@ impl Family {
         match self {
             Self::PositionBased => &[PositionBased],
             Self::Prefix => &[SemiBandit, Cascade, Dcm],
-            Self::AnyList => &[PositionBased, SemiBandit, Cascade, Dcm, ClicksOnly],
+            Self::AnyList | Self::Logged => &[PositionBased, SemiBandit, Cascade, Dcm, ClicksOnly],
             Self::Stopping | Self::FullFeedback | Self::Budgeted => &[Cascade],
             Self::Cells => &[RankOne],
             Self::Pairs => &[Dueling],
@@ -200,12 +202,18 @@ impl Family {
             Self::AnyList | Self::Stopping | Self::FullFeedback | Self::Budgeted => "sizes",
             Self::Cells => "rows, columns",
             Self::Pairs => "number of items",
+            Self::Logged => "the lists of a log",
             Self::Reference => "the users",
         }
     }
 }
 
 impl Row {
+    /// Whether the policy is built from what a learner may know of its users, and not from other data.
+    pub fn is_built_from_knowledge(&self) -> bool {
+        !self.families.iter().any(|family| matches!(family, Family::Logged | Family::Reference))
+    }
+
     /// Whether the policy plays this protocol.
     pub fn speaks(&self, protocol: Protocol) -> bool {
         self.family_on(protocol).is_some()

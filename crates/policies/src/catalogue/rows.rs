@@ -511,6 +511,16 @@ catalogue! {
     guarantee: "none: learns nothing; a baseline",
     source: "";
 
+    /// The lists of a log with their frequencies: today's ranking.
+    Logged = "logged" {}
+    plays {
+        Logged()
+    }
+    horizon: false, answers: Late, limit: Limit::None,
+    cost: "a draw and a binary search among the lists",
+    guarantee: "none: learns nothing; a baseline",
+    source: "";
+
     /// The best list, cell or pair; only simulations know it.
     Oracle = "oracle" {}
     plays {

@@ -85,6 +85,7 @@ fn plays(family: Family) -> &'static str {
         Family::Budgeted => "cascade, then names the best items",
         Family::Cells => "rank-one",
         Family::Pairs => "dueling",
+        Family::Logged => "any list",
         Family::Reference => "all, in simulations",
     }
 }

@@ -347,7 +347,7 @@ pub(crate) fn variants(row: &Row) -> Vec<PolicySpec> {
 
 /// The policies of the catalogue that learn from the users of a protocol, or show anything at all to them.
 pub(crate) fn rows_for(protocol: Protocol) -> impl Iterator<Item = &'static Row> {
-    rows().iter().filter(move |row| row.name != "oracle" && row.speaks(protocol))
+    rows().iter().filter(move |row| row.is_built_from_knowledge() && row.speaks(protocol))
 }
 
 /// A game of a policy of any type, its random numbers from the seeds 1 and 2.

@@ -1,0 +1,176 @@
+//! The lists of a log, for the policy `logged`: a CSV file beside the experiment.
+//!
+//! ```text
+//! instance,query,lists,items
+//! 0,shoes,120,3 0 1
+//! 0,shoes,40,0 3 1
+//! 1,hats,75,2 1 4
+//! ```
+//!
+//! | column | meaning |
+//! |---|---|
+//! | `instance` | index of the instance, from 0 |
+//! | `query` | its name; may be empty |
+//! | `lists` | how often the log shows the list |
+//! | `items` | the items of the instance from the first position on, by their index, separated by spaces; as many as there are positions |
+//!
+//! Further columns are not read. Every instance has at least one list. An error has the line in the file.
+
+use crate::hash::sha256;
+use crate::models::Instances;
+use crate::number::counted;
+use crate::toml_reader::{Error, Location, read_file};
+use click_models::{ItemId, ListShape, Ranking};
+use contenders::LoggedLists;
+use policies::Logged;
+use std::path::Path;
+
+/// The columns that are read.
+const COLUMNS: [&str; 4] = ["instance", "query", "lists", "items"];
+
+/// Reads the file at `path`, which the experiment names `file`.
+///
+/// # Errors
+///
+/// The file cannot be read; the first fault in it; an instance without a list.
+pub(crate) fn read(path: &Path, file: &str, instances: &Instances) -> Result<LoggedLists, Error> {
+    let bytes = read_file(path, "a CSV file of lists")?;
+    parse(&path.display().to_string(), file, &bytes, instances)
+}
+
+/// Reads the content of a file, which an experiment names `file`, for these instances.
+///
+/// # Errors
+///
+/// The first fault in the content; an instance without a list.
+pub fn logged_lists(file: &str, content: &[u8], instances: &Instances) -> Result<LoggedLists, Error> {
+    parse(file, file, content, instances)
+}
+
+fn parse(path: &str, file: &str, bytes: &[u8], instances: &Instances) -> Result<LoggedLists, Error> {
+    let (shapes, parameters) = (instances.shapes(), instances.parameters());
+    let mut rows = csv::Reader::from_reader(bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes));
+    let fault = |line: u64, field: &str, message: String| {
+        let line = usize::try_from(line).unwrap_or(usize::MAX).max(1);
+        Location::new(path, line, 1, field).error(message)
+    };
+    let unreadable = |error: &csv::Error| {
+        let line = error.position().map_or(1, csv::Position::line);
+        fault(line, "", format!("{error}: expected columns {}", COLUMNS.join(", ")))
+    };
+    let head = rows.headers().map_err(|error| unreadable(&error))?.clone();
+    let mut places = [0; 4];
+    for (place, name) in places.iter_mut().zip(COLUMNS) {
+        *place = head.iter().position(|column| column.trim() == name).ok_or_else(|| {
+            fault(1, name, format!("no such column: expected columns {}", COLUMNS.join(", ")))
+        })?;
+    }
+    let mut counted_lists: Vec<Vec<(Ranking, u64)>> = vec![Vec::new(); shapes.len()];
+    for row in rows.records() {
+        let row = row.map_err(|error| unreadable(&error))?;
+        let line = row.position().map_or(1, csv::Position::line);
+        let [instance, query, lists, items] = places.map(|place| row.get(place).unwrap_or("").trim());
+        let at = |field: &str, message: String| fault(line, field, message);
+        let index = instance.parse().ok().filter(|&index: &usize| index < shapes.len()).ok_or_else(|| {
+            at("instance", format!("{instance:?} found: expected an index below {}", shapes.len()))
+        })?;
+        if let Some(name) =
+            parameters[index].name.as_deref().filter(|name| !query.is_empty() && *name != query)
+        {
+            return Err(at("query", format!("{query:?} found, but instances[{index}] is {name:?}")));
+        }
+        let count = lists
+            .parse()
+            .map_err(|_| at("lists", format!("{lists:?} found: expected how often the list was shown")))?;
+        let list = read_items(items, shapes[index]).map_err(|message| at("items", message))?;
+        counted_lists[index].push((list, count));
+    }
+    let of_instances = counted_lists.into_iter().enumerate().map(|(index, lists)| {
+        let lists = Logged::new(lists);
+        lists.map_err(|error| Error::whole_file(path, format!("lists of instances[{index}]: {error}")))
+    });
+    Ok(LoggedLists {
+        file: file.to_owned(),
+        sha256: sha256(bytes),
+        content: bytes.to_vec(),
+        of_instances: of_instances.collect::<Result<_, _>>()?,
+    })
+}
+
+/// Reads a list of items.
+fn read_items(text: &str, shape: ListShape) -> Result<Ranking, String> {
+    let mut list = Ranking::default();
+    for word in text.split_whitespace() {
+        let item = word.parse().ok().filter(|&item: &usize| item < shape.n_items());
+        let Some(item) = item.map(ItemId::from_index) else {
+            return Err(format!("{word:?} found: expected an item below {}", shape.n_items()));
+        };
+        if list.contains(item) {
+            return Err(format!("item {word} is shown twice"));
+        }
+        list.push(item);
+    }
+    if list.fits(shape) {
+        return Ok(list);
+    }
+    let (found, n_positions) = (counted(list.len() as u64, "item"), shape.n_positions() as u64);
+    Err(format!("{found} found, but the instance has {}", counted(n_positions, "position")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use click_models::CascadeModel;
+
+    fn instances() -> Instances {
+        let users = |n_positions| CascadeModel::from_values(&[0.5, 0.4, 0.2], n_positions).unwrap();
+        Instances::named([("shoes".to_owned(), users(2)), ("hats".to_owned(), users(1))])
+    }
+
+    const GOOD: &str = "instance,query,lists,items,names\n0,shoes,3,2 0,c a\n0,,1,0 2,a c\n1,hats,9,1,b\n";
+
+    #[test]
+    fn every_instance_has_its_lists() {
+        let lists = logged_lists("lists.csv", GOOD.as_bytes(), &instances()).unwrap();
+        let found: Vec<Vec<(Vec<usize>, u64)>> = lists
+            .of_instances
+            .iter()
+            .map(|logged| {
+                logged
+                    .lists()
+                    .map(|(list, count)| (list.iter().map(ItemId::index).collect(), count))
+                    .collect()
+            })
+            .collect();
+        assert_eq!(found, [vec![(vec![2, 0], 3), (vec![0, 2], 1)], vec![(vec![1], 9)]]);
+        assert_eq!((lists.file.as_str(), lists.sha256), ("lists.csv", sha256(GOOD.as_bytes())));
+    }
+
+    #[test]
+    fn a_fault_has_its_line() {
+        for (from, to, message) in [
+            (
+                "instance,",
+                "number,",
+                "1:1: instance: no such column: expected columns instance, query, lists, items",
+            ),
+            ("0,shoes", "2,shoes", "2:1: instance: \"2\" found: expected an index below 2"),
+            ("0,shoes", "0,hats", "2:1: query: \"hats\" found, but instances[0] is \"shoes\""),
+            ("3,2 0", "-3,2 0", "2:1: lists: \"-3\" found: expected how often the list was shown"),
+            ("0 2", "0 3", "3:1: items: \"3\" found: expected an item below 3"),
+            ("0 2", "0 0", "3:1: items: item 0 is shown twice"),
+            ("0 2", "0", "3:1: items: 1 item found, but the instance has 2 positions"),
+        ] {
+            let text = GOOD.replacen(from, to, 1);
+            let error = logged_lists("lists.csv", text.as_bytes(), &instances()).unwrap_err();
+            assert_eq!(error.to_string(), format!("lists.csv:{message}"));
+        }
+        let error = logged_lists("lists.csv", GOOD.replace("1,hats,9,1,b\n", "").as_bytes(), &instances());
+        assert!(
+            error
+                .unwrap_err()
+                .to_string()
+                .starts_with("lists.csv: lists of instances[1]: expected at least one")
+        );
+    }
+}

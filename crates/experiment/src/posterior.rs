@@ -1,0 +1,272 @@
+//! Users as uncertain as a log leaves them: `users = { posterior = "parameters.json" }`.
+//!
+//! The file is what `fit` writes. Every parameter has an estimate and a standard error. A replication draws its users from Beta
+//! distributions with these means and standard deviations, all independent. Policies are told of the users with the means. A parameter without
+//! a standard error, such as the examination of the first position, is known.
+//!
+//! | key | meaning |
+//! |---|---|
+//! | `posterior` | the file |
+//! | `model` | which of the file's fits; may be left out if only one of them can be simulated |
+//! | `positions` | the length of lists; by default what the file says of each query |
+//!
+//! Deviation from the joint distribution of the fit: attraction and examination are negatively correlated there, so clicks are somewhat less
+//! certain here than the log leaves them.
+
+use crate::hash::sha256;
+use crate::models::MODELS;
+use crate::toml_reader::{Error, Field, Location, Table, choice, read_file};
+use policies::draw_beta;
+use serde::Deserialize;
+use sim::SimRng;
+
+/// The version of the file that can be read.
+const SCHEMA: u64 = 1;
+
+/// A file of fitted parameters, of which one model was chosen.
+#[derive(Debug, Clone)]
+pub struct PosteriorFile {
+    /// The path as it was given.
+    file: String,
+    sha256: String,
+    content: Vec<u8>,
+    /// The name of the model.
+    model: &'static str,
+    /// The number of positions, if it was given.
+    positions: Option<usize>,
+    fitted: Fitted,
+}
+
+/// A parameter with its mean and standard deviation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Uncertain {
+    pub(crate) mean: f64,
+    pub(crate) deviation: f64,
+}
+
+impl Uncertain {
+    /// A parameter that is known.
+    pub(crate) fn known(value: f64) -> Self {
+        Self { mean: value, deviation: 0.0 }
+    }
+
+    /// The parameter in another unit, as a probability.
+    pub(crate) fn times(self, factor: f64) -> Self {
+        Self { mean: (self.mean * factor).clamp(0.0, 1.0), deviation: self.deviation * factor }
+    }
+
+    /// Draws from the Beta distribution with this mean and standard deviation. A standard deviation that no Beta distribution on two
+    /// half observations has is cut down to theirs.
+    pub(crate) fn draw(self, rng: &mut SimRng) -> f64 {
+        let variance = self.deviation * self.deviation;
+        let spread = self.mean * (1.0 - self.mean);
+        if variance <= 0.0 || spread <= 0.0 {
+            return self.mean;
+        }
+        let size = (spread / variance - 1.0).max(1.0);
+        draw_beta(self.mean * size, (1.0 - self.mean) * size, rng)
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Content {
+    schema: u64,
+    models: Vec<Fitted>,
+}
+
+/// The fit of a model.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Fitted {
+    model: String,
+    pub(crate) site: Site,
+    pub(crate) queries: Vec<Query>,
+}
+
+/// Parameters of all queries.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Site {
+    #[serde(default)]
+    pub(crate) positions: Vec<Estimate>,
+}
+
+/// A query.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Query {
+    pub(crate) query: String,
+    typical: Option<f64>,
+    items: Vec<Item>,
+    #[serde(default)]
+    positions: Vec<Estimate>,
+    /// The number of positions at which the log shows items.
+    n_positions: Option<usize>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Item {
+    attraction: Estimate,
+}
+
+/// An estimate with its standard error.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(crate) struct Estimate {
+    value: Option<f64>,
+    se: Option<f64>,
+}
+
+impl Estimate {
+    /// The parameter; `otherwise` if the log says nothing of it.
+    fn or(self, otherwise: f64) -> Uncertain {
+        let mean = self.value.filter(|value| value.is_finite()).unwrap_or(otherwise);
+        let deviation = self.se.filter(|deviation| deviation.is_finite()).unwrap_or(0.0);
+        Uncertain { mean, deviation }
+    }
+}
+
+impl Query {
+    /// The attraction of its items; a typical one where the log says nothing.
+    pub(crate) fn attraction(&self) -> Vec<Uncertain> {
+        let typical = self.typical.unwrap_or(0.0);
+        self.items.iter().map(|item| item.attraction.or(typical)).collect()
+    }
+
+    /// The number of its items.
+    pub(crate) fn n_items(&self) -> usize {
+        self.items.len()
+    }
+}
+
+impl PosteriorFile {
+    /// Reads the key `users` of an experiment; `model` is the model that it gives elsewhere.
+    pub(crate) fn read(field: &Field<'_>, model: Option<&'static str>) -> Result<Self, Error> {
+        let table: Table<'_> = field.get()?;
+        let file: Field<'_> = table
+            .field("posterior")
+            .ok_or_else(|| table.missing("posterior", "the file with the parameters that `fit` writes"))?;
+        let (own, positions) = (table.field("model"), table.field("positions"));
+        table.finish()?;
+        let own = own.map(|field| choice(&field, &models(), "model")).transpose()?;
+        let positions = positions.map(|field| field.integer_in(&(1..=64))).transpose()?;
+        let name: String = file.get()?;
+        let path = file.folder().join(&name);
+        let read = read_file(&path, "the parameters of a fit, as JSON");
+        // An error inside the file has its place there. A file that cannot be read is an error of this field.
+        let content = read.map_err(|error| file.error(error.to_string()))?;
+        Self::of(&name, &path.display().to_string(), content, own.or(model))
+            .map(|read| Self { positions: positions.and_then(|n| usize::try_from(n).ok()), ..read })
+    }
+
+    /// Reads the content of a file, which an experiment names `file`, and chooses a model.
+    ///
+    /// # Errors
+    ///
+    /// The content is not what `fit` writes, or has no such model.
+    pub fn from_json(file: &str, content: Vec<u8>, model: Option<&'static str>) -> Result<Self, Error> {
+        Self::of(file, file, content, model)
+    }
+
+    fn of(file: &str, path: &str, content: Vec<u8>, model: Option<&'static str>) -> Result<Self, Error> {
+        let read: Content = serde_json::from_slice(&content).map_err(|error| {
+            let text = error.to_string();
+            let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
+            Location::new(path, error.line().max(1), error.column().max(1), "")
+                .error(format!("{message}: expected the parameters that `fit` writes"))
+        })?;
+        let whole = |message: String| Error::whole_file(path, message);
+        if read.schema != SCHEMA {
+            return Err(whole(format!("schema {}: expected {SCHEMA}", read.schema)));
+        }
+        let able = models();
+        let found =
+            |fitted: &Fitted| able.iter().find(|(name, _)| *name == fitted.model).map(|(name, _)| *name);
+        let names: Vec<&'static str> = read.models.iter().filter_map(found).collect();
+        let model = match (model, names.as_slice()) {
+            (Some(model), _) => model,
+            (None, [one]) => one,
+            (None, []) => {
+                return Err(whole("has no fit of a model that can be simulated".to_owned()));
+            }
+            (None, _) => {
+                let names = names.join(", ");
+                return Err(whole(format!("has fits of {names}: name one of them with `model`")));
+            }
+        };
+        let Some(fitted) = read.models.into_iter().find(|fitted| fitted.model == model) else {
+            return Err(whole(format!("has no fit of {model:?}: it has {}", names.join(", "))));
+        };
+        if fitted.queries.is_empty() {
+            return Err(whole("has no queries".to_owned()));
+        }
+        let sha256 = sha256(&content);
+        Ok(Self { file: file.to_owned(), sha256, content, model, positions: None, fitted })
+    }
+
+    /// The name of the model.
+    pub fn model(&self) -> &'static str {
+        self.model
+    }
+
+    /// The path of the file as it was given.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// SHA-256 of the file, in hexadecimal.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// The content of the file.
+    pub fn content(&self) -> &[u8] {
+        &self.content
+    }
+
+    /// The number of positions of all lists, if it was given.
+    pub fn positions(&self) -> Option<usize> {
+        self.positions
+    }
+
+    /// Sets the number of positions of all lists.
+    #[must_use]
+    pub fn with_positions(self, positions: Option<usize>) -> Self {
+        Self { positions, ..self }
+    }
+
+    pub(crate) fn fitted(&self) -> &Fitted {
+        &self.fitted
+    }
+
+    /// The length of the lists of a query: what was given, or what the file says, or the number of parameters of positions; at most its
+    /// number of items.
+    pub(crate) fn n_positions(&self, query: &Query) -> usize {
+        let of_parameters = || self.of_positions(query).len();
+        self.positions.or(query.n_positions).unwrap_or_else(of_parameters).min(query.n_items())
+    }
+
+    /// The parameters of positions: the query's own, or those of all queries.
+    pub(crate) fn of_positions<'a>(&'a self, query: &'a Query) -> &'a [Estimate] {
+        if query.positions.is_empty() { &self.fitted.site.positions } else { &query.positions }
+    }
+
+    /// The first `n` parameters of positions; `otherwise` where the log says nothing.
+    pub(crate) fn positions_of(&self, query: &Query, n: usize, otherwise: f64) -> Vec<Uncertain> {
+        let known = self.of_positions(query).iter().map(|estimate| estimate.or(otherwise));
+        known.chain(std::iter::repeat(Uncertain::known(otherwise))).take(n).collect()
+    }
+
+    /// The mean of the known parameters of positions, for a position of which the log says nothing.
+    pub(crate) fn typical_leave(&self, query: &Query) -> f64 {
+        let known = self.of_positions(query).iter().filter_map(|estimate| estimate.value);
+        let known: Vec<f64> = known.filter(|value| value.is_finite()).collect();
+        if known.is_empty() { 0.5 } else { known.iter().sum::<f64>() / known.len() as f64 }
+    }
+
+    /// An error about the file as a whole.
+    pub(crate) fn error(&self, message: impl std::fmt::Display) -> Error {
+        Error::whole_file(&self.file, message.to_string())
+    }
+}
+
+/// The models with fits that can be simulated.
+fn models() -> Vec<(&'static str, &'static str)> {
+    MODELS.iter().filter(|model| model.takes_posterior()).map(|model| (model.name, model.name)).collect()
+}
