@@ -103,7 +103,8 @@ impl fmt::Display for Fault {
             Self::Negative => write!(f, "a negative number"),
             Self::TooLarge { max } => write!(f, "larger than {max}"),
             Self::ClicksAboveImpressions { impressions } => {
-                write!(f, "more clicks than the {impressions} impressions")
+                let end = if *impressions == 1 { "" } else { "s" };
+                write!(f, "more clicks than the {impressions} impression{end}")
             }
             Self::PositionZero => write!(f, "positions count from 1"),
             Self::PositionBeyondDepth { last } => write!(f, "a position below the last, {last}"),

@@ -89,6 +89,12 @@ pub(crate) struct TextHash {
     key: u64,
 }
 
+impl Default for TextHash {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl TextHash {
     pub(crate) fn new() -> Self {
         Self { key: RandomState::new().build_hasher().finish() }
@@ -103,6 +109,12 @@ impl TextHash {
             hash = mix(hash ^ u64::from_le_bytes(word), self.key);
         }
         mix(hash, self.key)
+    }
+
+    /// A hash of two numbers.
+    #[inline]
+    pub(crate) fn of_numbers(self, a: u64, b: u64) -> u64 {
+        mix(a ^ self.key, b ^ self.key)
     }
 
     /// The identifier of a name if names are not kept. Two of a million texts share one with probability 5e-8.

@@ -327,7 +327,9 @@ fn place_of<F: LineFormat>(format: &F, block: &Block<F::Layout>, line: u64, faul
 
 /// Whether every column begins like a word; a line of data has numbers.
 fn looks_like_a_header(line: &[u8]) -> bool {
-    line.split(|&byte| byte == b'\t' || byte == b',').all(|column| {
-        column.first().is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'#' | b'"'))
-    })
+    // A column of row numbers often has no name.
+    let mut names = line.split(|byte| b"\t,;|".contains(byte)).filter_map(<[u8]>::first).peekable();
+    let begins_a_name =
+        |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii() || matches!(byte, b'_' | b'#' | b'"');
+    names.peek().is_some() && names.all(begins_a_name)
 }

@@ -3,7 +3,7 @@
 //! Entries are in vectors, and a hash table finds their index. The order of the hash table has no effect, since everything is sorted at
 //! the end. A cell takes 24 bytes, and about 9 in the hash table.
 
-use crate::names::{Id, MIX_B, Renaming, mix};
+use crate::names::{Id, Renaming, TextHash};
 use hashbrown::HashTable;
 
 /// Clicks and impressions of a line and of a cell are below this number.
@@ -67,6 +67,8 @@ pub(crate) struct PackedList {
 
 #[derive(Debug, Default)]
 pub(crate) struct Table {
+    /// Its key is drawn anew for every table: with a known one, a single item can be chosen whose cells all collide.
+    hash: TextHash,
     queries: HashTable<u32>,
     pub(crate) query_ids: Vec<u64>,
     index: HashTable<u32>,
@@ -82,11 +84,11 @@ impl Table {
     /// The index of a query.
     #[inline]
     fn query(&mut self, query: u64) -> u32 {
-        let ids = &self.query_ids;
+        let (hash, ids) = (self.hash, &self.query_ids);
         let entry = self.queries.entry(
-            mix(query, MIX_B),
+            hash.of_numbers(query, 0),
             |&place| ids[place as usize] == query,
-            |&place| mix(ids[place as usize], MIX_B),
+            |&place| hash.of_numbers(ids[place as usize], 0),
         );
         match entry {
             hashbrown::hash_table::Entry::Occupied(place) => *place.get(),
@@ -103,16 +105,16 @@ impl Table {
     pub(crate) fn add(&mut self, shown: &Shown) {
         let query = self.query(shown.query.0);
         let (item, position) = (shown.item.0, shown.position);
-        let cells = &self.cells;
+        let (hash, cells) = (self.hash, &self.cells);
         let entry = self.index.entry(
-            cell_hash(query, item, position),
+            cell_hash(hash, query, item, position),
             |&place| {
                 let cell = &cells[place as usize];
                 cell.item == item && cell.query == query && cell.position == position
             },
             |&place| {
                 let cell = &cells[place as usize];
-                cell_hash(cell.query, cell.item, cell.position)
+                cell_hash(hash, cell.query, cell.item, cell.position)
             },
         );
         match entry {
@@ -140,12 +142,12 @@ impl Table {
     /// Adds `sessions` with this list and these clicks.
     pub(crate) fn add_sessions(&mut self, query: Id, items: &[u64], clicks: u64, sessions: u64) {
         let query = self.query(query.0);
-        let (lists, known) = (&self.lists, &self.items);
+        let (hash, lists, known) = (self.hash, &self.lists, &self.items);
         let items_of = |list: &PackedList| &known[list.start..][..usize::from(list.len)];
         let entry = self.list_index.entry(
-            list_hash(query, items),
+            list_hash(hash, query, items),
             |&place| lists[place as usize].query == query && items_of(&lists[place as usize]) == items,
-            |&place| list_hash(lists[place as usize].query, items_of(&lists[place as usize])),
+            |&place| list_hash(hash, lists[place as usize].query, items_of(&lists[place as usize])),
         );
         let list = match entry {
             hashbrown::hash_table::Entry::Occupied(place) => *place.get(),
@@ -160,9 +162,9 @@ impl Table {
         };
         let patterns = &self.patterns;
         let entry = self.pattern_index.entry(
-            mix(clicks, u64::from(list)),
+            hash.of_numbers(clicks, list.into()),
             |&place| patterns[place as usize].list == list && patterns[place as usize].clicks == clicks,
-            |&place| mix(patterns[place as usize].clicks, u64::from(patterns[place as usize].list)),
+            |&place| hash.of_numbers(patterns[place as usize].clicks, patterns[place as usize].list.into()),
         );
         match entry {
             hashbrown::hash_table::Entry::Occupied(place) => {
@@ -226,10 +228,10 @@ fn push<T>(entries: &mut Vec<T>, entry: T) {
 }
 
 #[inline]
-fn cell_hash(query: u32, item: u64, position: u8) -> u64 {
-    mix(item, u64::from(query) << 8 | u64::from(position))
+fn cell_hash(hash: TextHash, query: u32, item: u64, position: u8) -> u64 {
+    hash.of_numbers(item, u64::from(query) << 8 | u64::from(position))
 }
 
-fn list_hash(query: u32, items: &[u64]) -> u64 {
-    items.iter().fold(mix(u64::from(query), MIX_B), |hash, &item| mix(hash ^ item, MIX_B))
+fn list_hash(hash: TextHash, query: u32, items: &[u64]) -> u64 {
+    items.iter().fold(hash.of_numbers(query.into(), 0), |sum, &item| hash.of_numbers(sum ^ item, 0))
 }

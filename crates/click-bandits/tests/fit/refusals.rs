@@ -52,7 +52,7 @@ fn invalid_inputs_are_refused_with_a_message_that_names_the_remedy() {
         ),
         (
             &[text(&above), "--format", "delimited", "--columns", COLUMNS],
-            "more clicks than the 1 impressions, found `2`; give --clip-clicks to clip clicks to impressions",
+            "more clicks than the 1 impression, found `2`; give --clip-clicks to clip clicks to impressions",
         ),
         (&[text(&table), "--format", "kdd2012"], ": give --format delimited --columns "),
         (&[text(&nothing), "--format", "kdd2012"], "the log has no impressions: 1 line, 0 impressions"),

@@ -40,7 +40,7 @@ impl PreferenceMatrix {
     /// such lotteries, it is one of them; with a Condorcet winner it is that item.
     ///
     /// It is the optimal mixed strategy of the game whose payoff is the excess. The value of this game is 0, so shares `y` that maximise
-    /// `sum y` subject to `(1 + e) y <= 1, y >= 0` add up to 1 and are the lottery. The simplex method with Bland's rule against cycling
+    /// `sum y` subject to `(1 + e) y <= 1, y >= 0` add up to 1 and are the lottery. The simplex method, with Bland's rule against cycling after many pivots,
     /// solves it, in about K pivots on a dense table. On tested matrices the lottery falls short of one half by at most 1e-10.
     pub fn von_neumann_winner(&self) -> Vec<f64> {
         let n_items = self.shape.n_items();
@@ -71,12 +71,15 @@ fn maximal_shares(n_items: usize, payoff: impl Fn(usize, usize) -> f64) -> Vec<f
     // Variables: the shares, then the slack of each constraint.
     let mut outside: Vec<usize> = (0..n_items).collect();
     let mut basic: Vec<usize> = (n_items..2 * n_items).collect();
-    // Bland's rule: the candidate with the smallest index. It terminates in exact arithmetic; the limit on pivots guards against
-    // rounding.
-    for _ in 0..1000 * n_items {
-        let entering = (0..n_items)
-            .filter(|&column| table[n_items][column] < -PIVOT)
-            .min_by_key(|&column| outside[column]);
+    // First the candidate that adds most per unit, which takes far fewer pivots than Bland's rule. Then Bland's rule, the candidate with
+    // the smallest index: it terminates in exact arithmetic. The limit on pivots guards against rounding.
+    for pivots in 0..1000 * n_items {
+        let candidates = (0..n_items).filter(|&column| table[n_items][column] < -PIVOT);
+        let entering = if pivots < 20 * n_items {
+            candidates.min_by(|&a, &b| table[n_items][a].total_cmp(&table[n_items][b]))
+        } else {
+            candidates.min_by_key(|&column| outside[column])
+        };
         let Some(column) = entering else { break };
         let leaving = (0..n_items).filter(|&row| table[row][column] > PIVOT).min_by(|&a, &b| {
             let room = |row: usize| table[row][n_items] / table[row][column];

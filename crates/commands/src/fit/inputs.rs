@@ -175,9 +175,9 @@ fn hash(
     }
 }
 
-/// Whether a path is `-` and no file has that name.
+/// Whether a path is `-`. A file of that name is `./-`.
 fn is_standard_input(path: &Path) -> bool {
-    path == Path::new("-") && !path.exists()
+    path == Path::new("-")
 }
 
 /// The name of a file in messages.

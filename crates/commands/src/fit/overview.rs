@@ -74,7 +74,9 @@ fn with_error(difference: Difference) -> String {
 /// A word for a shell, in quotation marks if necessary.
 fn for_a_shell(word: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "/._-+=:,@%".contains(letter);
-    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    // Otherwise a name that begins with a hyphen would be read as an option.
+    let word = if word.starts_with('-') { format!("./{word}") } else { word.to_owned() };
+    if word.chars().all(plain) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 fn names(models: &[Model]) -> String {

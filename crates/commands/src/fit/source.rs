@@ -20,6 +20,8 @@ pub(super) struct Source {
     is_parquet: bool,
     /// Whether the files are counts, one line for each cell.
     counted: bool,
+    /// Whether the user names the columns, or the files are counts.
+    names_columns: bool,
     threads: NonZeroUsize,
     models: Vec<Model>,
     /// Models that `all` would include but the log does not support.
@@ -121,6 +123,7 @@ impl Source {
             reader,
             is_parquet,
             counted,
+            names_columns: arguments.format.is_none_or(FormatRow::names_columns),
             threads,
             models,
             left_out,
@@ -246,6 +249,16 @@ impl Source {
     /// The library's message, which includes the system's, with an option that may help.
     fn with_remedy(&self, error: &click_logs::Error) -> anyhow::Error {
         match (self.settings_from, error.kind()) {
+            (SettingSource::CommandLine, ErrorKind::Line(Fault::UnexpectedHeader))
+                if ["urls", "clicked_mask"].iter().all(|name| error.place().text.contains(name)) =>
+            {
+                anyhow!("{error}: these are the columns of --format sessions")
+            }
+            (SettingSource::CommandLine, ErrorKind::Header) if !self.names_columns => {
+                anyhow!(
+                    "{error}; a table with other columns is of --format delimited, with --columns query=..,item=..,position=..,click=.."
+                )
+            }
             (SettingSource::CommandLine, ErrorKind::Line(Fault::UnexpectedHeader)) => {
                 anyhow!("{error}: give --format delimited --columns query=..,item=..,position=..,click=..")
             }

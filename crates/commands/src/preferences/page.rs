@@ -51,8 +51,7 @@ impl Numbering {
 pub(super) struct MatrixReport {
     /// The source of the matrix.
     source: String,
-    /// The names of rows for readers.
-    #[serde(skip)]
+    /// What the numbers of items are: rows, from 0, are the features of an estimate, from 1.
     numbering: Numbering,
     n_items: usize,
     /// The item that beats all others. For an estimate it is given only if the comparisons are sufficient.

@@ -234,7 +234,7 @@ policies = [{ policy = "rsf-ts" }]
     );
     assert_eq!(
         error("seed = 1", "seed = 1\nname = \"x\""),
-        "experiment.toml:7:1: name: unknown key: known: checkpoints, horizon, instances, max_steps, panels, policies, runs, seed, task, title"
+        "experiment.toml:7:1: name: unknown key: known: checkpoints, horizon, instances, max_steps, panels, policies, runs, seed, task, title, users"
     );
     assert_eq!(
         error("theta", "model = \"pbm\"\ntheta"),
@@ -335,7 +335,11 @@ fn faults_of_posterior_users_and_logged_lists_are_named() {
             "spec.toml:7:41: users.model: unknown model \"sdbn\": known: pbm, cascade, dcm",
         ),
         ("model = \"pbm\"", "model = \"dcm\"", "p.json: has no fit of \"dcm\": it has pbm"),
-        ("posterior = ", "prior = ", "spec.toml:7:9: users.posterior: missing key: expected the file with the parameters"),
+        (
+            "posterior = ",
+            "prior = ",
+            "spec.toml:7:9: users.posterior: missing key: expected the file with the parameters",
+        ),
         ("p.json", "q.json", "q.json: cannot be read: no such file or directory"),
         ("[[policies]]", "[[instances]]\n[[policies]]", "expected one or the other"),
         (
@@ -356,7 +360,8 @@ fn faults_of_posterior_users_and_logged_lists_are_named() {
         error(UNCERTAIN, &PARAMETERS.replace("\"schema\": 1", "\"schema\": 2"))
             .contains("schema 2: expected 1")
     );
-    assert!(error(UNCERTAIN, &PARAMETERS[1..]).contains("p.json:1:1"));
+    let found = error(UNCERTAIN, &PARAMETERS[1..]);
+    assert!(found.contains("expected the parameters that `fit` writes"), "{found}");
 }
 
 /// The mean and the standard deviation of 20,000 draws: within six standard errors of the mean, and 10 % of the deviation, which has an

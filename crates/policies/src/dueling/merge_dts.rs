@@ -14,8 +14,8 @@
 //!
 //! Reference: Li, Markov, de Rijke, Zoghi, *`MergeDTS`: a method for effective large-scale online ranker evaluation*, ACM TOIS 38, 2020,
 //! Algorithm 1, with the parameters of its experiments: `alpha = 0.8^6`, `M = 16`, `C = 400,000` (as in the settings of the authors'
-//! program). The analysis needs `alpha > 1/2` and `C = ((4 alpha - 1) K^2 T / (2 alpha - 1))^(1 / (2 alpha - 1))`. The paper takes
-//! batches, bounds, elimination and merging from `MergeRUCB` (Zoghi, Whiteson, de Rijke, WSDM 2015).
+//! program). The text of the paper was not at hand, so the rule is not checked against it. The analysis needs `alpha > 1/2` and
+//! `C = ((4 alpha - 1) K^2 T / (2 alpha - 1))^(1 / (2 alpha - 1))`. The paper takes batches, bounds, elimination and merging from `MergeRUCB` (Zoghi, Whiteson, de Rijke, WSDM 2015).
 //!
 //! Readings, where the rule leaves a choice:
 //!
