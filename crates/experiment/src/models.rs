@@ -30,6 +30,7 @@ mod ccm;
 mod dbn;
 mod dcm;
 mod dueling;
+mod evidence;
 mod fields;
 mod instance;
 mod list;
@@ -43,6 +44,7 @@ mod ubm;
 
 pub use calibration::Calibration;
 pub use dueling::{Arms, Duels, Group, MatrixFile};
+pub use evidence::{Evidence, SURE};
 pub use instance::Instance;
 pub use list::UserModel;
 pub use parameter::{InstanceTable, Parameter, Parameters};
@@ -59,8 +61,9 @@ use crate::queries::Queries;
 use crate::result::Bound;
 use crate::toml_reader::{Error, Field, Location, Table, choice};
 use click_models::{ListShape, PreferenceMatrix};
-use contenders::Entrant;
+use contenders::{Entrant, LoggedLists};
 use policies::catalogue::Protocol;
+use sim::Streams;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -351,6 +354,10 @@ pub(crate) trait Users: fmt::Debug + Send + Sync {
 
     fn posterior(&self) -> Option<&PosteriorFile> {
         None
+    }
+
+    fn evidence(&self, _lists: &LoggedLists, _n_draws: usize, _streams: Streams) -> Vec<Evidence> {
+        Vec::new()
     }
 
     fn cloned(&self) -> Instances;

@@ -9,6 +9,7 @@
 //! | `posterior` | the file |
 //! | `model` | which of the file's fits; may be left out if only one of them can be simulated |
 //! | `positions` | the length of lists; by default what the file says of each query |
+//! | `queries` | the names of the queries; by default all of the file |
 //!
 //! Deviation from the joint distribution of the fit: attraction and examination are negatively correlated there, so clicks are somewhat less
 //! certain here than the log leaves them.
@@ -34,6 +35,8 @@ pub struct PosteriorFile {
     model: &'static str,
     /// The number of positions, if it was given.
     positions: Option<usize>,
+    /// The names of the queries, if they were given.
+    queries: Option<Vec<String>>,
     fitted: Fitted,
 }
 
@@ -142,7 +145,8 @@ impl PosteriorFile {
         let file: Field<'_> = table
             .field("posterior")
             .ok_or_else(|| table.missing("posterior", "the file with the parameters that `fit` writes"))?;
-        let (own, positions) = (table.field("model"), table.field("positions"));
+        let (own, positions, queries) =
+            (table.field("model"), table.field("positions"), table.field("queries"));
         table.finish()?;
         let own = own.map(|field| choice(&field, &models(), "model")).transpose()?;
         let positions = positions.map(|field| field.integer_in(&(1..=64))).transpose()?;
@@ -151,8 +155,15 @@ impl PosteriorFile {
         let read = read_file(&path, "the parameters of a fit, as JSON");
         // An error inside the file has its place there. A file that cannot be read is an error of this field.
         let content = read.map_err(|error| file.error(error.to_string()))?;
-        Self::of(&name, &path.display().to_string(), content, own.or(model))
-            .map(|read| Self { positions: positions.and_then(|n| usize::try_from(n).ok()), ..read })
+        let all = Self::of(&name, &path.display().to_string(), content, own.or(model))?
+            .with_positions(positions.and_then(|n| usize::try_from(n).ok()));
+        match queries {
+            None => Ok(all),
+            Some(field) => {
+                let names: Vec<String> = field.get()?;
+                all.with_queries(&names).map_err(|message| field.error(message))
+            }
+        }
     }
 
     /// Reads the content of a file, which an experiment names `file`, and chooses a model.
@@ -197,7 +208,7 @@ impl PosteriorFile {
             return Err(whole("has no queries".to_owned()));
         }
         let sha256 = sha256(&content);
-        Ok(Self { file: file.to_owned(), sha256, content, model, positions: None, fitted })
+        Ok(Self { file: file.to_owned(), sha256, content, model, positions: None, queries: None, fitted })
     }
 
     /// The name of the model.
@@ -229,6 +240,29 @@ impl PosteriorFile {
     #[must_use]
     pub fn with_positions(self, positions: Option<usize>) -> Self {
         Self { positions, ..self }
+    }
+
+    /// The names of its queries, if not all of the file are used.
+    pub fn queries(&self) -> Option<&[String]> {
+        self.queries.as_deref()
+    }
+
+    /// Keeps the queries of these names, in the order of the file.
+    ///
+    /// # Errors
+    ///
+    /// A name that the file does not have, or no name at all; as a message.
+    pub fn with_queries(mut self, names: &[String]) -> Result<Self, String> {
+        if names.is_empty() {
+            return Err("no queries: expected at least one name".to_owned());
+        }
+        let has = |name: &&String| self.fitted.queries.iter().any(|query| query.query == **name);
+        if let Some(name) = names.iter().find(|name| !has(name)) {
+            return Err(format!("{} has no query {name:?}", self.file));
+        }
+        self.fitted.queries.retain(|query| names.contains(&query.query));
+        self.queries = Some(names.to_vec());
+        Ok(self)
     }
 
     pub(crate) fn fitted(&self) -> &Fitted {

@@ -67,13 +67,13 @@ use self::memory::{PerRun, Size};
 use self::scope::Scope;
 use crate::canonical::Canonical;
 use crate::fields::{TABLES, assignment_of, read_runs};
-use crate::models::{Instances, MODELS, Model, Reading, read_instances};
+use crate::models::{Evidence, Instances, MODELS, Model, Reading, read_instances};
 use crate::names::{MAX_NAME, read_name};
 use crate::number::noun;
 use crate::posterior::PosteriorFile;
 use crate::toml_reader::{Document, Error, Field, Source, Table};
 use contenders::Entrant;
-use sim::Assignment;
+use sim::{Assignment, Streams};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -407,6 +407,14 @@ impl Experiment {
             Assignment::Drawn => asked,
             Assignment::InTurn => asked.saturating_mul(self.instances.count().max(1) as u64),
         }
+    }
+
+    /// What the posterior distribution of its users says of a log's lists and of better ones, instance by instance. Empty if the users are
+    /// known, or no policy plays lists of a log. `n_draws` users are drawn for each instance.
+    pub fn evidence(&self, n_draws: usize) -> Vec<Evidence> {
+        let lists = self.policies.iter().find_map(|entry| entry.lists.as_deref());
+        let of = |lists| self.instances.users().evidence(lists, n_draws, Streams::new(self.seed));
+        lists.map_or_else(Vec::new, of)
     }
 
     /// The files that the experiment names, each once: name without its folder, and content.

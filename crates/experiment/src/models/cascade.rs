@@ -3,7 +3,7 @@
 use super::fields::{at_fault, read_each, required_list, required_positions};
 use super::play::{PlayError, PlayRequest, Played, play_answers, play_curves};
 use super::posterior::instances;
-use super::{Instance, Instances, Member, Model, Parameter};
+use super::{Evidence, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::result::Bound;
 use crate::task::Task;
 use crate::toml_reader::{Error, Field, Table};
@@ -11,8 +11,9 @@ use click_models::bounds::cascade_bai_lower_bound;
 use click_models::{CascadeModel, ListShape};
 use confidence::Probability;
 use contenders::{Entrant, recommending_contenders, stopping_contenders};
+use policies::Logged;
 use policies::catalogue::{PolicySpec, Protocol};
-use sim::{UntilStopped, WithBudget};
+use sim::{SimRng, UntilStopped, WithBudget};
 use std::ops::RangeInclusive;
 
 pub(super) static MODEL: Model = Model {
@@ -51,6 +52,15 @@ impl Member for CascadeModel {
         ];
         values.extend(weights);
         values
+    }
+
+    fn evidence(
+        instance: &Instance<Self>,
+        logged: &Logged,
+        n_draws: usize,
+        rng: &mut SimRng,
+    ) -> Option<Evidence> {
+        evidence::of_lists(instance, logged, n_draws, rng)
     }
 
     fn n_items(&self) -> usize {

@@ -1,11 +1,13 @@
 //! `ccm`: users scan a list from the top, and go on with a probability that depends on the click and on the item's relevance.
 
 use super::fields::{at_fault, read_each, required_list, required_positions};
-use super::{Instance, Instances, Member, Model, Parameter};
+use super::{Evidence, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::toml_reader::{Error, Table};
 use click_models::{ClickChain, ListShape};
 use confidence::Probability;
+use policies::Logged;
 use policies::catalogue::Protocol;
+use sim::SimRng;
 
 pub(super) static MODEL: Model = Model {
     name: "ccm",
@@ -33,6 +35,15 @@ impl Member for ClickChain {
             ("continuation", Parameter::of(&users.continuation())),
             ("positions", Parameter::Count(users.shape().n_positions())),
         ]
+    }
+
+    fn evidence(
+        instance: &Instance<Self>,
+        logged: &Logged,
+        n_draws: usize,
+        rng: &mut SimRng,
+    ) -> Option<Evidence> {
+        evidence::of_lists(instance, logged, n_draws, rng)
     }
 
     fn n_items(&self) -> usize {

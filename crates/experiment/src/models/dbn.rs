@@ -1,10 +1,12 @@
 //! `dbn`: users scan a list from the top, may be satisfied by a click and leave, and may lose patience.
 
 use super::fields::{at_field, probability, read_each, required_list, required_positions};
-use super::{Instance, Instances, Member, Model, Parameter};
+use super::{Evidence, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::toml_reader::{Error, Table, choice};
 use click_models::{DbnReward, DynamicBayesian, ListShape};
+use policies::Logged;
 use policies::catalogue::Protocol;
+use sim::SimRng;
 
 pub(super) static MODEL: Model = Model {
     name: "dbn",
@@ -45,6 +47,15 @@ impl Member for DynamicBayesian {
             ("positions", Parameter::Count(users.shape().n_positions())),
             ("reward", Parameter::Name(reward.to_owned())),
         ]
+    }
+
+    fn evidence(
+        instance: &Instance<Self>,
+        logged: &Logged,
+        n_draws: usize,
+        rng: &mut SimRng,
+    ) -> Option<Evidence> {
+        evidence::of_lists(instance, logged, n_draws, rng)
     }
 
     fn n_items(&self) -> usize {

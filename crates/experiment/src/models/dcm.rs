@@ -2,10 +2,12 @@
 
 use super::fields::{at_fault, read_each, required_list};
 use super::posterior::instances;
-use super::{Instance, Instances, Member, Model, Parameter};
+use super::{Evidence, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::toml_reader::{Error, Field, Table, choice};
 use click_models::{DcmReward, DependentClick, ListShape};
+use policies::Logged;
 use policies::catalogue::Protocol;
+use sim::SimRng;
 
 pub(super) static MODEL: Model = Model {
     name: "dcm",
@@ -19,7 +21,8 @@ pub(super) static MODEL: Model = Model {
         instances(
             file,
             |file, query, n| vec![query.attraction(), file.positions_of(query, n, file.typical_leave(query))],
-            |lists, _| DependentClick::from_values(&lists[0], &lists[1], DcmReward::default()),
+            // A log shows clicks, not satisfaction.
+            |lists, _| DependentClick::from_values(&lists[0], &lists[1], DcmReward::Clicks),
         )
     }),
 };
@@ -45,6 +48,15 @@ impl Member for DependentClick {
             ("leave", Parameter::of(users.leave())),
             ("reward", Parameter::Name(reward.to_owned())),
         ]
+    }
+
+    fn evidence(
+        instance: &Instance<Self>,
+        logged: &Logged,
+        n_draws: usize,
+        rng: &mut SimRng,
+    ) -> Option<Evidence> {
+        evidence::of_lists(instance, logged, n_draws, rng)
     }
 
     fn n_items(&self) -> usize {

@@ -1,11 +1,13 @@
 //! A list of instances of one click model, and the trait that a click model implements for it.
 
 use super::play::{PlayError, PlayRequest, Played, play_curves};
-use super::{Instance, InstanceTable, Instances, Model, Parameter, Parameters, Users};
+use super::{Evidence, Instance, InstanceTable, Instances, Model, Parameter, Parameters, Users};
 use crate::posterior::PosteriorFile;
 use crate::result::Bound;
 use click_models::ListShape;
-use contenders::{Entrant, Play};
+use contenders::{Entrant, LoggedLists, Play};
+use policies::Logged;
+use sim::{SimRng, Streams};
 use std::any::Any;
 use std::fmt::Debug;
 
@@ -62,6 +64,16 @@ pub trait Member: Play + Clone + Debug + Send + Sync + 'static {
     /// Plays an experiment on these instances.
     fn play(instances: &[Instance<Self>], game: &PlayRequest<'_>) -> Result<Played, PlayError> {
         play_curves(instances, game)
+    }
+
+    /// The value of a log's lists and of better ones under the posterior distribution of the users; `None` if the users are known.
+    fn evidence(
+        _instance: &Instance<Self>,
+        _logged: &Logged,
+        _n_draws: usize,
+        _rng: &mut SimRng,
+    ) -> Option<Evidence> {
+        None
     }
 
     /// Wraps instances as the users of an experiment.
@@ -132,6 +144,14 @@ impl<M: Member> Users for Vec<Instance<M>> {
 
     fn list(&self) -> &dyn Any {
         self
+    }
+
+    fn evidence(&self, lists: &LoggedLists, n_draws: usize, streams: Streams) -> Vec<Evidence> {
+        let mut streams = (0..).map(|number| streams.subset(u64::MAX, number));
+        let one = |(instance, logged): (&Instance<M>, &Logged)| {
+            M::evidence(instance, logged, n_draws, &mut streams.next()?)
+        };
+        self.iter().zip(&lists.of_instances).filter_map(one).collect()
     }
 
     fn posterior(&self) -> Option<&PosteriorFile> {

@@ -2,12 +2,14 @@
 
 use super::fields::{at_fault, read_each, required_list};
 use super::posterior::instances;
-use super::{Instance, Instances, Member, Model, Parameter};
+use super::{Evidence, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::posterior::{PosteriorFile, Query, Uncertain};
 use crate::toml_reader::{Error, Field, Table};
 use click_models::{ListShape, PositionBased};
 use confidence::Probability;
+use policies::Logged;
 use policies::catalogue::Protocol;
+use sim::SimRng;
 
 pub(super) static MODEL: Model = Model {
     name: "pbm",
@@ -52,6 +54,15 @@ impl Member for PositionBased {
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         theta_kappa(instance.model.attraction(), instance.model.examination())
+    }
+
+    fn evidence(
+        instance: &Instance<Self>,
+        logged: &Logged,
+        n_draws: usize,
+        rng: &mut SimRng,
+    ) -> Option<Evidence> {
+        evidence::of_lists(instance, logged, n_draws, rng)
     }
 
     fn n_items(&self) -> usize {

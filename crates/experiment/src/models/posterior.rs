@@ -26,9 +26,16 @@ impl<M> fmt::Debug for Posterior<M> {
 }
 
 impl<M: Clone> Posterior<M> {
-    fn draw(&self, rng: &mut SimRng) -> Option<M> {
+    pub(super) fn draw(&self, rng: &mut SimRng) -> Option<M> {
         let mut one = |list: &Vec<Uncertain>| list.iter().map(|parameter| parameter.draw(rng)).collect();
         let lists: Vec<Vec<f64>> = self.lists.iter().map(&mut one).collect();
+        (self.build)(&lists, self.n_positions).ok()
+    }
+
+    /// Users with parameters this many standard deviations below their means.
+    pub(super) fn below_the_mean(&self, deviations: f64) -> Option<M> {
+        let one = |parameter: &Uncertain| (parameter.mean - deviations * parameter.deviation).max(0.0);
+        let lists: Vec<Vec<f64>> = self.lists.iter().map(|list| list.iter().map(one).collect()).collect();
         (self.build)(&lists, self.n_positions).ok()
     }
 }

@@ -1,10 +1,12 @@
 //! `ubm`: users examine a position with a probability that depends on it and on their last click.
 
 use super::fields::{read_each, required_list};
-use super::{Instance, Instances, Member, Model, Parameter};
+use super::{Evidence, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::toml_reader::{Error, Field, Table};
 use click_models::{Error as Fault, ListShape, UserBrowsing};
+use policies::Logged;
 use policies::catalogue::Protocol;
+use sim::SimRng;
 
 pub(super) static MODEL: Model = Model {
     name: "ubm",
@@ -29,6 +31,15 @@ impl Member for UserBrowsing {
         let users = &instance.model;
         let rows = users.examination().iter().map(|row| row.iter().map(|p| p.get()).collect()).collect();
         vec![("attraction", Parameter::of(users.attraction())), ("examination", Parameter::Matrix(rows))]
+    }
+
+    fn evidence(
+        instance: &Instance<Self>,
+        logged: &Logged,
+        n_draws: usize,
+        rng: &mut SimRng,
+    ) -> Option<Evidence> {
+        evidence::of_lists(instance, logged, n_draws, rng)
     }
 
     fn n_items(&self) -> usize {

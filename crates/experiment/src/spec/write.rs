@@ -82,7 +82,11 @@ impl Experiment {
         if let Some(file) = self.instances.posterior() {
             let (name, model) = (quoted(file_name(file.file())), quoted(file.model()));
             let positions = file.positions().map_or_else(String::new, |n| format!(", positions = {n}"));
-            writeln!(text, "users = {{ posterior = {name}, model = {model}{positions} }}")?;
+            let queries = file.queries().map_or_else(String::new, |names| {
+                let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+                format!(", queries = [{}]", names.join(", "))
+            });
+            writeln!(text, "users = {{ posterior = {name}, model = {model}{positions}{queries} }}")?;
         }
         if self.task != Task::Regret {
             return Ok(());

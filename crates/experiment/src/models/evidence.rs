@@ -1,0 +1,101 @@
+//! The value of lists under a posterior distribution: today's lists, the best ones, and the best one that is surely better than today's.
+
+use super::posterior::Posterior;
+use super::{Instance, Member};
+use click_models::{ClickModel, Interaction, Ranking};
+use policies::Logged;
+use sim::SimRng;
+
+/// The probability with which a list has to be better than today's lists.
+pub const SURE: f64 = 0.95;
+/// Draws whose best lists are looked at as candidates.
+const CANDIDATES: usize = 50;
+/// The most frequent lists of the log that are looked at as candidates.
+const FREQUENT: usize = 20;
+/// Candidates are also the best lists for users whose parameters are this many standard deviations below their means.
+const PESSIMISM: [f64; 3] = [0.5, 1.0, 2.0];
+
+/// Expected clicks a list of the users of an instance, in each of a number of draws from their posterior distribution.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// The name of the instance.
+    pub name: Option<String>,
+    /// How often the log shows its lists.
+    pub n_lists: u64,
+    /// Of the log's lists, with their frequencies.
+    pub today: Vec<f64>,
+    /// Of the best list for the drawn users, which nobody knows.
+    pub best: Vec<f64>,
+    /// Of [`Evidence::fitted_list`].
+    pub fitted: Vec<f64>,
+    /// The best list for users with the mean parameters.
+    pub fitted_list: Ranking,
+    /// The list with the most expected clicks among those that are better than today's lists with a probability of [`SURE`], and its
+    /// expected clicks. `None` if none was found.
+    pub sure: Option<(Ranking, Vec<f64>)>,
+}
+
+/// The evidence on an instance; `None` if its users are not drawn from a posterior.
+pub(super) fn of_lists<M>(
+    instance: &Instance<M>,
+    logged: &Logged,
+    n_draws: usize,
+    rng: &mut SimRng,
+) -> Option<Evidence>
+where
+    M: Member + ClickModel<Interaction: Interaction<Action = Ranking>>,
+{
+    let posterior = instance.posterior.as_deref()?;
+    let draws: Vec<M> = (0..n_draws).filter_map(|_| posterior.draw(rng)).collect();
+    let values =
+        |list: &Ranking| -> Vec<f64> { draws.iter().map(|users| users.expected_clicks(list)).collect() };
+    let today: Vec<f64> = draws.iter().map(|users| logged.mean(|list| users.expected_clicks(list))).collect();
+    let fitted_list = instance.model.optimal_action();
+    let better = |values: &[f64]| {
+        let n_better = values.iter().zip(&today).filter(|(value, today)| value > today).count();
+        n_better as f64 >= SURE * draws.len() as f64
+    };
+    let candidates = candidates(instance, posterior, logged, &draws);
+    let sure = candidates.into_iter().map(|list| (values(&list), list)).filter(|(values, _)| better(values));
+    // The first of equal ones.
+    let sure = sure.reduce(|best, other| if sum(&other.0) > sum(&best.0) { other } else { best });
+    Some(Evidence {
+        name: instance.name.clone(),
+        n_lists: logged.count(),
+        best: draws.iter().map(|users| users.expected_clicks(&users.optimal_action())).collect(),
+        fitted: values(&fitted_list),
+        fitted_list,
+        sure: sure.map(|(values, list)| (list, values)),
+        today,
+    })
+}
+
+fn sum(values: &[f64]) -> f64 {
+    values.iter().sum()
+}
+
+/// Lists that may be better than today's, each once.
+fn candidates<M>(
+    instance: &Instance<M>,
+    posterior: &Posterior<M>,
+    logged: &Logged,
+    draws: &[M],
+) -> Vec<Ranking>
+where
+    M: Member + ClickModel<Interaction: Interaction<Action = Ranking>>,
+{
+    let mut frequent: Vec<(&Ranking, u64)> = logged.lists().collect();
+    frequent.sort_by(|a, b| b.1.cmp(&a.1));
+    let pessimistic = PESSIMISM.iter().filter_map(|&deviations| posterior.below_the_mean(deviations));
+    let mut lists: Vec<Ranking> = Vec::new();
+    let found = std::iter::once(instance.model.optimal_action())
+        .chain(pessimistic.map(|users| users.optimal_action()))
+        .chain(draws.iter().take(CANDIDATES).map(ClickModel::optimal_action))
+        .chain(frequent.into_iter().take(FREQUENT).map(|(list, _)| list.clone()));
+    for list in found {
+        if !lists.contains(&list) {
+            lists.push(list);
+        }
+    }
+    lists
+}
