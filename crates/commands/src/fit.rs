@@ -4,11 +4,13 @@
 //! comparison: one session in `--held-out`, drawn by its place in the log, or one impression if lines are not sessions. A file of counts is
 //! read once. Files do not depend on the number of threads.
 
+mod answer;
 mod arguments;
 mod figures;
 mod inputs;
 mod measured;
 mod overview;
+mod page;
 mod records;
 mod simulation;
 mod source;
@@ -17,6 +19,7 @@ mod tables;
 pub(crate) use self::arguments::{Arguments, HowToRead};
 pub(crate) use self::measured::queries_of_log;
 
+use self::answer::{Answer, Decision};
 use self::arguments::SettingSource;
 use self::inputs::Inputs;
 use self::overview::Overview;
@@ -28,14 +31,26 @@ use crate::terminal::{self, say};
 use anyhow::{Context as _, Result};
 use click_logs::fit::{Choice, Comparison, Fit, Model, Options, fit};
 use click_logs::parameters::Parameters;
-use experiment::Canonical;
 use experiment::manifest::{Manifest, Moment};
 use experiment::output::OutputDir;
 use experiment::sha256;
+use experiment::{Canonical, Silent};
 
 /// The files that a fit may write. Some figures and the spec are written only for some models.
-const FILES: [&str; 8] =
-    [PARAMETERS_JSON, PARAMETERS_CSV, COUNTS, COMPARISON_JSON, COMPARISON_CSV, SPEC, EXAMINATION, ATTRACTION];
+const FILES: [&str; 12] = [
+    PARAMETERS_JSON,
+    PARAMETERS_CSV,
+    COUNTS,
+    COMPARISON_JSON,
+    COMPARISON_CSV,
+    SPEC,
+    EXAMINATION,
+    ATTRACTION,
+    LOGGED,
+    DECISION,
+    ANSWER,
+    PAGE,
+];
 const PARAMETERS_JSON: &str = "parameters.json";
 const PARAMETERS_CSV: &str = "parameters.csv";
 const COUNTS: &str = "counts.csv";
@@ -44,6 +59,10 @@ const COMPARISON_CSV: &str = "comparison.csv";
 const SPEC: &str = "spec.toml";
 const EXAMINATION: &str = "examination.svg";
 const ATTRACTION: &str = "attraction.svg";
+const LOGGED: &str = "logged.csv";
+const DECISION: &str = "decision.toml";
+const ANSWER: &str = "answer.json";
+const PAGE: &str = "index.html";
 
 /// The simple models that are compared with every fitted model.
 const BASELINES: [Model; 3] = [Model::CtrDocument, Model::CtrRank, Model::CtrGlobal];
@@ -58,6 +77,8 @@ pub(crate) struct Outcome {
     comparison: Option<Comparison>,
     /// The model of the users in the spec.
     users: Option<Choice>,
+    /// `None` if the log has no lists, or no answer was asked for.
+    answer: Option<Answer>,
     /// SHA-256 of `parameters.json`, in hexadecimal.
     parameters: String,
 }
@@ -70,10 +91,11 @@ pub(crate) struct Outcome {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let outcome = fit_and_write(arguments, |_| Ok(()))?;
     if !arguments.quiet {
-        let Outcome { source, whole, fits, comparison, users, .. } = &outcome;
+        let Outcome { source, whole, fits, comparison, users, answer, .. } = &outcome;
         let (comparison, users) = (comparison.as_ref(), users.as_ref());
         let simulable = Simulable::chosen(fits, users);
-        let overview = Overview { arguments, source, whole, fits, comparison, users, simulable };
+        let answer = answer.as_ref();
+        let overview = Overview { arguments, source, whole, fits, comparison, users, simulable, answer };
         say(&overview)?;
     }
     Ok(())
@@ -136,11 +158,35 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     if let Some(pbm) = fits.iter().find(|fit| fit.model() == Model::Pbm) {
         files.push((EXAMINATION, figures::examination(pbm, &whole)?.into_bytes()));
     }
-    files.push((ATTRACTION, figures::attraction(shown, &whole)?.into_bytes()));
+    let drawn = figures::attraction(shown, &whole)?;
+    let decision = match simulable.filter(|_| arguments.answer > 0) {
+        Some(simulable) => {
+            tell("simulating today's ranking and policies on users as uncertain as the log leaves them");
+            Decision::new(arguments, simulable, &whole, &files[0].1, &Silent)?
+        }
+        None => None,
+    };
+    let answer = decision.as_ref().map(|decision| decision.answer.clone());
+    if arguments.settings_from == SettingSource::CommandLine {
+        let figures: Vec<&str> = files
+            .iter()
+            .filter(|(name, _)| *name == EXAMINATION)
+            .map(|(_, svg)| std::str::from_utf8(svg))
+            .chain([Ok(drawn.as_str())])
+            .collect::<Result<_, _>>()?;
+        let page = page::page(arguments, &whole, answer.as_ref(), comparison.as_ref(), &figures);
+        files.push((PAGE, page.into_bytes()));
+    }
+    if let Some(decision) = decision {
+        files.push((ANSWER, decision.to_json()?));
+        files.push((LOGGED, decision.logged));
+        files.push((DECISION, decision.spec.into_bytes()));
+    }
+    files.push((ATTRACTION, drawn.into_bytes()));
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, content)| (*name, content.as_slice())).collect();
     let manifest = Manifest::of(&canonical, started, source.threads(), &files, program());
     output.write_all(&manifest.to_json(), &files)?;
-    Ok(Outcome { source, whole, fits, comparison, users, parameters: sha256_of_parameters })
+    Ok(Outcome { source, whole, fits, comparison, users, answer, parameters: sha256_of_parameters })
 }
 
 fn fitted(model: Model, whole: &UnsplitLog, options: &Options) -> Result<Fit> {

@@ -20,5 +20,5 @@ pub use run::{Curve, play};
 pub use schedule::{Schedule, ScheduleError};
 pub use stages::{InSweeps, StageEntry, Stretch, play_in_stages};
 pub use streams::{SimRng, Streams};
-pub use summary::{Summary, mean_and_error};
+pub use summary::{Summary, mean_and_error, quantile};
 pub use tournament::{Assignment, DrawUsers, Observer, Outcome, Silent, Tournament};

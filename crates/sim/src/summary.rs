@@ -69,8 +69,18 @@ pub fn mean_and_error(sample: &[f64]) -> (f64, f64) {
     (mean, (squares / (n - 1.0) / n).sqrt())
 }
 
-/// Quantile of an increasing sample that is not empty, by linear interpolation (type 7 of Hyndman and Fan 1996).
-fn quantile(sorted: &[f64], probability: f64) -> f64 {
+/// Quantile of an increasing sample, by linear interpolation (type 7 of Hyndman and Fan 1996).
+///
+/// # Panics
+///
+/// If the sample is empty.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(sim::quantile(&[1.0, 2.0, 4.0], 0.75), 3.0);
+/// ```
+pub fn quantile(sorted: &[f64], probability: f64) -> f64 {
     let place = (sorted.len() - 1) as f64 * probability;
     let below = place.to_usize().unwrap_or(0);
     let above = (below + 1).min(sorted.len() - 1);

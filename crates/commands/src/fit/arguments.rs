@@ -71,6 +71,9 @@ pub(crate) struct Arguments {
     /// Seed of the choice of the held-out sessions
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(super) seed: u64,
+    /// Answer for the N queries with the most lists what today's ranking loses and what a policy would gain; 0 for no answer
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(0..=1000))]
+    pub(super) answer: u16,
     /// Number of threads that read the log; fits use one per core [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) threads: Option<u16>,
@@ -180,6 +183,7 @@ impl Arguments {
             max_skipped: None,
             held_out: 10,
             seed: 1,
+            answer: 0,
             threads: None,
             quiet: false,
             settings_from: SettingSource::Experiment,
@@ -244,6 +248,7 @@ impl Arguments {
             "max_skipped": self.lenient.then(|| self.share_to_skip()),
             "held_out": self.held_out,
             "seed": self.seed,
+            "answer": self.answer,
         })
     }
 

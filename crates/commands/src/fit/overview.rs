@@ -1,10 +1,11 @@
 //! The overview that `fit` prints at the end: counts of what was read, the comparison of models, warnings, and the directory of the
 //! results.
 
-use super::SPEC;
+use super::answer::Answer;
 use super::arguments::Arguments;
 use super::simulation::Simulable;
 use super::source::{Source, UnsplitLog};
+use super::{PAGE, SPEC};
 use click_logs::fit::{Choice, Comparison, Difference, Fit, Model, identifiability};
 use click_logs::parameters::FEW;
 use click_logs::{ListSessions, QuerySessions};
@@ -20,6 +21,7 @@ pub(super) struct Overview<'a> {
     /// The model of the users in the spec.
     pub(super) users: Option<&'a Choice>,
     pub(super) simulable: Option<Simulable<'a>>,
+    pub(super) answer: Option<&'a Answer>,
 }
 
 impl fmt::Display for Overview<'_> {
@@ -61,6 +63,12 @@ impl fmt::Display for Overview<'_> {
                 f,
                 "No spec.toml: users of pbm, cascade and dcm can be simulated, and none of them was fitted."
             ),
+        }?;
+        match self.answer {
+            Some(answer) => {
+                write!(f, "\n{}\nPage: {}\n", answer.to_text(), self.arguments.out.join(PAGE).display())
+            }
+            None => writeln!(f, "\nNo answer on today's ranking: {}", self.why_no_answer()),
         }
     }
 }
@@ -92,6 +100,17 @@ fn impressions(query: QuerySessions<'_>) -> u64 {
 }
 
 impl Overview<'_> {
+    /// Why there is no answer.
+    fn why_no_answer(&self) -> &'static str {
+        if self.arguments.answer == 0 {
+            "none was asked for (--answer 0)."
+        } else if self.simulable.is_none() {
+            "no fitted model can be simulated."
+        } else {
+            "this log has no whole lists in their order, so it cannot tell what they lose."
+        }
+    }
+
     fn comparison(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let comparison =
             self.comparison.and_then(|comparison| Some((comparison, comparison.scores().first()?)));

@@ -4,12 +4,17 @@ use super::arguments::Arguments;
 use super::source::UnsplitLog;
 use anyhow::{Context as _, Result};
 use click_logs::fit::{Choice, Fit, Model, QueryFit, Users};
+use contenders::Entrant;
 use experiment::models::UserModel;
 use experiment::spec::{quoted, title_fault};
 use experiment::{Experiment, Instance, Instances};
+use policies::catalogue::Protocol;
 
 /// The maximal number of queries in a spec.
 const QUERIES: usize = 1000;
+
+/// Policies of the decision, with the model whose feedback they assume.
+type Contenders = &'static [(&'static str, Option<Protocol>)];
 
 /// A fit whose users can be simulated.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +23,8 @@ pub(super) struct Simulable<'a> {
     model: &'static str,
     /// A first choice of policies.
     policies: &'static [&'static str],
+    /// The policies that are compared with today's ranking.
+    contenders: Contenders,
 }
 
 impl<'a> Simulable<'a> {
@@ -33,13 +40,39 @@ impl<'a> Simulable<'a> {
     }
 
     fn new(fit: &'a Fit) -> Option<Self> {
-        let (model, policies): (_, &[_]) = match fit.model() {
-            Model::Pbm => ("pbm", &["pbm-ts", "pbm-pie", "bc-mp-ts", "batch-rank", "uniform"]),
-            Model::Cascade => ("cascade", &["cascade-kl-ucb", "cascade-ts", "batch-rank", "uniform"]),
-            Model::Dcm => ("dcm", &["dcm-kl-ucb", "dcm-ts", "batch-rank", "uniform"]),
+        let (model, policies, contenders): (_, &[_], Contenders) = match fit.model() {
+            Model::Pbm => (
+                "pbm",
+                &["pbm-ts", "pbm-pie", "bc-mp-ts", "batch-rank", "uniform"],
+                &[("pbm-ts", None), ("pbm-pie", None)],
+            ),
+            Model::Cascade => (
+                "cascade",
+                &["cascade-kl-ucb", "cascade-ts", "batch-rank", "uniform"],
+                &[("cascade-ts", None), ("cascade-kl-ucb", None)],
+            ),
+            Model::Dcm => (
+                "dcm",
+                &["dcm-kl-ucb", "dcm-ts", "batch-rank", "uniform"],
+                &[("dcm-ts", None), ("dcm-kl-ucb", None)],
+            ),
             _ => return None,
         };
-        Some(Self { fit, model, policies })
+        Some(Self { fit, model, policies, contenders })
+    }
+
+    /// The name of its model.
+    pub(super) fn model(self) -> &'static str {
+        self.model
+    }
+
+    /// The policies that are compared with today's ranking.
+    pub(super) fn contenders(self) -> Vec<Entrant> {
+        let entrant = |&(name, read_as): &(&str, Option<Protocol>)| {
+            let spec = name.parse().ok()?;
+            Some(Entrant { read_as, ..Entrant::new(name, spec) })
+        };
+        self.contenders.iter().filter_map(entrant).collect()
     }
 
     pub(super) fn fit(self) -> &'a Fit {
@@ -52,7 +85,7 @@ impl<'a> Simulable<'a> {
     ///
     /// Never for valid fits.
     pub(super) fn spec(self, arguments: &Arguments, whole: &UnsplitLog) -> Result<String> {
-        let Self { fit, model, policies } = self;
+        let Self { fit, model, policies, .. } = self;
         let queries = fit.queries();
         let impressions =
             |query: &QueryFit| whole.counts.query(query.id).map_or(0, |query| query.impressions());

@@ -1,0 +1,260 @@
+//! The answer to what an engineer with a log asks: what does today's ranking lose, what gains a policy, from when on, and how sure is that?
+//!
+//! It is about the queries with the most lists. Their users are drawn from the posterior distribution of the fit, today's lists are the
+//! log's, and both play against each other in `decision.toml`, an experiment that `simulate` can run again. All values are in expected
+//! clicks.
+
+mod gain;
+mod lists;
+mod page;
+mod words;
+
+use self::gain::Gains;
+use self::lists::{LoggedQueries, logged_queries};
+use super::arguments::Arguments;
+use super::simulation::Simulable;
+use super::source::UnsplitLog;
+use super::{LOGGED, PARAMETERS_JSON};
+use anyhow::{Context as _, Result};
+use contenders::Entrant;
+use experiment::models::Evidence;
+use experiment::{Experiment, Instances, Observer, PosteriorFile, Runner, logged_lists};
+use policies::PolicySpec;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// Rounds of a run: the lists after which a gain is stated.
+const HORIZON: u64 = 10_000;
+/// Runs on each query.
+const RUNS: u64 = 40;
+/// Draws from the posterior distribution of each query's users.
+const DRAWS: usize = 400;
+/// The label of today's ranking.
+const TODAY: &str = "logged";
+
+/// A mean with an interval that has the value with a probability of 95 %.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(super) struct Interval {
+    pub(super) mean: f64,
+    pub(super) lower: f64,
+    pub(super) upper: f64,
+}
+
+impl Interval {
+    /// Of draws of a value.
+    pub(super) fn of(draws: &[f64]) -> Self {
+        let mut sorted = draws.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let at = |probability| sim::quantile(&sorted, probability);
+        let mean = draws.iter().sum::<f64>() / draws.len() as f64;
+        Self { mean, lower: at(0.025), upper: at(0.975) }
+    }
+
+    /// Whether it lies above 0.
+    pub(super) fn is_positive(self) -> bool {
+        self.lower > 0.0
+    }
+
+    /// Whether it has 0 inside.
+    pub(super) fn cannot_tell(self) -> bool {
+        self.lower <= 0.0 && self.upper >= 0.0
+    }
+}
+
+/// What the posterior distribution says of lists, in clicks per 1,000 lists; and what a policy gains.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Finding {
+    /// Share of these lists among all lists of the answer.
+    pub(super) share: f64,
+    /// Expected clicks of today's lists.
+    pub(super) today: Interval,
+    /// Clicks that were observed.
+    pub(super) observed: f64,
+    /// What today's lists lose against the best ones, which nobody knows.
+    pub(super) loss: Interval,
+    /// What the fit's best lists gain over today's.
+    pub(super) fitted: Interval,
+    /// What the best lists gain that are better than today's with a probability of 95 %. Today's lists stay where there is none.
+    pub(super) sure: Interval,
+    /// What the policy gains after 10,000 lists, in clicks.
+    pub(super) gained: Interval,
+    /// The number of lists after which the policy has passed today's lists for good, in the middle one of the runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) passed: Option<u64>,
+    /// The share of the runs in which it passes them within 10,000 lists.
+    pub(super) share_passed: f64,
+}
+
+/// A query's part of the answer.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct QueryFinding {
+    pub(super) query: String,
+    /// Lists in the log.
+    pub(super) lists: u64,
+    /// The items of the best list that is surely better than today's; `None` if none was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) sure_list: Option<Vec<String>>,
+    #[serde(flatten)]
+    pub(super) finding: Finding,
+}
+
+/// The answer.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Answer {
+    /// The model of the users.
+    pub(super) model: &'static str,
+    /// The policy that is compared with today's lists: the one with the least regret.
+    pub(super) policy: String,
+    /// Lists of the log, and those that the answer is about.
+    pub(super) lists_of_log: u64,
+    pub(super) lists: u64,
+    /// Lists of its queries that are left out: shorter than others of their query, or with an item that is not fitted or shown twice.
+    pub(super) left_out: u64,
+    /// All queries together, each with its share of the lists.
+    pub(super) all: Finding,
+    pub(super) queries: Vec<QueryFinding>,
+}
+
+/// The answer with the files that it was made from.
+#[derive(Debug)]
+pub(super) struct Decision {
+    pub(super) answer: Answer,
+    /// `logged.csv`.
+    pub(super) logged: Vec<u8>,
+    /// `decision.toml`.
+    pub(super) spec: String,
+}
+
+impl Decision {
+    /// Makes the answer; `None` if the log has no lists of the fitted queries. `parameters` is the content of `parameters.json`.
+    ///
+    /// # Errors
+    ///
+    /// Never for valid fits.
+    pub(super) fn new(
+        arguments: &Arguments,
+        simulable: Simulable<'_>,
+        whole: &UnsplitLog,
+        parameters: &[u8],
+        observer: &dyn Observer,
+    ) -> Result<Option<Self>> {
+        let n_queries = usize::from(arguments.answer);
+        let Some(logged) = logged_queries(simulable.fit(), whole, n_queries) else { return Ok(None) };
+        let posterior =
+            PosteriorFile::from_json(PARAMETERS_JSON, parameters.to_vec(), Some(simulable.model()))?;
+        let posterior = posterior.with_queries(&logged.names).map_err(anyhow::Error::msg)?;
+        let instances = Instances::uncertain(posterior).context("drawing users")?;
+        let lists = logged_lists(LOGGED, logged.csv.as_bytes(), &instances).context("the log's lists")?;
+        let spec = PolicySpec::Logged {};
+        let today = Entrant { lists: Some(Arc::new(lists)), ..Entrant::new(TODAY, spec) };
+        let builder = Experiment::builder("decision", instances)
+            .horizon(HORIZON)
+            .runs_per_instance(RUNS)
+            .seed(arguments.seed);
+        let builder = simulable.contenders().into_iter().fold(builder, experiment::Builder::entrant);
+        let experiment = builder.entrant(today).build().context("building the decision")?;
+        let mut runner = Runner::new(&experiment).observer(observer);
+        if let Some(threads) = arguments.threads {
+            runner = runner.threads(threads.into());
+        }
+        let measured = runner.run().context("simulating the decision")?;
+        let evidence = experiment.evidence(DRAWS);
+        let gains = Gains::new(&measured, TODAY).context("today's ranking has no runs")?;
+        let answer = Answer::new(simulable, &logged, &evidence, &gains);
+        Ok(Some(Self { answer, logged: logged.csv.into_bytes(), spec: experiment.to_toml() }))
+    }
+
+    /// `answer.json`.
+    ///
+    /// # Errors
+    ///
+    /// Never, since it has only numbers and text.
+    pub(super) fn to_json(&self) -> Result<Vec<u8>> {
+        super::records::to_json(&self.answer)
+    }
+}
+
+/// Draws of a difference, for 1,000 lists.
+fn difference(more: &[f64], less: &[f64]) -> Vec<f64> {
+    more.iter().zip(less).map(|(more, less)| 1000.0 * (more - less)).collect()
+}
+
+/// Draws of several queries together: each with its share.
+fn together<'a>(draws: impl Iterator<Item = (f64, &'a [f64])>) -> Vec<f64> {
+    let mut sum: Vec<f64> = Vec::new();
+    for (share, draws) in draws {
+        sum.resize(draws.len().max(sum.len()), 0.0);
+        sum.iter_mut().zip(draws).for_each(|(sum, draw)| *sum += share * draw);
+    }
+    sum
+}
+
+/// Draws of what matters, of one query or of all.
+struct Draws {
+    today: Vec<f64>,
+    loss: Vec<f64>,
+    fitted: Vec<f64>,
+    sure: Vec<f64>,
+}
+
+impl Draws {
+    fn of(evidence: &Evidence) -> Self {
+        let today = &evidence.today;
+        let sure = evidence.sure.as_ref().map_or(today, |(_, values)| values);
+        Self {
+            today: today.iter().map(|value| 1000.0 * value).collect(),
+            loss: difference(&evidence.best, today),
+            fitted: difference(&evidence.fitted, today),
+            sure: difference(sure, today),
+        }
+    }
+}
+
+impl Answer {
+    fn new(simulable: Simulable<'_>, logged: &LoggedQueries, evidence: &[Evidence], gains: &Gains) -> Self {
+        let total: u64 = logged.lists.iter().sum();
+        let shares: Vec<f64> = logged.lists.iter().map(|&lists| lists as f64 / total as f64).collect();
+        let draws: Vec<Draws> = evidence.iter().map(Draws::of).collect();
+        let finding = |share: f64, draws: &Draws, observed: f64, gained: &gain::Gained| Finding {
+            share,
+            today: Interval::of(&draws.today),
+            observed,
+            loss: Interval::of(&draws.loss),
+            fitted: Interval::of(&draws.fitted),
+            sure: Interval::of(&draws.sure),
+            gained: gained.at_the_end,
+            passed: gained.passed,
+            share_passed: gained.share_passed,
+        };
+        let queries: Vec<QueryFinding> = (0..evidence.len())
+            .map(|query| QueryFinding {
+                query: logged.names[query].clone(),
+                lists: logged.lists[query],
+                sure_list: evidence[query].sure.as_ref().map(|(list, _)| logged.items(query, list)),
+                finding: finding(
+                    shares[query],
+                    &draws[query],
+                    1000.0 * logged.clicks[query] as f64 / logged.lists[query] as f64,
+                    &gains.of_query(query),
+                ),
+            })
+            .collect();
+        let all = |of: fn(&Draws) -> &[f64]| together(shares.iter().copied().zip(draws.iter().map(of)));
+        let draws_of_all = Draws {
+            today: all(|draws| &draws.today),
+            loss: all(|draws| &draws.loss),
+            fitted: all(|draws| &draws.fitted),
+            sure: all(|draws| &draws.sure),
+        };
+        let observed = 1000.0 * logged.clicks.iter().sum::<u64>() as f64 / total as f64;
+        Self {
+            model: simulable.model(),
+            policy: gains.policy().to_owned(),
+            lists_of_log: logged.lists_of_log,
+            lists: total,
+            left_out: logged.left_out,
+            all: finding(1.0, &draws_of_all, observed, &gains.of_all(&shares)),
+            queries,
+        }
+    }
+}

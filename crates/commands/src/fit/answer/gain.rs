@@ -1,0 +1,139 @@
+//! What a policy gains over today's lists in the course of a simulation, and when it passes them.
+
+use super::{HORIZON, Interval};
+use experiment::{Measured, Runs};
+
+/// Clicks gained over today's lists, query by query and run by run.
+#[derive(Debug)]
+pub(super) struct Gains {
+    policy: String,
+    rounds: Vec<u64>,
+    /// By query, run and checkpoint.
+    gains: Vec<Vec<Vec<f64>>>,
+}
+
+/// What is gained, and when.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Gained {
+    /// Clicks after all lists.
+    pub(super) at_the_end: Interval,
+    /// The lists after which today's are passed for good, in the middle one of the runs; `None` if it is not passed there.
+    pub(super) passed: Option<u64>,
+    /// The share of the runs that pass them.
+    pub(super) share_passed: f64,
+}
+
+impl Gains {
+    /// The gains of the policy with the least regret; `None` if no policy but `today` has curves.
+    pub(super) fn new(measured: &Measured, today: &str) -> Option<Self> {
+        let Runs::Curves { outcome, .. } = &measured.runs else { return None };
+        let labels: Vec<&str> = measured.result.policies.iter().map(|policy| policy.label.as_str()).collect();
+        let place = labels.iter().position(|label| *label == today)?;
+        let regret = |policy: usize| {
+            let curves = outcome.records[policy].iter();
+            curves.map(|curve| curve.regret.last().copied().unwrap_or(0.0)).sum::<f64>()
+        };
+        let others = (0..labels.len()).filter(|&policy| policy != place);
+        let best = others.min_by(|&a, &b| regret(a).total_cmp(&regret(b)))?;
+        let n_queries = outcome.drawn.iter().max()? + 1;
+        let mut gains = vec![Vec::new(); n_queries];
+        let runs = outcome.drawn.iter().zip(outcome.records[place].iter().zip(&outcome.records[best]));
+        for (&query, (today, policy)) in runs {
+            let gain: Vec<f64> = today.regret.iter().zip(&policy.regret).map(|(a, b)| a - b).collect();
+            gains[query].push(gain);
+        }
+        let rounds = measured.result.policies[best].curves()?.t.clone();
+        Some(Self { policy: labels[best].to_owned(), rounds, gains })
+    }
+
+    /// The policy's label.
+    pub(super) fn policy(&self) -> &str {
+        &self.policy
+    }
+
+    /// On one query.
+    pub(super) fn of_query(&self, query: usize) -> Gained {
+        self.gained(&self.gains[query])
+    }
+
+    /// On all queries together, each with its share of the lists.
+    pub(super) fn of_all(&self, shares: &[f64]) -> Gained {
+        let n_runs = self.gains.iter().map(Vec::len).min().unwrap_or(0);
+        let run = |run: usize| -> Vec<f64> {
+            let at = |&round: &u64| {
+                let of_query =
+                    |(gains, share): (&Vec<Vec<f64>>, &f64)| self.at(&gains[run], round as f64 * share);
+                self.gains.iter().zip(shares).map(of_query).sum()
+            };
+            self.rounds.iter().map(at).collect()
+        };
+        self.gained(&(0..n_runs).map(run).collect::<Vec<_>>())
+    }
+
+    /// A gain after this number of rounds, linear between checkpoints.
+    fn at(&self, gains: &[f64], round: f64) -> f64 {
+        let (mut before, mut gained) = (0.0, 0.0);
+        for (&checkpoint, &gain) in self.rounds.iter().zip(gains) {
+            let checkpoint = checkpoint as f64;
+            if round <= checkpoint {
+                return gained + (gain - gained) * (round - before) / (checkpoint - before);
+            }
+            (before, gained) = (checkpoint, gain);
+        }
+        gained
+    }
+
+    fn gained(&self, runs: &[Vec<f64>]) -> Gained {
+        let ends: Vec<f64> = runs.iter().map(|gains| gains.last().copied().unwrap_or(0.0)).collect();
+        let mut passed: Vec<u64> = runs.iter().map(|gains| self.passed(gains).unwrap_or(u64::MAX)).collect();
+        passed.sort_unstable();
+        let n_passed = passed.partition_point(|&round| round <= HORIZON);
+        let middle = passed.get(passed.len() / 2).copied().filter(|&round| round <= HORIZON);
+        Gained {
+            at_the_end: Interval::of(&ends),
+            passed: middle,
+            share_passed: n_passed as f64 / passed.len().max(1) as f64,
+        }
+    }
+
+    /// The first checkpoint from which on the gain is positive.
+    fn passed(&self, gains: &[f64]) -> Option<u64> {
+        let last_behind = gains.iter().rposition(|&gain| gain <= 0.0);
+        self.rounds.get(last_behind.map_or(0, |place| place + 1)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gains() -> Gains {
+        let runs = |of: [f64; 3]| vec![of.to_vec(); 3];
+        Gains {
+            policy: "p".to_owned(),
+            rounds: vec![1, 10, HORIZON],
+            gains: vec![runs([-1.0, -2.0, 8.0]), runs([1.0, -1.0, -3.0])],
+        }
+    }
+
+    #[test]
+    fn today_is_passed_where_the_gain_stays_positive() {
+        let first = gains().of_query(0);
+        assert_eq!((first.passed, first.share_passed, first.at_the_end.mean), (Some(HORIZON), 1.0, 8.0));
+        let second = gains().of_query(1);
+        assert_eq!((second.passed, second.share_passed, second.at_the_end.mean), (None, 0.0, -3.0));
+        assert_eq!(gains().passed(&[1.0, 2.0, 3.0]), Some(1));
+        assert_eq!(gains().passed(&[1.0, -2.0, 3.0]), Some(HORIZON));
+    }
+
+    #[test]
+    fn gains_of_all_queries_are_read_where_their_share_of_the_lists_ends() {
+        assert_eq!(gains().at(&[-1.0, -2.0, 8.0], 0.5), -0.5);
+        assert_eq!(gains().at(&[-1.0, -2.0, 8.0], 5.5), -1.5);
+        let all = gains().of_all(&[1.0, 0.0]);
+        assert_eq!((all.passed, all.at_the_end.mean), (Some(HORIZON), 8.0));
+        let half = gains().of_all(&[0.5, 0.5]).at_the_end.mean;
+        let expected = [[-2.0, 8.0], [-1.0, -3.0]].map(|[a, b]| a + (b - a) * 4990.0 / 9990.0);
+        assert!((half - expected.iter().sum::<f64>()).abs() < 1e-12, "{half}");
+    }
+}

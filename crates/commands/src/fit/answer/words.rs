@@ -1,0 +1,161 @@
+//! The answer in words: for the terminal and for the beginning of the page.
+
+use super::{Answer, Finding, HORIZON, Interval};
+use experiment::number::{counted, fixed, grouped};
+
+/// Queries that are listed on a terminal.
+const LISTED: usize = 10;
+
+/// A value with its interval.
+pub(super) fn with_interval(value: Interval) -> String {
+    let decimals = decimals(value);
+    let [mean, lower, upper] = [value.mean, value.lower, value.upper].map(|value| fixed(value, decimals));
+    format!("{mean} [{lower}, {upper}]")
+}
+
+/// As many decimals as the width of the interval makes sense of.
+fn decimals(value: Interval) -> usize {
+    match value.upper - value.lower {
+        width if width >= 20.0 => 0,
+        width if width >= 2.0 => 1,
+        _ => 2,
+    }
+}
+
+impl Answer {
+    /// What the answer is about.
+    pub(super) fn scope(&self) -> String {
+        let share = 100.0 * self.lists as f64 / self.lists_of_log.max(1) as f64;
+        format!(
+            "{} with the most lists ({} of {} lists, {} %); users of {}; 95 % intervals",
+            counted(self.queries.len() as u64, "query"),
+            grouped(self.lists),
+            grouped(self.lists_of_log),
+            fixed(share, 0),
+            self.model,
+        )
+    }
+
+    /// The answer, sentence by sentence.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        let Finding { today, observed, loss, fitted, sure, gained, passed, share_passed, .. } = &self.all;
+        let mut sentences = vec![format!(
+            "Today's ranking gets {} clicks per 1,000 lists ({} were observed). The best lists would get {} more, if they were known.",
+            with_interval(*today),
+            fixed(*observed, 0),
+            with_interval(*loss),
+        )];
+        sentences.push(format!(
+            "The best lists of the fit gain {} clicks per 1,000 lists.",
+            with_interval(*fitted)
+        ));
+        let n_sure = self.queries.iter().filter(|query| query.sure_list.is_some()).count() as u64;
+        sentences.push(match n_sure {
+            0 => "No list was found that is better than today's with a probability of 95 %.".to_owned(),
+            n => format!(
+                "For {} there is a list that is better than today's with a probability of 95 %: showing them gains {} clicks per 1,000 lists.",
+                counted(n, "query"),
+                with_interval(*sure),
+            ),
+        });
+        let policy = &self.policy;
+        let runs = fixed(100.0 * share_passed, 0);
+        sentences.push(match passed {
+            Some(lists) => format!(
+                "{policy} has passed today's ranking after {} lists (in {runs} % of the runs within {}), and has gained {} clicks by then.",
+                grouped(*lists),
+                grouped(HORIZON),
+                with_interval(*gained),
+            ),
+            None => format!(
+                "{policy} does not pass today's ranking within {} lists (it does in {runs} % of the runs): it gains {} clicks.",
+                grouped(HORIZON),
+                with_interval(*gained),
+            ),
+        });
+        if !sure.is_positive() && gained.cannot_tell() {
+            sentences.push(format!(
+                "This log cannot tell whether another ranking is better, nor whether {policy} gains anything within {} lists.",
+                grouped(HORIZON)
+            ));
+        }
+        if self.left_out > 0 {
+            let share = 100.0 * self.left_out as f64 / (self.lists + self.left_out) as f64;
+            sentences.push(format!(
+                "Left out: {} ({} %) of these queries, shorter than the others, or with an item that was not fitted or is shown twice.",
+                counted(self.left_out, "list"),
+                fixed(share, 1)
+            ));
+        }
+        sentences
+    }
+
+    /// The heads of the table of queries.
+    pub(super) const HEADS: [&str; 6] =
+        ["query", "lists", "clicks per 1,000", "loses against the best", "a sure list gains", "gained"];
+
+    /// A row for every query.
+    pub(super) fn rows(&self) -> Vec<[String; 6]> {
+        let row = |query: &super::QueryFinding| {
+            let finding = &query.finding;
+            [
+                query.query.clone(),
+                grouped(query.lists),
+                with_interval(finding.today),
+                with_interval(finding.loss),
+                if query.sure_list.is_some() { with_interval(finding.sure) } else { "none found".to_owned() },
+                with_interval(finding.gained),
+            ]
+        };
+        self.queries.iter().map(row).collect()
+    }
+
+    /// The answer for a terminal.
+    pub(in super::super) fn to_text(&self) -> String {
+        let mut text = format!("The answer for {}:\n\n", self.scope());
+        for sentence in self.sentences() {
+            text.push_str(&format!("  {sentence}\n"));
+        }
+        let rows = self.rows();
+        let shown = &rows[..rows.len().min(LISTED)];
+        if rows.len() > 1 {
+            text.push_str(&format!(
+                "\n  Per 1,000 lists, and gained by {} after {} lists of the query:\n\n",
+                self.policy,
+                grouped(HORIZON)
+            ));
+            let widths: Vec<usize> = (0..6)
+                .map(|column| {
+                    let of_rows = shown.iter().map(|row| crate::terminal::width(&cell(row, column)));
+                    of_rows.max().unwrap_or(0).max(Self::HEADS[column].len())
+                })
+                .collect();
+            let mut line = |cells: [String; 6]| {
+                text.push_str("  ");
+                text.push_str(&crate::terminal::left(&cells[0], widths[0]));
+                for (cell, width) in cells.iter().zip(&widths).skip(1) {
+                    text.push_str(&format!("  {cell:>width$}"));
+                }
+                text.push('\n');
+            };
+            line(Self::HEADS.map(str::to_owned));
+            for row in shown {
+                line(std::array::from_fn(|column| cell(row, column)));
+            }
+        }
+        text
+    }
+}
+
+/// A cell for a terminal: a name may be long, and has nothing that controls the terminal.
+fn cell(row: &[String; 6], column: usize) -> String {
+    if column > 0 {
+        return row[column].clone();
+    }
+    let name = crate::terminal::in_line(&row[0]);
+    if name.chars().count() <= 30 {
+        name.into_owned()
+    } else {
+        name.chars().take(29).chain(['…']).collect()
+    }
+}

@@ -1,0 +1,66 @@
+//! `index.html`: the answer first, then the comparison of models and the figures.
+
+use super::answer::Answer;
+use super::arguments::Arguments;
+use super::source::UnsplitLog;
+use click_logs::fit::Comparison;
+use experiment::number::{counted, fixed};
+use report::html::Html;
+
+/// The page of a fit. `figures` are drawings.
+pub(super) fn page(
+    arguments: &Arguments,
+    whole: &UnsplitLog,
+    answer: Option<&Answer>,
+    comparison: Option<&Comparison>,
+    figures: &[&str],
+) -> String {
+    let mut html = Html::new();
+    html.element("h1", "", "What a click log says");
+    html.element("p", "lead", &format!("{}: {}", arguments.named(), whole.report));
+    match answer {
+        Some(answer) => answer.write(&mut html),
+        None => {
+            html.element("h2", "", "No answer on today's ranking");
+            html.element("p", "", "The answer needs a log with whole lists in their order, and a fitted model that can be simulated.");
+        }
+    }
+    html.element("h2", "", "Models compared");
+    match comparison {
+        Some(comparison) => {
+            let row = |(place, score): (usize, &click_logs::fit::Score)| -> Vec<Html> {
+                let behind = comparison.difference(0, place);
+                let error = behind.standard_error.map_or("?".to_owned(), |error| fixed(error, 5));
+                let behind =
+                    if place == 0 { String::new() } else { format!("{} ± {error}", fixed(behind.mean, 5)) };
+                let cells = [
+                    score.model.name().to_owned(),
+                    fixed(score.log_likelihood, 5),
+                    behind,
+                    fixed(score.perplexity, 4),
+                ];
+                cells.iter().map(|cell| Html::of(cell)).collect()
+            };
+            let rows: Vec<Vec<Html>> = comparison.scores().iter().enumerate().map(row).collect();
+            let heads = ["Model", "#Log-likelihood", "#Behind the best", "#Perplexity"];
+            html.table("narrow", &heads, &rows);
+            let impressions = comparison.scores().first().map_or(0, |score| score.impressions);
+            html.paragraph(
+                "small muted",
+                &format!("On {} held out, in nats an impression.", counted(impressions, "impression")),
+            );
+        }
+        None => {
+            html.element("p", "", "Nothing was held out: the log is too short.");
+        }
+    }
+    html.element("h2", "", "Parameters");
+    for figure in figures {
+        html.open("figure", "").raw(figure).close("figure");
+    }
+    html.paragraph(
+        "small muted",
+        "All numbers: `parameters.json`, `parameters.csv`, `comparison.json`, `answer.json`.",
+    );
+    html.page("What a click log says")
+}
