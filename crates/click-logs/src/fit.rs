@@ -6,14 +6,16 @@
 //! | [`Model::Cascade`] | `attraction[item]` down to the first click, none below | sessions |
 //! | [`Model::Dcm`] | `attraction[item]` until the user leaves; a user leaves after a click with `leave[l]` | sessions |
 //! | [`Model::Sdbn`] | `attraction[item]` until the user leaves; a user leaves after a click with `satisfaction[item]` | sessions |
+//! | [`Model::Dbn`] | as SDBN; a user who has not left goes on to the next position with `continuation` | sessions |
+//! | [`Model::Ccm`] | `attraction[item]` until the user stops; goes on with `continuation[0]` after no click, after a click with a mean of the other two, weighted by attraction | sessions |
 //! | [`Model::Ubm`] | `attraction[item] * examination[l, position of the last click above]` | sessions |
 //! | [`Model::CtrGlobal`], [`Model::CtrRank`], [`Model::CtrDocument`] | the click-through rate of all, of the position, of (query, item) | counts |
 //!
 //! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015; Guo, Liu, Wang, *Efficient multiple-click
 //! models in web search*, WSDM 2009 (DCM); Dupret, Piwowarski, *A user browsing model to predict search engine click data*,
-//! SIGIR 2008 (UBM); Chapelle, Zhang, *A dynamic Bayesian network click model*, WWW 2009 (simplified DBN). Deviations: every
-//! probability of an item has a Beta prior, whose strength is estimated from the log unless [`Options::prior_strength`] sets it; the
-//! exit after the last click is hidden unless [`Options::exit`] says otherwise.
+//! SIGIR 2008 (UBM); Chapelle, Zhang, *A dynamic Bayesian network click model*, WWW 2009 (DBN, simplified DBN); Guo et al., *Click chain
+//! model in web search*, WWW 2009 (CCM). Deviations: every probability of an item has a Beta prior, whose strength is estimated from the
+//! log unless [`Options::prior_strength`] sets it; the exit after the last click is hidden unless [`Options::exit`] says otherwise.
 //!
 //! | here | meaning |
 //! |---|---|
@@ -44,6 +46,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod bordered;
+mod chain;
 mod click_through;
 mod compare;
 mod comparison;
@@ -60,6 +64,8 @@ mod options;
 mod position_based;
 mod predict;
 mod rank_one;
+mod rows;
+mod scanned;
 mod split;
 mod squarem;
 mod stopping;
@@ -70,7 +76,7 @@ pub use compare::{Score, compare};
 pub use comparison::{Choice, Comparison};
 pub use difference::Difference;
 pub use estimate::Estimate;
-pub use fitted::{Attractions, ByPosition, Fit, ItemFit, QueryFit, Site};
+pub use fitted::{Attractions, ByPosition, Continuation, Fit, ItemFit, QueryFit, Site};
 pub use identify::{Component, Identifiability, identifiability};
 pub use options::{EmOptions, Exit, Method, Options, Scope};
 pub use predict::Prediction;
@@ -99,6 +105,10 @@ pub enum Model {
     Ubm,
     /// Simplified dynamic Bayesian network: users may leave after a click, with a probability by item.
     Sdbn,
+    /// Dynamic Bayesian network: users may leave after a click, with a probability by item, and may stop after any position.
+    Dbn,
+    /// Click chain: users go on with a probability that depends on whether they clicked, and on what.
+    Ccm,
     /// One click-through rate for all.
     CtrGlobal,
     /// A click-through rate for each position.
@@ -109,28 +119,33 @@ pub enum Model {
 
 impl Model {
     /// All models.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Pbm,
         Self::Cascade,
         Self::Dcm,
         Self::Ubm,
         Self::Sdbn,
+        Self::Dbn,
+        Self::Ccm,
         Self::CtrGlobal,
         Self::CtrRank,
         Self::CtrDocument,
     ];
 
-    /// From the simplest model on, by its parameters: one rate; a rate per position; a rate per item; attraction per item; then with a
-    /// number per position (first the PBM, which needs no sessions), a number per pair of positions, and a second number per item.
-    pub const SIMPLEST_FIRST: [Self; 8] = [
+    /// From the simplest model on, by its parameters: one rate; a rate per position; a rate per item; attraction per item; then with three
+    /// numbers for the site, a number per position (first the PBM, which needs no sessions), a number per pair of positions, and a second
+    /// number per item, without and with a number for the site.
+    pub const SIMPLEST_FIRST: [Self; 10] = [
         Self::CtrGlobal,
         Self::CtrRank,
         Self::CtrDocument,
         Self::Cascade,
+        Self::Ccm,
         Self::Pbm,
         Self::Dcm,
         Self::Ubm,
         Self::Sdbn,
+        Self::Dbn,
     ];
 
     /// The name on the command line and in results.
@@ -141,6 +156,8 @@ impl Model {
             Self::Dcm => "dcm",
             Self::Ubm => "ubm",
             Self::Sdbn => "sdbn",
+            Self::Dbn => "dbn",
+            Self::Ccm => "ccm",
             Self::CtrGlobal => "ctr-global",
             Self::CtrRank => "ctr-rank",
             Self::CtrDocument => "ctr-document",
@@ -166,7 +183,7 @@ impl Model {
 
     /// Whether the model needs the order of clicks, so that it is fitted to sessions.
     pub const fn needs_sessions(self) -> bool {
-        matches!(self, Self::Cascade | Self::Dcm | Self::Ubm | Self::Sdbn)
+        matches!(self, Self::Cascade | Self::Dcm | Self::Ubm | Self::Sdbn | Self::Dbn | Self::Ccm)
     }
 }
 
@@ -219,6 +236,8 @@ pub fn fit(model: Model, counts: &Counts, sessions: &Sessions, options: &Options
         Model::Pbm => position_based::pbm(counts, options),
         Model::Ubm => position_based::ubm(sessions, options),
         Model::Cascade | Model::Dcm | Model::Sdbn => stopping::fit(model, sessions, options),
+        Model::Dbn => chain::dbn(sessions, options),
+        Model::Ccm => chain::ccm(sessions, options),
         Model::CtrGlobal | Model::CtrRank | Model::CtrDocument => click_through::fit(model, counts, options),
     })
 }

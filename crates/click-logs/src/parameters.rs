@@ -55,7 +55,7 @@ pub struct Parameters {
     pub log: LogRecord,
     /// Size of the data that were fitted.
     pub fitted: FittedRecord,
-    /// Whether queries share the parameters of positions.
+    /// Whether queries share the parameters of positions and continuation.
     pub scope: Scope,
     /// The confidence level of intervals.
     pub level: f64,
@@ -158,9 +158,13 @@ pub struct SiteRecord {
     pub lift: Vec<f64>,
     /// Pseudo-impressions of every item's prior.
     pub prior: f64,
-    /// Simplified DBN: satisfaction of an unseen item.
+    /// DBN and simplified DBN: satisfaction of an unseen item.
     #[serde(default, deserialize_with = "null::some_nan", skip_serializing_if = "Option::is_none")]
     pub typical_satisfaction: Option<f64>,
+    /// The probability of examining the next position. DBN: one number, for users who have not left satisfied. Click chain: after no click,
+    /// after a click on an item that attracts nobody, after one on an item that attracts everybody.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub continuation: Vec<EstimateRecord>,
     /// Cascade: the click-through rate below the first click of a session; the model itself allows no such click.
     #[serde(default, deserialize_with = "null::some_nan", skip_serializing_if = "Option::is_none")]
     pub below_first_click: Option<f64>,
@@ -186,6 +190,9 @@ pub struct QueryRecord {
     /// Parameters of positions, if the query has its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<PositionRecord>,
+    /// The probability of examining the next position, if the query has its own; see [`SiteRecord::continuation`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub continuation: Vec<EstimateRecord>,
     /// Convergence of the query's own fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub convergence: Option<ConvergenceRecord>,
@@ -199,7 +206,7 @@ pub struct ItemRecord {
     pub item: String,
     /// Probability of a click on an examined impression.
     pub attraction: EstimateRecord,
-    /// Simplified DBN: probability of leaving satisfied after a click.
+    /// DBN and simplified DBN: probability of leaving satisfied after a click.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub satisfaction: Option<EstimateRecord>,
     /// Clicks used by the model.

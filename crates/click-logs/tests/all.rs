@@ -1,11 +1,13 @@
 //! All integration tests of the crate in one binary: linking is what a further binary costs.
 
+mod chain;
 mod compare;
 #[cfg(feature = "parquet")]
 mod engines;
 mod fit;
 mod formats;
 mod generate;
+mod intervals;
 mod meaning;
 mod parameters;
 mod read;

@@ -76,13 +76,13 @@ fn the_most_examined_position_is_the_first_and_always_examined() {
 }
 
 #[test]
-fn other_models_have_no_users_and_a_list_has_a_position() {
+fn rates_have_no_users_and_a_list_has_a_position() {
     let log = read(Format::Sessions, SESSIONS);
     for model in Model::ALL {
         let fit = without_priors(model, &log);
         for query in fit.queries() {
-            let simulated = matches!(model, Model::Pbm | Model::Cascade | Model::Dcm);
-            assert_eq!(fit.users(query, 2).is_some(), simulated, "{model}");
+            let is_rate = matches!(model, Model::CtrGlobal | Model::CtrRank | Model::CtrDocument);
+            assert_eq!(fit.users(query, 2).is_some(), !is_rate, "{model}");
             assert_eq!(fit.users(query, 0), None, "{model}");
         }
     }

@@ -39,8 +39,8 @@ pub enum Fit {
     Ubm {
         /// Relative to a first position that is always examined.
         attractions: Attractions,
-        /// Examination by position and last click, see [`Fit::browsing`]; for all queries together.
-        examination: Vec<Estimate>,
+        /// Examination by position and last click, in the order of [`Model::places`].
+        examination: ByPosition,
     },
     /// Simplified dynamic Bayesian network.
     Sdbn {
@@ -50,6 +50,25 @@ pub enum Fit {
         satisfaction: Vec<Vec<Estimate>>,
         /// Probability of leaving satisfied after a click on an unseen item.
         typical_satisfaction: f64,
+    },
+    /// Dynamic Bayesian network.
+    Dbn {
+        /// Given examination.
+        attractions: Attractions,
+        /// Probability of leaving satisfied after a click, one per item for every query.
+        satisfaction: Vec<Vec<Estimate>>,
+        /// Probability of leaving satisfied after a click on an unseen item.
+        typical_satisfaction: f64,
+        /// Probability that a user who has not left satisfied examines the next position: one number.
+        continuation: Continuation,
+    },
+    /// Click chain.
+    Ccm {
+        /// Given examination.
+        attractions: Attractions,
+        /// Probability of examining the next position, three numbers: after no click, after a click on an item that attracts nobody, and
+        /// after one on an item that attracts everybody.
+        continuation: Continuation,
     },
     /// One click-through rate for all.
     CtrGlobal {
@@ -85,6 +104,15 @@ pub struct ByPosition {
     /// For all queries together.
     pub site: Vec<Estimate>,
     /// For every query down to its last position, if queries have their own.
+    pub queries: Option<Vec<Vec<Estimate>>>,
+}
+
+/// Probabilities of examining the next position.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Continuation {
+    /// For all queries together.
+    pub site: Vec<Estimate>,
+    /// For every query, if queries have their own.
     pub queries: Option<Vec<Vec<Estimate>>>,
 }
 
@@ -137,6 +165,8 @@ impl Fit {
             Self::Dcm { .. } => Model::Dcm,
             Self::Ubm { .. } => Model::Ubm,
             Self::Sdbn { .. } => Model::Sdbn,
+            Self::Dbn { .. } => Model::Dbn,
+            Self::Ccm { .. } => Model::Ccm,
             Self::CtrGlobal { .. } => Model::CtrGlobal,
             Self::CtrRank { .. } => Model::CtrRank,
             Self::CtrDocument { .. } => Model::CtrDocument,
@@ -151,6 +181,8 @@ impl Fit {
             | Self::Dcm { attractions, .. }
             | Self::Ubm { attractions, .. }
             | Self::Sdbn { attractions, .. }
+            | Self::Dbn { attractions, .. }
+            | Self::Ccm { attractions, .. }
             | Self::CtrGlobal { attractions }
             | Self::CtrRank { attractions, .. }
             | Self::CtrDocument { attractions } => attractions,
@@ -172,20 +204,32 @@ impl Fit {
         &self.attractions().site
     }
 
-    /// Whether queries have their own parameters of positions.
+    /// Whether queries have their own parameters of positions, or of continuation.
     pub fn scope(&self) -> Scope {
-        if self.positions_of_queries().is_some() { Scope::Query } else { Scope::Site }
+        let own = match self {
+            Self::Dbn { continuation, .. } | Self::Ccm { continuation, .. } => &continuation.queries,
+            Self::Pbm { examination: positions, .. }
+            | Self::Dcm { leave: positions, .. }
+            | Self::Ubm { examination: positions, .. } => &positions.queries,
+            _ => &None,
+        };
+        if own.is_some() { Scope::Query } else { Scope::Site }
     }
 
     /// Parameters of positions for all queries together: examination of the PBM and the UBM ([`Model::places`] has the positions),
     /// probabilities of leaving of the DCM, click-through rates. Empty for models without such parameters.
     pub fn site_positions(&self) -> &[Estimate] {
         match self {
-            Self::Pbm { examination: positions, .. } | Self::Dcm { leave: positions, .. } => &positions.site,
-            Self::Ubm { examination: positions, .. } | Self::CtrRank { rates: positions, .. } => positions,
-            Self::Cascade { .. } | Self::Sdbn { .. } | Self::CtrGlobal { .. } | Self::CtrDocument { .. } => {
-                &[]
-            }
+            Self::Pbm { examination: positions, .. }
+            | Self::Ubm { examination: positions, .. }
+            | Self::Dcm { leave: positions, .. } => &positions.site,
+            Self::CtrRank { rates, .. } => rates,
+            Self::Cascade { .. }
+            | Self::Sdbn { .. }
+            | Self::Dbn { .. }
+            | Self::Ccm { .. }
+            | Self::CtrGlobal { .. }
+            | Self::CtrDocument { .. } => &[],
         }
     }
 
@@ -201,25 +245,53 @@ impl Fit {
         if own.is_empty() { self.site_positions() } else { own }
     }
 
-    /// Simplified DBN: the probability of leaving satisfied after a click, one per item of the query. Empty for other models.
+    /// DBN and simplified DBN: the probability of leaving satisfied after a click, one per item of the query. Empty for other models.
     pub fn satisfaction(&self, query: Id) -> &[Estimate] {
         match (self, self.place(query)) {
-            (Self::Sdbn { satisfaction, .. }, Some(place)) => &satisfaction[place],
+            (Self::Sdbn { satisfaction, .. } | Self::Dbn { satisfaction, .. }, Some(place)) => {
+                &satisfaction[place]
+            }
             _ => &[],
         }
     }
 
-    /// User browsing: examination of a position after a last click at a position above, or after no click.
+    /// The probability of examining the next position for all queries together: one number for the DBN, three for the click chain model.
+    /// Empty for other models.
+    pub fn site_continuation(&self) -> &[Estimate] {
+        match self {
+            Self::Dbn { continuation, .. } | Self::Ccm { continuation, .. } => &continuation.site,
+            _ => &[],
+        }
+    }
+
+    /// A query's own probability of examining the next position; empty if it has none.
+    pub fn own_continuation(&self, query: Id) -> &[Estimate] {
+        match self {
+            Self::Dbn { continuation, .. } | Self::Ccm { continuation, .. } => {
+                let own = continuation.queries.as_ref().zip(self.place(query));
+                own.map_or(&[], |(queries, place)| &queries[place])
+            }
+            _ => &[],
+        }
+    }
+
+    /// The probability of examining the next position for a query: its own, or that of the site.
+    pub fn continuation(&self, query: &QueryFit) -> &[Estimate] {
+        let own = self.own_continuation(query.id);
+        if own.is_empty() { self.site_continuation() } else { own }
+    }
+
+    /// User browsing: examination of a position after a last click at a position above, or after no click; for all queries together.
     pub fn browsing(&self, position: usize, last_click: Option<usize>) -> Option<&Estimate> {
         let Self::Ubm { examination, .. } = self else { return None };
-        examination.get(browsing_column(position, last_click)?)
+        examination.site.get(browsing_column(position, last_click)?)
     }
 
     fn positions_of_queries(&self) -> Option<&[Vec<Estimate>]> {
         match self {
-            Self::Pbm { examination: positions, .. } | Self::Dcm { leave: positions, .. } => {
-                positions.queries.as_deref()
-            }
+            Self::Pbm { examination: positions, .. }
+            | Self::Ubm { examination: positions, .. }
+            | Self::Dcm { leave: positions, .. } => positions.queries.as_deref(),
             _ => None,
         }
     }

@@ -4,7 +4,8 @@ use super::FitError;
 use super::item_prior::STRENGTH;
 use serde::{Deserialize, Serialize};
 
-/// Which queries share the parameters of positions: examination in the PBM, leaving in the DCM.
+/// Which queries share the parameters of positions, examination in the PBM and the UBM, leaving in the DCM; and continuation, in the DBN and
+/// the CCM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {

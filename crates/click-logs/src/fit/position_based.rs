@@ -108,8 +108,8 @@ pub(super) fn ubm(sessions: &Sessions, options: &Options) -> Fit {
     let source =
         Impressions::Browsing(sessions.queries().map(|query| (query.id(), browsing(&query))).collect());
     let positions = (0..longest).flat_map(|position| std::iter::repeat_n(position, position + 1)).collect();
-    let (attractions, examination) = Fitting::new(&source, positions, options).fit(Scope::Site);
-    Fit::Ubm { attractions, examination: examination.site }
+    let (attractions, examination) = Fitting::new(&source, positions, options).fit(options.scope);
+    Fit::Ubm { attractions, examination }
 }
 
 /// The counts of one query by item and browsing column.
@@ -323,7 +323,9 @@ impl<'a> Fitting<'a> {
             columns[count.column].0 += count.clicks as f64;
             columns[count.column].1 += count.impressions;
         }
-        let shown = columns.iter().rposition(|column| column.1 > 0.0).map_or(0, |last| last + 1);
+        // Down to the last position that was shown, with all its columns.
+        let last = columns.iter().rposition(|column| column.1 > 0.0).map(|last| self.places[last]);
+        let shown = self.places.iter().take_while(|&&place| Some(place) <= last).count();
         let mut fit = self.query(query, &found, &mut 0, mean);
         let mut positions = self.positions(&found, &site.examination, &columns);
         positions.truncate(shown);

@@ -99,25 +99,35 @@ impl Fit {
                     clicked |= clicks.get(position);
                 }
             }
-            &Self::Dcm { typical_leave: typical, .. } | &Self::Sdbn { typical_satisfaction: typical, .. } => {
+            Self::Dcm { .. } | Self::Sdbn { .. } | Self::Dbn { .. } | Self::Ccm { .. } => {
+                let continuation = known.map_or(self.site_continuation(), |query| self.continuation(query));
                 let satisfaction = self.satisfaction(query);
                 // Given the clicks above, and without them.
                 let (mut there, mut on_average) = (1.0, 1.0);
                 for (position, &item) in items.iter().enumerate() {
                     let (attraction, place) = self.attraction(known, item, position);
-                    let leave = match (self, place) {
-                        (Self::Dcm { .. }, _) => at(positions, position),
-                        (_, Some(place)) => satisfaction[place].value,
-                        (_, None) => typical,
+                    let satisfied = |typical| place.map_or(typical, |place| satisfaction[place].value);
+                    let [after_skip, after_click] = match self {
+                        &Self::Sdbn { typical_satisfaction, .. } => {
+                            [1.0, 1.0 - satisfied(typical_satisfaction)]
+                        }
+                        &Self::Dbn { typical_satisfaction, .. } => {
+                            [1.0, 1.0 - satisfied(typical_satisfaction)].map(|on| on * at(continuation, 0))
+                        }
+                        Self::Ccm { .. } => {
+                            let [skip, bad, good] = [0, 1, 2].map(|of| at(continuation, of));
+                            [skip, bad * (1.0 - attraction) + good * attraction]
+                        }
+                        _ => [1.0, 1.0 - at(positions, position)],
                     };
                     let probability = inside(there * attraction);
                     out.conditional.push(probability);
                     out.marginal.push(inside(on_average * attraction));
-                    on_average *= 1.0 - attraction * leave;
+                    on_average *= (1.0 - attraction) * after_skip + attraction * after_click;
                     there = if clicks.get(position) {
-                        1.0 - leave
+                        after_click
                     } else {
-                        there * (1.0 - attraction) / (1.0 - probability)
+                        there * (1.0 - attraction) / (1.0 - probability) * after_skip
                     };
                 }
             }

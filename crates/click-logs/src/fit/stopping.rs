@@ -28,30 +28,22 @@
 //! the items of a query, so it is inverted query by query, bordered by the parameters that queries share. It is not computed for more
 //! than 800 items of a query. Complexity: an EM step is linear in the tails of the lists; errors take O(items^3) per query.
 
-mod information;
+pub(super) mod information;
 mod problem;
-mod rows;
 
-use super::credibility::{Count, Credibility, Source, items, merged};
 use super::estimate::{Estimate, normal_quantile};
 use super::in_order::in_order;
-use super::item_prior::ItemPrior;
 use super::options::{Exit, Options, Scope};
+use super::scanned::{Certain, Scanned, TOLERANCE_OF_TURNS, TURNS, probability};
 use super::squarem::{self, Convergence, Em};
-use super::{Attractions, ByPosition, Fit, ItemFit, Model, QueryFit, Site};
-use crate::names::Id;
+use super::{ByPosition, Fit, Model};
 use crate::session::{QuerySessions, Sessions};
 use problem::{Problem, Tail};
-use rows::Rows;
 use std::ops::Range;
 
 /// Smallest prior mean of leaving, and its smallest distance from 1: a prior at the edge has its maximum there, and a position without
 /// data would have a certain value.
 const SMALLEST_LEAVE_MEAN: f64 = 0.1;
-/// Largest number of alternations between the prior of attraction and leaving, and the change at which they stop.
-const TURNS: usize = 10;
-const TOLERANCE_OF_TURNS: f64 = 0.01;
-
 /// What the probability of leaving depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Leaving {
@@ -61,34 +53,8 @@ enum Leaving {
     Item,
 }
 
-/// Counts of every query, sorted by item, then position.
-struct Examined(Vec<Vec<Count>>);
-
-impl Source for Examined {
-    fn n_queries(&self) -> usize {
-        self.0.len()
-    }
-
-    fn counts(&self, query: usize, out: &mut Vec<Count>) {
-        out.clear();
-        out.extend_from_slice(&self.0[query]);
-    }
-}
-
-/// The data, query by query, and the prior of attraction.
-struct Fitting<'a> {
-    model: Model,
-    options: &'a Options,
-    rows: Rows,
-    queries: Vec<QuerySessions<'a>>,
-    n_positions: usize,
-    /// Clicks and examined impressions of every row.
-    certain: Vec<(u64, u64)>,
-    item_prior: ItemPrior,
-    /// The prior mean of attraction of every row.
-    means: Vec<f64>,
-    lift: Vec<f64>,
-}
+/// The data with the prior of attraction.
+struct Fitting<'a>(Scanned<'a>);
 
 pub(super) fn fit(model: Model, sessions: &Sessions, options: &Options) -> Fit {
     let fitting = Fitting::new(model, sessions, options);
@@ -101,167 +67,64 @@ pub(super) fn fit(model: Model, sessions: &Sessions, options: &Options) -> Fit {
 
 impl<'a> Fitting<'a> {
     fn new(model: Model, sessions: &'a Sessions, options: &'a Options) -> Self {
-        let rows = Rows::new(sessions);
-        let queries: Vec<_> = sessions.queries().collect();
-        let lists = queries.iter().flat_map(QuerySessions::lists);
-        let n_positions = lists.map(|list| list.items().len()).max().unwrap_or(0);
-        let mut fitting = Self {
-            model,
-            options,
-            rows,
-            queries,
-            n_positions,
-            certain: Vec::new(),
-            item_prior: ItemPrior::default(),
-            means: Vec::new(),
-            lift: Vec::new(),
-        };
-        fitting.count_certain();
-        fitting.find_item_prior(None);
+        let until = if model == Model::Cascade { Certain::FirstClick } else { Certain::LastClick };
+        let mut fitting = Self(Scanned::new(sessions, options, until));
         if model != Model::Cascade && options.exit == Exit::Hidden && options.prior_strength.is_none() {
             fitting.find_item_prior_of_hidden();
         }
         fitting
     }
 
-    /// Counts clicks and impressions that were certainly examined.
-    fn count_certain(&mut self) {
-        let mut certain = vec![(0, 0); self.rows.items.len()];
-        for query in 0..self.queries.len() {
-            for list in self.queries[query].lists() {
-                let rows: Vec<usize> = list.items().iter().map(|&item| self.row(query, item)).collect();
-                for pattern in list.patterns() {
-                    let examined = self.last_certain(pattern.clicks).map_or(rows.len(), |last| last + 1);
-                    for (position, &row) in rows[..examined].iter().enumerate() {
-                        certain[row].0 += if pattern.clicks.get(position) { pattern.sessions } else { 0 };
-                        certain[row].1 += pattern.sessions;
-                    }
-                }
-            }
-        }
-        self.certain = certain;
-    }
-
-    /// Finds the prior with impressions below the last click, weighted by their probability of being examined. Certain impressions alone
-    /// would contain all clicks and lack skips. The weights depend on the prior, so both are found in alternation.
+    /// Finds the prior with impressions below the last click, weighted by their probability of being examined.
     fn find_item_prior_of_hidden(&mut self) {
         let mut before = 1.0;
         for _ in 0..TURNS {
-            let (at, _) = self.maximise(&self.problem(0..self.queries.len(), Leaving::One, &[0.5]));
-            let (attraction, leave) = at.split_at(self.rows.items.len());
-            self.find_item_prior(Some((attraction, leave[0])));
-            if (leave[0] - before).abs() < TOLERANCE_OF_TURNS {
+            let (at, _) = self.maximise(&self.problem(0..self.0.queries.len(), Leaving::One, &[0.5]));
+            let (attraction, leave) = at.split_at(self.0.rows.items.len());
+            let leave = leave[0];
+            self.0.find_item_prior(|rows, last, weights| {
+                let Some(last) = last else { return };
+                let below = last + 1;
+                let in_vain: f64 = rows[below..].iter().map(|&row| 1.0 - attraction[row]).product();
+                let passed = (1.0 - leave) * in_vain;
+                weights[below..].fill(passed / (leave + passed));
+            });
+            if (leave - before).abs() < TOLERANCE_OF_TURNS {
                 break;
             }
-            before = leave[0];
+            before = leave;
         }
-    }
-
-    /// Finds the prior of attraction from impressions that were examined certainly or, given attraction of rows and leaving, probably.
-    fn find_item_prior(&mut self, hidden: Option<(&[f64], f64)>) {
-        let all = in_order((0..self.queries.len()).collect(), |query| self.examined(query, hidden));
-        let mut columns = vec![(0.0, 0.0); self.n_positions];
-        for count in all.iter().flatten() {
-            columns[count.column].0 += count.clicks as f64;
-            columns[count.column].1 += count.impressions;
-        }
-        let positions: Vec<usize> = (0..self.n_positions).collect();
-        let examined = Examined(all);
-        let credibility = Credibility {
-            source: &examined,
-            positions: &positions,
-            columns: &columns,
-            examines: false,
-            lifts: self.options.prior_strength.is_none(),
-            trusts_means: true,
-        };
-        let (found, item_prior, _) = credibility.fit(self.options.prior_strength, false);
-        let everywhere = vec![1.0; self.n_positions];
-        self.means = vec![item_prior.mean; self.rows.items.len()];
-        for (query, counts) in examined.0.iter().enumerate() {
-            for of_item in items(counts) {
-                let row = self.row(query, of_item[0].item);
-                self.means[row] =
-                    item_prior.of_item(query, credibility.placed(of_item, &everywhere, &found).1);
-            }
-        }
-        self.lift = found.lift();
-        self.item_prior = item_prior;
-    }
-
-    /// Examined impressions of a query, sorted by item, then position.
-    fn examined(&self, query: usize, hidden: Option<(&[f64], f64)>) -> Vec<Count> {
-        let mut counts = Vec::new();
-        for list in self.queries[query].lists() {
-            for pattern in list.patterns() {
-                let examined = self.last_certain(pattern.clicks).map_or(list.items().len(), |last| last + 1);
-                let below = hidden.map_or(0.0, |(attraction, leave)| {
-                    let rows = list.items()[examined..].iter().map(|&item| self.row(query, item));
-                    let passed = (1.0 - leave) * rows.map(|row| 1.0 - attraction[row]).product::<f64>();
-                    passed / (leave + passed)
-                });
-                for (column, &item) in list.items().iter().enumerate() {
-                    // Below, even an impression of weight 0 shows where rankers put the item.
-                    let share = if column < examined { 1.0 } else { below };
-                    let impressions = share * pattern.sessions as f64;
-                    let clicks =
-                        if column < examined && pattern.clicks.get(column) { pattern.sessions } else { 0 };
-                    counts.push(Count { item, column, clicks, impressions });
-                }
-            }
-        }
-        merged(counts)
-    }
-
-    /// The row of an item.
-    fn row(&self, query: usize, item: Id) -> usize {
-        let rows = self.rows.queries[query].clone();
-        // Every item of the sessions has its row.
-        rows.start + self.rows.items[rows].binary_search(&item).unwrap_or(0)
-    }
-
-    /// The click below which examination is uncertain.
-    fn last_certain(&self, clicks: click_models::Clicks) -> Option<usize> {
-        let bits = clicks.bits();
-        let place = if self.model == Model::Cascade {
-            bits.trailing_zeros()
-        } else {
-            63 - bits.leading_zeros().min(63)
-        };
-        (bits != 0).then_some(place as usize)
     }
 
     /// The estimation problem of some queries; leaving has a prior with these means.
     fn problem(&self, queries: Range<usize>, leaving: Leaving, leave_means: &[f64]) -> Problem {
-        let strength = self.options.given_strength();
-        let first_row = self.rows.queries[queries.start].start;
-        let last_row = self.rows.queries[queries.end - 1].end;
+        let scanned = &self.0;
+        let strength = scanned.options.given_strength();
+        let first_row = scanned.rows.queries[queries.start].start;
+        let last_row = scanned.rows.queries[queries.end - 1].end;
         let n_leave = match leaving {
             Leaving::One => 1,
-            Leaving::Position => self.n_positions,
+            Leaving::Position => scanned.n_positions,
             Leaving::Item => last_row - first_row,
         };
         let mean = |of: usize| {
             leave_means[of.min(leave_means.len() - 1)].clamp(SMALLEST_LEAVE_MEAN, 1.0 - SMALLEST_LEAVE_MEAN)
         };
+        let (clicks, skips) = (first_row..last_row).map(|row| scanned.counted(row)).unzip();
         let mut problem = Problem {
-            clicks: self.certain[first_row..last_row].iter().map(|row| row.0 as f64).collect(),
-            skips: self.certain[first_row..last_row].iter().map(|row| (row.1 - row.0) as f64).collect(),
+            clicks,
+            skips,
             left: (0..n_leave).map(|of| strength * mean(of)).collect(),
             stayed: (0..n_leave).map(|of| strength * (1.0 - mean(of))).collect(),
             ..Problem::default()
         };
         for query in queries {
-            let rows = self.rows.queries[query].start - first_row..self.rows.queries[query].end - first_row;
-            for row in rows.clone() {
-                let mean = self.means[first_row + row];
-                problem.clicks[row] += self.item_prior.strength * mean;
-                problem.skips[row] += self.item_prior.strength * (1.0 - mean);
-            }
+            let rows = scanned.rows.queries[query].clone();
+            let rows = rows.start - first_row..rows.end - first_row;
             let first_tail = problem.tails.len();
-            for list in self.queries[query].lists() {
+            for list in scanned.queries[query].lists() {
                 let rows: Vec<usize> =
-                    list.items().iter().map(|&item| self.row(query, item) - first_row).collect();
+                    scanned.rows_of(query, list.items()).iter().map(|row| row - first_row).collect();
                 let leave = |position: usize| match leaving {
                     Leaving::One => 0,
                     Leaving::Position => position,
@@ -269,7 +132,7 @@ impl<'a> Fitting<'a> {
                 };
                 let mut last_at = vec![0; rows.len()];
                 for pattern in list.patterns() {
-                    let Some(last) = self.last_certain(pattern.clicks) else { continue };
+                    let Some(last) = scanned.until.last(pattern.clicks) else { continue };
                     last_at[last] += pattern.sessions;
                     for position in (0..last).filter(|&position| pattern.clicks.get(position)) {
                         problem.stayed[leave(position)] += pattern.sessions as f64;
@@ -279,7 +142,7 @@ impl<'a> Fitting<'a> {
                     if sessions == 0 || last + 1 == rows.len() {
                         continue;
                     }
-                    if self.options.exit == Exit::LastClick {
+                    if scanned.options.exit == Exit::LastClick {
                         problem.left[leave(last)] += sessions as f64;
                         continue;
                     }
@@ -308,83 +171,53 @@ impl<'a> Fitting<'a> {
             let log_likelihood = problem.log_likelihood(&at);
             return (at, Convergence::closed_form(log_likelihood));
         }
-        let convergence = squarem::maximise(problem, &mut at, &self.options.em, self.options.trace);
+        let convergence = squarem::maximise(problem, &mut at, &self.0.options.em, self.0.options.trace);
         (at, convergence)
     }
 
     /// One probability of leaving for all clicks of all queries: the prior mean of later fits.
     fn leave_of_all(&self) -> f64 {
-        let problem = self.problem(0..self.queries.len(), Leaving::One, &[0.5]);
+        let problem = self.problem(0..self.0.queries.len(), Leaving::One, &[0.5]);
         let (at, _) = self.maximise(&problem);
         at[problem.clicks.len()].clamp(0.01, 0.99)
     }
 
-    fn query(&self, query: usize, first_row: usize, at: &[f64], variances: &[f64], z: f64) -> QueryFit {
-        let rows = self.rows.queries[query].clone();
-        let items = rows
-            .map(|row| ItemFit {
-                item: self.rows.items[row],
-                attraction: probability(at[row - first_row], variances[row - first_row], z),
-                clicks: self.certain[row].0,
-                impressions: self.certain[row].1,
-            })
-            .collect();
-        QueryFit {
-            id: self.queries[query].id(),
-            items,
-            typical: self.item_prior.means[query],
-            convergence: None,
-        }
-    }
-
-    /// Combines the fits of queries with the parameters of the site.
-    fn attractions(&self, queries: Vec<QueryFit>, convergence: Option<Convergence>) -> Attractions {
-        let site = Site {
-            typical: self.item_prior.mean,
-            lift: self.lift.clone(),
-            prior_strength: self.item_prior.strength,
-            convergence,
-        };
-        Attractions { queries, site }
-    }
-
     fn cascade(&self) -> Fit {
-        let z = normal_quantile(self.options.level);
-        let strength = self.item_prior.strength;
+        let scanned = &self.0;
+        let z = normal_quantile(scanned.options.level);
         let mut below = (0.0, 0.0);
-        for list in self.queries.iter().flat_map(QuerySessions::lists) {
+        for list in scanned.queries.iter().flat_map(QuerySessions::lists) {
             for pattern in list.patterns() {
-                if let Some(first) = self.last_certain(pattern.clicks) {
+                if let Some(first) = scanned.until.last(pattern.clicks) {
                     below.0 += f64::from(pattern.clicks.count() - 1) * pattern.sessions as f64;
                     below.1 += (list.items().len() - 1 - first) as f64 * pattern.sessions as f64;
                 }
             }
         }
-        let queries = (0..self.queries.len())
+        let queries = (0..scanned.queries.len())
             .map(|query| {
-                let rows = self.rows.queries[query].clone();
-                let mut fit =
-                    self.query(query, rows.start, &vec![0.0; rows.len()], &vec![0.0; rows.len()], z);
-                for (item, mean) in fit.items.iter_mut().zip(&self.means[rows]) {
-                    let shown = item.impressions as f64 + strength;
-                    let clicks = item.clicks as f64 + strength * mean;
-                    item.attraction = Estimate::share(clicks, shown, z);
+                let rows = scanned.rows.queries[query].clone();
+                let nothing = vec![0.0; rows.len()];
+                let mut fit = scanned.query(query, &nothing, &nothing, z);
+                for (item, row) in fit.items.iter_mut().zip(rows) {
+                    let (clicks, skips) = scanned.counted(row);
+                    item.attraction = Estimate::share(clicks, clicks + skips, z);
                 }
                 fit
             })
             .collect();
         let below_first_click = (below.0 + 0.5) / (below.1 + 1.0);
-        Fit::Cascade { attractions: self.attractions(queries, None), below_first_click }
+        Fit::Cascade { attractions: self.0.attractions(queries, None), below_first_click }
     }
 
     fn by_item(&self) -> Fit {
-        let z = normal_quantile(self.options.level);
+        let z = normal_quantile(self.0.options.level);
         let typical_satisfaction = self.leave_of_all();
-        let queries = in_order((0..self.queries.len()).collect(), |query| {
+        let queries = in_order((0..self.0.queries.len()).collect(), |query| {
             let problem = self.problem(query..query + 1, Leaving::Item, &[typical_satisfaction]);
             let (at, convergence) = self.maximise(&problem);
             let variances = problem.variances(&at, true);
-            let mut fit = self.query(query, self.rows.queries[query].start, &at, &variances, z);
+            let mut fit = self.0.query(query, &at, &variances, z);
             let n_items = fit.items.len();
             let satisfaction: Vec<Estimate> =
                 (n_items..2 * n_items).map(|of| probability(at[of], variances[of], z)).collect();
@@ -392,30 +225,34 @@ impl<'a> Fitting<'a> {
             (fit, satisfaction)
         });
         let (queries, satisfaction) = queries.into_iter().unzip();
-        Fit::Sdbn { attractions: self.attractions(queries, None), satisfaction, typical_satisfaction }
+        Fit::Sdbn { attractions: self.0.attractions(queries, None), satisfaction, typical_satisfaction }
     }
 
     fn by_position(&self) -> Fit {
-        let z = normal_quantile(self.options.level);
+        let z = normal_quantile(self.0.options.level);
         let typical_leave = self.leave_of_all();
-        let all = 0..self.queries.len();
+        let all = 0..self.0.queries.len();
         let problem = self.problem(all.clone(), Leaving::Position, &[typical_leave]);
         let (at, convergence) = self.maximise(&problem);
         let n_rows = problem.clicks.len();
         let of_site = &at[n_rows..];
         let variances = problem.variances(&at, false);
         let positions = (n_rows..at.len()).map(|of| probability(at[of], variances[of], z)).collect();
-        let (queries, own) = match self.options.scope {
-            Scope::Site => (all.map(|query| self.query(query, 0, &at, &variances, z)).collect(), None),
+        let of_site_query = |query: usize| {
+            let first = self.0.rows.queries[query].start;
+            self.0.query(query, &at[first..], &variances[first..], z)
+        };
+        let (queries, own) = match self.0.options.scope {
+            Scope::Site => (all.map(of_site_query).collect(), None),
             Scope::Query => {
                 let fits = in_order(all.collect(), |query| {
                     let means: Vec<f64> = of_site.iter().map(|leave| leave.clamp(0.01, 0.99)).collect();
                     let problem = self.problem(query..query + 1, Leaving::Position, &means);
                     let (at, convergence) = self.maximise(&problem);
                     let variances = problem.variances(&at, false);
-                    let mut fit = self.query(query, self.rows.queries[query].start, &at, &variances, z);
+                    let mut fit = self.0.query(query, &at, &variances, z);
                     let longest =
-                        self.queries[query].lists().map(|list| list.items().len()).max().unwrap_or(0);
+                        self.0.queries[query].lists().map(|list| list.items().len()).max().unwrap_or(0);
                     let n_rows = fit.items.len();
                     let estimate = |of| probability(at[of], variances[of], z);
                     let positions: Vec<Estimate> = (n_rows..n_rows + longest).map(estimate).collect();
@@ -426,14 +263,9 @@ impl<'a> Fitting<'a> {
                 (queries, Some(own))
             }
         };
-        let attractions = self.attractions(queries, Some(convergence));
+        let attractions = self.0.attractions(queries, Some(convergence));
         Fit::Dcm { attractions, leave: ByPosition { site: positions, queries: own }, typical_leave }
     }
-}
-
-/// An estimate from the variance of the parameter itself.
-fn probability(value: f64, variance: f64, z: f64) -> Estimate {
-    Estimate::probability(value, Some(variance / (value * value)), z)
 }
 
 #[cfg(test)]

@@ -4,7 +4,10 @@
 //! model have the most examined position first; the numbering of positions does not affect them.
 
 use super::{Estimate, Fit, QueryFit};
-use click_models::{CascadeModel, DcmReward, DependentClick, PositionBased};
+use click_models::{
+    CascadeModel, ClickChain, DbnReward, DcmReward, DependentClick, DynamicBayesian, ListShape,
+    PositionBased, UserBrowsing,
+};
 
 /// Users of a query.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,15 +24,21 @@ pub enum Users {
     Cascade(CascadeModel),
     /// Users of a dependent click model with satisfaction as the reward; items are in the order of the fit.
     DependentClick(DependentClick),
+    /// Users of a dynamic Bayesian network, also of a simplified one, with clicks as the reward; items are in the order of the fit.
+    DynamicBayesian(DynamicBayesian),
+    /// Users of a click chain model; items are in the order of the fit.
+    ClickChain(ClickChain),
+    /// Users of a user browsing model; items are in the order of the fit.
+    UserBrowsing(UserBrowsing),
 }
 
 impl Fit {
     /// Users of a query who see its first `n_positions` positions. There are at most as many positions as the query has, and as items,
-    /// since a list shows an item at most once. `None` for models other than the position-based one, the cascade and the dependent click
-    /// model, and if there is no position.
+    /// since a list shows an item at most once. `None` for click-through rates, if there is no position, and for a user browsing
+    /// model with more lists than [`UserBrowsing`] takes.
     ///
-    /// An item without data is the query's typical one. A position without data is never examined by users of a position-based model;
-    /// users of a dependent click model leave after a click at it as at any other position.
+    /// An item without data is the query's typical one. A position without data is never examined by users of a position-based or user
+    /// browsing model; users of a dependent click model leave after a click at it as at any other position.
     ///
     /// # Examples
     ///
@@ -65,8 +74,60 @@ impl Fit {
                     DependentClick::from_values(&attraction(query, 1.0), &leave, DcmReward::default());
                 users.map(Users::DependentClick).ok()
             }
-            _ => None,
+            Self::Sdbn { typical_satisfaction, .. } => {
+                self.dynamic_bayesian(query, *typical_satisfaction, 1.0, n_positions)
+            }
+            Self::Dbn { typical_satisfaction, .. } => {
+                let [continuation] = self.goes_on(query);
+                self.dynamic_bayesian(query, *typical_satisfaction, continuation, n_positions)
+            }
+            Self::Ccm { .. } => {
+                let users =
+                    ClickChain::from_values(&attraction(query, 1.0), self.goes_on(query), n_positions);
+                users.map(Users::ClickChain).ok()
+            }
+            Self::Ubm { .. } => self.user_browsing(query, n_positions),
+            Self::CtrGlobal { .. } | Self::CtrRank { .. } | Self::CtrDocument { .. } => None,
         }
+    }
+
+    /// Continuation; 1 where it is unknown.
+    fn goes_on<const N: usize>(&self, query: &QueryFit) -> [f64; N] {
+        let known = self.continuation(query);
+        std::array::from_fn(|of| {
+            known.get(of).map_or(1.0, |estimate| known_or(estimate.value, 1.0).clamp(0.0, 1.0))
+        })
+    }
+
+    fn dynamic_bayesian(
+        &self,
+        query: &QueryFit,
+        typical_satisfaction: f64,
+        continuation: f64,
+        n_positions: usize,
+    ) -> Option<Users> {
+        let satisfaction = self.satisfaction(query.id).iter();
+        let satisfaction: Vec<f64> =
+            satisfaction.map(|s| known_or(s.value, typical_satisfaction).clamp(0.0, 1.0)).collect();
+        let (attraction, reward) = (attraction(query, 1.0), DbnReward::Clicks);
+        let users =
+            DynamicBayesian::from_values(&attraction, &satisfaction, continuation, n_positions, reward);
+        users.map(Users::DynamicBayesian).ok()
+    }
+
+    /// Examination is divided by its largest value if that exceeds 1, as far as the attraction of no item gets larger than 1.
+    fn user_browsing(&self, query: &QueryFit, n_positions: usize) -> Option<Users> {
+        let positions = self.positions(query);
+        let known = (1..=ListShape::MAX_POSITIONS).take_while(|l| l * (l + 1) / 2 <= positions.len()).count();
+        let n_positions = n_positions.min(known);
+        let known = positions.iter().map(|estimate| known_or(estimate.value, 0.0));
+        let examination: Vec<f64> = known.take(n_positions * (n_positions + 1) / 2).collect();
+        let largest = attraction(query, 1.0).into_iter().fold(0.0, f64::max);
+        let scale = examination.iter().copied().fold(1.0, f64::max).min(1.0 / largest.max(f64::MIN_POSITIVE));
+        let scaled: Vec<f64> = examination.iter().map(|g| (g / scale).clamp(0.0, 1.0)).collect();
+        let rows: Vec<&[f64]> =
+            (0..n_positions).map(|l| &scaled[l * (l + 1) / 2..(l + 1) * (l + 2) / 2]).collect();
+        UserBrowsing::from_values(&attraction(query, scale), &rows).map(Users::UserBrowsing).ok()
     }
 
     fn position_based(&self, query: &QueryFit, n_positions: usize) -> Option<Users> {

@@ -71,41 +71,61 @@ fn of_site(model: Model, path: &str, site: &SiteRecord) -> Checked {
     }
     number(&format!("{path}.prior"), site.prior, f64::INFINITY)?;
     for (name, found, of) in [
-        ("typical_satisfaction", site.typical_satisfaction, Model::Sdbn),
-        ("below_first_click", site.below_first_click, Model::Cascade),
+        ("typical_satisfaction", site.typical_satisfaction, [Model::Sdbn, Model::Dbn].as_slice()),
+        ("below_first_click", site.below_first_click, &[Model::Cascade]),
     ] {
         let path = format!("{path}.{name}");
         match found {
-            Some(value) if model == of => known(&path, value, 1.0)?,
-            None if model == of => return wrong(path, "missing"),
+            Some(value) if of.contains(&model) => known(&path, value, 1.0)?,
+            None if of.contains(&model) => return wrong(path, "missing"),
             Some(_) => return wrong(path, format!("model {model} has none")),
             None => {}
         }
     }
+    continuation(model, &format!("{path}.continuation"), &site.continuation, false)?;
     positions(model, &format!("{path}.positions"), &site.positions)
 }
 
 fn query(model: Model, path: &str, query: &QueryRecord) -> Checked {
     known(&format!("{path}.typical"), query.typical, largest(model))?;
+    let has_satisfaction = matches!(model, Model::Sdbn | Model::Dbn);
     different(&format!("{path}.items"), "item", query.items.iter().map(|item| item.item.as_str()))?;
     for (place, item) in query.items.iter().enumerate() {
         let path = format!("{path}.items[{place}]");
         estimate(&format!("{path}.attraction"), &item.attraction, largest(model))?;
         let satisfaction = format!("{path}.satisfaction");
         match &item.satisfaction {
-            Some(found) if model == Model::Sdbn => estimate(&satisfaction, found, 1.0)?,
-            None if model == Model::Sdbn => return wrong(satisfaction, "missing"),
+            Some(found) if has_satisfaction => estimate(&satisfaction, found, 1.0)?,
+            None if has_satisfaction => return wrong(satisfaction, "missing"),
             Some(_) => return wrong(satisfaction, format!("model {model} has none")),
             None => {}
         }
         at_most(&format!("{path}.clicks"), item.clicks, item.impressions)?;
     }
+    continuation(model, &format!("{path}.continuation"), &query.continuation, true)?;
     positions(model, &format!("{path}.positions"), &query.positions)
+}
+
+/// One probability of the DBN, three of the click chain; queries may have none.
+fn continuation(model: Model, path: &str, found: &[EstimateRecord], may_be_empty: bool) -> Checked {
+    let expected = match model {
+        Model::Dbn => 1,
+        Model::Ccm => 3,
+        _ => 0,
+    };
+    if found.len() != expected && !(may_be_empty && found.is_empty()) {
+        return wrong(path, format!("{} numbers, model {model} has {expected}", found.len()));
+    }
+    let mut places = found.iter().enumerate();
+    places.try_for_each(|(place, found)| estimate(&format!("{path}[{place}]"), found, 1.0))
 }
 
 /// Positions from the first; in the user browsing model each with every position of the last click above.
 fn positions(model: Model, path: &str, records: &[PositionRecord]) -> Checked {
-    let has_none = matches!(model, Model::Cascade | Model::Sdbn | Model::CtrGlobal | Model::CtrDocument);
+    let has_none = matches!(
+        model,
+        Model::Cascade | Model::Sdbn | Model::Dbn | Model::Ccm | Model::CtrGlobal | Model::CtrDocument
+    );
     if has_none && !records.is_empty() {
         return wrong(path, format!("model {model} has none"));
     }

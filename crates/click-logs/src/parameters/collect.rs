@@ -80,7 +80,9 @@ impl Parameters {
 impl ModelRecord {
     fn new(fit: &Fit, names: &Names) -> Self {
         let (typical_satisfaction, below_first_click) = match *fit {
-            Fit::Sdbn { typical_satisfaction, .. } => (Some(typical_satisfaction), None),
+            Fit::Sdbn { typical_satisfaction, .. } | Fit::Dbn { typical_satisfaction, .. } => {
+                (Some(typical_satisfaction), None)
+            }
             Fit::Cascade { below_first_click, .. } => (None, Some(below_first_click)),
             _ => (None, None),
         };
@@ -91,6 +93,7 @@ impl ModelRecord {
                 lift: fit.site().lift.clone(),
                 prior: fit.site().prior_strength,
                 typical_satisfaction,
+                continuation: fit.site_continuation().iter().map(EstimateRecord::new).collect(),
                 below_first_click,
                 positions: positions(fit, fit.site_positions()),
                 convergence: fit.site().convergence.as_ref().map(convergence),
@@ -115,6 +118,7 @@ impl QueryRecord {
             typical: query.typical,
             items: query.items.iter().enumerate().map(item).collect(),
             positions: positions(fit, fit.own_positions(query.id)),
+            continuation: fit.own_continuation(query.id).iter().map(EstimateRecord::new).collect(),
             convergence: query.convergence.as_ref().map(convergence),
         }
     }

@@ -1,89 +1,38 @@
 //! Variances of the parameters from the observed information.
 
-use super::super::linear::Cholesky;
+use super::super::bordered::{Block, Bordered};
 use super::problem::Problem;
 use std::ops::Range;
 
-const LARGEST_BLOCK: usize = 800;
-
-/// The information on the rows of a query (and on leaving by item, after them), and its mixed derivatives with leaving by position.
-struct Block {
-    n: usize,
-    matrix: Vec<f64>,
-    border: Vec<f64>,
-}
+/// Largest number of items of a query whose information is inverted.
+pub(in super::super) const LARGEST_BLOCK: usize = 800;
 
 impl Problem {
     /// Variances of all parameters; infinite if the information is singular.
     pub(super) fn variances(&self, at: &[f64], leave_by_item: bool) -> Vec<f64> {
         let (attraction, leave) = self.split(at);
-        let mut variances = vec![f64::INFINITY; at.len()];
-        let n_border = if leave_by_item { 0 } else { leave.len() };
-        let mut shared = vec![0.0; n_border * n_border];
-        for of in 0..n_border {
-            shared[of * n_border + of] = curvature(self.left[of], self.stayed[of], leave[of]);
+        let n_shared = if leave_by_item { 0 } else { leave.len() };
+        let mut bordered = Bordered::new(n_shared);
+        for of in 0..n_shared {
+            bordered.shared[of * n_shared + of] = curvature(self.left[of], self.stayed[of], leave[of]);
         }
-        let blocks: Vec<_> = self
-            .queries
-            .iter()
-            .map(|[rows, tails]| {
-                if rows.len() > LARGEST_BLOCK {
-                    return None;
-                }
-                let block =
-                    self.block(rows.clone(), tails.clone(), attraction, leave, leave_by_item, &mut shared);
-                let factor = Cholesky::new(block.n, block.matrix)?;
-                // Subtracts border' inverse border from the shared part.
-                let mut solved = block.border.clone();
-                for of in 0..n_border {
-                    factor.solve(&mut solved[of * block.n..(of + 1) * block.n]);
-                }
-                for a in 0..n_border {
-                    for b in 0..=a {
-                        let column =
-                            |matrix: &[f64], of: usize| matrix[of * block.n..(of + 1) * block.n].to_vec();
-                        let product: f64 = column(&block.border, a)
-                            .iter()
-                            .zip(&column(&solved, b))
-                            .map(|(x, y)| x * y)
-                            .sum();
-                        shared[a * n_border + b] -= product;
-                    }
-                }
-                Some((factor, solved))
-            })
-            .collect();
-        if blocks.iter().any(Option::is_none) && n_border > 0 {
-            return variances;
+        for [rows, tails] in &self.queries {
+            let block = (rows.len() <= LARGEST_BLOCK).then(|| {
+                let (rows, tails) = (rows.clone(), tails.clone());
+                self.block(rows, tails, attraction, leave, leave_by_item, &mut bordered.shared)
+            });
+            bordered.push(block);
         }
-        // A position after which no user can leave has no information; it is made independent of the others.
-        let unknown: Vec<bool> = (0..n_border).map(|of| shared[of * n_border + of] <= 0.0).collect();
-        for of in (0..n_border).filter(|&of| unknown[of]) {
-            for other in 0..n_border {
-                shared[of * n_border + other] = 0.0;
-                shared[other * n_border + of] = 0.0;
-            }
-            shared[of * n_border + of] = 1.0;
-        }
-        let Some(shared) = Cholesky::new(n_border, shared) else { return variances };
+        let found = bordered.variances();
         let first_leave = attraction.len();
-        for (of, variance) in shared.inverse_diagonal().into_iter().enumerate() {
-            variances[first_leave + of] = if unknown[of] { f64::INFINITY } else { variance };
-        }
-        for ([rows, _], block) in self.queries.iter().zip(blocks) {
-            let Some((factor, solved)) = block else { continue };
-            let n = if leave_by_item { 2 * rows.len() } else { rows.len() };
-            for (of, alone) in factor.inverse_diagonal().into_iter().enumerate() {
-                let mut common: Vec<f64> =
-                    (0..n_border).map(|b| if unknown[b] { 0.0 } else { solved[b * n + of] }).collect();
-                let variance = alone + shared.form(&mut common);
-                let place = if of < rows.len() {
-                    rows.start + of
-                } else {
-                    first_leave + rows.start + of - rows.len()
-                };
-                variances[place] = variance;
-            }
+        let mut variances = vec![f64::INFINITY; at.len()];
+        variances[first_leave..first_leave + n_shared].copy_from_slice(&found.shared);
+        for ([rows, _], of_block) in self.queries.iter().zip(found.blocks) {
+            let Some(of_block) = of_block else { continue };
+            let (of_rows, of_leaving) = of_block.split_at(rows.len());
+            variances[rows.clone()].copy_from_slice(of_rows);
+            let by_item = variances.iter_mut().skip(first_leave + rows.start);
+            by_item.zip(of_leaving).for_each(|(to, of)| *to = *of);
         }
         for (variance, &p) in variances.iter_mut().zip(at) {
             if !(p > 0.0 && p < 1.0) {
@@ -105,7 +54,7 @@ impl Problem {
         let n_rows = rows.len();
         let n = if leave_by_item { 2 * n_rows } else { n_rows };
         let n_border = if leave_by_item { 0 } else { leave.len() };
-        let mut block = Block { n, matrix: vec![0.0; n * n], border: vec![0.0; n_border * n] };
+        let mut block = Block::new(n, n_border);
         for row in rows.clone() {
             let of = row - rows.start;
             block.matrix[of * n + of] = curvature(self.clicks[row], self.skips[row], attraction[row]);
@@ -150,23 +99,13 @@ impl Problem {
                 }
             }
         }
-        // A parameter without information is made independent of the others.
-        for of in 0..n {
-            if block.matrix[of * n + of] == 0.0 || !block.matrix[of * n + of].is_finite() {
-                for other in 0..n {
-                    block.matrix[of * n + other] = 0.0;
-                    block.matrix[other * n + of] = 0.0;
-                }
-                (0..n_border).for_each(|b| block.border[b * n + of] = 0.0);
-                block.matrix[of * n + of] = f64::MIN_POSITIVE;
-            }
-        }
+        block.separate_unknown();
         block
     }
 }
 
 /// Minus the second derivative of a binomial log-likelihood.
-fn curvature(successes: f64, failures: f64, p: f64) -> f64 {
+pub(in super::super) fn curvature(successes: f64, failures: f64, p: f64) -> f64 {
     let term = |count: f64, p: f64| if count > 0.0 { count / (p * p) } else { 0.0 };
     term(successes, p) + term(failures, 1.0 - p)
 }

@@ -1,0 +1,264 @@
+//! Users who scan from the top and may stop after any position: dynamic Bayesian network (DBN) and click chain model (CCM).
+//!
+//! An examined position that shows item `u` is clicked with probability `a_u`. The next position is then examined with a probability that
+//! depends on whether there was a click:
+//!
+//! | | after no click | after a click |
+//! |---|---|---|
+//! | DBN | `c` | `c (1 - s_u)`: the user leaves if satisfied |
+//! | CCM | `c_1` | `c_2 (1 - a_u) + c_3 a_u` |
+//!
+//! Everything down to the last click was examined. Whether the user went on below it, or below the first position without a click, is
+//! hidden ([`tails`]). In the EM step of the DBN it is hidden, too, whether the last click satisfied; in that of the CCM, which of the two
+//! probabilities held after a click: the second one with the item's attraction as its probability.
+//!
+//! Reference: Chapelle, Zhang, *A dynamic Bayesian network click model for web search ranking*, WWW 2009, section 4 and appendix (DBN);
+//! Guo, Liu, Kannan, Minka, Taylor, Wang, Faloutsos, *Click chain model in web search*, WWW 2009; both after Chuklin, Markov, de Rijke,
+//! *Click models for web search*, 2015, sections 3.6 and 3.8. Deviations: maximum likelihood with priors for both, where the papers have
+//! a fixed `c` (DBN) and a posterior (CCM). The prior mean of attraction is the query's at the positions where the item was shown
+//! ([`super::credibility`]), that of satisfaction is the site's. That of continuation is 1/2 or, if queries have their own, the site's.
+//!
+//! | here | meaning |
+//! |---|---|
+//! | `attraction` | `a`, one per item and query |
+//! | `satisfaction` | `s` (DBN), one per item and query |
+//! | `continuation` | `c` (DBN), or `c_1, c_2, c_3` (CCM), for the site or by query |
+//!
+//! Numerics: a click at the end of its list has no information about going on. The observed information is exact. It couples the items of
+//! a query, and is bordered by continuation; it is not computed for more than 800 items of a query. Without priors, a parameter without
+//! data keeps its starting value, without an interval. Complexity: an EM step is linear in the different lists; errors take O(items^3)
+//! per query, and O(length^3) per list.
+
+mod information;
+mod problem;
+mod tails;
+
+use super::estimate::{Estimate, normal_quantile};
+use super::in_order::in_order;
+use super::options::{Options, Scope};
+use super::scanned::{Certain, Scanned, TOLERANCE_OF_TURNS, TURNS, probability};
+use super::squarem::{self, Convergence};
+use super::{Attractions, Continuation, EmOptions, Fit, QueryFit};
+use crate::session::Sessions;
+use click_models::ListShape;
+use problem::{Kind, Problem};
+use std::ops::Range;
+use tails::{Tails, examined_below};
+
+/// Positions of the longest list.
+const LONGEST: usize = ListShape::MAX_POSITIONS;
+/// Prior of the site's continuation: its mean, and its pseudo-counts at most. More would move probabilities near 0 or 1.
+const CONTINUATION_MEAN: f64 = 0.5;
+const CONTINUATION_STRENGTH: f64 = 1.0;
+/// The prior of attraction needs other parameters no better than this.
+const TOLERANCE_OF_PRIOR: f64 = 1e-4;
+/// Smallest prior mean, and its smallest distance from 1: a prior at the edge has its maximum there.
+const SMALLEST_MEAN: f64 = 0.1;
+
+struct Fitting<'a> {
+    kind: Kind,
+    scanned: Scanned<'a>,
+}
+
+/// Number of parameters of satisfaction, and prior means. Continuation without a mean has the prior of the site.
+#[derive(Debug, Clone)]
+struct Prior {
+    n_satisfactions: usize,
+    satisfaction_mean: f64,
+    continuation_mean: Vec<f64>,
+}
+
+impl Default for Prior {
+    fn default() -> Self {
+        Self { n_satisfactions: 0, satisfaction_mean: 0.5, continuation_mean: Vec::new() }
+    }
+}
+
+/// Parameters with the errors of all of them.
+struct Found {
+    at: Vec<f64>,
+    variances: Vec<f64>,
+    convergence: Convergence,
+}
+
+/// The fit of a query, satisfaction of its items, and continuation.
+type OfQuery = (QueryFit, Vec<Estimate>, Vec<Estimate>);
+
+pub(super) fn dbn(sessions: &Sessions, options: &Options) -> Fit {
+    let mut fitting = Fitting::new(Kind::Dbn, sessions, options);
+    // One satisfaction for all items: the prior mean of each item's.
+    let all = fitting.with_prior_of_items();
+    let n_rows = fitting.scanned.rows.items.len();
+    let typical_satisfaction = all[n_rows].clamp(0.01, 0.99);
+    let satisfaction = std::iter::repeat_n(&all[n_rows], n_rows);
+    let start = all[..n_rows].iter().chain(satisfaction).chain(&all[n_rows + 1..]).copied().collect();
+    let (attractions, satisfaction, continuation) = fitting.fit(start, typical_satisfaction);
+    Fit::Dbn { attractions, satisfaction, typical_satisfaction, continuation }
+}
+
+pub(super) fn ccm(sessions: &Sessions, options: &Options) -> Fit {
+    let mut fitting = Fitting::new(Kind::Ccm, sessions, options);
+    let start = fitting.with_prior_of_items();
+    let (attractions, _, continuation) = fitting.fit(start, 0.5);
+    Fit::Ccm { attractions, continuation }
+}
+
+impl<'a> Fitting<'a> {
+    fn new(kind: Kind, sessions: &'a Sessions, options: &'a Options) -> Self {
+        Self { kind, scanned: Scanned::new(sessions, options, Certain::LastClickOrTop) }
+    }
+
+    /// Finds the prior of attraction in alternation with the other parameters, with one satisfaction for all items. Returns parameters.
+    fn with_prior_of_items(&mut self) -> Vec<f64> {
+        let options = self.scanned.options;
+        let prior = Prior { n_satisfactions: usize::from(self.kind == Kind::Dbn), ..Prior::default() };
+        let em = EmOptions { tolerance: options.em.tolerance.max(TOLERANCE_OF_PRIOR), ..options.em };
+        let all = 0..self.scanned.queries.len();
+        let mut problem = self.problem(all.clone(), &prior);
+        let mut at = start(&problem);
+        let mut before = f64::INFINITY;
+        for _ in 0..TURNS {
+            squarem::maximise(&problem, &mut at, &em, false);
+            let split = problem.split(&at);
+            let after_skip = split.continuation[0];
+            if options.prior_strength.is_some() || (after_skip - before).abs() < TOLERANCE_OF_TURNS {
+                break;
+            }
+            before = after_skip;
+            let after_click = problem.after_click(&split);
+            self.scanned.find_item_prior(|rows, last, weights| {
+                examined_below(rows, last, [split.attraction, &after_click], after_skip, weights);
+            });
+            problem = self.problem(all.clone(), &prior);
+        }
+        at
+    }
+
+    /// Fits all queries together and, if they have their own continuation, each of them.
+    fn fit(
+        &self,
+        start: Vec<f64>,
+        satisfaction_mean: f64,
+    ) -> (Attractions, Vec<Vec<Estimate>>, Continuation) {
+        let options = self.scanned.options;
+        let z = normal_quantile(options.level);
+        let rows = &self.scanned.rows;
+        let n_queries = self.scanned.queries.len();
+        let n_satisfactions = if self.kind == Kind::Dbn { rows.items.len() } else { 0 };
+        let prior = Prior { n_satisfactions, satisfaction_mean, ..Prior::default() };
+        let problem = self.problem(0..n_queries, &prior);
+        let found = self.maximise(&problem, start);
+        let together = problem.split(&found.at);
+        let of_site = together.continuation;
+        let first = found.at.len() - of_site.len();
+        let site = (first..found.at.len()).map(|of| found.estimate(of, z)).collect();
+        let of_query = |query: usize| -> OfQuery {
+            let of_rows = rows.queries[query].clone();
+            match options.scope {
+                Scope::Site => {
+                    let (at, variances) = (&found.at[of_rows.start..], &found.variances[of_rows.start..]);
+                    let fit = self.scanned.query(query, at, variances, z);
+                    let of_row = |row| found.estimate(rows.items.len() + row, z);
+                    let satisfaction = of_rows.take(n_satisfactions).map(of_row).collect();
+                    (fit, satisfaction, Vec::new())
+                }
+                Scope::Query => {
+                    let n = of_rows.len();
+                    let continuation_mean = of_site.to_vec();
+                    let n_satisfactions = n_satisfactions.min(n);
+                    let problem = self.problem(
+                        query..query + 1,
+                        &Prior { n_satisfactions, continuation_mean, ..prior.clone() },
+                    );
+                    let satisfaction = together.satisfaction.get(of_rows.clone()).unwrap_or(&[]);
+                    let start = together.attraction[of_rows].iter().chain(satisfaction).chain(of_site);
+                    let found = self.maximise(&problem, start.copied().collect());
+                    let mut fit = self.scanned.query(query, &found.at, &found.variances, z);
+                    fit.convergence = Some(found.convergence.clone());
+                    let estimate = |of: usize| found.estimate(of, z);
+                    let satisfaction = (n..n + n_satisfactions).map(estimate).collect();
+                    (fit, satisfaction, (n + n_satisfactions..found.at.len()).map(estimate).collect())
+                }
+            }
+        };
+        let mut queries = Vec::with_capacity(n_queries);
+        let (mut satisfaction, mut own) = (Vec::new(), Vec::new());
+        for (fit, of_items, of_query) in in_order((0..n_queries).collect(), of_query) {
+            queries.push(fit);
+            satisfaction.push(of_items);
+            own.push(of_query);
+        }
+        let own = (options.scope == Scope::Query).then_some(own);
+        let attractions = self.scanned.attractions(queries, Some(found.convergence));
+        (attractions, satisfaction, Continuation { site, queries: own })
+    }
+
+    /// The estimation problem of some queries.
+    fn problem(&self, queries: Range<usize>, prior: &Prior) -> Problem {
+        let scanned = &self.scanned;
+        let first_row = scanned.rows.queries[queries.start].start;
+        let n_rows = scanned.rows.queries[queries.end - 1].end - first_row;
+        let strength = scanned.options.given_strength();
+        let pseudo = |strength: f64, mean: f64| {
+            let mean = mean.clamp(SMALLEST_MEAN, 1.0 - SMALLEST_MEAN);
+            [strength * mean, strength * (1.0 - mean)]
+        };
+        let [satisfied, unsatisfied] = pseudo(strength, prior.satisfaction_mean);
+        let of_continuation = |of: usize| match prior.continuation_mean.get(of) {
+            Some(&mean) => pseudo(strength, mean),
+            None => pseudo(strength.min(CONTINUATION_STRENGTH), CONTINUATION_MEAN),
+        };
+        let (clicks, skips) = (first_row..first_row + n_rows).map(|row| scanned.counted(row)).unzip();
+        let mut problem = Problem {
+            kind: self.kind,
+            clicks,
+            skips,
+            went_on: vec![0.0; n_rows],
+            last_clicks: vec![0.0; n_rows],
+            satisfied: vec![satisfied; prior.n_satisfactions],
+            unsatisfied: vec![unsatisfied; prior.n_satisfactions],
+            skips_above: 0.0,
+            prior: (0..self.kind.n_continuations()).map(of_continuation).collect(),
+            tails: Tails::default(),
+            queries: Vec::new(),
+        };
+        for query in queries {
+            let first_list = problem.tails.ends.len();
+            for list in scanned.queries[query].lists() {
+                let rows: Vec<usize> =
+                    scanned.rows_of(query, list.items()).iter().map(|row| row - first_row).collect();
+                problem.add(&rows, list.patterns(), scanned.until);
+            }
+            let rows = scanned.rows.queries[query].clone();
+            let rows = rows.start - first_row..rows.end - first_row;
+            problem.queries.push([rows, first_list..problem.tails.ends.len()]);
+        }
+        problem
+    }
+
+    fn maximise(&self, problem: &Problem, mut at: Vec<f64>) -> Found {
+        let options = self.scanned.options;
+        let convergence = squarem::maximise(problem, &mut at, &options.em, options.trace);
+        let variances = problem.variances(&at);
+        Found { at, variances, convergence }
+    }
+}
+
+impl Found {
+    fn estimate(&self, of: usize, z: f64) -> Estimate {
+        probability(self.at[of], self.variances[of], z)
+    }
+}
+
+/// Starting values inside (0, 1), except for items that were never clicked and have no prior.
+fn start(problem: &Problem) -> Vec<f64> {
+    let rate = |(clicks, skips): (&f64, &f64)| {
+        if *clicks > 0.0 { (clicks + 0.5) / (clicks + skips.max(0.0) + 1.0) } else { 0.0 }
+    };
+    let attraction = problem.clicks.iter().zip(&problem.skips).map(rate);
+    let rest = problem.satisfied.len() + problem.prior.len();
+    attraction.chain(std::iter::repeat_n(0.5, rest)).collect()
+}
+
+#[cfg(test)]
+mod tests;

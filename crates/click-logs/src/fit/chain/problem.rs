@@ -1,0 +1,203 @@
+//! The likelihood of the sessions, from certain events and from tails; and its EM steps.
+
+use super::super::estimate::binomial_log_likelihood;
+use super::super::scanned::Certain;
+use super::super::squarem::Em;
+use super::tails::Tails;
+use crate::session::Pattern;
+use std::ops::Range;
+
+/// How users go on after a click.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Dynamic Bayesian network: if not satisfied, with the probability of going on after no click.
+    Dbn,
+    /// Click chain: with a mean of two probabilities, weighted by attraction.
+    Ccm,
+}
+
+impl Kind {
+    /// Number of probabilities of going on.
+    pub(super) fn n_continuations(self) -> usize {
+        if self == Self::Dbn { 1 } else { 3 }
+    }
+}
+
+/// Parameters: attraction of rows; satisfaction (DBN), of rows or one for all; continuation, after no click first.
+#[derive(Debug, Clone)]
+pub(super) struct Problem {
+    pub(super) kind: Kind,
+    /// Clicks and certainly examined skips, one per row, with pseudo-counts.
+    pub(super) clicks: Vec<f64>,
+    pub(super) skips: Vec<f64>,
+    /// Clicks after which the user certainly went on, one per row.
+    pub(super) went_on: Vec<f64>,
+    /// Last clicks above the last position, one per row.
+    pub(super) last_clicks: Vec<f64>,
+    /// Pseudo-clicks that satisfied, and that did not, one per parameter of satisfaction.
+    pub(super) satisfied: Vec<f64>,
+    pub(super) unsatisfied: Vec<f64>,
+    /// Skips above the last click.
+    pub(super) skips_above: f64,
+    /// Pseudo-counts of going on and of stopping, one per continuation.
+    pub(super) prior: Vec<[f64; 2]>,
+    pub(super) tails: Tails,
+    /// Ranges of rows and of lists of every query.
+    pub(super) queries: Vec<[Range<usize>; 2]>,
+}
+
+/// Parameters by their kind.
+pub(super) struct Split<'a> {
+    pub(super) attraction: &'a [f64],
+    pub(super) satisfaction: &'a [f64],
+    pub(super) continuation: &'a [f64],
+}
+
+impl Problem {
+    pub(super) fn split<'a>(&self, at: &'a [f64]) -> Split<'a> {
+        let (attraction, rest) = at.split_at(self.clicks.len());
+        let (satisfaction, continuation) = rest.split_at(self.satisfied.len());
+        Split { attraction, satisfaction, continuation }
+    }
+
+    /// Adds the sessions of a list.
+    pub(super) fn add(&mut self, rows: &[usize], patterns: &[Pattern], until: Certain) {
+        let mut begin = vec![0.0; rows.len() + 1];
+        for pattern in patterns {
+            let (last, sessions) = (until.last(pattern.clicks), pattern.sessions as f64);
+            for (position, &row) in rows.iter().enumerate().take(last.unwrap_or(0)) {
+                if pattern.clicks.get(position) {
+                    self.went_on[row] += sessions;
+                } else {
+                    self.skips_above += sessions;
+                }
+            }
+            begin[last.map_or(0, |last| last + 1)] += sessions;
+        }
+        // A click at the end has no tail.
+        begin.truncate(rows.len());
+        for (&clicked, &sessions) in rows.iter().zip(begin.iter().skip(1)) {
+            self.last_clicks[clicked] += sessions;
+        }
+        // Without a click, the skip of the first position is in the tail.
+        if let Some((&row, &sessions)) = rows.first().zip(begin.first()) {
+            self.skips[row] -= sessions;
+        }
+        self.tails.rows.extend(rows);
+        self.tails.sessions.extend(begin);
+        self.tails.ends.push(self.tails.rows.len());
+    }
+
+    /// The parameter of satisfaction of a row.
+    pub(super) fn of_satisfaction(&self, row: usize) -> usize {
+        if self.satisfied.len() > 1 { row } else { 0 }
+    }
+
+    /// The probability of going on after a click, one per row.
+    pub(super) fn after_click(&self, at: &Split<'_>) -> Vec<f64> {
+        let of_row = |(row, a): (usize, &f64)| match *at.continuation {
+            [_, bad, good] if self.kind == Kind::Ccm => bad * (1.0 - a) + good * a,
+            _ => at.continuation[0] * (1.0 - at.satisfaction[self.of_satisfaction(row)]),
+        };
+        at.attraction.iter().enumerate().map(of_row).collect()
+    }
+
+    /// Going on and stopping after a click in the DBN: writes satisfaction, returns numbers of unsatisfied users who went on and stopped.
+    fn satisfy(&self, at: &Split<'_>, went_on: &[f64], satisfaction: &mut [f64]) -> [f64; 2] {
+        let stop = 1.0 - at.continuation[0];
+        let mut satisfied = self.satisfied.clone();
+        let mut unsatisfied = self.unsatisfied.clone();
+        let mut all = [0.0; 2];
+        for (row, &tails) in self.last_clicks.iter().enumerate() {
+            let of = self.of_satisfaction(row);
+            let s = at.satisfaction[of];
+            let stopped = tails - went_on[row];
+            let of_satisfied = stopped * s / (s + (1.0 - s) * stop).max(f64::MIN_POSITIVE);
+            let on = self.went_on[row] + went_on[row];
+            satisfied[of] += of_satisfied;
+            unsatisfied[of] += on + stopped - of_satisfied;
+            all = [all[0] + on, all[1] + stopped - of_satisfied];
+        }
+        for ((s, &yes), &no) in satisfaction.iter_mut().zip(&satisfied).zip(&unsatisfied) {
+            *s = share(yes, no, *s);
+        }
+        all
+    }
+
+    /// Going on and stopping after a click in the click chain: adds clicks on items that attracted and that did not, a second time, to the
+    /// counts of rows; returns numbers of users who went on and stopped after each kind.
+    fn chain(
+        &self,
+        at: &Split<'_>,
+        after_click: &[f64],
+        went_on: &[f64],
+        rows: &mut [[f64; 2]],
+    ) -> [[f64; 2]; 2] {
+        let good = at.continuation[2];
+        let mut all = [[0.0; 2]; 2];
+        for (row, counts) in rows.iter_mut().enumerate() {
+            let (a, q) = (at.attraction[row], after_click[row]);
+            let on = self.went_on[row] + went_on[row];
+            let stopped = self.last_clicks[row] - went_on[row];
+            let good_on = on * (a * good / q.max(f64::MIN_POSITIVE)).min(1.0);
+            let good_stopped = stopped * (a * (1.0 - good) / (1.0 - q).max(f64::MIN_POSITIVE)).min(1.0);
+            counts[0] += good_on + good_stopped;
+            counts[1] += on - good_on + stopped - good_stopped;
+            all[0] = [all[0][0] + on - good_on, all[0][1] + stopped - good_stopped];
+            all[1] = [all[1][0] + good_on, all[1][1] + good_stopped];
+        }
+        all
+    }
+}
+
+/// The share of successes; without trials the old value.
+fn share(successes: f64, failures: f64, old: f64) -> f64 {
+    let trials = successes + failures;
+    if trials > 0.0 { successes / trials } else { old }
+}
+
+impl Em for Problem {
+    fn step(&self, from: &[f64], to: &mut [f64]) {
+        let at = self.split(from);
+        let after_click = self.after_click(&at);
+        let expected = self.tails.expect(at.attraction, &after_click, at.continuation[0]);
+        to.copy_from_slice(from);
+        let (attraction, rest) = to.split_at_mut(at.attraction.len());
+        let (satisfaction, continuation) = rest.split_at_mut(at.satisfaction.len());
+        let skips = self.skips.iter().zip(&expected.examined).map(|(skips, examined)| skips + examined);
+        let mut rows: Vec<[f64; 2]> =
+            self.clicks.iter().zip(skips).map(|(&clicks, skips)| [clicks, skips]).collect();
+        let [on, stopped] = expected.after_skip;
+        let mut users = vec![[self.skips_above + on, stopped]];
+        match self.kind {
+            Kind::Dbn => {
+                let [on, stopped] = self.satisfy(&at, &expected.went_on, satisfaction);
+                users[0] = [users[0][0] + on, users[0][1] + stopped];
+            }
+            Kind::Ccm => users.extend(self.chain(&at, &after_click, &expected.went_on, &mut rows)),
+        }
+        for (a, [clicks, skips]) in attraction.iter_mut().zip(rows) {
+            *a = share(clicks, skips, *a);
+        }
+        for ((c, [on, stopped]), prior) in continuation.iter_mut().zip(users).zip(&self.prior) {
+            *c = share(on + prior[0], stopped + prior[1], *c);
+        }
+    }
+
+    fn log_likelihood(&self, at: &[f64]) -> f64 {
+        let at = self.split(at);
+        let after_click = self.after_click(&at);
+        let binomial = |successes: &[f64], failures: &[f64], parameters: &[f64]| -> f64 {
+            let counts = successes.iter().zip(failures).zip(parameters);
+            counts.map(|((&s, &f), &p)| binomial_log_likelihood(s, f, p)).sum()
+        };
+        let went_on = self.went_on.iter().zip(&after_click);
+        let prior = self.prior.iter().zip(at.continuation);
+        binomial(&self.clicks, &self.skips, at.attraction)
+            + binomial(&self.satisfied, &self.unsatisfied, at.satisfaction)
+            + binomial_log_likelihood(self.skips_above, 0.0, at.continuation[0])
+            + went_on.map(|(&on, &q)| binomial_log_likelihood(on, 0.0, q)).sum::<f64>()
+            + prior.map(|(&[on, stopped], &c)| binomial_log_likelihood(on, stopped, c)).sum::<f64>()
+            + self.tails.log_likelihood(at.attraction, &after_click, at.continuation[0])
+    }
+}

@@ -1,0 +1,151 @@
+//! The hidden part of sessions: whether the positions below the last click were examined.
+//!
+//! A tail begins below a last click, or at the first position without one. With `B_k` the probability of no click from position `k` on, if
+//! `k` is examined,
+//!
+//! ```text
+//! g_k = (1 - after_skip) + after_skip B_{k+1},    g_last = 1,    B_k = (1 - a_k) g_k.
+//! ```
+//!
+//! A tail that begins at `k` below a click after which the user goes on with probability `q` has the likelihood `1 - q + q B_k`, and the
+//! user has gone on with probability `q B_k` divided by this. From there on, an examined position is followed by another one with
+//! probability `after_skip B_{k+1} / g_k`, wherever the tail began. So one pass over a list serves all its sessions.
+//!
+//! Reference: forward-backward recursions of a hidden Markov chain, specialised. Deviations: none.
+//!
+//! | here | meaning |
+//! |---|---|
+//! | `after_skip` | probability of going on after no click |
+//! | `after_click` | the same after a click, one per row |
+//! | `sessions` | number of sessions whose tail begins at a position, one per position of a list |
+//!
+//! Numerics: sums and products of probabilities. Complexity: O(length) for a list.
+
+use super::LONGEST;
+use confidence::math::ln;
+
+/// The tails of all lists.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tails {
+    /// The end of each list in the next two.
+    pub(super) ends: Vec<usize>,
+    pub(super) rows: Vec<usize>,
+    pub(super) sessions: Vec<f64>,
+}
+
+/// Expected numbers of hidden events.
+#[derive(Debug, Clone)]
+pub(super) struct Expected {
+    /// Examined impressions in tails, one per row.
+    pub(super) examined: Vec<f64>,
+    /// Last clicks after which the user went on, one per row.
+    pub(super) went_on: Vec<f64>,
+    /// Examined impressions in tails after which the user went on, and after which the user stopped.
+    pub(super) after_skip: [f64; 2],
+}
+
+/// `B` and `g` of a list, by position.
+pub(super) struct NoClick {
+    pub(super) from: [f64; LONGEST + 1],
+    pub(super) after: [f64; LONGEST + 1],
+}
+
+impl NoClick {
+    pub(super) fn new(rows: &[usize], attraction: &[f64], after_skip: f64) -> Self {
+        let mut all = Self { from: [1.0; LONGEST + 1], after: [1.0; LONGEST + 1] };
+        for (position, &row) in rows.iter().enumerate().rev() {
+            // Below the last position nothing is clicked.
+            let after = 1.0 - after_skip + after_skip * all.from[position + 1];
+            all.after[position] = after;
+            all.from[position] = (1.0 - attraction[row]) * after;
+        }
+        all
+    }
+
+    /// The probability that an examined position is followed by another one, given no click below.
+    fn goes_on(&self, position: usize, after_skip: f64) -> f64 {
+        after_skip * self.from[position + 1] / self.after[position].max(f64::MIN_POSITIVE)
+    }
+
+    /// The probability that the user went on after a click, given no click from `position` on.
+    fn went_on(&self, position: usize, after_click: f64) -> f64 {
+        let passed = after_click * self.from[position];
+        passed / (1.0 - after_click + passed).max(f64::MIN_POSITIVE)
+    }
+}
+
+impl Tails {
+    /// Rows and sessions of every list.
+    pub(super) fn lists(&self) -> impl Iterator<Item = (&[usize], &[f64])> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| (&self.rows[start..end], &self.sessions[start..end]))
+    }
+
+    pub(super) fn expect(&self, attraction: &[f64], after_click: &[f64], after_skip: f64) -> Expected {
+        let mut expected = Expected {
+            examined: vec![0.0; attraction.len()],
+            went_on: vec![0.0; attraction.len()],
+            after_skip: [0.0; 2],
+        };
+        for (rows, sessions) in self.lists() {
+            let no_click = NoClick::new(rows, attraction, after_skip);
+            // Sessions in which the position was examined, without a click from there on.
+            let mut here = 0.0;
+            for (position, (&row, &begin)) in rows.iter().zip(sessions).enumerate() {
+                if begin > 0.0 {
+                    if let Some(above) = position.checked_sub(1) {
+                        let clicked = rows[above];
+                        let went_on = begin * no_click.went_on(position, after_click[clicked]);
+                        expected.went_on[clicked] += went_on;
+                        here += went_on;
+                    } else {
+                        here += begin;
+                    }
+                }
+                expected.examined[row] += here;
+                if position + 1 < rows.len() {
+                    let next = here * no_click.goes_on(position, after_skip);
+                    expected.after_skip[0] += next;
+                    expected.after_skip[1] += here - next;
+                    here = next;
+                }
+            }
+        }
+        expected
+    }
+
+    pub(super) fn log_likelihood(&self, attraction: &[f64], after_click: &[f64], after_skip: f64) -> f64 {
+        let mut sum = 0.0;
+        for (rows, sessions) in self.lists() {
+            let no_click = NoClick::new(rows, attraction, after_skip);
+            for (position, &begin) in sessions.iter().enumerate().filter(|(_, begin)| **begin > 0.0) {
+                let q = position.checked_sub(1).map_or(1.0, |above| after_click[rows[above]]);
+                sum += begin * ln(1.0 - q + q * no_click.from[position]);
+            }
+        }
+        sum
+    }
+}
+
+/// Writes the probability that each position of a list was examined, given that its last click (or none) is the last one.
+pub(super) fn examined_below(
+    rows: &[usize],
+    last: Option<usize>,
+    [attraction, after_click]: [&[f64]; 2],
+    after_skip: f64,
+    weights: &mut [f64],
+) {
+    let first = last.map_or(1, |last| last + 1);
+    if first >= rows.len() {
+        return;
+    }
+    let no_click = NoClick::new(rows, attraction, after_skip);
+    let mut here = match last {
+        Some(last) => no_click.went_on(first, after_click[rows[last]]),
+        None => no_click.goes_on(0, after_skip),
+    };
+    for (position, weight) in weights.iter_mut().enumerate().skip(first) {
+        *weight = here;
+        here *= no_click.goes_on(position, after_skip);
+    }
+}

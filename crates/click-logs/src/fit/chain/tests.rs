@@ -1,0 +1,205 @@
+use super::super::linear::Cholesky;
+use super::super::squarem::Em as _;
+use super::*;
+use crate::{Format, Reader};
+use confidence::math::ln;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::fmt::Write;
+
+/// Sessions of two queries with random lists and clicks, from no model.
+fn sessions(seed: u64, n: usize) -> Sessions {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut log = String::from("query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n");
+    for _ in 0..n {
+        let mut items = [1, 2, 3, 4, 5];
+        for place in 0..4 {
+            items.swap(place, rng.random_range(place..5));
+        }
+        let query = rng.random_range(0..2);
+        let mask: String =
+            (0..4).map(|l| if rng.random::<f64>() < 0.4 / f64::from(1 + l) { '1' } else { '0' }).collect();
+        writeln!(log, "{query}\t1\t{},{},{},{}\t{mask}\t0", items[0], items[1], items[2], items[3]).unwrap();
+    }
+    Reader::new(Format::Sessions).keep_sessions().read("random", log.as_bytes()).unwrap().sessions
+}
+
+/// A DBN with satisfaction by item, one with a single satisfaction, and a click chain.
+fn problems(sessions: &Sessions, options: &Options) -> [Problem; 3] {
+    let dbn = Fitting::new(Kind::Dbn, sessions, options);
+    let n_rows = dbn.scanned.rows.items.len();
+    let ccm = Fitting::new(Kind::Ccm, sessions, options);
+    let prior = |n_satisfactions| Prior { n_satisfactions, satisfaction_mean: 0.4, ..Prior::default() };
+    [dbn.problem(0..2, &prior(n_rows)), dbn.problem(0..2, &prior(1)), ccm.problem(0..2, &prior(0))]
+}
+
+/// The log-likelihood by enumeration of where every user stopped, and why.
+fn enumerated(problem: &Problem, fitting: &Fitting<'_>, at: &[f64]) -> f64 {
+    let split = problem.split(at);
+    let mut sum = 0.0;
+    for (query, sessions) in fitting.scanned.queries.iter().enumerate() {
+        for list in sessions.lists() {
+            let rows = fitting.scanned.rows_of(query, list.items());
+            for pattern in list.patterns() {
+                let mut all = 0.0;
+                // `end` is the last examined position.
+                for end in 0..rows.len() {
+                    let mut path = 1.0;
+                    for (position, &row) in rows.iter().enumerate() {
+                        let (a, clicked) = (split.attraction[row], pattern.clicks.get(position));
+                        if position > end {
+                            path *= if clicked { 0.0 } else { 1.0 };
+                            continue;
+                        }
+                        path *= if clicked { a } else { 1.0 - a };
+                        // Hidden causes of going on: satisfaction, or which of the two probabilities holds.
+                        let causes: Vec<(f64, f64)> = match (problem.kind, clicked) {
+                            (_, false) => vec![(1.0, split.continuation[0])],
+                            (Kind::Dbn, true) => {
+                                let s = split.satisfaction[problem.of_satisfaction(row)];
+                                vec![(s, 0.0), (1.0 - s, split.continuation[0])]
+                            }
+                            (Kind::Ccm, true) => {
+                                vec![(1.0 - a, split.continuation[1]), (a, split.continuation[2])]
+                            }
+                        };
+                        let on: f64 = causes.iter().map(|(weight, on)| weight * on).sum();
+                        path *= if position < end {
+                            on
+                        } else if position + 1 < rows.len() {
+                            1.0 - on
+                        } else {
+                            1.0
+                        };
+                    }
+                    all += path;
+                }
+                sum += pattern.sessions as f64 * ln(all);
+            }
+        }
+    }
+    sum
+}
+
+#[test]
+fn the_likelihood_is_the_sum_over_hidden_paths() {
+    let sessions = sessions(3, 200);
+    let options = Options { prior_strength: Some(0.0), ..Options::default() };
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
+    for (problem, kind) in problems(&sessions, &options).iter().zip([Kind::Dbn, Kind::Dbn, Kind::Ccm]) {
+        let fitting = Fitting::new(kind, &sessions, &options);
+        for _ in 0..5 {
+            let at: Vec<f64> = (0..start(problem).len()).map(|_| rng.random_range(0.05..0.95)).collect();
+            let (found, expected) = (problem.log_likelihood(&at), enumerated(problem, &fitting, &at));
+            assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
+            // Users who never stop without a click are others.
+            let mut wrong = at.clone();
+            let continuation = at.len() - problem.prior.len();
+            wrong[continuation] = 1.0 - 1e-12;
+            assert!((problem.log_likelihood(&wrong) / expected - 1.0).abs() > 1e-6);
+        }
+    }
+}
+
+#[test]
+fn probabilities_of_hidden_positions_are_those_of_enumeration() {
+    let (rows, attraction, after_click, on) = ([0, 1, 2, 3], [0.3, 0.5, 0.2, 0.6], [0.4, 0.7, 0.1, 0.5], 0.8);
+    for last in [None, Some(0), Some(1), Some(2)] {
+        let mut weights = [0.0; 4];
+        let first = last.map_or(1, |last| last + 1);
+        weights[..first].fill(1.0);
+        examined_below(&rows, last, [&attraction, &after_click], on, &mut weights);
+        // The probability of examining down to `end` and no further, with no click below `last`.
+        let path = |end: usize| -> f64 {
+            let step = |position: usize| if Some(position) == last { after_click[position] } else { on };
+            let skipped = |position: usize| last.is_some_and(|last| position <= last);
+            let skips = (0..=end).filter(|&of| !skipped(of)).map(|of| 1.0 - attraction[of]);
+            let start = last.unwrap_or(0);
+            let goes = (start..end).map(step).product::<f64>();
+            skips.product::<f64>() * goes * if end < 3 { 1.0 - step(end) } else { 1.0 }
+        };
+        let ends: Vec<f64> = (last.unwrap_or(0)..4).map(path).collect();
+        let all: f64 = ends.iter().sum();
+        for position in first..4 {
+            let from: f64 = ends[position - last.unwrap_or(0)..].iter().sum();
+            assert!((weights[position] - from / all).abs() < 1e-12, "{last:?} {position} {weights:?}");
+        }
+    }
+}
+
+#[test]
+fn em_climbs_and_its_acceleration_gets_there_too() {
+    let sessions = sessions(1, 500);
+    for strength in [0.5, 2.0] {
+        let options = Options { prior_strength: Some(strength), ..Options::default() };
+        for problem in problems(&sessions, &options) {
+            let climb = |accelerate| {
+                let em = EmOptions { accelerate, tolerance: 1e-12, max_iterations: 2_000_000 };
+                let mut at = start(&problem);
+                let convergence = squarem::maximise(&problem, &mut at, &em, true);
+                assert!(convergence.converged);
+                for pair in convergence.trace.windows(2) {
+                    let [before, after] = [0, 1].map(|of| pair[of].log_likelihood);
+                    assert!(after >= before - 1e-13 * before.abs(), "{before} {after}");
+                }
+                at
+            };
+            for (plain, fast) in climb(false).iter().zip(&climb(true)) {
+                assert!((plain - fast).abs() < 1e-6, "{plain} {fast}");
+            }
+        }
+    }
+}
+
+/// At the maximum the derivative is 0, and variances are those of the matrix of second derivatives.
+#[test]
+fn variances_are_those_of_finite_differences() {
+    let sessions = sessions(2, 2000);
+    let options = Options { prior_strength: Some(5.0), ..Options::default() };
+    let [dbn, _, ccm] = problems(&sessions, &options);
+    for problem in [dbn, ccm] {
+        let mut at = start(&problem);
+        let n = at.len();
+        let em = EmOptions { tolerance: 1e-12, ..Default::default() };
+        squarem::maximise(&problem, &mut at, &em, false);
+        let e = 1e-4;
+        let moved = |steps: &[(usize, f64)]| {
+            let mut at = at.clone();
+            for &(of, by) in steps {
+                at[of] += by;
+            }
+            problem.log_likelihood(&at)
+        };
+        let mut matrix = vec![0.0; n * n];
+        for i in 0..n {
+            let slope = (moved(&[(i, e)]) - moved(&[(i, -e)])) / (2.0 * e);
+            assert!(slope.abs() < 1e-2, "{i}: {slope}");
+            for j in 0..n {
+                let second = moved(&[(i, e), (j, e)]) - moved(&[(i, e), (j, -e)]) - moved(&[(i, -e), (j, e)])
+                    + moved(&[(i, -e), (j, -e)]);
+                matrix[i * n + j] = -second / (4.0 * e * e);
+            }
+        }
+        let dense = Cholesky::new(n, matrix).unwrap().inverse_diagonal();
+        for (ours, dense) in problem.variances(&at).iter().zip(&dense) {
+            assert!((ours / dense - 1.0).abs() < 1e-3, "{ours} {dense}");
+        }
+    }
+}
+
+/// Clicks at the last position only, and everywhere: nothing was hidden, so nothing is known about stopping after the last position.
+#[test]
+fn continuation_without_data_is_uncertain() {
+    let log = "query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n1\t1\t1\t1\t0\n1\t1\t1\t0\t0\n";
+    let sessions = Reader::new(Format::Sessions).keep_sessions().read("s", log.as_bytes()).unwrap().sessions;
+    for (prior_strength, has_interval) in [(Some(0.0), false), (None, true), (Some(5.0), true)] {
+        let options = Options { prior_strength, ..Options::default() };
+        for fit in [dbn(&sessions, &options), ccm(&sessions, &options)] {
+            for continuation in fit.site_continuation().iter().chain(fit.continuation(&fit.queries()[0])) {
+                let width = continuation.interval.map(|(low, high)| high - low);
+                assert_eq!(width.is_some(), has_interval, "{continuation:?}");
+                assert!(width.is_none_or(|width| width > 0.6), "{continuation:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! What sessions show of users who scan from the top: certain examinations, and the prior of attraction.
+//!
+//! Down to some position of a session every impression was certainly examined ([`Certain`]). Below, examination is hidden, and has a
+//! probability under the model. The prior of attraction comes from all impressions, weighted by this probability: certain impressions
+//! alone would contain all clicks and lack skips. The weights depend on the model, so callers find both in alternation.
+//!
+//! Reference: see [`super::stopping`] and [`super::chain`]. Deviations: priors are ours ([`super::credibility`]).
+//!
+//! | here | meaning |
+//! |---|---|
+//! | row | an item of a query |
+//! | `certain` | clicks and certainly examined impressions of every row |
+//! | `means` | the prior mean of attraction of every row |
+//!
+//! Numerics: sums in the order of the sessions. Complexity: linear in the impressions of different sessions, and
+//! O(items times positions) for every query.
+
+use super::credibility::{Count, Credibility, Source, items};
+use super::estimate::Estimate;
+use super::in_order::in_order;
+use super::item_prior::ItemPrior;
+use super::options::Options;
+use super::rows::Rows;
+use super::squarem::Convergence;
+use super::{Attractions, ItemFit, QueryFit, Site};
+use crate::names::Id;
+use crate::session::{QuerySessions, Sessions};
+use click_models::Clicks;
+
+/// Largest number of alternations between the prior of attraction and the other parameters, and the change at which they stop.
+pub(super) const TURNS: usize = 10;
+pub(super) const TOLERANCE_OF_TURNS: f64 = 0.01;
+
+/// How far down a session was certainly examined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Certain {
+    /// To the first click; the whole list without a click.
+    FirstClick,
+    /// To the last click; the whole list without a click.
+    LastClick,
+    /// To the last click; the first position without a click.
+    LastClickOrTop,
+}
+
+impl Certain {
+    /// The click below which examination is uncertain.
+    pub(super) fn last(self, clicks: Clicks) -> Option<usize> {
+        let bits = clicks.bits();
+        let place = match self {
+            Self::FirstClick => bits.trailing_zeros(),
+            Self::LastClick | Self::LastClickOrTop => 63 - bits.leading_zeros().min(63),
+        };
+        (bits != 0).then_some(place as usize)
+    }
+
+    /// Number of certainly examined positions of a list of this length.
+    fn examined(self, last: Option<usize>, length: usize) -> usize {
+        match (self, last) {
+            (_, Some(last)) => last + 1,
+            (Self::LastClickOrTop, None) => length.min(1),
+            (_, None) => length,
+        }
+    }
+}
+
+/// Counts of every query, sorted by item, then position.
+struct Examined(Vec<Vec<Count>>);
+
+impl Source for Examined {
+    fn n_queries(&self) -> usize {
+        self.0.len()
+    }
+
+    fn counts(&self, query: usize, out: &mut Vec<Count>) {
+        out.clear();
+        out.extend_from_slice(&self.0[query]);
+    }
+}
+
+/// The data, query by query, and the prior of attraction.
+pub(super) struct Scanned<'a> {
+    pub(super) options: &'a Options,
+    pub(super) rows: Rows,
+    pub(super) queries: Vec<QuerySessions<'a>>,
+    pub(super) n_positions: usize,
+    pub(super) until: Certain,
+    /// Clicks and certainly examined impressions of every row.
+    pub(super) certain: Vec<(u64, u64)>,
+    pub(super) item_prior: ItemPrior,
+    /// The prior mean of attraction of every row.
+    pub(super) means: Vec<f64>,
+    pub(super) lift: Vec<f64>,
+}
+
+impl<'a> Scanned<'a> {
+    /// With the prior of certain impressions.
+    pub(super) fn new(sessions: &'a Sessions, options: &'a Options, until: Certain) -> Self {
+        let rows = Rows::new(sessions);
+        let queries: Vec<_> = sessions.queries().collect();
+        let lists = queries.iter().flat_map(QuerySessions::lists);
+        let n_positions = lists.map(|list| list.items().len()).max().unwrap_or(0);
+        let mut scanned = Self {
+            options,
+            rows,
+            queries,
+            n_positions,
+            until,
+            certain: Vec::new(),
+            item_prior: ItemPrior::default(),
+            means: Vec::new(),
+            lift: Vec::new(),
+        };
+        scanned.count_certain();
+        scanned.find_item_prior(|_, _, _| ());
+        scanned
+    }
+
+    /// Counts clicks and impressions that were certainly examined.
+    fn count_certain(&mut self) {
+        let mut certain = vec![(0, 0); self.rows.items.len()];
+        for query in 0..self.queries.len() {
+            for list in self.queries[query].lists() {
+                let rows = self.rows_of(query, list.items());
+                for pattern in list.patterns() {
+                    let examined = self.until.examined(self.until.last(pattern.clicks), rows.len());
+                    for (position, &row) in rows[..examined].iter().enumerate() {
+                        certain[row].0 += if pattern.clicks.get(position) { pattern.sessions } else { 0 };
+                        certain[row].1 += pattern.sessions;
+                    }
+                }
+            }
+        }
+        self.certain = certain;
+    }
+
+    /// Finds the prior of attraction. `below` gets the rows of a list, the last certain click, and the probability of examination of every
+    /// position, which is 1 where it is certain and 0 elsewhere; it writes the probabilities of the other positions.
+    pub(super) fn find_item_prior(&mut self, below: impl Fn(&[usize], Option<usize>, &mut [f64]) + Sync) {
+        let all = in_order((0..self.queries.len()).collect(), |query| self.examined(query, &below));
+        let mut columns = vec![(0.0, 0.0); self.n_positions];
+        for count in all.iter().flatten() {
+            columns[count.column].0 += count.clicks as f64;
+            columns[count.column].1 += count.impressions;
+        }
+        let positions: Vec<usize> = (0..self.n_positions).collect();
+        let examined = Examined(all);
+        let credibility = Credibility {
+            source: &examined,
+            positions: &positions,
+            columns: &columns,
+            examines: false,
+            lifts: self.options.prior_strength.is_none(),
+            trusts_means: true,
+        };
+        let (found, item_prior, _) = credibility.fit(self.options.prior_strength, false);
+        let everywhere = vec![1.0; self.n_positions];
+        self.means = vec![item_prior.mean; self.rows.items.len()];
+        for (query, counts) in examined.0.iter().enumerate() {
+            for of_item in items(counts) {
+                let row = self.row(query, of_item[0].item);
+                self.means[row] =
+                    item_prior.of_item(query, credibility.placed(of_item, &everywhere, &found).1);
+            }
+        }
+        self.lift = found.lift();
+        self.item_prior = item_prior;
+    }
+
+    /// Examined impressions of a query, sorted by item, then position.
+    fn examined(&self, query: usize, below: impl Fn(&[usize], Option<usize>, &mut [f64])) -> Vec<Count> {
+        let n_positions = self.n_positions;
+        let first_row = self.rows.queries[query].start;
+        let mut cells = vec![None::<(u64, f64)>; self.rows.queries[query].len() * n_positions];
+        let mut weights = Vec::new();
+        for list in self.queries[query].lists() {
+            let rows = self.rows_of(query, list.items());
+            for pattern in list.patterns() {
+                let last = self.until.last(pattern.clicks);
+                let examined = self.until.examined(last, rows.len());
+                weights.clear();
+                weights.resize(examined, 1.0);
+                weights.resize(rows.len(), 0.0);
+                below(&rows, last, &mut weights);
+                for (column, (&row, weight)) in rows.iter().zip(&weights).enumerate() {
+                    // Below, even an impression of weight 0 shows where rankers put the item.
+                    let cell = cells[(row - first_row) * n_positions + column].get_or_insert_default();
+                    cell.1 += weight * pattern.sessions as f64;
+                    if column < examined && pattern.clicks.get(column) {
+                        cell.0 += pattern.sessions;
+                    }
+                }
+            }
+        }
+        let shown = |(place, cell): (usize, Option<(u64, f64)>)| {
+            let item = self.rows.items[first_row + place / n_positions];
+            let column = place % n_positions;
+            cell.map(|(clicks, impressions)| Count { item, column, clicks, impressions })
+        };
+        cells.into_iter().enumerate().filter_map(shown).collect()
+    }
+
+    /// The rows of a list.
+    pub(super) fn rows_of(&self, query: usize, items: &[Id]) -> Vec<usize> {
+        items.iter().map(|&item| self.row(query, item)).collect()
+    }
+
+    /// The row of an item.
+    fn row(&self, query: usize, item: Id) -> usize {
+        let rows = self.rows.queries[query].clone();
+        // Every item of the sessions has its row.
+        rows.start + self.rows.items[rows].binary_search(&item).unwrap_or(0)
+    }
+
+    /// Number of clicks and of skips of a row's certain impressions and of its prior.
+    pub(super) fn counted(&self, row: usize) -> (f64, f64) {
+        let (clicks, impressions) = self.certain[row];
+        let (strength, mean) = (self.item_prior.strength, self.means[row]);
+        (clicks as f64 + strength * mean, (impressions - clicks) as f64 + strength * (1.0 - mean))
+    }
+
+    /// The fit of a query; `at` and `variances` begin with its rows.
+    pub(super) fn query(&self, query: usize, at: &[f64], variances: &[f64], z: f64) -> QueryFit {
+        let rows = self.rows.queries[query].clone();
+        let items = rows.zip(at.iter().zip(variances)).map(|(row, (&value, &variance))| ItemFit {
+            item: self.rows.items[row],
+            attraction: probability(value, variance, z),
+            clicks: self.certain[row].0,
+            impressions: self.certain[row].1,
+        });
+        let items = items.collect();
+        let id = self.queries[query].id();
+        QueryFit { id, items, typical: self.item_prior.means[query], convergence: None }
+    }
+
+    /// Combines the fits of queries with the parameters of the site.
+    pub(super) fn attractions(
+        &self,
+        queries: Vec<QueryFit>,
+        convergence: Option<Convergence>,
+    ) -> Attractions {
+        let site = Site {
+            typical: self.item_prior.mean,
+            lift: self.lift.clone(),
+            prior_strength: self.item_prior.strength,
+            convergence,
+        };
+        Attractions { queries, site }
+    }
+}
+
+/// An estimate from the variance of the parameter itself.
+pub(super) fn probability(value: f64, variance: f64, z: f64) -> Estimate {
+    Estimate::probability(value, Some(variance / (value * value)), z)
+}

@@ -1,0 +1,228 @@
+//! Fits of logs of users of the DBN, the click chain and the user browsing model.
+//!
+//! Statistical tests have a fixed seed; a correct implementation fails a test with probability below 1e-6, and every test has a wrong
+//! implementation that it detects.
+
+use super::intervals::{covers, hits};
+use click_logs::fit::{Comparison, Estimate, Fit, Model, Options, Scope, Users, fit};
+use click_logs::{Format, Log, Reader};
+use click_models::{
+    ClickChain, ClickModel, DbnReward, DynamicBayesian, Feedback, Interaction, ItemId, ListFeedback, Ranking,
+    UserBrowsing,
+};
+use confidence::Probability;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::fmt::Write;
+
+const ATTRACTION: [f64; 6] = [0.6, 0.5, 0.4, 0.3, 0.2, 0.1];
+const SATISFACTION: [f64; 6] = [0.7, 0.3, 0.5, 0.6, 0.4, 0.5];
+const CONTINUATION: [f64; 3] = [0.8, 0.9, 0.4];
+const BROWSING: [&[f64]; 4] = [&[1.0], &[0.6, 0.8], &[0.4, 0.5, 0.7], &[0.3, 0.35, 0.5, 0.6]];
+
+fn dbn_users(n_positions: usize) -> DynamicBayesian {
+    DynamicBayesian::from_values(&ATTRACTION, &SATISFACTION, 0.8, n_positions, DbnReward::Clicks).unwrap()
+}
+
+fn ccm_users() -> ClickChain {
+    ClickChain::from_values(&ATTRACTION, CONTINUATION, 4).unwrap()
+}
+
+fn ubm_users() -> UserBrowsing {
+    UserBrowsing::from_values(&ATTRACTION, &BROWSING).unwrap()
+}
+
+/// `n` sessions of each query. Better items tend to stand higher.
+fn log_of<M>(users: &[M], n_positions: usize, n: usize, rng: &mut impl Rng) -> String
+where
+    M: ClickModel,
+    M::Interaction: Interaction<Action = Ranking>,
+    Feedback<M>: ListFeedback,
+{
+    let mut log = String::from("query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n");
+    for (query, users) in users.iter().enumerate() {
+        for _ in 0..n {
+            let key = |item: usize| (item as f64 / 4.0 + 2.0 * rng.random::<f64>(), item);
+            let mut order: Vec<(f64, usize)> = (0..ATTRACTION.len()).map(key).collect();
+            order.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let list: Ranking =
+                order.iter().take(n_positions).map(|&(_, item)| ItemId::from_index(item)).collect();
+            let clicks = users.respond(&list, rng).list_clicks();
+            let items: Vec<String> = list.iter().map(|item| (item.index() + 1).to_string()).collect();
+            let mask: String = (0..n_positions).map(|l| if clicks.get(l) { '1' } else { '0' }).collect();
+            writeln!(log, "{}\t0\t{}\t{mask}\t0", query + 1, items.join(",")).unwrap();
+        }
+    }
+    log
+}
+
+fn read(log: &str) -> Log {
+    Reader::new(Format::Sessions).keep_sessions().read("generated", log.as_bytes()).unwrap()
+}
+
+fn fitted(model: Model, log: &Log, scope: Scope) -> Fit {
+    fit(model, &log.counts, &log.sessions, &Options { scope, ..Options::default() }).unwrap()
+}
+
+/// Attraction, satisfaction, continuation, examination, as far as the model has them.
+fn all_of(fit: &Fit) -> Vec<Estimate> {
+    let query = &fit.queries()[0];
+    let attraction = query.items.iter().map(|item| item.attraction);
+    let rest = [fit.satisfaction(query.id), fit.continuation(query), fit.positions(query)].concat();
+    attraction.chain(rest).collect()
+}
+
+/// Number of logs, with 4 positions. [`covers`] refuses 170 hits and fewer: a coverage of 80 % is detected at a parameter with
+/// probability .97.
+const LOGS: u64 = 200;
+
+/// The parameters are in their intervals in both scopes, and some are not in those of a wrong model.
+fn check_intervals(
+    model: Model,
+    wrong: Model,
+    n_sessions: usize,
+    truth: &[f64],
+    log: impl Fn(usize, &mut Xoshiro256PlusPlus) -> String,
+) {
+    let found = hits(LOGS, 31, [truth, truth, &ATTRACTION], |rng| {
+        let log = read(&log(n_sessions, rng));
+        let right = [Scope::Query, Scope::Site].map(|scope| all_of(&fitted(model, &log, scope)));
+        let [query, site] = right;
+        [query, site, all_of(&fitted(wrong, &log, Scope::Site))]
+    });
+    let [query, site, wrong] = found;
+    println!("{model}: {query:?} {site:?}, wrong {wrong:?}");
+    for right in [&query, &site] {
+        assert!(right.iter().all(|&hits| covers(hits, LOGS)), "{model}: {query:?} {site:?}");
+    }
+    assert!(!wrong.iter().all(|&hits| covers(hits, LOGS)), "{wrong:?}");
+}
+
+#[test]
+fn dynamic_bayesian_parameters_are_in_their_intervals() {
+    let truth = [&ATTRACTION[..], &SATISFACTION, &[0.8]].concat();
+    // Users who stop after a click only.
+    check_intervals(Model::Dbn, Model::Sdbn, 3000, &truth, |n, rng| log_of(&[dbn_users(4)], 4, n, rng));
+}
+
+#[test]
+fn click_chain_parameters_are_in_their_intervals() {
+    let truth = [ATTRACTION.as_slice(), &CONTINUATION].concat();
+    check_intervals(Model::Ccm, Model::Dcm, 3000, &truth, |n, rng| log_of(&[ccm_users()], 4, n, rng));
+}
+
+#[test]
+fn user_browsing_parameters_are_in_their_intervals() {
+    // The first position sets the scale, and is certain.
+    let truth = [ATTRACTION.as_slice(), &BROWSING.concat()].concat();
+    let found = hits(LOGS, 32, [&truth, &truth, &ATTRACTION], |rng| {
+        let log = read(&log_of(&[ubm_users()], 4, 4000, rng));
+        let [query, site] = [Scope::Query, Scope::Site].map(|scope| all_of(&fitted(Model::Ubm, &log, scope)));
+        [query, site, all_of(&fitted(Model::Cascade, &log, Scope::Site))]
+    });
+    let [query, site, wrong] = found;
+    println!("{query:?} {site:?}, wrong {wrong:?}");
+    for right in [&query, &site] {
+        assert_eq!(right[ATTRACTION.len()], LOGS);
+        let others = right.iter().enumerate().filter(|(of, _)| *of != ATTRACTION.len());
+        assert!(others.into_iter().all(|(_, &hits)| covers(hits, LOGS)), "{query:?} {site:?}");
+    }
+    assert!(!wrong.iter().all(|&hits| covers(hits, LOGS)), "{wrong:?}");
+}
+
+/// A log is predicted best by the model of its users, by more than three standard errors of the difference. The differences are
+/// ten standard errors and more; the model of another log is not ahead.
+#[test]
+fn the_model_that_made_a_log_predicts_it_best() {
+    let models = [Model::Pbm, Model::Dcm, Model::Ubm, Model::Sdbn, Model::Dbn, Model::Ccm];
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(33);
+    // After a click the users go on more often than without one.
+    let eager = ClickChain::from_values(&ATTRACTION, [0.6, 0.95, 0.8], 6).unwrap();
+    let logs = [
+        (Model::Dbn, log_of(&[dbn_users(6)], 6, 30_000, &mut rng)),
+        (Model::Ccm, log_of(&[eager], 6, 30_000, &mut rng)),
+        (Model::Ubm, log_of(&[ubm_users()], 4, 30_000, &mut rng)),
+    ];
+    for (right, log) in logs {
+        let reader = Reader::new(Format::Sessions).keep_sessions().hold_out(3, 1).unwrap();
+        let log = reader.read("generated", log.as_bytes()).unwrap();
+        let fits = models.map(|model| fit(model, &log.counts, &log.sessions, &Options::default()));
+        let comparison = Comparison::new(log.held_out.as_ref().unwrap(), fits).unwrap();
+        let second = comparison.difference(0, 1);
+        let apart = second.mean / second.standard_error.unwrap();
+        println!("{right} {apart} {:?}", comparison.scores().iter().map(|s| s.model).collect::<Vec<_>>());
+        assert_eq!(comparison.scores()[0].model, right);
+        assert!(apart > 3.0, "{right} {apart}");
+    }
+}
+
+/// Queries whose users differ have their own continuation and examination; with one for the site the prediction is worse.
+#[test]
+fn queries_have_their_own_continuation_and_examination() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(34);
+    let dbn = [0.95, 0.5]
+        .map(|c| DynamicBayesian::from_values(&ATTRACTION, &SATISFACTION, c, 4, DbnReward::Clicks).unwrap());
+    let ccm = [[0.95, 0.9, 0.8], [0.5, 0.5, 0.2]];
+    let ccm = ccm.map(|continuation| ClickChain::from_values(&ATTRACTION, continuation, 4).unwrap());
+    let low =
+        BROWSING.map(|row| row.iter().map(|g| if row.len() > 1 { g * 0.4 } else { *g }).collect::<Vec<_>>());
+    let low: Vec<&[f64]> = low.iter().map(Vec::as_slice).collect();
+    let ubm = [ubm_users(), UserBrowsing::from_values(&ATTRACTION, &low).unwrap()];
+    for (model, log) in [
+        (Model::Dbn, log_of(&dbn, 4, 6000, &mut rng)),
+        (Model::Ccm, log_of(&ccm, 4, 6000, &mut rng)),
+        (Model::Ubm, log_of(&ubm, 4, 6000, &mut rng)),
+    ] {
+        let reader = Reader::new(Format::Sessions).keep_sessions().hold_out(3, 1).unwrap();
+        let log = reader.read("generated", log.as_bytes()).unwrap();
+        let fits = [Scope::Query, Scope::Site].map(|scope| fitted(model, &log, scope));
+        assert_eq!(fits.each_ref().map(Fit::scope), [Scope::Query, Scope::Site]);
+        for query in fits[1].queries() {
+            assert!(
+                fits[1].own_continuation(query.id).is_empty() && fits[1].own_positions(query.id).is_empty()
+            );
+        }
+        let held_out = log.held_out.as_ref().unwrap();
+        let [query, site] = fits.map(|fit| click_logs::fit::compare(&fit, held_out).unwrap().log_likelihood);
+        assert!(query > site + 2e-3, "{model} {query} {site}");
+    }
+}
+
+fn values(probabilities: &[Probability]) -> Vec<f64> {
+    probabilities.iter().map(|probability| probability.get()).collect()
+}
+
+/// Users of a fit are those of the log: every parameter within .05, and their expected clicks within 2 %.
+#[test]
+fn fitted_users_are_those_of_the_log() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(35);
+    let near = |found: Vec<f64>, truth: &[f64], by: f64| {
+        assert_eq!(found.len(), truth.len());
+        assert!(found.iter().zip(truth).all(|(a, b)| (a - b).abs() < by), "{found:?} {truth:?}");
+    };
+    let list: Ranking = (0..4).map(ItemId::from_index).collect();
+    let users = |model, log: &str| {
+        let fit = fitted(model, &read(log), Scope::Query);
+        fit.users(&fit.queries()[0], 4)
+    };
+    let log = log_of(&[dbn_users(4)], 4, 60_000, &mut rng);
+    let Some(Users::DynamicBayesian(dbn)) = users(Model::Dbn, &log) else { panic!("no users") };
+    near(values(dbn.attraction()), &ATTRACTION, 0.05);
+    near(values(dbn.satisfaction()), &SATISFACTION, 0.1);
+    near(vec![dbn.continuation().get()], &[0.8], 0.05);
+    let clicks = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 0.02, "{a} {b}");
+    clicks(dbn.expected_clicks(&list), dbn_users(4).expected_clicks(&list));
+    // A simplified DBN is one with certain continuation.
+    let Some(Users::DynamicBayesian(sdbn)) = users(Model::Sdbn, &log) else { panic!("no users") };
+    assert_eq!(sdbn.continuation().get(), 1.0);
+    let log = log_of(&[ccm_users()], 4, 60_000, &mut rng);
+    let Some(Users::ClickChain(ccm)) = users(Model::Ccm, &log) else { panic!("no users") };
+    near(values(ccm.attraction()), &ATTRACTION, 0.05);
+    near(values(&ccm.continuation()), &CONTINUATION, 0.1);
+    clicks(ccm.expected_clicks(&list), ccm_users().expected_clicks(&list));
+    let log = log_of(&[ubm_users()], 4, 60_000, &mut rng);
+    let Some(Users::UserBrowsing(ubm)) = users(Model::Ubm, &log) else { panic!("no users") };
+    near(values(ubm.attraction()), &ATTRACTION, 0.05);
+    near(ubm.examination().iter().flat_map(|row| values(row)).collect(), &BROWSING.concat(), 0.1);
+    clicks(ubm.expected_clicks(&list), ubm_users().expected_clicks(&list));
+}
