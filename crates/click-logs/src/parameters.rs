@@ -187,6 +187,9 @@ pub struct QueryRecord {
     pub typical: f64,
     /// Its items.
     pub items: Vec<ItemRecord>,
+    /// Number of positions at which items of the query were shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n_positions: Option<usize>,
     /// Parameters of positions, if the query has its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<PositionRecord>,

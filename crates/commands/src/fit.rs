@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !arguments.quiet {
         let Outcome { source, whole, fits, comparison, users, answer, .. } = &outcome;
         let (comparison, users) = (comparison.as_ref(), users.as_ref());
-        let simulable = Simulable::chosen(fits, users);
+        let simulable = Simulable::chosen(fits, whole, users);
         let answer = answer.as_ref();
         let overview = Overview { arguments, source, whole, fits, comparison, users, simulable, answer };
         say(&overview)?;
@@ -136,9 +136,10 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     inputs.check_unchanged()?;
     let comparison = apart.map(|apart| compared(source.models(), &apart, &options)).transpose()?;
 
-    let users =
-        comparison.as_ref().and_then(|comparison| comparison.choice(|model| Simulable::can_be(&fits, model)));
-    let simulable = Simulable::chosen(&fits, users.as_ref());
+    let users = comparison
+        .as_ref()
+        .and_then(|comparison| comparison.choice(|model| Simulable::can_be(&fits, &whole, model)));
+    let simulable = Simulable::chosen(&fits, &whole, users.as_ref());
     let shown = simulable.map_or_else(|| first_or_best(&fits, comparison.as_ref()), Simulable::fit);
     let compared = ComparisonRecord::new(arguments, comparison.as_ref(), users.as_ref());
     let UnsplitLog { report, n_queries, counts, .. } = &whole;

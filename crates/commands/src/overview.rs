@@ -1,5 +1,7 @@
 //! The overview that `simulate` prints at the end: one line for each policy, the bounds, and the directory of the results.
 
+mod today;
+
 use crate::terminal;
 use experiment::{Measured, number};
 use report::PanelRun;
@@ -87,6 +89,9 @@ impl fmt::Display for Overview<'_> {
         for bound in &result.bounds {
             let Some(&last) = bound.value.last() else { continue };
             writeln!(formatter, "\n  {}: {}", bound.reader_name(), number::significant(last, 4))?;
+        }
+        for sentence in today::sentences(result) {
+            writeln!(formatter, "\n  {sentence}")?;
         }
         writeln!(formatter, "\nFigures and all numbers: {}", self.out.display())
     }

@@ -199,7 +199,7 @@ impl Instances {
     ///
     /// A query whose parameters are not those of the model.
     pub fn uncertain(file: PosteriorFile) -> Result<Self, Error> {
-        let model = MODELS.into_iter().find(|model| model.name == file.model());
+        let model = MODELS.into_iter().find(|model| model.name == file.model_of_users());
         match model.and_then(|model| model.of_posterior) {
             Some(users) => users(&Arc::new(file)),
             None => Err(file.error(format!("users of {:?} cannot be drawn", file.model()))),

@@ -88,8 +88,11 @@ pub(crate) struct Fitted {
 /// Parameters of all queries.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Site {
+    typical_satisfaction: Option<f64>,
     #[serde(default)]
     pub(crate) positions: Vec<Estimate>,
+    #[serde(default)]
+    continuation: Vec<Estimate>,
 }
 
 /// A query.
@@ -100,6 +103,8 @@ pub(crate) struct Query {
     items: Vec<Item>,
     #[serde(default)]
     positions: Vec<Estimate>,
+    #[serde(default)]
+    continuation: Vec<Estimate>,
     /// The number of positions at which the log shows items.
     n_positions: Option<usize>,
 }
@@ -107,6 +112,7 @@ pub(crate) struct Query {
 #[derive(Debug, Clone, Deserialize)]
 struct Item {
     attraction: Estimate,
+    satisfaction: Option<Estimate>,
 }
 
 /// An estimate with its standard error.
@@ -148,7 +154,8 @@ impl PosteriorFile {
         let (own, positions, queries) =
             (table.field("model"), table.field("positions"), table.field("queries"));
         table.finish()?;
-        let own = own.map(|field| choice(&field, &models(), "model")).transpose()?;
+        let fits: Vec<(&str, &'static str)> = models().into_iter().map(|(fit, _)| (fit, fit)).collect();
+        let own = own.map(|field| choice(&field, &fits, "model")).transpose()?;
         let positions = positions.map(|field| field.integer_in(&(1..=64))).transpose()?;
         let name: String = file.get()?;
         let path = file.folder().join(&name);
@@ -211,9 +218,14 @@ impl PosteriorFile {
         Ok(Self { file: file.to_owned(), sha256, content, model, positions: None, queries: None, fitted })
     }
 
-    /// The name of the model.
+    /// The name of the fit.
     pub fn model(&self) -> &'static str {
         self.model
+    }
+
+    /// The name of the click model of the fit's users.
+    pub(crate) fn model_of_users(&self) -> &'static str {
+        models().into_iter().find(|(fit, _)| *fit == self.model).map_or(self.model, |(_, model)| model)
     }
 
     /// The path of the file as it was given.
@@ -287,6 +299,21 @@ impl PosteriorFile {
         known.chain(std::iter::repeat(Uncertain::known(otherwise))).take(n).collect()
     }
 
+    /// The satisfaction by the items of a query; a typical one where the log says nothing.
+    pub(crate) fn satisfaction(&self, query: &Query) -> Vec<Uncertain> {
+        let typical = self.fitted.site.typical_satisfaction.unwrap_or(0.5);
+        let of = |item: &Item| item.satisfaction.map_or(Uncertain::known(typical), |own| own.or(typical));
+        query.items.iter().map(of).collect()
+    }
+
+    /// The `n` probabilities of going on: the query's own, or those of all queries; 1 where the log says nothing.
+    pub(crate) fn continuation(&self, query: &Query, n: usize) -> Vec<Uncertain> {
+        let own = &query.continuation;
+        let known = if own.is_empty() { &self.fitted.site.continuation } else { own };
+        let known = known.iter().map(|estimate| estimate.or(1.0));
+        known.chain(std::iter::repeat(Uncertain::known(1.0))).take(n).collect()
+    }
+
     /// The mean of the known parameters of positions, for a position of which the log says nothing.
     pub(crate) fn typical_leave(&self, query: &Query) -> f64 {
         let known = self.of_positions(query).iter().filter_map(|estimate| estimate.value);
@@ -300,7 +327,9 @@ impl PosteriorFile {
     }
 }
 
-/// The models with fits that can be simulated.
+/// The fits that can be simulated, by their names in the file, and the models of their users.
 fn models() -> Vec<(&'static str, &'static str)> {
-    MODELS.iter().filter(|model| model.takes_posterior()).map(|model| (model.name, model.name)).collect()
+    let able = MODELS.iter().filter(|model| model.takes_posterior()).map(|model| (model.name, model.name));
+    // The simplified DBN is the DBN of users who do not lose patience.
+    able.chain([("sdbn", "dbn")]).collect()
 }

@@ -55,7 +55,7 @@ impl Parameters {
             },
             scope: options.scope,
             level: options.level,
-            models: fits.iter().map(|fit| ModelRecord::new(fit, names)).collect(),
+            models: fits.iter().map(|fit| ModelRecord::new(fit, counts)).collect(),
             identifiability: identifiability(counts, options.scope, FEW)
                 .iter()
                 .map(|report| IdentifiabilityRecord::new(report, names))
@@ -78,7 +78,7 @@ impl Parameters {
 }
 
 impl ModelRecord {
-    fn new(fit: &Fit, names: &Names) -> Self {
+    fn new(fit: &Fit, counts: &Counts) -> Self {
         let (typical_satisfaction, below_first_click) = match *fit {
             Fit::Sdbn { typical_satisfaction, .. } | Fit::Dbn { typical_satisfaction, .. } => {
                 (Some(typical_satisfaction), None)
@@ -98,13 +98,14 @@ impl ModelRecord {
                 positions: positions(fit, fit.site_positions()),
                 convergence: fit.site().convergence.as_ref().map(convergence),
             },
-            queries: fit.queries().iter().map(|query| QueryRecord::new(fit, query, names)).collect(),
+            queries: fit.queries().iter().map(|query| QueryRecord::new(fit, query, counts)).collect(),
         }
     }
 }
 
 impl QueryRecord {
-    fn new(fit: &Fit, query: &QueryFit, names: &Names) -> Self {
+    fn new(fit: &Fit, query: &QueryFit, counts: &Counts) -> Self {
+        let names = counts.names();
         let satisfaction = fit.satisfaction(query.id);
         let item = |(place, item): (usize, &ItemFit)| ItemRecord {
             item: name(names, item.item),
@@ -117,6 +118,7 @@ impl QueryRecord {
             query: name(names, query.id),
             typical: query.typical,
             items: query.items.iter().enumerate().map(item).collect(),
+            n_positions: counts.query(query.id).map(|query| query.n_positions()),
             positions: positions(fit, fit.own_positions(query.id)),
             continuation: fit.own_continuation(query.id).iter().map(EstimateRecord::new).collect(),
             convergence: query.convergence.as_ref().map(convergence),

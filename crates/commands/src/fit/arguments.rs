@@ -106,6 +106,10 @@ pub(super) enum ModelName {
     Ubm,
     /// Simplified dynamic Bayesian network: users may leave after a click, with a probability for each item
     Sdbn,
+    /// Dynamic Bayesian network: users may leave after a click, and lose patience
+    Dbn,
+    /// Click chain: users go on with a probability that depends on the click and the item's relevance
+    Ccm,
     /// Every model that the log supports
     All,
 }
@@ -119,6 +123,8 @@ impl ModelName {
             Self::Dcm => Model::Dcm,
             Self::Ubm => Model::Ubm,
             Self::Sdbn => Model::Sdbn,
+            Self::Dbn => Model::Dbn,
+            Self::Ccm => Model::Ccm,
             Self::All => return None,
         })
     }

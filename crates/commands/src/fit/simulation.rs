@@ -13,6 +13,12 @@ use policies::catalogue::Protocol;
 /// The maximal number of queries in a spec.
 const QUERIES: usize = 1000;
 
+/// Policies for users who show clicks and nothing else.
+const ANY_LIST: &[&str] = &["top-rank", "batch-rank", "epsilon-greedy", "uniform"];
+/// Policies for other models, which regret less on such users.
+const READ_AS: Contenders =
+    &[("dcm-ts", Some(Protocol::Dcm)), ("cascade-ts", Some(Protocol::Cascade)), ("top-rank", None)];
+
 /// Policies of the decision, with the model whose feedback they assume.
 type Contenders = &'static [(&'static str, Option<Protocol>)];
 
@@ -29,17 +35,23 @@ pub(super) struct Simulable<'a> {
 
 impl<'a> Simulable<'a> {
     /// Whether the model was fitted and its users can be simulated.
-    pub(super) fn can_be(fits: &'a [Fit], model: Model) -> bool {
-        fits.iter().any(|fit| fit.model() == model && Self::new(fit).is_some())
+    pub(super) fn can_be(fits: &'a [Fit], whole: &UnsplitLog, model: Model) -> bool {
+        fits.iter().any(|fit| fit.model() == model && Self::new(fit, whole).is_some())
     }
 
     /// The fit of the chosen model; without a comparison the first fit whose users can be simulated.
-    pub(super) fn chosen(fits: &'a [Fit], users: Option<&Choice>) -> Option<Self> {
+    pub(super) fn chosen(fits: &'a [Fit], whole: &UnsplitLog, users: Option<&Choice>) -> Option<Self> {
         let chosen = users.and_then(|users| fits.iter().find(|fit| fit.model() == users.model));
-        chosen.and_then(Self::new).or_else(|| fits.iter().find_map(Self::new))
+        let new = |fit| Self::new(fit, whole);
+        chosen.and_then(new).or_else(|| fits.iter().find_map(new))
     }
 
-    fn new(fit: &'a Fit) -> Option<Self> {
+    fn new(fit: &'a Fit, whole: &UnsplitLog) -> Option<Self> {
+        // The best lists of a user browsing model are enumerated, which long lists of many items do not allow.
+        if fit.model() == Model::Ubm {
+            let of_query = |query: &QueryFit| fit.users(query, whole.counts.query(query.id)?.n_positions());
+            fit.queries().iter().try_for_each(|query| of_query(query).map(|_| ()))?;
+        }
         let (model, policies, contenders): (_, &[_], Contenders) = match fit.model() {
             Model::Pbm => (
                 "pbm",
@@ -56,14 +68,17 @@ impl<'a> Simulable<'a> {
                 &["dcm-kl-ucb", "dcm-ts", "batch-rank", "uniform"],
                 &[("dcm-ts", None), ("dcm-kl-ucb", None)],
             ),
+            Model::Dbn | Model::Sdbn => ("dbn", ANY_LIST, READ_AS),
+            Model::Ccm => ("ccm", ANY_LIST, READ_AS),
+            Model::Ubm => ("ubm", ANY_LIST, READ_AS),
             _ => return None,
         };
         Some(Self { fit, model, policies, contenders })
     }
 
-    /// The name of its model.
+    /// The name of the fit.
     pub(super) fn model(self) -> &'static str {
-        self.model
+        self.fit.model().name()
     }
 
     /// The policies that are compared with today's ranking.
@@ -114,6 +129,18 @@ impl<'a> Simulable<'a> {
             }),
             Fit::Dcm { .. } => instances(users, |users| match users {
                 Users::DependentClick(model) => Some(model),
+                _ => None,
+            }),
+            Fit::Dbn { .. } | Fit::Sdbn { .. } => instances(users, |users| match users {
+                Users::DynamicBayesian(model) => Some(model),
+                _ => None,
+            }),
+            Fit::Ccm { .. } => instances(users, |users| match users {
+                Users::ClickChain(model) => Some(model),
+                _ => None,
+            }),
+            Fit::Ubm { .. } => instances(users, |users| match users {
+                Users::UserBrowsing(model) => Some(model),
                 _ => None,
             }),
             _ => instances(users, |users| match users {

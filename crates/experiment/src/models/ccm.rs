@@ -1,6 +1,7 @@
 //! `ccm`: users scan a list from the top, and go on with a probability that depends on the click and on the item's relevance.
 
 use super::fields::{at_fault, read_each, required_list, required_positions};
+use super::posterior::instances;
 use super::{Evidence, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::toml_reader::{Error, Table};
 use click_models::{ClickChain, ListShape};
@@ -17,7 +18,16 @@ pub(super) static MODEL: Model = Model {
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,
-    of_posterior: None,
+    of_posterior: Some(|file| {
+        instances(
+            file,
+            |file, query, _| vec![query.attraction(), file.continuation(query, 3)],
+            |lists, n_positions| {
+                let goes_on = [lists[1][0], lists[1][1], lists[1][2]];
+                ClickChain::from_values(&lists[0], goes_on, n_positions)
+            },
+        )
+    }),
 };
 
 impl Member for ClickChain {

@@ -1,6 +1,7 @@
 //! `dbn`: users scan a list from the top, may be satisfied by a click and leave, and may lose patience.
 
 use super::fields::{at_field, probability, read_each, required_list, required_positions};
+use super::posterior::instances;
 use super::{Evidence, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::toml_reader::{Error, Table, choice};
 use click_models::{DbnReward, DynamicBayesian, ListShape};
@@ -21,7 +22,21 @@ pub(super) static MODEL: Model = Model {
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,
-    of_posterior: None,
+    of_posterior: Some(|file| {
+        instances(
+            file,
+            |file, query, _| vec![query.attraction(), file.satisfaction(query), file.continuation(query, 1)],
+            |lists, n_positions| {
+                DynamicBayesian::from_values(
+                    &lists[0],
+                    &lists[1],
+                    lists[2][0],
+                    n_positions,
+                    DbnReward::Clicks,
+                )
+            },
+        )
+    }),
 };
 
 /// Rewards by their names in files.

@@ -1,7 +1,9 @@
 //! `ubm`: users examine a position with a probability that depends on it and on their last click.
 
 use super::fields::{read_each, required_list};
+use super::posterior::instances;
 use super::{Evidence, Instance, Instances, Member, Model, Parameter, evidence};
+use crate::posterior::{PosteriorFile, Query, Uncertain};
 use crate::toml_reader::{Error, Field, Table};
 use click_models::{Error as Fault, ListShape, UserBrowsing};
 use policies::Logged;
@@ -16,8 +18,30 @@ pub(super) static MODEL: Model = Model {
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,
-    of_posterior: None,
+    of_posterior: Some(|file| {
+        instances(file, attraction_and_examination, |lists, n_positions| {
+            let row = |position: usize| &lists[1][position * (position + 1) / 2..][..=position];
+            UserBrowsing::from_values(&lists[0], &(0..n_positions).map(row).collect::<Vec<_>>())
+        })
+    }),
 };
+
+/// Attraction, and examination row by row. Examination is relative to the first position; if it exceeds 1 somewhere, it is divided by its
+/// largest value, as far as the attraction of no item gets larger than 1.
+fn attraction_and_examination(
+    file: &PosteriorFile,
+    query: &Query,
+    n_positions: usize,
+) -> Vec<Vec<Uncertain>> {
+    let (attraction, n) = (query.attraction(), n_positions * (n_positions + 1) / 2);
+    let examination = file.positions_of(query, n, 0.0);
+    let largest = |of: &[Uncertain]| of.iter().map(|parameter| parameter.mean).fold(0.0, f64::max);
+    let scale = largest(&examination).max(1.0).min(1.0 / largest(&attraction).max(f64::MIN_POSITIVE));
+    vec![
+        attraction.into_iter().map(|attraction| attraction.times(scale)).collect(),
+        examination.into_iter().map(|examined| examined.times(1.0 / scale)).collect(),
+    ]
+}
 
 impl Member for UserBrowsing {
     const LISTS: &'static [&'static str] = &["attraction"];
