@@ -103,6 +103,10 @@ pub(super) enum ModelName {
     Ubm,
     /// Simplified dynamic Bayesian network: users may leave after a click, with a probability for each item
     Sdbn,
+    /// Dynamic Bayesian network: users may leave after a click, with a probability for each item, and may stop anywhere
+    Dbn,
+    /// Click chain: users go on with a probability that depends on whether they clicked, and on what
+    Ccm,
     /// Every model that the log supports
     All,
 }
@@ -116,6 +120,8 @@ impl ModelName {
             Self::Dcm => Model::Dcm,
             Self::Ubm => Model::Ubm,
             Self::Sdbn => Model::Sdbn,
+            Self::Dbn => Model::Dbn,
+            Self::Ccm => Model::Ccm,
             Self::All => return None,
         })
     }

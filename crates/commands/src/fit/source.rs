@@ -56,7 +56,8 @@ pub(super) struct SplitLog {
 }
 
 /// The models of `--model all`.
-const ALL: [Model; 5] = [Model::Pbm, Model::Cascade, Model::Dcm, Model::Ubm, Model::Sdbn];
+const ALL: [Model; 7] =
+    [Model::Pbm, Model::Cascade, Model::Dcm, Model::Ubm, Model::Sdbn, Model::Dbn, Model::Ccm];
 
 impl Source {
     /// Checks the arguments, and prepares a reader.
