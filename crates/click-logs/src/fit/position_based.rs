@@ -21,8 +21,12 @@
 //! Numerics and complexity: without priors those of [`super::rank_one`], with priors those of [`super::credibility`]. Every query with
 //! its own examination adds those of [`super::rank_one`].
 
+mod impressions;
+
+pub(super) use impressions::browsing_column;
+
 use super::credibility::{
-    Count, Credibility, MANY_COLUMNS, PositionEffects, Source, attraction, items, merged, n_items,
+    Count, Credibility, MANY_COLUMNS, PositionEffects, Source, attraction, items, n_items,
 };
 use super::estimate::{Estimate, normal_quantile};
 use super::in_order::in_order;
@@ -31,10 +35,10 @@ use super::options::{Method, Options, Scope};
 use super::rank_one::{Cells, RankOne};
 use super::squarem::Convergence;
 use super::{Attractions, ByPosition, Fit, ItemFit, QueryFit, Site};
-use crate::counts::{Counts, QueryCounts};
-use crate::names::Id;
-use crate::session::{QuerySessions, Sessions};
+use crate::counts::Counts;
+use crate::session::Sessions;
 use confidence::math::ln;
+use impressions::Impressions;
 use libm::{lgamma, log1p};
 use num_traits::ToPrimitive as _;
 use std::iter::repeat;
@@ -49,52 +53,6 @@ const SMALLEST_RATE: f64 = 1e-6;
 /// first position is still determined by its impressions.
 const SMALLEST_TYPICAL: f64 = 1e-3;
 
-/// The column of an impression in the user browsing model; `None` if the last click is not above.
-pub(super) fn browsing_column(position: usize, last_click: Option<usize>) -> Option<usize> {
-    match last_click {
-        Some(above) if above >= position => None,
-        Some(above) => Some(position * (position + 1) / 2 + above + 1),
-        None => Some(position * (position + 1) / 2),
-    }
-}
-
-/// The source of counts: cells of every query, sorted by item, then column.
-enum Impressions<'a> {
-    Positions(Vec<QueryCounts<'a>>),
-    Browsing(Vec<(Id, Vec<Count>)>),
-}
-
-impl Impressions<'_> {
-    fn id(&self, query: usize) -> Id {
-        match self {
-            Self::Positions(queries) => queries[query].id(),
-            Self::Browsing(queries) => queries[query].0,
-        }
-    }
-}
-
-impl Source for Impressions<'_> {
-    fn n_queries(&self) -> usize {
-        match self {
-            Self::Positions(queries) => queries.len(),
-            Self::Browsing(queries) => queries.len(),
-        }
-    }
-
-    fn counts(&self, query: usize, out: &mut Vec<Count>) {
-        out.clear();
-        match self {
-            Self::Positions(queries) => out.extend(queries[query].cells().map(|cell| Count {
-                item: cell.item,
-                column: cell.position,
-                clicks: cell.clicks,
-                impressions: cell.impressions as f64,
-            })),
-            Self::Browsing(queries) => out.extend_from_slice(&queries[query].1),
-        }
-    }
-}
-
 pub(super) fn pbm(counts: &Counts, options: &Options) -> Fit {
     let source = Impressions::Positions(counts.queries().collect());
     let fitting = Fitting::new(&source, (0..counts.n_positions()).collect(), options);
@@ -105,32 +63,10 @@ pub(super) fn pbm(counts: &Counts, options: &Options) -> Fit {
 pub(super) fn ubm(sessions: &Sessions, options: &Options) -> Fit {
     let longest = sessions.queries().flat_map(|query| query.lists()).map(|list| list.items().len()).max();
     let longest = longest.unwrap_or(0);
-    let source =
-        Impressions::Browsing(sessions.queries().map(|query| (query.id(), browsing(&query))).collect());
+    let source = Impressions::browsing(sessions);
     let positions = (0..longest).flat_map(|position| std::iter::repeat_n(position, position + 1)).collect();
     let (attractions, examination) = Fitting::new(&source, positions, options).fit(options.scope);
     Fit::Ubm { attractions, examination }
-}
-
-/// The counts of one query by item and browsing column.
-fn browsing(query: &QuerySessions<'_>) -> Vec<Count> {
-    let mut counts = Vec::new();
-    for list in query.lists() {
-        for pattern in list.patterns() {
-            let mut last_click = None;
-            for (position, &item) in list.items().iter().enumerate() {
-                let clicked = pattern.clicks.get(position);
-                if let Some(column) = browsing_column(position, last_click) {
-                    let clicks = if clicked { pattern.sessions } else { 0 };
-                    counts.push(Count { item, column, clicks, impressions: pattern.sessions as f64 });
-                }
-                if clicked {
-                    last_click = Some(position);
-                }
-            }
-        }
-    }
-    merged(counts)
 }
 
 /// Pseudo-impressions of an item; pseudo-clicks of the typical item at the first position; and its click-through rates by column.

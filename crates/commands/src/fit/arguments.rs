@@ -106,9 +106,9 @@ pub(super) enum ModelName {
     Ubm,
     /// Simplified dynamic Bayesian network: users may leave after a click, with a probability for each item
     Sdbn,
-    /// Dynamic Bayesian network: users may leave after a click, and lose patience
+    /// Dynamic Bayesian network: users may leave after a click, with a probability for each item, and may stop anywhere
     Dbn,
-    /// Click chain: users go on with a probability that depends on the click and the item's relevance
+    /// Click chain: users go on with a probability that depends on whether they clicked, and on what
     Ccm,
     /// Every model that the log supports
     All,

@@ -117,7 +117,10 @@ impl Source {
             }
             reader = reader.positions_from_zero();
         }
-        if models.iter().any(|model| model.needs_sessions()) {
+        // The answer needs the log's lists, whatever the models need.
+        if no_sessions.is_none()
+            && (arguments.answer > 0 || models.iter().any(|model| model.needs_sessions()))
+        {
             reader = reader.keep_sessions();
         }
         Ok(Self {

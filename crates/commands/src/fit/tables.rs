@@ -39,6 +39,7 @@ pub(super) fn parameters(counts: &Counts, fits: &[Fit]) -> Result<Vec<u8>> {
     }
     for fit in fits {
         positions(&mut table, fit, "", fit.site_positions(), &by_position)?;
+        continuation(&mut table, fit, "", fit.site_continuation())?;
         for query in fit.queries() {
             let name = shown(&names.name(query.id));
             let (satisfaction, own) = (fit.satisfaction(query.id), fit.own_positions(query.id));
@@ -50,6 +51,7 @@ pub(super) fn parameters(counts: &Counts, fits: &[Fit]) -> Result<Vec<u8>> {
                     row(&mut table, fit.model(), &name, "satisfaction", [&of, "", ""], satisfaction, counts)?;
                 }
             }
+            continuation(&mut table, fit, &name, fit.own_continuation(query.id))?;
             if !own.is_empty() {
                 let mut of_query = vec![(0, 0); by_position.len()];
                 for cell in counts.query(query.id).iter().flat_map(QueryCounts::cells) {
@@ -95,6 +97,19 @@ fn positions(
         // Counts are not split by the position of the last click.
         let counts = counts.get(position).copied().filter(|_| !browsing);
         row(table, fit.model(), query, kind, ["", &at, &after], estimate, counts)?;
+    }
+    Ok(())
+}
+
+/// Writes the rows of continuation: of the DBN one; of the click chain after no click, and after a click on an item that attracts nobody
+/// and on one that attracts everybody.
+fn continuation(table: &mut Table, fit: &Fit, query: &str, estimates: &[Estimate]) -> Result<()> {
+    let kinds: &[&str] = match fit.model() {
+        Model::Ccm => &["continuation-1", "continuation-2", "continuation-3"],
+        _ => &["continuation"],
+    };
+    for (kind, estimate) in kinds.iter().zip(estimates) {
+        row(table, fit.model(), query, kind, ["", "", ""], estimate, None)?;
     }
     Ok(())
 }

@@ -13,8 +13,8 @@ impl Problem {
         let (attraction, leave) = self.split(at);
         let n_shared = if leave_by_item { 0 } else { leave.len() };
         let mut bordered = Bordered::new(n_shared);
-        for of in 0..n_shared {
-            bordered.shared[of * n_shared + of] = curvature(self.left[of], self.stayed[of], leave[of]);
+        for (of, &v) in leave.iter().enumerate().take(n_shared) {
+            bordered.shared[of * n_shared + of] = curvature(self.left[of], self.stayed[of], v);
         }
         for [rows, tails] in &self.queries {
             let block = (rows.len() <= LARGEST_BLOCK).then(|| {

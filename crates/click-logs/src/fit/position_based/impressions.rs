@@ -1,0 +1,78 @@
+//! Impressions by item and column: positions, or in the user browsing model pairs of a position and the last click above.
+
+use super::super::credibility::{Count, Source, merged};
+use crate::counts::QueryCounts;
+use crate::names::Id;
+use crate::session::{QuerySessions, Sessions};
+
+/// The column of an impression in the user browsing model; `None` if the last click is not above.
+pub(in super::super) fn browsing_column(position: usize, last_click: Option<usize>) -> Option<usize> {
+    match last_click {
+        Some(above) if above >= position => None,
+        Some(above) => Some(position * (position + 1) / 2 + above + 1),
+        None => Some(position * (position + 1) / 2),
+    }
+}
+
+/// The source of counts: cells of every query, sorted by item, then column.
+pub(super) enum Impressions<'a> {
+    Positions(Vec<QueryCounts<'a>>),
+    Browsing(Vec<(Id, Vec<Count>)>),
+}
+
+impl Impressions<'_> {
+    /// The impressions of sessions, by item and browsing column.
+    pub(super) fn browsing(sessions: &Sessions) -> Self {
+        Self::Browsing(sessions.queries().map(|query| (query.id(), browsing(&query))).collect())
+    }
+
+    pub(super) fn id(&self, query: usize) -> Id {
+        match self {
+            Self::Positions(queries) => queries[query].id(),
+            Self::Browsing(queries) => queries[query].0,
+        }
+    }
+}
+
+impl Source for Impressions<'_> {
+    fn n_queries(&self) -> usize {
+        match self {
+            Self::Positions(queries) => queries.len(),
+            Self::Browsing(queries) => queries.len(),
+        }
+    }
+
+    fn counts(&self, query: usize, out: &mut Vec<Count>) {
+        out.clear();
+        match self {
+            Self::Positions(queries) => out.extend(queries[query].cells().map(|cell| Count {
+                item: cell.item,
+                column: cell.position,
+                clicks: cell.clicks,
+                impressions: cell.impressions as f64,
+            })),
+            Self::Browsing(queries) => out.extend_from_slice(&queries[query].1),
+        }
+    }
+}
+
+/// The counts of one query by item and browsing column.
+fn browsing(query: &QuerySessions<'_>) -> Vec<Count> {
+    let mut counts = Vec::new();
+    for list in query.lists() {
+        for pattern in list.patterns() {
+            let mut last_click = None;
+            for (position, &item) in list.items().iter().enumerate() {
+                let clicked = pattern.clicks.get(position);
+                if let Some(column) = browsing_column(position, last_click) {
+                    let clicks = if clicked { pattern.sessions } else { 0 };
+                    counts.push(Count { item, column, clicks, impressions: pattern.sessions as f64 });
+                }
+                if clicked {
+                    last_click = Some(position);
+                }
+            }
+        }
+    }
+    merged(counts)
+}
