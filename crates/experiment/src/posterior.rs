@@ -11,8 +11,12 @@
 //! | `positions` | the length of lists; by default what the file says of each query |
 //! | `queries` | the names of the queries; by default all of the file |
 //!
+//! The attraction of seldom shown items is less than typical ([`exposure`]).
+//!
 //! Deviation from the joint distribution of the fit: attraction and examination are negatively correlated there, so clicks are somewhat less
 //! certain here than the log leaves them.
+
+mod exposure;
 
 use crate::hash::sha256;
 use crate::models::MODELS;
@@ -88,6 +92,7 @@ pub(crate) struct Fitted {
 /// Parameters of all queries.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Site {
+    prior: f64,
     typical_satisfaction: Option<f64>,
     #[serde(default)]
     pub(crate) positions: Vec<Estimate>,
@@ -101,6 +106,9 @@ pub(crate) struct Query {
     pub(crate) query: String,
     typical: Option<f64>,
     items: Vec<Item>,
+    /// The attraction of its items.
+    #[serde(skip)]
+    attraction: Vec<Uncertain>,
     #[serde(default)]
     positions: Vec<Estimate>,
     #[serde(default)]
@@ -113,6 +121,7 @@ pub(crate) struct Query {
 struct Item {
     attraction: Estimate,
     satisfaction: Option<Estimate>,
+    impressions: u64,
 }
 
 /// An estimate with its standard error.
@@ -131,11 +140,29 @@ impl Estimate {
     }
 }
 
+impl Fitted {
+    /// The attraction of every item, with the prior mean of its exposure; a typical one where the log says nothing.
+    fn find_attraction(&mut self) {
+        let of_query = |query: &Query| {
+            let typical = query.typical.unwrap_or(0.0);
+            let item = |item: &Item| exposure::Item {
+                estimate: item.attraction.or(typical),
+                impressions: item.impressions,
+            };
+            (typical, query.items.iter().map(item).collect())
+        };
+        let queries: Vec<(f64, Vec<exposure::Item>)> = self.queries.iter().map(of_query).collect();
+        let found = exposure::with_exposure(&queries, self.site.prior);
+        for (query, attraction) in self.queries.iter_mut().zip(found) {
+            query.attraction = attraction;
+        }
+    }
+}
+
 impl Query {
-    /// The attraction of its items; a typical one where the log says nothing.
+    /// The attraction of its items.
     pub(crate) fn attraction(&self) -> Vec<Uncertain> {
-        let typical = self.typical.unwrap_or(0.0);
-        self.items.iter().map(|item| item.attraction.or(typical)).collect()
+        self.attraction.clone()
     }
 
     /// The number of its items.
@@ -208,12 +235,13 @@ impl PosteriorFile {
                 return Err(whole(format!("has fits of {names}: name one of them with `model`")));
             }
         };
-        let Some(fitted) = read.models.into_iter().find(|fitted| fitted.model == model) else {
+        let Some(mut fitted) = read.models.into_iter().find(|fitted| fitted.model == model) else {
             return Err(whole(format!("has no fit of {model:?}: it has {}", names.join(", "))));
         };
         if fitted.queries.is_empty() {
             return Err(whole("has no queries".to_owned()));
         }
+        fitted.find_attraction();
         let sha256 = sha256(&content);
         Ok(Self { file: file.to_owned(), sha256, content, model, positions: None, queries: None, fitted })
     }

@@ -27,7 +27,7 @@ impl Answer {
     pub(super) fn scope(&self) -> String {
         let share = 100.0 * self.lists as f64 / self.lists_of_log.max(1) as f64;
         format!(
-            "{} with the most lists ({} of {} lists, {} %); users of {}; 95 % intervals",
+            "the {} with the most lists ({} of {} lists, {} %), if users are those of {}; in brackets 95 % intervals",
             counted(self.queries.len() as u64, "query"),
             grouped(self.lists),
             grouped(self.lists_of_log),
@@ -62,13 +62,14 @@ impl Answer {
         let runs = fixed(100.0 * share_passed, 0);
         sentences.push(match passed {
             Some(lists) => format!(
-                "{policy} has passed today's ranking after {} lists (in {runs} % of the runs within {}), and has gained {} clicks by then.",
+                "{policy} has passed today's ranking after {} lists (in {runs} % of the runs within {}). After {} lists it has gained {} clicks.",
                 grouped(*lists),
+                grouped(HORIZON),
                 grouped(HORIZON),
                 with_interval(*gained),
             ),
             None => format!(
-                "{policy} does not pass today's ranking within {} lists (it does in {runs} % of the runs): it gains {} clicks.",
+                "{policy} does not pass today's ranking within {} lists (it does in {runs} % of the runs): its gain is {} clicks.",
                 grouped(HORIZON),
                 with_interval(*gained),
             ),

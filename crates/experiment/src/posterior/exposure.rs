@@ -1,0 +1,160 @@
+//! The prior of items that a log seldom shows: rankers show better items more often.
+//!
+//! The fit takes the attractions of a query's items to be alike before the log is read. But items that are seldom shown are mostly worse than
+//! those that are often shown; otherwise the ranker would have shown them. Taken for typical, the best of many unknown items would look better than
+//! what is shown. So the prior mean of an item is a power of how often it was shown:
+//!
+//! ```text
+//! m_i = exp(alpha_q + beta ln(impressions_i / most impressions of the query))
+//! ```
+//!
+//! with a level `alpha_q` for each query and one `beta >= 0` for all. They are estimated from the items' click-through rates, which are
+//! reconstructed from the estimates of the fit: an estimate is `(clicks + s t) / (n + s)`, with the prior's strength `s` and mean `t`. Rates
+//! are weighted by the inverse of their variance, which is `m (1 - m) / n` and, between items, `m^2 / s`. The estimates are then
+//! `(clicks + s m_i) / (n + s)`.
+
+use super::Uncertain;
+use confidence::math::ln;
+
+/// Rounds of reweighting.
+const ROUNDS: usize = 20;
+/// The largest exponent: an item shown a tenth as often is a tenth as attractive.
+const MOST: f64 = 1.0;
+
+/// An item: its estimate, and how often it was shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Item {
+    pub(super) estimate: Uncertain,
+    pub(super) impressions: u64,
+}
+
+/// What an item's own data say.
+#[derive(Debug, Clone, Copy)]
+struct Own {
+    clicks: f64,
+    n: f64,
+    /// The logarithm of the share of the most impressions of the query.
+    exposure: f64,
+}
+
+impl Own {
+    fn of(item: Item, prior: f64, typical: f64, most: u64) -> Self {
+        let Uncertain { mean, deviation } = item.estimate;
+        let size = if deviation > 0.0 { mean * (1.0 - mean) / (deviation * deviation) - 1.0 } else { prior };
+        let n = (size - prior).max(0.0);
+        let clicks = (mean * (n + prior) - prior * typical).clamp(0.0, n);
+        // An item that was never shown is like one that was shown half a time.
+        let exposure = ln((item.impressions as f64).max(0.5) / (most as f64).max(0.5));
+        Self { clicks, n, exposure }
+    }
+}
+
+/// The estimates of each query's items with the prior means of their exposure. `queries`: the mean of the fit's prior, and the items.
+pub(super) fn with_exposure(queries: &[(f64, Vec<Item>)], prior: f64) -> Vec<Vec<Uncertain>> {
+    let own = |(typical, items): &(f64, Vec<Item>)| -> Vec<Own> {
+        let most = items.iter().map(|item| item.impressions).max().unwrap_or(0);
+        items.iter().map(|&item| Own::of(item, prior, *typical, most)).collect()
+    };
+    let all: Vec<Vec<Own>> = queries.iter().map(own).collect();
+    let (levels, power) = trend(&all, prior);
+    let estimate = |own: &Own, level: f64| {
+        let mean = libm::exp(level + power * own.exposure).min(1.0);
+        let size = own.n + prior;
+        let mean = if size > 0.0 { (own.clicks + prior * mean) / size } else { mean };
+        Uncertain { mean, deviation: (mean * (1.0 - mean) / (size + 1.0)).sqrt() }
+    };
+    let of_query =
+        |(items, &level): (&Vec<Own>, &f64)| items.iter().map(|own| estimate(own, level)).collect();
+    all.iter().zip(&levels).map(of_query).collect()
+}
+
+/// The level of each query, and the power of exposure, by weighted least squares on rates with an exponential mean (Gauss and Newton).
+fn trend(all: &[Vec<Own>], prior: f64) -> (Vec<f64>, f64) {
+    let level = |items: &Vec<Own>| {
+        let (clicks, n) = items.iter().fold((0.0, 0.0), |(clicks, n), own| (clicks + own.clicks, n + own.n));
+        ln((clicks + 0.5) / (n + 1.0))
+    };
+    let mut levels: Vec<f64> = all.iter().map(level).collect();
+    let mut power = 0.0_f64;
+    for _ in 0..ROUNDS {
+        // Normal equations in the logarithm of the mean; the level of each query is eliminated.
+        let (mut cross, mut square) = (0.0, 0.0);
+        let mut sums = Vec::with_capacity(all.len());
+        for (items, level) in all.iter().zip(&levels) {
+            let (mut weight, mut x, mut y, mut xx, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
+            for own in items.iter().filter(|own| own.n > 0.0) {
+                let mean = libm::exp(level + power * own.exposure).clamp(1e-6, 1.0 - 1e-6);
+                // The variance of the rate divided by the squared mean: that of its logarithm.
+                let w = 1.0 / (1.0 / prior.max(1.0) + (1.0 - mean) / (mean * own.n));
+                let residual = (own.clicks / own.n - mean) / mean + level + power * own.exposure;
+                weight += w;
+                x += w * own.exposure;
+                y += w * residual;
+                xx += w * own.exposure * own.exposure;
+                xy += w * own.exposure * residual;
+            }
+            if weight > 0.0 {
+                cross += xy - x * y / weight;
+                square += xx - x * x / weight;
+            }
+            sums.push((weight, x, y));
+        }
+        // One item's worth of evidence for no trend, so that a few items show none.
+        power = (cross / (square + 1.0)).clamp(0.0, MOST);
+        for (level, (weight, x, y)) in levels.iter_mut().zip(sums) {
+            if weight > 0.0 {
+                *level = ((y - power * x) / weight).clamp(ln(1e-6), 0.0);
+            }
+        }
+    }
+    (levels, power)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An item of which the fit saw clicks in n impressions under a prior of 5 around .2.
+    fn item(clicks: f64, n: f64) -> Item {
+        let mean = (clicks + 5.0 * 0.2) / (n + 5.0);
+        let deviation = (mean * (1.0 - mean) / (n + 6.0)).sqrt();
+        Item {
+            estimate: Uncertain { mean, deviation },
+            impressions: num_traits::ToPrimitive::to_u64(&n).unwrap(),
+        }
+    }
+
+    #[test]
+    fn data_are_reconstructed_from_estimates() {
+        let own = Own::of(item(30.0, 100.0), 5.0, 0.2, 400);
+        assert!((own.n - 100.0).abs() < 1e-9 && (own.clicks - 30.0).abs() < 1e-9, "{own:?}");
+        assert!((own.exposure + libm::log(4.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn seldom_shown_items_are_worse_where_often_shown_ones_are_better() {
+        let trend = [(
+            0.2,
+            vec![item(0.0, 0.0), item(5.0, 50.0), item(20.0, 100.0), item(160.0, 400.0), item(600.0, 1500.0)],
+        )];
+        let found = with_exposure(&trend, 5.0);
+        assert!(found[0][0].mean < 0.12, "{:?}", found[0][0]);
+        assert!((found[0][4].mean - 0.4).abs() < 0.005 && found[0][0].deviation > 0.05, "{found:?}");
+        let flat = [(
+            0.2,
+            vec![item(0.0, 0.0), item(10.0, 50.0), item(20.0, 100.0), item(80.0, 400.0), item(300.0, 1500.0)],
+        )];
+        let found = with_exposure(&flat, 5.0);
+        assert!((found[0][0].mean - 0.2).abs() < 0.01, "{:?}", found[0][0]);
+        // Better the seldom shown ones: there is no prior for that.
+        let wrong = [(0.2, vec![item(0.0, 0.0), item(30.0, 50.0), item(30.0, 100.0), item(20.0, 400.0)])];
+        assert!(with_exposure(&wrong, 5.0)[0][0].mean > 0.1);
+    }
+
+    #[test]
+    fn nothing_known_is_nothing_learned() {
+        let found = with_exposure(&[(0.2, vec![item(0.0, 0.0); 3]), (0.1, vec![])], 0.0);
+        assert!(found[0].iter().all(|item| item.mean.is_finite() && item.deviation.is_finite()));
+        assert_eq!(found[1].len(), 0);
+    }
+}
