@@ -32,13 +32,13 @@ fn laws_of_scanning(list: &Ranking, theta: &[f64], goes_on: impl Fn(usize, bool)
     for (position, item) in list.by_position() {
         let item = item.index();
         let (before, mut after) = (there.clone(), vec![0.0; there.len()]);
-        for pattern in 0..1 << position {
+        for (pattern, reached) in before.iter().enumerate().take(1 << position) {
             for is_clicked in [false, true] {
                 let outcome = if is_clicked { theta[item] } else { 1.0 - theta[item] };
                 let now = pattern | usize::from(is_clicked) << position;
                 let goes_on = goes_on(item, is_clicked);
-                after[now] += before[pattern] * outcome * goes_on;
-                left[now] += before[pattern] * outcome * (1.0 - goes_on);
+                after[now] += reached * outcome * goes_on;
+                left[now] += reached * outcome * (1.0 - goes_on);
             }
         }
         there = after;

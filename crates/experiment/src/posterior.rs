@@ -103,7 +103,8 @@ pub(crate) struct Site {
 /// A query.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Query {
-    pub(crate) query: String,
+    #[serde(rename = "query")]
+    pub(crate) name: String,
     typical: Option<f64>,
     items: Vec<Item>,
     /// The attraction of its items.
@@ -296,11 +297,11 @@ impl PosteriorFile {
         if names.is_empty() {
             return Err("no queries: expected at least one name".to_owned());
         }
-        let has = |name: &&String| self.fitted.queries.iter().any(|query| query.query == **name);
+        let has = |name: &&String| self.fitted.queries.iter().any(|query| query.name == **name);
         if let Some(name) = names.iter().find(|name| !has(name)) {
             return Err(format!("{} has no query {name:?}", self.file));
         }
-        self.fitted.queries.retain(|query| names.contains(&query.query));
+        self.fitted.queries.retain(|query| names.contains(&query.name));
         self.queries = Some(names.to_vec());
         Ok(self)
     }

@@ -18,12 +18,15 @@ pub(super) fn page(
     let mut html = Html::new();
     html.element("h1", "", "What a click log says");
     html.element("p", "lead", &format!("{}: {}", arguments.named(), whole.report));
-    match answer {
-        Some(answer) => answer.write(&mut html),
-        None => {
-            html.element("h2", "", "No answer on today's ranking");
-            html.element("p", "", "The answer needs a log with whole lists in their order, and a fitted model that can be simulated.");
-        }
+    if let Some(answer) = answer {
+        answer.write(&mut html);
+    } else {
+        html.element("h2", "", "No answer on today's ranking");
+        html.element(
+            "p",
+            "",
+            "The answer needs a log with whole lists in their order, and a fitted model that can be simulated.",
+        );
     }
     html.element("h2", "", "Models compared");
     match comparison {

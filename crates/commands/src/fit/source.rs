@@ -18,10 +18,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) struct Source {
     reader: Reader,
     is_parquet: bool,
-    /// Whether the files are counts, one line for each cell.
-    counted: bool,
-    /// Whether the user names the columns, or the files are counts.
-    names_columns: bool,
+    /// The format of the logs; `None` if the files are counts, one line for each cell.
+    format: Option<&'static FormatRow>,
     threads: NonZeroUsize,
     models: Vec<Model>,
     /// Models that `all` would include but the log does not support.
@@ -69,7 +67,6 @@ impl Source {
     /// The arguments do not go together.
     pub(super) fn new(arguments: &Arguments) -> Result<Self> {
         let format = format(arguments)?;
-        let counted = !arguments.counts.is_empty();
         let no_sessions = match arguments.format {
             None => Some("counts have none".to_owned()),
             Some(_) if !format.has_sessions() => Some(format!(
@@ -126,8 +123,7 @@ impl Source {
         Ok(Self {
             reader,
             is_parquet,
-            counted,
-            names_columns: arguments.format.is_none_or(FormatRow::names_columns),
+            format: arguments.format,
             threads,
             models,
             left_out,
@@ -212,7 +208,7 @@ impl Source {
     ///
     /// The log cannot be read.
     pub(super) fn apart(&self, whole: &UnsplitLog, inputs: &Inputs) -> Result<Option<SplitLog>> {
-        let apart = if self.counted {
+        let apart = if self.format.is_none() {
             let [counts, held_out] = split(&whole.counts, self.held_out, self.seed)?;
             let held_out = HeldOut { counts: held_out, sessions: Sessions::default() };
             SplitLog { counts, sessions: Sessions::default(), held_out }
@@ -258,7 +254,9 @@ impl Source {
             {
                 anyhow!("{error}: these are the columns of --format sessions")
             }
-            (SettingSource::CommandLine, ErrorKind::Header) if !self.names_columns => {
+            (SettingSource::CommandLine, ErrorKind::Header)
+                if !self.format.is_none_or(FormatRow::names_columns) =>
+            {
                 anyhow!(
                     "{error}; a table with other columns is of --format delimited, with --columns query=..,item=..,position=..,click=.."
                 )

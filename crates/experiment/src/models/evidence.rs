@@ -85,7 +85,7 @@ where
     M: Member + ClickModel<Interaction: Interaction<Action = Ranking>>,
 {
     let mut frequent: Vec<(&Ranking, u64)> = logged.lists().collect();
-    frequent.sort_by(|a, b| b.1.cmp(&a.1));
+    frequent.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let pessimistic = PESSIMISM.iter().filter_map(|&deviations| posterior.below_the_mean(deviations));
     let mut lists: Vec<Ranking> = Vec::new();
     let found = std::iter::once(instance.model.optimal_action())

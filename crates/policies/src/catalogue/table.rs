@@ -79,13 +79,12 @@ fn plays(family: Family) -> &'static str {
     match family {
         Family::PositionBased => "position-based",
         Family::Prefix => "prefix",
-        Family::AnyList => "any list",
+        Family::AnyList | Family::Logged => "any list",
         Family::Stopping => "cascade, until it stops",
         Family::FullFeedback => "cascade, every item examined, until it stops",
         Family::Budgeted => "cascade, then names the best items",
         Family::Cells => "rank-one",
         Family::Pairs => "dueling",
-        Family::Logged => "any list",
         Family::Reference => "all, in simulations",
     }
 }

@@ -6,6 +6,7 @@
 //! fail.
 
 use super::*;
+use crate::Streams;
 use crate::play;
 use policies::Select;
 use rand::Rng;

@@ -9,7 +9,7 @@ pub(super) struct Gains {
     policy: String,
     rounds: Vec<u64>,
     /// By query, run and checkpoint.
-    gains: Vec<Vec<Vec<f64>>>,
+    of_queries: Vec<Vec<Vec<f64>>>,
 }
 
 /// What is gained, and when.
@@ -43,7 +43,7 @@ impl Gains {
             gains[query].push(gain);
         }
         let rounds = measured.result.policies[best].curves()?.t.clone();
-        Some(Self { policy: labels[best].to_owned(), rounds, gains })
+        Some(Self { policy: labels[best].to_owned(), rounds, of_queries: gains })
     }
 
     /// The policy's label.
@@ -53,17 +53,17 @@ impl Gains {
 
     /// On one query.
     pub(super) fn of_query(&self, query: usize) -> Gained {
-        self.gained(&self.gains[query])
+        self.gained(&self.of_queries[query])
     }
 
     /// On all queries together, each with its share of the lists.
     pub(super) fn of_all(&self, shares: &[f64]) -> Gained {
-        let n_runs = self.gains.iter().map(Vec::len).min().unwrap_or(0);
+        let n_runs = self.of_queries.iter().map(Vec::len).min().unwrap_or(0);
         let run = |run: usize| -> Vec<f64> {
             let at = |&round: &u64| {
                 let of_query =
                     |(gains, share): (&Vec<Vec<f64>>, &f64)| self.at(&gains[run], round as f64 * share);
-                self.gains.iter().zip(shares).map(of_query).sum()
+                self.of_queries.iter().zip(shares).map(of_query).sum()
             };
             self.rounds.iter().map(at).collect()
         };
@@ -112,7 +112,7 @@ mod tests {
         Gains {
             policy: "p".to_owned(),
             rounds: vec![1, 10, HORIZON],
-            gains: vec![runs([-1.0, -2.0, 8.0]), runs([1.0, -1.0, -3.0])],
+            of_queries: vec![runs([-1.0, -2.0, 8.0]), runs([1.0, -1.0, -3.0])],
         }
     }
 

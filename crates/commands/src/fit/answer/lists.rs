@@ -30,7 +30,7 @@ pub(super) struct LoggedQueries {
 
 /// The lists of one query: the items of each by index, how often it was shown, and its clicks.
 struct Lists {
-    lists: BTreeMap<Vec<usize>, u64>,
+    counted: BTreeMap<Vec<usize>, u64>,
     clicks: u64,
     left_out: u64,
     positions: Vec<usize>,
@@ -38,7 +38,7 @@ struct Lists {
 
 impl Lists {
     fn count(&self) -> u64 {
-        self.lists.values().sum()
+        self.counted.values().sum()
     }
 }
 
@@ -70,7 +70,7 @@ pub(super) fn logged_queries(fit: &Fit, whole: &UnsplitLog, n_queries: usize) ->
     for (instance, (query, lists)) in found.iter().enumerate() {
         let name = names.name(query.id);
         let name = if title_fault(&name).is_none() { &*name } else { "" };
-        for (list, count) in &lists.lists {
+        for (list, count) in &lists.counted {
             let items: Vec<String> = list.iter().map(ToString::to_string).collect();
             let row = [&*instance.to_string(), name, &count.to_string(), &items.join(" ")];
             // Writing to memory cannot fail.
@@ -101,7 +101,7 @@ fn lists(fit: &Fit, query: &QueryFit, whole: &UnsplitLog) -> Option<Lists> {
         Users::PositionBased { positions, .. } => positions,
         _ => (0..n_positions).collect(),
     };
-    let mut found = Lists { lists: BTreeMap::new(), clicks: 0, left_out: 0, positions };
+    let mut found = Lists { counted: BTreeMap::new(), clicks: 0, left_out: 0, positions };
     for list in whole.sessions.query(query.id)?.lists() {
         let index = |&id| query.items.binary_search_by_key(&id, |item| item.item).ok();
         let shown = list.items().get(..n_positions);
@@ -112,7 +112,7 @@ fn lists(fit: &Fit, query: &QueryFit, whole: &UnsplitLog) -> Option<Lists> {
         match items.filter(is_a_list) {
             None => found.left_out += sessions,
             Some(items) => {
-                *found.lists.entry(items).or_default() += sessions;
+                *found.counted.entry(items).or_default() += sessions;
                 for pattern in list.patterns() {
                     let clicks = (0..n_positions).filter(|&position| pattern.clicks.get(position)).count();
                     found.clicks += clicks as u64 * pattern.sessions;
@@ -120,5 +120,5 @@ fn lists(fit: &Fit, query: &QueryFit, whole: &UnsplitLog) -> Option<Lists> {
             }
         }
     }
-    (!found.lists.is_empty()).then_some(found)
+    (!found.counted.is_empty()).then_some(found)
 }

@@ -2,6 +2,7 @@
 
 use super::{Answer, Finding, HORIZON, Interval};
 use experiment::number::{counted, fixed, grouped};
+use std::fmt::Write as _;
 
 /// Queries that are listed on a terminal.
 const LISTED: usize = 10;
@@ -26,9 +27,12 @@ impl Answer {
     /// What the answer is about.
     pub(super) fn scope(&self) -> String {
         let share = 100.0 * self.lists as f64 / self.lists_of_log.max(1) as f64;
+        let queries = match self.queries.len() as u64 {
+            1 => "query".to_owned(),
+            n => counted(n, "query"),
+        };
         format!(
-            "the {} with the most lists ({} of {} lists, {} %), if users are those of {}; in brackets 95 % intervals",
-            counted(self.queries.len() as u64, "query"),
+            "the {queries} with the most lists ({} of {} lists, {} %), if users are those of {}; in brackets 95 % intervals",
             grouped(self.lists),
             grouped(self.lists_of_log),
             fixed(share, 0),
@@ -115,16 +119,19 @@ impl Answer {
     pub(in super::super) fn to_text(&self) -> String {
         let mut text = format!("The answer for {}:\n\n", self.scope());
         for sentence in self.sentences() {
-            text.push_str(&format!("  {sentence}\n"));
+            let _ = writeln!(text, "  {sentence}");
         }
         let rows = self.rows();
         let shown = &rows[..rows.len().min(LISTED)];
         if rows.len() > 1 {
-            text.push_str(&format!(
-                "\n  Per 1,000 lists, and gained by {} after {} lists of the query:\n\n",
+            let _ = writeln!(
+                text,
+                "
+  Per 1,000 lists, and gained by {} after {} lists of the query:
+",
                 self.policy,
                 grouped(HORIZON)
-            ));
+            );
             let widths: Vec<usize> = (0..6)
                 .map(|column| {
                     let of_rows = shown.iter().map(|row| crate::terminal::width(&cell(row, column)));
@@ -135,7 +142,7 @@ impl Answer {
                 text.push_str("  ");
                 text.push_str(&crate::terminal::left(&cells[0], widths[0]));
                 for (cell, width) in cells.iter().zip(&widths).skip(1) {
-                    text.push_str(&format!("  {cell:>width$}"));
+                    let _ = write!(text, "  {cell:>width$}");
                 }
                 text.push('\n');
             };
