@@ -1,5 +1,6 @@
 //! `fit`: from a generated log to parameters, a comparison, and a spec that `simulate` runs.
 
+mod answer;
 mod files;
 mod inputs;
 mod models;

@@ -61,7 +61,7 @@ impl fmt::Display for Overview<'_> {
             }
             None => writeln!(
                 f,
-                "No spec.toml: users of pbm, cascade and dcm can be simulated, and none of them was fitted."
+                "No spec.toml: no fitted model can be simulated. The user browsing model can, if no query has more than 10^6 different lists."
             ),
         }?;
         match self.answer {

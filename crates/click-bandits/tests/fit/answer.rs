@@ -1,0 +1,84 @@
+//! The answer that `fit` ends with: what today's ranking loses, and when a policy passes it.
+
+use super::{run, text, works};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::tempdir;
+
+/// A log of position-based users without chance: the click rate of every item at every position is that of the model, as near as 1,000
+/// lists allow. Two lists: today's, shown nine times of ten, has the worst item on top.
+fn log(dir: &Path) -> PathBuf {
+    let (attraction, examination) = ([0.1, 0.4, 0.3, 0.2], [1.0, 0.6, 0.3]);
+    let mut lines = "query\tregion\turls\tclicked_mask\n".to_owned();
+    for (list, sessions) in [([0, 1, 2], 900), ([1, 2, 0], 50), ([2, 0, 3], 30), ([3, 1, 2], 20)] {
+        for session in 0..sessions {
+            let clicked = |(position, &item): (usize, &usize)| {
+                let rate: f64 = attraction[item] * examination[position];
+                // Evenly spread, and independent at different positions.
+                let phase = (f64::from(session) + 0.5) * [0.618_034, 0.414_214, 0.732_051][position] % 1.0;
+                if phase < rate { '1' } else { '0' }
+            };
+            let mask: String = list.iter().enumerate().map(clicked).collect();
+            let items: Vec<String> = list.iter().map(|item| (100 + item).to_string()).collect();
+            lines += &format!("7\t0\t{}\t{mask}\n", items.join(","));
+        }
+    }
+    // A list that is too short is left out, and said to be.
+    lines += "7\t0\t101,102\t00\n";
+    let path = dir.join("sessions.tsv");
+    fs::write(&path, lines).unwrap();
+    path
+}
+
+#[test]
+fn the_answer_says_what_todays_ranking_loses_and_can_be_played_again() {
+    let top = tempdir().unwrap();
+    let (log, out) = (log(top.path()), top.path().join("fitted"));
+    let printed = works("fit", &[text(&log), "--format", "sessions", "--model", "pbm", "--out", text(&out)]);
+    let answer: serde_json::Value =
+        serde_json::from_slice(&fs::read(out.join("answer.json")).unwrap()).unwrap();
+    let all = &answer["all"];
+    // Today's clicks are .1 + .6 * .4 + .3 * .3 = .43 in nine lists of ten, and more in the others; the best list gets .4 + .18 + .06.
+    let interval =
+        |value: &serde_json::Value| ["lower", "mean", "upper"].map(|key| value[key].as_f64().unwrap());
+    let [lower, mean, upper] = interval(&all["today"]);
+    assert!(lower < 437.0 && 437.0 < upper && (mean - 437.0).abs() < 25.0, "{all}");
+    let [lower, _, upper] = interval(&all["loss"]);
+    assert!(0.0 < lower && lower < 203.0 && 203.0 < upper, "{all}");
+    assert_eq!((answer["lists"].as_u64(), answer["left_out"].as_u64()), (Some(1000), Some(1)));
+    assert_eq!(answer["queries"][0]["sure_list"][0], "101");
+    assert!(all["passed"].as_u64().unwrap() < 10_000 && interval(&all["gained"])[0] > 0.0, "{all}");
+    for sentence in ["Today's ranking gets ", "has passed today's ranking after ", "Left out: 1 list "] {
+        assert!(printed.contains(sentence), "{printed}");
+        let page = fs::read_to_string(out.join("index.html")).unwrap();
+        assert!(page.contains(&sentence.replace('\'', "&#39;")), "{sentence}");
+    }
+    // The experiment behind it plays as it is, also from the directory of its result.
+    let (first, second) = (top.path().join("first"), top.path().join("second"));
+    let spec = out.join("decision.toml");
+    let played = works("simulate", &[text(&spec), "--out", text(&first), "--runs", "3", "--quiet"]);
+    assert!(played.is_empty(), "{played}");
+    let spec = first.join("spec.toml");
+    let played = works("simulate", &[text(&spec), "--out", text(&second)]);
+    assert!(played.contains("pbm-ts has passed logged after "), "{played}");
+    let results = [first, second].map(|dir| fs::read(dir.join("result.json")).unwrap());
+    assert_eq!(results[0], results[1]);
+}
+
+#[test]
+fn without_lists_there_is_no_answer_and_the_reason_is_said() {
+    let top = tempdir().unwrap();
+    let out = top.path().join("fitted");
+    let arguments = [text(&log(top.path())).to_owned(), "--format".to_owned(), "sessions".to_owned()];
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let printed = works("fit", &[&arguments[..], &["--answer", "0", "--out", text(&out)]].concat());
+    assert!(printed.contains("none was asked for (--answer 0)"), "{printed}");
+    assert!(!out.join("answer.json").exists() && out.join("index.html").exists());
+    // With an answer it is another fit.
+    let output = run("fit", &[&arguments[..], &["--quiet", "--out", text(&out)]].concat());
+    assert!(!output.status.success());
+    let counts = top.path().join("counts");
+    let table = out.join("counts.csv");
+    let printed = works("fit", &["--counts", text(&table), "--out", text(&counts)]);
+    assert!(printed.contains("this log has no whole lists in their order"), "{printed}");
+}
