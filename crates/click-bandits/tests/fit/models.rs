@@ -24,7 +24,8 @@ fn the_simpler_of_two_models_that_are_not_told_apart_is_simulated() {
     for seed in 1..=6 {
         let out = top.path().join(seed.to_string());
         let seed = seed.to_string();
-        let arguments = [text(&path), "--format", "yandex", "--model", "pbm,dcm", "--seed", &seed];
+        let arguments =
+            [text(&path), "--format", "yandex", "--model", "pbm,dcm", "--seed", &seed, "--answer", "0"];
         let printed = works("fit", &[&arguments[..], &["--out", text(&out)]].concat());
         let json: serde_json::Value =
             serde_json::from_slice(&fs::read(out.join("comparison.json")).unwrap()).unwrap();
