@@ -62,7 +62,8 @@ impl Local {
     /// `B` of the tail of these rows; the parameter of the click above has no part in it.
     fn of_no_click(rows: &[usize], attraction: &[f64], after_skip: f64, n_shared: usize) -> Self {
         let length = rows.len();
-        let no_click = NoClick::new(rows, attraction, after_skip);
+        let mut no_click = NoClick::default();
+        no_click.set(rows, attraction, after_skip);
         let first_shared = 1 + length;
         let mut local = Self::new(first_shared + n_shared, no_click.from[0]);
         // Derivatives of B by continuation, from the last position up.

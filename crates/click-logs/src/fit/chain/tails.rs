@@ -44,22 +44,30 @@ pub(super) struct Expected {
     pub(super) after_skip: [f64; 2],
 }
 
-/// `B` and `g` of a list, by position.
+/// `B` and `g` of a list, by position. Reused for all lists, since clearing it takes longer than a short list.
 pub(super) struct NoClick {
     pub(super) from: [f64; LONGEST + 1],
     pub(super) after: [f64; LONGEST + 1],
 }
 
+impl Default for NoClick {
+    fn default() -> Self {
+        Self { from: [1.0; LONGEST + 1], after: [1.0; LONGEST + 1] }
+    }
+}
+
 impl NoClick {
-    pub(super) fn new(rows: &[usize], attraction: &[f64], after_skip: f64) -> Self {
-        let mut all = Self { from: [1.0; LONGEST + 1], after: [1.0; LONGEST + 1] };
-        for (position, &row) in rows.iter().enumerate().rev() {
-            // Below the last position nothing is clicked.
-            let after = 1.0 - after_skip + after_skip * all.from[position + 1];
-            all.after[position] = after;
-            all.from[position] = (1.0 - attraction[row]) * after;
+    pub(super) fn set(&mut self, rows: &[usize], attraction: &[f64], after_skip: f64) {
+        // Below the last position nothing is clicked.
+        let mut below = 1.0;
+        self.from[rows.len()] = below;
+        let from = &mut self.from[..rows.len()];
+        let after = &mut self.after[..rows.len()];
+        for ((&row, from), after) in rows.iter().zip(from).zip(after).rev() {
+            *after = 1.0 - after_skip + after_skip * below;
+            below = (1.0 - attraction[row]) * *after;
+            *from = below;
         }
-        all
     }
 
     /// The probability that an examined position is followed by another one, given no click below.
@@ -87,8 +95,9 @@ impl Tails {
             went_on: vec![0.0; attraction.len()],
             after_skip: [0.0; 2],
         };
+        let mut no_click = NoClick::default();
         for (rows, sessions) in self.lists() {
-            let no_click = NoClick::new(rows, attraction, after_skip);
+            no_click.set(rows, attraction, after_skip);
             // Sessions in which the position was examined, without a click from there on.
             let mut here = 0.0;
             for (position, (&row, &begin)) in rows.iter().zip(sessions).enumerate() {
@@ -116,8 +125,9 @@ impl Tails {
 
     pub(super) fn log_likelihood(&self, attraction: &[f64], after_click: &[f64], after_skip: f64) -> f64 {
         let mut sum = 0.0;
+        let mut no_click = NoClick::default();
         for (rows, sessions) in self.lists() {
-            let no_click = NoClick::new(rows, attraction, after_skip);
+            no_click.set(rows, attraction, after_skip);
             for (position, &begin) in sessions.iter().enumerate().filter(|(_, begin)| **begin > 0.0) {
                 let q = position.checked_sub(1).map_or(1.0, |above| after_click[rows[above]]);
                 sum += begin * ln(1.0 - q + q * no_click.from[position]);
@@ -139,7 +149,8 @@ pub(super) fn examined_below(
     if first >= rows.len() {
         return;
     }
-    let no_click = NoClick::new(rows, attraction, after_skip);
+    let mut no_click = NoClick::default();
+    no_click.set(rows, attraction, after_skip);
     let mut here = match last {
         Some(last) => no_click.went_on(first, after_click[rows[last]]),
         None => no_click.goes_on(0, after_skip),
