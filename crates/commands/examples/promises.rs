@@ -67,7 +67,7 @@ fn one_log(rng: &mut SimRng) -> Outcome<(Vec<(&'static str, Vec<f64>, f64)>, f64
     let users = PositionBased::from_values(&theta, &EXAMINATION)?;
     let guess: Vec<f64> = theta.iter().map(|theta| libm::log(*theta) + GUESS * centred(rng)).collect();
     let mut text = "query\tregion\turls\tclicked_mask\n".to_owned();
-    let mut shown: BTreeMap<Ranking, u64> = BTreeMap::new();
+    let mut shown: BTreeMap<Vec<usize>, u64> = BTreeMap::new();
     for _ in 0..LISTS {
         let scores: Vec<f64> = guess.iter().map(|guess| guess + LIST * centred(rng)).collect();
         let mut items: Vec<usize> = (0..ITEMS).collect();
@@ -77,7 +77,7 @@ fn one_log(rng: &mut SimRng) -> Outcome<(Vec<(&'static str, Vec<f64>, f64)>, f64
         let urls: Vec<String> = list.iter().map(|item| (100 + item.index()).to_string()).collect();
         let mask: String = (0..list.len()).map(|at| if clicks.get(at) { '1' } else { '0' }).collect();
         writeln!(text, "7\t0\t{}\t{mask}", urls.join(","))?;
-        *shown.entry(list).or_default() += 1;
+        *shown.entry(list.iter().map(ItemId::index).collect()).or_default() += 1;
     }
     let log = Reader::new(Format::Sessions).keep_sessions().read("generated", text.as_bytes())?;
     let options = Options::default();
@@ -101,7 +101,8 @@ fn one_log(rng: &mut SimRng) -> Outcome<(Vec<(&'static str, Vec<f64>, f64)>, f64
     let mut today = 0.0;
     let mut today_fitted = 0.0;
     for (list, count) in &shown {
-        let list = in_fit(list).ok_or("an item that is not fitted")?;
+        let list: Ranking = list.iter().map(|&item| ItemId::from_index(item)).collect();
+        let list = in_fit(&list).ok_or("an item that is not fitted")?;
         let names: Vec<String> = list.iter().map(|item| item.index().to_string()).collect();
         writeln!(csv, "0,,{count},{}", names.join(" "))?;
         let share = *count as f64 / LISTS as f64;

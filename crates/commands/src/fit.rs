@@ -31,10 +31,10 @@ use crate::terminal::{self, say};
 use anyhow::{Context as _, Result};
 use click_logs::fit::{Choice, Comparison, Fit, Model, Options, fit};
 use click_logs::parameters::Parameters;
+use experiment::Canonical;
 use experiment::manifest::{Manifest, Moment};
 use experiment::output::OutputDir;
 use experiment::sha256;
-use experiment::{Canonical, Silent};
 
 /// The files that a fit may write. Some figures and the spec are written only for some models.
 const FILES: [&str; 12] = [
@@ -160,12 +160,12 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
         files.push((EXAMINATION, figures::examination(pbm, &whole)?.into_bytes()));
     }
     let drawn = figures::attraction(shown, &whole)?;
-    let decision = match simulable.filter(|_| arguments.answer > 0) {
-        Some(simulable) => {
-            tell("simulating today's ranking and policies on users as uncertain as the log leaves them");
-            Decision::new(arguments, simulable, &whole, &files[0].1, &Silent)?
-        }
-        None => None,
+    let decision = if arguments.answer > 0 {
+        tell("simulating today's ranking and policies on users as uncertain as the log leaves them");
+        let models = Simulable::for_answer(&fits, &whole, comparison.as_ref());
+        Decision::new(arguments, &models, &whole, &files[0].1)?
+    } else {
+        None
     };
     let answer = decision.as_ref().map(|decision| decision.answer.clone());
     if arguments.settings_from == SettingSource::CommandLine {

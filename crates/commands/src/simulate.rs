@@ -52,7 +52,7 @@ pub(crate) fn simulate(
 
 /// Shows the number of runs that have ended.
 #[derive(Debug)]
-struct RunCounter(Progress);
+pub(crate) struct RunCounter(pub(crate) Progress);
 
 impl Observer for RunCounter {
     fn run_done(&self, _policy: usize) {

@@ -24,6 +24,7 @@ use crate::toml_reader::{Error, Field, Location, Table, choice, read_file};
 use policies::draw_beta;
 use serde::Deserialize;
 use sim::SimRng;
+use std::ops::RangeInclusive;
 
 /// The version of the file that can be read.
 const SCHEMA: u64 = 1;
@@ -122,6 +123,7 @@ pub(crate) struct Query {
 struct Item {
     attraction: Estimate,
     satisfaction: Option<Estimate>,
+    clicks: u64,
     impressions: u64,
 }
 
@@ -133,6 +135,12 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
+    /// Whether the value, if it is known, lies in a range, and the standard error is a possible one.
+    fn is_in(&self, range: RangeInclusive<f64>) -> bool {
+        self.value.is_none_or(|value| range.contains(&value))
+            && self.se.is_none_or(|error| (0.0..=1e9).contains(&error))
+    }
+
     /// The parameter; `otherwise` if the log says nothing of it.
     fn or(self, otherwise: f64) -> Uncertain {
         let mean = self.value.filter(|value| value.is_finite()).unwrap_or(otherwise);
@@ -142,12 +150,41 @@ impl Estimate {
 }
 
 impl Fitted {
+    /// Refuses numbers that no fit has; the message names the query.
+    fn check(&self) -> Result<(), String> {
+        let probability = |estimate: &Estimate| estimate.is_in(0.0..=1.0);
+        let site = |field: &str| Err(format!("{}: {field}: not a number that `fit` writes", self.model));
+        if !(0.0..=1e9).contains(&self.site.prior) {
+            return site("prior");
+        }
+        if !self.site.positions.iter().all(|estimate| estimate.is_in(0.0..=1e9)) {
+            return site("positions");
+        }
+        if !self.site.continuation.iter().all(probability)
+            || !self.site.typical_satisfaction.is_none_or(|value| (0.0..=1.0).contains(&value))
+        {
+            return site("continuation or satisfaction");
+        }
+        for query in &self.queries {
+            let items =
+                query.items.iter().flat_map(|item| item.satisfaction.iter().chain([&item.attraction]));
+            let is_sound = query.typical.is_none_or(|typical| (0.0..=1.0).contains(&typical))
+                && items.chain(&query.continuation).all(probability)
+                && query.positions.iter().all(|estimate| estimate.is_in(0.0..=1e9));
+            if !is_sound {
+                return Err(format!("query {:?}: a number that `fit` does not write", query.name));
+            }
+        }
+        Ok(())
+    }
+
     /// The attraction of every item, with the prior mean of its exposure; a typical one where the log says nothing.
     fn find_attraction(&mut self) {
         let of_query = |query: &Query| {
             let typical = query.typical.unwrap_or(0.0);
             let item = |item: &Item| exposure::Item {
                 estimate: item.attraction.or(typical),
+                clicks: item.clicks,
                 impressions: item.impressions,
             };
             (typical, query.items.iter().map(item).collect())
@@ -211,7 +248,10 @@ impl PosteriorFile {
     }
 
     fn of(file: &str, path: &str, content: Vec<u8>, model: Option<&'static str>) -> Result<Self, Error> {
-        let read: Content = serde_json::from_slice(&content).map_err(|error| {
+        let read: Content = serde_json::from_slice(
+            content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&content),
+        )
+        .map_err(|error| {
             let text = error.to_string();
             let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
             Location::new(path, error.line().max(1), error.column().max(1), "")
@@ -242,6 +282,7 @@ impl PosteriorFile {
         if fitted.queries.is_empty() {
             return Err(whole("has no queries".to_owned()));
         }
+        fitted.check().map_err(whole)?;
         fitted.find_attraction();
         let sha256 = sha256(&content);
         Ok(Self { file: file.to_owned(), sha256, content, model, positions: None, queries: None, fitted })
@@ -296,6 +337,9 @@ impl PosteriorFile {
     pub fn with_queries(mut self, names: &[String]) -> Result<Self, String> {
         if names.is_empty() {
             return Err("no queries: expected at least one name".to_owned());
+        }
+        if let Some(twice) = (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
+            return Err(format!("{:?} is named twice", names[twice]));
         }
         let has = |name: &&String| self.fitted.queries.iter().any(|query| query.name == **name);
         if let Some(name) = names.iter().find(|name| !has(name)) {

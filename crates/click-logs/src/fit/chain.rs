@@ -9,7 +9,7 @@
 //! | CCM | `c_1` | `c_2 (1 - a_u) + c_3 a_u` |
 //!
 //! Everything down to the last click was examined. Whether the user went on below it, or below the first position without a click, is
-//! hidden ([`tails`]). In the EM step of the DBN it is hidden, too, whether the last click satisfied; in that of the CCM, which of the two
+//! hidden ([`tails`]). In the EM step of the DBN it is hidden, too, whether the last click satisfied; for attraction in that of the CCM, which of the two
 //! probabilities held after a click: the second one with the item's attraction as its probability.
 //!
 //! Reference: Chapelle, Zhang, *A dynamic Bayesian network click model for web search ranking*, WWW 2009, section 4 and appendix (DBN);

@@ -15,10 +15,12 @@ use super::arguments::Arguments;
 use super::simulation::Simulable;
 use super::source::UnsplitLog;
 use super::{LOGGED, PARAMETERS_JSON};
+use crate::progress::Progress;
+use crate::simulate::RunCounter;
 use anyhow::{Context as _, Result};
 use contenders::Entrant;
 use experiment::models::Evidence;
-use experiment::{Experiment, Instances, Observer, PosteriorFile, Runner, logged_lists};
+use experiment::{Experiment, Instances, PosteriorFile, Runner, logged_lists};
 use policies::PolicySpec;
 use serde::Serialize;
 use std::sync::Arc;
@@ -28,7 +30,7 @@ const HORIZON: u64 = 10_000;
 /// Runs on each query.
 const RUNS: u64 = 40;
 /// Draws from the posterior distribution of each query's users.
-const DRAWS: usize = 400;
+const DRAWS: usize = 1_000;
 /// The label of today's ranking.
 const TODAY: &str = "logged";
 
@@ -50,9 +52,10 @@ impl Interval {
         Self { mean, lower: at(0.025), upper: at(0.975) }
     }
 
-    /// Whether it lies above 0.
-    pub(super) fn is_positive(self) -> bool {
-        self.lower > 0.0
+    /// Whether it has a value inside, or misses it by less than one twentieth.
+    pub(super) fn is_near(self, value: f64) -> bool {
+        let allowed = 0.05 * value.abs();
+        (self.lower - allowed..=self.upper + allowed).contains(&value)
     }
 
     /// Whether it has 0 inside.
@@ -101,8 +104,8 @@ pub(super) struct QueryFinding {
 /// The answer.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Answer {
-    /// The model of the users.
-    pub(super) model: &'static str,
+    /// The model of the users, and those that predict the log as well.
+    pub(super) models: Vec<&'static str>,
     /// The policy that is compared with today's lists: the one with the least regret.
     pub(super) policy: String,
     /// Lists of the log, and those that the answer is about.
@@ -133,34 +136,44 @@ impl Decision {
     /// Never for valid fits.
     pub(super) fn new(
         arguments: &Arguments,
-        simulable: Simulable<'_>,
+        models: &[Simulable<'_>],
         whole: &UnsplitLog,
         parameters: &[u8],
-        observer: &dyn Observer,
     ) -> Result<Option<Self>> {
         let n_queries = usize::from(arguments.answer);
-        let Some(logged) = logged_queries(simulable.fit(), whole, n_queries) else { return Ok(None) };
-        let posterior =
-            PosteriorFile::from_json(PARAMETERS_JSON, parameters.to_vec(), Some(simulable.model()))?;
-        let posterior = posterior.with_queries(&logged.names).map_err(anyhow::Error::msg)?;
-        let instances = Instances::uncertain(posterior).context("drawing users")?;
-        let lists = logged_lists(LOGGED, logged.csv.as_bytes(), &instances).context("the log's lists")?;
-        let spec = PolicySpec::Logged {};
-        let today = Entrant { lists: Some(Arc::new(lists)), ..Entrant::new(TODAY, spec) };
-        let builder = Experiment::builder("decision", instances)
-            .horizon(HORIZON)
-            .runs_per_instance(RUNS)
-            .seed(arguments.seed);
-        let builder = simulable.contenders().into_iter().fold(builder, experiment::Builder::entrant);
-        let experiment = builder.entrant(today).build().context("building the decision")?;
-        let mut runner = Runner::new(&experiment).observer(observer);
+        let mut models: Vec<(Simulable<'_>, LoggedQueries)> = models
+            .iter()
+            .filter_map(|&model| Some((model, logged_queries(model.fit(), whole, n_queries)?)))
+            .collect();
+        if models.is_empty() {
+            return Ok(None);
+        }
+        let (simulable, logged) = models.remove(0);
+        // The draws of all models are put together query by query.
+        models.retain(|(_, its)| its.names == logged.names);
+        let experiment = decision(arguments, simulable, &logged, parameters, simulable.contenders())?;
+        let n_runs = experiment.runs() * experiment.policies().len() as u64;
+        let progress = RunCounter(Progress::start("answer", n_runs, "runs", arguments.quiet));
+        let mut runner = Runner::new(&experiment).observer(&progress);
         if let Some(threads) = arguments.threads {
             runner = runner.threads(threads.into());
         }
         let measured = runner.run().context("simulating the decision")?;
-        let evidence = experiment.evidence(DRAWS);
+        drop(progress);
+        let mut evidence = experiment.evidence(DRAWS);
+        for (other, its) in &models {
+            let found = decision(arguments, *other, its, parameters, Vec::new())?.evidence(DRAWS);
+            for (of, other) in evidence.iter_mut().zip(&found) {
+                of.today.extend(&other.today);
+                of.best.extend(&other.best);
+                // Its lists need not be those of this model, but it has to have one that is surely better, too.
+                of.sure = of.sure.take().filter(|_| other.sure.is_some());
+            }
+        }
         let gains = Gains::new(&measured, TODAY).context("today's ranking has no runs")?;
-        let answer = Answer::new(simulable, &logged, &evidence, &gains);
+        let names: Vec<&'static str> =
+            std::iter::once(simulable.model()).chain(models.iter().map(|(model, _)| model.model())).collect();
+        let answer = Answer::new(names, &logged, &evidence, &gains);
         Ok(Some(Self { answer, logged: logged.csv.into_bytes(), spec: experiment.to_toml() }))
     }
 
@@ -172,6 +185,27 @@ impl Decision {
     pub(super) fn to_json(&self) -> Result<Vec<u8>> {
         super::records::to_json(&self.answer)
     }
+}
+
+/// Policies and today's lists on users drawn from the posterior distribution of a fit.
+fn decision(
+    arguments: &Arguments,
+    simulable: Simulable<'_>,
+    logged: &LoggedQueries,
+    parameters: &[u8],
+    policies: Vec<Entrant>,
+) -> Result<Experiment> {
+    let posterior = PosteriorFile::from_json(PARAMETERS_JSON, parameters.to_vec(), Some(simulable.model()))?;
+    let posterior = posterior.with_queries(&logged.names).map_err(anyhow::Error::msg)?;
+    let instances = Instances::uncertain(posterior).context("drawing users")?;
+    let lists = logged_lists(LOGGED, logged.csv.as_bytes(), &instances).context("the log's lists")?;
+    let today = Entrant { lists: Some(Arc::new(lists)), ..Entrant::new(TODAY, PolicySpec::Logged {}) };
+    let builder = Experiment::builder("decision", instances)
+        .horizon(HORIZON)
+        .runs_per_instance(RUNS)
+        .seed(arguments.seed);
+    let builder = policies.into_iter().fold(builder, experiment::Builder::entrant);
+    builder.entrant(today).build().context("building the decision")
 }
 
 /// Draws of a difference, for 1,000 lists.
@@ -200,18 +234,20 @@ struct Draws {
 impl Draws {
     fn of(evidence: &Evidence) -> Self {
         let today = &evidence.today;
-        let sure = evidence.sure.as_ref().map_or(today, |(_, values)| values);
+        // Those of the first model, if several are pooled.
+        let of_first = &today[..evidence.fitted.len()];
+        let sure = evidence.sure.as_ref().map_or(of_first, |(_, values)| values);
         Self {
             today: today.iter().map(|value| 1000.0 * value).collect(),
             loss: difference(&evidence.best, today),
-            fitted: difference(&evidence.fitted, today),
-            sure: difference(sure, today),
+            fitted: difference(&evidence.fitted, of_first),
+            sure: difference(sure, of_first),
         }
     }
 }
 
 impl Answer {
-    fn new(simulable: Simulable<'_>, logged: &LoggedQueries, evidence: &[Evidence], gains: &Gains) -> Self {
+    fn new(models: Vec<&'static str>, logged: &LoggedQueries, evidence: &[Evidence], gains: &Gains) -> Self {
         let total: u64 = logged.lists.iter().sum();
         let shares: Vec<f64> = logged.lists.iter().map(|&lists| lists as f64 / total as f64).collect();
         let draws: Vec<Draws> = evidence.iter().map(Draws::of).collect();
@@ -248,7 +284,7 @@ impl Answer {
         };
         let observed = 1000.0 * logged.clicks.iter().sum::<u64>() as f64 / total as f64;
         Self {
-            model: simulable.model(),
+            models,
             policy: gains.policy().to_owned(),
             lists_of_log: logged.lists_of_log,
             lists: total,

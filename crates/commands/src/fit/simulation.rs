@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use super::source::UnsplitLog;
 use anyhow::{Context as _, Result};
-use click_logs::fit::{Choice, Fit, Model, QueryFit, Users};
+use click_logs::fit::{Choice, Comparison, Fit, Model, QueryFit, Users};
 use contenders::Entrant;
 use experiment::models::UserModel;
 use experiment::spec::{quoted, title_fault};
@@ -12,6 +12,9 @@ use policies::catalogue::Protocol;
 
 /// The maximal number of queries in a spec.
 const QUERIES: usize = 1000;
+
+/// Lists of a query that are enumerated for every draw of its users, at most.
+const LISTS_OF_DRAWS: usize = 1_000;
 
 /// Policies for users who show clicks and nothing else.
 const ANY_LIST: &[&str] = &["top-rank", "batch-rank", "epsilon-greedy", "uniform"];
@@ -44,6 +47,39 @@ impl<'a> Simulable<'a> {
         let chosen = users.and_then(|users| fits.iter().find(|fit| fit.model() == users.model));
         let new = |fit| Self::new(fit, whole);
         chosen.and_then(new).or_else(|| fits.iter().find_map(new))
+    }
+
+    /// The fits for the answer: the best one first, then those that are not told apart from it. Users of a cascade are left out if a list has
+    /// several clicks, which they never make; user browsing if enumerating its lists for every draw would take too long.
+    pub(super) fn for_answer(
+        fits: &'a [Fit],
+        whole: &UnsplitLog,
+        comparison: Option<&Comparison>,
+    ) -> Vec<Self> {
+        let patterns =
+            || whole.sessions.queries().flat_map(|query| query.lists()).flat_map(|list| list.patterns());
+        let clicks_twice = patterns().any(|pattern| pattern.clicks.count() > 1);
+        let able = |fit: &&Fit| match fit.model() {
+            Model::Cascade => !clicks_twice,
+            Model::Ubm => fit.queries().iter().all(|query| {
+                let n_positions = whole.counts.query(query.id).map_or(0, |query| query.n_positions());
+                let first = query.items.len().saturating_sub(n_positions) + 1;
+                (first..=query.items.len())
+                    .try_fold(1, usize::checked_mul)
+                    .is_some_and(|n| n <= LISTS_OF_DRAWS)
+            }),
+            _ => true,
+        };
+        let fits: Vec<&Fit> = fits.iter().filter(able).collect();
+        let of =
+            |model: Model| fits.iter().find(|fit| fit.model() == model).and_then(|fit| Self::new(fit, whole));
+        match comparison.and_then(|comparison| comparison.choice(|model| of(model).is_some())) {
+            None => fits.iter().find_map(|fit| Self::new(fit, whole)).into_iter().collect(),
+            Some(Choice { best, alike, .. }) => {
+                let others = alike.into_iter().filter(|&model| model != best);
+                std::iter::once(best).chain(others).filter_map(of).collect()
+            }
+        }
     }
 
     fn new(fit: &'a Fit, whole: &UnsplitLog) -> Option<Self> {

@@ -6,12 +6,13 @@ use click_models::{ClickModel, Interaction, Ranking};
 use policies::Logged;
 use sim::SimRng;
 
-/// The probability with which a list has to be better than today's lists.
+/// The probability with which the list that is found has to be better than today's lists. Several lists are looked at, so each of them has to
+/// be better with the probability `1 - (1 - SURE) / candidates` (Bonferroni).
 pub const SURE: f64 = 0.95;
 /// Draws whose best lists are looked at as candidates.
-const CANDIDATES: usize = 50;
+const CANDIDATES: usize = 20;
 /// The most frequent lists of the log that are looked at as candidates.
-const FREQUENT: usize = 20;
+const FREQUENT: usize = 5;
 /// Candidates are also the best lists for users whose parameters are this many standard deviations below their means.
 const PESSIMISM: [f64; 3] = [0.5, 1.0, 2.0];
 
@@ -51,11 +52,12 @@ where
         |list: &Ranking| -> Vec<f64> { draws.iter().map(|users| users.expected_clicks(list)).collect() };
     let today: Vec<f64> = draws.iter().map(|users| logged.mean(|list| users.expected_clicks(list))).collect();
     let fitted_list = instance.model.optimal_action();
+    let candidates = candidates(instance, posterior, logged, &draws);
+    let level = 1.0 - (1.0 - SURE) / candidates.len() as f64;
     let better = |values: &[f64]| {
         let n_better = values.iter().zip(&today).filter(|(value, today)| value > today).count();
-        n_better as f64 >= SURE * draws.len() as f64
+        n_better as f64 >= level * draws.len() as f64
     };
-    let candidates = candidates(instance, posterior, logged, &draws);
     let sure = candidates.into_iter().map(|list| (values(&list), list)).filter(|(values, _)| better(values));
     // The first of equal ones.
     let sure = sure.reduce(|best, other| if sum(&other.0) > sum(&best.0) { other } else { best });

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! with a level `alpha_q` for each query and one `beta >= 0` for all. They are estimated from the items' click-through rates, which are
-//! reconstructed from the estimates of the fit: an estimate is `(clicks + s t) / (n + s)`, with the prior's strength `s` and mean `t`. Rates
+//! reconstructed from the estimates of the fit: an estimate is `(clicks + s t) / (n + s)`, with `n` examined impressions, and the prior's
+//! strength `s` and mean `t`. Rates
 //! are weighted by the inverse of their variance, which is `m (1 - m) / n` and, between items, `m^2 / s`. The estimates are then
 //! `(clicks + s m_i) / (n + s)`.
 
@@ -25,6 +26,7 @@ const MOST: f64 = 1.0;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Item {
     pub(super) estimate: Uncertain,
+    pub(super) clicks: u64,
     pub(super) impressions: u64,
 }
 
@@ -35,17 +37,22 @@ struct Own {
     n: f64,
     /// The logarithm of the share of the most impressions of the query.
     exposure: f64,
+    /// How much larger the error of the estimate is than that of a share of its impressions.
+    inflation: f64,
 }
 
 impl Own {
     fn of(item: Item, prior: f64, typical: f64, most: u64) -> Self {
         let Uncertain { mean, deviation } = item.estimate;
-        let size = if deviation > 0.0 { mean * (1.0 - mean) / (deviation * deviation) - 1.0 } else { prior };
-        let n = (size - prior).max(0.0);
-        let clicks = (mean * (n + prior) - prior * typical).clamp(0.0, n);
+        let clicks = item.clicks as f64;
+        let n = if mean > 0.0 { (clicks + prior * typical) / mean - prior } else { item.impressions as f64 };
+        let n = n.max(clicks);
         // An item that was never shown is like one that was shown half a time.
         let exposure = ln((item.impressions as f64).max(0.5) / (most as f64).max(0.5));
-        Self { clicks, n, exposure }
+        // Errors of the other parameters make the estimate less certain than its own data do.
+        let binomial = (mean * (1.0 - mean) / (n + prior + 1.0)).sqrt();
+        let inflation = if binomial > 0.0 && deviation > binomial { deviation / binomial } else { 1.0 };
+        Self { clicks, n, exposure, inflation }
     }
 }
 
@@ -61,7 +68,7 @@ pub(super) fn with_exposure(queries: &[(f64, Vec<Item>)], prior: f64) -> Vec<Vec
         let mean = libm::exp(level + power * own.exposure).min(1.0);
         let size = own.n + prior;
         let mean = if size > 0.0 { (own.clicks + prior * mean) / size } else { mean };
-        Uncertain { mean, deviation: (mean * (1.0 - mean) / (size + 1.0)).sqrt() }
+        Uncertain { mean, deviation: own.inflation * (mean * (1.0 - mean) / (size + 1.0)).sqrt() }
     };
     let of_query =
         |(items, &level): (&Vec<Own>, &f64)| items.iter().map(|own| estimate(own, level)).collect();
@@ -118,10 +125,8 @@ mod tests {
     fn item(clicks: f64, n: f64) -> Item {
         let mean = (clicks + 5.0 * 0.2) / (n + 5.0);
         let deviation = (mean * (1.0 - mean) / (n + 6.0)).sqrt();
-        Item {
-            estimate: Uncertain { mean, deviation },
-            impressions: num_traits::ToPrimitive::to_u64(&n).unwrap(),
-        }
+        let [clicks, impressions] = [clicks, n].map(|count| num_traits::ToPrimitive::to_u64(&count).unwrap());
+        Item { estimate: Uncertain { mean, deviation }, clicks, impressions }
     }
 
     #[test]

@@ -124,29 +124,30 @@ impl Problem {
         all
     }
 
-    /// Going on and stopping after a click in the click chain: adds clicks on items that attracted and that did not, a second time, to the
-    /// counts of rows; returns numbers of users who went on and stopped after each kind.
-    fn chain(
-        &self,
-        at: &Split<'_>,
-        after_click: &[f64],
-        went_on: &[f64],
-        rows: &mut [[f64; 2]],
-    ) -> [[f64; 2]; 2] {
-        let good = at.continuation[2];
-        let mut all = [[0.0; 2]; 2];
-        for (row, counts) in rows.iter_mut().enumerate() {
-            let (a, q) = (at.attraction[row], after_click[row]);
-            let on = self.went_on[row] + went_on[row];
-            let stopped = self.last_clicks[row] - went_on[row];
+    /// Going on after a click in the click chain: returns the two probabilities, and adds clicks on items that attracted and that did not, a
+    /// second time, to the counts of rows.
+    ///
+    /// The probabilities maximise the expected likelihood of going on, given attraction. If the kind of each click was hidden for them,
+    /// too, they would take thousands of steps where items are alike.
+    fn chain(&self, at: &Split<'_>, went_on: &[f64], rows: &mut [[f64; 2]]) -> [f64; 2] {
+        let users: Vec<AfterClick> = (0..rows.len())
+            .map(|row| AfterClick {
+                attraction: at.attraction[row],
+                on: self.went_on[row] + went_on[row],
+                stopped: self.last_clicks[row] - went_on[row],
+            })
+            .collect();
+        let start = [at.continuation[1], at.continuation[2]];
+        let [bad, good] = two_continuations(&users, [self.prior[1], self.prior[2]], start);
+        for (user, counts) in users.iter().zip(rows) {
+            let AfterClick { attraction: a, on, stopped } = *user;
+            let q = bad * (1.0 - a) + good * a;
             let good_on = on * (a * good / q.max(f64::MIN_POSITIVE)).min(1.0);
             let good_stopped = stopped * (a * (1.0 - good) / (1.0 - q).max(f64::MIN_POSITIVE)).min(1.0);
             counts[0] += good_on + good_stopped;
             counts[1] += on - good_on + stopped - good_stopped;
-            all[0] = [all[0][0] + on - good_on, all[0][1] + stopped - good_stopped];
-            all[1] = [all[1][0] + good_on, all[1][1] + good_stopped];
         }
-        all
+        [bad, good]
     }
 }
 
@@ -154,6 +155,83 @@ impl Problem {
 fn share(successes: f64, failures: f64, old: f64) -> f64 {
     let trials = successes + failures;
     if trials > 0.0 { successes / trials } else { old }
+}
+
+/// Users after a click on an item: how many went on, and how many stopped.
+struct AfterClick {
+    attraction: f64,
+    on: f64,
+    stopped: f64,
+}
+
+/// Newton steps at most, and the change at which they end.
+const NEWTON_STEPS: usize = 30;
+const NEWTON_TOLERANCE: f64 = 1e-12;
+
+/// The probabilities `b, g` of going on, `q = b (1 - a) + g a`, that maximise the likelihood of users after a click with pseudo-counts of going
+/// on and of stopping. It is concave. A Newton step ends inside (0, 1), and is halved until it does not lower the likelihood.
+fn two_continuations(users: &[AfterClick], prior: [[f64; 2]; 2], start: [f64; 2]) -> [f64; 2] {
+    let value = |at: [f64; 2]| -> f64 {
+        let of_users: f64 = users
+            .iter()
+            .map(|user| {
+                let q = at[0] * (1.0 - user.attraction) + at[1] * user.attraction;
+                binomial_log_likelihood(user.on, user.stopped, q)
+            })
+            .sum();
+        let of_prior =
+            at.iter().zip(prior).map(|(&c, [on, stopped])| binomial_log_likelihood(on, stopped, c));
+        of_users + of_prior.sum::<f64>()
+    };
+    let mut at = start;
+    let mut likelihood = value(at);
+    for _ in 0..NEWTON_STEPS {
+        let (mut gradient, mut curvature) = ([0.0; 2], [0.0; 3]);
+        let mut add = |on: f64, stopped: f64, q: f64, [x, y]: [f64; 2]| {
+            let (q, rest) = (q.max(1e-300), (1.0 - q).max(1e-300));
+            let (first, second) = (on / q - stopped / rest, on / q / q + stopped / rest / rest);
+            gradient = [gradient[0] + first * x, gradient[1] + first * y];
+            let [xx, xy, yy] = curvature;
+            curvature = [xx + second * x * x, xy + second * x * y, yy + second * y * y];
+        };
+        for user in users.iter().filter(|user| user.on + user.stopped > 0.0) {
+            let weights = [1.0 - user.attraction, user.attraction];
+            add(user.on, user.stopped, at[0] * weights[0] + at[1] * weights[1], weights);
+        }
+        add(prior[0][0], prior[0][1], at[0], [1.0, 0.0]);
+        add(prior[1][0], prior[1][1], at[1], [0.0, 1.0]);
+        let [xx, xy, yy] = curvature;
+        let determinant = xx * yy - xy * xy;
+        if !(determinant.is_finite() && determinant > 1e-12 * xx * yy) {
+            return at;
+        }
+        let step = [
+            (yy * gradient[0] - xy * gradient[1]) / determinant,
+            (xx * gradient[1] - xy * gradient[0]) / determinant,
+        ];
+        // At most nine tenths of the way to 0 or 1.
+        let room =
+            |c: f64, step: f64| if step < 0.0 { 0.9 * c / -step } else { 0.9 * (1.0 - c) / step.max(1e-300) };
+        let mut length = room(at[0], step[0]).min(room(at[1], step[1])).min(1.0);
+        let next = loop {
+            let next = [at[0] + length * step[0], at[1] + length * step[1]];
+            let reached = value(next);
+            if reached >= likelihood {
+                likelihood = reached;
+                break next;
+            }
+            length /= 2.0;
+            if length < 1e-6 {
+                return at;
+            }
+        };
+        let change = (next[0] - at[0]).abs().max((next[1] - at[1]).abs());
+        at = next;
+        if change < NEWTON_TOLERANCE {
+            break;
+        }
+    }
+    at
 }
 
 impl Em for Problem {
@@ -174,7 +252,10 @@ impl Em for Problem {
                 let [on, stopped] = self.satisfy(&at, &expected.went_on, satisfaction);
                 users[0] = [users[0][0] + on, users[0][1] + stopped];
             }
-            Kind::Ccm => users.extend(self.chain(&at, &after_click, &expected.went_on, &mut rows)),
+            Kind::Ccm => {
+                let found = self.chain(&at, &expected.went_on, &mut rows);
+                continuation[1..].copy_from_slice(&found);
+            }
         }
         for (a, [clicks, skips]) in attraction.iter_mut().zip(rows) {
             *a = share(clicks, skips, *a);

@@ -37,7 +37,7 @@ impl Answer {
             "small muted",
             &format!(
                 "Losses and gains of lists are clicks per 1,000 lists. *Gained* are clicks of {} above today's lists after {} lists of the query; \
-                 *passed after* is the number of lists in the middle run. Every value has a 95 % interval: users are drawn from the posterior \
+                 *passed after* is the number of lists in the middle run. Intervals are 95 %: users are drawn from the posterior \
                  distribution of the fit, so an item that was seldom shown is uncertain, and does not look good by luck.",
                 self.policy,
                 grouped(HORIZON)

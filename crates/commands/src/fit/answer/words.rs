@@ -32,67 +32,94 @@ impl Answer {
             n => counted(n, "query"),
         };
         format!(
-            "the {queries} with the most lists ({} of {} lists, {} %), if users are those of {}; in brackets 95 % intervals",
+            "the {queries} with the most lists ({} of {} lists, {} %); in brackets 95 % intervals",
             grouped(self.lists),
             grouped(self.lists_of_log),
             fixed(share, 0),
-            self.model,
         )
     }
 
-    /// The answer, sentence by sentence.
-    pub(super) fn sentences(&self) -> Vec<String> {
-        let Finding { today, observed, loss, fitted, sure, gained, passed, share_passed, .. } = &self.all;
-        let mut sentences = vec![format!(
-            "Today's ranking gets {} clicks per 1,000 lists ({} were observed). The best lists would get {} more, if they were known.",
-            with_interval(*today),
-            fixed(*observed, 0),
-            with_interval(*loss),
-        )];
-        sentences.push(format!(
-            "The best lists of the fit gain {} clicks per 1,000 lists.",
-            with_interval(*fitted)
-        ));
-        let n_sure = self.queries.iter().filter(|query| query.sure_list.is_some()).count() as u64;
-        sentences.push(match n_sure {
-            0 => "No list was found that is better than today's with a probability of 95 %.".to_owned(),
-            n => format!(
-                "For {} there is a list that is better than today's with a probability of 95 %: showing them gains {} clicks per 1,000 lists.",
-                counted(n, "query"),
-                with_interval(*sure),
-            ),
-        });
-        let policy = &self.policy;
-        let runs = fixed(100.0 * share_passed, 0);
-        sentences.push(match passed {
-            Some(lists) => format!(
-                "{policy} has passed today's ranking after {} lists (in {runs} % of the runs within {}). After {} lists it has gained {} clicks.",
-                grouped(*lists),
-                grouped(HORIZON),
-                grouped(HORIZON),
-                with_interval(*gained),
-            ),
-            None => format!(
-                "{policy} does not pass today's ranking within {} lists (it does in {runs} % of the runs): its gain is {} clicks.",
-                grouped(HORIZON),
-                with_interval(*gained),
-            ),
-        });
-        if !sure.is_positive() && gained.cannot_tell() {
-            sentences.push(format!(
-                "This log cannot tell whether another ranking is better, nor whether {policy} gains anything within {} lists.",
-                grouped(HORIZON)
+    /// What makes the answer doubtful, most important first.
+    fn warnings(&self) -> Vec<String> {
+        let Finding { today, observed, .. } = &self.all;
+        let mut warnings = Vec::new();
+        if !today.is_near(*observed) {
+            warnings.push(format!(
+                "Do not rely on this answer: the fitted users do not behave as the log's. They make {} clicks per 1,000 lists, the log has {}.",
+                with_interval(*today),
+                fixed(*observed, 0)
             ));
         }
         if self.left_out > 0 {
             let share = 100.0 * self.left_out as f64 / (self.lists + self.left_out) as f64;
-            sentences.push(format!(
+            warnings.push(format!(
                 "Left out: {} ({} %) of these queries, shorter than the others, or with an item that was not fitted or is shown twice.",
                 counted(self.left_out, "list"),
                 fixed(share, 1)
             ));
         }
+        warnings
+    }
+
+    /// The answer, sentence by sentence.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        let Finding { today, observed, loss, sure, gained, passed, share_passed, .. } = &self.all;
+        let mut sentences = self.warnings();
+        let (first, others) =
+            self.models.split_first().map_or(("", &[][..]), |(first, others)| (*first, others));
+        sentences.push(match others {
+            [] => format!("It holds if users are those of the model {first}, which predicts this log best."),
+            _ => format!(
+                "It holds if users are those of the model {first}, which predicts this log best; losses also allow for {}, not told apart from it.",
+                others.join(", ")
+            ),
+        });
+        sentences.push(format!(
+            "Today's ranking gets {} clicks per 1,000 lists ({} were observed). It loses at most {} against the best lists, which nobody knows; \
+             {} on average over what the log leaves open.",
+            with_interval(*today),
+            fixed(*observed, 0),
+            fixed(loss.upper, decimals(*loss)),
+            fixed(loss.mean, decimals(*loss)),
+        ));
+        let n_sure = self.queries.iter().filter(|query| query.sure_list.is_some()).count() as u64;
+        sentences.push(match n_sure {
+            0 => "No list was found that is better than today's with a probability of 95 %: this log cannot tell which list is better."
+                .to_owned(),
+            n => format!(
+                "For {} there is a list that is better than today's with a probability of 95 %. Showing them gains {} clicks per 1,000 lists of all queries.",
+                counted(n, "query"),
+                with_interval(*sure),
+            ),
+        });
+        sentences.push(self.gain(*gained, *passed, *share_passed));
         sentences
+    }
+
+    /// When the policy passes today's ranking, and what it gains.
+    fn gain(&self, gained: Interval, passed: Option<u64>, share_passed: f64) -> String {
+        let (policy, all) = (&self.policy, grouped(HORIZON));
+        let lists = if self.queries.len() > 1 {
+            format!("{all} lists, each query with its share of them")
+        } else {
+            format!("{all} lists")
+        };
+        let per_1000 = fixed(1000.0 * gained.mean / HORIZON as f64, 1);
+        let gain = with_interval(gained);
+        let runs = fixed(100.0 * share_passed, 0);
+        match passed {
+            _ if gained.cannot_tell() => format!(
+                "This log cannot tell whether {policy} gains anything within {lists}: {gain} clicks ({per_1000} per 1,000 lists)."
+            ),
+            Some(round) => format!(
+                "{policy} has passed today's ranking after {} lists. After {lists}, it has gained {gain} clicks ({per_1000} per 1,000 lists), \
+                 and has passed in {runs} % of the runs.",
+                grouped(round),
+            ),
+            None => format!(
+                "{policy} does not pass today's ranking within {lists}: its gain is {gain} clicks ({per_1000} per 1,000 lists)."
+            ),
+        }
     }
 
     /// The heads of the table of queries.
