@@ -131,7 +131,7 @@ fn user_browsing_parameters_are_in_their_intervals() {
 }
 
 /// A log is predicted best by the model of its users, by more than three standard errors of the difference. The differences are
-/// ten standard errors and more; the model of another log is not ahead.
+/// 4.9 standard errors and more; the model of another log is not ahead.
 #[test]
 fn the_model_that_made_a_log_predicts_it_best() {
     let models = [Model::Pbm, Model::Dcm, Model::Ubm, Model::Sdbn, Model::Dbn, Model::Ccm];

@@ -8,7 +8,7 @@
 //! logs whose 95 % intervals have the true value: of today's clicks, of what today's lists lose against the best ones, and of what PBM-TS
 //! gains in 10,000 lists. Beside it stands what point estimates promise.
 
-use click_logs::fit::{Model, Options, Users, fit};
+use click_logs::fit::{ItemFit, Model, Options, Users, fit};
 use click_logs::parameters::Parameters;
 use click_logs::{Format, Reader};
 use click_models::{ClickModel, ItemId, PositionBased, Ranking};
@@ -61,8 +61,11 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
+/// What is promised: a name, draws, and the truth.
+type Promise = (&'static str, Vec<f64>, f64);
+
 /// What is promised for a log (name, draws, truth); the promise of point estimates, and what their list gains.
-fn one_log(rng: &mut SimRng) -> Outcome<(Vec<(&'static str, Vec<f64>, f64)>, f64, f64)> {
+fn one_log(rng: &mut SimRng) -> Outcome<(Vec<Promise>, f64, f64)> {
     let theta: Vec<f64> = (0..ITEMS).map(|_| draw_beta(1.5, 6.0, rng)).collect();
     let users = PositionBased::from_values(&theta, &EXAMINATION)?;
     let guess: Vec<f64> = theta.iter().map(|theta| libm::log(*theta) + GUESS * centred(rng)).collect();
@@ -87,8 +90,8 @@ fn one_log(rng: &mut SimRng) -> Outcome<(Vec<(&'static str, Vec<f64>, f64)>, f64
         return Err("no users".into());
     };
     // The fit sorts items by name, and positions by examination.
-    let items: Vec<usize> =
-        (0..ITEMS).filter(|item| log.counts.names().find(&(100 + item).to_string()).is_some()).collect();
+    let name = |item: &ItemFit| log.counts.names().name(item.item).parse::<usize>();
+    let items: Vec<usize> = query.items.iter().map(|item| Ok(name(item)? - 100)).collect::<Outcome<_>>()?;
     let place = |item: ItemId| items.iter().position(|&other| other == item.index());
     let in_fit = |list: &Ranking| -> Option<Ranking> {
         positions.iter().map(|&at| place(list[at]).map(ItemId::from_index)).collect()

@@ -1,6 +1,7 @@
 //! The answer that `fit` ends with: what today's ranking loses, and when a policy passes it.
 
 use super::{run, text, works};
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::tempdir;
@@ -20,7 +21,7 @@ fn log(dir: &Path) -> PathBuf {
             };
             let mask: String = list.iter().enumerate().map(clicked).collect();
             let items: Vec<String> = list.iter().map(|item| (100 + item).to_string()).collect();
-            lines += &format!("7\t0\t{}\t{mask}\n", items.join(","));
+            writeln!(lines, "7\t0\t{}\t{mask}", items.join(",")).unwrap();
         }
     }
     // A list that is too short is left out, and said to be.

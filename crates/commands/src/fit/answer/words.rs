@@ -68,9 +68,9 @@ impl Answer {
         let (first, others) =
             self.models.split_first().map_or(("", &[][..]), |(first, others)| (*first, others));
         sentences.push(match others {
-            [] => format!("It holds if users are those of the model {first}, which predicts this log best."),
+            [] => format!("It holds if users are those of the model {first}, which predicts this log best among those that can be simulated."),
             _ => format!(
-                "It holds if users are those of the model {first}, which predicts this log best; losses also allow for {}, not told apart from it.",
+                "It holds if users are those of the model {first}, which predicts this log best among those that can be simulated. Losses also allow for {}, not told apart from it.",
                 others.join(", ")
             ),
         });
