@@ -2,6 +2,7 @@
 
 use super::words::with_interval;
 use super::{Answer, HORIZON, QueryFinding};
+use crate::terminal;
 use experiment::number::{fixed, grouped};
 use report::html::Html;
 
@@ -52,10 +53,8 @@ impl Answer {
                 let items = query.sure_list.as_deref().unwrap_or_default();
                 let more = if items.len() > NAMED { ", …" } else { "" };
                 let named = items[..items.len().min(NAMED)].join(", ") + more;
-                [query.query.clone(), named, with_interval(query.finding.sure)]
-                    .iter()
-                    .map(|cell| Html::of(cell))
-                    .collect()
+                let [name, named] = [&query.query, &named].map(|text| terminal::in_line(text).into_owned());
+                [name, named, with_interval(query.finding.sure)].iter().map(|cell| Html::of(cell)).collect()
             };
             let rows: Vec<Vec<Html>> = sure.iter().map(row).collect();
             html.table("wide", &["Query", "Items from the top", "#Gain per 1,000 lists"], &rows);

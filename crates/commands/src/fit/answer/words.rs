@@ -93,6 +93,11 @@ impl Answer {
             ),
         });
         sentences.push(self.gain(*gained, *passed, *share_passed));
+        if n_sure == 0 && !gained.cannot_tell() && gained.mean > 0.0 {
+            sentences.push(
+                "This gain rests on how much items may differ under the prior of the fit; the log itself does not show that they do.".to_owned(),
+            );
+        }
         sentences
     }
 
@@ -131,7 +136,8 @@ impl Answer {
         let row = |query: &super::QueryFinding| {
             let finding = &query.finding;
             [
-                query.query.clone(),
+                // Names are the log's: characters that turn the direction of a line are escaped.
+                crate::terminal::in_line(&query.query).into_owned(),
                 grouped(query.lists),
                 with_interval(finding.today),
                 with_interval(finding.loss),
@@ -187,10 +193,6 @@ fn cell(row: &[String; 6], column: usize) -> String {
     if column > 0 {
         return row[column].clone();
     }
-    let name = crate::terminal::in_line(&row[0]);
-    if name.chars().count() <= 30 {
-        name.into_owned()
-    } else {
-        name.chars().take(29).chain(['…']).collect()
-    }
+    let name = &row[0];
+    if name.chars().count() <= 30 { name.clone() } else { name.chars().take(29).chain(['…']).collect() }
 }
