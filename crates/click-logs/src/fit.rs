@@ -55,6 +55,8 @@ mod connected_columns;
 mod credibility;
 mod difference;
 mod estimate;
+#[cfg(test)]
+mod finite_differences;
 mod fitted;
 mod identify;
 mod in_order;

@@ -50,6 +50,7 @@ pub use list::UserModel;
 pub use parameter::{InstanceTable, Parameter, Parameters};
 pub use play::PlayError;
 
+pub(crate) use evidence::EvidenceOf;
 pub(crate) use list::Member;
 pub(crate) use parameter::CanonicalInstance;
 pub(crate) use play::{OWN, OwnContender, PlayRequest, Played, RunOutcomes};

@@ -51,6 +51,7 @@ fn the_answer_says_what_todays_ranking_loses_and_can_be_played_again() {
     assert!(all["passed"].as_u64().unwrap() < 10_000 && interval(&all["gained"])[0] > 0.0, "{all}");
     for sentence in [
         "Today's ranking gets ",
+        "The best lists by the estimates gain ",
         "has passed today's ranking after ",
         "Left out: 1 list ",
         "It holds if users are those of the model pbm",

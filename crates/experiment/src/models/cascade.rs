@@ -3,7 +3,7 @@
 use super::fields::{at_fault, read_each, required_list, required_positions};
 use super::play::{PlayError, PlayRequest, Played, play_answers, play_curves};
 use super::posterior::instances;
-use super::{Evidence, Instance, Instances, Member, Model, Parameter, evidence};
+use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::result::Bound;
 use crate::task::Task;
 use crate::toml_reader::{Error, Field, Table};
@@ -11,9 +11,8 @@ use click_models::bounds::cascade_bai_lower_bound;
 use click_models::{CascadeModel, ListShape};
 use confidence::Probability;
 use contenders::{Entrant, recommending_contenders, stopping_contenders};
-use policies::Logged;
 use policies::catalogue::{PolicySpec, Protocol};
-use sim::{SimRng, UntilStopped, WithBudget};
+use sim::{UntilStopped, WithBudget};
 use std::ops::RangeInclusive;
 
 pub(super) static MODEL: Model = Model {
@@ -36,6 +35,7 @@ pub(super) static MODEL: Model = Model {
 impl Member for CascadeModel {
     const LISTS: &'static [&'static str] = &["attraction", "weights"];
     const LOWER_BOUND: Option<&'static str> = Some("lower bound (cascade model)");
+    const EVIDENCE: Option<EvidenceOf<Self>> = Some(evidence::of_lists);
 
     fn model() -> &'static Model {
         &MODEL
@@ -52,15 +52,6 @@ impl Member for CascadeModel {
         ];
         values.extend(weights);
         values
-    }
-
-    fn evidence(
-        instance: &Instance<Self>,
-        logged: &Logged,
-        n_draws: usize,
-        rng: &mut SimRng,
-    ) -> Option<Evidence> {
-        evidence::of_lists(instance, logged, n_draws, rng)
     }
 
     fn n_items(&self) -> usize {

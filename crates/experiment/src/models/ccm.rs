@@ -2,13 +2,11 @@
 
 use super::fields::{at_fault, read_each, required_list, required_positions};
 use super::posterior::instances;
-use super::{Evidence, Instance, Instances, Member, Model, Parameter, evidence};
+use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::toml_reader::{Error, Table};
 use click_models::{ClickChain, ListShape};
 use confidence::Probability;
-use policies::Logged;
 use policies::catalogue::Protocol;
-use sim::SimRng;
 
 pub(super) static MODEL: Model = Model {
     name: "ccm",
@@ -33,6 +31,7 @@ pub(super) static MODEL: Model = Model {
 impl Member for ClickChain {
     const LISTS: &'static [&'static str] = &["attraction"];
     const LOWER_BOUND: Option<&'static str> = None;
+    const EVIDENCE: Option<EvidenceOf<Self>> = Some(evidence::of_lists);
 
     fn model() -> &'static Model {
         &MODEL
@@ -45,15 +44,6 @@ impl Member for ClickChain {
             ("continuation", Parameter::of(&users.continuation())),
             ("positions", Parameter::Count(users.shape().n_positions())),
         ]
-    }
-
-    fn evidence(
-        instance: &Instance<Self>,
-        logged: &Logged,
-        n_draws: usize,
-        rng: &mut SimRng,
-    ) -> Option<Evidence> {
-        evidence::of_lists(instance, logged, n_draws, rng)
     }
 
     fn n_items(&self) -> usize {

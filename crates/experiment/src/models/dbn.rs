@@ -2,12 +2,10 @@
 
 use super::fields::{at_field, probability, read_each, required_list, required_positions};
 use super::posterior::instances;
-use super::{Evidence, Instance, Instances, Member, Model, Parameter, evidence};
+use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::toml_reader::{Error, Table, choice};
 use click_models::{DbnReward, DynamicBayesian, ListShape};
-use policies::Logged;
 use policies::catalogue::Protocol;
-use sim::SimRng;
 
 pub(super) static MODEL: Model = Model {
     name: "dbn",
@@ -46,6 +44,7 @@ const REWARDS: [(&str, DbnReward); 2] =
 impl Member for DynamicBayesian {
     const LISTS: &'static [&'static str] = &["attraction", "satisfaction"];
     const LOWER_BOUND: Option<&'static str> = None;
+    const EVIDENCE: Option<EvidenceOf<Self>> = Some(evidence::of_lists);
 
     fn model() -> &'static Model {
         &MODEL
@@ -62,15 +61,6 @@ impl Member for DynamicBayesian {
             ("positions", Parameter::Count(users.shape().n_positions())),
             ("reward", Parameter::Name(reward.to_owned())),
         ]
-    }
-
-    fn evidence(
-        instance: &Instance<Self>,
-        logged: &Logged,
-        n_draws: usize,
-        rng: &mut SimRng,
-    ) -> Option<Evidence> {
-        evidence::of_lists(instance, logged, n_draws, rng)
     }
 
     fn n_items(&self) -> usize {

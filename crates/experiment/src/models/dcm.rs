@@ -2,12 +2,10 @@
 
 use super::fields::{at_fault, read_each, required_list};
 use super::posterior::instances;
-use super::{Evidence, Instance, Instances, Member, Model, Parameter, evidence};
+use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::toml_reader::{Error, Field, Table, choice};
 use click_models::{DcmReward, DependentClick, ListShape};
-use policies::Logged;
 use policies::catalogue::Protocol;
-use sim::SimRng;
 
 pub(super) static MODEL: Model = Model {
     name: "dcm",
@@ -34,6 +32,7 @@ const REWARDS: [(&str, DcmReward); 2] =
 impl Member for DependentClick {
     const LISTS: &'static [&'static str] = &["attraction", "leave"];
     const LOWER_BOUND: Option<&'static str> = Some("lower bound (dependent clicks)");
+    const EVIDENCE: Option<EvidenceOf<Self>> = Some(evidence::of_lists);
 
     fn model() -> &'static Model {
         &MODEL
@@ -48,15 +47,6 @@ impl Member for DependentClick {
             ("leave", Parameter::of(users.leave())),
             ("reward", Parameter::Name(reward.to_owned())),
         ]
-    }
-
-    fn evidence(
-        instance: &Instance<Self>,
-        logged: &Logged,
-        n_draws: usize,
-        rng: &mut SimRng,
-    ) -> Option<Evidence> {
-        evidence::of_lists(instance, logged, n_draws, rng)
     }
 
     fn n_items(&self) -> usize {

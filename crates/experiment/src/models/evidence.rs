@@ -36,6 +36,9 @@ pub struct Evidence {
     pub sure: Option<(Ranking, Vec<f64>)>,
 }
 
+/// The evidence on an instance, from this number of draws; `None` if its users are not drawn from a posterior.
+pub(crate) type EvidenceOf<M> = fn(&Instance<M>, &Logged, usize, &mut SimRng) -> Option<Evidence>;
+
 /// The evidence on an instance; `None` if its users are not drawn from a posterior.
 pub(super) fn of_lists<M>(
     instance: &Instance<M>,

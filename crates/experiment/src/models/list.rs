@@ -1,13 +1,13 @@
 //! A list of instances of one click model, and the trait that a click model implements for it.
 
 use super::play::{PlayError, PlayRequest, Played, play_curves};
-use super::{Evidence, Instance, InstanceTable, Instances, Model, Parameter, Parameters, Users};
+use super::{Evidence, EvidenceOf, Instance, InstanceTable, Instances, Model, Parameter, Parameters, Users};
 use crate::posterior::PosteriorFile;
 use crate::result::Bound;
 use click_models::ListShape;
 use contenders::{Entrant, LoggedLists, Play};
 use policies::Logged;
-use sim::{SimRng, Streams};
+use sim::Streams;
 use std::any::Any;
 use std::fmt::Debug;
 
@@ -51,6 +51,9 @@ pub trait Member: Play + Clone + Debug + Send + Sync + 'static {
     /// The name for readers of the lower bound on regret; `None` if the model has no such bound.
     const LOWER_BOUND: Option<&'static str>;
 
+    /// The value of a log's lists and of better ones under the posterior distribution of the users; `None` if the model shows no lists.
+    const EVIDENCE: Option<EvidenceOf<Self>> = None;
+
     /// The factor of `ln t` in the lower bound.
     fn lower_bound(&self) -> f64 {
         f64::INFINITY
@@ -64,16 +67,6 @@ pub trait Member: Play + Clone + Debug + Send + Sync + 'static {
     /// Plays an experiment on these instances.
     fn play(instances: &[Instance<Self>], game: &PlayRequest<'_>) -> Result<Played, PlayError> {
         play_curves(instances, game)
-    }
-
-    /// The value of a log's lists and of better ones under the posterior distribution of the users; `None` if the users are known.
-    fn evidence(
-        _instance: &Instance<Self>,
-        _logged: &Logged,
-        _n_draws: usize,
-        _rng: &mut SimRng,
-    ) -> Option<Evidence> {
-        None
     }
 
     /// Wraps instances as the users of an experiment.
@@ -149,7 +142,7 @@ impl<M: Member> Users for Vec<Instance<M>> {
     fn evidence(&self, lists: &LoggedLists, n_draws: usize, streams: Streams) -> Vec<Evidence> {
         let mut streams = (0..).map(|number| streams.subset(u64::MAX, number));
         let one = |(instance, logged): (&Instance<M>, &Logged)| {
-            M::evidence(instance, logged, n_draws, &mut streams.next()?)
+            M::EVIDENCE?(instance, logged, n_draws, &mut streams.next()?)
         };
         self.iter().zip(&lists.of_instances).filter_map(one).collect()
     }

@@ -2,14 +2,12 @@
 
 use super::fields::{at_fault, read_each, required_list};
 use super::posterior::instances;
-use super::{Evidence, Instance, Instances, Member, Model, Parameter, evidence};
+use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::posterior::{PosteriorFile, Query, Uncertain};
 use crate::toml_reader::{Error, Field, Table};
 use click_models::{ListShape, PositionBased};
 use confidence::Probability;
-use policies::Logged;
 use policies::catalogue::Protocol;
-use sim::SimRng;
 
 pub(super) static MODEL: Model = Model {
     name: "pbm",
@@ -47,6 +45,7 @@ pub(super) const THETA_KAPPA: &[(&str, &str)] =
 impl Member for PositionBased {
     const LISTS: &'static [&'static str] = &["theta", "kappa"];
     const LOWER_BOUND: Option<&'static str> = Some("lower bound (PBM paper, Theorem 6)");
+    const EVIDENCE: Option<EvidenceOf<Self>> = Some(evidence::of_lists);
 
     fn model() -> &'static Model {
         &MODEL
@@ -54,15 +53,6 @@ impl Member for PositionBased {
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         theta_kappa(instance.model.attraction(), instance.model.examination())
-    }
-
-    fn evidence(
-        instance: &Instance<Self>,
-        logged: &Logged,
-        n_draws: usize,
-        rng: &mut SimRng,
-    ) -> Option<Evidence> {
-        evidence::of_lists(instance, logged, n_draws, rng)
     }
 
     fn n_items(&self) -> usize {

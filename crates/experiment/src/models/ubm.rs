@@ -2,13 +2,11 @@
 
 use super::fields::{read_each, required_list};
 use super::posterior::instances;
-use super::{Evidence, Instance, Instances, Member, Model, Parameter, evidence};
+use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::posterior::{PosteriorFile, Query, Uncertain};
 use crate::toml_reader::{Error, Field, Table};
 use click_models::{Error as Fault, ListShape, UserBrowsing};
-use policies::Logged;
 use policies::catalogue::Protocol;
-use sim::SimRng;
 
 pub(super) static MODEL: Model = Model {
     name: "ubm",
@@ -46,6 +44,7 @@ fn attraction_and_examination(
 impl Member for UserBrowsing {
     const LISTS: &'static [&'static str] = &["attraction"];
     const LOWER_BOUND: Option<&'static str> = None;
+    const EVIDENCE: Option<EvidenceOf<Self>> = Some(evidence::of_lists);
 
     fn model() -> &'static Model {
         &MODEL
@@ -55,15 +54,6 @@ impl Member for UserBrowsing {
         let users = &instance.model;
         let rows = users.examination().iter().map(|row| row.iter().map(|p| p.get()).collect()).collect();
         vec![("attraction", Parameter::of(users.attraction())), ("examination", Parameter::Matrix(rows))]
-    }
-
-    fn evidence(
-        instance: &Instance<Self>,
-        logged: &Logged,
-        n_draws: usize,
-        rng: &mut SimRng,
-    ) -> Option<Evidence> {
-        evidence::of_lists(instance, logged, n_draws, rng)
     }
 
     fn n_items(&self) -> usize {

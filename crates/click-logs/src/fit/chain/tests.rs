@@ -1,4 +1,4 @@
-use super::super::linear::Cholesky;
+use super::super::finite_differences;
 use super::super::squarem::Em as _;
 use super::*;
 use crate::{Format, Reader};
@@ -159,28 +159,9 @@ fn variances_are_those_of_finite_differences() {
     let [dbn, _, ccm] = problems(&sessions, &options);
     for problem in [dbn, ccm] {
         let mut at = start(&problem);
-        let n = at.len();
         let em = EmOptions { tolerance: 1e-12, ..Default::default() };
         squarem::maximise(&problem, &mut at, &em, false);
-        let e = 1e-4;
-        let moved = |steps: &[(usize, f64)]| {
-            let mut at = at.clone();
-            for &(of, by) in steps {
-                at[of] += by;
-            }
-            problem.log_likelihood(&at)
-        };
-        let mut matrix = vec![0.0; n * n];
-        for i in 0..n {
-            let slope = (moved(&[(i, e)]) - moved(&[(i, -e)])) / (2.0 * e);
-            assert!(slope.abs() < 1e-2, "{i}: {slope}");
-            for j in 0..n {
-                let second = moved(&[(i, e), (j, e)]) - moved(&[(i, e), (j, -e)]) - moved(&[(i, -e), (j, e)])
-                    + moved(&[(i, -e), (j, -e)]);
-                matrix[i * n + j] = -second / (4.0 * e * e);
-            }
-        }
-        let dense = Cholesky::new(n, matrix).unwrap().inverse_diagonal();
+        let dense = finite_differences::variances(&problem, &at);
         for (ours, dense) in problem.variances(&at).iter().zip(&dense) {
             assert!((ours / dense - 1.0).abs() < 1e-3, "{ours} {dense}");
         }

@@ -63,7 +63,7 @@ impl Answer {
 
     /// The answer, sentence by sentence.
     pub(super) fn sentences(&self) -> Vec<String> {
-        let Finding { today, observed, loss, sure, gained, passed, share_passed, .. } = &self.all;
+        let Finding { today, observed, loss, fitted, sure, gained, passed, share_passed, .. } = &self.all;
         let mut sentences = self.warnings();
         let (first, others) =
             self.models.split_first().map_or(("", &[][..]), |(first, others)| (*first, others));
@@ -81,6 +81,10 @@ impl Answer {
             fixed(*observed, 0),
             fixed(loss.upper, decimals(*loss)),
             fixed(loss.mean, decimals(*loss)),
+        ));
+        sentences.push(format!(
+            "The best lists by the estimates gain {} clicks per 1,000 lists.",
+            with_interval(*fitted)
         ));
         let n_sure = self.queries.iter().filter(|query| query.sure_list.is_some()).count() as u64;
         sentences.push(match n_sure {
