@@ -177,9 +177,12 @@ pub enum Error {
         /// Number of entries.
         found: usize,
     },
-    /// The best list takes an enumeration of more than 10^6 lists.
-    #[error("{n_positions} of {n_items} items: the best list is searched for among at most 1,000,000 lists")]
-    TooManyLists {
+    /// The search for the best list of user browsing takes too long.
+    #[error(
+        "{n_positions} of {n_items} items: after 10,000,000 beginnings of lists the best list is not certain. Too many lists are about as good: \
+         fewer positions or fewer items make the search shorter"
+    )]
+    SearchTooLong {
         /// Number of items.
         n_items: usize,
         /// Number of positions.

@@ -1,9 +1,12 @@
 //! The user browsing model (UBM): examination depends on the position and on the position of the last click above.
 //!
-//! A position that shows item `u` is clicked with probability `attraction[u] examination[l][j]`, where `l` is the 0-based position and `j` counts
-//! from the last click above: `j = 0` if there was none, `j = k + 1` if the last click was at position `k < l`. The learner observes the clicks.
+//! A position that shows item `u` is clicked with probability `attraction[u] examination[l][j]`, where `l` is the 0-based position and `j`
+//! counts
+//! from the last click above: `j = 0` if there was none, `j = k + 1` if the last click was at position `k < l`. The learner observes the
+//! clicks.
 //!
-//! Reference: Dupret, Piwowarski, *A user browsing model to predict search engine click data from past observations*, SIGIR 2008, eq. (3): `alpha_u`,
+//! Reference: Dupret, Piwowarski, *A user browsing model to predict search engine click data from past observations*, SIGIR 2008, eq. (3):
+//! `alpha_u`,
 //! `gamma_{r d}` with the distance `d` from the last click. Deviations: examination is indexed by the position of the last click instead of the
 //! distance, which is the same; ties and the values 0 and 1 are allowed.
 //!
@@ -12,8 +15,12 @@
 //! | `attraction` | `alpha_u` | `n_items` | probability of a click, given examination |
 //! | `examination` | `gamma_{r d}` | rows of 1, 2, .., `n_positions` | probability |
 //!
-//! Expected clicks: a forward pass over the distribution of the last click. The best list: a click may make what follows more or less examined,
-//! so no order of the items is the best in general. All lists are enumerated, at construction; instances with more than 10^6 lists are refused.
+//! Expected clicks: a forward pass over the distribution of the last click. The best list: a click may make what follows more or less
+//! examined,
+//! so no order of the items is the best in general. It is found at construction by branch and bound (`best_list`), exactly, among the lists
+//! in
+//! lexicographic order the first of equal ones. Instances are refused if this takes more than 10,000,000 beginnings of lists: none with up
+//! to 10^6 lists, and few with ten positions whose examination falls from the top and with the distance to the last click.
 //!
 //! Numerics: one uniform draw per position. Complexity: O(`n_positions`) per round, O(`n_positions`^2) per expected reward.
 //!
@@ -29,13 +36,12 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
+mod best_list;
+
 use crate::{ClickModel, Clicks, ClicksOnly, Error, ItemId, ListClicks, ListShape, Ranking};
 use confidence::Probability;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
-
-/// Lists that are enumerated at most.
-const MAX_LISTS: u64 = 1_000_000;
 
 /// Users whose examination depends on their last click. The reward is the number of clicks.
 ///
@@ -58,12 +64,12 @@ struct Parameters {
 }
 
 impl UserBrowsing {
-    /// Users with these attraction probabilities, one per item, and these examination probabilities: a row for every position from the top down,
-    /// which has the probability without a click above, and then one for a last click at each position above.
+    /// Users with these attraction probabilities, one per item, and these examination probabilities: a row for every position from the top
+    /// down, which has the probability without a click above, and then one for a last click at each position above.
     ///
     /// # Errors
     ///
-    /// As [`ListShape::new`], [`Error::NotATriangle`], and [`Error::TooManyLists`] above 10^6 lists.
+    /// As [`ListShape::new`], [`Error::NotATriangle`], and [`Error::SearchTooLong`].
     pub fn new(attraction: Vec<Probability>, examination: Vec<Vec<Probability>>) -> Result<Self, Error> {
         let shape = ListShape::new(attraction.len(), examination.len())?;
         for (position, row) in examination.iter().enumerate() {
@@ -71,14 +77,10 @@ impl UserBrowsing {
                 return Err(Error::NotATriangle { position, found: row.len() });
             }
         }
-        let first = (shape.n_items() - shape.n_positions() + 1) as u64;
-        let n_lists = (first..=shape.n_items() as u64).try_fold(1_u64, u64::checked_mul);
-        if n_lists.is_none_or(|n_lists| n_lists > MAX_LISTS) {
-            return Err(Error::TooManyLists { n_items: shape.n_items(), n_positions: shape.n_positions() });
-        }
         let mut users =
-            Self { shape, attraction, examination, optimal_action: Ranking::default(), optimal_reward: -1.0 };
-        users.enumerate(&mut Ranking::default());
+            Self { shape, attraction, examination, optimal_action: Ranking::default(), optimal_reward: 0.0 };
+        (users.optimal_action, users.optimal_reward) = best_list::best_list(&users)
+            .ok_or(Error::SearchTooLong { n_items: shape.n_items(), n_positions: shape.n_positions() })?;
         Ok(users)
     }
 
@@ -92,23 +94,29 @@ impl UserBrowsing {
         Self::new(Error::probabilities("attraction", attraction)?, rows.collect::<Result<_, _>>()?)
     }
 
-    /// Tries every list that begins with `list`; the first of equal ones stays.
-    fn enumerate(&mut self, list: &mut Ranking) {
-        if list.len() == self.shape.n_positions() {
-            let reward = self.expected_reward(list);
-            if reward > self.optimal_reward {
-                self.optimal_reward = reward;
-                self.optimal_action.clone_from(list);
-            }
-            return;
+    /// Adds the clicks on an item at a position to `clicks`, and moves their users to its place in the distribution of the last click.
+    #[inline]
+    fn click(&self, position: usize, attraction: f64, last: &mut [f64], clicks: &mut f64) {
+        let mut here = 0.0;
+        for (probability, examined) in last.iter_mut().zip(&self.examination[position]) {
+            let click = *probability * examined.get() * attraction;
+            here += click;
+            *probability -= click;
         }
-        for item in (0..self.shape.n_items()).map(ItemId::from_index) {
-            if !list.contains(item) {
-                let mut longer = list.clone();
-                longer.push(item);
-                self.enumerate(&mut longer);
-            }
+        last[position + 1] = here;
+        *clicks += here;
+    }
+
+    /// Expected clicks on these items, from the top down.
+    fn clicks_on(&self, items: &[ItemId]) -> f64 {
+        // The probability that the last click above was there; the first entry: that there was none.
+        let mut last = [0.0; ListShape::MAX_POSITIONS + 1];
+        last[0] = 1.0;
+        let mut clicks = 0.0;
+        for (position, item) in items.iter().enumerate() {
+            self.click(position, self.attraction[item.index()].get(), &mut last, &mut clicks);
         }
+        clicks
     }
 
     /// Numbers of items and positions.
@@ -121,7 +129,8 @@ impl UserBrowsing {
         &self.attraction
     }
 
-    /// Probability that a position is examined: a row for every position, without a click above, and for a last click at each position above.
+    /// Probability that a position is examined: a row for every position, without a click above, and for a last click at each position
+    /// above.
     pub fn examination(&self) -> &[Vec<Probability>] {
         &self.examination
     }
@@ -174,22 +183,7 @@ impl ClickModel for UserBrowsing {
     }
 
     fn expected_reward(&self, action: &Ranking) -> f64 {
-        // The probability that the last click above was there; the first entry: that there was none.
-        let mut last = [0.0; ListShape::MAX_POSITIONS + 1];
-        last[0] = 1.0;
-        let mut clicks = 0.0;
-        for (position, item) in action.by_position() {
-            let attraction = self.attraction[item.index()].get();
-            let mut here = 0.0;
-            for (probability, examined) in last.iter_mut().zip(&self.examination[position]) {
-                let click = *probability * examined.get() * attraction;
-                here += click;
-                *probability -= click;
-            }
-            last[position + 1] = here;
-            clicks += here;
-        }
-        clicks
+        self.clicks_on(action.as_slice())
     }
 
     #[inline]

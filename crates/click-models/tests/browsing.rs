@@ -1,8 +1,9 @@
 //! The models that show clicks and nothing else: dynamic Bayesian network, click chain, user browsing.
 //!
-//! The statistical checks simulate [`ROUNDS`](crate::support::ROUNDS) users from a fixed seed and compare counts with exact binomial bounds.
-//! A right model fails one check with probability at most 1e-6; at least one check detects each wrong model below with probability 1 - 1e-6 or
-//! more, as the tests compute and confirm.
+//! The statistical checks simulate [`ROUNDS`](crate::support::ROUNDS) users from a fixed seed and compare counts with exact binomial
+//! bounds.
+//! A right model fails one check with probability at most 1e-6; at least one check detects each wrong model below with probability 1 - 1e-6
+//! or more, as the tests compute and confirm.
 
 use crate::support::{FALSE_ALARM, ROUNDS, all_lists, assert_optimum_over_all_lists, check_patterns, power};
 use click_models::{
@@ -23,8 +24,8 @@ fn ranking(items: &[u32]) -> Ranking {
     items.iter().copied().map(ItemId::new).collect()
 }
 
-/// Probability of every set of clicked positions, by its bits, of users who scan: `goes_on(item, is_clicked)` is the probability that a user
-/// who examined the item examines the next position. Adds up what users do, position by position.
+/// Probability of every set of clicked positions, by its bits, of users who scan: `goes_on(item, is_clicked)` is the probability that a
+/// user who examined the item examines the next position. Adds up what users do, position by position.
 fn laws_of_scanning(list: &Ranking, theta: &[f64], goes_on: impl Fn(usize, bool) -> f64) -> Vec<f64> {
     // The probability of every pattern so far, of users who are still there and of those who left.
     let (mut there, mut left) = (vec![0.0; 1 << list.len()], vec![0.0; 1 << list.len()]);
@@ -181,6 +182,93 @@ fn the_optimal_list_is_the_best_of_all() {
     }
 }
 
+/// The first of the best lists in lexicographic order, by trying all of them, and its clicks.
+fn first_best_list(users: &UserBrowsing) -> (Ranking, f64) {
+    let shape = users.shape();
+    let lists = all_lists(shape.n_items(), shape.n_positions()).into_iter();
+    let clicks = lists.map(|list| {
+        let clicks = users.expected_reward(&list);
+        (list, clicks)
+    });
+    clicks.reduce(|best, next| if next.1 > best.1 { next } else { best }).unwrap()
+}
+
+/// Attraction of at most six items and any triangle: on a coarse grid, so that ties, 0 and 1 occur; with rounding noise, so that lists are
+/// better in the last bits only; or any numbers. The last rows may be 0.
+#[test]
+fn the_best_list_of_user_browsing_is_that_of_an_enumeration() {
+    let mut rng = SmallRng::seed_from_u64(SEED);
+    for _ in 0..2000 {
+        let n_items = rng.random_range(1..=6);
+        let n_positions = rng.random_range(1..=n_items.min(5));
+        let n_examined = rng.random_range(0..=2 * n_positions);
+        let kind = rng.random_range(0..3);
+        let mut value = || {
+            let (grid, noise) = (f64::from(rng.random_range(0..=4_u8)) / 4.0, rng.random::<f64>());
+            [grid, (grid - 1e-15 * noise).max(0.0), noise][kind]
+        };
+        let theta: Vec<f64> = (0..n_items).map(|_| value()).collect();
+        let mut rows: Vec<Vec<f64>> = (1..=n_positions).map(|n| (0..n).map(|_| value()).collect()).collect();
+        rows.iter_mut().skip(n_examined).for_each(|row| row.fill(0.0));
+        let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
+        let users = UserBrowsing::from_values(&theta, &rows).unwrap();
+        let (list, clicks) = first_best_list(&users);
+        assert_eq!(users.optimal_action(), list, "{theta:?} {rows:?}");
+        assert_eq!(users.optimal_reward().to_bits(), clicks.to_bits());
+    }
+}
+
+/// Examination that falls with the position and with the distance to the last click.
+fn falling(n_positions: usize) -> Vec<Vec<f64>> {
+    let of = |position: usize, last: usize| {
+        let place = position as f64;
+        match last {
+            0 => 1.0 / (1.0 + 0.2 * place),
+            _ => 0.9 / (1.0 + 0.02 * place) / (1.0 + 0.4 * (position - last) as f64),
+        }
+    };
+    (0..n_positions).map(|position| (0..=position).map(|last| of(position, last)).collect()).collect()
+}
+
+/// Here a more attractive item makes every list better, so that the best list is an order of the most attractive items.
+#[test]
+fn the_best_list_of_many_items_is_the_best_order_of_the_most_attractive() {
+    let mut rng = SmallRng::seed_from_u64(SEED);
+    for _ in 0..5 {
+        let mut theta: Vec<f64> = (0..60).map(|_| rng.random::<f64>()).collect();
+        theta.sort_by(|a, b| b.total_cmp(a));
+        let rows = falling(7);
+        let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
+        let users = UserBrowsing::from_values(&theta, &rows).unwrap();
+        let few = UserBrowsing::from_values(&theta[..7], &rows).unwrap();
+        assert_eq!((users.optimal_action(), users.optimal_reward()), first_best_list(&few));
+    }
+}
+
+#[test]
+fn the_best_list_of_ten_among_sixty_items_is_found() {
+    let mut rng = SmallRng::seed_from_u64(SEED);
+    let rows = falling(10);
+    let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
+    for power in [1, 2, 4] {
+        let theta: Vec<f64> = (0..60).map(|_| rng.random::<f64>().powi(power)).collect();
+        let users = UserBrowsing::from_values(&theta, &rows).unwrap();
+        assert!(users.optimal_action().fits(users.shape()));
+    }
+}
+
+#[test]
+fn equal_items_and_positions_that_nobody_examines_do_not_make_the_search_long() {
+    let (row, unseen) = ([0.5; 10], [0.0; 10]);
+    let rows: Vec<&[f64]> = (1..=10).map(|n| &row[..n]).collect();
+    let users = UserBrowsing::from_values(&[0.5; 60], &rows).unwrap();
+    assert_eq!(users.optimal_action(), ranking(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]));
+    let rows: Vec<&[f64]> = (1..=10).map(|n| if n < 3 { &row[..n] } else { &unseen[..n] }).collect();
+    let theta: Vec<f64> = (1..=60_u8).map(|item| f64::from(item) / 64.0).collect();
+    let users = UserBrowsing::from_values(&theta, &rows).unwrap();
+    assert_eq!(users.optimal_action(), ranking(&[58, 59, 0, 1, 2, 3, 4, 5, 6, 7]));
+}
+
 #[test]
 fn every_list_takes_the_same_number_of_draws() {
     fn check(users: &impl ClickModel<Interaction = ClicksOnly>, draws: usize) {
@@ -225,8 +313,10 @@ fn construction_errors_name_the_cause() {
     assert!(error.to_string().contains("continuation[2] is NaN"), "{error}");
     let error = UserBrowsing::from_values(&[0.5, 0.5], &[&[0.5], &[0.5]]).unwrap_err();
     assert_eq!(error, Error::NotATriangle { position: 1, found: 1 });
-    let row = [0.5; 10];
-    let rows: Vec<&[f64]> = (1..=10).map(|n| &row[..n]).collect();
-    let error = UserBrowsing::from_values(&[0.5; 10], &rows).unwrap_err();
-    assert_eq!(error, Error::TooManyLists { n_items: 10, n_positions: 10 });
+    let row = [0.5; 11];
+    let rows: Vec<&[f64]> = (1..=11).map(|n| &row[..n]).collect();
+    // All 11! orders are about as good, so that nothing can be dropped.
+    let theta: Vec<f64> = (1..=11_u8).map(|item| f64::from(item) / 16.0).collect();
+    let error = UserBrowsing::from_values(&theta, &rows).unwrap_err();
+    assert_eq!(error, Error::SearchTooLong { n_items: 11, n_positions: 11 });
 }
