@@ -9,6 +9,7 @@
 //! | [`Model::Dbn`] | as SDBN; a user who has not left goes on to the next position with `continuation` | sessions |
 //! | [`Model::Ccm`] | `attraction[item]` until the user stops; goes on with `continuation[0]` after no click, after a click with a mean of the other two, weighted by attraction | sessions |
 //! | [`Model::Ubm`] | `attraction[item] * examination[l, position of the last click above]` | sessions |
+//! | [`Model::CtrLogistic`] | odds: `odds of the item * odds ratio[l, position of the last click above]`; a yardstick, which cannot be simulated | sessions |
 //! | [`Model::CtrGlobal`], [`Model::CtrRank`], [`Model::CtrDocument`] | the click-through rate of all, of the position, of (query, item) | counts |
 //!
 //! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015; Guo, Liu, Wang, *Efficient multiple-click
@@ -62,6 +63,7 @@ mod identify;
 mod in_order;
 mod item_prior;
 mod linear;
+mod logistic;
 mod options;
 mod position_based;
 mod predict;
@@ -111,6 +113,8 @@ pub enum Model {
     Dbn,
     /// Click chain: users go on with a probability that depends on whether they clicked, and on what.
     Ccm,
+    /// A logistic regression on the item, and the position with the last click: a yardstick.
+    CtrLogistic,
     /// One click-through rate for all.
     CtrGlobal,
     /// A click-through rate for each position.
@@ -121,7 +125,7 @@ pub enum Model {
 
 impl Model {
     /// All models.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Pbm,
         Self::Cascade,
         Self::Dcm,
@@ -129,15 +133,16 @@ impl Model {
         Self::Sdbn,
         Self::Dbn,
         Self::Ccm,
+        Self::CtrLogistic,
         Self::CtrGlobal,
         Self::CtrRank,
         Self::CtrDocument,
     ];
 
     /// From the simplest model on, by its parameters: one rate; a rate per position; a rate per item; attraction per item; then with three
-    /// numbers for the site, a number per position (first the PBM, which needs no sessions), a number per pair of positions, and a second
-    /// number per item, without and with a number for the site.
-    pub const SIMPLEST_FIRST: [Self; 10] = [
+    /// numbers for the site, a number per position (first the PBM, which needs no sessions), a number per pair of positions (first the UBM,
+    /// which has users), and a second number per item, without and with a number for the site.
+    pub const SIMPLEST_FIRST: [Self; 11] = [
         Self::CtrGlobal,
         Self::CtrRank,
         Self::CtrDocument,
@@ -146,6 +151,7 @@ impl Model {
         Self::Pbm,
         Self::Dcm,
         Self::Ubm,
+        Self::CtrLogistic,
         Self::Sdbn,
         Self::Dbn,
     ];
@@ -160,6 +166,7 @@ impl Model {
             Self::Sdbn => "sdbn",
             Self::Dbn => "dbn",
             Self::Ccm => "ccm",
+            Self::CtrLogistic => "ctr-logistic",
             Self::CtrGlobal => "ctr-global",
             Self::CtrRank => "ctr-rank",
             Self::CtrDocument => "ctr-document",
@@ -172,10 +179,10 @@ impl Model {
     }
 
     /// The position, and the position of the last click above, of each of `count` parameters of positions, in the order of
-    /// [`Fit::positions`]. Only the user browsing model has parameters for each last click; `None` means no click above, and other
-    /// models.
+    /// [`Fit::positions`]. Only the user browsing model and the logistic regression have parameters for each last click; `None` means no
+    /// click above, and other models.
     pub fn places(self, count: usize) -> impl Iterator<Item = (usize, Option<usize>)> {
-        let clicks_above = move |position: usize| if self == Self::Ubm { position } else { 0 };
+        let clicks_above = move |position: usize| if self.has_last_clicks() { position } else { 0 };
         (0..count)
             .flat_map(move |position| {
                 (0..=clicks_above(position)).map(move |above| (position, above.checked_sub(1)))
@@ -183,9 +190,17 @@ impl Model {
             .take(count)
     }
 
+    /// Whether parameters of positions depend on the last click.
+    pub(crate) const fn has_last_clicks(self) -> bool {
+        matches!(self, Self::Ubm | Self::CtrLogistic)
+    }
+
     /// Whether the model needs the order of clicks, so that it is fitted to sessions.
     pub const fn needs_sessions(self) -> bool {
-        matches!(self, Self::Cascade | Self::Dcm | Self::Ubm | Self::Sdbn | Self::Dbn | Self::Ccm)
+        matches!(
+            self,
+            Self::Cascade | Self::Dcm | Self::Ubm | Self::Sdbn | Self::Dbn | Self::Ccm | Self::CtrLogistic
+        )
     }
 }
 
@@ -240,6 +255,7 @@ pub fn fit(model: Model, counts: &Counts, sessions: &Sessions, options: &Options
         Model::Cascade | Model::Dcm | Model::Sdbn => stopping::fit(model, sessions, options),
         Model::Dbn => chain::dbn(sessions, options),
         Model::Ccm => chain::ccm(sessions, options),
+        Model::CtrLogistic => logistic::fit(sessions, options),
         Model::CtrGlobal | Model::CtrRank | Model::CtrDocument => click_through::fit(model, counts, options),
     })
 }

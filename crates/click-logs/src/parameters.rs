@@ -218,13 +218,13 @@ pub struct ItemRecord {
     pub impressions: u64,
 }
 
-/// A parameter of a position: examination; in the DCM the probability of leaving after a click.
+/// A parameter of a position: examination; in the DCM the probability of leaving after a click; in the logistic regression an odds ratio.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PositionRecord {
     /// The position, from 1.
     pub position: usize,
-    /// User browsing: the position of the last click above; 0 if there is none.
+    /// User browsing and logistic regression: the position of the last click above; 0 if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_click: Option<usize>,
     /// Its value.

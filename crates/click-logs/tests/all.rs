@@ -8,6 +8,7 @@ mod fit;
 mod formats;
 mod generate;
 mod intervals;
+mod logistic;
 mod meaning;
 mod parameters;
 mod read;

@@ -70,6 +70,13 @@ pub enum Fit {
         /// after one on an item that attracts everybody.
         continuation: Continuation,
     },
+    /// Logistic regression.
+    CtrLogistic {
+        /// Probability of a click at the first position.
+        attractions: Attractions,
+        /// Odds ratio to the first position, by position and last click, in the order of [`Model::places`]; of the site.
+        odds: ByPosition,
+    },
     /// One click-through rate for all.
     CtrGlobal {
         /// No queries; [`Site::typical`] is the rate.
@@ -167,6 +174,7 @@ impl Fit {
             Self::Sdbn { .. } => Model::Sdbn,
             Self::Dbn { .. } => Model::Dbn,
             Self::Ccm { .. } => Model::Ccm,
+            Self::CtrLogistic { .. } => Model::CtrLogistic,
             Self::CtrGlobal { .. } => Model::CtrGlobal,
             Self::CtrRank { .. } => Model::CtrRank,
             Self::CtrDocument { .. } => Model::CtrDocument,
@@ -183,6 +191,7 @@ impl Fit {
             | Self::Sdbn { attractions, .. }
             | Self::Dbn { attractions, .. }
             | Self::Ccm { attractions, .. }
+            | Self::CtrLogistic { attractions, .. }
             | Self::CtrGlobal { attractions }
             | Self::CtrRank { attractions, .. }
             | Self::CtrDocument { attractions } => attractions,
@@ -217,12 +226,14 @@ impl Fit {
     }
 
     /// Parameters of positions for all queries together: examination of the PBM and the UBM ([`Model::places`] has the positions),
-    /// probabilities of leaving of the DCM, click-through rates. Empty for models without such parameters.
+    /// probabilities of leaving of the DCM, odds ratios of the logistic regression, click-through rates. Empty for models without such
+    /// parameters.
     pub fn site_positions(&self) -> &[Estimate] {
         match self {
             Self::Pbm { examination: positions, .. }
             | Self::Ubm { examination: positions, .. }
-            | Self::Dcm { leave: positions, .. } => &positions.site,
+            | Self::Dcm { leave: positions, .. }
+            | Self::CtrLogistic { odds: positions, .. } => &positions.site,
             Self::CtrRank { rates, .. } => rates,
             Self::Cascade { .. }
             | Self::Sdbn { .. }

@@ -23,7 +23,7 @@
 
 mod impressions;
 
-pub(super) use impressions::browsing_column;
+pub(super) use impressions::{Impressions, browsing_column};
 
 use super::credibility::{
     Count, Credibility, MANY_COLUMNS, PositionEffects, Source, attraction, items, n_items,
@@ -38,7 +38,6 @@ use super::{Attractions, ByPosition, Fit, ItemFit, QueryFit, Site};
 use crate::counts::Counts;
 use crate::session::Sessions;
 use confidence::math::ln;
-use impressions::Impressions;
 use libm::{lgamma, log1p};
 use num_traits::ToPrimitive as _;
 use std::iter::repeat;

@@ -15,8 +15,8 @@
 //! |---|---|
 //! | `there` | probability that the user has not left, given the clicks above; for marginals without them |
 //!
-//! Numerics: sums and products of probabilities. Complexity: O(length of the list), O(length^2) for the UBM's marginals; a
-//! binary search for every item.
+//! Numerics: sums and products of probabilities. Complexity: O(length of the list), O(length^2) for the marginals of the UBM and the
+//! logistic regression; a binary search for every item.
 
 use super::position_based::browsing_column;
 use super::{Estimate, Fit, QueryFit};
@@ -131,20 +131,24 @@ impl Fit {
                     };
                 }
             }
-            Self::Ubm { .. } => {
-                let examination = |position: usize, last_click: Option<usize>| {
+            Self::Ubm { .. } | Self::CtrLogistic { .. } => {
+                let place = |position: usize, last_click: Option<usize>| {
                     // Positions below all fitted ones: as at the last position, with the last click at the same distance.
                     let longest = (0..=64).take_while(|l| l * (l + 1) / 2 < positions.len()).count();
                     let beyond = (position + 1).saturating_sub(longest);
                     let last_click = last_click.and_then(|click| click.checked_sub(beyond));
                     browsing_column(position - beyond, last_click).map_or(1.0, |column| at(positions, column))
                 };
+                let multiplies_odds = matches!(self, Self::CtrLogistic { .. });
                 let mut last_click = None;
                 // Position of the last click (or none), and its probability.
                 let mut last_clicks = vec![(None, 1.0)];
                 for (position, &item) in items.iter().enumerate() {
                     let attraction = self.attraction(known, item, position).0;
-                    let click = |last_click| inside(attraction * examination(position, last_click));
+                    let click = |last_click| {
+                        let product = attraction * place(position, last_click);
+                        inside(if multiplies_odds { product / (1.0 - attraction + product) } else { product })
+                    };
                     out.conditional.push(click(last_click));
                     let mut here = 0.0;
                     for (last_click, probability) in &mut last_clicks {

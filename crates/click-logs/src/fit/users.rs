@@ -87,7 +87,10 @@ impl Fit {
                 users.map(Users::ClickChain).ok()
             }
             Self::Ubm { .. } => self.user_browsing(query, n_positions),
-            Self::CtrGlobal { .. } | Self::CtrRank { .. } | Self::CtrDocument { .. } => None,
+            Self::CtrLogistic { .. }
+            | Self::CtrGlobal { .. }
+            | Self::CtrRank { .. }
+            | Self::CtrDocument { .. } => None,
         }
     }
 

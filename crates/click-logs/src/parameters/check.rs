@@ -139,7 +139,7 @@ fn positions(model: Model, path: &str, records: &[PositionRecord]) -> Checked {
                 format!("{}, expected {}, the next one", record.position, number + 1),
             );
         }
-        let expected = (model == Model::Ubm).then(|| last_click.map_or(0, |click| click + 1));
+        let expected = model.has_last_clicks().then(|| last_click.map_or(0, |click| click + 1));
         if record.last_click != expected {
             let message = match expected {
                 Some(expected) => format!("expected {expected}, the next one"),
@@ -147,14 +147,19 @@ fn positions(model: Model, path: &str, records: &[PositionRecord]) -> Checked {
             };
             return wrong(format!("{path}.last_click"), message);
         }
-        estimate(&path, &record.estimate, largest(model))?;
+        estimate(&path, &record.estimate, largest_of_position(model))?;
     }
     Ok(())
 }
 
-/// The largest value of a parameter. Attraction and examination are relative to the first position in models that multiply both.
+/// The largest attraction. Attraction and examination are relative to the first position in models that multiply both.
 fn largest(model: Model) -> f64 {
     if matches!(model, Model::Pbm | Model::Ubm) { f64::INFINITY } else { 1.0 }
+}
+
+/// The largest parameter of a position; odds ratios have none.
+fn largest_of_position(model: Model) -> f64 {
+    if model == Model::CtrLogistic { f64::INFINITY } else { largest(model) }
 }
 
 fn estimate(path: &str, estimate: &EstimateRecord, largest: f64) -> Checked {

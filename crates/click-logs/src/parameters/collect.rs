@@ -7,8 +7,7 @@ use super::{
 };
 use crate::counts::Counts;
 use crate::fit::{
-    Convergence, Estimate, Fit, Identifiability, ItemFit, Model, Options, QueryFit, identifiability,
-    rank_one_svd,
+    Convergence, Estimate, Fit, Identifiability, ItemFit, Options, QueryFit, identifiability, rank_one_svd,
 };
 use crate::names::{Id, Names};
 use crate::read_report::{ReadReport, Skipped};
@@ -182,7 +181,7 @@ impl IdentifiabilityRecord {
 fn positions(fit: &Fit, estimates: &[Estimate]) -> Vec<PositionRecord> {
     let record = |((position, last_click), estimate): ((usize, Option<usize>), &Estimate)| PositionRecord {
         position: position + 1,
-        last_click: (fit.model() == Model::Ubm).then(|| last_click.map_or(0, |click| click + 1)),
+        last_click: fit.model().has_last_clicks().then(|| last_click.map_or(0, |click| click + 1)),
         estimate: EstimateRecord::new(estimate),
     };
     fit.model().places(estimates.len()).zip(estimates).map(record).collect()

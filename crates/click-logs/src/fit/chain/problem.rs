@@ -3,7 +3,7 @@
 use super::super::estimate::binomial_log_likelihood;
 use super::super::scanned::Certain;
 use super::super::squarem::Em;
-use super::tails::Tails;
+use super::tails::{Expected, Tails};
 use crate::session::Pattern;
 use std::ops::Range;
 
@@ -83,9 +83,7 @@ impl Problem {
         if let Some((&row, &sessions)) = rows.first().zip(begin.first()) {
             self.skips[row] -= sessions;
         }
-        self.tails.rows.extend(rows);
-        self.tails.sessions.extend(begin);
-        self.tails.ends.push(self.tails.rows.len());
+        self.tails.push(rows, &begin);
     }
 
     /// The parameter of satisfaction of a row.
@@ -124,8 +122,8 @@ impl Problem {
         all
     }
 
-    /// Going on after a click in the click chain: returns the two probabilities, and adds clicks on items that attracted and that did not, a
-    /// second time, to the counts of rows.
+    /// Going on after a click in the click chain: returns the two probabilities, and adds clicks on items that attracted and that did not,
+    /// a second time, to the counts of rows.
     ///
     /// The probabilities maximise the expected likelihood of going on, given attraction. If the kind of each click was hidden for them,
     /// too, they would take thousands of steps where items are alike.
@@ -168,8 +166,13 @@ struct AfterClick {
 const NEWTON_STEPS: usize = 30;
 const NEWTON_TOLERANCE: f64 = 1e-12;
 
-/// The probabilities `b, g` of going on, `q = b (1 - a) + g a`, that maximise the likelihood of users after a click with pseudo-counts of going
-/// on and of stopping. It is concave. A Newton step ends inside (0, 1), and is halved until it does not lower the likelihood.
+/// The probabilities `b, g` of going on, `q = b (1 - a) + g a`, that maximise the likelihood of users after a click with pseudo-counts of
+/// going on and of stopping. It is concave. A Newton step ends inside (0, 1), and is halved until it does not lower the likelihood.
+///
+/// A short step is not checked, which saves most logarithms: if `b`, `1 - b`, `g` and `1 - g` change by at most a tenth, so do all `q` and
+/// `1 - q`,
+/// which are means of them. Second derivatives along the step then grow by at most `1 / .9^2 < 2`, and a Newton step climbs if they less
+/// than double.
 fn two_continuations(users: &[AfterClick], prior: [[f64; 2]; 2], start: [f64; 2]) -> [f64; 2] {
     let value = |at: [f64; 2]| -> f64 {
         let of_users: f64 = users
@@ -184,7 +187,6 @@ fn two_continuations(users: &[AfterClick], prior: [[f64; 2]; 2], start: [f64; 2]
         of_users + of_prior.sum::<f64>()
     };
     let mut at = start;
-    let mut likelihood = value(at);
     for _ in 0..NEWTON_STEPS {
         let (mut gradient, mut curvature) = ([0.0; 2], [0.0; 3]);
         let mut add = |on: f64, stopped: f64, q: f64, [x, y]: [f64; 2]| {
@@ -213,11 +215,11 @@ fn two_continuations(users: &[AfterClick], prior: [[f64; 2]; 2], start: [f64; 2]
         let room =
             |c: f64, step: f64| if step < 0.0 { 0.9 * c / -step } else { 0.9 * (1.0 - c) / step.max(1e-300) };
         let mut length = room(at[0], step[0]).min(room(at[1], step[1])).min(1.0);
+        let is_short = at.iter().zip(step).all(|(&c, step)| step.abs() <= 0.1 * c.min(1.0 - c));
+        let before = if is_short { 0.0 } else { value(at) };
         let next = loop {
             let next = [at[0] + length * step[0], at[1] + length * step[1]];
-            let reached = value(next);
-            if reached >= likelihood {
-                likelihood = reached;
+            if is_short || value(next) >= before {
                 break next;
             }
             length /= 2.0;
@@ -238,7 +240,29 @@ impl Em for Problem {
     fn step(&self, from: &[f64], to: &mut [f64]) {
         let at = self.split(from);
         let after_click = self.after_click(&at);
-        let expected = self.tails.expect(at.attraction, &after_click, at.continuation[0]);
+        let (expected, _) = self.tails.expect::<false>(at.attraction, &after_click, at.continuation[0]);
+        self.maximise(&at, &expected, from, to);
+    }
+
+    fn step_and_log_likelihood(&self, from: &[f64], to: &mut [f64]) -> f64 {
+        let at = self.split(from);
+        let after_click = self.after_click(&at);
+        let (expected, of_tails) = self.tails.expect::<true>(at.attraction, &after_click, at.continuation[0]);
+        self.maximise(&at, &expected, from, to);
+        self.certain_log_likelihood(&at, &after_click) + of_tails
+    }
+
+    fn log_likelihood(&self, at: &[f64]) -> f64 {
+        let at = self.split(at);
+        let after_click = self.after_click(&at);
+        self.certain_log_likelihood(&at, &after_click)
+            + self.tails.log_likelihood(at.attraction, &after_click, at.continuation[0])
+    }
+}
+
+impl Problem {
+    /// The second half of an EM step.
+    fn maximise(&self, at: &Split<'_>, expected: &Expected, from: &[f64], to: &mut [f64]) {
         to.copy_from_slice(from);
         let (attraction, rest) = to.split_at_mut(at.attraction.len());
         let (satisfaction, continuation) = rest.split_at_mut(at.satisfaction.len());
@@ -249,11 +273,11 @@ impl Em for Problem {
         let mut users = vec![[self.skips_above + on, stopped]];
         match self.kind {
             Kind::Dbn => {
-                let [on, stopped] = self.satisfy(&at, &expected.went_on, satisfaction);
+                let [on, stopped] = self.satisfy(at, &expected.went_on, satisfaction);
                 users[0] = [users[0][0] + on, users[0][1] + stopped];
             }
             Kind::Ccm => {
-                let found = self.chain(&at, &expected.went_on, &mut rows);
+                let found = self.chain(at, &expected.went_on, &mut rows);
                 continuation[1..].copy_from_slice(&found);
             }
         }
@@ -265,20 +289,18 @@ impl Em for Problem {
         }
     }
 
-    fn log_likelihood(&self, at: &[f64]) -> f64 {
-        let at = self.split(at);
-        let after_click = self.after_click(&at);
+    /// The log-likelihood of what was certainly examined, with the log-prior.
+    fn certain_log_likelihood(&self, at: &Split<'_>, after_click: &[f64]) -> f64 {
         let binomial = |successes: &[f64], failures: &[f64], parameters: &[f64]| -> f64 {
             let counts = successes.iter().zip(failures).zip(parameters);
             counts.map(|((&s, &f), &p)| binomial_log_likelihood(s, f, p)).sum()
         };
-        let went_on = self.went_on.iter().zip(&after_click);
+        let went_on = self.went_on.iter().zip(after_click);
         let prior = self.prior.iter().zip(at.continuation);
         binomial(&self.clicks, &self.skips, at.attraction)
             + binomial(&self.satisfied, &self.unsatisfied, at.satisfaction)
             + binomial_log_likelihood(self.skips_above, 0.0, at.continuation[0])
             + went_on.map(|(&on, &q)| binomial_log_likelihood(on, 0.0, q)).sum::<f64>()
             + prior.map(|(&[on, stopped], &c)| binomial_log_likelihood(on, stopped, c)).sum::<f64>()
-            + self.tails.log_likelihood(at.attraction, &after_click, at.continuation[0])
     }
 }

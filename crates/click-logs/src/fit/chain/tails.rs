@@ -19,12 +19,13 @@
 //! | `after_click` | the same after a click, one per row |
 //! | `sessions` | number of sessions whose tail begins at a position, one per position of a list |
 //!
-//! Numerics: sums and products of probabilities. Complexity: O(length) for a list.
+//! Numerics: sums and products of probabilities. Likelihoods of single sessions are multiplied before their logarithm is taken. Complexity:
+//! O(length) for a list, from its first last click down.
 
 use super::LONGEST;
 use confidence::math::ln;
 
-/// The tails of all lists.
+/// The tails of all lists. A list begins with the first click that is a last one, or at the top if a session has no click.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tails {
     /// The end of each list in the next two.
@@ -42,6 +43,40 @@ pub(super) struct Expected {
     pub(super) went_on: Vec<f64>,
     /// Examined impressions in tails after which the user went on, and after which the user stopped.
     pub(super) after_skip: [f64; 2],
+}
+
+/// The logarithm of a product of likelihoods.
+struct LogProduct {
+    sum: f64,
+    /// Factors whose logarithm is not in the sum.
+    product: f64,
+}
+
+/// A smaller product is moved to the sum, long before it underflows.
+const SMALLEST_PRODUCT: f64 = 1e-150;
+
+impl LogProduct {
+    fn new() -> Self {
+        Self { sum: 0.0, product: 1.0 }
+    }
+
+    /// Multiplies by this likelihood of each of `times` sessions.
+    #[inline]
+    fn multiply(&mut self, likelihood: f64, times: f64) {
+        if times == 1.0 && likelihood > SMALLEST_PRODUCT {
+            self.product *= likelihood;
+            if self.product < SMALLEST_PRODUCT {
+                self.sum += ln(self.product);
+                self.product = 1.0;
+            }
+        } else {
+            self.sum += times * ln(likelihood);
+        }
+    }
+
+    fn ln(&self) -> f64 {
+        self.sum + ln(self.product)
+    }
 }
 
 /// `B` and `g` of a list, by position. Reused for all lists, since clearing it takes longer than a short list.
@@ -75,10 +110,14 @@ impl NoClick {
         after_skip * self.from[position + 1] / self.after[position].max(f64::MIN_POSITIVE)
     }
 
+    /// The likelihood of no click from `position` on, below a click.
+    fn likelihood(&self, position: usize, after_click: f64) -> f64 {
+        1.0 - after_click + after_click * self.from[position]
+    }
+
     /// The probability that the user went on after a click, given no click from `position` on.
     fn went_on(&self, position: usize, after_click: f64) -> f64 {
-        let passed = after_click * self.from[position];
-        passed / (1.0 - after_click + passed).max(f64::MIN_POSITIVE)
+        after_click * self.from[position] / self.likelihood(position, after_click).max(f64::MIN_POSITIVE)
     }
 }
 
@@ -89,7 +128,24 @@ impl Tails {
         starts.zip(&self.ends).map(|(start, &end)| (&self.rows[start..end], &self.sessions[start..end]))
     }
 
-    pub(super) fn expect(&self, attraction: &[f64], after_click: &[f64], after_skip: f64) -> Expected {
+    /// Adds the tails of a list; `sessions` begin at each of its positions.
+    pub(super) fn push(&mut self, rows: &[usize], sessions: &[f64]) {
+        let first = sessions.iter().position(|&sessions| sessions > 0.0).unwrap_or(rows.len());
+        // The click above the first tail belongs to it.
+        let first = first.saturating_sub(1);
+        self.rows.extend_from_slice(&rows[first..]);
+        self.sessions.extend_from_slice(&sessions[first..]);
+        self.ends.push(self.rows.len());
+    }
+
+    /// Expected hidden events and, if it is wanted, the log-likelihood; 0 otherwise.
+    pub(super) fn expect<const LIKELIHOOD: bool>(
+        &self,
+        attraction: &[f64],
+        after_click: &[f64],
+        after_skip: f64,
+    ) -> (Expected, f64) {
+        let mut log_likelihood = LogProduct::new();
         let mut expected = Expected {
             examined: vec![0.0; attraction.len()],
             went_on: vec![0.0; attraction.len()],
@@ -104,10 +160,17 @@ impl Tails {
                 if begin > 0.0 {
                     if let Some(above) = position.checked_sub(1) {
                         let clicked = rows[above];
+                        if LIKELIHOOD {
+                            let likelihood = no_click.likelihood(position, after_click[clicked]);
+                            log_likelihood.multiply(likelihood, begin);
+                        }
                         let went_on = begin * no_click.went_on(position, after_click[clicked]);
                         expected.went_on[clicked] += went_on;
                         here += went_on;
                     } else {
+                        if LIKELIHOOD {
+                            log_likelihood.multiply(no_click.from[0], begin);
+                        }
                         here += begin;
                     }
                 }
@@ -120,20 +183,20 @@ impl Tails {
                 }
             }
         }
-        expected
+        (expected, log_likelihood.ln())
     }
 
     pub(super) fn log_likelihood(&self, attraction: &[f64], after_click: &[f64], after_skip: f64) -> f64 {
-        let mut sum = 0.0;
+        let mut log_likelihood = LogProduct::new();
         let mut no_click = NoClick::default();
         for (rows, sessions) in self.lists() {
             no_click.set(rows, attraction, after_skip);
             for (position, &begin) in sessions.iter().enumerate().filter(|(_, begin)| **begin > 0.0) {
                 let q = position.checked_sub(1).map_or(1.0, |above| after_click[rows[above]]);
-                sum += begin * ln(1.0 - q + q * no_click.from[position]);
+                log_likelihood.multiply(no_click.likelihood(position, q), begin);
             }
         }
-        sum
+        log_likelihood.ln()
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Adds the terms of the item.
+    /// Adds the terms of the item. Of the information on pairs of positions it adds the lower triangle.
     pub(super) fn add(&self, prior: Prior, sums: &mut Sums, matrices: usize, of_query: &mut OfQuery) {
         let n = sums.gradient.len();
         let (mean, shape) = (prior.mean, prior.effective_shape());
@@ -55,8 +55,11 @@ impl Row {
             }
         }
         for &(a, of_a) in self.placed.iter().filter(|placed| known(&placed.0)) {
-            for &(b, of_b) in self.placed.iter().filter(|placed| known(&placed.0)) {
-                sums.information[a * n + b] += spread * of_a * of_b;
+            let (row, of_row) = (&mut sums.information[a * n..(a + 1) * n], spread * of_a);
+            // The lower triangle, since cells are sorted by column.
+            for &(b, of_b) in self.placed.iter().filter(|placed| known(&placed.0)).take_while(|of| of.0 <= a)
+            {
+                row[b] += of_row * of_b;
             }
         }
         if matrices > 1 {

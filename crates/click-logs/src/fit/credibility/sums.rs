@@ -34,6 +34,16 @@ impl Sums {
         }
     }
 
+    /// Makes the information symmetric.
+    fn fill_upper_triangle(&mut self) {
+        let n = self.gradient.len();
+        for a in 0..n {
+            for b in 0..a {
+                self.information[b * n + a] = self.information[a * n + b];
+            }
+        }
+    }
+
     fn add(&mut self, other: &Self) {
         self.value += other.value;
         let pairs = [
@@ -82,6 +92,9 @@ impl<S: Source> Credibility<'_, S> {
                 if matrices > 1 {
                     of_query.eliminate(&mut sums);
                 }
+            }
+            if matrices > 0 {
+                sums.fill_upper_triangle();
             }
             sums
         };

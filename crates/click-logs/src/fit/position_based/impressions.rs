@@ -15,18 +15,18 @@ pub(in super::super) fn browsing_column(position: usize, last_click: Option<usiz
 }
 
 /// The source of counts: cells of every query, sorted by item, then column.
-pub(super) enum Impressions<'a> {
+pub(in super::super) enum Impressions<'a> {
     Positions(Vec<QueryCounts<'a>>),
     Browsing(Vec<(Id, Vec<Count>)>),
 }
 
 impl Impressions<'_> {
     /// The impressions of sessions, by item and browsing column.
-    pub(super) fn browsing(sessions: &Sessions) -> Self {
+    pub(in super::super) fn browsing(sessions: &Sessions) -> Self {
         Self::Browsing(sessions.queries().map(|query| (query.id(), browsing(&query))).collect())
     }
 
-    pub(super) fn id(&self, query: usize) -> Id {
+    pub(in super::super) fn id(&self, query: usize) -> Id {
         match self {
             Self::Positions(queries) => queries[query].id(),
             Self::Browsing(queries) => queries[query].0,
