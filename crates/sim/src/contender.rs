@@ -1,9 +1,16 @@
 //! Contenders: named policies that can be played in many replications. Each is one row of a table of results.
 
-use crate::{Curve, Schedule, SimRng, Streams, play};
+use crate::{
+    Curve, Keeper, KeepsNothing, Restarts, Saver, Saves, Schedule, SimRng, StateError, Streams,
+    play_replication,
+};
 use click_models::ClickModel;
 use policies::{Fixed, Policy};
 use std::fmt;
+use std::marker::PhantomData;
+
+/// Panic message: only a state can be wrong, and only a keeper can ask for a state.
+pub(crate) const FROM_THE_BEGINNING: &str = "a replication from the beginning";
 
 /// The task of a replication.
 ///
@@ -29,6 +36,31 @@ pub trait Contender<M: ClickModel, T: Task = Schedule>: Send + Sync {
 
     /// Plays one replication with a fresh policy.
     fn replicate(&self, replication: Replication<'_, M>, task: &T) -> T::Record;
+
+    /// Whether an unfinished replication can be kept and continued with [`Contender::resume`].
+    fn is_saved(&self) -> bool {
+        false
+    }
+
+    /// Plays one replication from `state`, or from the beginning without one, and hands its states to `keeper`. The record is that of
+    /// [`Contender::replicate`].
+    ///
+    /// # Errors
+    ///
+    /// The contender cannot be saved, or the bytes are not a state of this replication.
+    fn resume(
+        &self,
+        replication: Replication<'_, M>,
+        task: &T,
+        state: Option<&[u8]>,
+        keeper: &mut dyn Keeper,
+    ) -> Result<T::Record, StateError> {
+        let _ = keeper;
+        match state {
+            None => Ok(self.replicate(replication, task)),
+            Some(_) => Err(StateError::NotSaved(self.label().to_owned())),
+        }
+    }
 }
 
 /// One replication: the users that all contenders meet in it, and their random streams.
@@ -73,16 +105,61 @@ impl<M> Clone for Replication<'_, M> {
 impl<M> Copy for Replication<'_, M> {}
 
 /// A contender that builds a fresh policy for every replication, from what a learner may know of the instance.
-pub struct Entry<F> {
+///
+/// `S` saves the policy of an unfinished replication: by default nothing does, and [`Entry::saved`] requests it.
+pub struct Entry<F, S = Restarts> {
     label: String,
     build: F,
     epsilon: f64,
+    saver: PhantomData<fn() -> S>,
 }
 
 impl<F> Entry<F> {
     /// Enters the policy that `build` constructs under the name `label`.
     pub fn new(label: impl Into<String>, build: F) -> Self {
-        Self { label: label.into(), build, epsilon: 0.0 }
+        Self { label: label.into(), build, epsilon: 0.0, saver: PhantomData }
+    }
+}
+
+impl<F, S> Entry<F, S> {
+    /// Saves unfinished replications. The policy has to be serializable, and to make the same choices when it is restored.
+    ///
+    /// # Examples
+    ///
+    /// A replication that is kept every 1,024 rounds, and continued from the last state:
+    ///
+    /// ```
+    /// use click_models::{PbmKnown, PositionBased};
+    /// use policies::PbmTs;
+    /// use sim::{Contender, Entry, Keeper, Pause, Replication, Schedule, Streams};
+    ///
+    /// #[derive(Default)]
+    /// struct Latest(Vec<u8>);
+    ///
+    /// impl Keeper for Latest {
+    ///     fn pause(&mut self, _rounds: u64) -> Pause {
+    ///         Pause::Keep
+    ///     }
+    ///
+    ///     fn keep(&mut self, state: &[u8]) {
+    ///         self.0 = state.to_vec();
+    ///     }
+    /// }
+    ///
+    /// let users = PositionBased::from_values(&[0.5, 0.2, 0.1], &[1.0, 0.5])?;
+    /// let (replication, schedule) = (Replication::new(&users, Streams::new(1), 0), Schedule::new(vec![500, 2_500])?);
+    /// let entry = Entry::new("pbm-ts", |known: PbmKnown<'_>| PbmTs::new(known)).saved();
+    /// let mut latest = Latest::default();
+    /// let curve = entry.resume(replication, &schedule, None, &mut latest)?;
+    ///
+    /// let state = latest.0.clone();
+    /// assert_eq!(entry.resume(replication, &schedule, Some(&state), &mut latest)?, curve);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn saved(self) -> Entry<F, Saves> {
+        let Self { label, build, epsilon, .. } = self;
+        Entry { label, build, epsilon, saver: PhantomData }
     }
 
     /// Sets the tolerance: an answer counts as right if each of its items is at most `epsilon` less attractive than the last item of the
@@ -108,26 +185,40 @@ impl<F> Entry<F> {
     }
 }
 
-impl<F> fmt::Debug for Entry<F> {
+impl<F, S> fmt::Debug for Entry<F, S> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Entry").field("label", &self.label).finish_non_exhaustive()
     }
 }
 
-impl<M, F, P> Contender<M> for Entry<F>
+impl<M, F, P, S> Contender<M> for Entry<F, S>
 where
     M: ClickModel,
     F: Fn(M::Known<'_>) -> P + Send + Sync,
     P: Policy<M::Interaction>,
+    S: Saver<P>,
 {
     fn label(&self) -> &str {
         &self.label
     }
 
     fn replicate(&self, replication: Replication<'_, M>, schedule: &Schedule) -> Curve {
-        let mut policy = (self.build)(replication.told.known());
-        let (mut environment, mut randomness) = (replication.environment(), replication.policy(&self.label));
-        play(replication.users, &mut policy, schedule, &mut environment, &mut randomness)
+        self.resume(replication, schedule, None, &mut KeepsNothing).expect(FROM_THE_BEGINNING)
+    }
+
+    fn is_saved(&self) -> bool {
+        S::IS_SAVED
+    }
+
+    fn resume(
+        &self,
+        replication: Replication<'_, M>,
+        schedule: &Schedule,
+        state: Option<&[u8]>,
+        keeper: &mut dyn Keeper,
+    ) -> Result<Curve, StateError> {
+        let build = || (self.build)(replication.told.known());
+        play_replication::<S, M, P>(replication, &self.label, build, schedule, state, keeper)
     }
 }
 
@@ -150,8 +241,21 @@ impl<M: ClickModel> Contender<M> for Oracle {
     }
 
     fn replicate(&self, replication: Replication<'_, M>, schedule: &Schedule) -> Curve {
-        let mut policy = Fixed::new(replication.users.optimal_action());
-        let (mut environment, mut randomness) = (replication.environment(), replication.policy(&self.label));
-        play(replication.users, &mut policy, schedule, &mut environment, &mut randomness)
+        self.resume(replication, schedule, None, &mut KeepsNothing).expect(FROM_THE_BEGINNING)
+    }
+
+    fn is_saved(&self) -> bool {
+        true
+    }
+
+    fn resume(
+        &self,
+        replication: Replication<'_, M>,
+        schedule: &Schedule,
+        state: Option<&[u8]>,
+        keeper: &mut dyn Keeper,
+    ) -> Result<Curve, StateError> {
+        let build = || Fixed::new(replication.users.optimal_action());
+        play_replication::<Saves, M, _>(replication, &self.label, build, schedule, state, keeper)
     }
 }

@@ -3,11 +3,17 @@
 //! Recommendations have a separate random stream, so checkpoints do not change a policy's choices. The best item is the Condorcet winner;
 //! without one, any Copeland winner counts as best, and regret is Copeland regret.
 
-use crate::run::play_and_check;
-use crate::{Contender, Curve, Replication, Schedule};
+use crate::contender::FROM_THE_BEGINNING;
+use crate::run::Rounds;
+use crate::session::{Ended, Player, Session};
+use crate::state::{Loop, Progress};
+use crate::{
+    Contender, Curve, Keeper, KeepsNothing, Replication, Restarts, Saver, Saves, Schedule, StateError,
+};
 use click_models::{Dueling, DuelingModel, ItemId};
 use policies::{Policy, Recommend};
 use std::fmt;
+use std::marker::PhantomData;
 
 /// A contender on dueling users.
 ///
@@ -29,44 +35,85 @@ use std::fmt;
 /// assert!([0.0, 0.2, 0.4].contains(&curve.regret[0]) && curve.accurate[1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct DuelEntry<F> {
+pub struct DuelEntry<F, S = Restarts> {
     label: String,
     build: F,
+    saver: PhantomData<fn() -> S>,
 }
 
 impl<F> DuelEntry<F> {
     /// Enters the policy that `build` constructs under the name `label`.
     pub fn new(label: impl Into<String>, build: F) -> Self {
-        Self { label: label.into(), build }
+        Self { label: label.into(), build, saver: PhantomData }
+    }
+
+    /// Saves unfinished replications, as [`Entry::saved`](crate::Entry::saved) does.
+    #[must_use]
+    pub fn saved(self) -> DuelEntry<F, Saves> {
+        DuelEntry { label: self.label, build: self.build, saver: PhantomData }
     }
 }
 
-impl<F> fmt::Debug for DuelEntry<F> {
+impl<F, S> fmt::Debug for DuelEntry<F, S> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("DuelEntry").field("label", &self.label).finish_non_exhaustive()
     }
 }
 
-impl<F, P> Contender<DuelingModel> for DuelEntry<F>
+impl<F, P, S> Contender<DuelingModel> for DuelEntry<F, S>
 where
     F: Fn(&DuelingModel) -> P + Send + Sync,
     P: Policy<Dueling> + Recommend<ItemId>,
+    S: Saver<P>,
 {
     fn label(&self) -> &str {
         &self.label
     }
 
     fn replicate(&self, replication: Replication<'_, DuelingModel>, schedule: &Schedule) -> Curve {
-        let model = replication.users;
-        let mut policy = (self.build)(replication.told);
-        let (mut environment, mut randomness) = (replication.environment(), replication.policy(&self.label));
-        let mut to_recommend = replication.streams.recommendation(&self.label, replication.number);
-        let best_is_named = |policy: &P| {
-            let mut item = ItemId::default();
-            policy.recommend(&mut to_recommend, &mut item);
-            Some(model.losses().get(item.index()) == Some(&0.0))
-        };
-        play_and_check(model, &mut policy, schedule, &mut environment, &mut randomness, best_is_named)
+        self.resume(replication, schedule, None, &mut KeepsNothing).expect(FROM_THE_BEGINNING)
+    }
+
+    fn is_saved(&self) -> bool {
+        S::IS_SAVED
+    }
+
+    fn resume(
+        &self,
+        replication: Replication<'_, DuelingModel>,
+        schedule: &Schedule,
+        state: Option<&[u8]>,
+        keeper: &mut dyn Keeper,
+    ) -> Result<Curve, StateError> {
+        let (model, label) = (replication.users, self.label.as_str());
+        let session = Session::of_curve(label, Loop::Duels, schedule, state, keeper, S::IS_SAVED);
+        let mut beginning = Progress::new(replication.environment(), replication.policy(label));
+        beginning.recommendation = Some(replication.streams.recommendation(label, replication.number));
+        let (progress, bytes) = session.begin(beginning)?;
+        let mut policy = session.policy::<P, S>(bytes, || (self.build)(replication.told))?;
+        session.play(progress, &mut Duels { model, rounds: Rounds::<_, P, S>::new(model, &mut policy) })
+    }
+}
+
+/// A policy that plays round by round and recommends an item at every checkpoint.
+struct Duels<'a, P: Policy<Dueling>, S> {
+    model: &'a DuelingModel,
+    rounds: Rounds<'a, DuelingModel, P, S>,
+}
+
+impl<P: Policy<Dueling> + Recommend<ItemId>, S: Saver<P>> Player for Duels<'_, P, S> {
+    fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), Ended> {
+        self.rounds.advance(progress, last)
+    }
+
+    fn is_right(&self, progress: &mut Progress) -> Option<bool> {
+        let mut item = ItemId::default();
+        self.rounds.policy.recommend(progress.recommendation.as_mut()?, &mut item);
+        Some(self.model.losses().get(item.index()) == Some(&0.0))
+    }
+
+    fn write(&self) -> Result<Vec<u8>, String> {
+        self.rounds.write()
     }
 }
 

@@ -13,14 +13,21 @@
 //! section 2. Deviations: the cap, which the paper has in appendix E.1 only. Numerics: counts are integers. Complexity: that of the
 //! policy, plus one check before every step whether it has stopped.
 
+use crate::contender::FROM_THE_BEGINNING;
 use crate::run::answer;
-use crate::{Contender, Entry, Replication, SimRng, Task};
+use crate::session::{Ended, Session};
+use crate::state::{Loop, Progress};
+use crate::{
+    Contender, Entry, Keeper, KeepsNothing, ROUNDS_BETWEEN, Replication, Restarts, Saver, SimRng, StateError,
+    Task,
+};
 use click_models::{
     Action, Cascade, CascadeModel, ClickModel, Feedback, ItemId, ListShape, ObservedPrefix, RandomSemiBandit,
     Ranking, SemiBandit,
 };
 use confidence::Probability;
 use policies::{Decision, Policy, Recommend, Stop};
+use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
 /// The task to play until the policy stops.
@@ -38,7 +45,7 @@ pub struct WithBudget {
 }
 
 /// The record of one replication that identifies the best items.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Identification {
     /// Rounds played: the stopping time, or the cap or budget.
     pub steps: u64,
@@ -86,19 +93,11 @@ where
     Feedback<M>: ObservedPrefix,
     P: Policy<M::Interaction> + Stop,
 {
-    let mut decision: Decision<Action<M>, P::Note> = Decision::default();
-    let (mut steps, mut observations) = (0, 0);
-    let answer = loop {
-        if let ControlFlow::Break(answer) = policy.check() {
-            break Some(answer);
-        }
-        if steps == max_steps {
-            break None;
-        }
-        steps += 1;
-        observations += step(model, policy, steps, &mut decision, environment, randomness);
-    };
-    Stopping { steps, observations, answer }
+    let mut progress = Progress::new(environment.clone(), randomness.clone());
+    let answer = until_stopped(model, policy, max_steps, &mut progress, |_, _| Ok(()));
+    (*environment, *randomness) = (progress.environment, progress.randomness);
+    let answer = answer.unwrap_or_else(|ended| ended.panic());
+    Stopping { steps: progress.rounds, observations: progress.observations, answer }
 }
 
 /// Plays `policy` against `model` for `horizon` rounds; returns the number of observed items.
@@ -118,105 +117,174 @@ where
     Feedback<M>: ObservedPrefix,
     P: Policy<M::Interaction>,
 {
-    let mut decision: Decision<Action<M>, P::Note> = Decision::default();
-    (1..=horizon).map(|round| step(model, policy, round, &mut decision, environment, randomness)).sum()
+    let mut progress = Progress::new(environment.clone(), randomness.clone());
+    let played = with_budget(model, policy, horizon, &mut progress, |_, _| Ok(()));
+    (*environment, *randomness) = (progress.environment, progress.randomness);
+    played.unwrap_or_else(|ended| ended.panic());
+    progress.observations
 }
 
-/// Plays one round; returns the number of observed items.
-#[inline]
-fn step<M, P>(
+/// Plays from the progress made so far until the policy stops. Calls `pause` every [`ROUNDS_BETWEEN`] rounds.
+fn until_stopped<M, P>(
     model: &M,
     policy: &mut P,
-    round: u64,
-    decision: &mut Decision<Action<M>, P::Note>,
-    environment: &mut SimRng,
-    randomness: &mut SimRng,
-) -> u64
+    max_steps: u64,
+    progress: &mut Progress,
+    mut pause: impl FnMut(&P, &Progress) -> Result<(), Ended>,
+) -> Result<Option<P::Answer>, Ended>
+where
+    M: ClickModel,
+    Feedback<M>: ObservedPrefix,
+    P: Policy<M::Interaction> + Stop,
+{
+    let mut decision: Decision<Action<M>, P::Note> = Decision::default();
+    loop {
+        if let ControlFlow::Break(answer) = policy.check() {
+            return Ok(Some(answer));
+        }
+        if progress.rounds == max_steps {
+            return Ok(None);
+        }
+        step(model, policy, &mut decision, progress)?;
+        if progress.rounds.is_multiple_of(ROUNDS_BETWEEN) {
+            pause(policy, progress)?;
+        }
+    }
+}
+
+/// Plays from the progress made so far to the horizon. Calls `pause` every [`ROUNDS_BETWEEN`] rounds.
+fn with_budget<M, P>(
+    model: &M,
+    policy: &mut P,
+    horizon: u64,
+    progress: &mut Progress,
+    mut pause: impl FnMut(&P, &Progress) -> Result<(), Ended>,
+) -> Result<(), Ended>
 where
     M: ClickModel,
     Feedback<M>: ObservedPrefix,
     P: Policy<M::Interaction>,
 {
-    answer(model, policy, round, decision, environment, randomness).observed_clicks().len() as u64
+    let mut decision: Decision<Action<M>, P::Note> = Decision::default();
+    while progress.rounds < horizon {
+        step(model, policy, &mut decision, progress)?;
+        if progress.rounds.is_multiple_of(ROUNDS_BETWEEN) {
+            pause(policy, progress)?;
+        }
+    }
+    Ok(())
+}
+
+/// Plays one round and counts the observed items.
+#[inline]
+fn step<M, P>(
+    model: &M,
+    policy: &mut P,
+    decision: &mut Decision<Action<M>, P::Note>,
+    progress: &mut Progress,
+) -> Result<(), Ended>
+where
+    M: ClickModel,
+    Feedback<M>: ObservedPrefix,
+    P: Policy<M::Interaction>,
+{
+    progress.rounds += 1;
+    let Progress { rounds, environment, randomness, .. } = progress;
+    let feedback = answer(model, policy, *rounds, decision, environment, randomness)?;
+    progress.observations += feedback.observed_clicks().len() as u64;
+    Ok(())
+}
+
+/// Where a replication of the two tasks comes from, and who keeps it.
+struct Start<'a> {
+    replication: Replication<'a, CascadeModel>,
+    state: Option<&'a [u8]>,
+    keeper: &'a mut dyn Keeper,
 }
 
 /// The two tasks for a policy on cascading users, or on a view of them.
-impl<F> Entry<F> {
-    fn until_stopped<M, P>(
-        &self,
-        replication: Replication<'_, CascadeModel>,
+impl<F, S> Entry<F, S> {
+    fn until_stopped<'a, M, P>(
+        &'a self,
+        start: Start<'a>,
         shown: &M,
         task: UntilStopped,
-    ) -> Identification
+    ) -> Result<Identification, StateError>
     where
         M: ClickModel,
         Feedback<M>: ObservedPrefix,
         F: Fn(ListShape) -> P,
         P: Policy<M::Interaction> + Stop<Answer: AsRef<[ItemId]>>,
+        S: Saver<P>,
     {
-        let mut policy = self.build()(replication.told.known());
-        let (mut environment, mut randomness) = (replication.environment(), replication.policy(self.name()));
-        let found = play_until_stopped(shown, &mut policy, task.max_steps, &mut environment, &mut randomness);
+        let (replication, mut session) = self.session::<P>(start, Loop::UntilStopped, task.max_steps);
+        let (mut policy, mut progress) = self.begin(replication, &session)?;
+        let pause = |policy: &P, progress: &Progress| session.pause(progress, || S::write(policy));
+        let answer = until_stopped(shown, &mut policy, task.max_steps, &mut progress, pause);
+        let answer = answer.map_err(|ended| session.error(ended))?;
         let right = |answer: &P::Answer| replication.users.are_best(answer.as_ref(), self.epsilon());
-        Identification {
-            steps: found.steps,
-            observations: found.observations,
-            answered: found.answer.is_some(),
-            correct: found.answer.as_ref().is_some_and(right),
-        }
+        Ok(Identification {
+            steps: progress.rounds,
+            observations: progress.observations,
+            answered: answer.is_some(),
+            correct: answer.as_ref().is_some_and(right),
+        })
     }
 
-    fn with_budget<M, P>(
-        &self,
-        replication: Replication<'_, CascadeModel>,
+    fn with_budget<'a, M, P>(
+        &'a self,
+        start: Start<'a>,
         shown: &M,
         task: WithBudget,
-    ) -> Identification
+    ) -> Result<Identification, StateError>
     where
         M: ClickModel,
         Feedback<M>: ObservedPrefix,
         F: Fn(ListShape) -> P,
         P: Policy<M::Interaction> + Recommend<Ranking>,
+        S: Saver<P>,
     {
-        let mut policy = self.build()(replication.told.known());
-        let (mut environment, mut randomness) = (replication.environment(), replication.policy(self.name()));
-        let observations = play_budget(shown, &mut policy, task.horizon, &mut environment, &mut randomness);
+        let (replication, mut session) = self.session::<P>(start, Loop::WithBudget, task.horizon);
+        let (mut policy, mut progress) = self.begin(replication, &session)?;
+        let pause = |policy: &P, progress: &Progress| session.pause(progress, || S::write(policy));
+        let played = with_budget(shown, &mut policy, task.horizon, &mut progress, pause);
+        played.map_err(|ended| session.error(ended))?;
         let mut items = Ranking::default();
-        policy.recommend(&mut randomness, &mut items);
-        Identification {
+        policy.recommend(&mut progress.randomness, &mut items);
+        Ok(Identification {
             steps: task.horizon,
-            observations,
+            observations: progress.observations,
             answered: true,
             correct: replication.users.are_best(items.as_slice(), self.epsilon()),
-        }
-    }
-}
-
-impl<F, P> Contender<CascadeModel, UntilStopped> for Entry<F>
-where
-    F: Fn(ListShape) -> P + Send + Sync,
-    P: Policy<Cascade> + Stop<Answer: AsRef<[ItemId]>>,
-{
-    fn label(&self) -> &str {
-        self.name()
+        })
     }
 
-    fn replicate(&self, replication: Replication<'_, CascadeModel>, task: &UntilStopped) -> Identification {
-        self.until_stopped(replication, replication.users, *task)
+    fn session<'a, P>(
+        &'a self,
+        start: Start<'a>,
+        played_by: Loop,
+        horizon: u64,
+    ) -> (Replication<'a, CascadeModel>, Session<'a>)
+    where
+        S: Saver<P>,
+    {
+        let Start { replication, state, keeper } = start;
+        let (label, is_saved) = (self.name(), S::IS_SAVED);
+        (replication, Session { label, played_by, horizon, checkpoints: &[], state, keeper, is_saved })
     }
-}
 
-impl<F, P> Contender<CascadeModel, WithBudget> for Entry<F>
-where
-    F: Fn(ListShape) -> P + Send + Sync,
-    P: Policy<Cascade> + Recommend<Ranking>,
-{
-    fn label(&self) -> &str {
-        self.name()
-    }
-
-    fn replicate(&self, replication: Replication<'_, CascadeModel>, task: &WithBudget) -> Identification {
-        self.with_budget(replication, replication.users, *task)
+    fn begin<P>(
+        &self,
+        replication: Replication<'_, CascadeModel>,
+        session: &Session<'_>,
+    ) -> Result<(P, Progress), StateError>
+    where
+        F: Fn(ListShape) -> P,
+        S: Saver<P>,
+    {
+        let beginning = Progress::new(replication.environment(), replication.policy(self.name()));
+        let (progress, bytes) = session.begin(beginning)?;
+        Ok((session.policy::<P, S>(bytes, || self.build()(replication.told.known()))?, progress))
     }
 }
 
@@ -224,15 +292,16 @@ where
 /// cascade.
 ///
 /// It shows `n_shown` items per round and observes all of them. It has to find as many of the best items as the cascade has positions.
+/// It is saved if the entry is.
 #[derive(Debug)]
-pub struct FullFeedbackEntry<F> {
-    entry: Entry<F>,
+pub struct FullFeedbackEntry<F, S = Restarts> {
+    entry: Entry<F, S>,
     n_shown: usize,
 }
 
-impl<F> FullFeedbackEntry<F> {
+impl<F, S> FullFeedbackEntry<F, S> {
     /// Gives `entry` full feedback on lists of `n_shown` items, or of `n_positions` items if that is less.
-    pub fn new(entry: Entry<F>, n_shown: usize) -> Self {
+    pub fn new(entry: Entry<F, S>, n_shown: usize) -> Self {
         Self { entry, n_shown }
     }
 
@@ -244,30 +313,47 @@ impl<F> FullFeedbackEntry<F> {
     }
 }
 
-impl<F, P> Contender<CascadeModel, UntilStopped> for FullFeedbackEntry<F>
-where
-    F: Fn(ListShape) -> P + Send + Sync,
-    P: Policy<SemiBandit> + Stop<Answer: AsRef<[ItemId]>>,
-{
-    fn label(&self) -> &str {
-        self.entry.name()
-    }
+/// Implements a task for a kind of entry: `$shown` are the users that the policy meets, given those of the replication.
+macro_rules! identifies {
+    ($Entry:ident for $Task:ty: [$($Policy:tt)+], |$this:ident, $users:ident| $entry:expr => $play:ident on $shown:expr) => {
+        impl<F, P, S> Contender<CascadeModel, $Task> for $Entry<F, S>
+        where
+            F: Fn(ListShape) -> P + Send + Sync,
+            P: $($Policy)+,
+            S: Saver<P>,
+        {
+            fn label(&self) -> &str {
+                let $this = self;
+                $entry.name()
+            }
 
-    fn replicate(&self, replication: Replication<'_, CascadeModel>, task: &UntilStopped) -> Identification {
-        self.entry.until_stopped(replication, &self.view(replication.users), *task)
-    }
+            fn replicate(&self, replication: Replication<'_, CascadeModel>, task: &$Task) -> Identification {
+                self.resume(replication, task, None, &mut KeepsNothing).expect(FROM_THE_BEGINNING)
+            }
+
+            fn is_saved(&self) -> bool {
+                S::IS_SAVED
+            }
+
+            fn resume(
+                &self,
+                replication: Replication<'_, CascadeModel>,
+                task: &$Task,
+                state: Option<&[u8]>,
+                keeper: &mut dyn Keeper,
+            ) -> Result<Identification, StateError> {
+                let ($this, $users) = (self, replication.users);
+                $entry.$play(Start { replication, state, keeper }, $shown, *task)
+            }
+        }
+    };
 }
 
-impl<F, P> Contender<CascadeModel, WithBudget> for FullFeedbackEntry<F>
-where
-    F: Fn(ListShape) -> P + Send + Sync,
-    P: Policy<SemiBandit> + Recommend<Ranking>,
-{
-    fn label(&self) -> &str {
-        self.entry.name()
-    }
-
-    fn replicate(&self, replication: Replication<'_, CascadeModel>, task: &WithBudget) -> Identification {
-        self.entry.with_budget(replication, &self.view(replication.users), *task)
-    }
-}
+identifies!(Entry for UntilStopped: [Policy<Cascade> + Stop<Answer: AsRef<[ItemId]>>],
+    |this, users| this => until_stopped on users);
+identifies!(Entry for WithBudget: [Policy<Cascade> + Recommend<Ranking>],
+    |this, users| this => with_budget on users);
+identifies!(FullFeedbackEntry for UntilStopped: [Policy<SemiBandit> + Stop<Answer: AsRef<[ItemId]>>],
+    |this, users| this.entry => until_stopped on &this.view(users));
+identifies!(FullFeedbackEntry for WithBudget: [Policy<SemiBandit> + Recommend<Ranking>],
+    |this, users| this.entry => with_budget on &this.view(users));

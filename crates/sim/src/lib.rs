@@ -4,9 +4,13 @@ mod binomial;
 mod contender;
 mod duels;
 mod identify;
+mod keeper;
 mod run;
+mod saver;
 mod schedule;
+mod session;
 mod stages;
+mod state;
 mod streams;
 mod summary;
 mod tournament;
@@ -16,9 +20,11 @@ pub use duels::DuelEntry;
 pub use identify::{
     FullFeedbackEntry, Identification, Stopping, UntilStopped, WithBudget, play_budget, play_until_stopped,
 };
-pub use run::{Curve, play};
+pub use keeper::{Keeper, KeepsNothing, Pause, ROUNDS_BETWEEN, StateError};
+pub use run::{Curve, play, play_replication};
+pub use saver::{Restarts, Saver, Saves};
 pub use schedule::{Schedule, ScheduleError};
 pub use stages::{InSweeps, StageEntry, Stretch, play_in_stages};
 pub use streams::{SimRng, Streams};
 pub use summary::{Summary, mean_and_error, quantile};
-pub use tournament::{Assignment, DrawUsers, Observer, Outcome, Silent, Tournament};
+pub use tournament::{Assignment, Book, DrawUsers, Observer, Outcome, Silent, Tournament};

@@ -1,11 +1,15 @@
 //! The round loop: one policy against one instance for one replication.
 
-use crate::{Schedule, SimRng};
+use crate::session::{Ended, Player, Session};
+use crate::state::{Loop, Progress};
+use crate::{Keeper, KeepsNothing, Replication, Restarts, Saver, Schedule, SimRng, StateError};
 use click_models::{Action, ClickModel, Feedback};
 use policies::{Decision, Policy};
+use serde::{Deserialize, Serialize};
+use std::marker::PhantomData;
 
 /// The record of one replication, with one entry per checkpoint.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Curve {
     /// Cumulative expected regret, in clicks.
     pub regret: Vec<f64>,
@@ -35,43 +39,92 @@ where
     M: ClickModel,
     P: Policy<M::Interaction>,
 {
-    play_and_check(model, policy, schedule, environment, randomness, |_| None)
+    on_streams(environment, randomness, schedule, &mut Rounds::<M, P, Restarts>::new(model, policy))
 }
 
-/// [`play`], calling `is_right` at every checkpoint: it returns whether the policy's recommendation is a best one, if there is a
-/// recommendation.
-pub(crate) fn play_and_check<M, P>(
-    model: &M,
-    policy: &mut P,
+/// Plays `policy` in a replication as an [`Entry`](crate::Entry) with the name `label` does: from `state`, or from the beginning without
+/// one, and hands its states to `keeper`. For contenders that build their policies in another way.
+///
+/// # Errors
+///
+/// `S` cannot save the policy, or the bytes are not a state of this replication.
+///
+/// # Panics
+///
+/// If the policy plays an action that the model does not admit, unless the policy is from a state; then this is an error.
+pub fn play_replication<S, M, P>(
+    replication: Replication<'_, M>,
+    label: &str,
+    policy: impl FnOnce() -> P,
     schedule: &Schedule,
-    environment: &mut SimRng,
-    randomness: &mut SimRng,
-    mut is_right: impl FnMut(&P) -> Option<bool>,
-) -> Curve
+    state: Option<&[u8]>,
+    keeper: &mut dyn Keeper,
+) -> Result<Curve, StateError>
 where
     M: ClickModel,
     P: Policy<M::Interaction>,
+    S: Saver<P>,
 {
-    let checkpoints = schedule.checkpoints();
-    let mut curve = Curve {
-        regret: Vec::with_capacity(checkpoints.len()),
-        clicks: Vec::with_capacity(checkpoints.len()),
-        accurate: Vec::new(),
-    };
-    let mut decision: Decision<Action<M>, P::Note> = Decision::default();
-    let (mut round, mut regret, mut clicks) = (0, 0.0, 0.0);
-    for &checkpoint in checkpoints {
-        while round < checkpoint {
+    let session = Session::of_curve(label, Loop::Regret, schedule, state, keeper, S::IS_SAVED);
+    let beginning = Progress::new(replication.environment(), replication.policy(label));
+    let (progress, bytes) = session.begin(beginning)?;
+    let mut policy = session.policy::<P, S>(bytes, policy)?;
+    session.play(progress, &mut Rounds::<M, P, S>::new(replication.users, &mut policy))
+}
+
+/// A policy that plays round by round.
+pub(crate) struct Rounds<'a, M: ClickModel, P: Policy<M::Interaction>, S> {
+    model: &'a M,
+    pub(crate) policy: &'a mut P,
+    decision: Decision<Action<M>, P::Note>,
+    saver: PhantomData<fn() -> S>,
+}
+
+impl<'a, M: ClickModel, P: Policy<M::Interaction>, S> Rounds<'a, M, P, S> {
+    pub(crate) fn new(model: &'a M, policy: &'a mut P) -> Self {
+        Self { model, policy, decision: Decision::default(), saver: PhantomData }
+    }
+}
+
+impl<M: ClickModel, P: Policy<M::Interaction>, S: Saver<P>> Player for Rounds<'_, M, P, S> {
+    fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), Ended> {
+        let last = last.min(progress.next_pause());
+        let Progress { environment, randomness, .. } = progress;
+        let (mut round, mut regret, mut clicks) = (progress.rounds, progress.regret, progress.clicks);
+        while round < last {
             round += 1;
-            let (lost, clicked) = play_round(model, policy, round, &mut decision, environment, randomness);
+            let (lost, clicked) =
+                play_round(self.model, self.policy, round, &mut self.decision, environment, randomness)?;
             regret += lost;
             clicks += clicked;
         }
-        curve.regret.push(regret);
-        curve.clicks.push(clicks);
-        curve.accurate.extend(is_right(policy));
+        (progress.rounds, progress.regret, progress.clicks) = (round, regret, clicks);
+        Ok(())
     }
-    curve
+
+    fn write(&self) -> Result<Vec<u8>, String> {
+        S::write(self.policy)
+    }
+}
+
+/// Plays on the caller's streams and advances them.
+///
+/// # Panics
+///
+/// If the policy plays an action that the model does not admit.
+pub(crate) fn on_streams(
+    environment: &mut SimRng,
+    randomness: &mut SimRng,
+    schedule: &Schedule,
+    player: &mut dyn Player,
+) -> Curve {
+    let mut progress = Progress::new(environment.clone(), randomness.clone());
+    let mut nothing = KeepsNothing;
+    let mut session = Session::of_curve("", Loop::Regret, schedule, None, &mut nothing, false);
+    let played = session.play_curve(&mut progress, player);
+    (*environment, *randomness) = (progress.environment, progress.randomness);
+    played.unwrap_or_else(|ended| ended.panic());
+    progress.curve
 }
 
 /// Plays one round; returns its expected regret and its clicks.
@@ -83,13 +136,13 @@ pub(crate) fn play_round<M, P>(
     decision: &mut Decision<Action<M>, P::Note>,
     environment: &mut SimRng,
     randomness: &mut SimRng,
-) -> (f64, f64)
+) -> Result<(f64, f64), Ended>
 where
     M: ClickModel,
     P: Policy<M::Interaction>,
 {
-    let feedback = answer(model, policy, round, decision, environment, randomness);
-    (model.gap(&decision.action), model.clicks(&feedback))
+    let feedback = answer(model, policy, round, decision, environment, randomness)?;
+    Ok((model.gap(&decision.action), model.clicks(&feedback)))
 }
 
 /// Plays one round; returns the feedback, which the policy has already learned from.
@@ -101,18 +154,16 @@ pub(crate) fn answer<M, P>(
     decision: &mut Decision<Action<M>, P::Note>,
     environment: &mut SimRng,
     randomness: &mut SimRng,
-) -> Feedback<M>
+) -> Result<Feedback<M>, Ended>
 where
     M: ClickModel,
     P: Policy<M::Interaction>,
 {
     policy.select(randomness, decision);
-    assert!(
-        model.admits(&decision.action),
-        "round {round}: the policy plays {:?}, which is no action of the model",
-        decision.action
-    );
+    if !model.admits(&decision.action) {
+        return Err(Ended::not_admitted(round, &decision.action));
+    }
     let feedback = model.respond(&decision.action, environment);
     policy.update(decision, &feedback);
-    feedback
+    Ok(feedback)
 }

@@ -12,11 +12,17 @@
 //! distinct probability (`UCB1Elim`: one per arm), independently of the number of rounds.
 
 use crate::binomial::{binomial, multinomial};
-use crate::run::play_round;
-use crate::{Contender, Curve, Replication, Schedule, SimRng};
+use crate::contender::FROM_THE_BEGINNING;
+use crate::run::{on_streams, play_round};
+use crate::session::{Ended, Player, Session};
+use crate::state::{Loop, Progress};
+use crate::{
+    Contender, Curve, Keeper, KeepsNothing, Replication, Restarts, Saver, Saves, Schedule, SimRng, StateError,
+};
 use click_models::{Cell, CellClick, ClickModel, RankOneModel, TableShape};
 use policies::{Decision, Rank1Elim, Ucb1Elim, Update};
 use std::fmt;
+use std::marker::PhantomData;
 
 /// Fewer sweeps than this are played round by round.
 const FEWEST_SWEEPS: u64 = 4;
@@ -56,61 +62,104 @@ pub fn play_in_stages<P: InSweeps>(
     environment: &mut SimRng,
     randomness: &mut SimRng,
 ) -> Curve {
-    let mut curve = Curve::default();
-    let mut decision: Decision<Cell, P::Note> = Decision::default();
-    let (mut round, mut regret, mut clicks) = (0, 0.0, 0.0);
-    for &checkpoint in schedule.checkpoints() {
-        while round < checkpoint {
-            let stretch = policy.play_sweeps(model, checkpoint - round, environment, randomness);
-            if stretch.rounds > 0 {
-                round += stretch.rounds;
-                regret += stretch.regret;
-                clicks += stretch.clicks as f64;
-                continue;
-            }
-            round += 1;
-            let (lost, clicked) = play_round(model, policy, round, &mut decision, environment, randomness);
-            regret += lost;
-            clicks += clicked;
-        }
-        curve.regret.push(regret);
-        curve.clicks.push(clicks);
+    on_streams(environment, randomness, schedule, &mut Stages::<P, Restarts>::new(model, policy))
+}
+
+/// A policy that plays stretches of whole sweeps, or else single rounds.
+struct Stages<'a, P: InSweeps, S> {
+    model: &'a RankOneModel,
+    policy: &'a mut P,
+    decision: Decision<Cell, P::Note>,
+    saver: PhantomData<fn() -> S>,
+}
+
+impl<'a, P: InSweeps, S> Stages<'a, P, S> {
+    fn new(model: &'a RankOneModel, policy: &'a mut P) -> Self {
+        Self { model, policy, decision: Decision::default(), saver: PhantomData }
     }
-    curve
+}
+
+impl<P: InSweeps, S: Saver<P>> Player for Stages<'_, P, S> {
+    fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), Ended> {
+        let Self { model, policy, decision, .. } = self;
+        let Progress { environment, randomness, .. } = progress;
+        let stretch = policy.play_sweeps(model, last - progress.rounds, environment, randomness);
+        if stretch.rounds > 0 {
+            progress.rounds += stretch.rounds;
+            progress.regret += stretch.regret;
+            progress.clicks += stretch.clicks as f64;
+            return Ok(());
+        }
+        let round = progress.rounds + 1;
+        let (lost, clicked) = play_round(*model, *policy, round, decision, environment, randomness)?;
+        progress.rounds = round;
+        progress.regret += lost;
+        progress.clicks += clicked;
+        Ok(())
+    }
+
+    fn write(&self) -> Result<Vec<u8>, String> {
+        S::write(self.policy)
+    }
 }
 
 /// A contender that is simulated by whole sweeps.
-pub struct StageEntry<F> {
+pub struct StageEntry<F, S = Restarts> {
     label: String,
     build: F,
+    saver: PhantomData<fn() -> S>,
 }
 
 impl<F> StageEntry<F> {
     /// Enters the policy that `build` constructs under the name `label`.
     pub fn new(label: impl Into<String>, build: F) -> Self {
-        Self { label: label.into(), build }
+        Self { label: label.into(), build, saver: PhantomData }
+    }
+
+    /// Saves unfinished replications, as [`Entry::saved`](crate::Entry::saved) does.
+    #[must_use]
+    pub fn saved(self) -> StageEntry<F, Saves> {
+        StageEntry { label: self.label, build: self.build, saver: PhantomData }
     }
 }
 
-impl<F> fmt::Debug for StageEntry<F> {
+impl<F, S> fmt::Debug for StageEntry<F, S> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("StageEntry").field("label", &self.label).finish_non_exhaustive()
     }
 }
 
-impl<F, P> Contender<RankOneModel> for StageEntry<F>
+impl<F, P, S> Contender<RankOneModel> for StageEntry<F, S>
 where
     F: Fn(TableShape) -> P + Send + Sync,
     P: InSweeps,
+    S: Saver<P>,
 {
     fn label(&self) -> &str {
         &self.label
     }
 
     fn replicate(&self, replication: Replication<'_, RankOneModel>, schedule: &Schedule) -> Curve {
-        let mut policy = (self.build)(replication.told.known());
-        let (mut environment, mut randomness) = (replication.environment(), replication.policy(&self.label));
-        play_in_stages(replication.users, &mut policy, schedule, &mut environment, &mut randomness)
+        self.resume(replication, schedule, None, &mut KeepsNothing).expect(FROM_THE_BEGINNING)
+    }
+
+    fn is_saved(&self) -> bool {
+        S::IS_SAVED
+    }
+
+    fn resume(
+        &self,
+        replication: Replication<'_, RankOneModel>,
+        schedule: &Schedule,
+        state: Option<&[u8]>,
+        keeper: &mut dyn Keeper,
+    ) -> Result<Curve, StateError> {
+        let label = self.label.as_str();
+        let session = Session::of_curve(label, Loop::Stages, schedule, state, keeper, S::IS_SAVED);
+        let beginning = Progress::new(replication.environment(), replication.policy(label));
+        let (progress, bytes) = session.begin(beginning)?;
+        let mut policy = session.policy::<P, S>(bytes, || (self.build)(replication.told.known()))?;
+        session.play(progress, &mut Stages::<P, S>::new(replication.users, &mut policy))
     }
 }
 
@@ -166,6 +215,12 @@ fn side(
     (clicks, regret)
 }
 
+/// Whether the model has all these rows, columns or cells. A policy from the state of another replication may have others; its rounds are
+/// played one by one, and the first one with a cell that the model does not have ends the replication.
+fn all_below(numbers: &[u32], size: usize) -> bool {
+    numbers.iter().all(|&number| (number as usize) < size)
+}
+
 impl InSweeps for Rank1Elim {
     fn play_sweeps(
         &mut self,
@@ -178,7 +233,8 @@ impl InSweeps for Rank1Elim {
         let (rows, columns) = (self.remaining_rows(), self.remaining_columns());
         let length = (rows.len() + columns.len()) as u64;
         let sweeps = before_the_end.min(most_rounds / length);
-        if sweeps < FEWEST_SWEEPS {
+        let are_known = all_below(rows, model.rows().len()) && all_below(columns, model.columns().len());
+        if sweeps < FEWEST_SWEEPS || !are_known {
             return Stretch::default();
         }
         let row_partners = Partners::new(rows, self.row_weights(), |row| model.rows()[row as usize].get());
@@ -210,7 +266,7 @@ impl InSweeps for Ucb1Elim {
         let before_the_end = self.whole_sweeps();
         let length = self.remaining_cells().len() as u64;
         let sweeps = before_the_end.min(most_rounds / length);
-        if sweeps < FEWEST_SWEEPS {
+        if sweeps < FEWEST_SWEEPS || !all_below(self.remaining_cells(), model.shape().n_cells()) {
             return Stretch::default();
         }
         let mut regret = 0.0;

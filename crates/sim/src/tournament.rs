@@ -1,11 +1,13 @@
 //! Tournaments: every contender plays every replication, on all cores. The result does not depend on the number of cores.
 
-use crate::{Contender, Replication, Schedule, SimRng, Streams, Task};
+use crate::{Contender, Keeper, KeepsNothing, Replication, Schedule, SimRng, StateError, Streams, Task};
 use click_models::ClickModel;
 use rand::RngExt;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// How replications are assigned to instances. All contenders of a replication play on the same instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -74,6 +76,27 @@ impl Observer for Silent {
     }
 }
 
+/// Receives the records of a tournament, one replication at a time, from many threads.
+pub trait Book<R>: Sync {
+    /// Why a record cannot be kept.
+    type Error: Send;
+
+    /// Whether the replication of the contender with this index is recorded already, and so is not played.
+    fn is_recorded(&self, contender: usize, replication: u64) -> bool;
+
+    /// Plays a replication and records it. `play` takes the state from which to continue, if one was kept.
+    ///
+    /// # Errors
+    ///
+    /// The record cannot be kept, or the state cannot be continued. The tournament then ends as soon as it can.
+    fn record(
+        &self,
+        contender: usize,
+        replication: u64,
+        play: impl FnOnce(Option<&[u8]>, &mut dyn Keeper) -> Result<R, StateError>,
+    ) -> Result<(), Self::Error>;
+}
+
 /// The result of a tournament.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome<R> {
@@ -125,27 +148,92 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
     ///
     /// If there is no instance, or a policy plays an action that the model does not admit.
     pub fn run(&self, observer: &impl Observer) -> Outcome<T::Record> {
-        let drawn: Vec<usize> = (0..self.runs).map(|replication| self.draw_instance(replication)).collect();
+        let drawn = (0..self.runs).map(|replication| self.draw_instance(replication)).collect();
+        let places = || (0..self.runs).map(|_| Mutex::default()).collect();
+        let records = self.contenders.iter().map(|_| places()).collect();
+        let memory = Memory { observer, records };
+        // The records are kept in memory, and no state is continued.
+        let _ = self.play_into(0..self.runs, &memory);
+        let record = |place: Mutex<T::Record>| place.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let records = memory.records.into_iter().map(|of_one| of_one.into_iter().map(record).collect());
+        Outcome { drawn, records: records.collect() }
+    }
+
+    /// Plays the replications in this range that are not recorded yet, on the current rayon thread pool.
+    ///
+    /// # Errors
+    ///
+    /// The first error of the book.
+    ///
+    /// # Panics
+    ///
+    /// If there is no instance, or a policy plays an action that the model does not admit.
+    pub fn play_into<B: Book<T::Record>>(&self, replications: Range<u64>, book: &B) -> Result<(), B::Error> {
         let n_contenders = self.contenders.len();
-        // One task per replication and contender, collected by index, so results do not depend on the order of execution.
-        let mut records: Vec<T::Record> = (0..drawn.len() * n_contenders)
-            .into_par_iter()
-            .with_max_len(1)
-            .map(|task| {
-                let (replication, contender) = (task / n_contenders, task % n_contenders);
-                observer.observe(contender, || {
-                    let (number, instance) = (replication as u64, drawn[replication]);
-                    let (users, told) = (&*self.users(number, instance), &self.instances[instance]);
-                    let replication = Replication { number, instance, users, told, streams: self.streams };
-                    self.contenders[contender].replicate(replication, self.task)
+        let first = replications.start;
+        let n_replications = usize::try_from(replications.end.saturating_sub(first)).unwrap_or(usize::MAX);
+        // One task per replication and contender. A task depends on its number only, so records do not depend on the order of execution.
+        (0..n_replications.saturating_mul(n_contenders)).into_par_iter().with_max_len(1).try_for_each(
+            |task| {
+                let (number, contender) = (first + (task / n_contenders) as u64, task % n_contenders);
+                if book.is_recorded(contender, number) {
+                    return Ok(());
+                }
+                book.record(contender, number, |state, keeper| {
+                    self.play_one(contender, number, state, keeper)
                 })
-            })
-            .collect();
-        let records = (0..n_contenders)
-            .map(|contender| {
-                records.iter_mut().skip(contender).step_by(n_contenders).map(std::mem::take).collect()
-            })
-            .collect();
-        Outcome { drawn, records }
+            },
+        )
+    }
+
+    /// Plays one replication of the contender with this index, from a state or from the beginning.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Contender::resume`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Tournament::play_into`], and if there is no contender with this index.
+    pub fn play_one(
+        &self,
+        contender: usize,
+        number: u64,
+        state: Option<&[u8]>,
+        keeper: &mut dyn Keeper,
+    ) -> Result<T::Record, StateError> {
+        let instance = self.draw_instance(number);
+        let (users, told) = (&*self.users(number, instance), &self.instances[instance]);
+        let replication = Replication { number, instance, users, told, streams: self.streams };
+        self.contenders[contender].resume(replication, self.task, state, keeper)
+    }
+}
+
+/// A book in memory: a place for every record of every contender.
+struct Memory<'a, O, R> {
+    observer: &'a O,
+    records: Vec<Vec<Mutex<R>>>,
+}
+
+impl<O: Observer, R: Send> Book<R> for Memory<'_, O, R> {
+    type Error = StateError;
+
+    fn is_recorded(&self, _contender: usize, _replication: u64) -> bool {
+        false
+    }
+
+    fn record(
+        &self,
+        contender: usize,
+        replication: u64,
+        play: impl FnOnce(Option<&[u8]>, &mut dyn Keeper) -> Result<R, StateError>,
+    ) -> Result<(), StateError> {
+        let record = self.observer.observe(contender, || play(None, &mut KeepsNothing))?;
+        if let Some(place) =
+            usize::try_from(replication).ok().and_then(|run| self.records[contender].get(run))
+        {
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = record;
+        }
+        Ok(())
     }
 }

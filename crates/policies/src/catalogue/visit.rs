@@ -12,7 +12,7 @@ use click_models::{
     SemiBandit, TableShape,
 };
 use confidence::NonNegative;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 /// What a policy that compares two items knows.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +39,7 @@ macro_rules! visitors {
             /// `build` constructs a fresh policy from its knowledge and the horizon.
             fn with<P, F>(self, build: F) -> Self::Output
             where
-                P: $($Bound)+ + DeserializeOwned,
+                P: $($Bound)+ + Serialize + DeserializeOwned,
                 F: Fn($Known, u64) -> Result<P, Error> + Send + Sync + 'static;
         }
     )*};
@@ -74,6 +74,7 @@ pub trait WithStopping {
             + Recommend<Ranking>
             + Stop<Answer: AsRef<[ItemId]>>
             + Into<IdentifyPolicy>
+            + Serialize
             + DeserializeOwned,
         F: Fn(ListShape, u64) -> Result<P, Error> + Send + Sync + 'static;
 }

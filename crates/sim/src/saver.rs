@@ -1,0 +1,122 @@
+//! How the policy of a contender is saved. A policy of the caller need not be serializable, so saving is requested by type:
+//! [`Entry::saved`](crate::Entry::saved).
+
+use postcard::{Deserializer, de_flavors, ser_flavors};
+use serde::{Serialize, de::DeserializeOwned};
+
+/// Writes and reads policies of type `P`.
+pub trait Saver<P> {
+    /// Whether it can.
+    const IS_SAVED: bool;
+
+    /// The policy as bytes.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words, if the policy cannot be written.
+    fn write(policy: &P) -> Result<Vec<u8>, String>;
+
+    /// The policy of these bytes. It makes the same choices as the one that was written.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words, if the bytes are no policy.
+    fn read(bytes: &[u8]) -> Result<P, String>;
+}
+
+/// Saves no policy: a replication that was interrupted restarts.
+#[derive(Debug, Clone, Copy)]
+pub enum Restarts {}
+
+/// Saves policies in the [postcard](https://docs.rs/postcard) format.
+#[derive(Debug, Clone, Copy)]
+pub enum Saves {}
+
+/// The message of [`Restarts`].
+const NOT_SAVED: &str = "policies of this type are not saved";
+
+impl<P> Saver<P> for Restarts {
+    const IS_SAVED: bool = false;
+
+    fn write(_policy: &P) -> Result<Vec<u8>, String> {
+        Err(NOT_SAVED.to_owned())
+    }
+
+    fn read(_bytes: &[u8]) -> Result<P, String> {
+        Err(NOT_SAVED.to_owned())
+    }
+}
+
+impl<P: Serialize + DeserializeOwned> Saver<P> for Saves {
+    const IS_SAVED: bool = true;
+
+    // One copy for all users that the policy plays.
+    #[inline(never)]
+    fn write(policy: &P) -> Result<Vec<u8>, String> {
+        postcard::serialize_with_flavor(policy, Bytes(Vec::new())).map_err(|error| error.to_string())
+    }
+
+    #[inline(never)]
+    fn read(bytes: &[u8]) -> Result<P, String> {
+        let mut deserializer = Deserializer::from_flavor(Rest(bytes));
+        let policy = P::deserialize(&mut deserializer).map_err(|error| format!("the policy: {error}"))?;
+        match deserializer.finalize() {
+            Ok([]) => Ok(policy),
+            rest => Err(format!("{} bytes after the policy", rest.map_or(0, <[u8]>::len))),
+        }
+    }
+}
+
+/// Bytes that are written. Its functions are not inlined: every policy is compiled with them, and inlined they would be a tenth of the
+/// compile time of `contenders`.
+struct Bytes(Vec<u8>);
+
+impl ser_flavors::Flavor for Bytes {
+    type Output = Vec<u8>;
+
+    #[inline(never)]
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.push(byte);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<Vec<u8>> {
+        Ok(self.0)
+    }
+}
+
+/// Bytes that are left to read; not inlined, as [`Bytes`].
+struct Rest<'a>(&'a [u8]);
+
+impl<'de> de_flavors::Flavor<'de> for Rest<'de> {
+    type Remainder = &'de [u8];
+    type Source = &'de [u8];
+
+    #[inline(never)]
+    fn pop(&mut self) -> postcard::Result<u8> {
+        let (&first, rest) = self.0.split_first().ok_or(postcard::Error::DeserializeUnexpectedEnd)?;
+        self.0 = rest;
+        Ok(first)
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.0.len())
+    }
+
+    #[inline(never)]
+    fn try_take_n(&mut self, n: usize) -> postcard::Result<&'de [u8]> {
+        let (taken, rest) = self.0.split_at_checked(n).ok_or(postcard::Error::DeserializeUnexpectedEnd)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn finalize(self) -> postcard::Result<&'de [u8]> {
+        Ok(self.0)
+    }
+}

@@ -1,0 +1,173 @@
+//! One replication of one contender: where it begins, the loop over its checkpoints, and when its state is kept.
+//!
+//! All of it is compiled once. The rounds between two checkpoints are compiled for the policy and its users, behind [`Player`].
+
+use crate::state::{Loop, Progress};
+use crate::{Curve, Keeper, Pause, Saver, Schedule, StateError};
+use std::fmt::Debug;
+
+/// Why a replication ended before its last round.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// The policy played an action that the model does not admit: the message.
+    NotAdmitted(String),
+    /// The policy cannot be written.
+    NotWritten,
+    /// The keeper stopped the replication.
+    Stopped,
+}
+
+impl Ended {
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn not_admitted(round: u64, action: &dyn Debug) -> Self {
+        Self::NotAdmitted(format!(
+            "round {round}: the policy plays {action:?}, which is no action of the model"
+        ))
+    }
+
+    /// Panics with the message, in a replication that does not come from a state.
+    pub(crate) fn panic(self) -> ! {
+        match self {
+            Self::NotAdmitted(message) => panic!("{message}"),
+            Self::NotWritten | Self::Stopped => unreachable!("no keeper asks for states or stops"),
+        }
+    }
+}
+
+/// A policy on its users, as the loops that are compiled once see it.
+pub(crate) trait Player {
+    /// Plays at least one round and none after `last`. Rounds that are played one by one end at the next one for a pause.
+    fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), Ended>;
+
+    /// Whether the policy's recommendation is a best one, if it recommends anything.
+    fn is_right(&self, _progress: &mut Progress) -> Option<bool> {
+        None
+    }
+
+    /// The policy as bytes.
+    fn write(&self) -> Result<Vec<u8>, String>;
+}
+
+/// One replication of one contender, from the beginning or from a state.
+pub(crate) struct Session<'a> {
+    pub(crate) label: &'a str,
+    pub(crate) played_by: Loop,
+    /// The largest number of rounds.
+    pub(crate) horizon: u64,
+    /// The rounds at which a curve is recorded; none for other records.
+    pub(crate) checkpoints: &'a [u64],
+    pub(crate) state: Option<&'a [u8]>,
+    pub(crate) keeper: &'a mut dyn Keeper,
+    /// Whether the policy can be saved.
+    pub(crate) is_saved: bool,
+}
+
+impl<'a> Session<'a> {
+    /// A replication whose record is a curve.
+    pub(crate) fn of_curve(
+        label: &'a str,
+        played_by: Loop,
+        schedule: &'a Schedule,
+        state: Option<&'a [u8]>,
+        keeper: &'a mut dyn Keeper,
+        is_saved: bool,
+    ) -> Self {
+        let (horizon, checkpoints) = (schedule.horizon(), schedule.checkpoints());
+        Self { label, played_by, horizon, checkpoints, state, keeper, is_saved }
+    }
+
+    /// The progress of the state and the bytes of its policy, or the beginning and none.
+    pub(crate) fn begin(&self, beginning: Progress) -> Result<(Progress, Option<&'a [u8]>), StateError> {
+        let Some(state) = self.state else { return Ok((beginning, None)) };
+        if !self.is_saved {
+            return Err(StateError::NotSaved(self.label.to_owned()));
+        }
+        let (progress, policy) = self.read(state)?;
+        Ok((progress, Some(policy)))
+    }
+
+    /// The policy of these bytes, or a new one.
+    pub(crate) fn policy<P, S: Saver<P>>(
+        &self,
+        bytes: Option<&[u8]>,
+        build: impl FnOnce() -> P,
+    ) -> Result<P, StateError> {
+        match bytes {
+            None => Ok(build()),
+            Some(bytes) => S::read(bytes).map_err(|fault| self.not_a_state(fault)),
+        }
+    }
+
+    /// Plays from the progress made so far to the last checkpoint, and returns the record.
+    pub(crate) fn play(
+        mut self,
+        mut progress: Progress,
+        player: &mut dyn Player,
+    ) -> Result<Curve, StateError> {
+        match self.play_curve(&mut progress, player) {
+            Ok(()) => Ok(progress.curve),
+            Err(ended) => Err(self.error(ended)),
+        }
+    }
+
+    /// Plays from the progress made so far to the last checkpoint. It may be interrupted between two rounds, also before a checkpoint is
+    /// recorded.
+    pub(crate) fn play_curve(
+        &mut self,
+        progress: &mut Progress,
+        player: &mut dyn Player,
+    ) -> Result<(), Ended> {
+        let checkpoints = self.checkpoints;
+        let n_recorded = progress.curve.regret.len();
+        for of_curve in [&mut progress.curve.regret, &mut progress.curve.clicks] {
+            of_curve.reserve_exact(checkpoints.len() - n_recorded);
+        }
+        for &checkpoint in &checkpoints[n_recorded..] {
+            while progress.rounds < checkpoint {
+                let due = progress.next_pause();
+                player.advance(progress, checkpoint)?;
+                if progress.rounds >= due {
+                    self.pause(progress, || player.write())?;
+                }
+            }
+            let is_right = player.is_right(progress);
+            progress.curve.regret.push(progress.regret);
+            progress.curve.clicks.push(progress.clicks);
+            progress.curve.accurate.extend(is_right);
+        }
+        Ok(())
+    }
+
+    /// Asks the keeper, and keeps the state if it says so. `policy` writes the policy.
+    pub(crate) fn pause(
+        &mut self,
+        progress: &Progress,
+        policy: impl FnOnce() -> Result<Vec<u8>, String>,
+    ) -> Result<(), Ended> {
+        let decided = self.keeper.pause(progress.rounds);
+        if self.is_saved && decided != Pause::GoOn {
+            let policy = policy().map_err(|_| Ended::NotWritten)?;
+            self.keeper.keep(&progress.encode(self.played_by, &policy).ok_or(Ended::NotWritten)?);
+        }
+        if decided == Pause::Stop { Err(Ended::Stopped) } else { Ok(()) }
+    }
+
+    pub(crate) fn not_a_state(&self, fault: impl Into<String>) -> StateError {
+        StateError::NotAState { label: self.label.to_owned(), fault: fault.into() }
+    }
+
+    /// The error of a replication that ended early.
+    ///
+    /// # Panics
+    ///
+    /// If the policy is not one from a state and plays an action that the model does not admit.
+    pub(crate) fn error(&self, ended: Ended) -> StateError {
+        match ended {
+            Ended::NotWritten => StateError::NotSaved(self.label.to_owned()),
+            Ended::Stopped => StateError::Stopped,
+            Ended::NotAdmitted(fault) if self.state.is_some() => self.not_a_state(fault),
+            ended @ Ended::NotAdmitted(_) => ended.panic(),
+        }
+    }
+}
