@@ -4,6 +4,7 @@ use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
 use click_models::{RankOne, RankOneModel, TableShape};
 use policies::catalogue::{PolicySpec, WithCells};
 use policies::{Error, Policy, Rank1Elim, Ucb1Elim};
+use serde::{Serialize, de::DeserializeOwned};
 use sim::{Contender, Entry, Oracle, StageEntry};
 
 impl Play for RankOneModel {
@@ -16,13 +17,13 @@ fn enter(entrant: &Entrant, horizon: u64) -> Entered<RankOneModel> {
     let label = entrant.label.clone();
     match entrant.spec {
         PolicySpec::Rank1ElimKl {} => {
-            Some(Box::new(StageEntry::new(label, move |shape| Rank1Elim::kl(shape, horizon))))
+            Some(Box::new(StageEntry::new(label, move |shape| Rank1Elim::kl(shape, horizon)).saved()))
         }
         PolicySpec::Rank1Elim {} => {
-            Some(Box::new(StageEntry::new(label, move |shape| Rank1Elim::hoeffding(shape, horizon))))
+            Some(Box::new(StageEntry::new(label, move |shape| Rank1Elim::hoeffding(shape, horizon)).saved()))
         }
         PolicySpec::Ucb1Elim {} => {
-            Some(Box::new(StageEntry::new(label, move |shape| Ucb1Elim::new(shape, horizon))))
+            Some(Box::new(StageEntry::new(label, move |shape| Ucb1Elim::new(shape, horizon)).saved()))
         }
         PolicySpec::Oracle {} => Some(Box::new(Oracle::new(label))),
         spec => spec.with_cells(Enter { label, horizon }),
@@ -40,10 +41,12 @@ impl WithCells for Enter {
 
     fn with<P, F>(self, build: F) -> Self::Output
     where
-        P: Policy<RankOne>,
+        P: Policy<RankOne> + Serialize + DeserializeOwned,
         F: Fn(TableShape, u64) -> Result<P, Error> + Send + Sync + 'static,
     {
         let Self { label, horizon } = self;
-        Box::new(Entry::new(label, move |shape| build(shape, horizon).expect("a policy for any table")))
+        Box::new(
+            Entry::new(label, move |shape| build(shape, horizon).expect("a policy for any table")).saved(),
+        )
     }
 }

@@ -5,7 +5,8 @@ use click_models::{Cascade, CascadeModel, ItemId, ListShape, Ranking, SemiBandit
 use confidence::NonNegative;
 use policies::catalogue::{PolicySpec, WithBudgeted, WithStopping};
 use policies::{Error, Policy, Pulls, Recommend, Stop};
-use sim::{Contender, Entry, FullFeedbackEntry, UntilStopped, WithBudget};
+use serde::{Serialize, de::DeserializeOwned};
+use sim::{Contender, Entry, FullFeedbackEntry, Saves, UntilStopped, WithBudget};
 use std::marker::PhantomData;
 
 /// Enters a policy under its own type, for the task `T`.
@@ -23,10 +24,10 @@ impl<'a, T> Enter<'a, T> {
     fn entry<P>(
         self,
         build: impl Fn(ListShape, u64) -> Result<P, Error> + Send + Sync + 'static,
-    ) -> Entry<impl Fn(ListShape) -> P + Send + Sync + 'static> {
+    ) -> Entry<impl Fn(ListShape) -> P + Send + Sync + 'static, Saves> {
         let horizon = self.horizon;
         let build = move |shape| build(shape, horizon).expect("a policy for any list");
-        Entry::new(self.entrant.label.clone(), build)
+        Entry::new(self.entrant.label.clone(), build).saved()
     }
 }
 
@@ -41,7 +42,7 @@ macro_rules! stopping {
 
             fn with<P, F>(self, build: F, tolerance: NonNegative) -> Self::Output
             where
-                P: Policy<Cascade> + Recommend<Ranking> + Stop<Answer: AsRef<[ItemId]>>,
+                P: Policy<Cascade> + Recommend<Ranking> + Stop<Answer: AsRef<[ItemId]>> + Serialize + DeserializeOwned,
                 F: Fn(ListShape, u64) -> Result<P, Error> + Send + Sync + 'static,
             {
                 Box::new(self.entry(build).within(tolerance.get()))
@@ -53,7 +54,7 @@ macro_rules! stopping {
 
             fn with<P, F>(self, build: F, tolerance: NonNegative) -> Self::Output
             where
-                P: Policy<SemiBandit> + Recommend<Ranking> + Stop<Answer: AsRef<[ItemId]>>,
+                P: Policy<SemiBandit> + Recommend<Ranking> + Stop<Answer: AsRef<[ItemId]>> + Serialize + DeserializeOwned,
                 F: Fn(ListShape, u64) -> Result<P, Error> + Send + Sync + 'static,
             {
                 let n_shown = match self.0.entrant.spec {
@@ -72,7 +73,7 @@ impl WithBudgeted for Enter<'_, WithBudget> {
 
     fn with<P, F>(self, build: F) -> Self::Output
     where
-        P: Policy<Cascade> + Recommend<Ranking>,
+        P: Policy<Cascade> + Recommend<Ranking> + Serialize + DeserializeOwned,
         F: Fn(ListShape, u64) -> Result<P, Error> + Send + Sync + 'static,
     {
         Box::new(self.entry(build))

@@ -15,6 +15,7 @@ use policies::catalogue::{
     Catalogued, Chosen, PolicySpec, Protocol, WithAnyList, WithPositionBased, WithPrefix,
 };
 use policies::{Error, Policy, PrefixKnown, ReadAs};
+use serde::{Serialize, de::DeserializeOwned};
 use sim::{Contender, Entry, Oracle};
 use std::marker::PhantomData;
 
@@ -88,13 +89,13 @@ macro_rules! enter {
 
             fn with<P, F>(self, build: F) -> Self::Output
             where
-                P: Policy<<$model as ClickModel>::Interaction>,
+                P: Policy<<$model as ClickModel>::Interaction> + Serialize + DeserializeOwned,
                 F: Fn($Known, u64) -> Result<P, Error> + Send + Sync + 'static,
             {
                 let (label, horizon) = (self.entrant.label.clone(), self.horizon);
                 Box::new(Entry::new(label, move |$known: Known<'_, $model>| {
                     build($told, horizon).expect(GOES_WITH_USERS)
-                }))
+                }).saved())
             }
         }
     )+)*};
@@ -113,16 +114,19 @@ impl WithPositionBased for Enter<'_, PositionBased> {
     /// The policy gets the examination probabilities of the experiment, or else those of the users.
     fn with<P, F>(self, build: F) -> Self::Output
     where
-        P: Policy<Pbm>,
+        P: Policy<Pbm> + Serialize + DeserializeOwned,
         F: Fn(PbmKnown<'_>, u64) -> Result<P, Error> + Send + Sync + 'static,
     {
         let Self { entrant, horizon, .. } = self;
         let told = entrant.examination.clone();
-        Box::new(Entry::new(entrant.label.clone(), move |known: PbmKnown<'_>| {
-            let examination = told.as_deref().unwrap_or(known.examination());
-            let known = PbmKnown::new(known.shape(), examination).expect(GOES_WITH_USERS);
-            build(known, horizon).expect(GOES_WITH_USERS)
-        }))
+        Box::new(
+            Entry::new(entrant.label.clone(), move |known: PbmKnown<'_>| {
+                let examination = told.as_deref().unwrap_or(known.examination());
+                let known = PbmKnown::new(known.shape(), examination).expect(GOES_WITH_USERS);
+                build(known, horizon).expect(GOES_WITH_USERS)
+            })
+            .saved(),
+        )
     }
 }
 
@@ -167,10 +171,13 @@ where
     if !spec.speaks(To::PROTOCOL) {
         return None;
     }
-    Some(Box::new(Entry::new(entrant.label.clone(), move |known: Known<'_, M>| {
-        let known = To::known::<M>(&known, told.as_deref());
-        ReadAs::<To, _>::new(Chosen::<To>::build(spec, known, horizon).expect(GOES_WITH_USERS))
-    })))
+    Some(Box::new(
+        Entry::new(entrant.label.clone(), move |known: Known<'_, M>| {
+            let known = To::known::<M>(&known, told.as_deref());
+            ReadAs::<To, _>::new(Chosen::<To>::build(spec, known, horizon).expect(GOES_WITH_USERS))
+        })
+        .saved(),
+    ))
 }
 
 /// [`Play`] for a list model: not generic, so that the round loops are compiled in this crate.

@@ -2,7 +2,9 @@
 
 use click_models::{ClickModel, Interaction, Ranking};
 use policies::Logged;
-use sim::{Contender, Curve, Replication, Schedule, play};
+use sim::{
+    Contender, Curve, Keeper, KeepsNothing, Replication, Saves, Schedule, StateError, play_replication,
+};
 use std::sync::Arc;
 
 /// The lists of a log for every instance of an experiment.
@@ -41,8 +43,21 @@ where
     }
 
     fn replicate(&self, replication: Replication<'_, M>, schedule: &Schedule) -> Curve {
-        let mut policy = self.lists.of_instances[replication.instance].clone();
-        let (mut environment, mut randomness) = (replication.environment(), replication.policy(&self.label));
-        play(replication.users, &mut policy, schedule, &mut environment, &mut randomness)
+        self.resume(replication, schedule, None, &mut KeepsNothing).expect("a replication from the beginning")
+    }
+
+    fn is_saved(&self) -> bool {
+        true
+    }
+
+    fn resume(
+        &self,
+        replication: Replication<'_, M>,
+        schedule: &Schedule,
+        state: Option<&[u8]>,
+        keeper: &mut dyn Keeper,
+    ) -> Result<Curve, StateError> {
+        let policy = || self.lists.of_instances[replication.instance].clone();
+        play_replication::<Saves, M, Logged>(replication, &self.label, policy, schedule, state, keeper)
     }
 }

@@ -5,6 +5,7 @@ use click_models::{ClickModel, Dueling, DuelingModel, ItemId};
 use confidence::NonNegative;
 use policies::catalogue::{PairKnown, PolicySpec, WithPairs};
 use policies::{Error, Fixed, Policy, Recommend};
+use serde::{Serialize, de::DeserializeOwned};
 use sim::{Contender, DuelEntry};
 
 impl Play for DuelingModel {
@@ -16,7 +17,7 @@ impl Play for DuelingModel {
 fn enter(entrant: &Entrant, horizon: u64) -> Entered<DuelingModel> {
     if let PolicySpec::Oracle {} = entrant.spec {
         let build = |users: &DuelingModel| Fixed::new(users.optimal_action());
-        return Some(Box::new(DuelEntry::new(entrant.label.clone(), build)));
+        return Some(Box::new(DuelEntry::new(entrant.label.clone(), build).saved()));
     }
     entrant.spec.with_pairs(Enter { entrant, horizon })
 }
@@ -32,15 +33,18 @@ impl WithPairs for Enter<'_> {
 
     fn with<P, F>(self, build: F) -> Self::Output
     where
-        P: Policy<Dueling> + Recommend<ItemId>,
+        P: Policy<Dueling> + Recommend<ItemId> + Serialize + DeserializeOwned,
         F: Fn(PairKnown, u64) -> Result<P, Error> + Send + Sync + 'static,
     {
         let (told, horizon) = (self.entrant.told_gamma, self.horizon);
-        Box::new(DuelEntry::new(self.entrant.label.clone(), move |users: &DuelingModel| {
-            let needed = || users.preferences().gamma().and_then(|gamma| NonNegative::new(gamma).ok());
-            let gamma = if told { needed() } else { None };
-            build(PairKnown { shape: users.known(), gamma }, horizon)
-                .expect("a policy for any number of items")
-        }))
+        Box::new(
+            DuelEntry::new(self.entrant.label.clone(), move |users: &DuelingModel| {
+                let needed = || users.preferences().gamma().and_then(|gamma| NonNegative::new(gamma).ok());
+                let gamma = if told { needed() } else { None };
+                build(PairKnown { shape: users.known(), gamma }, horizon)
+                    .expect("a policy for any number of items")
+            })
+            .saved(),
+        )
     }
 }

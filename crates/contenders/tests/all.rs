@@ -1,0 +1,3 @@
+//! An integration test: it plays the round loops of the library and compiles none.
+
+mod kept;

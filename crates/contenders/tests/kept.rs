@@ -1,0 +1,257 @@
+//! Every policy of the catalogue on every model, in every task: a replication that is continued from a state has the record of one that
+//! was not interrupted, and bytes that are no state of it give an error or a record, but no panic.
+
+use click_models::{
+    CascadeModel, ClickChain, ClickModel, DbnReward, DcmReward, DependentClick, DuelingModel,
+    DynamicBayesian, ItemId, PositionBased, PreferenceMatrix, RandomSemiBandit, RankOneModel, UserBrowsing,
+};
+use confidence::Probability;
+use contenders::{Entrant, LoggedLists, Play, recommending_contenders, stopping_contenders};
+use policies::Logged;
+use policies::catalogue::{PolicySpec, Protocol, rows};
+use sim::{
+    Contender, Identification, Keeper, Pause, Replication, Schedule, StateError, Streams, Task, UntilStopped,
+    WithBudget,
+};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+const HORIZON: u64 = 3_000;
+
+/// Numbers of items and positions, or of rows and columns, of the users of a test; those of the second replication are larger.
+const SIZES: [(usize, usize); 2] = [(6, 3), (9, 4)];
+
+/// Keeps every state.
+#[derive(Default)]
+struct Kept(Vec<Vec<u8>>);
+
+impl Keeper for Kept {
+    fn pause(&mut self, _rounds: u64) -> Pause {
+        Pause::Keep
+    }
+
+    fn keep(&mut self, state: &[u8]) {
+        self.0.push(state.to_vec());
+    }
+}
+
+/// Close to each other, so that no policy has found the best items within the horizon.
+fn probabilities(n: usize) -> Vec<f64> {
+    (0..n).map(|number| 0.5 - 0.002 * number as f64).collect()
+}
+
+fn falling(n: usize) -> Vec<f64> {
+    (0..n).map(|number| 0.9 - 0.2 * number as f64).collect()
+}
+
+fn checked(values: &[f64]) -> Vec<Probability> {
+    values.iter().map(|&value| Probability::new(value).expect("a probability")).collect()
+}
+
+fn both<M>(users: impl Fn(usize, usize) -> Result<M, click_models::Error>) -> [M; 2] {
+    SIZES.map(|(first, second)| users(first, second).expect("users"))
+}
+
+/// All policies, each with the users' own feedback and read as each other protocol.
+fn entrants(examination: &[f64]) -> Vec<Entrant> {
+    let mut entrants: Vec<Entrant> = rows().iter().map(|row| Entrant::new(row.name, row.spec())).collect();
+    for protocol in [Protocol::PositionBased, Protocol::SemiBandit, Protocol::Cascade, Protocol::Dcm] {
+        entrants.extend(rows().iter().filter(|row| row.speaks(protocol)).map(|row| Entrant {
+            label: format!("{} as {protocol}", row.name),
+            read_as: Some(protocol),
+            examination: (protocol == Protocol::PositionBased).then(|| checked(examination)),
+            ..Entrant::new(row.name, row.spec())
+        }));
+    }
+    let list = |items: [u32; 3]| items.map(ItemId::new).into_iter().collect();
+    let logged = Logged::new(vec![(list([0, 1, 2]), 3), (list([5, 0, 4]), 1)]).expect("two lists");
+    let lists = LoggedLists {
+        file: String::new(),
+        sha256: String::new(),
+        content: vec![],
+        of_instances: vec![logged],
+    };
+    entrants.push(Entrant { lists: Some(Arc::new(lists)), ..Entrant::new("logged", PolicySpec::Logged {}) });
+    entrants
+}
+
+/// Whether a contender can play on users of other sizes too.
+fn plays_any_size(entrant: &Entrant) -> bool {
+    entrant.examination.is_none() && entrant.lists.is_none()
+}
+
+/// Checks one contender. `stranger` is the state of another contender on the same users. Returns a state.
+fn check<M: ClickModel, T: Task<Record: PartialEq + Debug>>(
+    contender: &dyn Contender<M, T>,
+    task: &T,
+    [users, larger]: [&M; 2],
+    is_any_size: bool,
+    stranger: &[u8],
+) -> Vec<u8> {
+    let (label, streams) = (contender.label(), Streams::new(7));
+    assert!(contender.is_saved(), "{label}");
+    let replication = Replication::new(users, streams, 3);
+    let resume = |state: &[u8]| contender.resume(replication, task, Some(state), &mut Kept::default());
+
+    let mut kept = Kept::default();
+    let record = contender.replicate(replication, task);
+    assert_eq!(contender.resume(replication, task, None, &mut kept).as_ref(), Ok(&record), "{label}");
+    assert!(!kept.0.is_empty(), "{label}: no state");
+    for state in &kept.0 {
+        assert_eq!(resume(state).as_ref(), Ok(&record), "{label}");
+    }
+
+    let state = kept.0.pop().expect("the last state");
+    let cuts = (0..16).map(|part| state.len() * part / 16).chain([state.len() - 1]);
+    for length in cuts {
+        let error = resume(&state[..length]).err();
+        assert!(matches!(error, Some(StateError::NotAState { .. })), "{label}: {length} bytes");
+    }
+    let longer = [&state[..], &[0]].concat();
+    assert!(resume(&longer).is_err(), "{label}: a byte more");
+    for part in 0..FLIPS {
+        let mut flipped = state.clone();
+        flipped[state.len() * part / FLIPS] ^= 1 << (part % 8);
+        let _ = resume(&flipped);
+    }
+    let _ = resume(stranger);
+    if is_any_size {
+        let of_larger = Replication::new(larger, streams, 3);
+        let mut kept = Kept::default();
+        contender.resume(of_larger, task, None, &mut kept).expect("a record");
+        let _ = resume(kept.0.last().expect("a state"));
+        let _ = contender.resume(of_larger, task, Some(&state), &mut Kept::default());
+    }
+    state
+}
+
+/// Bits that are flipped, one at a time.
+const FLIPS: usize = 24;
+
+/// Checks all policies that can play on these users. Returns the number of those that play by themselves, and of those that read the
+/// feedback as that of another protocol.
+fn check_regret<M: Play>([users, larger]: [M; 2]) -> [usize; 2] {
+    // One checkpoint is at a pause.
+    let schedule = Schedule::new(vec![1, 1_000, 1_024, 1_500, HORIZON]).expect("increasing");
+    let (mut n_checked, mut stranger) = ([0, 0], vec![]);
+    for entrant in entrants(&falling(SIZES[0].1)) {
+        let is_any_size = plays_any_size(&entrant);
+        let is_reading = usize::from(entrant.read_as.is_some());
+        let Ok(contenders) = M::contenders(&[entrant], HORIZON) else { continue };
+        stranger = check(&*contenders[0], &schedule, [&users, &larger], is_any_size, &stranger);
+        n_checked[is_reading] += 1;
+    }
+    n_checked
+}
+
+/// The number of policies that play a protocol for regret.
+fn n_players(protocol: Protocol) -> usize {
+    rows()
+        .iter()
+        .filter(|row| row.speaks(protocol) && row.task() == policies::catalogue::Task::Regret)
+        .count()
+}
+
+/// The number of policies that can read the feedback of lists as that of each of these protocols; all but `logged`.
+fn n_readers() -> usize {
+    let readers = |protocol| rows().iter().filter(move |row| row.speaks(protocol)).count() - 1;
+    [Protocol::PositionBased, Protocol::SemiBandit, Protocol::Cascade, Protocol::Dcm]
+        .map(readers)
+        .iter()
+        .sum()
+}
+
+#[test]
+fn position_based() {
+    let users = both(|n, m| PositionBased::from_values(&probabilities(n), &falling(m)));
+    assert_eq!(check_regret(users), [n_players(Protocol::PositionBased), n_readers()]);
+}
+
+#[test]
+fn semi_bandit() {
+    let users = both(|n, m| RandomSemiBandit::from_values(&probabilities(n), &falling(m)));
+    assert_eq!(check_regret(users), [n_players(Protocol::SemiBandit), n_readers()]);
+}
+
+#[test]
+fn cascade() {
+    let users = both(|n, m| CascadeModel::from_values(&probabilities(n), m));
+    assert_eq!(check_regret(users), [n_players(Protocol::Cascade), n_readers()]);
+}
+
+#[test]
+fn dependent_click() {
+    let users =
+        both(|n, m| DependentClick::from_values(&probabilities(n), &falling(m), DcmReward::Satisfaction));
+    assert_eq!(check_regret(users), [n_players(Protocol::Dcm), n_readers()]);
+}
+
+#[test]
+fn dynamic_bayesian() {
+    let users = both(|n, m| {
+        DynamicBayesian::from_values(&probabilities(n), &probabilities(n), 0.9, m, DbnReward::default())
+    });
+    assert_eq!(check_regret(users), [n_players(Protocol::ClicksOnly), n_readers()]);
+}
+
+#[test]
+fn click_chain() {
+    let users = both(|n, m| ClickChain::from_values(&probabilities(n), [0.9, 0.7, 0.2], m));
+    assert_eq!(check_regret(users), [n_players(Protocol::ClicksOnly), n_readers()]);
+}
+
+#[test]
+fn user_browsing() {
+    let examination = |m: usize| (0..m).map(|position| falling(position + 1)).collect::<Vec<_>>();
+    let users = both(|n, m| {
+        let rows = examination(m);
+        UserBrowsing::from_values(&probabilities(n), &rows.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    });
+    assert_eq!(check_regret(users), [n_players(Protocol::ClicksOnly), n_readers()]);
+}
+
+#[test]
+fn rank_one() {
+    let users = both(|n, m| RankOneModel::from_values(&probabilities(n), &falling(m)));
+    assert_eq!(check_regret(users)[0], n_players(Protocol::RankOne));
+}
+
+#[test]
+fn dueling() {
+    let better = |row: usize, column: usize| 0.5 + 0.002 * (column as f64 - row as f64);
+    let users = SIZES.map(|(n, _)| {
+        let rows: Vec<Vec<f64>> =
+            (0..n).map(|row| (0..n).map(|column| better(row, column)).collect()).collect();
+        DuelingModel::new(PreferenceMatrix::new(&rows).expect("preferences"))
+    });
+    assert_eq!(check_regret(users)[0], n_players(Protocol::Dueling));
+}
+
+/// Checks the contenders of a task that identifies the best items; returns their number.
+fn check_identification<T: Task<Record = Identification>>(
+    task: &T,
+    enter: impl Fn(&[Entrant]) -> Option<Vec<Box<dyn Contender<CascadeModel, T>>>>,
+) -> usize {
+    let [users, larger] = both(|n, m| CascadeModel::from_values(&probabilities(n), m));
+    let (mut n_checked, mut stranger) = (0, vec![]);
+    for row in rows() {
+        let Some(contenders) = enter(&[Entrant::new(row.name, row.spec())]) else { continue };
+        stranger = check(&*contenders[0], task, [&users, &larger], true, &stranger);
+        n_checked += 1;
+    }
+    n_checked
+}
+
+#[test]
+fn until_stopped() {
+    let task = UntilStopped { max_steps: HORIZON };
+    let n_checked = check_identification(&task, |entrants| stopping_contenders(entrants).ok());
+    assert_eq!(n_checked, rows().iter().filter(|row| row.spec().stops()).count());
+}
+
+#[test]
+fn with_budget() {
+    let task = WithBudget { horizon: HORIZON };
+    let n_checked = check_identification(&task, |entrants| recommending_contenders(entrants, HORIZON).ok());
+    assert_eq!(n_checked, rows().iter().filter(|row| row.spec().recommends()).count());
+}
