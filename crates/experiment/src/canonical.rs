@@ -2,6 +2,9 @@
 //!
 //! It is JSON with all defaults filled in and keys in a fixed order, so it does not depend on the layout of the experiment's file.
 //! Its SHA-256 is the experiment's identity.
+//!
+//! Two parts of it have a hash of their own. The *base* is everything but the number of runs and the policies: experiments with one base
+//! can share a directory, since their runs meet the same users. The *policies* are hashed one by one, each with its label.
 
 use crate::hash::sha256;
 use crate::models::{CanonicalInstance, Model, OWN};
@@ -12,19 +15,32 @@ use confidence::Probability;
 use contenders::Entrant;
 use policies::catalogue::PolicySpec;
 use serde::{Serialize, Serializer};
+use sim::Assignment;
 
-/// The canonical form and its hash.
+/// The canonical form and its hashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Canonical {
     json: String,
     identity: String,
+    base: String,
+    policies: Vec<CanonicalPolicy>,
+}
+
+/// A policy of the catalogue in its canonical form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CanonicalPolicy {
+    pub(crate) label: String,
+    /// Label and all parameters as JSON.
+    pub(crate) json: String,
+    /// SHA-256 of the JSON, in hexadecimal.
+    pub(crate) sha256: String,
 }
 
 impl Canonical {
-    /// Takes any JSON as a canonical form.
+    /// Takes any JSON as a canonical form, of something that has no runs.
     pub fn of_json(json: String) -> Self {
         let identity = sha256(json.as_bytes());
-        Self { json, identity }
+        Self { base: identity.clone(), identity, policies: Vec::new(), json }
     }
 
     /// The canonical form of an experiment with additional contenders of the caller, given by their labels `own`.
@@ -33,8 +49,17 @@ impl Canonical {
     ///
     /// Never: every value of an experiment can be written as JSON.
     pub(crate) fn of<'a>(experiment: &'a Experiment, own: impl Iterator<Item = &'a str>) -> Self {
-        let form = Form { experiment, own: own.collect() };
-        Self::of_json(serde_json::to_string(&form).expect("an experiment has only finite numbers and text"))
+        let json = to_json(&Form { experiment, own: own.collect() });
+        let policy = |entry: &Entrant| {
+            let json = to_json(&Policy::of(entry));
+            CanonicalPolicy { label: entry.label.clone(), sha256: sha256(json.as_bytes()), json }
+        };
+        Self {
+            identity: sha256(json.as_bytes()),
+            base: sha256(to_json(&Base(experiment)).as_bytes()),
+            policies: experiment.policies.iter().map(policy).collect(),
+            json,
+        }
     }
 
     /// The JSON.
@@ -46,6 +71,20 @@ impl Canonical {
     pub fn identity(&self) -> &str {
         &self.identity
     }
+
+    /// SHA-256 of everything but the number of runs and the policies, in hexadecimal.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// The policies of the catalogue, in the order of the experiment.
+    pub(crate) fn policies(&self) -> &[CanonicalPolicy] {
+        &self.policies
+    }
+}
+
+fn to_json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("an experiment has only finite numbers and text")
 }
 
 struct Form<'a> {
@@ -92,6 +131,40 @@ impl Serialize for Form<'_> {
             posterior: experiment.instances.posterior().map(PosteriorFile::sha256),
             instances: experiment.instances.parameters().into_iter().map(CanonicalInstance).collect(),
             policies: of_catalogue.chain(own).collect(),
+        }
+        .serialize(serializer)
+    }
+}
+
+/// Everything that the runs of one policy depend on, except for the policy.
+struct Base<'a>(&'a Experiment);
+
+impl Serialize for Base<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Fields<'a> {
+            name: &'a str,
+            task: Task,
+            horizon: u64,
+            instances_in_turn: bool,
+            seed: u64,
+            checkpoints: &'a [u64],
+            model: &'static str,
+            posterior: Option<&'a str>,
+            instances: Vec<CanonicalInstance>,
+        }
+
+        let experiment = self.0;
+        Fields {
+            name: &experiment.name,
+            task: experiment.task,
+            horizon: experiment.horizon,
+            instances_in_turn: experiment.assignment == Assignment::InTurn,
+            seed: experiment.seed,
+            checkpoints: &experiment.checkpoints,
+            model: experiment.instances.model().name,
+            posterior: experiment.instances.posterior().map(PosteriorFile::sha256),
+            instances: experiment.instances.parameters().into_iter().map(CanonicalInstance).collect(),
         }
         .serialize(serializer)
     }

@@ -1,10 +1,20 @@
 //! SHA-256 in the hexadecimal form that files use.
 
 use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io;
+use std::path::Path;
 
 /// SHA-256 of bytes, in hexadecimal.
 pub fn sha256(content: &[u8]) -> String {
     hexadecimal(&Sha256::digest(content))
+}
+
+/// SHA-256 of a file, in hexadecimal.
+pub(crate) fn sha256_of_file(path: &Path) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    io::copy(&mut File::open(path)?, &mut hasher)?;
+    Ok(hexadecimal(&hasher.finalize()))
 }
 
 /// Bytes as two lower-case hexadecimal digits each.

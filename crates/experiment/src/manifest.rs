@@ -20,6 +20,9 @@ pub struct Manifest {
     pub schema: u32,
     /// SHA-256 of the canonical form of the experiment.
     pub identity: String,
+    /// SHA-256 of everything in it but the number of runs and the policies. Experiments with the same base may share a directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
     /// The program that wrote the files.
     pub program: Program,
     /// Command line; its first word is the program's name, not its path.
@@ -51,6 +54,19 @@ pub struct Program {
     /// Commit of the source, if it was built in a checkout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<Git>,
+    /// Hash of the sources that determine results, if it was built in a workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sources: Option<String>,
+}
+
+impl Program {
+    /// The version of everything that results depend on. Programs that differ in it do not continue each other's runs.
+    pub fn results(&self) -> String {
+        match &self.sources {
+            Some(sources) => format!("version {} of sources {sources}", self.version),
+            None => format!("version {}", self.version),
+        }
+    }
 }
 
 /// The state of the checkout when the program was built.
@@ -89,16 +105,28 @@ impl Manifest {
         program: Program,
     ) -> Self {
         let digest = |&(name, content): &(&str, &[u8])| (name.to_owned(), sha256(content));
+        Self::of_hashed(canonical, started, threads, files.iter().map(digest).collect(), program)
+    }
+
+    /// The manifest of files whose SHA-256 is known by their names.
+    pub(crate) fn of_hashed(
+        canonical: &Canonical,
+        started: Moment,
+        threads: usize,
+        files: BTreeMap<String, String>,
+        program: Program,
+    ) -> Self {
         Self {
             schema: 1,
             identity: canonical.identity().to_owned(),
+            base: Some(canonical.base().to_owned()),
             command: command_line(&program.name),
             program,
             started: started.to_string(),
             finished: Moment::now().to_string(),
             threads,
             host: Host::this(),
-            files: files.iter().map(digest).collect(),
+            files,
             experiment: serde_json::from_str(canonical.json()).unwrap_or_default(),
         }
     }
@@ -120,8 +148,12 @@ impl Manifest {
 pub struct Owner {
     /// SHA-256 of the canonical form.
     pub identity: String,
+    /// SHA-256 of its base; `None` in manifests of earlier versions.
+    pub base: Option<String>,
     /// Name; empty if the manifest has none.
     pub name: String,
+    /// The names of its files.
+    pub files: Vec<String>,
 }
 
 impl Owner {
@@ -130,7 +162,11 @@ impl Owner {
         let manifest: serde_json::Value = serde_json::from_slice(manifest).ok()?;
         Some(Self {
             identity: manifest["identity"].as_str()?.to_owned(),
+            base: manifest["base"].as_str().map(str::to_owned),
             name: manifest["experiment"]["name"].as_str().unwrap_or_default().to_owned(),
+            files: manifest["files"]
+                .as_object()
+                .map_or_else(Vec::new, |files| files.keys().cloned().collect()),
         })
     }
 }
@@ -176,6 +212,7 @@ impl Program {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             rustc: None,
             git: None,
+            sources: None,
         }
     }
 }
@@ -263,7 +300,15 @@ mod tests {
         let json = manifest.to_json();
         assert_eq!(serde_json::from_slice::<Manifest>(&json).unwrap(), manifest);
         let owner = Owner::read(&json).unwrap();
-        assert_eq!(owner, Owner { identity: experiment.identity(), name: "pbm-synthetic".to_owned() });
+        assert_eq!(
+            owner,
+            Owner {
+                identity: experiment.identity(),
+                base: Some(experiment.canonical().base().to_owned()),
+                name: "pbm-synthetic".to_owned(),
+                files: vec!["result.json".to_owned()],
+            }
+        );
         // SHA-256 of "{}".
         let digest = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a";
         assert_eq!(manifest.files["result.json"], digest);

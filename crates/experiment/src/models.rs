@@ -53,7 +53,7 @@ pub use play::PlayError;
 pub(crate) use evidence::EvidenceOf;
 pub(crate) use list::Member;
 pub(crate) use parameter::CanonicalInstance;
-pub(crate) use play::{OWN, OwnContender, PlayRequest, Played, RunOutcomes};
+pub(crate) use play::{DrawnUsers, OWN, OwnContender, PlayRequest, Played};
 
 use crate::fields::read_tables;
 use crate::names::{read_title, unique};

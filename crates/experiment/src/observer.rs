@@ -1,13 +1,59 @@
-//! Progress of a running experiment, and the time that every policy takes.
+//! Progress of a running experiment.
 
-use crate::timing::{Elapsed, Stopwatch};
 use std::fmt::Debug;
-use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// What is left to play when an experiment begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// For every policy, the runs that are missing.
+    pub runs: Vec<u64>,
+    /// For every policy, the runs that are recorded already.
+    pub recorded: Vec<u64>,
+    /// Rounds of a run; the maximal number if policies stop by themselves.
+    pub horizon: u64,
+    /// Number of threads.
+    pub threads: usize,
+    /// Bytes that the missing runs will take on disk; `None` if they are kept in memory.
+    pub bytes: Option<u64>,
+    /// Unfinished runs that go on from a state.
+    pub continued: u64,
+    /// Labels of contenders whose unfinished runs cannot be kept: an interrupted run begins again.
+    pub restarting: Vec<String>,
+    /// For every policy, the seconds that a whole run takes, by a short trial; `None` if it was not tried.
+    pub seconds: Vec<Option<f64>>,
+}
+
+/// Progress of one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// The policy's index in the result.
+    pub policy: usize,
+    /// Rounds since the last step of this run.
+    pub rounds: u64,
+    /// Rounds that an earlier process played; in the first step of a run that goes on from a state, and 0 otherwise.
+    pub earlier_rounds: u64,
+    /// Time since the last step of this run.
+    pub wall: Duration,
+    /// Whether the run is finished.
+    pub ends_run: bool,
+}
 
 /// Receives the progress of a running experiment. Any thread may call it.
 pub trait Observer: Debug + Sync {
-    /// A run of a policy has ended; `policy` is the policy's index in the result.
-    fn run_done(&self, policy: usize);
+    /// The experiment begins.
+    fn begin(&self, _plan: &Plan) {}
+
+    /// Whether [`Plan::seconds`] is of use. Measuring it takes a twentieth of a second for each policy of a long experiment.
+    fn wants_times(&self) -> bool {
+        false
+    }
+
+    /// A run went on or has ended.
+    fn step(&self, step: &Step);
+
+    /// A sentence for the user.
+    fn note(&self, _sentence: &str) {}
 }
 
 /// Ignores all progress.
@@ -15,33 +61,5 @@ pub trait Observer: Debug + Sync {
 pub struct Silent;
 
 impl Observer for Silent {
-    fn run_done(&self, _policy: usize) {}
-}
-
-/// Adds up the time of every contender, and passes progress on to the observer.
-pub(crate) struct Watch<'a> {
-    observer: &'a dyn Observer,
-    elapsed: Vec<Mutex<Elapsed>>,
-}
-
-impl<'a> Watch<'a> {
-    pub(crate) fn new(n_contenders: usize, observer: &'a dyn Observer) -> Self {
-        Self { observer, elapsed: (0..n_contenders).map(|_| Mutex::default()).collect() }
-    }
-
-    pub(crate) fn elapsed(&self) -> impl Iterator<Item = Elapsed> + '_ {
-        self.elapsed.iter().map(|elapsed| *elapsed.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl sim::Observer for Watch<'_> {
-    fn observe<T>(&self, contender: usize, work: impl FnOnce() -> T) -> T {
-        let stopwatch = Stopwatch::start();
-        let done = work();
-        let mut elapsed = self.elapsed[contender].lock().unwrap_or_else(PoisonError::into_inner);
-        *elapsed = *elapsed + stopwatch.elapsed();
-        drop(elapsed);
-        self.observer.run_done(contender);
-        done
-    }
+    fn step(&self, _step: &Step) {}
 }

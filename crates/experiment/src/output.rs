@@ -1,7 +1,7 @@
 //! The output directory: which experiment owns it, and how results are written.
 //!
-//! The `manifest.json` of a directory names the experiment that owns it. Another experiment is refused before anything is
-//! simulated. Files that this program did not write are left alone.
+//! The `manifest.json` of a directory names the experiment that owns it, by the base of its canonical form. An experiment with another base
+//! is refused before anything is simulated. Files that this program did not write are left alone.
 //!
 //! Results are written at the very end, all at once. Every file is first written under a temporary name in the same directory and
 //! forced to disk. Then the files are renamed, `manifest.json` first and `result.json` last. If the program is killed at any moment:
@@ -15,7 +15,9 @@
 //! creates the directory, and removes it again if writing fails. Two runs that finish at the same time in one directory take turns
 //! (an advisory lock on the directory, if the file system has them).
 
+use crate::canonical::Canonical;
 use crate::interrupt;
+use crate::journal::JOURNAL;
 use crate::manifest::Owner;
 use crate::temporary::{TemporaryFile, remove_left_overs, try_to_create_in};
 use std::fs::{self, File, TryLockError};
@@ -52,7 +54,7 @@ pub enum OutputError {
         /// The name of the other experiment; if it is the same name, also what differs.
         name: String,
         /// Files to delete to free the directory.
-        files: Vec<&'static str>,
+        files: Vec<String>,
     },
     /// The directory has a result or a manifest, but its owner is unknown.
     #[error(
@@ -94,23 +96,39 @@ pub enum OutputError {
 pub struct OutputDir {
     dir: PathBuf,
     identity: String,
+    base: String,
     name: String,
 }
 
 impl OutputDir {
-    /// Checks that the experiment with this identity and name may write to `dir`, and changes nothing. `figures` are the files
+    /// Checks that the experiment with this canonical form and name may write to `dir`, and changes nothing. `figures` are the files
     /// that it will write besides the usual ones.
     ///
     /// # Errors
     ///
     /// The directory belongs to another experiment, or cannot be written.
-    pub fn claim(dir: &Path, identity: &str, name: &str, figures: &[&str]) -> Result<Self, OutputError> {
+    pub fn claim(
+        dir: &Path,
+        canonical: &Canonical,
+        name: &str,
+        figures: &[&str],
+    ) -> Result<Self, OutputError> {
         // The empty path names no directory, but files in the current one.
         let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-        let claimed = Self { dir: dir.to_owned(), identity: identity.to_owned(), name: name.to_owned() };
+        let claimed = Self {
+            dir: dir.to_owned(),
+            identity: canonical.identity().to_owned(),
+            base: canonical.base().to_owned(),
+            name: name.to_owned(),
+        };
         claimed.check_owner(&[&USUAL, figures].concat())?;
         claimed.try_to_create()?;
         Ok(claimed)
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.dir
     }
 
     /// Whether every experiment writes a file of this name.
@@ -124,6 +142,16 @@ impl OutputDir {
     ///
     /// Another experiment took the directory in the meantime, or a file cannot be written. Temporary files are removed.
     pub fn write_all(&self, manifest: &[u8], files: &[(&str, &[u8])]) -> Result<(), OutputError> {
+        self.write_with(manifest, files, Vec::new())
+    }
+
+    /// [`OutputDir::write_all`] with further files that are already in the directory under temporary names.
+    pub(crate) fn write_with(
+        &self,
+        manifest: &[u8],
+        files: &[(&str, &[u8])],
+        large: Vec<(&str, TemporaryFile)>,
+    ) -> Result<(), OutputError> {
         let created = CreatedDirs::create(&self.dir)?;
         let lock = File::open(&self.dir).ok();
         // A file system without locks cannot keep two runs apart.
@@ -132,7 +160,8 @@ impl OutputDir {
         if locked {
             remove_left_overs(&self.dir);
         }
-        let names: Vec<&str> = files.iter().map(|&(name, _)| name).collect();
+        let names: Vec<&str> =
+            files.iter().map(|&(name, _)| name).chain(large.iter().map(|(name, _)| *name)).collect();
         self.check_owner(&names)?;
 
         let result_last = |&&(name, _): &&(&str, &[u8])| name == RESULT;
@@ -145,9 +174,13 @@ impl OutputDir {
             parts.push((path, part));
         }
         created.keep();
-        // An optional file that this run does not write is from an older run, and would not fit the new results.
-        let is_older = exists(&self.dir.join(MANIFEST));
-        for name in OPTIONAL.into_iter().filter(|name| is_older && !names.contains(name)) {
+        // Between the manifest and the other files.
+        parts.splice(1..1, large.into_iter().map(|(name, part)| (self.dir.join(name), part)));
+        // An optional file of an older run would not fit the new results.
+        let older = fs::read(self.dir.join(MANIFEST)).ok().and_then(|manifest| Owner::read(&manifest));
+        let is_older =
+            |name: &&str| older.as_ref().is_some_and(|owner| owner.files.iter().any(|file| file == name));
+        for name in OPTIONAL.into_iter().filter(is_older).filter(|name| !names.contains(name)) {
             let _ = fs::remove_file(self.dir.join(name));
         }
         for (path, part) in parts {
@@ -241,15 +274,25 @@ impl OutputDir {
                 unknown(format!("a {MANIFEST} that names no experiment"), &[MANIFEST])
             }
         })?;
-        if owner.identity == self.identity {
-            return Ok(());
+        if owner.identity == self.identity || owner.base.as_ref() == Some(&self.base) {
+            // Every run writes the other files, so they are results.
+            let is_foreign = |name: &&str| {
+                names.contains(name)
+                    && exists(&dir.join(name))
+                    && !owner.files.iter().any(|file| file == name)
+            };
+            let foreign = OPTIONAL.into_iter().find(is_foreign);
+            return foreign.map_or(Ok(()), |name| Err(OutputError::InTheWay(dir.join(name))));
         }
         let name = if owner.name == self.name {
             format!("{:?}, too, but with other settings or other data", owner.name)
         } else {
             format!("{:?}", owner.name)
         };
-        let files = if has_result { vec![MANIFEST, RESULT] } else { vec![MANIFEST] };
+        let mut files = vec![MANIFEST.to_owned()];
+        files.extend(has_result.then(|| RESULT.to_owned()));
+        files.extend(owner.files.into_iter().filter(|name| name != RESULT && exists(&dir.join(name))));
+        files.extend(exists(&dir.join(JOURNAL)).then(|| JOURNAL.to_owned()));
         Err(OutputError::AnotherExperiment { dir: dir.clone(), name, files })
     }
 
@@ -317,7 +360,8 @@ mod tests {
     use super::*;
     use tempfile::{TempDir, tempdir};
 
-    fn manifest(identity: &str) -> Vec<u8> {
+    fn manifest(canonical: &str) -> Vec<u8> {
+        let identity = crate::sha256(canonical.as_bytes());
         format!(r#"{{ "identity": "{identity}", "experiment": {{ "name": "other" }} }}"#).into_bytes()
     }
 
@@ -337,7 +381,8 @@ mod tests {
     }
 
     fn claim(dir: &Path) -> Result<OutputDir, OutputError> {
-        OutputDir::claim(dir, "mine", "me", &["regret.svg"])
+        let mine = Canonical::of_json("mine".to_owned());
+        OutputDir::claim(dir, &mine, "me", &["regret.svg"])
     }
 
     /// The error for a directory with these files. Checks that the directory did not change.
@@ -475,7 +520,9 @@ mod tests {
     fn an_older_runs_file_is_removed_when_new_results_come_without_one() {
         let top = tempdir().unwrap();
         let claim = || claim(top.path()).unwrap();
-        claim().write_all(&manifest("mine"), &[(RESULT, b"{}"), (RUNS, b"run,t\n")]).unwrap();
+        let listed = String::from_utf8(manifest("mine")).unwrap();
+        let listed = listed.replacen('{', r#"{ "files": { "runs.csv": "" },"#, 1).into_bytes();
+        claim().write_all(&listed, &[(RESULT, b"{}"), (RUNS, b"run,t\n")]).unwrap();
         assert!(top.path().join(RUNS).is_file());
         claim().write_all(&manifest("mine"), &[(RESULT, b"{ }")]).unwrap();
         assert!(!top.path().join(RUNS).exists());
@@ -486,6 +533,18 @@ mod tests {
         let top = tempdir().unwrap();
         fs::write(top.path().join(RUNS), "mine").unwrap();
         claim(top.path()).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{}")]).unwrap();
+        assert_eq!(fs::read(top.path().join(RUNS)).unwrap(), b"mine");
+    }
+
+    #[test]
+    fn a_runs_file_that_the_manifest_does_not_list_is_in_the_way() {
+        let top = tempdir().unwrap();
+        claim(top.path()).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{}")]).unwrap();
+        fs::write(top.path().join(RUNS), "mine").unwrap();
+        let mine = Canonical::of_json("mine".to_owned());
+        let message = OutputDir::claim(top.path(), &mine, "me", &[RUNS]).unwrap_err().to_string();
+        assert!(message.contains("runs.csv: is in the way and not a result"), "{message}");
+        claim(top.path()).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{ }")]).unwrap();
         assert_eq!(fs::read(top.path().join(RUNS)).unwrap(), b"mine");
     }
 

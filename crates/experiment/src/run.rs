@@ -1,19 +1,29 @@
 //! Runs an experiment and writes its results.
 
 use crate::canonical::Canonical;
+use crate::hash::{sha256, sha256_of_file};
+use crate::journal::{Belongs, Journal, JournalError};
 use crate::manifest::{Manifest, Moment, Program};
-use crate::models::{OWN, OwnContender, PlayRequest};
+use crate::models::{OWN, OwnContender, PlayRequest, Played};
 use crate::names::title_fault;
 use crate::observer::{Observer, Silent};
-use crate::output::{OutputDir, RUNS};
+use crate::output::{MANIFEST, OutputDir, RUNS};
+use crate::part::{PART, PartError, PartFile, Parts};
 use crate::run_error::RunError;
+use crate::runs::Sequence;
+use crate::shard::Shard;
 use crate::spec::Experiment;
 use crate::sum_up::SumUp;
+use crate::temporary::TemporaryFile;
 use crate::{Measured, tables};
 use click_models::ClickModel;
 use sim::{Contender, Task};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::fs;
+use std::ops::Range;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 /// The file with the experiment as it was run.
 pub const SPEC: &str = "spec.toml";
@@ -105,7 +115,7 @@ impl<'a> Runner<'a> {
         Canonical::of(self.experiment, self.own.iter().map(|own| own.label.as_str()))
     }
 
-    /// Plays all runs of all contenders.
+    /// Plays all runs of all contenders, in memory.
     ///
     /// # Errors
     ///
@@ -116,6 +126,119 @@ impl<'a> Runner<'a> {
     ///
     /// A contender of the caller plays an action that the users do not have, or records another number of checkpoints.
     pub fn run(&self) -> Result<Measured, RunError> {
+        self.check()?;
+        if let Some(fault) = self.experiment.too_large_in_memory(self.labels().count()) {
+            return Err(RunError::TooLarge(fault));
+        }
+        let played = self.play(0..self.experiment.runs, Vec::new(), None)?;
+        self.sum_up(played)
+    }
+
+    /// Plays all runs and writes `result.json`, `curves.csv`, `timing.json`, `manifest.json` and `spec.toml` to `dir`, as
+    /// [`Runner::run_in`] does.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Runner::run`]. Before the first run: the directory belongs to another experiment, or cannot be written.
+    pub fn run_into(&self, dir: &Path) -> Result<Measured, RunError> {
+        let dir = ResultDir::claim(self, dir, Claim::default())?;
+        let measured = self.run_in(&dir)?;
+        dir.write(&measured, Vec::new())?;
+        Ok(measured)
+    }
+
+    /// Plays the runs that are missing in the journal of a directory, and records them there. A process that is killed can be started
+    /// again, and experiments with more runs or policies can go on where this one ended. Runs of the caller's contenders are played anew
+    /// every time, since a label does not say what a contender does.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Runner::run`]; the journal belongs to something else, is damaged, or cannot be written.
+    ///
+    /// # Panics
+    ///
+    /// As [`Runner::run`].
+    pub fn run_in(&self, dir: &ResultDir) -> Result<Measured, RunError> {
+        self.check()?;
+        let runs = 0..self.experiment.runs;
+        let (heads, layout) = (self.belongs(&dir.claim, &dir.canonical).heads(), self.experiment.layout());
+        // Parts are complete and locked before anything in the directory changes.
+        let parts = dir.claim.parts.map(|parts| parts.lock(&heads, layout)).transpose()?;
+        let (journal, mut sequences) =
+            self.open(dir.output.path(), &dir.claim, &dir.canonical, &runs, None)?;
+        if let Some(parts) = parts {
+            parts.add_to(&heads, &mut sequences, layout)?;
+        }
+        self.sum_up(self.play(runs, sequences, Some(&journal))?)
+    }
+
+    /// Plays the runs of one shard that are missing in `dir`, and records them there. Writes `part.json` and `spec.toml`, and no result.
+    ///
+    /// # Errors
+    ///
+    /// The directory has something else; there are contenders of the caller, which cannot be divided; the errors of [`Runner::run_in`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Runner::run`].
+    pub fn run_part(&self, dir: &Path, shard: Shard, claim: &Claim<'_>) -> Result<(), RunError> {
+        self.check()?;
+        let canonical = self.canonical();
+        let part = self.part(shard, claim, &canonical)?;
+        self.check_part(dir, shard, claim)?;
+        let runs = part.first..part.end;
+        let (journal, sequences) = self.open(dir, claim, &canonical, &runs, Some(shard))?;
+        let mut files = vec![(PART, part.to_json()), (SPEC, self.experiment.to_toml().into_bytes())];
+        files.extend(self.experiment.inputs().into_iter().map(|(name, content)| (name, content.to_vec())));
+        for (name, content) in files {
+            let path = dir.join(name);
+            let written = TemporaryFile::write(&path, &content).and_then(TemporaryFile::rename);
+            written.map_err(JournalError::system(&path, "cannot be written"))?;
+        }
+        self.play(runs, sequences, Some(&journal))?;
+        Ok(())
+    }
+
+    /// Checks that `dir` may hold a shard, and changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// The directory has something else.
+    pub fn check_part(&self, dir: &Path, shard: Shard, claim: &Claim<'_>) -> Result<(), RunError> {
+        let canonical = self.canonical();
+        let part = self.part(shard, claim, &canonical)?;
+        let inputs = self.experiment.inputs();
+        let names: Vec<&str> = inputs.iter().map(|(name, _)| *name).chain([SPEC]).collect();
+        part.check(dir, &names, claim.fresh)?;
+        if claim.fresh { Ok(()) } else { Ok(Journal::check(dir, &self.belongs(claim, &canonical))?) }
+    }
+
+    /// The description of a shard.
+    fn part(&self, shard: Shard, claim: &Claim<'_>, canonical: &Canonical) -> Result<PartFile, RunError> {
+        if let Some(own) = self.own.first() {
+            return Err(RunError::OwnPart(own.label.clone()));
+        }
+        let runs = shard.runs(self.experiment.runs);
+        Ok(PartFile {
+            schema: PartFile::SCHEMA,
+            name: self.experiment.name.clone(),
+            program: claim.program.results(),
+            shard: shard.to_string(),
+            runs: self.experiment.runs,
+            first: runs.start,
+            end: runs.end,
+            identity: canonical.identity().to_owned(),
+            base: canonical.base().to_owned(),
+            policies: canonical
+                .policies()
+                .iter()
+                .map(|policy| (policy.label.clone(), policy.sha256.clone()))
+                .collect(),
+        })
+    }
+
+    /// Checks the labels.
+    fn check(&self) -> Result<(), RunError> {
         let labels: Vec<&str> = self.labels().collect();
         for (index, label) in labels.iter().enumerate() {
             if let Some(fault) = title_fault(label) {
@@ -128,138 +251,232 @@ impl<'a> Runner<'a> {
         if labels.is_empty() {
             return Err(RunError::NoPolicies);
         }
-        let experiment = self.experiment;
-        if let Some(fault) = experiment.too_large_with(labels.len(), false) {
-            return Err(RunError::TooLarge(fault));
+        match self.experiment.too_large_with(labels.len()) {
+            Some(fault) => Err(RunError::TooLarge(fault)),
+            None => Ok(()),
         }
-        let played = experiment.instances.users().play(&PlayRequest {
+    }
+
+    fn belongs<'b>(&'b self, claim: &Claim<'_>, canonical: &'b Canonical) -> Belongs<'b> {
+        Belongs { program: claim.program.results(), name: &self.experiment.name, canonical }
+    }
+
+    /// Opens the journal of a directory.
+    fn open(
+        &self,
+        dir: &Path,
+        claim: &Claim<'_>,
+        canonical: &Canonical,
+        runs: &Range<u64>,
+        shard: Option<Shard>,
+    ) -> Result<(Journal, Vec<Sequence>), RunError> {
+        let belongs = self.belongs(claim, canonical);
+        let note = |sentence: &str| self.observer.note(sentence);
+        Ok(Journal::open(dir, &belongs, self.experiment.layout(), runs, shard, claim.fresh, &note)?)
+    }
+
+    /// Plays the runs that are missing in these sequences; contenders without a sequence get one in memory.
+    fn play(
+        &self,
+        runs: Range<u64>,
+        mut sequences: Vec<Sequence>,
+        journal: Option<&Journal>,
+    ) -> Result<Played, RunError> {
+        let experiment = self.experiment;
+        let n_runs = usize::try_from(runs.end - runs.start).unwrap_or(usize::MAX);
+        let in_memory = || Sequence::in_memory(self.experiment.layout(), runs.start, n_runs);
+        sequences.resize_with(self.labels().count(), in_memory);
+        Ok(experiment.instances.users().play(&PlayRequest {
             task: experiment.task,
             horizon: experiment.horizon,
             checkpoints: &experiment.checkpoints,
-            runs: experiment.runs,
+            runs: runs.clone(),
             assignment: experiment.assignment,
             seed: experiment.seed,
+            layout: experiment.layout(),
             policies: &experiment.policies,
             own: &self.own,
             threads: self.threads,
             observer: self.observer,
-        })?;
-        let names = labels.into_iter().zip(self.names()).collect();
-        Ok(SumUp { experiment, names }.measured(played))
+            recorded: Arc::new(sequences.into_iter().map(Mutex::new).collect()),
+            journal,
+        })?)
     }
 
-    /// Plays all runs and writes `result.json`, `curves.csv`, `timing.json`, `manifest.json` and `spec.toml` to `dir`.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Runner::run`]. Before the first run: the directory belongs to another experiment, or cannot be written.
-    pub fn run_into(&self, dir: &Path) -> Result<Measured, RunError> {
-        let files = ResultDir::claim(self, dir, &[], false)?;
-        let measured = self.run()?;
-        files.write(&measured, Vec::new(), Program::library())?;
-        Ok(measured)
+    fn sum_up(&self, played: Played) -> Result<Measured, RunError> {
+        let names = self.labels().zip(self.names()).collect();
+        Ok(SumUp { experiment: self.experiment, names }.measured(played)?)
+    }
+}
+
+/// How a directory is used.
+#[derive(Debug, Clone)]
+pub struct Claim<'a> {
+    /// Names of files that will be written besides the usual ones.
+    pub extra: Vec<String>,
+    /// Whether to write `runs.csv`, with every run.
+    pub keep_runs: bool,
+    /// Whether to play everything again, even if the directory has runs of this experiment.
+    pub fresh: bool,
+    /// The program that runs the experiment.
+    pub program: Program,
+    /// Parts from which to take the runs.
+    pub parts: Option<&'a Parts>,
+}
+
+impl Default for Claim<'_> {
+    /// The usual files, written by this library.
+    fn default() -> Self {
+        Self::by(Program::library())
+    }
+}
+
+impl Claim<'_> {
+    /// The usual files, written by this program.
+    pub fn by(program: Program) -> Self {
+        Self { extra: Vec::new(), keep_runs: false, fresh: false, program, parts: None }
     }
 }
 
 /// The directory for the files of an experiment.
 #[derive(Debug)]
-pub struct ResultDir {
+pub struct ResultDir<'a> {
     output: OutputDir,
     canonical: Canonical,
     spec: String,
     /// Copies of the files that the experiment names, so that the directory is complete.
     inputs: Vec<(String, Vec<u8>)>,
-    extra: Vec<String>,
+    claim: Claim<'a>,
     started: Moment,
-    keep_runs: bool,
 }
 
-impl ResultDir {
-    /// Claims `dir` for the result of an experiment, and changes nothing. `extra` are the names of files that will be written besides the
-    /// usual ones. `keep_runs` adds `runs.csv`.
+impl<'a> ResultDir<'a> {
+    /// Claims `dir` for the result of an experiment, and changes nothing.
     ///
     /// # Errors
     ///
-    /// The directory belongs to another experiment, or cannot be written; the table of all runs does not fit into memory.
-    pub fn claim(
-        runner: &Runner<'_>,
-        dir: &Path,
-        extra: &[String],
-        keep_runs: bool,
-    ) -> Result<Self, RunError> {
-        let n_contenders = runner.labels().count();
-        if keep_runs && let Some(fault) = runner.experiment.too_large_with(n_contenders, true) {
-            return Err(RunError::TooLarge(fault));
-        }
-        for (index, name) in extra.iter().enumerate() {
+    /// The directory belongs to another experiment, holds a part, or cannot be written; it has a result without its runs, or runs of
+    /// policies that the experiment does not have.
+    pub fn claim(runner: &Runner<'_>, dir: &Path, claim: Claim<'a>) -> Result<Self, RunError> {
+        for (index, name) in claim.extra.iter().enumerate() {
             let is_plain = Path::new(name).file_name().is_some_and(|file| file == name.as_str());
-            let is_own = [SPEC, RUNS].contains(&name.as_str()) || OutputDir::is_usual(name);
-            if !is_plain || is_own || extra[..index].contains(name) {
+            let is_own = [SPEC, RUNS, PART].contains(&name.as_str()) || OutputDir::is_usual(name);
+            if !is_plain || is_own || claim.extra[..index].contains(name) {
                 return Err(RunError::FileName(name.clone()));
             }
         }
         let canonical = runner.canonical();
         let inputs = runner.experiment.inputs();
         for (index, (name, content)) in inputs.iter().enumerate() {
-            let is_taken = name.is_empty() || *name == SPEC || *name == RUNS || OutputDir::is_usual(name);
+            let is_taken = name.is_empty() || [SPEC, RUNS, PART].contains(name) || OutputDir::is_usual(name);
             let is_other = |(other, its): &(&str, &[u8])| other == name && its != content;
-            if is_taken || extra.iter().any(|other| other == name) || inputs[..index].iter().any(is_other) {
+            if is_taken
+                || claim.extra.iter().any(|other| other == name)
+                || inputs[..index].iter().any(is_other)
+            {
                 return Err(RunError::FileName((*name).to_owned()));
             }
         }
-        let mut names: Vec<&str> = extra.iter().map(String::as_str).collect();
+        let mut names: Vec<&str> = claim.extra.iter().map(String::as_str).collect();
         names.extend(inputs.iter().map(|(name, _)| *name));
         names.push(SPEC);
-        names.extend(keep_runs.then_some(RUNS));
-        let output = OutputDir::claim(dir, canonical.identity(), &runner.experiment.name, &names)?;
+        names.extend(claim.keep_runs.then_some(RUNS));
+        if let Some(part) = PartFile::read(dir)? {
+            let (shard, name) = (part.shard, part.name);
+            return Err(PartError::NotWhole { dir: dir.to_owned(), shard, name }.into());
+        }
+        let output = OutputDir::claim(dir, &canonical, &runner.experiment.name, &names)?;
+        if let Some(parts) = claim.parts {
+            parts.check(canonical.identity(), &claim.program.results())?;
+            parts.refuse_as_result(dir)?;
+        }
+        if !claim.fresh {
+            Journal::check(dir, &runner.belongs(&claim, &canonical))?;
+            if dir.join(MANIFEST).exists() && !canonical.policies().is_empty() && !Journal::is_in(dir) {
+                return Err(JournalError::no_runs(dir).into());
+            }
+        }
         let mut spec = runner.experiment.to_toml();
         for own in &runner.own {
             // A comment only: a file cannot describe a policy that is Rust code.
             let _ = write!(spec, "\n# [[policies]]\n# label = {:?}, of the program that ran it\n", own.label);
         }
         let inputs = inputs.into_iter().map(|(name, content)| (name.to_owned(), content.to_vec())).collect();
-        let extra = extra.to_vec();
-        Ok(Self { output, canonical, spec, inputs, extra, started: Moment::now(), keep_runs })
+        Ok(Self { output, canonical, spec, inputs, claim, started: Moment::now() })
     }
 
-    /// Writes the results and the extra files (name and content), all files or none. Returns the manifest.
+    /// Writes the results and the extra files (name and content), all files or none. If the directory has them all already, and nothing was
+    /// played, its files stay as they are.
     ///
     /// # Errors
     ///
     /// An extra file that was not claimed; a file that cannot be written.
-    pub fn write(
-        self,
-        measured: &Measured,
-        extra: Vec<(String, Vec<u8>)>,
-        program: Program,
-    ) -> Result<Manifest, RunError> {
-        if let Some((name, _)) = extra.iter().find(|(name, _)| !self.extra.contains(name)) {
+    pub fn write(self, measured: &Measured, extra: Vec<(String, Vec<u8>)>) -> Result<Written, RunError> {
+        if let Some((name, _)) = extra.iter().find(|(name, _)| !self.claim.extra.contains(name)) {
             return Err(RunError::FileName(name.clone()));
         }
+        let timing = ("timing.json".to_owned(), measured.timing.to_json());
         let mut files = vec![
             ("result.json".to_owned(), measured.result.to_json()),
             ("curves.csv".to_owned(), tables::curves(measured)?),
-            ("timing.json".to_owned(), measured.timing.to_json()),
-            (SPEC.to_owned(), self.spec.into_bytes()),
+            (SPEC.to_owned(), self.spec.clone().into_bytes()),
         ];
-        files.extend(self.inputs);
+        files.extend(self.inputs.iter().cloned());
         files.extend(extra);
-        if self.keep_runs {
-            files.push((RUNS.to_owned(), tables::runs(measured)?));
+        if measured.n_new_runs == 0
+            && let Some(manifest) = self.unchanged(&files)
+        {
+            return Ok(Written { manifest, is_new: false });
         }
+        files.push(timing);
+        let mut digests: BTreeMap<String, String> =
+            files.iter().map(|(name, content)| (name.clone(), sha256(content))).collect();
+        let mut large = Vec::new();
+        if self.claim.keep_runs {
+            let path = self.output.path().join(RUNS);
+            let system = JournalError::system(&path, "cannot be read");
+            let part = TemporaryFile::write_with(&path, |file| tables::runs(measured, file))?;
+            digests.insert(RUNS.to_owned(), sha256_of_file(part.temporary_path()).map_err(system)?);
+            large.push((RUNS, part));
+        }
+        let Self { output, canonical, started, claim, .. } = self;
+        let manifest =
+            Manifest::of_hashed(&canonical, started, measured.timing.threads, digests, claim.program);
         let files: Vec<(&str, &[u8])> =
             files.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect();
-        let threads = measured.timing.threads;
-        let manifest = Manifest::of(&self.canonical, self.started, threads, &files, program);
-        self.output.write_all(&manifest.to_json(), &files)?;
-        Ok(manifest)
+        output.write_with(&manifest.to_json(), &files, large)?;
+        Ok(Written { manifest, is_new: true })
     }
+
+    /// The manifest of the directory, if it has these files and everything else that would be written.
+    fn unchanged(&self, files: &[(String, Vec<u8>)]) -> Option<Manifest> {
+        let dir = self.output.path();
+        let manifest: Manifest = serde_json::from_slice(&fs::read(dir.join(MANIFEST)).ok()?).ok()?;
+        let has = |name: &str| {
+            let listed = manifest.files.get(name)?;
+            (sha256_of_file(&dir.join(name)).ok()? == *listed).then_some(listed)
+        };
+        let are_same = manifest.identity == self.canonical.identity()
+            && files.iter().all(|(name, content)| has(name) == Some(&sha256(content)))
+            && has("timing.json").is_some()
+            && (!self.claim.keep_runs || has(RUNS).is_some());
+        are_same.then_some(manifest)
+    }
+}
+
+/// The manifest of a directory, and whether its files were written now.
+#[derive(Debug, Clone)]
+pub struct Written {
+    /// The manifest.
+    pub manifest: Manifest,
+    /// Whether files were written. Otherwise all of them were there, and stayed as they were.
+    pub is_new: bool,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Instances, Runs};
+    use crate::{Instances, Step};
     use click_models::{CascadeModel, ItemId, ListShape, PositionBased, Ranking};
     use policies::Fixed;
     use sim::{Entry, Schedule};
@@ -293,8 +510,7 @@ mod tests {
         assert!((mine.curves().unwrap().regret.mean.last().unwrap() - 50.0 * 0.18).abs() < 1e-9);
         assert_eq!(both.result.paired.len(), 1);
         assert_ne!(runner.canonical().identity(), experiment.identity());
-        let Runs::Curves { outcome, .. } = &both.runs else { panic!("regret was measured") };
-        assert_eq!((outcome.records.len(), outcome.records[1].len()), (2, 4));
+        assert_eq!((both.runs.n_policies(), both.runs.n_runs()), (2, 4));
     }
 
     #[test]
@@ -325,8 +541,10 @@ mod tests {
     struct Count(Mutex<Vec<usize>>);
 
     impl Observer for Count {
-        fn run_done(&self, policy: usize) {
-            self.0.lock().unwrap().push(policy);
+        fn step(&self, step: &Step) {
+            if step.ends_run {
+                self.0.lock().unwrap().push(step.policy);
+            }
         }
     }
 
@@ -340,16 +558,17 @@ mod tests {
         assert_eq!(told, [0, 0, 0, 0, 1, 1, 1, 1]);
     }
 
-    /// A contender of the caller changes the identity of the experiment.
+    /// What a contender of the caller does is unknown, so its runs are not taken from an earlier process.
     #[test]
-    fn a_directory_of_other_contenders_is_refused() {
+    fn a_contender_of_the_caller_joins_a_finished_result_and_is_played_anew() {
         let (experiment, dir) = (experiment(), tempfile::tempdir().unwrap());
-        Runner::new(&experiment).run_into(dir.path()).unwrap();
-        let runner = Runner::new(&experiment).with_contender::<CascadeModel, Schedule>(fixed("mine"));
-        let error = runner.run_into(dir.path()).unwrap_err().to_string();
-        assert!(error.contains("belongs to another experiment"), "{error}");
-        let again = Runner::new(&experiment).run_into(dir.path()).unwrap();
+        let alone = Runner::new(&experiment).run_into(dir.path()).unwrap();
+        assert_eq!(alone.n_new_runs, 4);
+        let runner = || Runner::new(&experiment).with_contender::<CascadeModel, Schedule>(fixed("mine"));
+        let both = runner().run_into(dir.path()).unwrap();
+        assert_eq!((both.n_new_runs, &both.result.policies[0]), (4, &alone.result.policies[0]));
+        assert_eq!(runner().run_into(dir.path()).unwrap().n_new_runs, 4);
         let read = crate::ResultFile::read(&dir.path().join("result.json")).unwrap();
-        assert_eq!(read.to_json(), again.result.to_json());
+        assert_eq!(read.to_json(), both.result.to_json());
     }
 }

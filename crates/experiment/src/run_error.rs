@@ -1,7 +1,9 @@
 //! Errors of running an experiment.
 
+use crate::journal::JournalError;
 use crate::models::PlayError;
 use crate::output::OutputError;
+use crate::part::PartError;
 
 /// Why an experiment cannot be run, or its result cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +32,18 @@ pub enum RunError {
     /// An extra file has a name that is invalid or taken.
     #[error("{0:?} is not a name for one more file of a result: expected a plain one that is not taken")]
     FileName(String),
+    /// A contender of the caller cannot be played in parts.
+    #[error("contender {0:?} of this program cannot be played in parts: only policies of the catalogue can")]
+    OwnPart(String),
+    /// A part of an experiment cannot be used.
+    #[error(transparent)]
+    Part(#[from] PartError),
+    /// The runs cannot be recorded or read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A file cannot be written.
+    #[error("writing a file: {0}")]
+    File(#[from] std::io::Error),
     /// A table cannot be written.
     #[error("writing a table: {0}")]
     Table(#[from] csv::Error),

@@ -63,7 +63,7 @@ pub use write::quoted;
 pub(crate) use entries::check;
 
 use self::entries::read_policies;
-use self::memory::{PerRun, Size};
+use self::memory::Size;
 use self::scope::Scope;
 use crate::canonical::Canonical;
 use crate::fields::{TABLES, assignment_of, read_runs};
@@ -71,6 +71,7 @@ use crate::models::{Evidence, Instances, MODELS, Model, Reading, read_instances}
 use crate::names::{MAX_NAME, read_name};
 use crate::number::noun;
 use crate::posterior::PosteriorFile;
+use crate::runs::Layout;
 use crate::toml_reader::{Document, Error, Field, Source, Table};
 use contenders::Entrant;
 use sim::{Assignment, Streams};
@@ -463,19 +464,25 @@ impl Experiment {
         self.size().too_large(false)
     }
 
-    /// Why the experiment is too large with this number of contenders; `None` if it is not. `all_runs`: whether `runs.csv` is written.
-    pub(crate) fn too_large_with(&self, n_contenders: usize, all_runs: bool) -> Option<String> {
-        Size { policies: n_contenders as u64, ..self.size() }.too_large(all_runs)
+    /// Why the experiment is too large with this number of contenders, with its runs on disk; `None` if it is not.
+    pub(crate) fn too_large_with(&self, n_contenders: usize) -> Option<String> {
+        Size { policies: n_contenders as u64, ..self.size() }.too_large(false)
+    }
+
+    /// Why the experiment is too large with this number of contenders, with its runs in memory; `None` if it is not.
+    pub(crate) fn too_large_in_memory(&self, n_contenders: usize) -> Option<String> {
+        Size { policies: n_contenders as u64, ..self.size() }.too_large(true)
     }
 
     fn size(&self) -> Size {
-        Size {
-            runs: self.runs,
-            policies: self.policies.len() as u64,
-            kept: match self.task {
-                Task::Regret => PerRun::Curves { checkpoints: self.checkpoints.len() as u64 },
-                Task::Identify | Task::Budget => PerRun::Answers,
-            },
+        Size { runs: self.runs, policies: self.policies.len() as u64, layout: self.layout() }
+    }
+
+    /// The values of a run.
+    pub(crate) fn layout(&self) -> Layout {
+        match self.task {
+            Task::Regret => Layout::Curves(self.checkpoints.len()),
+            Task::Identify | Task::Budget => Layout::Answers,
         }
     }
 

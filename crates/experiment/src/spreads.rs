@@ -1,10 +1,10 @@
 //! Statistics over the runs of a policy at every checkpoint.
 
 use crate::result::Spread;
-use sim::{Curve, Summary};
+use sim::Summary;
 
 /// Mean, standard error, range and quantiles of regret, clicks and accuracy over the runs of a policy, at every checkpoint.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Spreads {
     /// Cumulative expected regret.
     pub regret: Spread,
@@ -14,32 +14,23 @@ pub struct Spreads {
     pub accuracy: Option<Spread>,
 }
 
-impl Spreads {
-    pub(crate) fn of(curves: &[Curve]) -> Self {
-        let recommends = curves.iter().any(|curve| !curve.accurate.is_empty());
-        let accurate = |curve: &Curve, t: usize| f64::from(u8::from(curve.accurate[t]));
-        Self {
-            regret: spread(curves, |curve, t| curve.regret[t]),
-            clicks: spread(curves, |curve, t| curve.clicks[t]),
-            accuracy: recommends.then(|| spread(curves, accurate)),
+impl Spread {
+    /// Adds the next checkpoints, each with the values of all runs.
+    pub(crate) fn add_all(&mut self, samples: &[Vec<f64>]) {
+        for sample in samples {
+            self.add(sample);
         }
     }
-}
 
-/// Statistics of one quantity over runs, at every checkpoint.
-fn spread(curves: &[Curve], quantity: impl Fn(&Curve, usize) -> f64) -> Spread {
-    let n_checkpoints = curves.first().map_or(0, |curve| curve.regret.len());
-    let mut spread = Spread::default();
-    for checkpoint in 0..n_checkpoints {
-        let sample: Vec<f64> = curves.iter().map(|curve| quantity(curve, checkpoint)).collect();
-        if let Some(summary) = Summary::of(&sample) {
-            spread.mean.push(summary.mean);
-            spread.se.push(summary.standard_error);
-            spread.min.push(summary.min);
-            spread.max.push(summary.max);
-            spread.q10.push(summary.q10);
-            spread.q90.push(summary.q90);
+    /// Adds the next checkpoint, with the values of all runs.
+    pub(crate) fn add(&mut self, sample: &[f64]) {
+        if let Some(summary) = Summary::of(sample) {
+            self.mean.push(summary.mean);
+            self.se.push(summary.standard_error);
+            self.min.push(summary.min);
+            self.max.push(summary.max);
+            self.q10.push(summary.q10);
+            self.q90.push(summary.q90);
         }
     }
-    spread
 }

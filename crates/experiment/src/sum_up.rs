@@ -3,10 +3,11 @@
 mod answers;
 mod curves;
 
-use crate::models::{Played, RunOutcomes};
+use crate::Measured;
+use crate::journal::JournalError;
+use crate::models::Played;
 use crate::result::{Difference, Paired, ResultFile, SCHEMA};
 use crate::spec::Experiment;
-use crate::{Measured, Runs};
 
 /// Sums up the runs of an experiment.
 pub(crate) struct SumUp<'a> {
@@ -17,28 +18,29 @@ pub(crate) struct SumUp<'a> {
 
 impl SumUp<'_> {
     /// The result of these runs, together with the runs.
-    pub(crate) fn measured(&self, Played { runs, timing }: Played) -> Measured {
-        let (result, runs) = match runs {
-            RunOutcomes::Curves { outcome, optimal_clicks, lower_bound } => {
-                let (result, spreads) = curves::result(self, &outcome, &optimal_clicks, lower_bound);
-                (result, Runs::Curves { outcome, spreads })
-            }
-            RunOutcomes::Answers(outcome) => (answers::result(self, &outcome), Runs::Answers(outcome)),
+    pub(crate) fn measured(&self, played: Played) -> Result<Measured, JournalError> {
+        let Played { runs, timing, drawn, n_new_runs } = played;
+        let (result, spreads) = match drawn {
+            Some(drawn) => curves::result(self, &runs, &drawn)?,
+            None => (answers::result(self, &runs)?, Vec::new()),
         };
-        Measured { result, runs, timing }
+        Ok(Measured { result, runs, spreads, timing, n_new_runs })
     }
 
-    /// The difference of every pair of policies, the earlier one first.
-    fn pairs(&self, difference: impl Fn(usize, usize) -> Difference) -> Vec<Paired> {
+    /// Every pair of policies by their indices, the earlier one first.
+    fn pairs(&self) -> Vec<(usize, usize)> {
         let n_policies = self.names.len();
-        let pairs =
-            (0..n_policies).flat_map(|first| (first + 1..n_policies).map(move |second| (first, second)));
-        let paired = |(first, second): (usize, usize)| Paired {
+        (0..n_policies).flat_map(|first| (first + 1..n_policies).map(move |second| (first, second))).collect()
+    }
+
+    /// The differences of these pairs.
+    fn paired(&self, differences: impl Iterator<Item = ((usize, usize), Difference)>) -> Vec<Paired> {
+        let paired = |((first, second), difference): ((usize, usize), Difference)| Paired {
             a: self.names[first].0.to_owned(),
             b: self.names[second].0.to_owned(),
-            difference: difference(first, second),
+            difference,
         };
-        pairs.map(paired).collect()
+        differences.map(paired).collect()
     }
 
     /// A result that describes the experiment and has no measurements yet.

@@ -6,7 +6,7 @@ use crate::result::{
 use crate::spreads::Spreads;
 use crate::timing::Timing;
 use crate::{Measured, Runs, Task};
-use sim::{Curve, Identification, Outcome};
+use sim::{Curve, Identification};
 use std::time::Duration;
 
 impl Measured {
@@ -18,7 +18,7 @@ impl Measured {
             |regret: &Vec<f64>| Curve { regret: regret.clone(), clicks: times(9.0), accurate: Vec::new() };
         let curves = |(_, runs): &(&str, Vec<Vec<f64>>)| -> Vec<Curve> { runs.iter().map(curve).collect() };
         let records: Vec<Vec<Curve>> = policies.iter().map(curves).collect();
-        let spreads: Vec<Spreads> = records.iter().map(|curves| Spreads::of(curves)).collect();
+        let spreads: Vec<Spreads> = records.iter().map(|curves| spreads(curves)).collect();
         let policy = |((label, _), spreads): (&(&str, Vec<Vec<f64>>), &Spreads)| PolicyResult {
             label: (*label).to_owned(),
             policy: (*label).to_owned(),
@@ -44,8 +44,8 @@ impl Measured {
             bounds: Vec::new(),
             optimum: Some(Optimum { t: t.to_vec(), clicks: MeanSe { mean: times(10.0), se: times(0.0) } }),
         };
-        let outcome = Outcome { drawn: vec![0; n_runs], records };
-        Self { result, runs: Runs::Curves { outcome, spreads }, timing: Timing::new(1, Duration::ZERO, &[]) }
+        let timing = Timing::new(1, Duration::ZERO, &[]);
+        Self { result, runs: Runs::of_curves(&records), spreads, timing, n_new_runs: n_runs as u64 }
     }
 
     /// The outcome of runs that end with these answers (policy, run). `rounds` is the maximal number of rounds of a run.
@@ -69,7 +69,7 @@ impl Measured {
         };
         measured.result.policies = policies.iter().map(policy).collect();
         let records: Vec<Vec<Identification>> = policies.iter().map(|(_, runs)| runs.clone()).collect();
-        measured.runs = Runs::Answers(Outcome { drawn: vec![0; policies[0].1.len()], records });
+        measured.runs = Runs::of_answers(&records);
         measured
     }
 
@@ -82,4 +82,17 @@ impl Measured {
         self.result.bounds.push(Bound { label: label.to_owned(), t, value });
         self
     }
+}
+
+/// Statistics over these runs.
+fn spreads(curves: &[Curve]) -> Spreads {
+    let mut spreads = Spreads::default();
+    for checkpoint in 0..curves.first().map_or(0, |curve| curve.regret.len()) {
+        let sample = |of: fn(&Curve) -> &Vec<f64>| curves.iter().map(|curve| of(curve)[checkpoint]).collect();
+        let (regret, clicks): (Vec<f64>, Vec<f64>) =
+            (sample(|curve| &curve.regret), sample(|curve| &curve.clicks));
+        spreads.regret.add(&regret);
+        spreads.clicks.add(&clicks);
+    }
+    spreads
 }

@@ -1,44 +1,45 @@
 //! Tables for other programs: `curves.csv` and `runs.csv`.
 
+use crate::Measured;
 use crate::result::{Quantity, ResultFile};
+use crate::run_error::RunError;
+use crate::runs::Runs;
 use crate::spreads::Spreads;
-use crate::{Measured, Runs};
-use sim::{Curve, Identification, Outcome, Summary};
+use sim::{Identification, Summary};
+use std::io::Write;
 
 /// `curves.csv`: one row for each policy, statistic and checkpoint.
 ///
 /// # Errors
 ///
-/// Never, since the table is written to memory; the type is the writer's.
-pub(crate) fn curves(measured: &Measured) -> Result<Vec<u8>, csv::Error> {
+/// The runs cannot be read.
+pub(crate) fn curves(measured: &Measured) -> Result<Vec<u8>, RunError> {
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_record(["policy", "t", "statistic", "mean", "se", "min", "q10", "q90", "max"])?;
-    match &measured.runs {
-        Runs::Curves { spreads, .. } => write_curves(&mut table, &measured.result, spreads)?,
-        Runs::Answers(outcome) => write_answers(&mut table, &measured.result, &outcome.records)?,
+    if measured.runs.n_checkpoints().is_some() {
+        write_curves(&mut table, &measured.result, &measured.spreads)?;
+    } else {
+        write_answers(&mut table, &measured.result, &measured.runs)?;
     }
-    bytes(table)
+    table.into_inner().map_err(|error| csv::Error::from(error.into_error()).into())
 }
 
 /// `runs.csv`: one row for each run, policy and checkpoint. If runs end with an answer, one row for each run and policy.
 ///
 /// # Errors
 ///
-/// Never, since the table is written to memory; the type is the writer's.
-pub(crate) fn runs(measured: &Measured) -> Result<Vec<u8>, csv::Error> {
-    let mut table = csv::Writer::from_writer(Vec::new());
-    match &measured.runs {
-        Runs::Curves { outcome, .. } => write_runs(&mut table, &measured.result, outcome)?,
-        Runs::Answers(outcome) => write_answers_of_runs(&mut table, &measured.result, outcome)?,
+/// The runs cannot be read, or the table cannot be written.
+pub(crate) fn runs(measured: &Measured, writer: impl Write) -> Result<(), RunError> {
+    let mut table = csv::Writer::from_writer(writer);
+    if measured.runs.n_checkpoints().is_some() {
+        write_runs(&mut table, &measured.result, &measured.runs)?;
+    } else {
+        write_answers_of_runs(&mut table, &measured.result, &measured.runs)?;
     }
-    bytes(table)
+    table.flush().map_err(|error| csv::Error::from(error).into())
 }
 
 type Table = csv::Writer<Vec<u8>>;
-
-fn bytes(table: Table) -> Result<Vec<u8>, csv::Error> {
-    table.into_inner().map_err(|error| error.into_error().into())
-}
 
 /// Regret, clicks and, if policies recommend an item, accuracy of every policy.
 fn write_curves(table: &mut Table, result: &ResultFile, spreads: &[Spreads]) -> Result<(), csv::Error> {
@@ -59,14 +60,14 @@ fn write_curves(table: &mut Table, result: &ResultFile, spreads: &[Spreads]) -> 
     Ok(())
 }
 
-fn write_runs(table: &mut Table, result: &ResultFile, outcome: &Outcome<Curve>) -> Result<(), csv::Error> {
-    let recommends = outcome.records.iter().flatten().any(|curve| !curve.accurate.is_empty());
+fn write_runs(table: &mut csv::Writer<impl Write>, result: &ResultFile, runs: &Runs) -> Result<(), RunError> {
+    let recommends = (0..runs.n_policies()).any(|policy| runs.has_accuracy(policy));
     let mut heads = vec!["run", "instance", "policy", "t", "regret", "clicks"];
     heads.extend(recommends.then_some("accurate"));
     table.write_record(heads)?;
-    for (run, instance) in outcome.drawn.iter().enumerate() {
-        for (policy, curves) in result.policies.iter().zip(&outcome.records) {
-            let curve = &curves[run];
+    for (run, instance) in runs.instances().iter().enumerate() {
+        for (index, policy) in result.policies.iter().enumerate() {
+            let curve = runs.curve(index, run)?;
             let checkpoints = policy.curves().map_or(&[][..], |curves| &curves.t);
             for (index, t) in checkpoints.iter().enumerate() {
                 let mut row =
@@ -81,14 +82,11 @@ fn write_runs(table: &mut Table, result: &ResultFile, outcome: &Outcome<Curve>) 
 }
 
 /// One row for each policy and statistic, at the last round that a run may have.
-fn write_answers(
-    table: &mut Table,
-    result: &ResultFile,
-    records: &[Vec<Identification>],
-) -> Result<(), csv::Error> {
+fn write_answers(table: &mut Table, result: &ResultFile, runs: &Runs) -> Result<(), RunError> {
     let stops = result.max_steps.is_some();
     let last = result.max_steps.or(result.horizon).unwrap_or_default();
-    for (policy, runs) in result.policies.iter().zip(records) {
+    for (index, policy) in result.policies.iter().enumerate() {
+        let runs = runs.answers(index)?;
         let mut statistics: Vec<(&str, Vec<f64>)> = Vec::new();
         let mut add = |name, value: fn(&Identification) -> f64| {
             statistics.push((name, runs.iter().map(value).collect()));
@@ -113,17 +111,18 @@ fn write_answers(
 }
 
 fn write_answers_of_runs(
-    table: &mut Table,
+    table: &mut csv::Writer<impl Write>,
     result: &ResultFile,
-    outcome: &Outcome<Identification>,
-) -> Result<(), csv::Error> {
+    runs: &Runs,
+) -> Result<(), RunError> {
     let stops = result.max_steps.is_some();
     let mut heads = vec!["run", "instance", "policy", "steps", "observations", "correct"];
     heads.extend(stops.then_some("stopped"));
     table.write_record(heads)?;
-    for (run, instance) in outcome.drawn.iter().enumerate() {
-        for (policy, runs) in result.policies.iter().zip(&outcome.records) {
-            let Identification { steps, observations, answered, correct } = runs[run];
+    let answers = (0..runs.n_policies()).map(|policy| runs.answers(policy)).collect::<Result<Vec<_>, _>>()?;
+    for (run, instance) in runs.instances().iter().enumerate() {
+        for (policy, answers) in result.policies.iter().zip(&answers) {
+            let Identification { steps, observations, answered, correct } = answers[run];
             let mut row = vec![run.to_string(), instance.to_string(), policy.label.clone()];
             row.extend([steps.to_string(), observations.to_string(), correct.to_string()]);
             row.extend(stops.then(|| answered.to_string()));

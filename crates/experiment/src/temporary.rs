@@ -23,15 +23,32 @@ impl TemporaryFile {
     ///
     /// An error of the system; the temporary file is removed.
     pub fn write(path: &Path, content: &[u8]) -> io::Result<Self> {
+        Self::write_with(path, |file| file.write_all(content))
+    }
+
+    /// [`TemporaryFile::write`] with a function that writes the content.
+    ///
+    /// # Errors
+    ///
+    /// The error of the function or of the system; the temporary file is removed.
+    pub fn write_with<E: From<io::Error>>(
+        path: &Path,
+        write: impl FnOnce(&mut File) -> Result<(), E>,
+    ) -> Result<Self, E> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let temporary = path.with_file_name(format!(".{name}.{}{END}", std::process::id()));
         // This removes a link itself, not its target. If another link appears in between, the next line fails.
         let _ = fs::remove_file(&temporary);
         let mut file = File::create_new(&temporary)?;
         let part = Self { temporary, path: path.to_owned() };
-        file.write_all(content)?;
+        write(&mut file)?;
         file.sync_all()?;
         Ok(part)
+    }
+
+    /// Where the file is now.
+    pub(crate) fn temporary_path(&self) -> &Path {
+        &self.temporary
     }
 
     /// Gives the file its final name.
@@ -51,15 +68,23 @@ impl Drop for TemporaryFile {
     }
 }
 
-/// Removes the temporary files of killed runs. Call it only while no other run can write to the directory.
+/// Removes the temporary files of killed processes. Call it only while no other process can write to the directory.
 pub fn remove_left_overs(dir: &Path) {
+    let own = format!(".{}{END}", std::process::id());
     let Ok(entries) = fs::read_dir(dir) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        if name.to_string_lossy().starts_with('.') && name.to_string_lossy().ends_with(END) {
+        let name = name.to_string_lossy();
+        if name.starts_with('.') && name.ends_with(END) && !name.ends_with(&own) {
             let _ = fs::remove_file(entry.path());
         }
     }
+}
+
+/// Forces the directory of a file to disk, and so a name that the file was given. A system that cannot do so is left to itself.
+pub(crate) fn sync_dir_of(path: &Path) {
+    let dir = path.parent().map(File::open);
+    let _ = dir.and_then(Result::ok).map(|dir| dir.sync_all());
 }
 
 /// Checks that a file can be created in a directory, by creating one without a name. Nothing is left behind, even if the program is killed.

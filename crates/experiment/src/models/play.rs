@@ -1,19 +1,25 @@
 //! Plays an experiment on users of one model: policies of the catalogue and contenders of the caller, on all cores.
 
+mod trial;
+
 use super::posterior::Draws;
 use super::{Instance, Member};
-use crate::observer::{Observer, Watch};
+use crate::journal::{Journal, JournalBook, JournalError, Syncer};
+use crate::observer::{Observer, Plan};
+use crate::runs::{Layout, Recorded, Runs, Sequence, lock};
 use crate::task::Task;
 use crate::timing::{Stopwatch, Timing};
 use click_models::ClickModel;
 use contenders::Entrant;
 use sim::{
-    Assignment, Contender, Curve, DrawUsers, Identification, Outcome, Replication, Schedule, Streams,
+    Assignment, Contender, DrawUsers, Identification, Keeper, Replication, Schedule, StateError, Streams,
     Tournament,
 };
 use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 /// Why contenders cannot play on the users of an experiment.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +44,9 @@ pub enum PlayError {
     /// The threads cannot be started.
     #[error("starting the threads: {0}")]
     Threads(rayon::ThreadPoolBuildError),
+    /// The runs cannot be recorded.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
 }
 
 /// The settings of an experiment, without its users.
@@ -48,7 +57,10 @@ pub struct PlayRequest<'a> {
     pub(crate) horizon: u64,
     /// Rounds after which regret is recorded.
     pub(crate) checkpoints: &'a [u64],
-    pub(crate) runs: u64,
+    /// The runs to play, by their numbers.
+    pub(crate) runs: Range<u64>,
+    /// The values of a run.
+    pub(crate) layout: Layout,
     /// Which instance a run plays on.
     pub(crate) assignment: Assignment,
     pub(crate) seed: u64,
@@ -58,28 +70,30 @@ pub struct PlayRequest<'a> {
     /// Number of threads; one per core if absent.
     pub(crate) threads: Option<usize>,
     pub(crate) observer: &'a dyn Observer,
+    /// The runs of every contender that are recorded already, and places for the others.
+    pub(crate) recorded: Arc<Vec<Mutex<Sequence>>>,
+    /// Where runs are recorded; `None` for memory.
+    pub(crate) journal: Option<&'a Journal>,
 }
 
 /// The runs of an experiment and their timing.
 #[derive(Debug)]
 pub struct Played {
-    pub(crate) runs: RunOutcomes,
+    pub(crate) runs: Runs,
     pub(crate) timing: Timing,
+    /// The number of runs that were played now.
+    pub(crate) n_new_runs: u64,
+    /// What else is known of the users of every run, if regret was measured.
+    pub(crate) drawn: Option<DrawnUsers>,
 }
 
-/// Every run of every contender.
+/// Properties of the users that the runs drew.
 #[derive(Debug)]
-pub(crate) enum RunOutcomes {
-    /// Regret and clicks at checkpoints.
-    Curves {
-        outcome: Outcome<Curve>,
-        /// Expected clicks per round of a best list, for every run.
-        optimal_clicks: Vec<f64>,
-        /// The factor of the lower bound, mean over the drawn users; `None` if the users are known.
-        lower_bound: Option<f64>,
-    },
-    /// Answers to the question which items are best.
-    Answers(Outcome<Identification>),
+pub(crate) struct DrawnUsers {
+    /// Expected clicks per round of a best list, for every run.
+    pub(crate) optimal_clicks: Vec<f64>,
+    /// The factor of the lower bound, mean over the drawn users; `None` if the users are known.
+    pub(crate) lower_bound: Option<f64>,
 }
 
 /// The policy name of every contender of the caller.
@@ -138,6 +152,20 @@ impl<M: ClickModel, T: sim::Task> Contender<M, T> for Shared<M, T> {
     fn replicate(&self, replication: Replication<'_, M>, task: &T) -> T::Record {
         self.0.replicate(replication, task)
     }
+
+    fn is_saved(&self) -> bool {
+        self.0.is_saved()
+    }
+
+    fn resume(
+        &self,
+        replication: Replication<'_, M>,
+        task: &T,
+        state: Option<&[u8]>,
+        keeper: &mut dyn Keeper,
+    ) -> Result<T::Record, StateError> {
+        self.0.resume(replication, task, state, keeper)
+    }
 }
 
 /// Plays all runs and records regret and clicks.
@@ -147,20 +175,20 @@ pub(super) fn play_curves<M: Member>(
 ) -> Result<Played, PlayError> {
     let contenders = M::contenders(game.policies, game.horizon)?;
     let schedule = Schedule::new(game.checkpoints.to_vec())?;
-    let rounds = |curves: &[Curve]| curves.len() as u64 * game.horizon;
-    let (outcome, timing) = play(instances, contenders, &schedule, rounds, game)?;
+    let (runs, timing, n_new_runs) = play(instances, contenders, &schedule, game)?;
     let (models, draws) = (models(instances), Draws(instances));
     let tournament = tournament(&draws, &models, &[], &schedule, game);
-    let (mut optimal_clicks, mut bounds) = (Vec::with_capacity(outcome.drawn.len()), 0.0);
-    for (replication, &instance) in (0..).zip(&outcome.drawn) {
+    let (mut optimal_clicks, mut bounds) = (Vec::with_capacity(runs.n_runs()), 0.0);
+    for (replication, &instance) in game.runs.clone().zip(runs.instances()) {
         let users = tournament.users(replication, instance);
         optimal_clicks.push(users.expected_clicks(&users.optimal_action()));
         if tournament.uncertainty.is_some() {
             bounds += M::lower_bound(&users);
         }
     }
-    let lower_bound = tournament.uncertainty.map(|_| bounds / outcome.drawn.len() as f64);
-    Ok(Played { runs: RunOutcomes::Curves { outcome, optimal_clicks, lower_bound }, timing })
+    let lower_bound = tournament.uncertainty.map(|_| bounds / runs.n_runs() as f64);
+    let drawn = Some(DrawnUsers { optimal_clicks, lower_bound });
+    Ok(Played { runs, timing, n_new_runs, drawn })
 }
 
 /// Plays all runs and records the answers.
@@ -173,9 +201,8 @@ pub(super) fn play_answers<
     task: &T,
     game: &PlayRequest<'_>,
 ) -> Result<Played, PlayError> {
-    let rounds = |runs: &[Identification]| runs.iter().map(|run| run.steps).sum();
-    let (outcome, timing) = play(instances, contenders, task, rounds, game)?;
-    Ok(Played { runs: RunOutcomes::Answers(outcome), timing })
+    let (runs, timing, n_new_runs) = play(instances, contenders, task, game)?;
+    Ok(Played { runs, timing, n_new_runs, drawn: None })
 }
 
 /// All runs of these contenders.
@@ -194,7 +221,7 @@ fn tournament<'a, M: ClickModel + Clone + Send + Sync, T: sim::Task>(
         contenders,
         task,
         streams: Streams::new(game.seed),
-        runs: game.runs,
+        runs: game.runs.end,
     }
 }
 
@@ -202,14 +229,17 @@ fn models<M: Clone>(instances: &[Instance<M>]) -> Vec<M> {
     instances.iter().map(|instance| instance.model.clone()).collect()
 }
 
-/// Plays all runs of all contenders. `rounds` counts the rounds of a policy's runs.
-fn play<M: ClickModel + Clone + Send + Sync + 'static, T: sim::Task + 'static>(
+/// Plays the runs that are not recorded yet.
+fn play<M, T>(
     instances: &[Instance<M>],
     mut contenders: Vec<Box<dyn Contender<M, T>>>,
     task: &T,
-    rounds: impl Fn(&[T::Record]) -> u64,
     game: &PlayRequest<'_>,
-) -> Result<(Outcome<T::Record>, Timing), PlayError> {
+) -> Result<(Runs, Timing, u64), PlayError>
+where
+    M: ClickModel + Clone + Send + Sync + 'static,
+    T: sim::Task<Record: Recorded> + 'static,
+{
     for own in game.own {
         contenders.push(own.typed()?);
     }
@@ -219,14 +249,46 @@ fn play<M: ClickModel + Clone + Send + Sync + 'static, T: sim::Task + 'static>(
         .num_threads(game.threads.unwrap_or(0))
         .build()
         .map_err(PlayError::Threads)?;
-    let watch = Watch::new(contenders.len(), game.observer);
+    let layout = game.layout;
+    let of_each = |of: fn(&Sequence) -> u64| game.recorded.iter().map(|one| of(&lock(one))).collect();
+    let restarting = contenders.iter().filter(|contender| !contender.is_saved());
+    let runs: Vec<u64> = of_each(Sequence::n_missing);
+    let missing: u64 = runs.iter().sum();
+    game.observer.begin(&Plan {
+        recorded: of_each(Sequence::n_recorded),
+        horizon: game.horizon,
+        threads: pool.current_num_threads(),
+        bytes: game.journal.map(|_| missing * layout.usual() as u64),
+        continued: game.journal.map_or(0, Journal::n_states),
+        restarting: restarting.map(|contender| contender.label().to_owned()).collect(),
+        seconds: pool.install(|| trial::seconds(&tournament, &runs, game)),
+        runs,
+    });
     let wall = Stopwatch::start();
-    let outcome = pool.install(|| tournament.run(&watch));
+    let syncer = game.journal.map(|_| Syncer::start(&game.recorded));
+    let book = JournalBook {
+        sequences: &game.recorded,
+        journal: game.journal,
+        syncer: syncer.as_ref(),
+        observer: game.observer,
+        horizon: game.horizon,
+        failed: Mutex::default(),
+        has_failed: AtomicBool::new(false),
+    };
+    let played = pool.install(|| tournament.play_into(game.runs.clone(), &book));
+    played.map_err(|error| book.first_error().unwrap_or(error))?;
+    syncer.map_or(Ok(()), Syncer::finish)?;
     let wall = wall.elapsed().wall;
 
-    let played = contenders.iter().zip(watch.elapsed()).zip(&outcome.records);
-    let speeds: Vec<_> =
-        played.map(|((contender, elapsed), records)| (contender.label(), elapsed, rounds(records))).collect();
-    let timing = Timing::new(pool.current_num_threads(), wall, &speeds);
-    Ok((outcome, timing))
+    let drawn = game.runs.clone().map(|replication| tournament.draw_instance(replication)).collect();
+    let runs = Runs::new(layout, drawn, Arc::clone(&game.recorded))?;
+    let mut speeds = Vec::new();
+    for (index, contender) in contenders.iter().enumerate() {
+        let rounds = match layout {
+            Layout::Curves(_) => runs.n_runs() as u64 * game.horizon,
+            Layout::Answers => runs.answers(index)?.iter().map(|answer| answer.steps).sum(),
+        };
+        speeds.push((contender.label(), lock(&game.recorded[index]).elapsed(), rounds));
+    }
+    Ok((runs, Timing::new(pool.current_num_threads(), wall, &speeds), missing))
 }

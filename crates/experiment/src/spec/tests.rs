@@ -307,12 +307,12 @@ fn users_are_drawn_from_the_posterior_of_a_log_and_its_lists_are_played() {
     assert_ne!(other.identity(), experiment.identity());
 
     let measured = crate::Runner::new(&experiment).run().unwrap();
-    let crate::Runs::Curves { outcome, .. } = &measured.runs else { panic!("curves") };
+    let (regret, drawn) = (|policy| measured.regret(policy, 0).unwrap(), measured.runs.instances());
     // The oracle knows the users that are drawn; today's list of two items is worse than theirs, by another amount in every run.
-    assert!(outcome.records[1].iter().all(|curve| curve.regret == [0.0]));
+    assert!(regret(1).iter().all(|regret| *regret == 0.0));
     let mut regrets: Vec<f64> = (0..40)
-        .filter(|&run| outcome.drawn[run] == 0)
-        .map(|run| outcome.records[2][run].regret[0])
+        .filter(|&run| drawn[run] == 0)
+        .map(|run| regret(2)[run])
         // For some draws it is the best list.
         .filter(|&regret| regret > 0.0)
         .collect();

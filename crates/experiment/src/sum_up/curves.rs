@@ -1,23 +1,49 @@
 //! Sums up runs with regret and clicks at checkpoints.
 
 use super::SumUp;
-use crate::result::{
-    Bound, Curves, Difference, MeanSe, Optimum, Paired, PolicyResult, PolicySummary, ResultFile,
-};
+use crate::journal::JournalError;
+use crate::models::DrawnUsers;
+use crate::result::{Bound, Curves, Difference, MeanSe, Optimum, PolicyResult, PolicySummary, ResultFile};
+use crate::runs::{Quantity, Runs};
 use crate::spreads::Spreads;
 use confidence::math::ln;
-use sim::{Curve, Outcome, Summary};
+use sim::mean_and_error;
 
-/// The result of these runs, and their spreads. `optimal_clicks` has the expected clicks per round of a best list for every run.
+/// Bytes of the regrets that are in memory at once: those of all policies at some checkpoints.
+const BLOCK: usize = 1 << 27;
+
+/// The result of these runs, and their spreads.
 pub(super) fn result(
     sum_up: &SumUp<'_>,
-    outcome: &Outcome<Curve>,
-    optimal_clicks: &[f64],
-    lower_bound: Option<f64>,
-) -> (ResultFile, Vec<Spreads>) {
+    runs: &Runs,
+    drawn: &DrawnUsers,
+) -> Result<(ResultFile, Vec<Spreads>), JournalError> {
     let experiment = sum_up.experiment;
     let checkpoints = &experiment.checkpoints;
-    let spreads: Vec<Spreads> = outcome.records.iter().map(|curves| Spreads::of(curves)).collect();
+    let pairs = sum_up.pairs();
+    let mut spreads = vec![Spreads::default(); runs.n_policies()];
+    let mut differences = vec![MeanSe::default(); pairs.len()];
+    let column = (runs.n_policies() * runs.n_runs() * size_of::<f64>()).max(1);
+    for first in (0..checkpoints.len()).step_by((BLOCK / column).max(1)) {
+        let block = first..(first + (BLOCK / column).max(1)).min(checkpoints.len());
+        let mut regrets = Vec::new();
+        for (policy, spreads) in spreads.iter_mut().enumerate() {
+            let columns = |quantity| runs.columns(policy, quantity, block.clone());
+            let regret = columns(Quantity::Regret)?;
+            spreads.regret.add_all(&regret);
+            spreads.clicks.add_all(&columns(Quantity::Clicks)?);
+            if runs.has_accuracy(policy) {
+                spreads.accuracy.get_or_insert_default().add_all(&columns(Quantity::Accuracy)?);
+            }
+            regrets.push(regret);
+        }
+        for (&(a, b), differences) in pairs.iter().zip(&mut differences) {
+            for (a, b) in regrets[a].iter().zip(&regrets[b]) {
+                let sample: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+                differences.add(&sample);
+            }
+        }
+    }
     let policy = |((label, policy), spreads): (&(&str, &str), &Spreads)| PolicyResult {
         label: (*label).to_owned(),
         policy: (*policy).to_owned(),
@@ -28,17 +54,34 @@ pub(super) fn result(
             accuracy: spreads.accuracy.as_ref().map_or_else(Vec::new, |accuracy| accuracy.mean.clone()),
         }),
     };
-    let optimum = |&checkpoint: &u64| -> Vec<f64> {
-        optimal_clicks.iter().map(|clicks| clicks * checkpoint as f64).collect()
-    };
+    let difference = |regret| Difference::Curves { t: checkpoints.clone(), regret };
     let result = ResultFile {
         policies: sum_up.names.iter().zip(&spreads).map(policy).collect(),
-        paired: paired(sum_up, &outcome.records),
-        bounds: bounds(sum_up, lower_bound),
-        optimum: Some(Optimum { t: checkpoints.clone(), clicks: mean_se(checkpoints.iter().map(optimum)) }),
+        paired: sum_up.paired(pairs.into_iter().zip(differences.into_iter().map(difference))),
+        bounds: bounds(sum_up, drawn.lower_bound),
+        optimum: Some(optimum(checkpoints, &drawn.optimal_clicks)),
         ..sum_up.head()
     };
-    (result, spreads)
+    Ok((result, spreads))
+}
+
+/// The clicks of the best lists. `optimal_clicks` has the expected clicks per round for every run.
+fn optimum(checkpoints: &[u64], optimal_clicks: &[f64]) -> Optimum {
+    let mut clicks = MeanSe::default();
+    for &checkpoint in checkpoints {
+        let sample: Vec<f64> = optimal_clicks.iter().map(|clicks| clicks * checkpoint as f64).collect();
+        clicks.add(&sample);
+    }
+    Optimum { t: checkpoints.to_vec(), clicks }
+}
+
+impl MeanSe {
+    /// Adds the next checkpoint, with the values of all runs.
+    fn add(&mut self, sample: &[f64]) {
+        let (mean, se) = mean_and_error(sample);
+        self.mean.push(mean);
+        self.se.push(se);
+    }
 }
 
 /// The lower bound of the model, or the mean `lower_bound` over drawn users, and proven upper bounds of the experiment's policies.
@@ -54,25 +97,4 @@ fn bounds(sum_up: &SumUp<'_>, lower_bound: Option<f64>) -> Vec<Bound> {
     });
     let of_policies = experiment.instances.users().bounds_of_policies(&experiment.policies, checkpoints);
     lower.into_iter().chain(of_policies).collect()
-}
-
-/// Differences of regret between every pair of policies over the same runs.
-fn paired(sum_up: &SumUp<'_>, curves: &[Vec<Curve>]) -> Vec<Paired> {
-    let checkpoints = &sum_up.experiment.checkpoints;
-    sum_up.pairs(|first, second| {
-        let differences = (0..checkpoints.len()).map(|checkpoint| -> Vec<f64> {
-            let runs = curves[first].iter().zip(&curves[second]);
-            runs.map(|(a, b)| a.regret[checkpoint] - b.regret[checkpoint]).collect()
-        });
-        Difference::Curves { t: checkpoints.clone(), regret: mean_se(differences) }
-    })
-}
-
-/// The mean and standard error of every sample.
-fn mean_se(samples: impl Iterator<Item = Vec<f64>>) -> MeanSe {
-    let (mean, se) = samples
-        .filter_map(|sample| Summary::of(&sample))
-        .map(|summary| (summary.mean, summary.standard_error))
-        .unzip();
-    MeanSe { mean, se }
 }

@@ -1,0 +1,264 @@
+//! The journal of an experiment: its finished runs, and states of unfinished ones, in the folder `journal` of its directory.
+//!
+//! ```text
+//! DIR/journal/1f0c59ab33d0e2c7.runs        the runs of one policy, named after the hash of the policy
+//! DIR/journal/1f0c59ab33d0e2c7-17.state    the state of an unfinished run
+//! ```
+//!
+//! A process that is started again with the same experiment plays only the runs that are missing. The journal stays when the experiment is
+//! finished, so that runs and policies can be added later.
+
+mod book;
+mod error;
+mod file;
+mod frame;
+mod state;
+mod sync;
+
+pub use error::JournalError;
+
+pub(crate) use book::JournalBook;
+pub(crate) use file::{FileHead, JournalFile};
+pub(crate) use sync::Syncer;
+
+use crate::canonical::{Canonical, CanonicalPolicy};
+use crate::hash::sha256;
+use crate::number::counted;
+use crate::runs::{Layout, Sequence};
+use crate::shard::Shard;
+use crate::temporary::remove_left_overs;
+use state::StateFiles;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// The folder of the journal in the directory of an experiment.
+pub const JOURNAL: &str = "journal";
+/// The end of the names of files with runs.
+const RUNS_END: &str = ".runs";
+/// Digits of a hash in the name of a file.
+const KEY: usize = 16;
+
+/// What a journal belongs to.
+#[derive(Debug)]
+pub(crate) struct Belongs<'a> {
+    /// The program that plays.
+    pub(crate) program: String,
+    /// The name of the experiment.
+    pub(crate) name: &'a str,
+    pub(crate) canonical: &'a Canonical,
+}
+
+impl Belongs<'_> {
+    /// The heads of the files of all policies, in their order.
+    pub(crate) fn heads(&self) -> Vec<FileHead> {
+        self.canonical.policies().iter().map(|policy| self.head(policy)).collect()
+    }
+
+    fn head(&self, policy: &CanonicalPolicy) -> FileHead {
+        FileHead {
+            program: self.program.clone(),
+            experiment: self.name.to_owned(),
+            base: self.canonical.base().to_owned(),
+            label: policy.label.clone(),
+            policy: policy.json.clone(),
+        }
+    }
+}
+
+/// The journal of an experiment, locked for this process.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    /// The lock, if the file system has locks.
+    _lock: Option<File>,
+    /// The states of every policy of the catalogue.
+    states: Vec<StateFiles>,
+}
+
+impl Journal {
+    /// Whether `dir` has a journal.
+    pub(crate) fn is_in(dir: &Path) -> bool {
+        dir.join(JOURNAL).is_dir()
+    }
+
+    /// Checks that the journal of `dir`, if there is one, belongs to an experiment. Changes nothing.
+    pub(crate) fn check(dir: &Path, belongs: &Belongs<'_>) -> Result<(), JournalError> {
+        for path in files(&dir.join(JOURNAL), RUNS_END)? {
+            belongs_to(dir, &path, belongs)?;
+        }
+        Ok(())
+    }
+
+    /// Locks the journal of `dir`, and reads the runs of every policy of the catalogue: those of `runs`. Creates what is missing; with
+    /// `fresh`, everything. `note` gets sentences for the user.
+    pub(crate) fn open(
+        dir: &Path,
+        belongs: &Belongs<'_>,
+        layout: Layout,
+        runs: &Range<u64>,
+        shard: Option<Shard>,
+        fresh: bool,
+        note: &dyn Fn(&str),
+    ) -> Result<(Self, Vec<Sequence>), JournalError> {
+        let journal = dir.join(JOURNAL);
+        fs::create_dir_all(&journal).map_err(JournalError::system(&journal, "cannot be created"))?;
+        let lock = lock(&journal)?;
+        remove_left_overs(&journal);
+        for path in files(&journal, RUNS_END)? {
+            if fresh || !belongs_to(dir, &path, belongs)? {
+                fs::remove_file(&path).map_err(JournalError::system(&path, "cannot be removed"))?;
+            }
+        }
+        if fresh {
+            for path in files(&journal, state::END)? {
+                fs::remove_file(&path).map_err(JournalError::system(&path, "cannot be removed"))?;
+            }
+        }
+        let (mut states, mut sequences) = (Vec::new(), Vec::new());
+        for policy in belongs.canonical.policies() {
+            let (key, path) = (&policy.sha256[..KEY], runs_path(&journal, &policy.sha256));
+            let head = belongs.head(policy);
+            sequences.push(open_sequence(&path, &head, layout, runs, shard, note)?);
+            states.push(StateFiles::new(&journal, key, &head));
+        }
+        Ok((Self { _lock: lock, states }, sequences))
+    }
+
+    /// The number of unfinished runs with a state.
+    pub(crate) fn n_states(&self) -> u64 {
+        self.states.iter().map(StateFiles::count).sum()
+    }
+
+    /// The place of the states of the policy with this index; `None` for a contender of the caller.
+    fn states(&self, policy: usize) -> Option<&StateFiles> {
+        self.states.get(policy)
+    }
+}
+
+/// The file with the runs of the policy with this hash.
+pub(crate) fn runs_path(journal: &Path, sha256: &str) -> PathBuf {
+    journal.join(format!("{}{RUNS_END}", sha256.get(..KEY).unwrap_or(sha256)))
+}
+
+/// Whether a file with runs belongs to an experiment; not if it is of another policy, but has neither runs nor states.
+fn belongs_to(dir: &Path, path: &Path, belongs: &Belongs<'_>) -> Result<bool, JournalError> {
+    let (found, has_records) = JournalFile::head(path)?;
+    let has_runs = has_records || has_states(path)?;
+    let own_path = runs_path(&dir.join(JOURNAL), &sha256(found.policy.as_bytes()));
+    if own_path != path {
+        return Err(JournalError::Misnamed { path: path.to_owned(), label: found.label, own_path });
+    }
+    let policies = belongs.canonical.policies();
+    let is_same = found.base == belongs.canonical.base();
+    let same_label = policies.iter().find(|policy| policy.label == found.label).filter(|_| is_same);
+    match same_label {
+        Some(policy) if policy.json == found.policy && found.program == belongs.program => Ok(true),
+        _ if !has_runs => Ok(false),
+        _ if !is_same => Err(JournalError::AnotherExperiment {
+            dir: dir.to_owned(),
+            journal: dir.join(JOURNAL),
+            name: found.experiment,
+        }),
+        Some(policy) if policy.json == found.policy => Err(JournalError::AnotherProgram {
+            path: path.to_owned(),
+            found: found.program,
+            this: belongs.program.clone(),
+        }),
+        Some(policy) => Err(JournalError::OtherParameters {
+            dir: dir.to_owned(),
+            label: found.label,
+            before: found.policy,
+            now: policy.json.clone(),
+        }),
+        None => Err(JournalError::RemovedPolicy { dir: dir.to_owned(), label: found.label }),
+    }
+}
+
+/// Whether there are states of unfinished runs beside a file of runs.
+fn has_states(path: &Path) -> Result<bool, JournalError> {
+    let key = format!("{}-", path.file_stem().unwrap_or_default().to_string_lossy());
+    let states = files(path.parent().unwrap_or(path), state::END)?;
+    Ok(states
+        .iter()
+        .filter_map(|state| state.file_name())
+        .any(|name| name.to_string_lossy().starts_with(&key)))
+}
+
+/// Opens or creates the file of a policy.
+fn open_sequence(
+    path: &Path,
+    head: &FileHead,
+    layout: Layout,
+    runs: &Range<u64>,
+    shard: Option<Shard>,
+    note: &dyn Fn(&str),
+) -> Result<Sequence, JournalError> {
+    let n_runs = usize::try_from(runs.end.saturating_sub(runs.start)).unwrap_or(usize::MAX);
+    let mut sequence = Sequence::in_memory(layout, runs.start, n_runs);
+    if !path.exists() {
+        sequence.put_into(JournalFile::create(path, head)?);
+        return Ok(sequence);
+    }
+    let mut outside = None;
+    let opened = JournalFile::open(path, head, layout.longest(), |place, content| {
+        let run = Sequence::run_of(content)?;
+        if !runs.contains(&run) {
+            outside = outside.max(Some(run));
+            return Ok(());
+        }
+        sequence.add(place, content)
+    })?;
+    if let (Some(run), Some(shard)) = (outside, shard) {
+        let (path, shard) = (path.to_owned(), shard.to_string());
+        return Err(JournalError::OtherShard { path, run: run + 1, shard });
+    }
+    if let Some(run) = outside {
+        return Err(JournalError::FewerRuns {
+            path: path.to_owned(),
+            label: head.label.clone(),
+            found: run + 1,
+            asked: runs.end,
+        });
+    }
+    if opened.cut_off > 0 {
+        let bytes = counted(opened.cut_off, "byte");
+        note(&format!("{}: an unfinished record of {bytes} is cut off", path.display()));
+    }
+    sequence.put_into(opened.file);
+    Ok(sequence)
+}
+
+/// Locks a directory for this process; `None` if the file system has no locks.
+pub(crate) fn lock(journal: &Path) -> Result<Option<File>, JournalError> {
+    let dir = File::open(journal).map_err(JournalError::system(journal, "cannot be opened"))?;
+    match dir.try_lock() {
+        Ok(()) => Ok(Some(dir)),
+        Err(TryLockError::WouldBlock) => {
+            Err(JournalError::InUse(journal.parent().unwrap_or(journal).to_owned()))
+        }
+        Err(TryLockError::Error(_)) => Ok(None),
+    }
+}
+
+/// The files of a folder with this end of their names, sorted. None if there is no folder.
+fn files(folder: &Path, end: &str) -> Result<Vec<PathBuf>, JournalError> {
+    let system = || JournalError::system(folder, "cannot be read");
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(system()(error)),
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(system())?.path();
+        if path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(end)) {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! Records the runs of an experiment while they are played.
+
+use super::Journal;
+use super::error::JournalError;
+use super::state::StateFiles;
+use super::sync::{Syncer, ToDisk, write_one};
+use crate::observer::{Observer, Step};
+use crate::runs::{Recorded, Sequence, lock};
+use crate::timing::{Elapsed, Stopwatch};
+use sim::{Book, Keeper, Pause, StateError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Time between two states of a run.
+const BETWEEN_STATES: Duration = Duration::from_secs(20);
+/// Time between two reports of a run's progress.
+const BETWEEN_REPORTS: Duration = Duration::from_millis(200);
+
+/// Records runs: in the journal, if there is one, and in memory otherwise.
+#[derive(Debug)]
+pub(crate) struct JournalBook<'a> {
+    pub(crate) sequences: &'a [Mutex<Sequence>],
+    pub(crate) journal: Option<&'a Journal>,
+    pub(crate) syncer: Option<&'a Syncer>,
+    pub(crate) observer: &'a dyn Observer,
+    /// Rounds of a run of the longest kind.
+    pub(crate) horizon: u64,
+    /// The first error of a run, which stops the others.
+    pub(crate) failed: Mutex<Option<JournalError>>,
+    pub(crate) has_failed: AtomicBool,
+}
+
+impl JournalBook<'_> {
+    /// The first error of a run.
+    pub(crate) fn first_error(&self) -> Option<JournalError> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Whether a run or the journal has failed.
+    fn is_stopping(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed) || self.syncer.is_some_and(Syncer::has_failed)
+    }
+}
+
+impl<R: Recorded> Book<R> for JournalBook<'_> {
+    type Error = JournalError;
+
+    fn is_recorded(&self, contender: usize, replication: u64) -> bool {
+        lock(&self.sequences[contender]).has(replication)
+    }
+
+    fn record(
+        &self,
+        contender: usize,
+        replication: u64,
+        play: impl FnOnce(Option<&[u8]>, &mut dyn Keeper) -> Result<R, StateError>,
+    ) -> Result<(), JournalError> {
+        let recorded = self.play_and_record(contender, replication, play);
+        recorded.map_err(|error| {
+            let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_first = failed.is_none() && !matches!(error, JournalError::Run(_));
+            self.has_failed.store(true, Ordering::Relaxed);
+            if is_first {
+                *failed = Some(error);
+                return JournalError::Run(StateError::Stopped.to_string());
+            }
+            error
+        })
+    }
+}
+
+impl JournalBook<'_> {
+    fn play_and_record<R: Recorded>(
+        &self,
+        contender: usize,
+        replication: u64,
+        play: impl FnOnce(Option<&[u8]>, &mut dyn Keeper) -> Result<R, StateError>,
+    ) -> Result<(), JournalError> {
+        self.syncer.map_or(Ok(()), Syncer::check)?;
+        let files = self.journal.and_then(|journal| journal.states(contender));
+        let kept = files.map_or(Ok(None), |files| files.read(replication))?;
+        let (before, state) = kept.map_or((Elapsed::default(), None), |(time, state)| (time, Some(state)));
+        let mut keeper = StateKeeper {
+            book: self,
+            files,
+            contender,
+            replication,
+            before,
+            watch: Stopwatch::start(),
+            kept_at: Duration::ZERO,
+            reported_at: Duration::ZERO,
+            rounds: None,
+            has_state: state.is_some(),
+            is_continued: state.is_some(),
+            error: None,
+        };
+        let played = play(state.as_deref(), &mut keeper);
+        if let Some(error) = keeper.error.take() {
+            return Err(error);
+        }
+        let record = played.map_err(|error| match files {
+            Some(files) if error != StateError::Stopped => files.fault(replication, error.to_string()),
+            _ => JournalError::Run(error.to_string()),
+        })?;
+        keeper.report(record.rounds(self.horizon), true);
+        let (elapsed, has_state) = (before + keeper.watch.elapsed(), keeper.has_state);
+        let sequence = &self.sequences[contender];
+        lock(sequence).record(replication, elapsed, &record)?;
+        if let Some(files) = files.filter(|_| has_state) {
+            // The run must be on disk before its state is gone.
+            write_one(sequence, ToDisk::Yes)?;
+            files.remove(replication);
+        }
+        Ok(())
+    }
+}
+
+/// Keeps the states of one run, and reports its progress.
+struct StateKeeper<'a> {
+    book: &'a JournalBook<'a>,
+    /// `None` if no states are kept.
+    files: Option<&'a StateFiles>,
+    contender: usize,
+    replication: u64,
+    /// Time of this run in earlier processes.
+    before: Elapsed,
+    watch: Stopwatch,
+    /// When the last state was kept and the last progress reported, since the start of the watch.
+    kept_at: Duration,
+    reported_at: Duration,
+    /// Rounds at the last report; before the first one, the rounds of the state are unknown.
+    rounds: Option<u64>,
+    /// Whether there is a state of this run.
+    has_state: bool,
+    /// Whether the run goes on from a state.
+    is_continued: bool,
+    error: Option<JournalError>,
+}
+
+impl StateKeeper<'_> {
+    fn report(&mut self, rounds: u64, ends_run: bool) {
+        let wall = self.watch.wall();
+        // The rounds of a state are known at the first pause.
+        let earlier = if self.rounds.is_none() && self.is_continued { rounds } else { 0 };
+        let before = self.rounds.replace(rounds).unwrap_or(earlier);
+        self.book.observer.step(&Step {
+            policy: self.contender,
+            rounds: rounds.saturating_sub(before),
+            earlier_rounds: earlier,
+            wall: wall.saturating_sub(self.reported_at),
+            ends_run,
+        });
+        self.reported_at = wall;
+    }
+}
+
+impl Keeper for StateKeeper<'_> {
+    fn pause(&mut self, rounds: u64) -> Pause {
+        let wall = self.watch.wall();
+        let is_first_of_continued = self.is_continued && self.rounds.is_none();
+        if is_first_of_continued || wall >= self.reported_at + BETWEEN_REPORTS {
+            self.report(rounds, false);
+        }
+        // If the state could not be written, neither could the record at the end.
+        if self.error.is_some() || self.book.is_stopping() {
+            return Pause::Stop;
+        }
+        let is_due = self.files.is_some() && wall >= self.kept_at + BETWEEN_STATES;
+        if is_due { Pause::Keep } else { Pause::GoOn }
+    }
+
+    fn keep(&mut self, state: &[u8]) {
+        let Some(files) = self.files.filter(|_| self.error.is_none()) else { return };
+        let elapsed = self.before + self.watch.elapsed();
+        match files.write(self.replication, elapsed, state) {
+            Ok(()) => self.has_state = true,
+            Err(error) => self.error = Some(error),
+        }
+        self.kept_at = self.watch.wall();
+    }
+}

@@ -1,0 +1,61 @@
+//! A short trial of every policy, so that a long experiment can say at once how long it takes.
+
+use super::PlayRequest;
+use crate::timing::Stopwatch;
+use click_models::ClickModel;
+use rayon::prelude::*;
+use sim::{Keeper, Pause, Tournament};
+use std::time::Duration;
+
+/// Experiments with fewer rounds in all are not tried: they end within seconds.
+const FEWEST_ROUNDS: u64 = 100_000_000;
+/// Time that a policy is tried.
+const LONGEST: Duration = Duration::from_millis(50);
+
+/// The seconds that a run of each contender takes; `None` if it has no runs to play or cannot be stopped, and for short experiments.
+/// `runs` are the runs that each contender has to play.
+pub(super) fn seconds<M, T>(
+    tournament: &Tournament<'_, M, T>,
+    runs: &[u64],
+    game: &PlayRequest<'_>,
+) -> Vec<Option<f64>>
+where
+    M: ClickModel + Clone + Send + Sync,
+    T: sim::Task,
+{
+    let n_rounds = runs.iter().sum::<u64>().saturating_mul(game.horizon);
+    if n_rounds < FEWEST_ROUNDS || !game.observer.wants_times() {
+        return vec![None; runs.len()];
+    }
+    let of_one = |contender: usize| {
+        // A contender that is not saved may be one of the caller that plays to its end.
+        if runs[contender] == 0 || !tournament.contenders[contender].is_saved() {
+            return None;
+        }
+        let mut trial = Trial { watch: Stopwatch::start(), rounds: 0 };
+        let played = tournament.play_one(contender, game.runs.start, None, &mut trial);
+        let seconds = trial.watch.wall().as_secs_f64();
+        // A trial that was not stopped is a whole run.
+        Some(if played.is_ok() {
+            seconds
+        } else {
+            seconds * game.horizon as f64 / trial.rounds.max(1) as f64
+        })
+    };
+    (0..runs.len()).into_par_iter().with_max_len(1).map(of_one).collect()
+}
+
+/// Stops a run after a short time.
+struct Trial {
+    watch: Stopwatch,
+    rounds: u64,
+}
+
+impl Keeper for Trial {
+    fn pause(&mut self, rounds: u64) -> Pause {
+        self.rounds = rounds;
+        if self.watch.wall() < LONGEST { Pause::GoOn } else { Pause::Stop }
+    }
+
+    fn keep(&mut self, _state: &[u8]) {}
+}

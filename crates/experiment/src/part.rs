@@ -1,0 +1,394 @@
+//! Parts of an experiment: a contiguous range of its runs, played in a directory of its own, perhaps on another machine.
+//!
+//! A part has a journal, the experiment's file and `part.json`, and no result. `merge` joins parts that are disjoint and complete.
+
+use crate::journal::{FileHead, JOURNAL, JournalError, JournalFile, runs_path};
+use crate::output::{MANIFEST, RESULT};
+use crate::run_error::RunError;
+use crate::runs::{Layout, Sequence};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// The file that describes a part.
+pub const PART: &str = "part.json";
+
+/// The content of `part.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PartFile {
+    /// Version of this layout.
+    pub(crate) schema: u32,
+    /// The experiment's name.
+    pub(crate) name: String,
+    /// The program that plays.
+    pub(crate) program: String,
+    /// The share, as `2/8`.
+    pub(crate) shard: String,
+    /// Runs of the whole experiment.
+    pub(crate) runs: u64,
+    /// The first run of the part, counted from 0.
+    pub(crate) first: u64,
+    /// The run after the last one.
+    pub(crate) end: u64,
+    /// SHA-256 of the canonical form of the whole experiment.
+    pub(crate) identity: String,
+    /// SHA-256 of its base.
+    pub(crate) base: String,
+    /// SHA-256 of every policy, by its label.
+    pub(crate) policies: BTreeMap<String, String>,
+}
+
+/// Why parts cannot be played or joined.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PartError {
+    /// A directory has a whole result.
+    #[error("{}: has a whole result, and so cannot hold shard {shard}: give another --out", dir.display())]
+    Whole {
+        /// The directory.
+        dir: PathBuf,
+        /// The shard.
+        shard: String,
+    },
+    /// A directory has another part.
+    #[error("{}: holds another part ({found}): give another --out", dir.display())]
+    OtherPart {
+        /// The directory.
+        dir: PathBuf,
+        /// What it holds.
+        found: String,
+    },
+    /// A directory has a part where a whole experiment is to be run.
+    #[error("{}: holds shard {shard} of {name:?}: join it with `click-bandits merge`, or give another --out", dir.display())]
+    NotWhole {
+        /// The directory.
+        dir: PathBuf,
+        /// The shard.
+        shard: String,
+        /// The name of its experiment.
+        name: String,
+    },
+    /// A file that this program did not write would be replaced.
+    #[error("{}: is in the way and not of a part: give another --out, or move the file", .0.display())]
+    InTheWay(PathBuf),
+    /// The result would be written to the directory of a part.
+    #[error("{}: is one of the parts: give another --out", .0.display())]
+    IntoAPart(PathBuf),
+    /// A directory is not a part.
+    #[error("{}: is not a part of an experiment: {fault}", dir.display())]
+    NotAPart {
+        /// The directory.
+        dir: PathBuf,
+        /// What is wrong.
+        fault: String,
+    },
+    /// Two parts belong to different experiments.
+    #[error("{}: is a part of another experiment than {}: {difference}", dir.display(), first.display())]
+    Foreign {
+        /// The part.
+        dir: PathBuf,
+        /// The first part.
+        first: PathBuf,
+        /// What differs.
+        difference: String,
+    },
+    /// Two parts have the same runs.
+    #[error("{} (shard {shard}) and {} (shard {other_shard}) both have run {run}: leave one of them out", dir.display(), other.display())]
+    Overlap {
+        /// A part.
+        dir: PathBuf,
+        /// Its shard.
+        shard: String,
+        /// The other part.
+        other: PathBuf,
+        /// Its shard.
+        other_shard: String,
+        /// The first run that both have, counted from 1.
+        run: u64,
+    },
+    /// Runs are in no part.
+    #[error("runs {first} to {last} of {name:?} are in none of the parts")]
+    Missing {
+        /// The name of the experiment.
+        name: String,
+        /// The first of them, counted from 1.
+        first: u64,
+        /// The last of them, counted from 1.
+        last: u64,
+    },
+    /// A part is not finished.
+    #[error("{}: {missing} of {all} runs of {label:?} are missing: run shard {shard} again", dir.display())]
+    Unfinished {
+        /// The part.
+        dir: PathBuf,
+        /// The policy.
+        label: String,
+        /// The shard.
+        shard: String,
+        /// Missing runs.
+        missing: u64,
+        /// Runs of the part.
+        all: u64,
+    },
+    /// A part is still being played.
+    #[error("{}: another run writes here: wait until it is done", .0.display())]
+    InUse(PathBuf),
+}
+
+impl PartFile {
+    /// The description of the part in `dir`; `None` if there is none.
+    pub(crate) fn read(dir: &Path) -> Result<Option<Self>, PartError> {
+        let bytes = match fs::read(dir.join(PART)) {
+            Ok(bytes) => bytes,
+            Err(error) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind()) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(not_a_part(dir, format!("{PART}: {error}"))),
+        };
+        let fault = |error: serde_json::Error| not_a_part(dir, format!("{PART}: {error}"));
+        let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(fault)?;
+        if value.get("reproduction").is_some() {
+            return Err(not_a_part(dir, "it is a part of a reproduction".to_owned()));
+        }
+        let part: Self = serde_json::from_value(value).map_err(fault)?;
+        if part.schema != Self::SCHEMA {
+            return Err(not_a_part(
+                dir,
+                format!("version {} of {PART}, expected {}", part.schema, Self::SCHEMA),
+            ));
+        }
+        if part.first > part.end || part.end > part.runs {
+            let (first, end, runs) = (part.first, part.end, part.runs);
+            return Err(not_a_part(dir, format!("{PART}: runs from {first} to {end} of {runs}")));
+        }
+        Ok(Some(part))
+    }
+
+    pub(crate) fn to_json(&self) -> Vec<u8> {
+        let mut text = serde_json::to_vec_pretty(self).unwrap_or_default();
+        text.push(b'\n');
+        text
+    }
+
+    /// Checks that `dir` may hold this part, for which files of these names will be written. `fresh`: whether it may replace another part
+    /// of the same experiment.
+    pub(crate) fn check(&self, dir: &Path, names: &[&str], fresh: bool) -> Result<(), PartError> {
+        if dir.join(RESULT).exists() || dir.join(MANIFEST).exists() {
+            return Err(PartError::Whole { dir: dir.to_owned(), shard: self.shard.clone() });
+        }
+        match Self::read(dir)? {
+            None => {
+                match names.iter().map(|name| dir.join(name)).find(|path| path.symlink_metadata().is_ok()) {
+                    Some(path) => Err(PartError::InTheWay(path)),
+                    None => Ok(()),
+                }
+            }
+            Some(found) if fresh && found.base == self.base => Ok(()),
+            Some(found) if found != *self => {
+                let found = self
+                    .difference(&found)
+                    .unwrap_or_else(|| format!("shard {} of {:?}", found.shard, found.name));
+                Err(PartError::OtherPart { dir: dir.to_owned(), found })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How the experiment of another part differs from this one's.
+    fn difference(&self, other: &Self) -> Option<String> {
+        if self.name != other.name {
+            return Some(format!("its experiment is {:?}, not {:?}", other.name, self.name));
+        }
+        if self.program != other.program {
+            return Some(format!("played by {}, not by {}", other.program, self.program));
+        }
+        if self.base != other.base {
+            return Some("users, horizon, seed or other settings differ".to_owned());
+        }
+        if self.runs != other.runs {
+            return Some(format!("the experiment has {} runs, not {}", other.runs, self.runs));
+        }
+        let changed = self.policies.iter().find(|(label, hash)| other.policies.get(*label) != Some(*hash));
+        let added = other.policies.keys().find(|label| !self.policies.contains_key(*label));
+        if let Some(label) = changed.map(|(label, _)| label).or(added) {
+            return Some(format!("policy {label:?} differs"));
+        }
+        (self.identity != other.identity).then(|| "the policies have another order".to_owned())
+    }
+}
+
+fn not_a_part(dir: &Path, fault: String) -> PartError {
+    PartError::NotAPart { dir: dir.to_owned(), fault }
+}
+
+/// Parts of one experiment that are disjoint, complete and finished.
+#[derive(Debug, Clone)]
+pub struct Parts {
+    parts: Vec<(PathBuf, PartFile)>,
+}
+
+impl Parts {
+    /// Reads the parts in these directories, in any order.
+    ///
+    /// # Errors
+    ///
+    /// A directory is not a part; parts of different experiments; runs that two parts have, or none.
+    pub fn read(dirs: &[PathBuf]) -> Result<Self, PartError> {
+        let mut parts: Vec<(PathBuf, PartFile)> = Vec::new();
+        for dir in dirs {
+            let file = PartFile::read(dir)?.ok_or_else(|| not_a_part(dir, format!("it has no {PART}")))?;
+            if let Some((first, expected)) = parts.first()
+                && let Some(difference) = expected.difference(&file)
+            {
+                return Err(PartError::Foreign { dir: dir.clone(), first: first.clone(), difference });
+            }
+            parts.push((dir.clone(), file));
+        }
+        parts.sort_by_key(|(_, part)| (part.first, part.end));
+        let mut next: Option<&(PathBuf, PartFile)> = None;
+        let mut end = 0;
+        let missing = |part: &PartFile, first: u64, end: u64| PartError::Missing {
+            name: part.name.clone(),
+            first: first + 1,
+            last: end,
+        };
+        for one in parts.iter().filter(|(_, part)| part.first < part.end) {
+            let (dir, part) = one;
+            if part.first < end
+                && let Some((other, other_part)) = next
+            {
+                return Err(PartError::Overlap {
+                    dir: dir.clone(),
+                    shard: part.shard.clone(),
+                    other: other.clone(),
+                    other_shard: other_part.shard.clone(),
+                    run: part.first + 1,
+                });
+            }
+            if part.first > end {
+                return Err(missing(part, end, part.first));
+            }
+            (end, next) = (part.end, Some(one));
+        }
+        match parts.first() {
+            Some((_, part)) if end < part.runs => Err(missing(part, end, part.runs)),
+            _ => Ok(Self { parts }),
+        }
+    }
+
+    /// The directory of the first part, which has a copy of the experiment's file.
+    pub fn first(&self) -> Option<&Path> {
+        self.parts.first().map(|(dir, _)| dir.as_path())
+    }
+
+    /// Checks that they are parts of the experiment with this identity, and played by this program.
+    pub(crate) fn check(&self, identity: &str, program: &str) -> Result<(), PartError> {
+        for (dir, part) in &self.parts {
+            if part.program != program {
+                let fault = format!("it was played by {}, this program is {program}", part.program);
+                return Err(not_a_part(dir, fault));
+            }
+            if part.identity != identity {
+                return Err(not_a_part(
+                    dir,
+                    format!("{PART} and the experiment's file contradict each other"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses the directory of a part as the directory of the result.
+    pub(crate) fn refuse_as_result(&self, out: &Path) -> Result<(), PartError> {
+        let same = |dir: &Path| Some(dir.canonicalize().ok()? == out.canonicalize().ok()?);
+        match self.parts.iter().find(|(dir, _)| same(dir) == Some(true)) {
+            Some((dir, _)) => Err(PartError::IntoAPart(dir.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Locks every part, and checks that it has all runs of the policies whose files begin with these heads.
+    pub(crate) fn lock(&self, heads: &[FileHead], layout: Layout) -> Result<LockedParts<'_>, RunError> {
+        let mut locks = Vec::new();
+        for (dir, part) in &self.parts {
+            let lock = crate::journal::lock(&dir.join(JOURNAL)).map_err(|error| match error {
+                JournalError::InUse(dir) => RunError::Part(PartError::InUse(dir)),
+                error => RunError::Journal(error),
+            })?;
+            locks.push(lock);
+            for head in heads {
+                visit(dir, part, head, layout, |_| Ok(()))?;
+            }
+        }
+        Ok(LockedParts { parts: self, _locks: locks })
+    }
+}
+
+/// Parts that are complete, and that no other process writes to.
+pub(crate) struct LockedParts<'a> {
+    parts: &'a Parts,
+    _locks: Vec<Option<File>>,
+}
+
+impl LockedParts<'_> {
+    /// Adds the runs of every part to the sequences of the policies whose files begin with these heads.
+    pub(crate) fn add_to(
+        &self,
+        heads: &[FileHead],
+        sequences: &mut [Sequence],
+        layout: Layout,
+    ) -> Result<(), RunError> {
+        for (dir, part) in &self.parts.parts {
+            for (head, sequence) in heads.iter().zip(&mut *sequences) {
+                visit(dir, part, head, layout, |content| {
+                    let run = Sequence::run_of(content).map_err(|fault| not_a_part(dir, fault))?;
+                    if sequence.has(run) { Ok(()) } else { Ok(sequence.append(content)?) }
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl PartFile {
+    pub(crate) const SCHEMA: u32 = 1;
+}
+
+/// Calls `each` for the record of every run of a policy in a part, and checks that all are there.
+fn visit(
+    dir: &Path,
+    part: &PartFile,
+    head: &FileHead,
+    layout: Layout,
+    mut each: impl FnMut(&[u8]) -> Result<(), RunError>,
+) -> Result<(), RunError> {
+    let path = runs_path(&dir.join(JOURNAL), part.policies.get(&head.label).map_or("", String::as_str));
+    let n_runs = usize::try_from(part.end - part.first).unwrap_or(usize::MAX);
+    let mut sequence = Sequence::in_memory(layout, part.first, n_runs);
+    let mut failed = None;
+    if path.exists() {
+        JournalFile::visit(&path, head, layout.longest(), |content| {
+            // Only the places count: the bytes are elsewhere.
+            sequence.add(0, content)?;
+            if failed.is_none() {
+                failed = each(content).err();
+            }
+            Ok(())
+        })?;
+    }
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    if sequence.n_missing() > 0 {
+        return Err(RunError::Part(PartError::Unfinished {
+            dir: dir.to_owned(),
+            label: head.label.clone(),
+            shard: part.shard.clone(),
+            missing: sequence.n_missing(),
+            all: n_runs as u64,
+        }));
+    }
+    Ok(())
+}

@@ -1,0 +1,248 @@
+//! The bytes of one run of one policy, in memory and in journals.
+//!
+//! A record is three integers of variable length (LEB128): the number of the run, its CPU time and its wall time in nanoseconds. Its values
+//! follow, numbers in little-endian order:
+//!
+//! - a curve: the regret at every checkpoint, the clicks at every checkpoint, and, if the policy recommends an item, a byte for every
+//!   checkpoint;
+//! - an answer: steps and observations as integers, and a byte with the flags answered (1) and correct (2).
+
+use crate::timing::Elapsed;
+use sim::{Curve, Identification};
+use std::ops::Range;
+use std::time::Duration;
+
+/// Bytes of a number.
+const NUMBER: usize = 8;
+/// Bytes of an answer.
+const ANSWER: usize = 2 * NUMBER + 1;
+
+/// What is recorded of a run.
+pub(crate) trait Recorded: Default + Send {
+    /// Appends the values.
+    fn write_to(&self, bytes: &mut Vec<u8>);
+
+    /// The rounds of the run, in an experiment with runs of `horizon` rounds.
+    fn rounds(&self, horizon: u64) -> u64;
+}
+
+impl Recorded for Curve {
+    fn write_to(&self, bytes: &mut Vec<u8>) {
+        let numbers = self.regret.iter().chain(&self.clicks);
+        numbers.for_each(|number| bytes.extend(number.to_le_bytes()));
+        bytes.extend(self.accurate.iter().map(|&accurate| u8::from(accurate)));
+    }
+
+    fn rounds(&self, horizon: u64) -> u64 {
+        horizon
+    }
+}
+
+impl Recorded for Identification {
+    fn write_to(&self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.steps.to_le_bytes());
+        bytes.extend(self.observations.to_le_bytes());
+        bytes.push(u8::from(self.answered) | u8::from(self.correct) << 1);
+    }
+
+    fn rounds(&self, _horizon: u64) -> u64 {
+        self.steps
+    }
+}
+
+/// A quantity of a curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// Cumulative expected regret.
+    Regret,
+    /// Cumulative realised clicks.
+    Clicks,
+    /// 1 if the item that the policy would recommend is a best one, 0 otherwise.
+    Accuracy,
+}
+
+/// The values that the records of an experiment have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Curves with this number of checkpoints.
+    Curves(usize),
+    /// Answers.
+    Answers,
+}
+
+impl Layout {
+    /// Whether values may have this number of bytes.
+    pub(crate) fn admits(self, length: usize) -> bool {
+        match self {
+            Self::Curves(n) => length == 2 * NUMBER * n || length == (2 * NUMBER + 1) * n,
+            Self::Answers => length == ANSWER,
+        }
+    }
+
+    /// The largest number of bytes of a record.
+    pub(crate) fn longest(self) -> usize {
+        let values = match self {
+            Self::Curves(n) => (2 * NUMBER + 1) * n,
+            Self::Answers => ANSWER,
+        };
+        Head::LONGEST + values
+    }
+
+    /// The largest number of bytes of a record on disk, without accuracy.
+    pub(crate) fn usual(self) -> usize {
+        match self {
+            Self::Curves(n) => n.saturating_mul(2 * NUMBER).saturating_add(16),
+            Self::Answers => 16 + ANSWER,
+        }
+    }
+
+    /// Whether values of this number of bytes have accuracy.
+    pub(crate) fn has_accuracy(self, length: usize) -> bool {
+        matches!(self, Self::Curves(n) if length == (2 * NUMBER + 1) * n)
+    }
+
+    /// The bytes of a quantity at these checkpoints within the values.
+    pub(crate) fn bytes_of(self, quantity: Quantity, checkpoints: &Range<usize>) -> Range<usize> {
+        let n = if let Self::Curves(n) = self { n } else { 0 };
+        let at = |checkpoint: usize| match quantity {
+            Quantity::Regret => NUMBER * checkpoint,
+            Quantity::Clicks => NUMBER * (n + checkpoint),
+            Quantity::Accuracy => 2 * NUMBER * n + checkpoint,
+        };
+        at(checkpoints.start)..at(checkpoints.end)
+    }
+}
+
+/// The numbers of a quantity in its bytes.
+pub(crate) fn numbers(quantity: Quantity, bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
+    let width = if quantity == Quantity::Accuracy { 1 } else { NUMBER };
+    bytes.chunks_exact(width).map(|chunk| match <[u8; NUMBER]>::try_from(chunk) {
+        Ok(number) => f64::from_le_bytes(number),
+        Err(_) => f64::from(chunk[0]),
+    })
+}
+
+/// The curve with these values.
+pub(crate) fn curve(layout: Layout, values: &[u8]) -> Curve {
+    let Layout::Curves(n) = layout else { return Curve::default() };
+    let column = |quantity| values.get(layout.bytes_of(quantity, &(0..n))).unwrap_or_default();
+    Curve {
+        regret: numbers(Quantity::Regret, column(Quantity::Regret)).collect(),
+        clicks: numbers(Quantity::Clicks, column(Quantity::Clicks)).collect(),
+        accurate: column(Quantity::Accuracy).iter().map(|&accurate| accurate != 0).collect(),
+    }
+}
+
+/// The answer with these values.
+pub(crate) fn answer(values: &[u8]) -> Identification {
+    let integer = |place: usize| {
+        let bytes = values.get(place..place + NUMBER).and_then(|bytes| bytes.try_into().ok());
+        bytes.map_or(0, u64::from_le_bytes)
+    };
+    let flags = values.get(2 * NUMBER).copied().unwrap_or(0);
+    Identification {
+        steps: integer(0),
+        observations: integer(NUMBER),
+        answered: flags & 1 != 0,
+        correct: flags & 2 != 0,
+    }
+}
+
+/// The beginning of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// The number of the run.
+    pub(crate) run: u64,
+    /// Its time.
+    pub(crate) elapsed: Elapsed,
+}
+
+impl Head {
+    /// The largest number of bytes of a head.
+    const LONGEST: usize = 3 * 10;
+
+    pub(crate) fn write_to(self, bytes: &mut Vec<u8>) {
+        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        for number in [self.run, nanoseconds(self.elapsed.cpu), nanoseconds(self.elapsed.wall)] {
+            write_integer(number, bytes);
+        }
+    }
+
+    /// Reads a head; returns it and its number of bytes. `None` if the bytes do not begin with a head.
+    pub(crate) fn read(bytes: &[u8]) -> Option<(Self, usize)> {
+        let mut rest = bytes;
+        let mut next = || read_integer(&mut rest);
+        let (run, cpu, wall) = (next()?, next()?, next()?);
+        let elapsed = Elapsed { cpu: Duration::from_nanos(cpu), wall: Duration::from_nanos(wall) };
+        Some((Self { run, elapsed }, bytes.len() - rest.len()))
+    }
+}
+
+fn write_integer(mut number: u64, bytes: &mut Vec<u8>) {
+    while number >= 0x80 {
+        bytes.push(number.to_le_bytes()[0] | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number.to_le_bytes()[0]);
+}
+
+fn read_integer(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        let digits = u64::from(byte & 0x7f);
+        // The tenth byte has room for one bit.
+        if digits << shift >> shift != digits {
+            return None;
+        }
+        number |= digits << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_read_as_they_were_written() {
+        for number in [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX - 1, u64::MAX] {
+            let mut bytes = Vec::new();
+            write_integer(number, &mut bytes);
+            assert_eq!(read_integer(&mut bytes.as_slice()), Some(number));
+            assert_eq!(read_integer(&mut &bytes[..bytes.len() - 1]), None);
+        }
+        assert_eq!(read_integer(&mut [0xff; 10].as_slice()), None);
+        assert_eq!(read_integer(&mut [0x80; 20].as_slice()), None);
+    }
+
+    #[test]
+    fn records_are_read_as_they_were_written() {
+        for accurate in [vec![], vec![true, false]] {
+            let written = Curve { regret: vec![0.1, -0.0], clicks: vec![3.0, 1e300], accurate };
+            let mut bytes = Vec::new();
+            written.write_to(&mut bytes);
+            let layout = Layout::Curves(2);
+            assert!(layout.admits(bytes.len()) && bytes.len() <= layout.longest());
+            assert_eq!(layout.has_accuracy(bytes.len()), !written.accurate.is_empty());
+            assert_eq!(curve(layout, &bytes), written);
+            let second = &bytes[layout.bytes_of(Quantity::Clicks, &(1..2))];
+            assert_eq!(numbers(Quantity::Clicks, second).collect::<Vec<_>>(), [1e300]);
+        }
+        let written =
+            Identification { steps: 1 << 53, observations: u64::MAX, answered: true, correct: false };
+        let mut bytes = Vec::new();
+        written.write_to(&mut bytes);
+        assert!(Layout::Answers.admits(bytes.len()));
+        assert_eq!(answer(&bytes), written);
+        let head = Head { run: 7, elapsed: Elapsed { cpu: Duration::MAX, wall: Duration::from_nanos(3) } };
+        let mut bytes = Vec::new();
+        head.write_to(&mut bytes);
+        let (read, length) = Head::read(&bytes).unwrap();
+        assert_eq!((read.run, read.elapsed.wall, length), (7, Duration::from_nanos(3), bytes.len()));
+    }
+}

@@ -1,0 +1,179 @@
+//! The runs of one policy, in memory or in a file.
+
+use super::record::{Head, Layout, Recorded};
+use crate::journal::{JournalError, JournalFile};
+use crate::timing::Elapsed;
+use std::ops::Range;
+
+/// The runs of one policy, in any order.
+#[derive(Debug)]
+pub(crate) struct Sequence {
+    layout: Layout,
+    storage: Storage,
+    /// The number of the first run.
+    first: u64,
+    /// The values of every run, in the order of their numbers.
+    places: Vec<Option<Place>>,
+    /// The time of all runs.
+    elapsed: Elapsed,
+    /// Whether the policy recommends items.
+    has_accuracy: bool,
+}
+
+/// The records, one after the other.
+#[derive(Debug)]
+enum Storage {
+    Memory(Vec<u8>),
+    File(JournalFile),
+}
+
+/// The values of a run: where they begin, and their number of bytes.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    begin: u64,
+    length: u32,
+}
+
+impl Sequence {
+    /// No runs yet, of `n_runs` from number `first` on. They will be in memory.
+    pub(crate) fn in_memory(layout: Layout, first: u64, n_runs: usize) -> Self {
+        let places = vec![None; n_runs];
+        let storage = Storage::Memory(Vec::new());
+        Self { layout, storage, first, places, elapsed: Elapsed::default(), has_accuracy: false }
+    }
+
+    /// Puts further records into a file, whose records are then added with [`Sequence::add`].
+    pub(crate) fn put_into(&mut self, file: JournalFile) {
+        self.storage = Storage::File(file);
+    }
+
+    /// The index of a run that the sequence may have.
+    fn index(&self, run: u64) -> Option<usize> {
+        let index = usize::try_from(run.checked_sub(self.first)?).ok()?;
+        (index < self.places.len()).then_some(index)
+    }
+
+    /// Whether a run is recorded.
+    pub(crate) fn has(&self, run: u64) -> bool {
+        self.index(run).is_some_and(|index| self.places[index].is_some())
+    }
+
+    /// The number of runs that are recorded.
+    pub(crate) fn n_recorded(&self) -> u64 {
+        self.places.iter().flatten().count() as u64
+    }
+
+    /// The number of runs that are not.
+    pub(crate) fn n_missing(&self) -> u64 {
+        self.places.len() as u64 - self.n_recorded()
+    }
+
+    /// The time of all runs.
+    pub(crate) fn elapsed(&self) -> Elapsed {
+        self.elapsed
+    }
+
+    /// Whether the policy recommends items.
+    pub(crate) fn has_accuracy(&self) -> bool {
+        self.has_accuracy
+    }
+
+    /// The file; `None` if the runs are in memory.
+    pub(crate) fn file(&mut self) -> Option<&mut JournalFile> {
+        match &mut self.storage {
+            Storage::Memory(_) => None,
+            Storage::File(file) => Some(file),
+        }
+    }
+
+    /// Records a run.
+    pub(crate) fn record(
+        &mut self,
+        run: u64,
+        elapsed: Elapsed,
+        record: &impl Recorded,
+    ) -> Result<(), JournalError> {
+        let mut content = Vec::new();
+        Head { run, elapsed }.write_to(&mut content);
+        record.write_to(&mut content);
+        self.append(&content)
+    }
+
+    /// Records a run by the bytes of its record.
+    ///
+    /// # Panics
+    ///
+    /// The record does not have the layout, or is recorded already: a contender of the caller recorded another number of checkpoints.
+    pub(crate) fn append(&mut self, content: &[u8]) -> Result<(), JournalError> {
+        let begin = match &mut self.storage {
+            Storage::Memory(bytes) => {
+                bytes.extend(content);
+                (bytes.len() - content.len()) as u64
+            }
+            Storage::File(file) => file.append(content)?,
+        };
+        if let Err(fault) = self.add(begin, content) {
+            panic!("a run {fault}");
+        }
+        Ok(())
+    }
+
+    /// The number of the run of a record.
+    pub(crate) fn run_of(content: &[u8]) -> Result<u64, String> {
+        Head::read(content).map(|(head, _)| head.run).ok_or_else(|| "has no number".to_owned())
+    }
+
+    /// Adds a record that is in the storage already. An error says what is wrong with it.
+    pub(crate) fn add(&mut self, begin: u64, content: &[u8]) -> Result<(), String> {
+        let (head, n_head) = Head::read(content).ok_or("has no number")?;
+        let length = content.len() - n_head;
+        if !self.layout.admits(length) {
+            return Err(format!("has {length} bytes, which are not the values of {:?}", self.layout));
+        }
+        let index = self.index(head.run).ok_or_else(|| format!("is number {}", head.run + 1))?;
+        if self.places[index].is_some() {
+            return Err(format!("has number {}, which another one has, too", head.run + 1));
+        }
+        self.has_accuracy |= self.layout.has_accuracy(length);
+        self.elapsed = self.elapsed + head.elapsed;
+        // A layout has far fewer bytes.
+        let length = u32::try_from(length).unwrap_or(u32::MAX);
+        self.places[index] = Some(Place { begin: begin + n_head as u64, length });
+        Ok(())
+    }
+
+    /// Calls `each` with the bytes `part` of the values of every recorded run, in the order of the runs. Without a part, with all values.
+    pub(crate) fn each(
+        &mut self,
+        part: Option<&Range<usize>>,
+        mut each: impl FnMut(&[u8]),
+    ) -> Result<(), JournalError> {
+        let mut buffer = Vec::new();
+        for place in self.places.iter().flatten() {
+            let part = part.map_or(0..place.length as usize, Range::clone);
+            let (begin, length) = (place.begin + part.start as u64, part.len());
+            each(match &mut self.storage {
+                Storage::Memory(bytes) => {
+                    let begin = usize::try_from(begin).unwrap_or(usize::MAX);
+                    &bytes[begin..begin + length]
+                }
+                Storage::File(file) => file.read(begin, length, &mut buffer)?,
+            });
+        }
+        Ok(())
+    }
+
+    /// The values of the run with this index, if it is recorded.
+    pub(crate) fn values(&mut self, index: usize) -> Result<Vec<u8>, JournalError> {
+        let Some(Some(place)) = self.places.get(index).copied() else { return Ok(Vec::new()) };
+        let length = place.length as usize;
+        let mut buffer = Vec::new();
+        match &mut self.storage {
+            Storage::Memory(bytes) => {
+                let begin = usize::try_from(place.begin).unwrap_or(usize::MAX);
+                Ok(bytes[begin..begin + length].to_vec())
+            }
+            Storage::File(file) => file.read(place.begin, length, &mut buffer).map(<[u8]>::to_vec),
+        }
+    }
+}
