@@ -13,6 +13,7 @@ mod text;
 pub mod claims;
 pub mod figure;
 pub mod html;
+pub mod index;
 pub mod page;
 pub mod report_dir;
 pub mod reproduction;

@@ -47,7 +47,7 @@ pub struct Owner {
 
 impl Owner {
     /// A description that follows "the report of".
-    fn words(&self) -> String {
+    pub fn words(&self) -> String {
         let scale = if self.quick { "quick" } else { "full" };
         let mut words = format!("a {scale} run of {}", self.experiment);
         if let Some(panel) = &self.panel {

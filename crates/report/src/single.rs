@@ -5,8 +5,7 @@ use crate::page;
 use crate::reproduction::{Extent, Panel, Variant};
 use crate::reproduction_report::{PanelReport, Picture, VariantReport};
 use anyhow::Result;
-use experiment::manifest::Program;
-use experiment::{Measured, ResultDir, Runner};
+use experiment::{Claim, Measured, ResultDir, Runner};
 use std::path::Path;
 
 /// The file of the page.
@@ -44,8 +43,8 @@ pub fn run_into(runner: &Runner<'_>, dir: &Path) -> Result<Measured> {
     let styles = PolicyStyles::of(runner.labels());
     let names = figure::file_names(&figures);
     let extra: Vec<String> = names.iter().cloned().chain([PAGE.to_owned()]).collect();
-    let claimed = ResultDir::claim(runner, dir, &extra, false)?;
-    let measured = runner.run()?;
+    let claimed = ResultDir::claim(runner, dir, Claim { extra, ..Claim::default() })?;
+    let measured = runner.run_in(&claimed)?;
     let drawn = figure::draw(&figures, &measured.result, &styles)?;
 
     let variant = Variant {
@@ -70,6 +69,6 @@ pub fn run_into(runner: &Runner<'_>, dir: &Path) -> Result<Measured> {
     let mut files: Vec<(String, Vec<u8>)> =
         drawn.into_iter().map(|(name, drawing)| (name, drawing.into_bytes())).collect();
     files.push((PAGE.to_owned(), page.into_bytes()));
-    claimed.write(&measured, files, Program::library())?;
+    claimed.write(&measured, files)?;
     Ok(measured)
 }

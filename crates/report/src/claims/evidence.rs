@@ -71,10 +71,10 @@ impl<'a> SeriesRuns<'a> {
     /// The judged value of every run: regret or accuracy after a checkpoint, or a value of whole runs.
     pub(super) fn regret(&self, t: u64) -> Result<Vec<f64>> {
         Ok(match self.value {
-            EndValue::Regret => self.measured.regret(self.policy, self.checkpoint(Some(t))?),
-            EndValue::Accuracy => self.measured.accuracy(self.policy, self.checkpoint(Some(t))?),
+            EndValue::Regret => self.measured.regret(self.policy, self.checkpoint(Some(t))?)?,
+            EndValue::Accuracy => self.measured.accuracy(self.policy, self.checkpoint(Some(t))?)?,
             // The round does not matter, so runs of different lengths can be compared.
-            EndValue::Answer(_) => self.measured.values(self.policy, self.value),
+            EndValue::Answer(_) => self.measured.values(self.policy, self.value)?,
         })
     }
 

@@ -110,7 +110,7 @@ impl Test for Share {
         let mut comparisons = Vec::new();
         for one in &self.series {
             let runs = evidence.runs(one)?;
-            let sample = runs.measured.values(runs.policy, evidence.value);
+            let sample = runs.measured.values(runs.policy, evidence.value)?;
             let (hits, count) =
                 (sample.iter().filter(|value| **value > 0.0).count() as u64, sample.len() as u64);
             let share = hits as f64 / count as f64;

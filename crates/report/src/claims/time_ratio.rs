@@ -63,7 +63,7 @@ impl Test for TimeRatio {
             let right = |label: &String| {
                 let policy =
                     variant.measured.policy(label).with_context(|| format!("no policy `{label}`"))?;
-                Ok(variant.measured.values(policy, EndValue::Accuracy))
+                Ok(variant.measured.values(policy, EndValue::Accuracy)?)
             };
             let [one, other]: [anyhow::Result<Vec<f64>>; 2] = [right(&policies[0]), right(&policies[1])];
             horizons.push((ln(horizon as f64), [one?, other?]));
@@ -113,18 +113,16 @@ mod tests {
     use crate::claims::{Evidence, Levels, Verdict};
     use crate::series::Simulated;
     use experiment::{Measured, Runs};
+    use sim::Curve;
 
     /// Variants given by a horizon and the numbers of runs (of 100) in which the policies a and b are right at the end.
     fn variants(horizons: &[(u64, usize, usize)]) -> Vec<Simulated> {
         let variant = |&(horizon, a, b): &(u64, usize, usize)| {
             let regrets = vec![vec![1.0]; 100];
             let mut measured = Measured::synthetic(&[horizon], &[("a", regrets.clone()), ("b", regrets)]);
-            let Runs::Curves { outcome, .. } = &mut measured.runs else { panic!("no curves") };
-            for (curves, right) in outcome.records.iter_mut().zip([a, b]) {
-                for (run, curve) in curves.iter_mut().enumerate() {
-                    curve.accurate = vec![run < right];
-                }
-            }
+            let curve = |accurate| Curve { regret: vec![1.0], clicks: vec![9.0], accurate: vec![accurate] };
+            measured.runs =
+                Runs::of_curves(&[a, b].map(|right| (0..100).map(|run| curve(run < right)).collect()));
             Simulated { name: Some(horizon.to_string()), title: String::new(), size: None, measured }
         };
         horizons.iter().map(variant).collect()

@@ -44,8 +44,8 @@ pub(super) fn value(
         None => measured.result.at_the_end(label, compared)?,
         Some(reference) => {
             let (policy, reference) = (measured.policy(label)?, measured.policy(reference)?);
-            let (ratio, se) =
-                ratio_of_means(&measured.values(policy, compared), &measured.values(reference, compared));
+            let values = |policy| measured.values(policy, compared);
+            let (ratio, se) = ratio_of_means(&values(policy).ok()?, &values(reference).ok()?);
             (100.0 * ratio, 100.0 * se)
         }
     };
