@@ -4,6 +4,8 @@ mod bad_spec;
 mod fit;
 #[cfg(unix)]
 mod interrupt;
+#[cfg(unix)]
+mod killed;
 mod preferences;
 mod reproduce_log;
 mod same_bytes;

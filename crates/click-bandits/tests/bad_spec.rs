@@ -145,13 +145,10 @@ fn a_negative_number_is_read_as_a_value_and_not_as_an_option() {
 #[test]
 fn runs_that_do_not_fit_in_memory_are_refused_before_the_first() {
     let bench = Bench::new(small());
-    let end = "GiB of memory, more than 8 GiB: reduce runs, policies or checkpoints";
+    let end = "GiB of memory, more than 8 GiB: reduce runs or policies";
     let message = bench.refusal("spec.toml", &["--runs", "2000000000", "--horizon", "1"]);
     let begin = "error: --runs 2000000000: 2000000000 runs of 2 policies at 1 checkpoint take about ";
     assert!(message.starts_with(begin) && message.ends_with(end), "{message}");
-    let message = bench.refusal("spec.toml", &["--runs", "9000000", "--keep-runs"]);
-    let begin = "error: --keep-runs: 9000000 runs of 2 policies at 3 checkpoints and all of them in runs.csv take about ";
-    assert!(message.starts_with(begin) && message.contains("leave out --keep-runs"), "{message}");
 }
 
 #[cfg(target_os = "linux")]
@@ -176,10 +173,15 @@ fn a_directory_with_results_of_another_experiment_is_refused_and_unchanged() {
     fs::write(bench.out().join("notes.txt"), "mine").expect("a file is written");
     let result = fs::read(bench.out().join("result.json")).expect("there is a result");
 
-    for other in [&["--seed", "2"], &["--runs", "3"], &["--horizon", "60"]] {
+    for other in [&["--seed", "2"], &["--horizon", "60"]] {
         let message = bench.refusal("spec.toml", other);
         assert!(message.contains("results: belongs to another experiment"), "{message}");
     }
+    let message = bench.refusal("spec.toml", &["--runs", "1"]);
+    assert!(
+        message.contains(", the experiment has 1 in all: ask for as many runs as before, or play"),
+        "{message}"
+    );
     // The same experiment can be run again, and does not change other files.
     let again = bench.simulate("spec.toml", &["--quiet"]);
     assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));

@@ -40,15 +40,16 @@ fn spec(dir: &Path, horizon: u64) {
 }
 
 #[test]
-fn an_interrupted_simulation_says_that_nothing_was_written() {
+fn an_interrupted_simulation_says_where_its_runs_are_kept() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     spec(dir.path(), 100_000_000);
     for (signal, number) in [("-INT", 2), ("-TERM", 15)] {
         let child = start(&["simulate", "spec.toml", "--out", "out"], dir.path());
         sleep(Duration::from_secs(1));
         let (ended_by, message) = interrupt(child, signal);
-        assert_eq!((ended_by, message.as_str()), (Some(number), "interrupted: nothing was written"));
-        assert!(!dir.path().join("out").exists());
+        let expected = "interrupted: finished runs and states of long ones are kept in out/journal: the same command goes on";
+        assert_eq!((ended_by, message.as_str()), (Some(number), expected));
+        assert!(!dir.path().join("out/result.json").exists());
     }
 }
 
@@ -79,7 +80,10 @@ fn an_interrupted_reproduction_says_which_panels_are_complete() {
     let (ended_by, message) = interrupt(child, "-INT");
     assert_eq!(
         (ended_by, message.as_str()),
-        (Some(2), "interrupted: complete and kept: out/short; nothing else was written")
+        (
+            Some(2),
+            "interrupted: complete and kept: out/short; finished runs and states of long ones are kept in out/long/journal: the same command goes on"
+        )
     );
 }
 

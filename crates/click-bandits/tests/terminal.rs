@@ -82,8 +82,8 @@ evidence = "e"
     let output = run(&[Path::new("reproduce"), dir.path(), Path::new("--out"), &out]);
     let printed = printed(&output);
     assert!(!printed.contains('\u{1b}') && printed.contains("small\\u{1b}[2J: "), "{printed:?}");
-    // The header, one line for each claim, and two lines of summary.
-    assert_eq!(printed.lines().count(), 4, "{printed}");
+    // The runs to play, the header, one line for each claim, and two lines of summary.
+    assert_eq!(printed.lines().count(), 5, "{printed}");
 
     // Names that figures show may not have control characters.
     let experiment = experiment.replace("\"Thompson\"", r#""Thompson\u001b[2J""#);

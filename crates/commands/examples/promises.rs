@@ -1,4 +1,5 @@
-//! Does the answer of `fit` keep what it promises? Logs of known users are generated, and the intervals of the answer compared with the truth.
+//! Does the answer of `fit` keep what it promises? Logs of known users are generated, and the intervals of the answer compared with the
+//! truth.
 //!
 //! ```text
 //! cargo run --release -p commands --example promises -- 100
@@ -13,7 +14,7 @@ use click_logs::parameters::Parameters;
 use click_logs::{Format, Reader};
 use click_models::{ClickModel, ItemId, PositionBased, Ranking};
 use contenders::Entrant;
-use experiment::{Experiment, Instances, PosteriorFile, Runner, Runs, logged_lists};
+use experiment::{Experiment, Instances, PosteriorFile, Runner, logged_lists};
 use policies::{PolicySpec, draw_beta};
 use sim::{SimRng, Streams};
 use std::collections::BTreeMap;
@@ -150,7 +151,6 @@ fn decision(instances: Instances, csv: &str) -> Outcome<Experiment> {
 /// The clicks gained in each run.
 fn gains(experiment: &Experiment) -> Outcome<Vec<f64>> {
     let measured = Runner::new(experiment).run()?;
-    let Runs::Curves { outcome, .. } = &measured.runs else { return Err("no curves".into()) };
-    let [policy, today] = outcome.records.as_slice() else { return Err("two contenders".into()) };
-    Ok(policy.iter().zip(today).map(|(policy, today)| today.regret[0] - policy.regret[0]).collect())
+    let (policy, today) = (measured.regret(0, 0)?, measured.regret(1, 0)?);
+    Ok(policy.iter().zip(today).map(|(policy, today)| today - policy).collect())
 }

@@ -64,8 +64,8 @@ const DECISION: &str = "decision.toml";
 const ANSWER: &str = "answer.json";
 const PAGE: &str = "index.html";
 
-/// The simple models that are compared with every fitted model.
-const BASELINES: [Model; 3] = [Model::CtrDocument, Model::CtrRank, Model::CtrGlobal];
+/// Models without users that are compared with every fitted model: the yardstick of models that need sessions, and simple ones.
+const BASELINES: [Model; 4] = [Model::CtrLogistic, Model::CtrDocument, Model::CtrRank, Model::CtrGlobal];
 
 /// The fits that were made and written.
 #[derive(Debug)]
@@ -119,7 +119,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let settings = arguments.settings(&inputs);
     let canonical = Canonical::of_json(settings.to_string());
     let name = settings["name"].as_str().unwrap_or_default();
-    let claim = || OutputDir::claim(&arguments.out, canonical.identity(), name, &FILES);
+    let claim = || OutputDir::claim(&arguments.out, &canonical, name, &FILES);
     // For an experiment, `may_write` checks the report's directory once the parameters are known. So it is claimed afterwards.
     let claimed = (arguments.settings_from == SettingSource::CommandLine).then(claim).transpose()?;
 
@@ -196,8 +196,10 @@ fn fitted(model: Model, whole: &UnsplitLog, options: &Options) -> Result<Fit> {
 
 /// Fits each model to the rest of the log, and compares their predictions of the held-out part.
 fn compared(models: &[Model], apart: &SplitLog, options: &Options) -> Result<Comparison> {
+    let has_sessions = models.iter().any(|model| model.needs_sessions());
+    let baselines = BASELINES.iter().filter(|model| has_sessions || !model.needs_sessions());
     let fits =
-        models.iter().chain(&BASELINES).map(|&model| fit(model, &apart.counts, &apart.sessions, options));
+        models.iter().chain(baselines).map(|&model| fit(model, &apart.counts, &apart.sessions, options));
     Comparison::new(&apart.held_out, fits).context("comparing the models")
 }
 

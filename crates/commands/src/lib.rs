@@ -3,6 +3,7 @@
 //! | command | module |
 //! |---|---|
 //! | `simulate`: run an experiment from a TOML file | `simulate` |
+//! | `merge`: join parts of an experiment or a reproduction | `merge` |
 //! | `fit`: fit click models to a click log | `fit` |
 //! | `reproduce`: run a paper's experiment and judge its claims | `reproduce` |
 //! | `preferences`: report or estimate a preference matrix | `preferences` |
@@ -12,6 +13,7 @@
 #[cfg(feature = "logs")]
 mod fit;
 mod interrupt;
+mod merge;
 mod overview;
 mod preferences;
 mod program;
@@ -20,14 +22,12 @@ mod reproduce;
 mod simulate;
 mod terminal;
 
-use crate::overview::Overview;
-use crate::simulate::Options;
+use crate::simulate::{Options, finished_part, play_part};
 use anyhow::Result;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand};
 use experiment::toml_reader::{Source, with_short_numbers};
-use experiment::{Experiment, Overrides};
-use report::figure::{Figure, PolicyStyles};
+use experiment::{Experiment, Overrides, Shard};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -43,6 +43,8 @@ struct Cli {
 enum Command {
     /// Run the experiment of a TOML file and write its results and figures to a directory
     Simulate(Simulate),
+    /// Join parts of an experiment or a reproduction, which were run with --shard, into its result
+    Merge(merge::Arguments),
     /// Report the properties of a preference matrix, or estimate one from interleaved rankers
     Preferences(preferences::Arguments),
     /// Fit click models to a click log, compare them, and write an experiment with its users
@@ -69,7 +71,7 @@ struct Simulate {
     /// Replace the experiment's master seed
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole_number)]
     seed: Option<u64>,
-    /// Replace the number of runs
+    /// Replace the number of runs; those of each instance if the spec has `per-instance`
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number)]
     runs: Option<u64>,
     /// Replace the number of rounds
@@ -78,6 +80,12 @@ struct Simulate {
     /// Replace the number of rounds after which a policy that has not stopped is stopped
     #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = whole_number)]
     max_steps: Option<u64>,
+    /// Play only this share of the runs (2/8: the second of eight), to be joined with `merge`
+    #[arg(long, value_name = "I/N", conflicts_with = "keep_runs")]
+    shard: Option<Shard>,
+    /// Play everything again, even if the directory has runs of this experiment
+    #[arg(long)]
+    fresh: bool,
     /// Also write runs.csv, with one row for each run, policy and checkpoint
     #[arg(long)]
     keep_runs: bool,
@@ -95,6 +103,7 @@ pub fn main() -> ExitCode {
     interrupt::watch();
     let outcome = match cli.command {
         Command::Simulate(arguments) => simulate(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Merge(arguments) => merge::run(&arguments),
         Command::Preferences(arguments) => preferences::run(&arguments).map(|()| ExitCode::SUCCESS),
         #[cfg(not(feature = "logs"))]
         Command::Fit { .. } => Err(anyhow::anyhow!(
@@ -102,7 +111,7 @@ pub fn main() -> ExitCode {
         )),
         #[cfg(feature = "logs")]
         Command::Fit(arguments) => fit::run(&arguments).map(|()| ExitCode::SUCCESS),
-        Command::Reproduce(arguments) => reproduce(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {
         // If standard error cannot be written, the exit status still reports the failure.
@@ -136,21 +145,14 @@ fn simulate(arguments: &Simulate) -> Result<()> {
         threads: arguments.threads.map(usize::from),
         quiet: arguments.quiet,
         keep_runs: arguments.keep_runs,
+        fresh: arguments.fresh,
+        parts: None,
     };
-    let styles = PolicyStyles::of(experiment.policies().iter().map(|entry| entry.label.as_str()));
-    let figures = Figure::defaults(experiment.task(), experiment.has_duels());
-    let simulation = simulate::simulate(&experiment, &arguments.out, &figures, &styles, options)?;
-    if !arguments.quiet {
-        terminal::say(&Overview { simulation: &simulation, out: &arguments.out })?;
+    match arguments.shard {
+        Some(shard) => {
+            play_part(&experiment, &arguments.out, shard, options)?;
+            if arguments.quiet { Ok(()) } else { terminal::say(&finished_part(&arguments.out, shard)) }
+        }
+        None => overview::simulate_and_say(&experiment, &arguments.out, options),
     }
-    Ok(())
-}
-
-fn reproduce(arguments: &reproduce::Arguments) -> Result<ExitCode> {
-    let options =
-        Options { threads: arguments.threads.map(usize::from), quiet: arguments.quiet, keep_runs: false };
-    let as_known = reproduce::run(arguments, |job| {
-        simulate::simulate(job.experiment, &job.directory, job.figures, job.styles, options)
-    })?;
-    Ok(if as_known { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

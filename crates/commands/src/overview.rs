@@ -2,9 +2,12 @@
 
 mod today;
 
+use crate::simulate::{Options, Simulation, simulate};
 use crate::terminal;
-use experiment::{Measured, number};
+use anyhow::Result;
+use experiment::{Experiment, Measured, number};
 use report::PanelRun;
+use report::figure::{Figure, PolicyStyles};
 use std::fmt;
 use std::path::Path;
 
@@ -15,6 +18,27 @@ pub(crate) struct Overview<'a> {
     pub(crate) simulation: &'a PanelRun,
     /// The directory of its files.
     pub(crate) out: &'a Path,
+}
+
+/// Runs an experiment with the default figures of its task, writes its files to `out`, and prints the overview.
+///
+/// # Errors
+///
+/// The errors of [`simulate`].
+pub(crate) fn simulate_and_say(experiment: &Experiment, out: &Path, options: Options<'_>) -> Result<()> {
+    let styles = PolicyStyles::of(experiment.policies().iter().map(|entry| entry.label.as_str()));
+    let figures = Figure::defaults(experiment.task(), experiment.has_duels());
+    let Simulation { ran, is_new } = simulate(experiment, out, &figures, &styles, options)?;
+    if options.quiet {
+        return Ok(());
+    }
+    if !is_new {
+        terminal::tell(&format_args!(
+            "{}: has this result already; its files stay as they are",
+            out.display()
+        ));
+    }
+    terminal::say(&Overview { simulation: &ran, out })
 }
 
 impl fmt::Display for Overview<'_> {
@@ -105,10 +129,7 @@ fn is_share(head: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulate::{Options, simulate};
-    use experiment::Experiment;
     use experiment::toml_reader::Source;
-    use report::figure::PolicyStyles;
 
     fn overview(runs: u64) -> String {
         overview_of(runs, &[&"é".repeat(100)])
@@ -124,10 +145,10 @@ mod tests {
         let source = Source::from_text("spec.toml", text).unwrap();
         let experiment = Experiment::from_document(&source.parse().unwrap()).unwrap();
         let out = tempfile::tempdir().unwrap();
-        let options = Options { threads: Some(1), quiet: true, keep_runs: false };
+        let options = Options { threads: Some(1), quiet: true, ..Options::default() };
         let styles = PolicyStyles::of(labels.iter().copied());
         let simulation = simulate(&experiment, out.path(), &[], &styles, options).unwrap();
-        Overview { simulation: &simulation, out: out.path() }.to_string()
+        Overview { simulation: &simulation.ran, out: out.path() }.to_string()
     }
 
     #[test]
@@ -154,12 +175,12 @@ mod tests {
             let source = Source::from_text("spec.toml", text).unwrap();
             let experiment = Experiment::from_document(&source.parse().unwrap()).unwrap();
             let out = tempfile::tempdir().unwrap();
-            let options = Options { threads: Some(1), quiet: true, keep_runs: false };
+            let options = Options { threads: Some(1), quiet: true, ..Options::default() };
             let styles = PolicyStyles::of(["cascade-bai"]);
-            let figures = report::figure::Figure::defaults(experiment.task(), false);
+            let figures = Figure::defaults(experiment.task(), false);
             let simulation = simulate(&experiment, out.path(), &figures, &styles, options).unwrap();
             assert!(out.path().join("final.svg").is_file());
-            Overview { simulation: &simulation, out: out.path() }.to_string()
+            Overview { simulation: &simulation.ran, out: out.path() }.to_string()
         };
         let text = overview("identify", "max_steps");
         assert!(text.starts_with("Until it stops, at most 2,000 rounds, mean of 2 runs ± "), "{text}");

@@ -106,7 +106,7 @@ fn of_estimate(arguments: &Arguments, out: &Path) -> Result<MatrixReport> {
 fn claimed(out: &Path, canonical: &Value, more: &[&str]) -> Result<OutputDir> {
     let name = canonical["name"].as_str().unwrap_or_default();
     let form = Canonical::of_json(canonical.to_string());
-    Ok(OutputDir::claim(out, form.identity(), name, &[&[REPORT, PAGE], more].concat())?)
+    Ok(OutputDir::claim(out, &form, name, &[&[REPORT, PAGE], more].concat())?)
 }
 
 /// Writes files with their manifest.

@@ -9,6 +9,7 @@ pub(crate) fn program() -> Program {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         rustc: option_env!("CLICK_BANDITS_RUSTC").map(str::to_owned),
         git: git(),
+        sources: option_env!("CLICK_BANDITS_SOURCES").map(str::to_owned),
     }
 }
 

@@ -21,20 +21,27 @@
 //! OUT/fitted/parameters.json ...      the files of `fit`
 //! ```
 
+mod all;
 #[cfg(feature = "logs")]
 mod log;
+mod part;
+
+pub(crate) use part::PartOfReproduction;
 
 use crate::preferences::{Estimate, EstimateArguments};
+use crate::simulate::{Options, finished_part, play_part, simulate};
 use crate::terminal::{self, say};
 use anyhow::{Context, Result};
 use experiment::models::MatrixFile;
-use experiment::{Experiment, Overrides, Queries, ResultDir, Runner, number};
-use report::figure::{self, Figure, PolicyStyles};
+use experiment::{Experiment, Overrides, Parts, Queries, ResultDir, Runner, Shard, number};
+use report::figure::{Figure, PolicyStyles};
+use report::index::Summary;
 use report::report_dir::{self, Owner};
 use report::reproduction::{Extent, Reproduction, Variant};
 use report::{PanelRun, Report};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::Arc;
 
 /// The arguments of `reproduce`.
@@ -42,6 +49,9 @@ use std::sync::Arc;
 pub(crate) struct Arguments {
     /// Directory with `experiment.toml` and `claims.toml`
     pub(crate) experiment: PathBuf,
+    /// Further experiments: each gets a folder in OUT, and OUT gets an index of all
+    #[arg(value_name = "EXPERIMENT", conflicts_with_all = ["data", "matrix", "letor", "panel"])]
+    pub(crate) more: Vec<PathBuf>,
     /// Run only the panels that take measured queries, on these data: a JSON file of queries (its name ends in .json), or a click log, to
     /// which queries are first fitted (into OUT/fitted)
     #[arg(long, value_name = "FILE", visible_alias = "log")]
@@ -68,9 +78,15 @@ pub(crate) struct Arguments {
     /// Replace the master seed of every panel
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
-    /// Replace the number of runs of every panel
+    /// Replace the number of runs of every panel; those of each instance if the panel has `per-instance`
     #[arg(long, value_name = "N")]
     pub(crate) runs: Option<u64>,
+    /// Play only this share of the runs of every panel (2/8: the second of eight), to be joined with `merge`
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<Shard>,
+    /// Play everything again, even if the directory has runs of this experiment
+    #[arg(long)]
+    pub(crate) fresh: bool,
     /// Print no progress
     #[arg(long)]
     pub(crate) quiet: bool,
@@ -87,38 +103,144 @@ pub(crate) struct Job<'a> {
     pub(crate) figures: &'a [Figure],
     /// The styles of the policies.
     pub(crate) styles: &'a PolicyStyles,
+    /// Parts from which to take the runs.
+    pub(crate) parts: Option<&'a Parts>,
+}
+
+/// Runs the experiment of a paper, or a part of it.
+///
+/// # Errors
+///
+/// The errors of [`reproduce`]; the directory has something else than this part.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if !arguments.more.is_empty() {
+        return all::run(arguments);
+    }
+    if let Some(shard) = arguments.shard {
+        play_parts(arguments, shard)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let summary = reproduce(arguments, None, simulated(arguments))?;
+    Ok(if summary.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Joins the parts of a reproduction in these directories, as the arguments of its parts say.
+///
+/// # Errors
+///
+/// Parts that do not belong together, or are not complete; the errors of [`reproduce`].
+pub(crate) fn merge(arguments: &Arguments, first: &PartOfReproduction, dirs: &[PathBuf]) -> Result<ExitCode> {
+    part::check_all(first, dirs)?;
+    let summary = reproduce(arguments, Some((first, dirs)), simulated(arguments))?;
+    Ok(if summary.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Runs the simulations of a reproduction.
+fn simulated(arguments: &Arguments) -> impl FnMut(&Job<'_>) -> Result<PanelRun> {
+    let options = options(arguments);
+    move |job| {
+        let options = Options { parts: job.parts, ..options };
+        simulate(job.experiment, &job.directory, job.figures, job.styles, options)
+            .map(|simulation| simulation.ran)
+    }
+}
+
+fn options(arguments: &Arguments) -> Options<'static> {
+    let &Arguments { threads, quiet, fresh, .. } = arguments;
+    Options { threads: threads.map(usize::from), quiet, fresh, ..Options::default() }
+}
+
+/// Plays one shard of every simulation.
+fn play_parts(arguments: &Arguments, shard: Shard) -> Result<()> {
+    let given = Given::read(arguments)?;
+    let reproduction = read(arguments, given.queries.as_ref(), given.matrix.as_ref())?;
+    let experiments = experiments(&reproduction, arguments)?;
+    let (out, options) = (&arguments.out, options(arguments));
+    let described = PartOfReproduction::new(arguments, &given.owner(&reproduction, arguments), shard)?;
+    described.check(out, arguments.fresh)?;
+    let claim = options.claim(&[]);
+    for (folder, experiment) in folders(&reproduction, &experiments) {
+        Runner::new(experiment).check_part(&out.join(folder), shard, &claim)?;
+    }
+    described.write(out)?;
+    for (folder, experiment) in folders(&reproduction, &experiments) {
+        play_part(experiment, &out.join(folder), shard, options)?;
+    }
+    if arguments.quiet { Ok(()) } else { say(&finished_part(out, shard)) }
+}
+
+/// The folder of every simulation in the directory of the report, with its experiment.
+fn folders<'a>(
+    reproduction: &Reproduction,
+    experiments: &'a [Vec<Experiment>],
+) -> Vec<(String, &'a Experiment)> {
+    let of_panels = reproduction.panels.iter().zip(experiments);
+    let all = of_panels.flat_map(|(panel, experiments)| {
+        panel
+            .variants
+            .iter()
+            .zip(experiments)
+            .map(|(variant, experiment)| (variant.folder(&panel.name), experiment))
+    });
+    all.collect()
+}
+
+/// What the command line gives to an experiment.
+struct Given {
+    queries: Option<Queries>,
+    matrix: Option<Arc<MatrixFile>>,
+}
+
+impl Given {
+    fn read(arguments: &Arguments) -> Result<Self> {
+        Ok(Self { queries: given_queries(arguments)?, matrix: given_matrix(arguments)?.map(Arc::new) })
+    }
+
+    /// The owner of the report.
+    fn owner(&self, reproduction: &Reproduction, arguments: &Arguments) -> Owner {
+        Owner {
+            data: self.queries.as_ref().map(|queries| queries.sha256().to_owned()),
+            matrix: self.matrix.as_ref().map(|matrix| matrix.sha256().to_owned()),
+            ..owner(reproduction, arguments)
+        }
+    }
 }
 
 /// Runs the experiment of a paper and prints the verdicts. `simulate` runs a panel, or a variant of one, and writes its files.
 ///
-/// Returns whether the check passes: whether the verdicts agree with the known ones.
+/// Returns the summary of the report, with the verdict whether the check passes.
 ///
 /// # Errors
 ///
 /// A file of the experiment is invalid, the output directory belongs to another experiment, or a simulation fails.
-pub(crate) fn run(
+fn reproduce(
     arguments: &Arguments,
+    parts: Option<(&PartOfReproduction, &[PathBuf])>,
     mut simulate: impl FnMut(&Job<'_>) -> Result<PanelRun>,
-) -> Result<bool> {
-    let queries = given_queries(arguments)?;
-    let matrix = given_matrix(arguments)?.map(Arc::new);
-    let reproduction = read(arguments, queries.as_ref(), matrix.as_ref())?;
+) -> Result<Summary> {
+    let given = Given::read(arguments)?;
+    let reproduction = read(arguments, given.queries.as_ref(), given.matrix.as_ref())?;
     let experiments = experiments(&reproduction, arguments)?;
     let out = &arguments.out;
-    let owner = Owner {
-        data: queries.as_ref().map(|queries| queries.sha256().to_owned()),
-        matrix: matrix.as_ref().map(|matrix| matrix.sha256().to_owned()),
-        ..owner(&reproduction, arguments)
-    };
+    let owner = given.owner(&reproduction, arguments);
     report_dir::check(out, &owner, &reproduction.figures_of_variants())?;
+    PartOfReproduction::refuse(out)?;
+    if let Some((part, [first, ..])) = parts {
+        part.check_inputs(first, arguments, &owner)?;
+    }
+    let parts_of = |folder: &str| -> Result<Option<Parts>> {
+        let dirs = parts.map(|(_, dirs)| dirs.iter().map(|dir| dir.join(folder)).collect::<Vec<_>>());
+        Ok(dirs.map(|dirs| Parts::read(&dirs)).transpose()?)
+    };
     for (panel, experiments) in reproduction.panels.iter().zip(&experiments) {
         for (variant, experiment) in panel.variants.iter().zip(experiments) {
-            let folder = out.join(variant.folder(&panel.name));
+            let folder = variant.folder(&panel.name);
+            let parts = parts_of(&folder)?;
+            let options = Options { parts: parts.as_ref(), ..options(arguments) };
             ResultDir::claim(
                 &Runner::new(experiment),
-                &folder,
-                &figure::file_names(panel.own_figures()),
-                false,
+                &out.join(folder),
+                options.claim(panel.own_figures()),
             )?;
         }
     }
@@ -131,15 +253,17 @@ pub(crate) fn run(
     for (panel, experiments) in reproduction.panels.iter().zip(&experiments) {
         let mut ran = Vec::new();
         for (variant, experiment) in panel.variants.iter().zip(experiments) {
-            let directory = out.join(variant.folder(&panel.name));
-            let figures = panel.own_figures();
-            ran.push(simulate(&Job { experiment, directory, figures, styles: &report.styles })?);
+            let folder = variant.folder(&panel.name);
+            let (directory, figures, parts) = (out.join(&folder), panel.own_figures(), parts_of(&folder)?);
+            let (styles, parts) = (&report.styles, parts.as_ref());
+            ran.push(simulate(&Job { experiment, directory, figures, styles, parts })?);
         }
         report.add(panel, ran)?;
     }
     report.write(out, &owner)?;
     say(&verdicts(&report, out))?;
-    Ok(report.is_as_known())
+    let folder = out.file_name().unwrap_or_default().to_string_lossy();
+    Ok(Summary::new(&report, &folder))
 }
 
 /// Reads the experiment, or only the panel that `--panel` names.

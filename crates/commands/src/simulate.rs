@@ -1,61 +1,122 @@
-//! Runs an experiment, and writes its results and figures.
+//! Runs an experiment, or a part of one, and writes its results and figures.
 
 use crate::program::program;
-use crate::progress::Progress;
+use crate::progress::RunCounter;
 use anyhow::{Result, bail};
-use experiment::{Experiment, Observer, ResultDir, RunError, Runner};
+use experiment::{Claim, Experiment, JOURNAL, Parts, ResultDir, Runner, Shard, interrupt};
 use report::PanelRun;
 use report::figure::{self, Figure, PolicyStyles};
+use report::report_dir::CLAIMS;
 use std::path::Path;
 
 /// Options of a run. Results do not depend on them.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Options {
+pub(crate) struct Options<'a> {
     /// Number of threads; one per core if absent.
     pub(crate) threads: Option<usize>,
     /// Whether to print no progress.
     pub(crate) quiet: bool,
     /// Whether to write `runs.csv`.
     pub(crate) keep_runs: bool,
+    /// Whether to play everything again.
+    pub(crate) fresh: bool,
+    /// Parts from which to take the runs.
+    pub(crate) parts: Option<&'a Parts>,
 }
 
-/// Runs `experiment`, and writes its files and `figures` to `dir`. `styles` are the styles of the policies in figures.
+impl<'a> Options<'a> {
+    /// The claim on a directory for a result with these figures.
+    pub(crate) fn claim(&self, figures: &[Figure]) -> Claim<'a> {
+        let Self { keep_runs, fresh, parts, .. } = *self;
+        Claim { extra: figure::file_names(figures), keep_runs, fresh, parts, ..Claim::by(program()) }
+    }
+}
+
+/// The result of an experiment, and whether its files were written now.
+#[derive(Debug)]
+pub(crate) struct Simulation {
+    pub(crate) ran: PanelRun,
+    /// Whether files were written. Otherwise the directory had them all.
+    pub(crate) is_new: bool,
+}
+
+/// Runs `experiment`, and writes its files and `figures` to `dir`. `styles` are the styles of the policies in figures. Runs that the
+/// directory has already are not played again.
 ///
 /// # Errors
 ///
-/// Before the first run: the runs do not fit into memory, or the directory cannot be used. Afterwards: a file cannot be written.
+/// Before the first run: the directory cannot be used, or has other runs. Afterwards: a file cannot be written.
 pub(crate) fn simulate(
     experiment: &Experiment,
     dir: &Path,
     figures: &[Figure],
     styles: &PolicyStyles,
-    options: Options,
-) -> Result<PanelRun> {
-    let n_runs = experiment.runs() * experiment.policies().len() as u64;
-    let mut runner = Runner::new(experiment);
-    if let Some(threads) = options.threads {
-        runner = runner.threads(threads);
-    }
-    let claimed = ResultDir::claim(&runner, dir, &figure::file_names(figures), options.keep_runs);
-    let claimed = match claimed {
-        Err(RunError::TooLarge(fault)) => bail!("--keep-runs: {fault}"),
-        claimed => claimed?,
-    };
-    let progress = RunCounter(Progress::start(experiment.name(), n_runs, "runs", options.quiet));
-    let measured = runner.observer(&progress).run()?;
-    drop(progress);
+    options: Options<'_>,
+) -> Result<Simulation> {
+    refuse_report(dir)?;
+    let progress = RunCounter::new(experiment, options.quiet);
+    let runner = runner(experiment, options).observer(&progress);
+    let claimed = ResultDir::claim(&runner, dir, options.claim(figures))?;
+    tell_what_is_kept(dir);
+    let measured = runner.run_in(&claimed)?;
+    progress.end();
     let figures = figure::draw(figures, &measured.result, styles)?;
     let files = figures.iter().map(|(name, drawing)| (name.clone(), drawing.clone().into_bytes())).collect();
-    let manifest = claimed.write(&measured, files, program())?;
-    Ok(PanelRun { measured, figures, manifest })
+    let written = claimed.write(&measured, files)?;
+    let ran = PanelRun { measured, figures, manifest: written.manifest };
+    Ok(Simulation { ran, is_new: written.is_new })
 }
 
-/// Shows the number of runs that have ended.
-#[derive(Debug)]
-pub(crate) struct RunCounter(pub(crate) Progress);
+/// Plays one shard of `experiment` into `dir`.
+///
+/// # Errors
+///
+/// The directory has something else, or cannot be written.
+pub(crate) fn play_part(
+    experiment: &Experiment,
+    dir: &Path,
+    shard: Shard,
+    options: Options<'_>,
+) -> Result<()> {
+    refuse_report(dir)?;
+    let progress = RunCounter::new(experiment, options.quiet);
+    runner(experiment, options).check_part(dir, shard, &options.claim(&[]))?;
+    tell_what_is_kept(dir);
+    runner(experiment, options).observer(&progress).run_part(dir, shard, &options.claim(&[]))?;
+    progress.end();
+    interrupt::hold().complete(dir);
+    Ok(())
+}
 
-impl Observer for RunCounter {
-    fn run_done(&self, _policy: usize) {
-        self.0.add(1);
+/// What is said when a part is finished.
+pub(crate) fn finished_part(out: &Path, shard: Shard) -> String {
+    format!(
+        "shard {shard} is complete: {}\njoin all shards with `click-bandits merge DIR.. --out DIR`\n",
+        out.display()
+    )
+}
+
+/// Refuses the directory of a reproduction's report.
+fn refuse_report(dir: &Path) -> Result<()> {
+    if dir.join(CLAIMS).exists() {
+        bail!("{}: holds the report of a reproduction: give another --out", dir.display());
     }
+    Ok(())
+}
+
+fn runner<'a>(experiment: &'a Experiment, options: Options<'_>) -> Runner<'a> {
+    let runner = Runner::new(experiment);
+    match options.threads {
+        Some(threads) => runner.threads(threads),
+        None => runner,
+    }
+}
+
+/// Sets what an interrupted program says: the runs that have ended are kept.
+fn tell_what_is_kept(dir: &Path) {
+    let journal = dir.join(JOURNAL);
+    interrupt::hold().begun(format!(
+        "finished runs and states of long ones are kept in {}: the same command goes on",
+        journal.display()
+    ));
 }

@@ -119,7 +119,7 @@ fn all_models_are_compared_and_the_best_is_simulated() {
     let scores = table(&out.join("comparison.csv"));
     let models: Vec<&str> =
         scores.iter().filter(|row| row["rank"] == "all").map(|row| row["model"].as_str()).collect();
-    assert_eq!(models.len(), 10, "{models:?}");
+    assert_eq!(models.len(), 11, "{models:?}");
     let place = |name: &str| models.iter().position(|model| *model == name).unwrap();
     assert!(["pbm", "cascade", "ctr-rank", "ctr-global"].iter().all(|other| place("dcm") < place(other)));
 
@@ -153,8 +153,8 @@ fn all_models_are_compared_and_the_best_is_simulated() {
     let results = top.path().join("results");
     works("simulate", &[text(&spec), "--out", text(&results), "--horizon", "50", "--runs", "2", "--quiet"]);
 
-    // Users of other models can be simulated too, but not those of a user browsing model with ten positions: it has too many lists.
-    for (model, simulated) in [("cascade", true), ("dbn", true), ("ubm", false)] {
+    // Users of other models can be simulated, too.
+    for (model, simulated) in [("cascade", true), ("dbn", true), ("ubm", true)] {
         let out = top.path().join(model);
         works(
             "fit",

@@ -15,8 +15,7 @@ use super::arguments::Arguments;
 use super::simulation::Simulable;
 use super::source::UnsplitLog;
 use super::{LOGGED, PARAMETERS_JSON};
-use crate::progress::Progress;
-use crate::simulate::RunCounter;
+use crate::progress::RunCounter;
 use anyhow::{Context as _, Result};
 use contenders::Entrant;
 use experiment::models::Evidence;
@@ -152,8 +151,7 @@ impl Decision {
         // The draws of all models are put together query by query.
         models.retain(|(_, its)| its.names == logged.names);
         let experiment = decision(arguments, simulable, &logged, parameters, simulable.contenders())?;
-        let n_runs = experiment.runs() * experiment.policies().len() as u64;
-        let progress = RunCounter(Progress::start("answer", n_runs, "runs", arguments.quiet));
+        let progress = RunCounter::new(&experiment, arguments.quiet);
         let mut runner = Runner::new(&experiment).observer(&progress);
         if let Some(threads) = arguments.threads {
             runner = runner.threads(threads.into());
@@ -170,7 +168,7 @@ impl Decision {
                 of.sure = of.sure.take().filter(|_| other.sure.is_some());
             }
         }
-        let gains = Gains::new(&measured, TODAY).context("today's ranking has no runs")?;
+        let gains = Gains::new(&measured, TODAY)?.context("today's ranking has no runs")?;
         let names: Vec<&'static str> =
             std::iter::once(simulable.model()).chain(models.iter().map(|(model, _)| model.model())).collect();
         let answer = Answer::new(names, &logged, &evidence, &gains);

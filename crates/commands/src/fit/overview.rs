@@ -61,7 +61,7 @@ impl fmt::Display for Overview<'_> {
             }
             None => writeln!(
                 f,
-                "No spec.toml: no fitted model can be simulated. The user browsing model can, if no query has more than 10^6 different lists."
+                "No spec.toml: no fitted model can be simulated. The user browsing model can, if the search for its best lists ends soon enough: with fewer items or positions."
             ),
         }?;
         match self.answer {

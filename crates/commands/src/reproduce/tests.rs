@@ -1,6 +1,7 @@
 use super::*;
 use crate::program::program;
-use experiment::Measured;
+use experiment::{Claim, JOURNAL, Measured};
+use report::figure;
 use std::fs;
 use tempfile::tempdir;
 
@@ -77,9 +78,12 @@ fn simulate(difference: f64) -> impl FnMut(&Job<'_>) -> Result<PanelRun> {
         (result.name, result.seed) = (experiment.name().to_owned(), experiment.seed());
         let figures = figure::draw(job.figures, result, job.styles)?;
         let names = figure::file_names(job.figures);
-        let claimed = ResultDir::claim(&Runner::new(experiment), directory, &names, false)?;
+        let claim = Claim { extra: names, ..Claim::by(program()) };
+        let claimed = ResultDir::claim(&Runner::new(experiment), directory, claim)?;
         let files = figures.iter().map(|(name, drawing)| (name.clone(), drawing.clone().into_bytes()));
-        let manifest = claimed.write(&measured, files.collect(), program())?;
+        let manifest = claimed.write(&measured, files.collect())?.manifest;
+        // A result has its runs beside it.
+        fs::create_dir_all(directory.join(JOURNAL))?;
         Ok(PanelRun { measured, figures, manifest })
     }
 }
@@ -95,11 +99,14 @@ fn prepared(known: &str) -> (tempfile::TempDir, Arguments) {
         matrix: None,
         letor: None,
         experiment: top.path().to_owned(),
+        more: Vec::new(),
         out: top.path().join("out"),
         quick: false,
         threads: None,
         seed: None,
         runs: None,
+        shard: None,
+        fresh: false,
         quiet: true,
     };
     (top, arguments)
@@ -108,7 +115,7 @@ fn prepared(known: &str) -> (tempfile::TempDir, Arguments) {
 #[test]
 fn a_report_has_its_files_and_refers_to_no_other_address() {
     let (_top, arguments) = prepared("reproduced");
-    assert!(run(&arguments, simulate(-9.0)).unwrap());
+    assert!(reproduce(&arguments, None, simulate(-9.0)).unwrap().ok);
     let read = |file: &str| fs::read_to_string(arguments.out.join(file)).unwrap();
     let claims: serde_json::Value = serde_json::from_str(&read("claims.json")).unwrap();
     assert_eq!((&claims["experiment"], &claims["ok"]), (&"small".into(), &true.into()));
@@ -142,7 +149,7 @@ fn the_page_says_how_the_verdicts_compare_with_the_known_ones() {
     let (_top, mut arguments) = prepared("reproduced");
     let page = |arguments: &Arguments, difference| {
         let _ = fs::remove_dir_all(&arguments.out);
-        run(arguments, simulate(difference)).unwrap();
+        reproduce(arguments, None, simulate(difference)).unwrap();
         fs::read_to_string(arguments.out.join("index.html")).unwrap()
     };
     assert!(page(&arguments, -9.0).contains("every verdict is as known"));
@@ -164,13 +171,17 @@ fn a_check_passes_if_the_verdict_does_not_contradict_the_known_one() {
     ];
     for (difference, known, expected) in cases {
         let (_top, arguments) = prepared(known);
-        assert_eq!(run(&arguments, simulate(difference)).unwrap(), expected, "{difference} {known}");
+        assert_eq!(
+            reproduce(&arguments, None, simulate(difference)).unwrap().ok,
+            expected,
+            "{difference} {known}"
+        );
     }
     // A quick check of all claims fails on the opposite verdict.
     let quick = |difference, known| {
         let (_top, mut arguments) = prepared(known);
         arguments.quick = true;
-        run(&arguments, simulate(difference)).unwrap()
+        reproduce(&arguments, None, simulate(difference)).unwrap().ok
     };
     assert!(quick(-9.0, "reproduced") && !quick(9.0, "reproduced"));
 }
@@ -190,7 +201,7 @@ fn a_quick_check_fails_if_more_than_a_tenth_of_the_claims_stay_open() {
                 .replace("[claims.test]", level)
         };
         fs::write(top.path().join("claims.toml"), (0..n_claims).map(claim).collect::<String>()).unwrap();
-        let ok = run(&arguments, simulate(-9.0)).unwrap();
+        let ok = reproduce(&arguments, None, simulate(-9.0)).unwrap().ok;
         let page = fs::read_to_string(arguments.out.join("index.html")).unwrap();
         let are = if open == 1 { "is" } else { "are" };
         let too_many = format!("{open} of {n_claims} claims {are} open: MORE THAN A TENTH");
@@ -211,7 +222,7 @@ fn the_command_line_replaces_runs_and_seed() {
         change(&mut arguments);
         let mut runs_and_seed = (0, 0);
         let mut inner = simulate(-9.0);
-        run(&arguments, |job| {
+        reproduce(&arguments, None, |job| {
             runs_and_seed = (job.experiment.runs(), job.experiment.seed());
             inner(job)
         })
@@ -227,7 +238,7 @@ fn the_command_line_replaces_runs_and_seed() {
 fn the_page_of_a_single_run_has_no_standard_errors() {
     let (_top, mut arguments) = prepared("reproduced");
     arguments.runs = Some(1);
-    assert!(!run(&arguments, simulate(-9.0)).unwrap());
+    assert!(!reproduce(&arguments, None, simulate(-9.0)).unwrap().ok);
     let page = fs::read_to_string(arguments.out.join("index.html")).unwrap();
     assert!(page.contains("1 run decides nothing: at least 10 are needed.") && page.contains("−9.000"));
     assert!(!page.contains('±') && !page.contains("shaded"));
@@ -237,11 +248,11 @@ fn the_page_of_a_single_run_has_no_standard_errors() {
 #[test]
 fn a_directory_is_used_again_by_the_same_experiment_only() {
     let (top, mut arguments) = prepared("reproduced");
-    run(&arguments, simulate(-9.0)).unwrap();
-    assert!(run(&arguments, simulate(-9.0)).unwrap());
+    reproduce(&arguments, None, simulate(-9.0)).unwrap();
+    assert!(reproduce(&arguments, None, simulate(-9.0)).unwrap().ok);
     let refused = |arguments: &Arguments| {
         let never = |_: &Job<'_>| -> Result<PanelRun> { panic!("simulated") };
-        run(arguments, never).unwrap_err().to_string()
+        reproduce(arguments, None, never).unwrap_err().to_string()
     };
     arguments.quick = true;
     assert!(refused(&arguments).contains("holds the report of a full run of small"));
@@ -265,7 +276,7 @@ fn nothing_is_simulated_for_an_invalid_experiment() {
     let (top, arguments) = prepared("reproduced");
     fs::write(top.path().join("claims.toml"), claims("maybe")).unwrap();
     let never = |_: &Job<'_>| -> Result<PanelRun> { panic!("simulated") };
-    let error = run(&arguments, never).unwrap_err().to_string();
+    let error = reproduce(&arguments, None, never).unwrap_err().to_string();
     assert!(
         error.contains("claims.toml:12:11: claims[0].known.verdict: unknown verdict \"maybe\""),
         "{error}"
@@ -320,11 +331,11 @@ fn variants_have_their_own_folders_and_shared_figures() {
     let (_top, arguments) = with_variants();
     let mut jobs = Vec::new();
     let mut inner = simulate(-9.0);
-    let ok = run(&arguments, |job| {
+    let ok = reproduce(&arguments, None, |job| {
         jobs.push((job.experiment.name().to_owned(), job.figures.len()));
         inner(job)
     });
-    assert!(ok.unwrap());
+    assert!(ok.unwrap().ok);
     let expected = [("first", 2), ("sweep.a", 0), ("sweep.b", 0)];
     assert_eq!(jobs, expected.map(|(name, figures)| (name.to_owned(), figures)));
     for file in
@@ -347,11 +358,11 @@ fn variants_have_their_own_folders_and_shared_figures() {
     assert_eq!(page.matches("<svg ").count(), 6);
     assert!(!page.contains("<script") && !page.contains("flat < steep"));
     // The same experiment may be run again. Without `claims.json` its figures count as foreign, and are not replaced.
-    assert!(run(&arguments, simulate(-9.0)).unwrap());
+    assert!(reproduce(&arguments, None, simulate(-9.0)).unwrap().ok);
     fs::remove_file(arguments.out.join("claims.json")).unwrap();
     fs::remove_file(arguments.out.join("index.html")).unwrap();
     let never = |_: &Job<'_>| -> Result<PanelRun> { panic!("simulated") };
-    let error = run(&arguments, never).unwrap_err().to_string();
+    let error = reproduce(&arguments, None, never).unwrap_err().to_string();
     assert!(error.contains("regret.svg: is in the way"), "{error}");
 }
 
@@ -398,7 +409,7 @@ evidence = "nobody has the data"
 /// The names and numbers of runs of all simulated experiments, the verdicts on the claims, and whether the check passed.
 fn ran(arguments: &Arguments) -> (Vec<(String, u64)>, Vec<serde_json::Value>, bool) {
     let (mut jobs, mut inner) = (Vec::new(), simulate(-9.0));
-    let ok = run(arguments, |job| {
+    let ok = reproduce(arguments, None, |job| {
         jobs.push((job.experiment.name().to_owned(), job.experiment.runs()));
         inner(job)
     });
@@ -406,7 +417,7 @@ fn ran(arguments: &Arguments) -> (Vec<(String, u64)>, Vec<serde_json::Value>, bo
     let claims: serde_json::Value = serde_json::from_str(&claims).unwrap();
     let verdicts =
         claims["claims"].as_array().unwrap().iter().map(|claim| claim["verdict"].clone()).collect();
-    (jobs, verdicts, ok.unwrap())
+    (jobs, verdicts, ok.unwrap().ok)
 }
 
 #[test]
@@ -426,7 +437,7 @@ fn without_data_panels_that_need_them_are_not_run() {
     }
     assert!(!page.contains("Measured:"));
     arguments.panel = Some("measured".to_owned());
-    let error = format!("{:#}", run(&arguments, simulate(-9.0)).unwrap_err());
+    let error = format!("{:#}", reproduce(&arguments, None, simulate(-9.0)).unwrap_err());
     assert!(
         error.contains("--panel measured: the panel is run on measured queries: give them with --data FILE"),
         "{error}"
@@ -454,7 +465,7 @@ fn with_data_only_panels_that_take_them_are_run() {
     // The report belongs to these data. Other data, or none, are refused.
     let refused = |arguments: &Arguments| {
         let never = |_: &Job<'_>| -> Result<PanelRun> { panic!("simulated") };
-        format!("{:#}", run(arguments, never).unwrap_err())
+        format!("{:#}", reproduce(arguments, None, never).unwrap_err())
     };
     fs::write(top.path().join("other.json"), r#"[{"name": "a", "theta": [0.5], "kappa": [1]}]"#).unwrap();
     arguments.data = Some(top.path().join("other.json"));

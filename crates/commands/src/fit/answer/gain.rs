@@ -1,7 +1,7 @@
 //! What a policy gains over today's lists in the course of a simulation, and when it passes them.
 
 use super::{HORIZON, Interval};
-use experiment::{Measured, Runs};
+use experiment::{JournalError, Measured, Quantity};
 
 /// Clicks gained over today's lists, query by query and run by run.
 #[derive(Debug)]
@@ -25,22 +25,32 @@ pub(super) struct Gained {
 
 impl Gains {
     /// The gains of the policy with the least regret; `None` if no policy but `today` has curves.
-    pub(super) fn new(measured: &Measured, today: &str) -> Option<Self> {
-        let Runs::Curves { outcome, .. } = &measured.runs else { return None };
+    ///
+    /// # Errors
+    ///
+    /// The runs cannot be read.
+    pub(super) fn new(measured: &Measured, today: &str) -> Result<Option<Self>, JournalError> {
+        let runs = &measured.runs;
+        let n_checkpoints = runs.n_checkpoints().unwrap_or(0);
+        let mut regrets = Vec::new();
+        for policy in 0..runs.n_policies() {
+            regrets.push(runs.columns(policy, Quantity::Regret, 0..n_checkpoints)?);
+        }
+        Ok(Self::of_regrets(measured, today, &regrets))
+    }
+
+    /// The gains by the regret of each policy (outer index) at each checkpoint in each run.
+    fn of_regrets(measured: &Measured, today: &str, regrets: &[Vec<Vec<f64>>]) -> Option<Self> {
         let labels: Vec<&str> = measured.result.policies.iter().map(|policy| policy.label.as_str()).collect();
         let place = labels.iter().position(|label| *label == today)?;
-        let regret = |policy: usize| {
-            let curves = outcome.records[policy].iter();
-            curves.map(|curve| curve.regret.last().copied().unwrap_or(0.0)).sum::<f64>()
-        };
+        let regret = |policy: usize| regrets[policy].last().map_or(0.0, |last| last.iter().sum::<f64>());
         let others = (0..labels.len()).filter(|&policy| policy != place);
         let best = others.min_by(|&a, &b| regret(a).total_cmp(&regret(b)))?;
-        let n_queries = outcome.drawn.iter().max()? + 1;
-        let mut gains = vec![Vec::new(); n_queries];
-        let runs = outcome.drawn.iter().zip(outcome.records[place].iter().zip(&outcome.records[best]));
-        for (&query, (today, policy)) in runs {
-            let gain: Vec<f64> = today.regret.iter().zip(&policy.regret).map(|(a, b)| a - b).collect();
-            gains[query].push(gain);
+        let drawn = measured.runs.instances();
+        let mut gains = vec![Vec::new(); drawn.iter().max()? + 1];
+        for (run, &query) in drawn.iter().enumerate() {
+            let both = regrets[place].iter().zip(&regrets[best]);
+            gains[query].push(both.map(|(today, policy)| today[run] - policy[run]).collect());
         }
         let rounds = measured.result.policies[best].curves()?.t.clone();
         Some(Self { policy: labels[best].to_owned(), rounds, of_queries: gains })

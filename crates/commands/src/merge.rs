@@ -1,0 +1,69 @@
+//! `click-bandits merge`: joins parts that were run with `--shard`, of an experiment or of a reproduction, into the result of one process.
+//!
+//! All parts are checked before anything is written. Merging fills the journal of the new directory; the rest is what `simulate` and
+//! `reproduce` do when nothing is left to play.
+
+use crate::overview;
+use crate::reproduce::{self, PartOfReproduction};
+use crate::simulate::Options;
+use anyhow::{Context as _, Result, bail};
+use experiment::{Experiment, Parts, SPEC};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// The arguments of `merge`.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Arguments {
+    /// Directories of the parts, in any order
+    #[arg(required = true, value_name = "DIR")]
+    parts: Vec<PathBuf>,
+    /// Directory for the result, as of `simulate` or `reproduce`
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Directory of the experiment, if the parts are of a reproduction and it is no longer where they were run
+    #[arg(long, value_name = "DIR")]
+    experiment: Option<PathBuf>,
+    /// The data that the parts were given with --data, --matrix or --letor, if they are elsewhere now
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+    /// Also write runs.csv, with one row for each run, policy and checkpoint
+    #[arg(long)]
+    keep_runs: bool,
+    /// Replace runs that the directory has already
+    #[arg(long)]
+    fresh: bool,
+    /// Print no progress and no overview
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Joins the parts.
+///
+/// # Errors
+///
+/// Parts that do not belong together, or are not complete; the directory cannot be used.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let Arguments { parts, out, quiet, .. } = arguments;
+    if let Some(part) = PartOfReproduction::read(&parts[0])? {
+        let (experiment, data) = (arguments.experiment.as_deref(), arguments.data.as_deref());
+        let again = part.arguments(experiment, data, out, arguments.fresh, *quiet);
+        return reproduce::merge(&again, &part, parts);
+    }
+    for dir in parts {
+        if PartOfReproduction::read(dir)?.is_some() {
+            bail!("{}: is a part of a reproduction, {} is not", dir.display(), parts[0].display());
+        }
+    }
+    let parts = Parts::read(parts)?;
+    let first = parts.first().context("no parts")?;
+    let experiment = Experiment::read_file(&first.join(SPEC))?;
+    let options = Options {
+        quiet: *quiet,
+        keep_runs: arguments.keep_runs,
+        fresh: arguments.fresh,
+        parts: Some(&parts),
+        ..Options::default()
+    };
+    overview::simulate_and_say(&experiment, out, options)?;
+    Ok(ExitCode::SUCCESS)
+}

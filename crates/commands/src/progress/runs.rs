@@ -1,0 +1,163 @@
+//! Shows the progress of an experiment.
+
+use super::forecast::Forecast;
+use super::{Counted, Progress, Span};
+use crate::terminal;
+use experiment::number::{counted, grouped, significant};
+use experiment::{Experiment, Observer, Plan, Step};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Shows how many runs have ended, and how long the others will take.
+pub(crate) struct RunCounter {
+    name: String,
+    is_quiet: bool,
+    shown: Mutex<Option<Shown>>,
+}
+
+struct Shown {
+    progress: Progress,
+    forecast: Arc<Mutex<Forecast>>,
+}
+
+impl fmt::Debug for RunCounter {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("RunCounter").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // The state is only shown.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl RunCounter {
+    /// Shows nothing before the experiment begins.
+    pub(crate) fn new(experiment: &Experiment, is_quiet: bool) -> Self {
+        Self { name: experiment.name().to_owned(), is_quiet, shown: Mutex::default() }
+    }
+
+    /// Ends the display.
+    pub(crate) fn end(&self) {
+        *lock(&self.shown) = None;
+    }
+
+    fn tell(&self, sentence: &str) {
+        terminal::tell(&format_args!("{}: {sentence}", self.name));
+    }
+}
+
+impl Observer for RunCounter {
+    fn begin(&self, plan: &Plan) {
+        if self.is_quiet {
+            return;
+        }
+        let forecast = Forecast::new(plan);
+        if let Some(sentence) = announcement(plan, &forecast) {
+            self.tell(&sentence);
+        }
+        let total = plan.runs.iter().sum();
+        if total == 0 {
+            return;
+        }
+        let forecast = Arc::new(Mutex::new(forecast));
+        let of_display = Arc::clone(&forecast);
+        let left = Arc::new(move || lock(&of_display).left());
+        let progress = Progress::show(&self.name, Counted { total, unit: "runs", left: Some(left) });
+        *lock(&self.shown) = Some(Shown { progress, forecast });
+    }
+
+    fn wants_times(&self) -> bool {
+        !self.is_quiet
+    }
+
+    fn step(&self, step: &Step) {
+        let shown = lock(&self.shown);
+        let Some(Shown { progress, forecast }) = &*shown else { return };
+        lock(forecast).step(step);
+        progress.add(u64::from(step.ends_run));
+    }
+
+    fn note(&self, sentence: &str) {
+        self.tell(sentence);
+    }
+}
+
+/// What is said before the first run: what is recorded already, the place on disk, and the time if it is known. `None` if runs are kept in
+/// memory.
+fn announcement(plan: &Plan, forecast: &Forecast) -> Option<String> {
+    let bytes = plan.bytes?;
+    let (missing, recorded) = (plan.runs.iter().sum::<u64>(), plan.recorded.iter().sum::<u64>());
+    if missing == 0 {
+        return Some(format!("all {} are recorded, nothing is left to play", counted(recorded, "run")));
+    }
+    let what = if recorded == 0 {
+        format!("{} to play", counted(missing, "run"))
+    } else {
+        format!(
+            "{} of {} runs are recorded, {} to play",
+            grouped(recorded),
+            grouped(recorded + missing),
+            grouped(missing)
+        )
+    };
+    let time = forecast.left().map_or_else(String::new, |left| {
+        format!(", about {} on {}", Span(left), counted(plan.threads as u64, "thread"))
+    });
+    let restarting = match plan.restarting.as_slice() {
+        [] => String::new(),
+        [first, others @ ..] => {
+            let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+            format!("; unfinished runs of {first:?}{more} begin again after an interruption")
+        }
+    };
+    let continued = match plan.continued {
+        0 => String::new(),
+        n => format!(", {} of them continued from where they were interrupted", grouped(n)),
+    };
+    Some(format!("{what}{continued}, {} on disk{time}{restarting}", size(bytes)))
+}
+
+/// A number of bytes for readers.
+fn size(bytes: u64) -> String {
+    match bytes {
+        ..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{} kB", significant(bytes as f64 / 1e3, 2)),
+        1_000_000..1_000_000_000 => format!("{} MB", significant(bytes as f64 / 1e6, 2)),
+        _ => format!("{} GB", significant(bytes as f64 / 1e9, 3)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_says_what_is_left_and_what_it_takes() {
+        let plan = |runs: u64, recorded, seconds| Plan {
+            runs: vec![runs, 0],
+            recorded: vec![recorded, recorded],
+            horizon: 10,
+            threads: 2,
+            bytes: Some(3_210 * runs),
+            continued: 0,
+            restarting: Vec::new(),
+            seconds: vec![seconds; 2],
+        };
+        let said = |plan: &Plan| announcement(plan, &Forecast::new(plan)).unwrap();
+        assert_eq!(said(&plan(1_000, 0, None)), "1,000 runs to play, 3.2 MB on disk");
+        assert_eq!(
+            said(&plan(1_000, 250, Some(7.2))),
+            "500 of 1,500 runs are recorded, 1,000 to play, 3.2 MB on disk, about 1 h 0 min on 2 threads"
+        );
+        assert_eq!(said(&plan(0, 1, None)), "all 2 runs are recorded, nothing is left to play");
+        let continued = Plan { continued: 2, ..plan(1_000, 0, None) };
+        assert_eq!(
+            said(&continued),
+            "1,000 runs to play, 2 of them continued from where they were interrupted, 3.2 MB on disk"
+        );
+        let own = Plan { restarting: vec!["mine".to_owned()], ..plan(1, 0, None) };
+        assert!(said(&own).ends_with("; unfinished runs of \"mine\" begin again after an interruption"));
+        assert_eq!(announcement(&Plan { bytes: None, ..own.clone() }, &Forecast::new(&own)), None);
+    }
+}

@@ -1,0 +1,107 @@
+//! Several reproductions in one directory, with an index.
+//!
+//! ```text
+//! OUT/NAME/index.html ...         the report of each experiment; NAME-quick for a quick check
+//! OUT/index.html, index.json      verdicts and pictures of all; index-quick.html for quick checks
+//! ```
+
+use super::{Arguments, play_parts, reproduce, simulated};
+use crate::terminal::{self, say};
+use anyhow::{Context as _, Result, bail};
+use experiment::number;
+use report::claims::Verdict;
+use report::index::{self, Summary};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Runs several experiments, and writes the index after each of them. An experiment with an error does not keep the others from being run.
+///
+/// # Errors
+///
+/// Two experiments have the same name; the index cannot be written.
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let (out, suffix) = (&arguments.out, suffix(arguments));
+    let experiments: Vec<&Path> =
+        std::iter::once(&arguments.experiment).chain(&arguments.more).map(PathBuf::as_path).collect();
+    let mut folders: Vec<String> = Vec::new();
+    for experiment in &experiments {
+        let name =
+            experiment.file_name().with_context(|| format!("{}: has no name", experiment.display()))?;
+        let folder = format!("{}{suffix}", name.to_string_lossy());
+        if folders.contains(&folder) {
+            bail!("{}: another experiment has this name, too", experiment.display());
+        }
+        folders.push(folder);
+    }
+    let name = format!("index{suffix}");
+    index::check(out, &name)?;
+    let (mut summaries, mut failed): (Vec<Summary>, Vec<&str>) = (Vec::new(), Vec::new());
+    for (experiment, folder) in experiments.iter().zip(&folders) {
+        let one = Arguments {
+            experiment: experiment.to_path_buf(),
+            more: Vec::new(),
+            out: out.join(folder),
+            ..arguments.clone()
+        };
+        if let Some(shard) = arguments.shard {
+            play_parts(&one, shard)?;
+            continue;
+        }
+        match reproduce(&one, None, simulated(&one)) {
+            Ok(summary) => {
+                if !summary.ok {
+                    failed.push(folder);
+                }
+                summaries.push(summary);
+                index::write(out, &name, &summaries, experiments.len(), arguments.quick)?;
+            }
+            Err(error) => {
+                terminal::tell(&format_args!("error: {}: {error:#}", experiment.display()));
+                failed.push(folder);
+            }
+        }
+    }
+    if arguments.shard.is_some() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    say(&table(&summaries, &out.join(format!("{name}.html"))))?;
+    if failed.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    terminal::tell(&format_args!("not as known: {}", failed.join(", ")));
+    Ok(ExitCode::FAILURE)
+}
+
+/// What tells the folders of different scales apart.
+fn suffix(arguments: &Arguments) -> String {
+    let mut suffix = if arguments.quick { "-quick".to_owned() } else { String::new() };
+    for (option, value) in [("seed", arguments.seed), ("runs", arguments.runs)] {
+        if let Some(value) = value {
+            let _ = write!(suffix, "-{option}-{value}");
+        }
+    }
+    suffix
+}
+
+/// Claims and times of every paper, for the terminal.
+fn table(summaries: &[Summary], page: &Path) -> String {
+    let mut text = String::from("\n");
+    for verdict in Verdict::ALL {
+        let _ = write!(text, "{:>width$}", verdict.words(), width = width(verdict));
+    }
+    let _ = writeln!(text, "  CPU-seconds  paper");
+    for paper in index::by_paper(summaries) {
+        for (verdict, count) in Verdict::ALL.into_iter().zip(paper.claims) {
+            let _ = write!(text, "{count:>width$}", width = width(verdict));
+        }
+        let time = number::significant(paper.cpu_seconds, 3);
+        let _ = writeln!(text, "  {time:>11}  {}", terminal::in_line(&paper.citation));
+    }
+    let _ = writeln!(text, "Index: {}", page.display());
+    text
+}
+
+fn width(verdict: Verdict) -> usize {
+    verdict.words().len() + 2
+}

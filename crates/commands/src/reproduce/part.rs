@@ -1,0 +1,216 @@
+//! Parts of a reproduction: the same shard of every simulation, and a file that says how it was run.
+//!
+//! The file has the hashes of experiment, claims and data. `merge` reads them again and compares.
+
+use super::Arguments;
+use crate::program::program;
+use anyhow::{Context as _, Result, bail};
+use experiment::output::MANIFEST;
+use experiment::{PART, Shard, TemporaryFile, sha256};
+use report::report_dir::{CLAIMS, Owner};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The content of `part.json` in the directory of a part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PartOfReproduction {
+    /// Name of the reproduction.
+    reproduction: String,
+    /// The program that plays.
+    program: String,
+    shard: String,
+    /// Whose report the parts become: options, and hashes of the data.
+    owner: Owner,
+    /// SHA-256 of `experiment.toml` and `claims.toml`.
+    experiment_sha256: String,
+    claims_sha256: String,
+    /// The paths of the command line.
+    experiment: PathBuf,
+    data: Option<PathBuf>,
+    matrix: Option<PathBuf>,
+    letor: Option<PathBuf>,
+}
+
+impl PartOfReproduction {
+    /// The description of a part that is run with these arguments.
+    pub(super) fn new(arguments: &Arguments, owner: &Owner, shard: Shard) -> Result<Self> {
+        let hash = |name: &str| hash_of(&arguments.experiment, name);
+        Ok(Self {
+            reproduction: owner.experiment.clone(),
+            program: program().results(),
+            shard: shard.to_string(),
+            owner: owner.clone(),
+            experiment_sha256: hash("experiment.toml")?,
+            claims_sha256: hash("claims.toml")?,
+            experiment: arguments.experiment.clone(),
+            data: arguments.data.clone(),
+            matrix: arguments.matrix.clone(),
+            letor: arguments.letor.clone(),
+        })
+    }
+
+    /// Reads the description in a directory; `None` if it does not have a part of a reproduction.
+    pub(crate) fn read(dir: &Path) -> Result<Option<Self>> {
+        let path = dir.join(PART);
+        let Ok(bytes) = fs::read(&path) else { return Ok(None) };
+        let value: serde_json::Value =
+            serde_json::from_slice(&bytes).with_context(|| format!("{}: is not JSON", path.display()))?;
+        if value.get("reproduction").is_none() {
+            return Ok(None);
+        }
+        let part = serde_json::from_value(value);
+        part.map(Some).with_context(|| format!("{}: is not a part of a reproduction", path.display()))
+    }
+
+    /// Refuses a directory with a report or another part.
+    pub(super) fn check(&self, out: &Path, fresh: bool) -> Result<()> {
+        if out.join(PART).exists() && Self::read(out)?.is_none() {
+            bail!("{}: holds a part of a single experiment: give another --out", out.display());
+        }
+        if out.join(CLAIMS).exists() {
+            bail!(
+                "{}: has a whole report, and so cannot hold shard {}: give another --out",
+                out.display(),
+                self.shard
+            );
+        }
+        match Self::read(out)? {
+            Some(found) if !found.is_same(self) && !fresh => bail!(
+                "{}: holds shard {} of {}, with other settings or of another program: give another --out, or --fresh",
+                out.display(),
+                found.shard,
+                found.owner.words()
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a part is the same, wherever its files are.
+    fn is_same(&self, other: &Self) -> bool {
+        self.shard == other.shard && self.fits(other)
+    }
+
+    /// Whether two parts are of one reproduction.
+    fn fits(&self, other: &Self) -> bool {
+        let what = |part: &Self| {
+            (
+                part.owner.clone(),
+                part.program.clone(),
+                part.experiment_sha256.clone(),
+                part.claims_sha256.clone(),
+            )
+        };
+        what(self) == what(other)
+    }
+
+    /// Refuses a directory with a part where a whole report is to be written.
+    pub(super) fn refuse(out: &Path) -> Result<()> {
+        if out.join(MANIFEST).exists() || (out.join(PART).exists() && Self::read(out)?.is_none()) {
+            bail!("{}: holds a single experiment, or a part of one: give another --out", out.display());
+        }
+        match Self::read(out)? {
+            Some(part) => bail!(
+                "{}: holds shard {} of {}: join it with `click-bandits merge`, or give another --out",
+                out.display(),
+                part.shard,
+                part.owner.words()
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the description to the directory of the part.
+    pub(super) fn write(&self, out: &Path) -> Result<()> {
+        let path = out.join(PART);
+        let mut text = serde_json::to_vec_pretty(self)?;
+        text.push(b'\n');
+        let write = || {
+            fs::create_dir_all(out)?;
+            TemporaryFile::write(&path, &text)?.rename()
+        };
+        write().with_context(|| format!("{}: cannot be written", path.display()))
+    }
+
+    /// The arguments with which the whole reproduction is run. `experiment` and `data` replace the paths of the part.
+    pub(crate) fn arguments(
+        &self,
+        experiment: Option<&Path>,
+        data: Option<&Path>,
+        out: &Path,
+        fresh: bool,
+        quiet: bool,
+    ) -> Arguments {
+        let given = |path: &Option<PathBuf>| path.as_deref().map(|path| data.unwrap_or(path).to_owned());
+        Arguments {
+            experiment: experiment.unwrap_or(&self.experiment).to_owned(),
+            more: Vec::new(),
+            data: given(&self.data),
+            matrix: given(&self.matrix),
+            letor: given(&self.letor),
+            out: out.to_owned(),
+            quick: self.owner.quick,
+            threads: None,
+            panel: self.owner.panel.clone(),
+            seed: self.owner.seed,
+            runs: self.owner.runs,
+            shard: None,
+            fresh,
+            quiet,
+        }
+    }
+
+    /// Checks that the experiment and the data are those of the part in `dir`.
+    pub(super) fn check_inputs(&self, dir: &Path, arguments: &Arguments, owner: &Owner) -> Result<()> {
+        let directory = &arguments.experiment;
+        for (name, expected) in
+            [("experiment.toml", &self.experiment_sha256), ("claims.toml", &self.claims_sha256)]
+        {
+            if hash_of(directory, name)? != *expected {
+                let file = directory.join(name);
+                bail!("{}: has changed since {} was played", file.display(), dir.display());
+            }
+        }
+        if self.program != program().results() {
+            bail!(
+                "{}: was played by {}, this program is {}",
+                dir.display(),
+                self.program,
+                program().results()
+            );
+        }
+        if self.owner != *owner {
+            bail!("{}: is a part of {}, but this is {}", dir.display(), self.owner.words(), owner.words());
+        }
+        Ok(())
+    }
+}
+
+/// Checks that the directories hold parts of one reproduction.
+pub(super) fn check_all(first: &PartOfReproduction, dirs: &[PathBuf]) -> Result<()> {
+    for dir in dirs {
+        let part = PartOfReproduction::read(dir)?
+            .with_context(|| format!("{}: has no part of a reproduction ({PART})", dir.display()))?;
+        if !first.fits(&part) {
+            bail!(
+                "{}: is a part of {}, with other files or another program than {}, which is a part of {}",
+                dir.display(),
+                part.owner.words(),
+                dirs[0].display(),
+                first.owner.words()
+            );
+        }
+    }
+    Ok(())
+}
+
+fn hash_of(directory: &Path, name: &str) -> Result<String> {
+    let file = directory.join(name);
+    let content = fs::read(&file).with_context(|| {
+        format!(
+            "{}: cannot be read: `merge` takes the experiment's directory with --experiment",
+            file.display()
+        )
+    })?;
+    Ok(sha256(&content))
+}
