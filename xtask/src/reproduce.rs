@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
     /// Quick check of about a minute, with fewer runs and some smaller instances; at most a tenth of the claims may stay undecided
     #[arg(long)]
     quick: bool,
-    /// Folder of the report [default: target/reproduce/NAME, or NAME-quick; with `all`, one folder per experiment]
+    /// Folder of the report [default: target/reproduce/NAME, or NAME-quick; with `all`, one folder per experiment beside an index]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Number of threads; results do not depend on it [default: one per core]
@@ -41,6 +41,12 @@ pub(crate) struct Arguments {
     /// A LETOR collection from which to estimate the preference matrix
     #[arg(long, value_name = "FILE")]
     letor: Option<PathBuf>,
+    /// Play only this share of the runs of every panel, as in 2/8, to be joined with `click-bandits merge`
+    #[arg(long, value_name = "I/N")]
+    shard: Option<String>,
+    /// Play everything again, even if there are runs from earlier
+    #[arg(long)]
+    fresh: bool,
     /// Print no progress
     #[arg(long)]
     quiet: bool,
@@ -61,7 +67,11 @@ impl Arguments {
             .into_iter()
             .filter_map(|(option, file)| Some(format!("-{option}-{}", plain_stem(file.as_ref()?))))
             .collect();
-        format!("{name}{data}{panel}{quick}{}{}", part("seed", self.seed), part("runs", self.runs))
+        let shard = self
+            .shard
+            .as_ref()
+            .map_or_else(String::new, |shard| format!("-shard-{}", shard.replace('/', "-")));
+        format!("{name}{data}{panel}{quick}{}{}{shard}", part("seed", self.seed), part("runs", self.runs))
     }
 
     /// Data that replace an experiment's own files, with the names of the options.
@@ -71,7 +81,7 @@ impl Arguments {
 
     /// The options of `click-bandits reproduce`, except the folder.
     fn options(&self) -> Vec<OsString> {
-        let flags = [("--quick", self.quick), ("--quiet", self.quiet)];
+        let flags = [("--quick", self.quick), ("--fresh", self.fresh), ("--quiet", self.quiet)];
         let mut options: Vec<OsString> =
             flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag.into()).collect();
         for (option, value) in [("--threads", self.threads), ("--seed", self.seed), ("--runs", self.runs)] {
@@ -79,8 +89,10 @@ impl Arguments {
                 options.extend([option.into(), value.to_string().into()]);
             }
         }
-        if let Some(panel) = &self.panel {
-            options.extend(["--panel".into(), panel.into()]);
+        for (option, value) in [("--panel", &self.panel), ("--shard", &self.shard)] {
+            if let Some(value) = value {
+                options.extend([option.into(), value.into()]);
+            }
         }
         for (option, file) in self.files() {
             if let Some(file) = file {
@@ -113,39 +125,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             known.join(", ")
         ),
     };
-    let mut failed = Vec::new();
-    for name in &chosen {
-        let code = run_one(arguments, &root, name, chosen.len() > 1 || arguments.name == "all")?;
-        if code != 0 {
-            failed.push((name.as_str(), code));
-        }
-    }
-    if arguments.name == "all" && !failed.is_empty() {
-        let names: Vec<&str> = failed.iter().map(|(name, _)| *name).collect();
-        // Ignore errors: the reader may be gone.
-        let _ = writeln!(std::io::stderr(), "not as known: {}", names.join(", "));
-    }
-    Ok(failed.first().map_or(ExitCode::SUCCESS, |&(_, code)| ExitCode::from(code)))
-}
-
-/// Runs an experiment; the exit status of the command. If a signal ended it, it ends this program, too.
-fn run_one(arguments: &Arguments, root: &Path, name: &str, several: bool) -> Result<u8> {
-    let folder = arguments.folder(name);
+    let is_one = arguments.name != "all";
+    let reports = target(&root).join("reproduce");
     let out = match &arguments.out {
-        Some(out) if several => out.join(&folder),
         Some(out) => out.clone(),
-        None => target(root).join("reproduce").join(&folder),
+        None if is_one => reports.join(arguments.folder(&arguments.name)),
+        None => reports,
     };
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["run", "--release", "--package", "click-bandits"]);
     command.args(features(arguments.data.as_deref()));
     command.arg("--manifest-path").arg(root.join("Cargo.toml")).args(["--", "reproduce"]);
-    command.arg(shortest(&root.join("xtask/experiments").join(name))).arg("--out").arg(shortest(&out));
+    command.args(chosen.iter().map(|name| shortest(&root.join("xtask/experiments").join(name))));
+    command.arg("--out").arg(shortest(&out));
     wait_for_the_command_on_ctrl_c();
     let status = command.args(arguments.options()).status().context("cargo cannot be started")?;
     end_as(status);
-    Ok(status.code().map_or(1, |code| u8::try_from(code).unwrap_or(1)))
+    Ok(ExitCode::from(status.code().map_or(1, |code| u8::try_from(code).unwrap_or(1))))
 }
 
 /// The features of the program that these data need. Readers of logs, above all of Parquet, take long to compile.
