@@ -1,0 +1,168 @@
+//! The catalogue of policies as Python data, and policies from names and keyword arguments.
+
+use crate::message::{did_you_mean, type_error, value_error};
+use crate::task::ARGUMENTS;
+use policies::catalogue::{Answers, Kind, PolicySpec, Protocol, Row, SpecError, Task, find, rows};
+use pyo3::exceptions::PyOverflowError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
+use serde_json::{Map, Value};
+
+/// The catalogue: one dict for each policy that `Policy` builds, in the order of the documentation's tables.
+///
+/// Keys:
+///     name: str, the name that `Policy` takes.
+///     sentence: str, what the policy is.
+///     plays: list of str, the protocols that it plays; one of them is the argument `model` of `Policy`.
+///     parameters: list of dicts with `name`, `default` (None: absent), `values` (what is accepted, in words), `choices` (list of str,
+///         or None for numbers) and `meaning`.
+///     task: "regret", "stopping" (has an `answer`) or "recommending".
+///     told: str, what it has to know.
+///     needs_horizon: bool, whether it needs `horizon` with its default parameters.
+///     late_answers: "count", or "only if independent of clicks".
+///     cost: str, the cost of a round with K items and L positions.
+///     guarantee: str, what is proven.
+///     source: str, the paper.
+#[pyfunction]
+#[pyo3(name = "policies")]
+pub(crate) fn entries(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let list = PyList::empty(py);
+    for row in rows().iter().filter(|row| row.is_built_from_knowledge()) {
+        list.append(entry(py, row)?)?;
+    }
+    Ok(list)
+}
+
+fn entry<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
+    let entry = PyDict::new(py);
+    entry.set_item("name", row.name)?;
+    entry.set_item("sentence", row.sentence)?;
+    entry.set_item("plays", row.protocols().map(Protocol::name).collect::<Vec<_>>())?;
+    let defaults = row.spec().parameters();
+    let parameters = PyList::empty(py);
+    for parameter in row.parameters {
+        let data = PyDict::new(py);
+        data.set_item("name", parameter.name)?;
+        data.set_item("default", to_python(py, defaults.get(parameter.name).unwrap_or(&Value::Null))?)?;
+        data.set_item("values", parameter.kind.to_string())?;
+        let choices = if let Kind::Choice(names) = parameter.kind { Some(names.to_vec()) } else { None };
+        data.set_item("choices", choices)?;
+        data.set_item("meaning", parameter.meaning)?;
+        parameters.append(data)?;
+    }
+    entry.set_item("parameters", parameters)?;
+    let task = match row.task() {
+        Task::Stopping => "stopping",
+        Task::Recommending => "recommending",
+        _ => "regret",
+    };
+    entry.set_item("task", task)?;
+    let mut told: Vec<&str> = Vec::new();
+    for words in row.families.iter().map(|family| family.told()) {
+        if !told.contains(&words) {
+            told.push(words);
+        }
+    }
+    entry.set_item("told", told.join("; "))?;
+    entry.set_item("needs_horizon", row.spec().needs_horizon())?;
+    let late = match row.answers {
+        Answers::Late => "count",
+        Answers::IndependentOfClicks => "only if independent of clicks",
+    };
+    entry.set_item("late_answers", late)?;
+    entry.set_item("cost", row.cost)?;
+    entry.set_item("guarantee", row.guarantee)?;
+    entry.set_item("source", row.source)?;
+    Ok(entry)
+}
+
+/// The policy of this name with these parameters.
+pub(crate) fn spec_of(name: &str, parameters: Map<String, Value>) -> PyResult<PolicySpec> {
+    let spec = PolicySpec::from_parameters(name, parameters)
+        .map_err(|error| value_error(format!("{error}{}", suggestion(&error))))?;
+    if !spec.row().is_built_from_knowledge() {
+        let message = format!("`{name}` exists in simulations only: it is built from users or from a log");
+        return Err(value_error(message));
+    }
+    Ok(spec)
+}
+
+/// The nearest name for what the error is about.
+fn suggestion(error: &SpecError) -> String {
+    match error {
+        SpecError::UnknownPolicy { name, .. } => did_you_mean(name, rows().iter().map(|row| row.name)),
+        SpecError::Parameter { policy, parameter, .. } => {
+            let own = find(policy).into_iter().flat_map(|row| row.parameters).map(|parameter| parameter.name);
+            did_you_mean(parameter, own.chain(ARGUMENTS))
+        }
+        SpecError::Value { policy, parameter, value, .. } => {
+            let parameters = find(policy).map_or(&[][..], |row| row.parameters);
+            match parameters.iter().find(|row| row.name == parameter).map(|row| row.kind) {
+                Some(Kind::Choice(names)) => did_you_mean(value, names.iter().copied()),
+                _ => String::new(),
+            }
+        }
+        _ => String::new(),
+    }
+}
+
+/// Keyword arguments as the catalogue reads them; None means the default.
+pub(crate) fn to_parameters(given: Option<&Bound<'_, PyDict>>) -> PyResult<Map<String, Value>> {
+    let mut parameters = Map::new();
+    for (key, value) in given.into_iter().flatten() {
+        let key: String = key.extract()?;
+        if !value.is_none() {
+            let value = to_value(&key, &value)?;
+            parameters.insert(key, value);
+        }
+    }
+    Ok(parameters)
+}
+
+/// A number or a name.
+pub(crate) fn to_value(key: &str, given: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let wrong = || {
+        let found = given.get_type();
+        type_error(format!("{key}: expected a number or a string, got {found}"))
+    };
+    if given.is_instance_of::<PyBool>() {
+        return Err(wrong());
+    }
+    if let Ok(text) = given.cast::<PyString>() {
+        return Ok(Value::String(text.extract()?));
+    }
+    if given.is_instance_of::<PyInt>() || !given.is_instance_of::<PyFloat>() && given.hasattr("__index__")? {
+        return match given.extract::<i64>() {
+            Ok(number) => Ok(number.into()),
+            // No parameter is as large: the catalogue's message says what it expected.
+            Err(error) if error.is_instance_of::<PyOverflowError>(given.py()) => {
+                Ok(Value::String(given.to_string()))
+            }
+            Err(error) => Err(error),
+        };
+    }
+    let number: f64 = given.extract().map_err(|_| wrong())?;
+    // JSON has no NaN: as a text it gets the catalogue's message, too.
+    Ok(serde_json::Number::from_f64(number).map_or_else(|| Value::String(number.to_string()), Value::Number))
+}
+
+/// A parameter as a Python object.
+pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    match value {
+        Value::String(text) => Ok(PyString::new(py, text).into_any()),
+        Value::Number(number) => match number.as_i64() {
+            Some(integer) => Ok(integer.into_pyobject(py)?.into_any()),
+            None => Ok(PyFloat::new(py, number.as_f64().unwrap_or(f64::NAN)).into_any()),
+        },
+        _ => Ok(py.None().into_bound(py)),
+    }
+}
+
+/// A policy's parameters as a dict.
+pub(crate) fn parameters_of<'py>(py: Python<'py>, spec: &PolicySpec) -> PyResult<Bound<'py, PyDict>> {
+    let parameters = PyDict::new(py);
+    for (name, value) in spec.parameters() {
+        parameters.set_item(name, to_python(py, &value)?)?;
+    }
+    Ok(parameters)
+}

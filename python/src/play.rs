@@ -1,0 +1,226 @@
+//! All protocols behind one trait object: actions as numbers, answers as a set of clicks.
+//!
+//! A list is its items from the top down, followed by [`EMPTY`] if it is shorter than the others, a cell its row and column, a pair its two items. The answer is the set of clicks on the
+//! positions that were observed; of a cell, one position; of a pair, a click on one position if the first item won.
+
+use click_models::{
+    Cascade, CascadeFeedback, Cell, CellClick, Clicks, ClicksOnly, Dcm, DcmFeedback, DuelOutcome, Dueling,
+    ItemId, ListClicks, Pair, Pbm, PbmFeedback, PrefixFeedback, RankOne, Ranking, SemiBandit,
+};
+use policies::catalogue::{Catalogued, Chosen, Knowledge, Note};
+use policies::{Decision, PolicySpec, Recommend, Select, Update};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::Value;
+
+/// A position that a short list does not fill: `batrac(pulls=one)` shows one item at a time.
+pub(crate) const EMPTY: u32 = u32::MAX;
+
+/// An action without its empty positions.
+pub(crate) fn filled(action: &[u32]) -> &[u32] {
+    let end = action.iter().position(|&number| number == EMPTY).unwrap_or(action.len());
+    &action[..end]
+}
+
+/// A policy of any protocol.
+pub(crate) trait Play: Send {
+    /// Writes the next action to `action` and returns the policy's note.
+    fn select(&mut self, generator: &mut Xoshiro256PlusPlus, action: &mut [u32]) -> Note;
+
+    /// Learns from the clicks on an action. Late answers are as good as others.
+    fn update(&mut self, action: &[u32], note: &Note, clicks: Clicks);
+
+    /// The best items, if the policy has stopped.
+    fn answer(&self) -> Option<Vec<u32>>;
+
+    /// The items to show for good, if the policy recommends any.
+    fn recommend(&self, generator: &mut Xoshiro256PlusPlus) -> Option<Vec<u32>>;
+
+    /// Name and parameters.
+    fn spec(&self) -> PolicySpec;
+
+    /// What the policy knows of its users.
+    fn told(&self) -> &Knowledge;
+
+    /// The state as data.
+    fn saved(&self) -> serde_json::Result<Value>;
+
+    /// A copy of the policy.
+    fn duplicate(&self) -> Box<dyn Play>;
+}
+
+/// A protocol whose actions and answers are numbers and clicks.
+pub(crate) trait Played: Catalogued {
+    /// How many numbers an action has.
+    fn width(_action: &Self::Action) -> usize {
+        2
+    }
+
+    /// Writes an action as numbers.
+    fn write(action: &Self::Action, numbers: &mut [u32]);
+
+    /// Reads an action from numbers.
+    fn read(numbers: &[u32], action: &mut Self::Action);
+
+    /// The feedback of this protocol.
+    fn feedback(clicks: Clicks) -> Self::Feedback;
+
+    /// The best items, if the policy has stopped.
+    fn answer(_policy: &Chosen<Self>) -> Option<Vec<ItemId>> {
+        None
+    }
+
+    /// The items to show for good, if the policy recommends any.
+    fn recommend(_policy: &Chosen<Self>, _generator: &mut Xoshiro256PlusPlus) -> Option<Vec<ItemId>> {
+        None
+    }
+}
+
+/// A policy, and buffers for its decisions.
+pub(crate) struct Player<I: Played> {
+    policy: Chosen<I>,
+    /// Reused by `select`.
+    chosen: Decision<I::Action, Note>,
+    /// Reused by `update`.
+    answered: Decision<I::Action, Note>,
+}
+
+impl<I: Played> Player<I> {
+    pub(crate) fn new(policy: Chosen<I>) -> Self {
+        Self { policy, chosen: Decision::default(), answered: Decision::default() }
+    }
+}
+
+impl<I: Played> Play for Player<I> {
+    fn select(&mut self, generator: &mut Xoshiro256PlusPlus, action: &mut [u32]) -> Note {
+        self.policy.select(generator, &mut self.chosen);
+        I::write(&self.chosen.action, action);
+        std::mem::take(&mut self.chosen.note)
+    }
+
+    fn update(&mut self, action: &[u32], note: &Note, clicks: Clicks) {
+        I::read(action, &mut self.answered.action);
+        self.answered.note.clone_from(note);
+        self.policy.update(&self.answered, &I::feedback(clicks));
+    }
+
+    fn answer(&self) -> Option<Vec<u32>> {
+        I::answer(&self.policy).map(numbers)
+    }
+
+    fn recommend(&self, generator: &mut Xoshiro256PlusPlus) -> Option<Vec<u32>> {
+        I::recommend(&self.policy, generator).map(numbers)
+    }
+
+    fn spec(&self) -> PolicySpec {
+        *self.policy.spec()
+    }
+
+    fn told(&self) -> &Knowledge {
+        self.policy.told()
+    }
+
+    fn saved(&self) -> serde_json::Result<Value> {
+        serde_json::to_value(&self.policy)
+    }
+
+    fn duplicate(&self) -> Box<dyn Play> {
+        Box::new(Self::new(self.policy.clone()))
+    }
+}
+
+fn numbers(items: Vec<ItemId>) -> Vec<u32> {
+    items.into_iter().map(number).collect()
+}
+
+/// The number of an item; an `ItemId` holds 32 bits.
+#[expect(clippy::cast_possible_truncation, reason = "an item's number has 32 bits")]
+fn number(item: ItemId) -> u32 {
+    item.index() as u32
+}
+
+/// Implements [`Played`] for a protocol whose actions are lists.
+macro_rules! lists {
+    ($($Protocol:ident: $feedback:expr $(, { $($more:item)* })?;)*) => {$(
+        impl Played for $Protocol {
+            fn width(action: &Ranking) -> usize {
+                action.len()
+            }
+
+            fn write(action: &Ranking, numbers: &mut [u32]) {
+                let items = action.iter().map(number).chain(std::iter::repeat(EMPTY));
+                for (into, item) in numbers.iter_mut().zip(items) {
+                    *into = item;
+                }
+            }
+
+            fn read(numbers: &[u32], action: &mut Ranking) {
+                let numbers = filled(numbers);
+                for (into, &number) in action.positions_mut(numbers.len()).iter_mut().zip(numbers) {
+                    *into = ItemId::new(number);
+                }
+            }
+
+            fn feedback(clicks: Clicks) -> Self::Feedback {
+                $feedback(clicks)
+            }
+
+            $($($more)*)?
+        }
+    )*};
+}
+
+lists! {
+    Pbm: |clicks| PbmFeedback { clicks };
+    SemiBandit: |clicks| PrefixFeedback { clicks };
+    Dcm: |clicks| DcmFeedback { clicks };
+    ClicksOnly: |clicks| ListClicks { clicks };
+    Cascade: first_click, {
+        fn answer(policy: &Chosen<Self>) -> Option<Vec<ItemId>> {
+            policy.answer()
+        }
+
+        fn recommend(policy: &Chosen<Self>, generator: &mut Xoshiro256PlusPlus) -> Option<Vec<ItemId>> {
+            let mut list = Ranking::default();
+            policy.recommend(generator, &mut list).then(|| list.into_iter().collect())
+        }
+    };
+}
+
+fn first_click(clicks: Clicks) -> CascadeFeedback {
+    let click = (clicks.count() > 0).then(|| clicks.bits().trailing_zeros() as usize);
+    CascadeFeedback::new(click, clicks.len()).expect("a click on one of at most 64 positions")
+}
+
+impl Played for RankOne {
+    fn write(action: &Cell, numbers: &mut [u32]) {
+        numbers.copy_from_slice(&[action.row, action.column]);
+    }
+
+    fn read(numbers: &[u32], action: &mut Cell) {
+        *action = Cell::new(numbers[0], numbers[1]);
+    }
+
+    fn feedback(clicks: Clicks) -> CellClick {
+        CellClick { clicked: clicks.get(0) }
+    }
+}
+
+impl Played for Dueling {
+    fn write(action: &Pair, numbers: &mut [u32]) {
+        numbers.copy_from_slice(&[number(action.first), number(action.second)]);
+    }
+
+    fn read(numbers: &[u32], action: &mut Pair) {
+        *action = Pair::new(ItemId::new(numbers[0]), ItemId::new(numbers[1]));
+    }
+
+    fn feedback(clicks: Clicks) -> DuelOutcome {
+        if clicks.get(0) { DuelOutcome::FirstWon } else { DuelOutcome::SecondWon }
+    }
+
+    fn recommend(policy: &Chosen<Self>, generator: &mut Xoshiro256PlusPlus) -> Option<Vec<ItemId>> {
+        let mut item = ItemId::default();
+        policy.recommend(generator, &mut item);
+        Some(vec![item])
+    }
+}

@@ -1,0 +1,238 @@
+//! What a policy is built for: the protocol of its users, and what it knows of them.
+
+use crate::message::{did_you_mean, type_error, value_error};
+use crate::play::{Play, Played, Player};
+use click_models::{
+    Cascade, ClicksOnly, Dcm, DuelShape, Dueling, ListShape, Pbm, PbmKnown, RankOne, SemiBandit, TableShape,
+};
+use confidence::Probability;
+use policies::catalogue::{Chosen, Family, PairKnown, PolicySpec, Protocol};
+use policies::{BuildError, PrefixKnown};
+use pyo3::prelude::*;
+use pyo3::types::PyBool;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The arguments of `Policy` that are not parameters of a policy.
+pub(crate) const ARGUMENTS: [&str; 9] =
+    ["model", "items", "positions", "rows", "columns", "examination", "order", "horizon", "seed"];
+
+/// Click models with a name of their own whose clicks have no meaning for a learner.
+const CLICKS_ONLY: [&str; 3] = ["dbn", "ccm", "ubm"];
+
+/// Most items times positions: a policy keeps some numbers of eight bytes for each, and a size that no machine has memory for would end the
+/// process.
+const MOST_NUMBERS: usize = 1 << 28;
+
+/// What the caller said of the users.
+#[derive(Default)]
+pub(crate) struct Given {
+    pub(crate) items: Option<usize>,
+    pub(crate) positions: Option<usize>,
+    pub(crate) rows: Option<usize>,
+    pub(crate) columns: Option<usize>,
+    pub(crate) examination: Option<Vec<f64>>,
+    pub(crate) order: Option<Vec<usize>>,
+    pub(crate) horizon: Option<u64>,
+}
+
+/// An integer argument that is not negative.
+pub(crate) fn count(name: &str, given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u64>> {
+    let Some(given) = given else { return Ok(None) };
+    if given.is_instance_of::<PyBool>() || !given.hasattr("__index__")? {
+        let found = given.get_type().name()?.to_string();
+        return Err(type_error(format!("{name}: expected an integer, got {found}")));
+    }
+    let wrong = |_| value_error(format!("{name} is {given}: expected an integer from 0 to 2^64 - 1"));
+    given.extract().map(Some).map_err(wrong)
+}
+
+/// An integer argument that counts objects in memory.
+pub(crate) fn size(name: &str, given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
+    let wrong = |_| value_error(format!("{name} is too large"));
+    count(name, given)?.map(|count| usize::try_from(count).map_err(wrong)).transpose()
+}
+
+/// A sequence of numbers.
+pub(crate) fn numbers(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    let wrong = |error: PyErr| type_error(format!("{name}: expected a sequence of numbers: {error}"));
+    given.extract().map_err(wrong)
+}
+
+impl Given {
+    /// The names of the arguments given, except the horizon, which every protocol has.
+    fn names(&self) -> Vec<&'static str> {
+        let all = [
+            ("items", self.items.is_some()),
+            ("positions", self.positions.is_some()),
+            ("rows", self.rows.is_some()),
+            ("columns", self.columns.is_some()),
+            ("examination", self.examination.is_some()),
+            ("order", self.order.is_some()),
+        ];
+        all.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
+    }
+
+    /// Why these arguments do not describe users of the protocol to a policy of this family.
+    fn fault(&self, protocol: Protocol, family: Option<Family>) -> Option<String> {
+        let (needed, optional): (&[&str], &[&str]) = match protocol {
+            Protocol::PositionBased => (&["items", "examination"], &["positions"]),
+            Protocol::RankOne => (&["rows", "columns"], &[]),
+            Protocol::Dueling => (&["items"], &[]),
+            _ if family == Some(Family::Prefix) => (&["items", "positions"], &["order"]),
+            _ => (&["items", "positions"], &[]),
+        };
+        let given = self.names();
+        let missing: Vec<&str> = needed.iter().copied().filter(|name| !given.contains(name)).collect();
+        let excess = given.into_iter().find(|name| !needed.contains(name) && !optional.contains(name));
+        let needs = || format!("with model=\"{}\" it needs {}", protocol.name(), needed.join(", "));
+        match excess {
+            Some(name) => Some(format!("unexpected argument {name}: {}", needs())),
+            None if !missing.is_empty() => Some(format!("missing {}: {}", missing.join(", "), needs())),
+            None => None,
+        }
+    }
+
+    fn list(&self) -> Result<ListShape, click_models::Error> {
+        let examination = self.examination.as_ref().map(Vec::len);
+        ListShape::new(self.items.unwrap_or(0), self.positions.or(examination).unwrap_or(0))
+    }
+}
+
+/// The protocol of the users: the one named, or the only one that fits the policy and the arguments.
+pub(crate) fn protocol_of(spec: &PolicySpec, model: Option<&str>, given: &Given) -> PyResult<Protocol> {
+    let row = spec.row();
+    let name = spec.name();
+    if let Some(model) = model {
+        let names = || Protocol::ALL.into_iter().map(Protocol::name).chain(CLICKS_ONLY);
+        let named = Protocol::ALL.into_iter().find(|protocol| protocol.name() == model);
+        let named = named.or_else(|| CLICKS_ONLY.contains(&model).then_some(Protocol::ClicksOnly));
+        return named.ok_or_else(|| {
+            let known: Vec<&str> = names().collect();
+            let near = did_you_mean(model, known.iter().copied());
+            value_error(format!("unknown model `{model}`: expected one of {}{near}", known.join(", ")))
+        });
+    }
+    let played: Vec<Protocol> = row.protocols().collect();
+    if let [only] = played[..] {
+        return Ok(only);
+    }
+    let fitting: Vec<Protocol> = played
+        .iter()
+        .copied()
+        .filter(|&protocol| given.fault(protocol, row.family_on(protocol)).is_none())
+        .collect();
+    let names = |protocols: &[Protocol]| {
+        protocols.iter().map(|protocol| format!("\"{}\"", protocol.name())).collect::<Vec<_>>().join(", ")
+    };
+    match fitting[..] {
+        [only] => Ok(only),
+        [] => {
+            let faults: Vec<String> = played
+                .iter()
+                .filter_map(|&protocol| given.fault(protocol, row.family_on(protocol)))
+                .collect();
+            Err(value_error(format!("`{name}`: {}", faults.join("; or "))))
+        }
+        _ => Err(value_error(format!(
+            "`{name}` plays several models: give model=, one of {}",
+            names(&fitting)
+        ))),
+    }
+}
+
+/// A fresh policy.
+pub(crate) fn build(spec: PolicySpec, protocol: Protocol, given: &Given) -> PyResult<Box<dyn Play>> {
+    let row = spec.row();
+    let name = spec.name();
+    if row.speaks(protocol)
+        && let Some(fault) = given.fault(protocol, row.family_on(protocol))
+    {
+        return Err(value_error(format!("`{name}`: {fault}")));
+    }
+    let invalid = |error: &dyn std::fmt::Display| value_error(format!("`{name}`: {error}"));
+    let shape = || given.list().map_err(|error| invalid(&error));
+    let numbers = given.items.unwrap_or(1).saturating_mul(given.positions.unwrap_or(1));
+    if numbers > MOST_NUMBERS {
+        let message = format!("{numbers} items times positions: at most {MOST_NUMBERS} are supported");
+        return Err(invalid(&message));
+    }
+    let prefix = |shape| {
+        let order = given.order.as_deref().unwrap_or(&[]);
+        if given.order.is_some() && order.is_empty() {
+            return Err(invalid(&"order is empty: expected the positions, from that of the best item on"));
+        }
+        PrefixKnown::with_places(shape, order).map_err(|error| invalid(&format!("order: {error}")))
+    };
+    // A protocol that the policy does not play is refused by the catalogue, whatever the sizes are.
+    let horizon = given.horizon;
+    if !row.speaks(protocol) {
+        let models: Vec<&str> = row.protocols().map(Protocol::name).collect();
+        let users = protocol.name();
+        return Err(invalid(&format!(
+            "it does not play \"{users}\": expected model= one of {}",
+            models.join(", ")
+        )));
+    }
+    match protocol {
+        Protocol::PositionBased => {
+            let examination = probabilities("examination", given.examination.as_deref().unwrap_or(&[]))?;
+            let known = PbmKnown::new(shape()?, &examination).map_err(|error| invalid(&error))?;
+            boxed(Chosen::<Pbm>::build(spec, known, horizon))
+        }
+        Protocol::SemiBandit => boxed(Chosen::<SemiBandit>::build(spec, prefix(shape()?)?, horizon)),
+        Protocol::Cascade => boxed(Chosen::<Cascade>::build(spec, prefix(shape()?)?, horizon)),
+        Protocol::Dcm => boxed(Chosen::<Dcm>::build(spec, prefix(shape()?)?, horizon)),
+        Protocol::ClicksOnly => boxed(Chosen::<ClicksOnly>::build(spec, shape()?, horizon)),
+        Protocol::RankOne => {
+            let table = TableShape::new(given.rows.unwrap_or(0), given.columns.unwrap_or(0));
+            boxed(Chosen::<RankOne>::build(spec, table.map_err(|error| invalid(&error))?, horizon))
+        }
+        Protocol::Dueling => {
+            let shape = DuelShape::new(given.items.unwrap_or(0)).map_err(|error| invalid(&error))?;
+            boxed(Chosen::<Dueling>::build(spec, PairKnown::from(shape), horizon))
+        }
+        _ => Err(invalid(&format!("{protocol} users are not supported"))),
+    }
+}
+
+fn boxed<I: Played>(built: Result<Chosen<I>, BuildError>) -> PyResult<Box<dyn Play>>
+where
+    Player<I>: Play + 'static,
+{
+    Ok(Box::new(Player::new(built.map_err(value_error)?)))
+}
+
+/// A policy from its saved state.
+pub(crate) fn restore(protocol: Protocol, saved: Value) -> Result<Box<dyn Play>, String> {
+    fn read<I: Played>(saved: Value) -> Result<Box<dyn Play>, String>
+    where
+        Player<I>: Play + 'static,
+    {
+        let policy = Chosen::<I>::deserialize(saved).map_err(|error| error.to_string())?;
+        Ok(Box::new(Player::new(policy)))
+    }
+    match protocol {
+        Protocol::PositionBased => read::<Pbm>(saved),
+        Protocol::SemiBandit => read::<SemiBandit>(saved),
+        Protocol::Cascade => read::<Cascade>(saved),
+        Protocol::Dcm => read::<Dcm>(saved),
+        Protocol::ClicksOnly => read::<ClicksOnly>(saved),
+        Protocol::RankOne => read::<RankOne>(saved),
+        Protocol::Dueling => read::<Dueling>(saved),
+        _ => Err(format!("{protocol} users are not supported")),
+    }
+}
+
+/// The protocol of this name.
+pub(crate) fn protocol_named(name: &str) -> Option<Protocol> {
+    Protocol::ALL.into_iter().find(|protocol| protocol.name() == name)
+}
+
+fn probabilities(field: &'static str, values: &[f64]) -> PyResult<Vec<Probability>> {
+    let check = |(index, &value): (usize, &f64)| {
+        let wrong = |_| value_error(click_models::Error::NotAProbability { field, index, value });
+        Probability::new(value).map_err(wrong)
+    };
+    values.iter().enumerate().map(check).collect()
+}

@@ -1,0 +1,271 @@
+"""Wrong arguments are errors that say what was expected, and leave the policy as it was."""
+
+import json
+
+import numpy as np
+import pytest
+from click_bandits import Batch, Decision, Policy, models, policies
+
+PBM = {"items": 6, "examination": [0.9, 0.6, 0.3]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        (("pbm-tss",), ValueError, "unknown policy `pbm-tss`.*did you mean `pbm-ts`"),
+        (("oracle",), ValueError, "simulations only"),
+        (("logged",), ValueError, "simulations only"),
+        (("pbm-ts", "pmb", PBM), ValueError, "unknown model `pmb`.*did you mean `pbm`"),
+        (("pbm-ts", "cascade", {"items": 6, "positions": 3}), ValueError, "`pbm-ts`.*does not play \"cascade\".*pbm"),
+        (("cascade-ts", {"items": 6, "positions": 3}), ValueError, "give model=, one of \"semi-bandit\", \"cascade\", \"dcm\""),
+        (("pbm-ts", {"items": 6}), ValueError, "missing examination"),
+        (("pbm-ts", {**PBM, "positions": 4}), ValueError, "examination"),
+        (("pbm-ts", {**PBM, "itmes": 6}), ValueError, "unknown parameter `itmes`.*did you mean `items`"),
+        (("pbm-ts", {**PBM, "rows": 6}), ValueError, "unexpected argument rows"),
+        (("pbm-ucb", {**PBM, "epsilon": -1}), ValueError, "epsilon = -1: expected a number at least 0"),
+        (("pbm-ucb", {**PBM, "epsilon": float("nan")}), ValueError, "epsilon = NaN: expected a number at least 0"),
+        (("pbm-ucb", {**PBM, "epsilon": [1]}), TypeError, "epsilon: expected a number or a string"),
+        (("pbm-ucb", {**PBM, "epsilon": True}), TypeError, "epsilon: expected a number or a string"),
+        (("pbm-ucb", {**PBM, "epsilom": 1}), ValueError, "did you mean `epsilon`"),
+        (("pbm-pie", {**PBM, "level": "log-horizn"}), ValueError, "did you mean `log-horizon`"),
+        (("pbm-pie", {**PBM, "level": "log-horizon"}), ValueError, "needs a horizon"),
+        (("pbm-ts", {"items": 6, "examination": [0.9, 1.5]}), ValueError, r"examination\[1\] is 1.5"),
+        (("pbm-ts", {"items": 6, "examination": [0.9, float("nan")]}), ValueError, r"examination\[1\] is NaN"),
+        (("pbm-ts", {"items": 6, "examination": "high"}), TypeError, "examination"),
+        (("pbm-ts", {"items": 6, "examination": []}), ValueError, "no positions"),
+        (("pbm-ts", {"items": 2, "examination": [0.9, 0.8, 0.7]}), ValueError, "3 positions but only 2 items"),
+        (("pbm-ts", {"items": -1, "examination": [0.9]}), ValueError, "items is -1"),
+        (("pbm-ts", {"items": 6.0, "examination": [0.9]}), TypeError, "items: expected an integer"),
+        (("pbm-ts", {"items": True, "examination": [0.9]}), TypeError, "items: expected an integer"),
+        (("pbm-ts", {"items": 2**70, "examination": [0.9]}), ValueError, "items is"),
+        (("rsf-ts", "dcm", {"items": 2**32 - 1, "positions": 60}), ValueError, "at most"),
+        (("rsf-ts", "dcm", {"items": 70, "positions": 65}), ValueError, "65"),
+        (("rsf-ts", "dcm", {"items": 5, "positions": 2, "order": [0, 0]}), ValueError, "order"),
+        (("rsf-ts", "dcm", {"items": 5, "positions": 2, "order": [0, -1]}), ValueError, "order"),
+        (("rsf-ts", "dcm", {"items": 5, "positions": 2, "order": "known"}), TypeError, "order: expected a sequence"),
+        (("top-rank", "dcm", {"items": 5, "positions": 2, "order": [0, 1], "horizon": 9}), ValueError, "unexpected argument order"),
+        (("cascade-bai", {"items": 5, "positions": 2, "order": "mean-as"}), ValueError, "did you mean `mean-asc`"),
+        (("top-rank", "pbm", PBM), ValueError, "needs a horizon"),
+        (("top-rank", "clicks-only", {"items": 5000, "positions": 2, "horizon": 9}), ValueError, "at most 4096"),
+        (("uts", {"items": 5}), ValueError, "unexpected argument items"),
+        (("uts", {"rows": 0, "columns": 3}), ValueError, "at least one of each"),
+        (("rucb", {"items": 1}), ValueError, "at least 2"),
+        (("pbm-ts", {**PBM, "seed": -1}), ValueError, "seed is -1"),
+        (("pbm-ts", {**PBM, "seed": 0.5}), TypeError, "seed: expected an integer"),
+    ],
+)
+def test_policies_that_cannot_be(arguments, error, words):
+    *positional, keywords = arguments if isinstance(arguments[-1], dict) else (*arguments, {})
+    with pytest.raises(error, match=words):
+        Policy(*positional, **keywords)
+
+
+LIST = {"name": "pbm-ts", **PBM, "seed": 1}
+
+
+@pytest.mark.parametrize(
+    ("clicks", "observed", "error", "words"),
+    [
+        ([1, 0], None, ValueError, r"expected shape \(3,\), got \(2,\)"),
+        (np.zeros(4, bool), None, ValueError, r"expected shape \(3,\), got \(4,\)"),
+        (np.zeros((1, 3), bool), None, ValueError, r"expected shape \(3,\), got \(1, 3\)"),
+        ([1, 0, 2], None, ValueError, "a click is 2: expected a bool, 0 or 1"),
+        ([1, 0, -1], None, ValueError, "a click is -1"),
+        ([1, 0, 2**80], None, ValueError, "expected a small integer"),
+        ([1.0, 0.0, 0.0], None, TypeError, "a click: expected an integer"),
+        (np.zeros(3), None, TypeError, "expected"),
+        (np.array([0, np.nan, 0]), None, TypeError, "expected"),
+        (["a", "b", "c"], None, TypeError, "a click: expected an integer"),
+        (None, None, ValueError, "expected shape"),
+        (5, None, ValueError, "expected shape"),
+        ([1, 0, 0], 2, ValueError, "observed is for the models semi-bandit, cascade and dcm"),
+    ],
+)
+def test_wrong_clicks_leave_the_policy_as_it_was(clicks, observed, error, words):
+    policy = Policy(**LIST)
+    decision = policy.select()
+    before = policy.save()
+    with pytest.raises(error, match=words):
+        policy.update(decision, clicks, observed)
+    assert policy.save() == before
+
+
+@pytest.mark.parametrize(
+    ("clicks", "error", "words"),
+    [
+        (np.zeros((4, 2), bool), ValueError, r"expected shape \(4, 3\), got \(4, 2\)"),
+        (np.zeros((3, 3), bool), ValueError, r"expected shape \(4, 3\), got \(3, 3\)"),
+        (np.zeros((4, 3)), TypeError, "array of bool or of integers, got float64"),
+        (np.full((4, 3), 2), ValueError, r"clicks\[0, 0\] is 2"),
+        (np.full((4, 3), 2**64 - 1, np.uint64), ValueError, r"clicks\[0, 0\] is -1"),
+        (np.full((4, 3), "x"), TypeError, "array of bool or of integers"),
+        (np.full((4, 3), None), TypeError, "array of bool or of integers"),
+        (np.zeros((0, 3), bool), ValueError, "expected shape"),
+    ],
+)
+def test_wrong_batches_of_clicks_leave_the_policy_as_it_was(clicks, error, words):
+    policy = Policy(**LIST)
+    batch = policy.select_batch(4)
+    before = policy.save()
+    with pytest.raises(error, match=words):
+        policy.update_batch(batch, clicks)
+    assert policy.save() == before
+
+
+def test_wrong_rows_of_a_batch_count_nothing():
+    policy = Policy("cascade-ts", "cascade", items=5, positions=3, seed=1)
+    batch = policy.select_batch(3)
+    before = policy.save()
+    with pytest.raises(ValueError, match="clicks of row 2: 2 clicks, but cascade users leave at the first"):
+        policy.update_batch(batch, [[1, 0, 0], [0, 0, 0], [1, 1, 0]])
+    with pytest.raises(ValueError, match=r"clicks of row 1: a click at position 2 \(from 0\), but only 2 positions"):
+        policy.update_batch(batch, [[1, 0, 0], [0, 0, 1], [0, 0, 0]], observed=[3, 2, 1])
+    with pytest.raises(ValueError, match="observed of row 0 is 4: expected from 0 to 3"):
+        policy.update_batch(batch, np.zeros((3, 3), int), observed=[4, 2, 1])
+    with pytest.raises(TypeError, match="observed: expected an array of bool or of integers"):
+        policy.update_batch(batch, np.zeros((3, 3), int), observed=[0.5, 2, 1])
+    assert policy.save() == before
+
+
+def test_pairs_and_cells():
+    duel = Policy("rucb", items=4, seed=1)
+    decision = duel.select()
+    other = next(item for item in range(4) if item not in decision.action)
+    with pytest.raises(ValueError, match=f"the winner is {other}: expected"):
+        duel.update(decision, other)
+    with pytest.raises(TypeError, match="the winner: expected an integer"):
+        duel.update(decision, [decision.action[0]])
+    with pytest.raises(ValueError, match="observed is for"):
+        duel.update(decision, decision.action[0], 1)
+    batch = duel.select_batch(2)
+    with pytest.raises(ValueError, match="the winner of row 0 is -1"):
+        duel.update_batch(batch, [-1, batch[1].action[0]])
+    cell = Policy("uts", rows=3, columns=4, seed=1)
+    with pytest.raises(ValueError, match="a click is 3"):
+        cell.update(cell.select(), 3)
+    with pytest.raises(ValueError, match=r"expected shape \(2,\)"):
+        cell.update_batch(cell.select_batch(2), [[1], [0]])
+
+
+def test_decisions_of_other_policies():
+    policy = Policy(**LIST)
+    others = [
+        Policy("pbm-ucb", **PBM),
+        Policy("pbm-ts", items=7, examination=[0.9, 0.6, 0.3]),
+        Policy("cascade-ts", "dcm", items=6, positions=3),
+    ]
+    for other in others:
+        with pytest.raises(ValueError, match="a decision of `.*: expected one of `pbm-ts`"):
+            policy.update(other.select(), [0, 0, 0])
+        with pytest.raises(ValueError, match="a decision of `.*: expected one of `pbm-ts`"):
+            policy.update_batch(other.select_batch(1), [[0, 0, 0]])
+    with pytest.raises(ValueError, match="epsilon=0.5"):
+        Policy("pbm-ucb", **PBM).update(Policy("pbm-ucb", epsilon=0.5, **PBM).select(), [0, 0, 0])
+    # Other users of the same sizes: answers of one service may teach another one.
+    policy.update(Policy("pbm-ts", items=6, examination=[0.5, 0.5, 0.5]).select(), [0, 0, 0])
+    for wrong in (None, 3, [0, 1, 2], policy.select_batch(1)):
+        with pytest.raises(TypeError):
+            policy.update(wrong, [0, 0, 0])
+
+
+def test_saved_policies_that_are_none():
+    saved = Policy(**LIST).save()
+    for wrong in (b"", b"{}", b"[]", saved[:-9], saved.replace(b"pbm-ts", b"pbm-tss"), saved.replace(b'"format":1', b'"format":2', 1)):
+        with pytest.raises(ValueError, match="no saved policy"):
+            Policy.load(wrong)
+    data = json.loads(saved)
+    data["policy"]["told"]["sizes"] = [2**40, 3]
+    with pytest.raises(ValueError, match="told the sizes"):
+        Policy.load(json.dumps(data).encode())
+    with pytest.raises(TypeError):
+        Policy.load("text")
+
+
+def test_saved_decisions_that_are_none():
+    policy = Policy(**LIST)
+    saved = json.loads(policy.select().to_json())
+    for key, value in [
+        ("format", 2),
+        ("policy", "pbm-tss"),
+        ("model", "cascade"),
+        ("sizes", [2, 3]),
+        ("actions", [[0, 0, 1]]),
+        ("actions", [[0, 1, 2, 3]]),
+        ("actions", [[]]),
+        ("actions", [[0, 1, 6]]),
+        ("actions", []),
+        ("notes", []),
+        ("notes", [{"number": -1}]),
+    ]:
+        with pytest.raises(ValueError, match="no saved decision"):
+            Decision.from_json(json.dumps({**saved, key: value}))
+    with pytest.raises(ValueError, match="expected one, got a batch"):
+        Decision.from_json(policy.select_batch(2).to_json())
+    with pytest.raises(ValueError):
+        Batch.from_json("{}")
+
+
+def test_batches_of_odd_sizes():
+    policy = Policy(**LIST)
+    empty = policy.select_batch(0)
+    assert empty.actions.shape == (0, 3)
+    policy.update_batch(empty, np.zeros((0, 3), bool))
+    policy.update_batch(empty, np.zeros((0, 3)))
+    with pytest.raises(ValueError, match="n is -1"):
+        policy.select_batch(-1)
+    with pytest.raises(TypeError):
+        policy.select_batch(1.5)
+    with pytest.raises(MemoryError):
+        policy.select_batch(2**62)
+    batch = policy.select_batch(3)
+    with pytest.raises(IndexError):
+        batch[3]
+    assert batch[-1] == batch[2] and list(batch.take([2, -3])) == [batch[2], batch[0]] and list(batch) == [batch[i] for i in range(3)]
+    with pytest.raises(ValueError):
+        batch.actions[0, 0] = 1
+
+
+def test_users_that_cannot_be():
+    with pytest.raises(ValueError, match=r"attraction\[1\] is 2, not a probability"):
+        models.PositionBased([0.5, 2.0], [0.5])
+    with pytest.raises(ValueError, match="did you mean `clicks`"):
+        models.DependentClick([0.5, 0.2], [0.5], reward="click")
+    with pytest.raises(TypeError, match="attraction: expected a sequence of numbers"):
+        models.Cascade(0.5, 1)
+    users = models.PositionBased([0.5, 0.2, 0.1], [0.5, 0.2])
+    for wrong in ([0, 0], [0, 3], [0, -1], [0], [[0, 1], [1, 1]]):
+        with pytest.raises(ValueError):
+            users.respond(wrong)
+        with pytest.raises(ValueError):
+            users.expected_reward(wrong)
+    with pytest.raises(TypeError):
+        users.respond([0.5, 1.0])
+    with pytest.raises(ValueError, match="n: expected none"):
+        users.respond([[0, 1]], n=3)
+    with pytest.raises(ValueError):
+        users.respond(Policy(**LIST).select())
+    with pytest.raises(MemoryError):
+        users.respond([0, 1], n=2**62)
+
+
+def test_the_catalogue():
+    rows = {row["name"]: row for row in policies()}
+    assert len(rows) == len(policies()) > 30
+    assert rows["pbm-pie"]["plays"] == ["pbm"]
+    level = rows["pbm-pie"]["parameters"][1]
+    assert (level["name"], level["default"], level["choices"]) == ("level", "log-t", ["log-t", "log-horizon"])
+    assert rows["top-rank"]["needs_horizon"] and not rows["pbm-ts"]["needs_horizon"]
+    assert rows["cascade-bai"]["task"] == "stopping"
+    assert "oracle" not in rows and "logged" not in rows
+
+
+def test_one_model_fits():
+    assert Policy("pbm-ts", **PBM).model == "pbm"
+    assert Policy("top-rank", horizon=9, **PBM).model == "pbm"
+    assert Policy("uniform", rows=2, columns=3).model == "rank-one"
+    assert Policy("uniform", items=3).model == "dueling"
+    assert Policy("kl-ucb", rows=2, columns=3).model == "rank-one"
+    assert Policy("epsilon-greedy", "dbn", items=5, positions=2).model == "clicks-only"
+    bai = Policy("cascade-bai", items=5, positions=2, order="mean-asc", delta=0.05)
+    assert (bai.model, bai.parameters["order"], bai.parameters["delta"]) == ("cascade", "mean-asc", 0.05)
+    assert Policy("pie", "dcm", items=5, positions=2, position=np.int64(1)).parameters["position"] == 1

@@ -1,0 +1,104 @@
+"""Policies shared by threads, and memory that does not grow."""
+
+import json
+import os
+import sys
+import threading
+
+import numpy as np
+import pytest
+from click_bandits import Policy
+
+EXAMINATION = [0.9, 0.6, 0.3]
+
+
+def rounds_of(policy: Policy) -> int:
+    """Displays that the policy counted."""
+    state = json.loads(policy.save())["policy"]["state"]
+    return sum(np.ravel(state["shows"] if "shows" in state else state["counts"]["shows"]))
+
+
+def in_threads(work, n):
+    failures = []
+
+    def run():
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001
+            failures.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(n)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures
+
+
+def test_one_policy_shared_by_eight_threads_counts_every_answer():
+    policy = Policy("pbm-ucb", items=10, examination=EXAMINATION, seed=1)
+
+    def work():
+        for _ in range(50):
+            decision = policy.select()
+            policy.update(decision, [1, 0, 0])
+            batch = policy.select_batch(20)
+            policy.update_batch(batch, np.zeros((20, 3), bool))
+            policy.save()
+
+    in_threads(work, 8)
+    assert rounds_of(policy) == 8 * 50 * 21 * 3
+
+
+def test_policies_of_eight_threads_play_as_alone():
+    def play(seed):
+        policy = Policy("rsf-ts", "dcm", items=10, positions=3, seed=seed)
+        for _ in range(20):
+            policy.update_batch(policy.select_batch(100), np.zeros((100, 3), bool))
+        return policy.save()
+
+    alone = [play(seed) for seed in range(8)]
+    together = {}
+    seeds = iter(range(8))
+
+    def work():
+        seed = next(seeds)
+        together[seed] = play(seed)
+
+    in_threads(work, 8)
+    assert [together[seed] for seed in range(8)] == alone
+
+
+def memory() -> float:
+    """Resident memory of the process, in megabytes (Linux)."""
+    with open("/proc/self/statm") as pages:
+        return int(pages.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def failing_calls(policy):
+    decision = policy.select()
+    for wrong in (lambda: Policy("pbm-tss"), lambda: policy.update(decision, [2, 0, 0]), lambda: Policy.load(b"{}")):
+        with pytest.raises(ValueError):
+            wrong()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_memory_does_not_grow():
+    """A leak of 100 bytes a policy, decision or failed call would show as megabytes."""
+    policy = Policy("pbm-ts", items=10, examination=EXAMINATION, seed=1)
+
+    def work(n):
+        for _ in range(n):
+            other = Policy("pbm-ts", items=10, examination=EXAMINATION, seed=1)
+            other.update(other.select(), [0, 1, 0])
+        for _ in range(n // 10):
+            failing_calls(policy)
+        for _ in range(n // 1000):
+            batch = policy.select_batch(1000)
+            assert batch.actions.shape == (1000, 3)
+            policy.update_batch(batch, np.zeros((1000, 3), bool))
+
+    work(20_000)
+    before = memory()
+    work(100_000)
+    assert memory() - before < 4

@@ -1,0 +1,31 @@
+"""How the package is used by code with types: `mypy --strict` reads this, nothing runs it."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from click_bandits import Batch, Decision, Policy, bounds, confidence, models, policies
+
+
+def lists() -> list[int] | None:
+    users = models.PositionBased([0.5, 0.2], np.array([1.0]), seed=1)
+    policy = Policy("pbm-ts", items=2, examination=[1.0], seed=np.int64(1), epsilon=np.float64(0.1))
+    decision: Decision = policy.select()
+    policy.update(decision, users.respond(decision))
+    policy.update(decision, [True, False], observed=1)
+    batch: Batch = policy.select_batch(10)
+    policy.update_batch(batch, users.respond(batch))
+    first: tuple[int, ...] = next(iter(batch)).action
+    actions: npt.NDArray[np.int64] = batch.actions
+    restored = Policy.load(policy.save())
+    return restored.answer or list(first) or actions.tolist() and None
+
+
+def numbers() -> float:
+    one: float = confidence.kl_ucb_upper(0.5, 10.0, 1.0)
+    many: npt.NDArray[np.float64] = confidence.kl_ucb_upper([0.5, 0.2], 10, 1.0)
+    return one + float(many.sum()) + bounds.pbm_lower_bound([0.5, 0.2], [1.0])
+
+
+def names() -> list[str]:
+    return [f"{row['name']}: {parameter['meaning']}" for row in policies() for parameter in row["parameters"]]
