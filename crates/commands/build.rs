@@ -4,7 +4,6 @@
 //! writes no file.
 
 use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -18,44 +17,10 @@ fn main() {
     if let Some(version) = answer(Command::new(compiler).arg("--version")) {
         println!("cargo::rustc-env=CLICK_BANDITS_RUSTC={version}");
     }
-    if let Some(hash) = sources() {
-        println!("cargo::rustc-env=CLICK_BANDITS_SOURCES={hash:016x}");
-    }
     if let Some((commit, dirty)) = commit() {
         println!("cargo::rustc-env=CLICK_BANDITS_COMMIT={commit}");
         println!("cargo::rustc-env=CLICK_BANDITS_DIRTY={dirty}");
     }
-}
-
-/// The crates that results depend on.
-const RESULTS: [&str; 6] = ["click-models", "confidence", "contenders", "experiment", "policies", "sim"];
-
-/// A hash of all sources that results depend on; `None` outside the workspace. Programs with different sources do not continue each other's
-/// runs.
-fn sources() -> Option<u64> {
-    let mut files = Vec::new();
-    for name in RESULTS {
-        let folder = here().parent()?.join(name).join("src");
-        watch(&folder);
-        files_below(&folder, &mut files)?;
-    }
-    files.sort();
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for file in files {
-        // FNV-1a.
-        for byte in fs::read(file).ok()? {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-    Some(hash)
-}
-
-fn files_below(folder: &Path, found: &mut Vec<PathBuf>) -> Option<()> {
-    for entry in fs::read_dir(folder).ok()? {
-        let path = entry.ok()?.path();
-        if path.is_dir() { files_below(&path, found)? } else { found.push(path) }
-    }
-    Some(())
 }
 
 /// The commit of the checkout that holds this file, and whether tracked sources differ from it.

@@ -2,12 +2,12 @@
 
 mod today;
 
-use crate::simulate::{Options, Simulation, simulate};
+use crate::simulate::{Options, simulate};
 use crate::terminal;
 use anyhow::Result;
 use experiment::{Experiment, Measured, number};
-use report::PanelRun;
 use report::figure::{Figure, PolicyStyles};
+use report::{PanelRun, Simulation};
 use std::fmt;
 use std::path::Path;
 

@@ -4,13 +4,8 @@ use experiment::manifest::{Git, Program};
 
 /// This program, with its compiler and commit if the build recorded them.
 pub(crate) fn program() -> Program {
-    Program {
-        name: "click-bandits".to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        rustc: option_env!("CLICK_BANDITS_RUSTC").map(str::to_owned),
-        git: git(),
-        sources: option_env!("CLICK_BANDITS_SOURCES").map(str::to_owned),
-    }
+    let rustc = option_env!("CLICK_BANDITS_RUSTC").map(str::to_owned);
+    Program { rustc, git: git(), ..Program::library() }
 }
 
 /// The checkout that this program was built from, if the build recorded it.

@@ -4,9 +4,9 @@ use crate::program::program;
 use crate::progress::RunCounter;
 use anyhow::{Result, bail};
 use experiment::{Claim, Experiment, JOURNAL, Parts, ResultDir, Runner, Shard, interrupt};
-use report::PanelRun;
 use report::figure::{self, Figure, PolicyStyles};
 use report::report_dir::CLAIMS;
+use report::{Simulation, simulate_into};
 use std::path::Path;
 
 /// Options of a run. Results do not depend on them.
@@ -32,14 +32,6 @@ impl<'a> Options<'a> {
     }
 }
 
-/// The result of an experiment, and whether its files were written now.
-#[derive(Debug)]
-pub(crate) struct Simulation {
-    pub(crate) ran: PanelRun,
-    /// Whether files were written. Otherwise the directory had them all.
-    pub(crate) is_new: bool,
-}
-
 /// Runs `experiment`, and writes its files and `figures` to `dir`. `styles` are the styles of the policies in figures. Runs that the
 /// directory has already are not played again.
 ///
@@ -58,13 +50,9 @@ pub(crate) fn simulate(
     let runner = runner(experiment, options).observer(&progress);
     let claimed = ResultDir::claim(&runner, dir, options.claim(figures))?;
     tell_what_is_kept(dir);
-    let measured = runner.run_in(&claimed)?;
+    let simulation = simulate_into(&runner, claimed, figures, styles)?;
     progress.end();
-    let figures = figure::draw(figures, &measured.result, styles)?;
-    let files = figures.iter().map(|(name, drawing)| (name.clone(), drawing.clone().into_bytes())).collect();
-    let written = claimed.write(&measured, files)?;
-    let ran = PanelRun { measured, figures, manifest: written.manifest };
-    Ok(Simulation { ran, is_new: written.is_new })
+    Ok(simulation)
 }
 
 /// Plays one shard of `experiment` into `dir`.

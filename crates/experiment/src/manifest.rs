@@ -212,7 +212,7 @@ impl Program {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             rustc: None,
             git: None,
-            sources: None,
+            sources: option_env!("CLICK_BANDITS_SOURCES").map(str::to_owned),
         }
     }
 }

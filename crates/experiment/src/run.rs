@@ -23,6 +23,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 /// The file with the experiment as it was run.
@@ -58,12 +59,13 @@ pub struct Runner<'a> {
     own: Vec<OwnContender>,
     threads: Option<usize>,
     observer: &'a dyn Observer,
+    stop: Option<&'a AtomicBool>,
 }
 
 impl<'a> Runner<'a> {
     /// Runs an experiment on all cores.
     pub fn new(experiment: &'a Experiment) -> Self {
-        Self { experiment, own: Vec::new(), threads: None, observer: &Silent }
+        Self { experiment, own: Vec::new(), threads: None, observer: &Silent, stop: None }
     }
 
     /// Adds a contender of the caller to the policies of the experiment.
@@ -91,6 +93,13 @@ impl<'a> Runner<'a> {
     #[must_use]
     pub fn observer(self, observer: &'a dyn Observer) -> Self {
         Self { observer, ..self }
+    }
+
+    /// Stops all runs soon after another thread sets `stop`, with an error for which [`RunError::is_stopped`] is true. A directory then
+    /// has the finished runs and states of long ones, and can be continued.
+    #[must_use]
+    pub fn stop_when(self, stop: &'a AtomicBool) -> Self {
+        Self { stop: Some(stop), ..self }
     }
 
     /// The experiment to run.
@@ -298,6 +307,7 @@ impl<'a> Runner<'a> {
             own: &self.own,
             threads: self.threads,
             observer: self.observer,
+            stop: self.stop,
             recorded: Arc::new(sequences.into_iter().map(Mutex::new).collect()),
             journal,
         })?)
@@ -481,6 +491,7 @@ mod tests {
     use policies::Fixed;
     use sim::{Entry, Schedule};
     use std::sync::Mutex;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     fn experiment() -> Experiment {
         let users = CascadeModel::from_values(&[0.5, 0.4, 0.2], 2).unwrap();
@@ -556,6 +567,47 @@ mod tests {
         let mut told = count.0.into_inner().unwrap();
         told.sort_unstable();
         assert_eq!(told, [0, 0, 0, 0, 1, 1, 1, 1]);
+    }
+
+    /// Stops the runs when a number of them has ended.
+    #[derive(Debug)]
+    struct StopsAfter(u64, AtomicU64, AtomicBool);
+
+    impl Observer for StopsAfter {
+        fn step(&self, step: &Step) {
+            let ends = u64::from(step.ends_run);
+            if self.1.fetch_add(ends, Ordering::Relaxed) + ends >= self.0 {
+                self.2.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    #[test]
+    fn a_runner_that_is_stopped_keeps_the_finished_runs_and_can_go_on() {
+        let (experiment, dir) = (experiment(), tempfile::tempdir().unwrap());
+        let stops = StopsAfter(3, AtomicU64::new(0), AtomicBool::new(false));
+        let runner = Runner::new(&experiment).threads(1).observer(&stops).stop_when(&stops.2);
+        let error = runner.run_into(dir.path()).unwrap_err();
+        assert!(error.is_stopped(), "{error}");
+        assert!(!dir.path().join("result.json").exists());
+        let rest = Runner::new(&experiment).run_into(dir.path()).unwrap();
+        assert_eq!(rest.n_new_runs, 1);
+        assert_eq!(rest.result.to_json(), Runner::new(&experiment).run().unwrap().result.to_json());
+        // Without a directory nothing is kept, and the error is the same.
+        assert!(Runner::new(&experiment).stop_when(&stops.2).run().unwrap_err().is_stopped());
+    }
+
+    #[test]
+    fn a_long_run_stops_before_its_end() {
+        let users = CascadeModel::from_values(&[0.5, 0.4, 0.2], 2).unwrap();
+        let long = Experiment::builder("long", Instances::of([users])).horizon(1 << 50).runs(1);
+        let (long, dir) = (long.policy("cascade-ts").build().unwrap(), tempfile::tempdir().unwrap());
+        let stops = StopsAfter(0, AtomicU64::new(0), AtomicBool::new(false));
+        let error = Runner::new(&long).observer(&stops).stop_when(&stops.2).run_into(dir.path()).unwrap_err();
+        assert!(error.is_stopped(), "{error}");
+        let ends = |name: &str| name.ends_with(".state");
+        let mut kept = fs::read_dir(dir.path().join("journal")).unwrap();
+        assert!(kept.any(|entry| ends(&entry.unwrap().file_name().to_string_lossy())));
     }
 
     /// What a contender of the caller does is unknown, so its runs are not taken from an earlier process.

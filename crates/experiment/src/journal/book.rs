@@ -24,6 +24,8 @@ pub(crate) struct JournalBook<'a> {
     pub(crate) journal: Option<&'a Journal>,
     pub(crate) syncer: Option<&'a Syncer>,
     pub(crate) observer: &'a dyn Observer,
+    /// Whether the caller wants to stop.
+    pub(crate) stop: Option<&'a AtomicBool>,
     /// Rounds of a run of the longest kind.
     pub(crate) horizon: u64,
     /// The first error of a run, which stops the others.
@@ -37,9 +39,16 @@ impl JournalBook<'_> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Whether a run or the journal has failed.
+    /// Whether the caller has stopped all runs.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// Whether a run or the journal has failed, or the caller has stopped all runs.
     fn is_stopping(&self) -> bool {
-        self.has_failed.load(Ordering::Relaxed) || self.syncer.is_some_and(Syncer::has_failed)
+        self.is_stopped()
+            || self.has_failed.load(Ordering::Relaxed)
+            || self.syncer.is_some_and(Syncer::has_failed)
     }
 }
 
@@ -58,6 +67,9 @@ impl<R: Recorded> Book<R> for JournalBook<'_> {
     ) -> Result<(), JournalError> {
         let recorded = self.play_and_record(contender, replication, play);
         recorded.map_err(|error| {
+            if self.is_stopped() {
+                return JournalError::Stopped;
+            }
             let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
             let is_first = failed.is_none() && !matches!(error, JournalError::Run(_));
             self.has_failed.store(true, Ordering::Relaxed);
@@ -78,6 +90,9 @@ impl JournalBook<'_> {
         play: impl FnOnce(Option<&[u8]>, &mut dyn Keeper) -> Result<R, StateError>,
     ) -> Result<(), JournalError> {
         self.syncer.map_or(Ok(()), Syncer::check)?;
+        if self.is_stopped() {
+            return Err(JournalError::Stopped);
+        }
         let files = self.journal.and_then(|journal| journal.states(contender));
         let kept = files.map_or(Ok(None), |files| files.read(replication))?;
         let (before, state) = kept.map_or((Elapsed::default(), None), |(time, state)| (time, Some(state)));

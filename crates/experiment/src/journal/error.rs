@@ -118,6 +118,9 @@ pub enum JournalError {
         /// The missing journal.
         journal: PathBuf,
     },
+    /// The caller stopped all runs.
+    #[error("stopped: finished runs and states of long ones are kept if there is a directory")]
+    Stopped,
     /// A run cannot be played, or was stopped because another one failed.
     #[error("{0}")]
     Run(String),

@@ -70,6 +70,8 @@ pub struct PlayRequest<'a> {
     /// Number of threads; one per core if absent.
     pub(crate) threads: Option<usize>,
     pub(crate) observer: &'a dyn Observer,
+    /// Whether the caller wants to stop.
+    pub(crate) stop: Option<&'a AtomicBool>,
     /// The runs of every contender that are recorded already, and places for the others.
     pub(crate) recorded: Arc<Vec<Mutex<Sequence>>>,
     /// Where runs are recorded; `None` for memory.
@@ -271,6 +273,7 @@ where
         journal: game.journal,
         syncer: syncer.as_ref(),
         observer: game.observer,
+        stop: game.stop,
         horizon: game.horizon,
         failed: Mutex::default(),
         has_failed: AtomicBool::new(false),
