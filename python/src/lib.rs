@@ -10,10 +10,12 @@ mod catalogue;
 mod clicks;
 mod confidence;
 mod decision;
+mod known;
 mod message;
 mod models;
 mod play;
 mod policy;
+mod simulate;
 mod task;
 
 use pyo3::prelude::*;
@@ -46,4 +48,6 @@ mod _native {
     };
     #[pymodule_export]
     use crate::policy::Policy;
+    #[pymodule_export]
+    use crate::simulate::{Simulation, merge, simulate, spec_files};
 }

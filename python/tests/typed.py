@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from click_bandits import Batch, Decision, Policy, bounds, confidence, models, policies
+from click_bandits import Batch, Decision, Policy, bounds, confidence, distributed, models, policies, simulate
 
 
 def lists() -> list[int] | None:
@@ -29,3 +29,11 @@ def numbers() -> float:
 
 def names() -> list[str]:
     return [f"{row['name']}: {parameter['meaning']}" for row in policies() for parameter in row["parameters"]]
+
+
+def experiment() -> float:
+    result = simulate({"name": "x"}, runs=3, progress=lambda done, total: None)
+    if result.checkpoints is None:
+        return 0.0
+    merged = distributed.simulate("spec.toml", shards=4, engine="concurrent", out="results")
+    return float(result.regret("pbm-ts")[:, -1].mean()) + len(merged.figures)

@@ -419,7 +419,7 @@ impl Experiment {
     }
 
     /// The files that the experiment names, each once: name without its folder, and content.
-    pub(crate) fn inputs(&self) -> Vec<(&str, &[u8])> {
+    pub fn inputs(&self) -> Vec<(&str, &[u8])> {
         let lists = self.policies.iter().filter_map(|entry| entry.lists.as_deref());
         let lists = lists.map(|lists| (write::file_name(&lists.file), lists.content.as_slice()));
         let posterior =

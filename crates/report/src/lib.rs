@@ -24,7 +24,7 @@ pub mod tables;
 pub use axis::{Axis, Scale};
 pub use reproduction_report::{Judged, PanelReport, PanelRun, Picture, Report, VariantReport};
 pub use series::{Series, Simulated, labels, reader_name};
-pub use simulation::{Simulation, simulate_into};
+pub use simulation::{Simulation, simulate_into, write_simulation};
 pub use single::run_into;
 pub use subset_shares::{Shares, shares};
 pub use text::letters;

@@ -3,7 +3,7 @@
 use crate::figure::{self, Figure, PolicyStyles};
 use crate::reproduction_report::PanelRun;
 use anyhow::Result;
-use experiment::{ResultDir, Runner};
+use experiment::{Measured, ResultDir, Runner};
 
 /// The result of an experiment, and whether its files were written now.
 #[derive(Debug)]
@@ -27,6 +27,20 @@ pub fn simulate_into(
     styles: &PolicyStyles,
 ) -> Result<Simulation> {
     let measured = runner.run_in(&claimed)?;
+    write_simulation(claimed, measured, figures, styles)
+}
+
+/// Writes the files of a result, and `figures`, to its directory.
+///
+/// # Errors
+///
+/// A figure cannot be drawn; a file cannot be written.
+pub fn write_simulation(
+    claimed: ResultDir<'_>,
+    measured: Measured,
+    figures: &[Figure],
+    styles: &PolicyStyles,
+) -> Result<Simulation> {
     let figures = figure::draw(figures, &measured.result, styles)?;
     let files = figures.iter().map(|(name, drawing)| (name.clone(), drawing.clone().into_bytes())).collect();
     let written = claimed.write(&measured, files)?;

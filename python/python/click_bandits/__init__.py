@@ -1,10 +1,24 @@
 """Bandit policies that learn which ranked list to show from clicks.
 
-`Policy` chooses what to show and learns from the clicks; `policies()` lists the catalogue. `models` has simulated users, `confidence` confidence
-bounds over arrays, and `bounds` bounds on the regret of an instance.
+`Policy` chooses what to show and learns from the clicks; `policies()` lists the catalogue. `simulate` runs experiments, and
+`distributed.simulate` runs them on a cluster. `models` has simulated users, `confidence` confidence bounds over arrays, and `bounds` bounds
+on the regret of an instance.
 """
 
-from . import bounds, confidence, models
-from ._native import Batch, Decision, Policy, policies
+from . import bounds, confidence, distributed, models
+from ._native import Batch, Decision, Policy, Simulation, merge, policies, simulate, spec_files
 
-__all__ = ["Batch", "Decision", "Policy", "bounds", "confidence", "models", "policies"]
+__all__ = [
+    "Batch",
+    "Decision",
+    "Policy",
+    "Simulation",
+    "bounds",
+    "confidence",
+    "distributed",
+    "merge",
+    "models",
+    "policies",
+    "simulate",
+    "spec_files",
+]

@@ -1,4 +1,6 @@
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, SupportsFloat, SupportsIndex, TypedDict, Union, final, overload
 
 import numpy as np
@@ -16,6 +18,7 @@ __all__ = [
     "PositionBased",
     "RandomSemiBandit",
     "RankOne",
+    "Simulation",
     "UserBrowsing",
     "bernoulli_kl",
     "bernstein_radius",
@@ -28,6 +31,7 @@ __all__ = [
     "kl_ucb_upper",
     "lil_radius",
     "lil_radius_scaled",
+    "merge",
     "multi_position_lower",
     "multi_position_upper",
     "multiple_play_lower_bound",
@@ -40,6 +44,8 @@ __all__ = [
     "sample_bernstein_radius",
     "scaled_radius",
     "semi_bandit_lower_bound",
+    "simulate",
+    "spec_files",
     "ucb1_radius",
 ]
 
@@ -73,6 +79,82 @@ class _PolicyRow(TypedDict):
     source: str
 
 def policies() -> list[_PolicyRow]: ...
+_Path = Union[str, os.PathLike[str]]
+_Spec = Union[str, os.PathLike[str], Mapping[str, Any]]
+
+class _Answers(TypedDict):
+    steps: _Integers
+    observations: _Integers
+    answered: _Clicks
+    correct: _Clicks
+
+@overload
+def simulate(
+    spec: _Spec,
+    *,
+    runs: SupportsIndex | None = None,
+    seed: SupportsIndex | None = None,
+    horizon: SupportsIndex | None = None,
+    max_steps: SupportsIndex | None = None,
+    threads: SupportsIndex | None = None,
+    shard: None = None,
+    out: _Path | None = None,
+    fresh: bool = False,
+    keep_runs: bool = False,
+    policies: dict[str, Callable[..., Any]] | None = None,
+    progress: bool | Callable[[int, int], object] | None = None,
+) -> Simulation: ...
+@overload
+def simulate(
+    spec: _Spec,
+    *,
+    runs: SupportsIndex | None = None,
+    seed: SupportsIndex | None = None,
+    horizon: SupportsIndex | None = None,
+    max_steps: SupportsIndex | None = None,
+    threads: SupportsIndex | None = None,
+    shard: str | tuple[int, int],
+    out: _Path,
+    fresh: bool = False,
+    keep_runs: bool = False,
+    policies: dict[str, Callable[..., Any]] | None = None,
+    progress: bool | Callable[[int, int], object] | None = None,
+) -> None: ...
+def merge(
+    parts: Sequence[_Path], out: _Path, *, fresh: bool = False, keep_runs: bool = False
+) -> Simulation: ...
+def spec_files(
+    spec: _Spec,
+    *,
+    runs: SupportsIndex | None = None,
+    seed: SupportsIndex | None = None,
+    horizon: SupportsIndex | None = None,
+    max_steps: SupportsIndex | None = None,
+) -> dict[str, bytes]: ...
+@final
+class Simulation:
+    @property
+    def name(self) -> str: ...
+    @property
+    def policies(self) -> list[str]: ...
+    @property
+    def runs(self) -> int: ...
+    @property
+    def new_runs(self) -> int: ...
+    @property
+    def out(self) -> Path | None: ...
+    @property
+    def checkpoints(self) -> _Integers | None: ...
+    @property
+    def instances(self) -> _Integers: ...
+    @property
+    def figures(self) -> dict[str, str]: ...
+    def regret(self, policy: str) -> _Floats: ...
+    def clicks(self, policy: str) -> _Floats: ...
+    def accuracy(self, policy: str) -> _Floats: ...
+    def answers(self, policy: str) -> _Answers: ...
+    def to_json(self) -> bytes: ...
+
 @final
 class Decision:
     @property

@@ -1,0 +1,271 @@
+//! Experiments: `simulate` and `merge`, with the files of the commands of the same names.
+
+mod contender;
+mod result;
+mod spec;
+mod watch;
+
+pub(crate) use self::result::Simulation;
+
+use self::contender::{Fault, with_contender};
+use self::watch::{Watch, watched};
+use crate::message::{type_error, value_error};
+use crate::task::{count, size};
+use experiment::manifest::Program;
+use experiment::{Claim, Experiment, Overrides, Parts, ResultDir, RunError, Runner, SPEC, Shard};
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+use report::figure::{self, Figure, PolicyStyles};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// This package, for manifests.
+fn program() -> Program {
+    Program { name: "click_bandits (Python)".to_owned(), ..Program::library() }
+}
+
+/// What a run failed with, in the words of Python.
+fn failure(error: &(dyn std::error::Error + 'static)) -> PyErr {
+    let mut text = error.to_string();
+    for (option, argument) in [("--fresh", "fresh=True"), ("--out", "out"), ("--runs", "runs")] {
+        text = text.replace(option, argument);
+    }
+    let text = text.replace("`click-bandits merge`", "`merge`");
+    match error.downcast_ref::<RunError>() {
+        Some(RunError::File(_)) => PyOSError::new_err(text),
+        _ => value_error(text),
+    }
+}
+
+fn failure_of_any(error: &anyhow::Error) -> PyErr {
+    match error.downcast_ref::<RunError>() {
+        Some(error) => failure(error),
+        None => PyRuntimeError::new_err(format!("{error:#}")),
+    }
+}
+
+/// The number of threads; `None` for one per core.
+fn threads_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
+    match size("threads", given)? {
+        Some(threads) if !(1..=1024).contains(&threads) => {
+            Err(value_error(format!("threads is {threads}: expected an integer from 1 to 1024")))
+        }
+        threads => Ok(threads),
+    }
+}
+
+/// A shard as `"2/8"` or `(2, 8)`.
+fn shard_of(given: &Bound<'_, PyAny>) -> PyResult<Shard> {
+    if let Ok(text) = given.extract::<String>() {
+        return text.parse().map_err(|fault| value_error(format!("shard: {fault}")));
+    }
+    let pair = given.cast::<PyTuple>().ok().and_then(|pair| pair.extract::<(u64, u64)>().ok());
+    let shard = pair.and_then(|(number, of)| Shard::new(number, of));
+    shard.ok_or_else(|| value_error(format!("shard is {given}: expected \"I/N\" or (I, N) with 1 <= I <= N")))
+}
+
+/// What `simulate` gets besides the experiment.
+struct Options {
+    threads: Option<usize>,
+    out: Option<PathBuf>,
+    fresh: bool,
+    keep_runs: bool,
+}
+
+impl Options {
+    fn claim<'a>(&self, figures: &[Figure], parts: Option<&'a Parts>) -> Claim<'a> {
+        let (fresh, keep_runs) = (self.fresh, self.keep_runs);
+        Claim { extra: figure::file_names(figures), keep_runs, fresh, parts, ..Claim::by(program()) }
+    }
+}
+
+/// Runs an experiment: the same numbers, and the same files in `out`, as the command `click-bandits simulate`.
+///
+/// The interpreter's lock is released. Ctrl-C stops the runs within a second; what a directory has then, the same call continues.
+///
+/// Args:
+///     spec: an experiment: a path of a TOML file, such a text (of more than one line), or a dict with the same keys. Files that it names
+///         are found from the folder of the file, or from the current one.
+///     runs: replaces the number of runs; those of each instance if the spec has `per-instance`.
+///     seed: replaces the seed.
+///     horizon: replaces the number of rounds.
+///     max_steps: replaces the number of rounds after which a policy that has not stopped is stopped.
+///     threads: number of threads, by default one per core. Results do not depend on it.
+///     shard: "I/N" or (I, N): play only this share of the runs into `out`, for `merge`.
+///     out: directory for the files; it keeps finished runs, so that the same call resumes, and more runs or policies extend it. By default
+///         everything stays in memory.
+///     fresh: play everything again, even if `out` has runs of this experiment.
+///     keep_runs: also write runs.csv, with one row for each run, policy and checkpoint.
+///     policies: policies written in Python, a dict from labels to functions. A function gets the arguments of `Policy` that users of the
+///         run let a policy know (such as model, items, positions), and seed; it returns an object with `select()`, which returns a
+///         decision or a list of items, and `update(decision, clicks)`, or `update(decision, clicks, observed)` for "semi-bandit". The
+///         task has to be "regret". They run one at a time.
+///     progress: True for a line on standard error, or a function that gets the number of runs that have ended and of all runs.
+///
+/// Returns:
+///     the result, or None for a shard.
+///
+/// Raises:
+///     ValueError: what is wrong with the spec and where; a directory that belongs to something else, or is damaged.
+///     OSError: a file cannot be written.
+///     KeyboardInterrupt: the runs were stopped.
+#[pyfunction]
+#[pyo3(signature = (spec, *, runs=None, seed=None, horizon=None, max_steps=None, threads=None, shard=None, out=None, fresh=false,
+    keep_runs=false, policies=None, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments")]
+pub(crate) fn simulate(
+    py: Python<'_>,
+    spec: &Bound<'_, PyAny>,
+    runs: Option<&Bound<'_, PyAny>>,
+    seed: Option<&Bound<'_, PyAny>>,
+    horizon: Option<&Bound<'_, PyAny>>,
+    max_steps: Option<&Bound<'_, PyAny>>,
+    threads: Option<&Bound<'_, PyAny>>,
+    shard: Option<&Bound<'_, PyAny>>,
+    out: Option<PathBuf>,
+    fresh: bool,
+    keep_runs: bool,
+    policies: Option<&Bound<'_, PyDict>>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<Simulation>> {
+    let experiment = spec::read(spec, overrides(runs, seed, horizon, max_steps)?)?;
+    let options = Options { threads: threads_of(threads)?, out, fresh, keep_runs };
+    let watch = Watch::new(py, progress)?;
+    if let Some(shard) = shard.map(shard_of).transpose()? {
+        let Some(out) = &options.out else {
+            return Err(value_error("shard: needs out, the directory of this part"));
+        };
+        if policies.is_some_and(|policies| !policies.is_empty()) {
+            return Err(value_error("shard: policies written in Python cannot be played in parts"));
+        }
+        let claim = options.claim(&[], None);
+        let runner = runner(&experiment, options.threads, &watch);
+        watched(py, &watch, || runner.run_part(out, shard, &claim))?.map_err(|error| failure(&error))?;
+        return Ok(None);
+    }
+    let fault = Arc::new(Fault::new(watch.stop()));
+    let mut runner = runner(&experiment, options.threads, &watch);
+    for (label, factory) in policies.into_iter().flatten() {
+        let label = label.extract().map_err(|_| type_error("policies: expected labels that are texts"))?;
+        runner = with_contender(runner, label, factory.unbind(), &fault)?;
+    }
+    played(py, &runner, &options, None, &watch, &fault).map(Some)
+}
+
+/// Plays all runs that are missing, and writes the files.
+fn played(
+    py: Python<'_>,
+    runner: &Runner<'_>,
+    options: &Options,
+    parts: Option<&Parts>,
+    watch: &Watch,
+    fault: &Fault,
+) -> PyResult<Simulation> {
+    let experiment = runner.experiment();
+    let figures = Figure::defaults(experiment.task(), experiment.has_duels());
+    let Some(out) = &options.out else {
+        let measured = watched(py, watch, || runner.run());
+        fault.check()?;
+        let measured = measured?.map_err(|error| failure(&error))?;
+        return Ok(Simulation::new(measured, figures, None));
+    };
+    let claim = options.claim(&figures, parts);
+    let claimed = ResultDir::claim(runner, out, claim).map_err(|error| failure(&error))?;
+    let measured = watched(py, watch, || runner.run_in(&claimed));
+    // A policy that failed has recorded nothing on disk, and its result must not be written.
+    fault.check()?;
+    let measured = measured?.map_err(|error| failure(&error))?;
+    let styles = PolicyStyles::of(runner.labels());
+    let written = py.detach(|| report::write_simulation(claimed, measured, &figures, &styles));
+    let simulation = written.map_err(|error| failure_of_any(&error))?;
+    Ok(Simulation::new(simulation.ran.measured, figures, Some(out.clone())))
+}
+
+fn overrides(
+    runs: Option<&Bound<'_, PyAny>>,
+    seed: Option<&Bound<'_, PyAny>>,
+    horizon: Option<&Bound<'_, PyAny>>,
+    max_steps: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Overrides> {
+    Ok(Overrides {
+        runs: count("runs", runs)?,
+        seed: count("seed", seed)?,
+        horizon: count("horizon", horizon)?,
+        max_steps: count("max_steps", max_steps)?,
+        subsets: None,
+    })
+}
+
+fn runner<'a>(experiment: &'a Experiment, threads: Option<usize>, watch: &'a Watch) -> Runner<'a> {
+    let runner = Runner::new(experiment).observer(watch).stop_when(watch.flag());
+    match threads {
+        Some(threads) => runner.threads(threads),
+        None => runner,
+    }
+}
+
+/// Joins the parts of an experiment, which were played with `shard`, into the result of one process: the same files, byte for byte.
+///
+/// Args:
+///     parts: directories of the parts, in any order.
+///     out: directory for the result.
+///     fresh: replace runs that the directory has already.
+///     keep_runs: also write runs.csv.
+///
+/// Returns:
+///     the result.
+///
+/// Raises:
+///     ValueError: parts that do not belong together or are not complete, a directory that belongs to something else.
+///     OSError: a file cannot be written.
+#[pyfunction]
+#[pyo3(signature = (parts, out, *, fresh=false, keep_runs=false))]
+pub(crate) fn merge(
+    py: Python<'_>,
+    parts: Vec<PathBuf>,
+    out: PathBuf,
+    fresh: bool,
+    keep_runs: bool,
+) -> PyResult<Simulation> {
+    let Some(first) = parts.first() else {
+        return Err(value_error("parts: expected at least one directory"));
+    };
+    let spec = first.join(SPEC);
+    let read = Parts::read(&parts).map_err(|error| failure(&RunError::from(error)))?;
+    let experiment = Experiment::read_file(&spec).map_err(value_error)?;
+    let options = Options { threads: None, out: Some(out), fresh, keep_runs };
+    let watch = Watch::new(py, None)?;
+    let fault = Fault::new(watch.stop());
+    let runner = runner(&experiment, None, &watch);
+    played(py, &runner, &options, Some(&read), &watch, &fault)
+}
+
+/// An experiment as files: the text of its spec, and the files that it names. For machines that do not have the spec's folder.
+///
+/// Args:
+///     spec, runs, seed, horizon, max_steps: as of `simulate`.
+///
+/// Returns:
+///     a dict from names to bytes; the spec is "spec.toml".
+///
+/// Raises:
+///     ValueError: what is wrong with the spec and where.
+#[pyfunction]
+#[pyo3(signature = (spec, *, runs=None, seed=None, horizon=None, max_steps=None))]
+pub(crate) fn spec_files<'py>(
+    py: Python<'py>,
+    spec: &Bound<'py, PyAny>,
+    runs: Option<&Bound<'py, PyAny>>,
+    seed: Option<&Bound<'py, PyAny>>,
+    horizon: Option<&Bound<'py, PyAny>>,
+    max_steps: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let experiment = spec::read(spec, overrides(runs, seed, horizon, max_steps)?)?;
+    let files = PyDict::new(py);
+    for (name, content) in experiment.inputs() {
+        files.set_item(name, PyBytes::new(py, content))?;
+    }
+    files.set_item(SPEC, PyBytes::new(py, experiment.to_toml().as_bytes()))?;
+    Ok(files)
+}

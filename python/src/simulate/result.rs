@@ -1,0 +1,184 @@
+//! The class `Simulation`: the result of an experiment.
+
+use crate::message::value_error;
+use experiment::{Measured, Quantity};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use report::figure::{self, Figure, PolicyStyles};
+use std::path::PathBuf;
+
+/// The result of an experiment.
+#[pyclass(frozen, module = "click_bandits")]
+pub(crate) struct Simulation {
+    measured: Measured,
+    figures: Vec<Figure>,
+    out: Option<PathBuf>,
+}
+
+/// A number of rounds, observations or runs, all below 2^63.
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// A quantity that cannot be read back from the directory.
+fn unreadable(error: impl std::fmt::Display) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}
+
+impl Simulation {
+    pub(super) fn new(measured: Measured, figures: Vec<Figure>, out: Option<PathBuf>) -> Self {
+        Self { measured, figures, out }
+    }
+
+    fn index(&self, label: &str) -> PyResult<usize> {
+        self.measured.policy(label).ok_or_else(|| {
+            let labels = self.policies();
+            let near = crate::message::did_you_mean(label, labels.iter().copied());
+            value_error(format!("no policy {label:?}: expected one of {}{near}", labels.join(", ")))
+        })
+    }
+
+    /// A quantity in every run at every checkpoint.
+    fn curves<'py>(
+        &self,
+        py: Python<'py>,
+        label: &str,
+        quantity: Quantity,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let index = self.index(label)?;
+        let n_runs = self.measured.runs.n_runs();
+        let Some(n_checkpoints) = self.measured.runs.n_checkpoints() else {
+            return Err(value_error("runs end with an answer: see answers"));
+        };
+        let values = py.detach(|| -> Result<Vec<f64>, experiment::JournalError> {
+            let columns = self.measured.runs.columns(index, quantity, 0..n_checkpoints)?;
+            let run = |run: usize| columns.iter().map(move |column| column[run]);
+            Ok(if columns.is_empty() { Vec::new() } else { (0..n_runs).flat_map(run).collect() })
+        });
+        let values = values.map_err(unreadable)?;
+        if values.is_empty() {
+            return Err(value_error(format!("policy {label:?} has no such values")));
+        }
+        PyArray1::from_vec(py, values).reshape([n_runs, n_checkpoints])
+    }
+}
+
+#[pymethods]
+impl Simulation {
+    /// Name of the experiment.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.measured.result.name
+    }
+
+    /// Labels of the policies.
+    #[getter]
+    fn policies(&self) -> Vec<&str> {
+        self.measured.result.policies.iter().map(|policy| policy.label.as_str()).collect()
+    }
+
+    /// Number of runs of each policy.
+    #[getter]
+    fn runs(&self) -> usize {
+        self.measured.runs.n_runs()
+    }
+
+    /// Number of runs that were played now; the others were in the directory already.
+    #[getter]
+    fn new_runs(&self) -> u64 {
+        self.measured.n_new_runs
+    }
+
+    /// The directory of the files, or None.
+    #[getter]
+    fn out(&self) -> Option<PathBuf> {
+        self.out.clone()
+    }
+
+    /// Rounds after which regret and clicks are recorded, shape (checkpoints,); None if runs end with an answer.
+    #[getter]
+    fn checkpoints<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<i64>>> {
+        let policies = &self.measured.result.policies;
+        let curves = policies.first().and_then(|policy| policy.curves());
+        curves.map(|curves| PyArray1::from_vec(py, curves.t.iter().copied().map(signed).collect()))
+    }
+
+    /// Index of the instance of every run, shape (runs,).
+    #[getter]
+    fn instances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        let instances = self.measured.runs.instances().iter().map(|&index| signed(index as u64));
+        PyArray1::from_vec(py, instances.collect())
+    }
+
+    /// Cumulative regret of a policy, in the unit of the model's reward, shape (runs, checkpoints).
+    ///
+    /// Raises:
+    ///     ValueError: there is no such policy, or runs end with an answer.
+    fn regret<'py>(&self, py: Python<'py>, policy: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.curves(py, policy, Quantity::Regret)
+    }
+
+    /// Clicks on the lists of a policy so far, shape (runs, checkpoints).
+    ///
+    /// Raises:
+    ///     ValueError: there is no such policy, or runs end with an answer.
+    fn clicks<'py>(&self, py: Python<'py>, policy: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.curves(py, policy, Quantity::Clicks)
+    }
+
+    /// 1 where a policy would recommend the best item, otherwise 0, shape (runs, checkpoints).
+    ///
+    /// Raises:
+    ///     ValueError: there is no such policy, or it recommends no item.
+    fn accuracy<'py>(&self, py: Python<'py>, policy: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.curves(py, policy, Quantity::Accuracy)
+    }
+
+    /// The answers of a policy, if runs end with one: a dict of arrays of shape (runs,). "steps": rounds played; "observations": items
+    /// observed; "answered": whether there is an answer; "correct": whether it is right.
+    ///
+    /// Raises:
+    ///     ValueError: there is no such policy, or runs do not end with an answer.
+    fn answers<'py>(&self, py: Python<'py>, policy: &str) -> PyResult<Bound<'py, PyDict>> {
+        let index = self.index(policy)?;
+        if self.measured.runs.n_checkpoints().is_some() {
+            return Err(value_error("runs do not end with an answer: see regret and clicks"));
+        }
+        let answers = self.measured.runs.answers(index).map_err(unreadable)?;
+        let columns = PyDict::new(py);
+        let counts =
+            |of: fn(&sim::Identification) -> u64| PyArray1::from_vec(py, answers.iter().map(of).collect());
+        let flags =
+            |of: fn(&sim::Identification) -> bool| PyArray1::from_vec(py, answers.iter().map(of).collect());
+        columns.set_item("steps", counts(|answer| answer.steps))?;
+        columns.set_item("observations", counts(|answer| answer.observations))?;
+        columns.set_item("answered", flags(|answer| answer.answered))?;
+        columns.set_item("correct", flags(|answer| answer.correct))?;
+        Ok(columns)
+    }
+
+    /// The content of result.json: the same bytes as of the command.
+    fn to_json<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.measured.result.to_json())
+    }
+
+    /// The figures that `simulate` writes: a dict from names to SVG texts.
+    #[getter]
+    fn figures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let styles = PolicyStyles::of(self.policies());
+        let drawn = figure::draw(&self.figures, &self.measured.result, &styles)
+            .map_err(|error| PyRuntimeError::new_err(format!("{error:#}")))?;
+        let figures = PyDict::new(py);
+        for (name, svg) in drawn {
+            figures.set_item(name, svg)?;
+        }
+        Ok(figures)
+    }
+
+    fn __repr__(&self) -> String {
+        let (name, policies) = (self.name(), self.policies().join(", "));
+        format!("Simulation({name:?}, {} runs of {policies})", self.runs())
+    }
+}

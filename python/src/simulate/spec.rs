@@ -1,0 +1,97 @@
+//! Experiments from Python: a path, a TOML text, or a dict.
+
+use crate::message::{type_error, value_error};
+use experiment::toml_reader::Source;
+use experiment::{Experiment, Overrides};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use std::path::PathBuf;
+use toml::{Table, Value};
+
+/// How deep a dict may be nested. A spec needs four levels.
+const DEEPEST: usize = 16;
+/// What messages call a spec that is not a file.
+const NAME: &str = "spec";
+
+/// Reads a spec; overrides replace its values.
+pub(crate) fn read(spec: &Bound<'_, PyAny>, overrides: Overrides) -> PyResult<Experiment> {
+    let (source, has_lines) = if let Ok(dict) = spec.cast::<PyDict>() {
+        let text = toml::to_string(&table(dict, NAME, 0)?).map_err(value_error)?;
+        (Source::from_text(NAME, text).map_err(value_error)?, false)
+    } else if let Some(text) = spec.extract::<String>().ok().filter(|text| text.contains('\n')) {
+        (Source::from_text(NAME, text).map_err(value_error)?, true)
+    } else {
+        let path: PathBuf = spec.extract().map_err(|_| {
+            let found = spec.get_type();
+            type_error(format!("spec: expected a path, a TOML text of several lines or a dict, got {found}"))
+        })?;
+        (Source::read(&path).map_err(value_error)?, true)
+    };
+    let document = source.parse().map_err(value_error)?;
+    Experiment::overridden(&document, overrides).map_err(|error| {
+        let text = error.to_string();
+        value_error(if has_lines { &text } else { without_place(&text) })
+    })
+}
+
+/// A message without `spec:LINE:COLUMN: `, since the lines are not the caller's.
+fn without_place(message: &str) -> &str {
+    let rest = message.strip_prefix(NAME).and_then(|rest| rest.strip_prefix(':'));
+    let after_number = |text: &'_ str| {
+        let end = text.find(|letter: char| !letter.is_ascii_digit()).filter(|&end| end > 0);
+        end.and_then(|end| text[end..].strip_prefix(':')).map(|rest| text.len() - rest.len())
+    };
+    let place = rest.and_then(|rest| {
+        let column = after_number(rest)?;
+        Some(&rest[column + after_number(&rest[column..])?..])
+    });
+    place.map_or(message, str::trim_start)
+}
+
+fn table(dict: &Bound<'_, PyDict>, path: &str, depth: usize) -> PyResult<Table> {
+    let mut table = Table::new();
+    for (key, value) in dict.iter() {
+        let key: String =
+            key.extract().map_err(|_| type_error(format!("{path}: key {key}: expected a text")))?;
+        let value = to_toml(&value, &format!("{path}[{key:?}]"), depth + 1)?;
+        table.insert(key, value);
+    }
+    Ok(table)
+}
+
+fn to_toml(value: &Bound<'_, PyAny>, path: &str, depth: usize) -> PyResult<Value> {
+    if depth > DEEPEST {
+        return Err(value_error(format!("{path}: nested more than {DEEPEST} times")));
+    }
+    let list = |items: Vec<Bound<'_, PyAny>>| {
+        let item =
+            |(index, item): (usize, &Bound<'_, PyAny>)| to_toml(item, &format!("{path}[{index}]"), depth + 1);
+        Ok(Value::Array(items.iter().enumerate().map(item).collect::<PyResult<_>>()?))
+    };
+    if let Ok(flag) = value.cast::<PyBool>() {
+        Ok(Value::Boolean(flag.is_true()))
+    } else if let Ok(text) = value.cast::<PyString>() {
+        Ok(Value::String(text.extract()?))
+    } else if value.is_instance_of::<PyInt>() || value.hasattr("__index__")? && !value.hasattr("tolist")? {
+        let wrong = |_| value_error(format!("{path} is {value}: expected an integer from -2^63 to 2^63 - 1"));
+        value.extract().map(Value::Integer).map_err(wrong)
+    } else if value.is_instance_of::<PyFloat>() {
+        Ok(Value::Float(value.extract()?))
+    } else if let Ok(dict) = value.cast::<PyDict>() {
+        table(dict, path, depth).map(Value::Table)
+    } else if let Ok(items) = value.cast::<PyList>() {
+        list(items.iter().collect())
+    } else if let Ok(items) = value.cast::<PyTuple>() {
+        list(items.iter().collect())
+    } else if value.hasattr("tolist")? {
+        // Arrays, series and numbers of numpy.
+        to_toml(&value.call_method0("tolist")?, path, depth + 1)
+    } else if value.hasattr("__fspath__")? && !value.is_instance_of::<PyBytes>() {
+        let file: PathBuf = value.extract()?;
+        let text = file.to_str().ok_or_else(|| value_error(format!("{path}: the path is not UTF-8")))?;
+        Ok(Value::String(text.to_owned()))
+    } else {
+        let found = value.get_type().name()?.to_string();
+        Err(type_error(format!("{path}: expected a number, text, list or dict, got {found}")))
+    }
+}

@@ -1,0 +1,151 @@
+//! Runs that a thread plays while this one looks after signals and progress.
+
+use crate::message::type_error;
+use experiment::{Observer, Plan, Step};
+use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
+use pyo3::prelude::*;
+use pyo3::types::PyBool;
+use std::ffi::CString;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// Time between two looks.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+/// What is told of progress.
+#[derive(Debug)]
+enum Told {
+    Nothing,
+    /// A line on standard error.
+    Line,
+    Function(Py<PyAny>),
+}
+
+/// Progress of the runs, and whether they are to stop.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    told: Told,
+    stop: Arc<AtomicBool>,
+    /// Runs that have ended, and all of them.
+    ended: AtomicU64,
+    all: AtomicU64,
+    notes: Mutex<Vec<String>>,
+}
+
+impl Watch {
+    /// With the argument `progress` of `simulate`.
+    pub(crate) fn new(py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let told = match progress {
+            None => Told::Nothing,
+            Some(flag) if flag.is_none() => Told::Nothing,
+            Some(flag) if flag.is_instance_of::<PyBool>() => {
+                if flag.is_truthy()? {
+                    Told::Line
+                } else {
+                    Told::Nothing
+                }
+            }
+            Some(function) if function.is_callable() => Told::Function(function.clone().unbind()),
+            Some(_) => return Err(type_error("progress: expected True, False or a function")),
+        };
+        // An interrupt that is already there is found before anything is played.
+        py.check_signals()?;
+        let (ended, all) = (AtomicU64::new(0), AtomicU64::new(0));
+        Ok(Self { told, stop: Arc::default(), ended, all, notes: Mutex::default() })
+    }
+
+    /// The flag that stops the runs.
+    pub(crate) fn flag(&self) -> &AtomicBool {
+        &self.stop
+    }
+
+    /// The same flag, shared.
+    pub(crate) fn stop(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
+    }
+
+    /// Looks after signals, notes and progress. `last` are the runs that had ended at the last look.
+    fn look(&self, py: Python<'_>, last: &mut Option<u64>) -> PyResult<()> {
+        py.check_signals()?;
+        let notes = std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner));
+        for note in notes {
+            let note = CString::new(note.replace('\0', " ")).unwrap_or_default();
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &note, 1)?;
+        }
+        let (ended, all) = (self.ended.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed));
+        if all == 0 || last.replace(ended) == Some(ended) {
+            return Ok(());
+        }
+        match &self.told {
+            Told::Nothing => Ok(()),
+            Told::Line => write(py, &format!("\r{ended} of {all} runs, {} %", 100 * ended / all)),
+            Told::Function(function) => function.call1(py, (ended, all)).map(drop),
+        }
+    }
+}
+
+/// Writes to standard error, if there is one.
+fn write(py: Python<'_>, text: &str) -> PyResult<()> {
+    let stream = py.import("sys")?.getattr("stderr")?;
+    if !stream.is_none() {
+        stream.call_method1("write", (text,))?;
+        stream.call_method0("flush")?;
+    }
+    Ok(())
+}
+
+impl Observer for Watch {
+    fn begin(&self, plan: &Plan) {
+        let recorded: u64 = plan.recorded.iter().sum();
+        self.ended.store(recorded, Ordering::Relaxed);
+        self.all.store(recorded + plan.runs.iter().sum::<u64>(), Ordering::Relaxed);
+    }
+
+    fn step(&self, step: &Step) {
+        self.ended.fetch_add(step.ends_run.into(), Ordering::Relaxed);
+    }
+
+    fn note(&self, sentence: &str) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(sentence.to_owned());
+    }
+}
+
+/// Does `work` in another thread without the interpreter's lock, and looks after signals and progress meanwhile. An exception of these stops
+/// the runs, and is raised when they have stopped.
+pub(crate) fn watched<T: Send>(
+    py: Python<'_>,
+    watch: &Watch,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    let (mut last, is_done) = (None, AtomicBool::new(false));
+    let mut exception = None;
+    let looks = thread::current();
+    let done = py.detach(|| {
+        thread::scope(|scope| {
+            let worker = scope.spawn(|| {
+                let done = work();
+                is_done.store(true, Ordering::Release);
+                looks.unpark();
+                done
+            });
+            while !is_done.load(Ordering::Acquire) && !worker.is_finished() {
+                thread::park_timeout(BETWEEN_LOOKS);
+                if exception.is_none() {
+                    exception = Python::attach(|py| watch.look(py, &mut last)).err();
+                    watch.stop.fetch_or(exception.is_some(), Ordering::Relaxed);
+                }
+            }
+            worker.join()
+        })
+    });
+    if let Some(exception) = exception {
+        return Err(exception);
+    }
+    watch.look(py, &mut last)?;
+    if matches!(watch.told, Told::Line) && last.is_some() {
+        write(py, "\n")?;
+    }
+    done.map_err(|_| PyRuntimeError::new_err("the simulation panicked: this is a defect, please report it"))
+}
