@@ -16,6 +16,7 @@ mod models;
 mod play;
 mod policy;
 mod simulate;
+mod table;
 mod task;
 
 use pyo3::prelude::*;
@@ -50,4 +51,6 @@ mod _native {
     use crate::policy::Policy;
     #[pymodule_export]
     use crate::simulate::{Simulation, merge, simulate, spec_files};
+    #[pymodule_export]
+    use crate::table::Table;
 }

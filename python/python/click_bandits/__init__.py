@@ -6,13 +6,14 @@ on the regret of an instance.
 """
 
 from . import bounds, confidence, distributed, models
-from ._native import Batch, Decision, Policy, Simulation, merge, policies, simulate, spec_files
+from ._native import Batch, Decision, Policy, Simulation, Table, merge, policies, simulate, spec_files
 
 __all__ = [
     "Batch",
     "Decision",
     "Policy",
     "Simulation",
+    "Table",
     "bounds",
     "confidence",
     "distributed",

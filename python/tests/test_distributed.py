@@ -1,0 +1,134 @@
+"""Shards on engines: the bytes of one process, also if a worker dies."""
+
+import os
+import pathlib
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from click_bandits import distributed, simulate
+
+SPEC = {
+    "name": "shards",
+    "task": "regret",
+    "horizon": 2000,
+    "runs": 11,
+    "seed": 3,
+    "instances": [{"model": "cascade", "attraction": [0.4, 0.2, 0.1], "positions": 2}],
+    "policies": [{"policy": "cascade-ts"}, {"policy": "cascade-kl-ucb"}],
+}
+
+
+def bytes_of(folder):
+    names = ("result.json", "curves.csv", "spec.toml", "regret.svg", "click-through-rate.svg")
+    return {name: pathlib.Path(folder, name).read_bytes() for name in names}
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("expected")
+    simulate(SPEC, out=folder / "out")
+    return bytes_of(folder / "out")
+
+
+class DiesOnce:
+    """Plays shards; the process of the first one kills itself once, after it has begun."""
+
+    def __init__(self, play, mark):
+        self.play = play
+        self.mark = mark
+
+    def __call__(self, number):
+        try:
+            os.close(os.open(self.mark, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return self.play(number)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.fixture
+def a_worker_dies(monkeypatch, tmp_path):
+    """Lets the first worker die; the mark it leaves behind shows that it did."""
+    shard, mark = distributed._Shard, tmp_path / "died"
+    monkeypatch.setattr(distributed, "_Shard", lambda *arguments: DiesOnce(shard(*arguments), str(mark)))
+    return mark
+
+
+def test_processes_play_the_bytes_of_one(tmp_path, expected):
+    result = distributed.simulate(SPEC, shards=3, out=tmp_path / "out")
+    assert bytes_of(tmp_path / "out") == expected and result.runs == 11
+    assert not (tmp_path / "out.parts").exists()
+    # Nothing is left to do.
+    assert distributed.simulate(SPEC, shards=3, out=tmp_path / "out").new_runs == 0
+    # More shards than runs.
+    distributed.simulate(SPEC, shards=20, engine=ThreadPoolExecutor(2), out=tmp_path / "many")
+    assert bytes_of(tmp_path / "many") == expected
+
+
+def test_a_process_that_dies_is_replaced(tmp_path, expected, a_worker_dies):
+    distributed.simulate(SPEC, shards=4, engine="concurrent", out=tmp_path / "out")
+    assert a_worker_dies.exists() and bytes_of(tmp_path / "out") == expected
+
+
+def test_finished_shards_are_kept(tmp_path, expected):
+    played = []
+
+    class Fails(ThreadPoolExecutor):
+        def submit(self, play, number):
+            def one():
+                if len(played) == 2:
+                    raise RuntimeError("no machine")
+                played.append(number)
+                return play(number)
+
+            return super().submit(one)
+
+    with pytest.raises(RuntimeError, match="no machine"):
+        distributed.simulate(SPEC, shards=5, engine=Fails(1), out=tmp_path / "out")
+    assert not (tmp_path / "out").exists() and len(played) == 2
+    with pytest.raises(ValueError, match="parts of another experiment"):
+        distributed.simulate(SPEC, seed=4, shards=5, out=tmp_path / "out")
+
+    class Counts(ThreadPoolExecutor):
+        def submit(self, play, number):
+            played.append(number)
+            return super().submit(play, number)
+
+    distributed.simulate(SPEC, shards=5, engine=Counts(1), out=tmp_path / "out")
+    assert sorted(played) == [1, 2, 3, 4, 5] and bytes_of(tmp_path / "out") == expected
+
+
+def test_refusals(tmp_path):
+    out = tmp_path / "out"
+    for arguments in ({"shards": 0}, {"shards": 2, "engine": "slurm"}, {"shards": 2, "threads": 0}):
+        with pytest.raises(ValueError):
+            distributed.simulate(SPEC, out=out, **arguments)
+    for arguments in ({"shards": 1.5}, {"shards": True}, {"shards": 2, "engine": 3}, {"shards": 2, "threads": "2"}):
+        with pytest.raises(TypeError):
+            distributed.simulate(SPEC, out=out, **arguments)
+    with pytest.raises(ValueError, match="pbm-tz"):
+        distributed.simulate({**SPEC, "policies": [{"policy": "pbm-tz"}]}, shards=2, out=out)
+    assert not out.exists() and not (tmp_path / "out.parts").exists()
+
+
+def test_ray_plays_the_bytes_of_one(tmp_path, expected, a_worker_dies):
+    ray = pytest.importorskip("ray")
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    try:
+        distributed.simulate(SPEC, shards=7, engine="ray", out=tmp_path / "out")
+    finally:
+        ray.shutdown()
+    assert a_worker_dies.exists() and bytes_of(tmp_path / "out") == expected
+
+
+def test_spark_plays_the_bytes_of_one(tmp_path, expected, a_worker_dies):
+    sql = pytest.importorskip("pyspark.sql")
+    # In local mode a task that fails is not started again unless the number of failures is given.
+    session = sql.SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false").getOrCreate()
+    try:
+        distributed.simulate(SPEC, shards=5, engine="spark", out=tmp_path / "out")
+    finally:
+        session.stop()
+    assert a_worker_dies.exists() and bytes_of(tmp_path / "out") == expected
