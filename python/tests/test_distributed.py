@@ -2,10 +2,11 @@
 
 import os
 import pathlib
-import signal
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from dies import DiesOnce
 
 from click_bandits import distributed, simulate
 
@@ -32,26 +33,13 @@ def expected(tmp_path_factory):
     return bytes_of(folder / "out")
 
 
-class DiesOnce:
-    """Plays shards; the process of the first one kills itself once, after it has begun."""
-
-    def __init__(self, play, mark):
-        self.play = play
-        self.mark = mark
-
-    def __call__(self, number):
-        try:
-            os.close(os.open(self.mark, os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            return self.play(number)
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
 @pytest.fixture
 def a_worker_dies(monkeypatch, tmp_path):
     """Lets the first worker die; the mark it leaves behind shows that it did."""
-    shard, mark = distributed._Shard, tmp_path / "died"
-    monkeypatch.setattr(distributed, "_Shard", lambda *arguments: DiesOnce(shard(*arguments), str(mark)))
+    mark = tmp_path / "died"
+    monkeypatch.setattr(distributed, "_Shard", lambda *arguments: DiesOnce(arguments, str(mark)))
+    # Workers import the module of `DiesOnce`.
+    monkeypatch.setenv("PYTHONPATH", str(pathlib.Path(__file__).parent))
     return mark
 
 
@@ -123,7 +111,8 @@ def test_ray_plays_the_bytes_of_one(tmp_path, expected, a_worker_dies):
     assert a_worker_dies.exists() and bytes_of(tmp_path / "out") == expected
 
 
-def test_spark_plays_the_bytes_of_one(tmp_path, expected, a_worker_dies):
+def test_spark_plays_the_bytes_of_one(tmp_path, expected, a_worker_dies, monkeypatch):
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     sql = pytest.importorskip("pyspark.sql")
     # In local mode a task that fails is not started again unless the number of failures is given.
     session = sql.SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false").getOrCreate()

@@ -52,6 +52,7 @@ pub use runs::{Quantity, Runs};
 pub use shard::Shard;
 pub use spec::{DataInstances, Experiment, OverrideError, Overrides, SpecContext, SpecError, Task};
 pub use spreads::Spreads;
+pub use tables::SummaryRow;
 pub use temporary::{TemporaryFile, remove_left_overs, try_to_create_in};
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Tables for other programs: `curves.csv` and `runs.csv`.
 
 use crate::Measured;
+use crate::journal::JournalError;
 use crate::result::{Quantity, ResultFile};
 use crate::run_error::RunError;
 use crate::runs::Runs;
@@ -8,7 +9,35 @@ use crate::spreads::Spreads;
 use sim::{Identification, Summary};
 use std::io::Write;
 
-/// `curves.csv`: one row for each policy, statistic and checkpoint.
+/// A row of `curves.csv`: a statistic of a policy over its runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SummaryRow<'a> {
+    /// The policy's label.
+    pub policy: &'a str,
+    /// The round; the last one that a run may have if runs end with an answer.
+    pub t: u64,
+    /// What it is a statistic of, such as `regret`.
+    pub statistic: &'static str,
+    /// Mean, standard error and quantiles over the runs.
+    pub summary: Summary,
+}
+
+impl Measured {
+    /// The rows of `curves.csv`: one for each policy, statistic and checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// The runs cannot be read.
+    pub fn summaries(&self) -> Result<Vec<SummaryRow<'_>>, JournalError> {
+        if self.runs.n_checkpoints().is_some() {
+            Ok(of_curves(&self.result, &self.spreads))
+        } else {
+            of_answers(&self.result, &self.runs)
+        }
+    }
+}
+
+/// `curves.csv`.
 ///
 /// # Errors
 ///
@@ -16,10 +45,11 @@ use std::io::Write;
 pub(crate) fn curves(measured: &Measured) -> Result<Vec<u8>, RunError> {
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_record(["policy", "t", "statistic", "mean", "se", "min", "q10", "q90", "max"])?;
-    if measured.runs.n_checkpoints().is_some() {
-        write_curves(&mut table, &measured.result, &measured.spreads)?;
-    } else {
-        write_answers(&mut table, &measured.result, &measured.runs)?;
+    for SummaryRow { policy, t, statistic, summary } in measured.summaries()? {
+        let Summary { mean, standard_error, min, q10, q90, max } = summary;
+        let values = [mean, standard_error, min, q10, q90, max].map(number);
+        let head = [policy.to_owned(), t.to_string(), statistic.to_owned()];
+        table.write_record(head.iter().chain(&values))?;
     }
     table.into_inner().map_err(|error| csv::Error::from(error.into_error()).into())
 }
@@ -39,25 +69,29 @@ pub(crate) fn runs(measured: &Measured, writer: impl Write) -> Result<(), RunErr
     table.flush().map_err(|error| csv::Error::from(error).into())
 }
 
-type Table = csv::Writer<Vec<u8>>;
-
 /// Regret, clicks and, if policies recommend an item, accuracy of every policy.
-fn write_curves(table: &mut Table, result: &ResultFile, spreads: &[Spreads]) -> Result<(), csv::Error> {
+fn of_curves<'a>(result: &'a ResultFile, spreads: &[Spreads]) -> Vec<SummaryRow<'a>> {
+    let mut rows = Vec::new();
     for (policy, Spreads { regret, clicks, accuracy }) in result.policies.iter().zip(spreads) {
         let checkpoints = policy.curves().map_or(&[][..], |curves| &curves.t);
         let statistics =
             [("regret", Some(regret)), ("clicks", Some(clicks)), ("accuracy", accuracy.as_ref())];
         for (statistic, spread) in statistics {
             let Some(spread) = spread else { continue };
-            for (index, t) in checkpoints.iter().enumerate() {
-                let columns = [&spread.mean, &spread.se, &spread.min, &spread.q10, &spread.q90, &spread.max];
-                let values = columns.map(|column| number(column[index]));
-                let head = [policy.label.clone(), t.to_string(), statistic.to_owned()];
-                table.write_record(head.iter().chain(&values))?;
+            for (index, &t) in checkpoints.iter().enumerate() {
+                let summary = Summary {
+                    mean: spread.mean[index],
+                    standard_error: spread.se[index],
+                    min: spread.min[index],
+                    q10: spread.q10[index],
+                    q90: spread.q90[index],
+                    max: spread.max[index],
+                };
+                rows.push(SummaryRow { policy: &policy.label, t, statistic, summary });
             }
         }
     }
-    Ok(())
+    rows
 }
 
 fn write_runs(table: &mut csv::Writer<impl Write>, result: &ResultFile, runs: &Runs) -> Result<(), RunError> {
@@ -82,14 +116,16 @@ fn write_runs(table: &mut csv::Writer<impl Write>, result: &ResultFile, runs: &R
 }
 
 /// One row for each policy and statistic, at the last round that a run may have.
-fn write_answers(table: &mut Table, result: &ResultFile, runs: &Runs) -> Result<(), RunError> {
+fn of_answers<'a>(result: &'a ResultFile, runs: &Runs) -> Result<Vec<SummaryRow<'a>>, JournalError> {
     let stops = result.max_steps.is_some();
-    let last = result.max_steps.or(result.horizon).unwrap_or_default();
+    let t = result.max_steps.or(result.horizon).unwrap_or_default();
+    let mut rows = Vec::new();
     for (index, policy) in result.policies.iter().enumerate() {
         let runs = runs.answers(index)?;
-        let mut statistics: Vec<(&str, Vec<f64>)> = Vec::new();
-        let mut add = |name, value: fn(&Identification) -> f64| {
-            statistics.push((name, runs.iter().map(value).collect()));
+        let mut add = |statistic, value: fn(&Identification) -> f64| {
+            let sample: Vec<f64> = runs.iter().map(value).collect();
+            let summary = Summary::of(&sample);
+            rows.extend(summary.map(|summary| SummaryRow { policy: &policy.label, t, statistic, summary }));
         };
         if stops {
             add("stopping_time", |run| Quantity::StoppingTime.of(run));
@@ -99,15 +135,8 @@ fn write_answers(table: &mut Table, result: &ResultFile, runs: &Runs) -> Result<
         if stops {
             add("stopped", |run| f64::from(u8::from(run.answered)));
         }
-        for (name, sample) in statistics {
-            let Some(summary) = Summary::of(&sample) else { continue };
-            let Summary { mean, standard_error, min, q10, q90, max } = summary;
-            let values = [mean, standard_error, min, q10, q90, max].map(number);
-            let head = [policy.label.clone(), last.to_string(), name.to_owned()];
-            table.write_record(head.iter().chain(&values))?;
-        }
     }
-    Ok(())
+    Ok(rows)
 }
 
 fn write_answers_of_runs(

@@ -196,7 +196,8 @@ def _on_executor(pool: Executor, play: _Play, numbers: Sequence[int]) -> Iterato
     try:
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in done:
+            # Parts that are there come before the error of another one.
+            for future in sorted(done, key=lambda future: future.exception() is not None):
                 yield future.result()
     finally:
         for future in waiting:

@@ -1,12 +1,14 @@
 //! The class `Simulation`: the result of an experiment.
 
-use crate::message::value_error;
+use crate::message::{did_you_mean, value_error};
+use crate::table::{Column, Table};
 use experiment::{Measured, Quantity};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use report::figure::{self, Figure, PolicyStyles};
+use sim::{Identification, Summary};
 use std::path::PathBuf;
 
 /// The result of an experiment.
@@ -35,7 +37,7 @@ impl Simulation {
     fn index(&self, label: &str) -> PyResult<usize> {
         self.measured.policy(label).ok_or_else(|| {
             let labels = self.policies();
-            let near = crate::message::did_you_mean(label, labels.iter().copied());
+            let near = did_you_mean(label, labels.iter().copied());
             value_error(format!("no policy {label:?}: expected one of {}{near}", labels.join(", ")))
         })
     }
@@ -149,14 +151,72 @@ impl Simulation {
         let answers = self.measured.runs.answers(index).map_err(unreadable)?;
         let columns = PyDict::new(py);
         let counts =
-            |of: fn(&sim::Identification) -> u64| PyArray1::from_vec(py, answers.iter().map(of).collect());
+            |of: fn(&Identification) -> u64| PyArray1::from_vec(py, answers.iter().map(of).collect());
         let flags =
-            |of: fn(&sim::Identification) -> bool| PyArray1::from_vec(py, answers.iter().map(of).collect());
+            |of: fn(&Identification) -> bool| PyArray1::from_vec(py, answers.iter().map(of).collect());
         columns.set_item("steps", counts(|answer| answer.steps))?;
         columns.set_item("observations", counts(|answer| answer.observations))?;
         columns.set_item("answered", flags(|answer| answer.answered))?;
         columns.set_item("correct", flags(|answer| answer.correct))?;
         Ok(columns)
+    }
+
+    /// A table with the content of curves.csv: policy, round (t), statistic ("regret", "clicks", ..), and its mean, standard error, minimum,
+    /// quantiles and maximum over the runs.
+    ///
+    /// Raises:
+    ///     RuntimeError: the runs cannot be read from the directory.
+    fn summary(&self) -> PyResult<Table> {
+        let rows = self.measured.summaries().map_err(unreadable)?;
+        let number = |of: fn(&Summary) -> f64| Column::floats(rows.iter().map(|row| of(&row.summary)));
+        Table::new([
+            ("policy", Column::texts(rows.iter().map(|row| Some(row.policy)))),
+            ("t", Column::integers(rows.iter().map(|row| signed(row.t)))),
+            ("statistic", Column::texts(rows.iter().map(|row| Some(row.statistic)))),
+            ("mean", number(|summary| summary.mean)),
+            ("se", number(|summary| summary.standard_error)),
+            ("min", number(|summary| summary.min)),
+            ("q10", number(|summary| summary.q10)),
+            ("q90", number(|summary| summary.q90)),
+            ("max", number(|summary| summary.max)),
+        ])
+    }
+
+    /// A table with every run of a policy: run, instance, round (t), regret and clicks; if runs end with an answer, steps, observations,
+    /// answered and correct.
+    ///
+    /// Raises:
+    ///     ValueError: there is no such policy.
+    ///     RuntimeError: the runs cannot be read from the directory.
+    fn table(&self, policy: &str) -> PyResult<Table> {
+        let index = self.index(policy)?;
+        let runs = &self.measured.runs;
+        let instances = || runs.instances().iter().map(|&instance| signed(instance as u64));
+        let Some(n_checkpoints) = runs.n_checkpoints() else {
+            let answers = runs.answers(index).map_err(unreadable)?;
+            return Table::new([
+                ("run", Column::integers(0..signed(answers.len() as u64))),
+                ("instance", Column::integers(instances())),
+                ("steps", Column::integers(answers.iter().map(|answer| signed(answer.steps)))),
+                ("observations", Column::integers(answers.iter().map(|answer| signed(answer.observations)))),
+                ("answered", Column::flags(answers.iter().map(|answer| answer.answered))),
+                ("correct", Column::flags(answers.iter().map(|answer| answer.correct))),
+            ]);
+        };
+        let rounds = self.measured.result.policies[index].curves().map_or(&[][..], |curves| &curves.t);
+        let of_runs = |quantity| -> PyResult<Column> {
+            let columns = runs.columns(index, quantity, 0..n_checkpoints).map_err(unreadable)?;
+            let run = |run: usize| columns.iter().map(move |column| column[run]);
+            Ok(Column::floats((0..runs.n_runs()).flat_map(run)))
+        };
+        let each = |value: i64| std::iter::repeat_n(value, rounds.len());
+        Table::new([
+            ("run", Column::integers((0..signed(runs.n_runs() as u64)).flat_map(each))),
+            ("instance", Column::integers(instances().flat_map(each))),
+            ("t", Column::integers((0..runs.n_runs()).flat_map(|_| rounds.iter().copied().map(signed)))),
+            ("regret", of_runs(Quantity::Regret)?),
+            ("clicks", of_runs(Quantity::Clicks)?),
+        ])
     }
 
     /// The content of result.json: the same bytes as of the command.
