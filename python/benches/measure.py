@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import statistics
 import sys
+import threading
 import time
 from typing import Any, Callable
 
 import numpy as np
-from click_bandits import Policy, confidence, models
+from click_bandits import Policy, bounds, confidence, models
 
 EXAMINATION = [0.9, 0.7, 0.5, 0.3, 0.2]
 ATTRACTION = np.linspace(0.05, 0.5, 20)
@@ -61,6 +62,51 @@ def memory() -> float:
         return int(pages.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+def threads_over_one(n: int = 8) -> float:
+    """Decisions with updates per second of `n` threads, each with a policy of its own, over those of one thread. Wall-clock time."""
+
+    def learn(policy: Policy, clicks: Any, barrier: threading.Barrier) -> None:
+        barrier.wait()
+        for _ in range(20):
+            policy.update_batch(policy.select_batch(10_000), clicks)
+
+    def seconds(count: int) -> float:
+        games = [Policy("pbm-ucb", items=20, examination=EXAMINATION, seed=seed) for seed in range(count)]
+        clicks = np.zeros((10_000, len(EXAMINATION)), bool)
+        barrier = threading.Barrier(count + 1)
+        threads = [threading.Thread(target=learn, args=(policy, clicks, barrier)) for policy in games]
+        for thread in threads:
+            thread.start()
+        barrier.wait()
+        start = time.perf_counter()
+        for thread in threads:
+            thread.join()
+        return time.perf_counter() - start
+
+    # One right after the other, so that both meet the same load of a shared machine.
+    return n * seconds(1) / seconds(n)
+
+
+def failing_calls() -> list[Callable[[], object]]:
+    """Calls of every kind of function that are refused."""
+    policy = Policy("pbm-ts", items=20, examination=EXAMINATION, seed=1)
+    many = np.append(np.full(1000, 0.5), np.nan)
+    return [
+        lambda: Policy("pbm-tss"),
+        lambda: Policy.load(b"{}"),
+        lambda: policy.update(policy.select(), [2, 0, 0, 0, 0]),
+        lambda: confidence.kl_ucb_upper(many, 1.0, 1.0),
+        lambda: confidence.beta_mixture_interval(many, 1, 0.1),
+        lambda: confidence.empirical_bernstein_sequence(many, 0.1),
+        lambda: confidence.pbm_ucb_coverage_bound(many, 1.0),
+        lambda: confidence.multi_position_minimum([[2]], [[1]], [0.5]),
+        lambda: confidence.exploration_level(1, rate="log"),
+        lambda: bounds.cascade_bai_upper_terms([0.5, 0.5], 1, 0.0, 0.1),
+        lambda: bounds.rucb_expected_bound([[0.5, 0.7], [0.3, 0.5]], [2.0, 0.1], 10),
+        lambda: bounds.pbm_lower_bound_terms([0.5, 1.5], [0.5]),
+    ]
+
+
 def main() -> None:
     for name, users in GAMES:
         policy = Policy(name, **users.known(), seed=1)
@@ -81,6 +127,7 @@ def main() -> None:
     print(f"kl_ucb_upper, 10^6 elements: {median(lambda: index(5.0)):.1f} ms at one level, ", end="")
     levels = np.full(1_000_000, 5.0)
     print(f"{median(lambda: index(levels)):.1f} ms with a level each")
+    print(f"eight threads, a policy each, over one thread: {median(threads_over_one):.2f}")
     for _ in range(1000):
         Policy("pbm-ts", items=20, examination=EXAMINATION, seed=1)
     before, start = memory(), time.process_time()
@@ -89,12 +136,18 @@ def main() -> None:
     spent = time.process_time() - start
     print(f"10^6 policies made and dropped: {spent:.1f} s, memory {before:.1f} MB before, {memory():.1f} MB after")
     before = memory()
-    for _ in range(100_000):
+    calls = failing_calls()
+    failed = 0
+    for i in range(100_000 + len(calls)):
+        # The first call of each kind imports what it needs.
+        if i == len(calls):
+            before = memory()
         try:
-            Policy("pbm-tss")
+            calls[i % len(calls)]()
         except ValueError:
-            pass
-    print(f"10^5 failed calls: memory {before:.1f} MB before, {memory():.1f} MB after")
+            failed += 1
+    assert failed == 100_000 + len(calls)
+    print(f"10^5 failed calls of {len(calls)} kinds: memory {before:.1f} MB before, {memory():.1f} MB after")
     for wheel in sys.argv[1:]:
         print(f"{os.path.basename(wheel)}: {os.path.getsize(wheel) / 1e6:.2f} MB")
 

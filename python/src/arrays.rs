@@ -1,7 +1,7 @@
 //! Numbers from Python, of any shape: checked, and broadcast to a common shape.
 
-use crate::message::{type_error, value_error};
-use numpy::{PyArray1, PyArrayDyn, PyArrayMethods};
+use crate::message::{memory_error, type_error, value_error};
+use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArray};
 use pyo3::prelude::*;
 
 /// The numbers that an argument may have. NaN is never one of them.
@@ -9,26 +9,43 @@ use pyo3::prelude::*;
 pub(crate) enum Domain {
     /// From 0 to 1.
     Probability,
+    /// Above 0 and below 1.
+    ErrorProbability,
     /// At least 0; may be infinite.
     NonNegative,
+    /// At least 0 and finite.
+    FiniteNonNegative,
+    /// Any number that is finite.
+    Finite,
     /// A whole number from 0 to 2^53, up to which floating-point numbers are exact.
     Count,
+    /// A number of positions that a function goes through one by one: a whole number from 0 to 2^20.
+    Positions,
 }
 
 impl Domain {
-    fn contains(self, number: f64) -> bool {
+    pub(crate) fn contains(self, number: f64) -> bool {
+        let whole = |most: f64| (0.0..=most).contains(&number) && number.fract() == 0.0;
         match self {
             Self::Probability => (0.0..=1.0).contains(&number),
+            Self::ErrorProbability => 0.0 < number && number < 1.0,
             Self::NonNegative => number >= 0.0,
-            Self::Count => (0.0..=9_007_199_254_740_992.0).contains(&number) && number.fract() == 0.0,
+            Self::FiniteNonNegative => (0.0..f64::INFINITY).contains(&number),
+            Self::Finite => number.is_finite(),
+            Self::Count => whole(9_007_199_254_740_992.0),
+            Self::Positions => whole(1_048_576.0),
         }
     }
 
     fn words(self) -> &'static str {
         match self {
             Self::Probability => "a number from 0 to 1",
+            Self::ErrorProbability => "a number above 0 and below 1",
             Self::NonNegative => "a number that is at least 0",
+            Self::FiniteNonNegative => "a finite number that is at least 0",
+            Self::Finite => "a finite number",
             Self::Count => "a whole number from 0 to 2^53",
+            Self::Positions => "a whole number from 0 to 2^20",
         }
     }
 }
@@ -54,10 +71,14 @@ impl Column {
     }
 
     /// A number for each of `n` places.
-    pub(crate) fn spread(self, n: usize) -> Vec<f64> {
+    pub(crate) fn spread(self, n: usize) -> PyResult<Vec<f64>> {
         match self {
-            Self::One(number) => vec![number; n],
-            Self::Many(numbers) => numbers,
+            Self::One(number) => {
+                let mut numbers = room(n)?;
+                numbers.resize(n, number);
+                Ok(numbers)
+            }
+            Self::Many(numbers) => Ok(numbers),
         }
     }
 }
@@ -71,15 +92,21 @@ pub(crate) struct Columns<const N: usize> {
 impl<const N: usize> Columns<N> {
     /// Checks and broadcasts the arguments, as numpy does.
     pub(crate) fn of(py: Python<'_>, arguments: [Argument<'_, '_>; N]) -> PyResult<Self> {
+        Self::with(py, arguments, None)
+    }
+
+    /// Checks the arguments and broadcasts them with another one, whose name and shape these are.
+    pub(crate) fn with(
+        py: Python<'_>,
+        arguments: [Argument<'_, '_>; N],
+        other: Option<(&str, &[usize])>,
+    ) -> PyResult<Self> {
         let arrays: Vec<Bound<'_, PyArrayDyn<f64>>> =
             arguments.iter().map(|(name, given, _)| as_floats(py, name, given)).collect::<PyResult<_>>()?;
         let shapes: Vec<Vec<usize>> =
             arrays.iter().map(|array| array.getattr("shape")?.extract()).collect::<PyResult<_>>()?;
-        let numpy = py.import("numpy")?;
-        let tuples =
-            shapes.iter().map(|shape| pyo3::types::PyTuple::new(py, shape)).collect::<PyResult<Vec<_>>>()?;
-        let shape: Vec<usize> =
-            numpy.call_method1("broadcast_shapes", pyo3::types::PyTuple::new(py, tuples)?)?.extract()?;
+        let named = arguments.iter().zip(&shapes).map(|((name, ..), shape)| (*name, &shape[..]));
+        let shape = common_shape(&named.chain(other).collect::<Vec<_>>())?;
         let mut columns = Vec::with_capacity(N);
         for ((name, _, domain), array) in arguments.iter().zip(&arrays) {
             let array = array.try_readonly()?;
@@ -90,17 +117,19 @@ impl<const N: usize> Columns<N> {
                     (Column::One(number), domain.contains(number))
                 }
                 (_, Some(numbers)) if view.shape() == shape => {
-                    let (copied, fit) = checked_copy(numbers, *domain);
+                    let (copied, fit) = checked_copy(numbers, *domain)?;
                     (Column::Many(copied), fit)
                 }
                 _ => {
                     let wide = view.broadcast(shape.clone()).ok_or_else(|| value_error("shapes differ"))?;
+                    let mut numbers = room(wide.len())?;
                     let fit = view.iter().all(|&number| domain.contains(number));
-                    (Column::Many(wide.iter().copied().collect()), fit)
+                    numbers.extend(wide.iter().copied());
+                    (Column::Many(numbers), fit)
                 }
             };
-            if !fit && let Some(number) = view.iter().find(|&&number| !domain.contains(number)) {
-                return Err(value_error(format!("{name} is {number}: expected {}", domain.words())));
+            if !fit {
+                check(name, view.iter().copied(), view.shape(), *domain)?;
             }
             columns.push(column);
         }
@@ -112,17 +141,119 @@ impl<const N: usize> Columns<N> {
     pub(crate) fn len(&self) -> usize {
         self.shape.iter().product()
     }
+
+    /// `M` numbers at each place, from the arguments there and the place, computed without the interpreter's lock.
+    pub(crate) fn map<const M: usize>(
+        &self,
+        py: Python<'_>,
+        compute: impl Fn(usize, [f64; N]) -> [f64; M] + Send + Sync,
+    ) -> PyResult<[Vec<f64>; M]> {
+        let n = self.len();
+        let mut results = Vec::with_capacity(M);
+        for _ in 0..M {
+            results.push(room(n)?);
+        }
+        let mut results: [Vec<f64>; M] =
+            results.try_into().map_err(|_| value_error("a result is missing"))?;
+        py.detach(|| {
+            for place in 0..n {
+                let numbers = compute(place, std::array::from_fn(|column| self.columns[column].get(place)));
+                for (result, number) in results.iter_mut().zip(numbers) {
+                    result.push(number);
+                }
+            }
+        });
+        Ok(results)
+    }
+}
+
+/// Refuses the first number outside the domain.
+pub(crate) fn check(
+    name: &str,
+    mut numbers: impl Iterator<Item = f64>,
+    shape: &[usize],
+    domain: Domain,
+) -> PyResult<()> {
+    let mut wrong = 0.0;
+    let found = numbers.position(|number| {
+        wrong = number;
+        !domain.contains(number)
+    });
+    match found {
+        Some(place) => {
+            let place = Place(place, shape);
+            Err(value_error(format!("{name}{place} is {wrong}: expected {}", domain.words())))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A place in an array of this shape, such as `[1, 2]`; nothing for a number.
+pub(crate) struct Place<'a>(pub(crate) usize, pub(crate) &'a [usize]);
+
+impl std::fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self(mut place, shape) = *self;
+        let mut indices = vec![0; shape.len()];
+        for (index, &size) in indices.iter_mut().zip(shape).rev() {
+            *index = place % size.max(1);
+            place /= size.max(1);
+        }
+        if indices.is_empty() { Ok(()) } else { write!(f, "{indices:?}") }
+    }
+}
+
+/// A shape as numpy writes it.
+pub(crate) struct Shape<'a>(pub(crate) &'a [usize]);
+
+impl std::fmt::Display for Shape<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            [one] => write!(f, "({one},)"),
+            sizes => write!(f, "({})", sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
+
+/// The shape to which these broadcast.
+pub(crate) fn common_shape(named: &[(&str, &[usize])]) -> PyResult<Vec<usize>> {
+    let n = named.iter().map(|(_, shape)| shape.len()).max().unwrap_or(0);
+    let mut common = vec![1; n];
+    for (_, shape) in named {
+        for (size, &own) in common.iter_mut().rev().zip(shape.iter().rev()) {
+            if *size == 1 {
+                *size = own;
+            } else if own != 1 && own != *size {
+                let shapes: Vec<String> =
+                    named.iter().map(|(name, shape)| format!("{name} {}", Shape(shape))).collect();
+                return Err(value_error(format!("shapes do not broadcast: {}", shapes.join(", "))));
+            }
+        }
+    }
+    let bytes = |bytes: usize, &size: &usize| bytes.checked_mul(size);
+    if common.contains(&0) || common.iter().try_fold(size_of::<f64>(), bytes).is_some() {
+        Ok(common)
+    } else {
+        Err(memory_error(format!("no memory for an array of shape {}", Shape(&common))))
+    }
+}
+
+/// An empty vector with room for `n` numbers.
+pub(crate) fn room<T>(n: usize) -> PyResult<Vec<T>> {
+    let mut numbers = Vec::new();
+    numbers.try_reserve_exact(n).map_err(|_| memory_error(format!("no memory for {n} numbers")))?;
+    Ok(numbers)
 }
 
 /// A copy, and whether all numbers are in the domain. Each block is checked while it is in the cache.
-fn checked_copy(numbers: &[f64], domain: Domain) -> (Vec<f64>, bool) {
-    let mut copied = Vec::with_capacity(numbers.len());
+fn checked_copy(numbers: &[f64], domain: Domain) -> PyResult<(Vec<f64>, bool)> {
+    let mut copied = room(numbers.len())?;
     let mut fit = true;
     for block in numbers.chunks(1024) {
         copied.extend_from_slice(block);
         fit &= block.iter().fold(true, |fit, &number| fit & domain.contains(number));
     }
-    (copied, fit)
+    Ok((copied, fit))
 }
 
 /// An array of this shape, or a float for the shape of a number.
@@ -137,19 +268,47 @@ pub(crate) fn to_python<'py>(
     Ok(PyArray1::from_vec(py, numbers).reshape(shape.to_vec())?.into_any())
 }
 
+/// A number.
+pub(crate) fn number(name: &'static str, given: &Bound<'_, PyAny>, domain: Domain) -> PyResult<f64> {
+    let Columns { shape, columns: [number] } = Columns::of(given.py(), [(name, given, domain)])?;
+    if shape.is_empty() {
+        Ok(number.get(0))
+    } else {
+        Err(value_error(format!("{name}: expected a number, got an array of shape {}", Shape(&shape))))
+    }
+}
+
+/// Numbers of shape (n,).
+pub(crate) fn vector(name: &'static str, given: &Bound<'_, PyAny>, domain: Domain) -> PyResult<Vec<f64>> {
+    let Columns { shape, columns: [numbers] } = Columns::of(given.py(), [(name, given, domain)])?;
+    match shape[..] {
+        [n] => numbers.spread(n),
+        _ => Err(value_error(format!("{name}: expected shape (n,), got {}", Shape(&shape)))),
+    }
+}
+
+/// A numpy array of what was given, and the kind of its elements.
+pub(crate) fn as_array<'py>(name: &str, given: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, String)> {
+    // Subclasses become plain arrays. That of masked arrays would count what is masked.
+    if given.cast::<PyUntypedArray>().is_ok() && given.hasattr("mask")? {
+        return Err(type_error(format!("{name}: expected a plain array, got a masked one")));
+    }
+    let array = numpy::get_array_module(given.py())?.call_method1("asarray", (given,))?;
+    let kind = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    Ok((array, kind))
+}
+
 /// An aligned array of 64-bit floating-point numbers.
 fn as_floats<'py>(
     py: Python<'py>,
     name: &str,
     given: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-    let numpy = py.import("numpy")?;
-    let array = numpy.call_method1("asarray", (given,))?;
-    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    let (array, kind) = as_array(name, given)?;
     if !matches!(kind.as_str(), "i" | "u" | "f") {
         let found = array.getattr("dtype")?;
         return Err(type_error(format!("{name}: expected numbers, got an array of {found}")));
     }
-    let array = numpy.call_method1("require", (array, "float64", "A"))?;
+    let array = py.import("numpy")?.call_method1("require", (array, "float64", "A"))?;
     Ok(array.cast_into::<PyArrayDyn<f64>>()?)
 }

@@ -1,11 +1,13 @@
 //! Several decisions of one policy, as an array.
 
+use crate::arrays::room;
 use crate::decision::{Decision, Origin, Saved};
 use crate::message::value_error;
 use crate::play::{EMPTY, filled};
-use numpy::{PyArray2, PyArrayMethods};
+use crate::sequence;
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use policies::catalogue::Note;
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyOverflowError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyIterator, PyList, PyType};
@@ -43,6 +45,15 @@ impl Batch {
         }
     }
 
+    fn at(&self, index: isize) -> PyResult<Decision> {
+        let place = self.place(index);
+        place.map(|place| self.decision(place)).ok_or_else(|| self.beyond(&index))
+    }
+
+    fn beyond(&self, index: &impl std::fmt::Display) -> PyErr {
+        PyIndexError::new_err(format!("decision {index} of a batch of {}", self.notes.len()))
+    }
+
     /// The place of the decision with this index, which counts from the end if it is negative.
     fn place(&self, index: isize) -> Option<usize> {
         let n = self.notes.len();
@@ -58,14 +69,11 @@ impl Batch {
     #[getter]
     fn actions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let array = self.array.get_or_try_init(py, || -> PyResult<Py<PyArray2<i64>>> {
-            let array = PyArray2::<i64>::zeros(py, [self.notes.len(), self.origin.width()], false);
-            {
-                let mut numbers = array.try_readwrite()?;
-                for (into, &number) in numbers.as_slice_mut()?.iter_mut().zip(&self.actions) {
-                    *into = if number == EMPTY { -1 } else { number.into() };
-                }
-                numbers.make_nonwriteable();
-            }
+            let mut numbers = room::<i64>(self.actions.len())?;
+            numbers
+                .extend(self.actions.iter().map(|&number| if number == EMPTY { -1 } else { number.into() }));
+            let array = PyArray1::from_vec(py, numbers).reshape([self.notes.len(), self.origin.width()])?;
+            array.try_readwrite()?.make_nonwriteable();
             Ok(array.unbind())
         })?;
         Ok(array.bind(py).clone())
@@ -87,11 +95,13 @@ impl Batch {
         self.notes.len()
     }
 
-    fn __getitem__(&self, index: isize) -> PyResult<Decision> {
-        let place = self.place(index);
-        let n = self.notes.len();
-        let beyond = || PyIndexError::new_err(format!("decision {index} of a batch of {n}"));
-        place.map(|place| self.decision(place)).ok_or_else(beyond)
+    fn __getitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<Decision> {
+        match index.extract() {
+            Ok(index) => self.at(index),
+            // Beyond every index.
+            Err(error) if error.is_instance_of::<PyOverflowError>(index.py()) => Err(self.beyond(&index)),
+            Err(error) => Err(error),
+        }
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
@@ -105,10 +115,11 @@ impl Batch {
     ///
     /// Raises:
     ///     IndexError: there is no such decision.
-    fn take(&self, indices: Vec<isize>) -> PyResult<Self> {
+    fn take(&self, indices: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let indices: Vec<isize> = sequence::numbers("indices", indices)?;
         let mut taken = Self::new(Arc::clone(&self.origin), Vec::new(), Vec::with_capacity(indices.len()));
         for index in indices {
-            let decision = self.__getitem__(index)?;
+            let decision = self.at(index)?;
             taken.push(&decision.action, decision.note);
         }
         Ok(taken)

@@ -1,147 +1,83 @@
 //! Bounds on the regret and on the rounds of an instance.
 
+use crate::arrays::{Columns, Domain, Place, to_python, vector};
 use crate::message::value_error;
-use crate::task::{count, numbers, size};
-use click_models::bounds as scalar;
+use crate::sequence::rows;
 use click_models::{Error, PreferenceMatrix};
 use confidence::Probability;
-use pyo3::Borrowed;
 use pyo3::prelude::*;
 
-/// Probabilities from Python.
-struct Probabilities(Vec<f64>);
-
-impl Probabilities {
-    fn of(field: &'static str, given: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let values = numbers(field, given)?;
-        match values.iter().position(|&value| Probability::new(value).is_err()) {
-            Some(index) => Err(value_error(Error::NotAProbability { field, index, value: values[index] })),
-            None => Ok(Self(values)),
-        }
-    }
-}
-
-/// A number of positions from Python.
-pub(crate) struct Size(usize);
-
-impl<'py> FromPyObject<'_, 'py> for Size {
-    type Error = PyErr;
-
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        Ok(Self(size("n_positions", Some(&given))?.unwrap_or(0)))
-    }
-}
-
-impl From<Size> for usize {
-    fn from(size: Size) -> Self {
-        size.0
-    }
-}
-
-/// A number of rounds from Python.
-pub(crate) struct Rounds(u64);
-
-impl<'py> FromPyObject<'_, 'py> for Rounds {
-    type Error = PyErr;
-
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        Ok(Self(count("horizon", Some(&given))?.unwrap_or(0)))
-    }
-}
-
-impl From<Rounds> for u64 {
-    fn from(rounds: Rounds) -> Self {
-        rounds.0
-    }
-}
-
-/// Makes functions of Python from functions of slices and numbers. Malformed input, which gives NaN there, is a `ValueError`.
+/// Makes functions of Python from functions of slices and numbers.
+///
+/// A row is the docstring, the name, the slices and the numbers with what they may be, and what is expected where the
+/// function is not defined: the library's NaN is a `ValueError`. Numbers broadcast.
 macro_rules! bounds {
     ($(
         $(#[doc = $doc:literal])+
-        $name:ident([$($slice:ident),*] $(, $number:ident: $Number:ty)*), otherwise $expected:literal;
+        $name:ident(
+            [$($slice:ident: $Of:ident),*] $(, $number:ident: $Domain:ident $(as $convert:ident)?)*
+        ), otherwise $expected:literal;
     )*) => {$(
         $(#[doc = $doc])+
-        #[pyfunction]
-        pub(crate) fn $name($($slice: &Bound<'_, PyAny>,)* $($number: $Number,)*) -> PyResult<f64> {
-            $(let $slice = Probabilities::of(stringify!($slice), $slice)?;)*
-            defined(stringify!($name), scalar::$name($(&$slice.0,)* $($number.into(),)*), $expected)
+        #[pyo3::pyfunction]
+        pub(crate) fn $name<'py>(
+            py: pyo3::Python<'py>,
+            $($slice: &pyo3::Bound<'py, pyo3::PyAny>,)*
+            $($number: &pyo3::Bound<'py, pyo3::PyAny>,)*
+        ) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
+            use crate::arrays::{Columns, Domain};
+            $(let $slice = crate::bounds::slice(stringify!($slice), $slice, Domain::$Of)?;)*
+            let numbers = Columns::of(py, [$((stringify!($number), $number, Domain::$Domain)),*])?;
+            crate::bounds::defined(py, stringify!($name), $expected, &numbers, |[$($number),*]| {
+                $($(let $number = $convert($number);)?)*
+                click_models::bounds::$name($(&$slice,)* $($number,)*)
+            })
         }
     )*};
 }
 
-fn defined(name: &str, bound: f64, expected: &str) -> PyResult<f64> {
-    if bound.is_nan() { Err(value_error(format!("{name}: expected {expected}"))) } else { Ok(bound) }
+pub(crate) mod cascade_bai;
+pub(crate) mod dueling;
+pub(crate) mod lists;
+pub(crate) mod pbm;
+pub(crate) mod rank_one;
+
+/// Numbers of shape (n,); those that are not probabilities are named as by the models.
+fn slice(name: &'static str, given: &Bound<'_, PyAny>, domain: Domain) -> PyResult<Vec<f64>> {
+    if !matches!(domain, Domain::Probability) {
+        return vector(name, given, domain);
+    }
+    let values = crate::sequence::numbers(name, given)?;
+    match values.iter().position(|&value| Probability::new(value).is_err()) {
+        Some(index) => Err(value_error(Error::NotAProbability { field: name, index, value: values[index] })),
+        None => Ok(values),
+    }
 }
 
-bounds! {
-    /// Lower bound on the regret of uniformly efficient policies in the position-based model, clicks per ln T: PBM paper, Theorem 6,
-    /// equation (6).
-    ///
-    /// Args:
-    ///     theta: attraction probabilities of the items, in any order, shape (items,).
-    ///     kappa: examination probabilities of the positions, in any order, shape (positions,).
-    pbm_lower_bound([theta, kappa]), otherwise "at least one position, and at least as many items as positions";
-
-    /// A simpler, smaller lower bound than `pbm_lower_bound`, clicks per ln T: exploration at the most examined position. Arguments as there.
-    pbm_relaxed_lower_bound([theta, kappa]), otherwise "at least one position, and at least as many items as positions";
-
-    /// Lower bound in the random semi-bandit, clicks per ln T: RSF paper, Theorem 4.
-    ///
-    /// Args:
-    ///     theta: attraction probabilities of the items, in any order, shape (items,).
-    ///     n_positions: number of positions.
-    semi_bandit_lower_bound([theta], n_positions: Size), otherwise "at least one position, and at least as many items as positions";
-
-    /// Lower bound if every position is observed, clicks per ln T: PBM paper, equation (3). Arguments as of `semi_bandit_lower_bound`.
-    multiple_play_lower_bound([theta], n_positions: Size), otherwise "at least one position, and at least as many items as positions";
-
-    /// Lower bound in the cascade model, clicks per ln T: Kveton et al. 2015, Theorem 4, generalised. Arguments as of
-    /// `semi_bandit_lower_bound`.
-    cascade_lower_bound([theta], n_positions: Size), otherwise "at least one position, and at least as many items as positions";
-
-    /// Lower bound for satisfaction in the dependent click model, per ln T: Katariya et al. 2016, Theorem 3, generalised.
-    ///
-    /// Args:
-    ///     theta: attraction probabilities of the items, in any order, shape (items,).
-    ///     leave: probabilities of leaving after a click, from the top position down, shape (positions,).
-    dcm_lower_bound([theta, leave]), otherwise "at least one position, and at least as many items as positions";
-
-    /// Lower bound on the rounds to identify the best items of a cascade: CascadeBAI, Theorem 4.8.
-    ///
-    /// Args:
-    ///     weights: attraction probabilities of the items, in any order, shape (items,).
-    ///     n_positions: number of positions, below the number of items.
-    ///     delta: probability of error, above 0 and below 1.
-    cascade_bai_lower_bound([weights], n_positions: Size, delta: f64), otherwise "delta above 0 and below 1, and more items than positions";
-
-    /// Upper bound for Rank1ElimKL after `horizon` rounds, in clicks: Rank1ElimKL paper, Theorem 1, as printed. Infinite for fewer than 5
-    /// rounds.
-    ///
-    /// Args:
-    ///     rows: probabilities of the rows, shape (rows,).
-    ///     columns: probabilities of the columns, shape (columns,).
-    ///     horizon: number of rounds.
-    rank_one_upper_bound([rows, columns], horizon: Rounds), otherwise "at least two different rows, and two different columns";
+/// The bound at each place, computed without the interpreter's lock; `expected` says where it is defined.
+fn defined<'py, const N: usize>(
+    py: Python<'py>,
+    name: &str,
+    expected: &str,
+    numbers: &Columns<N>,
+    bound: impl Fn([f64; N]) -> f64 + Send + Sync,
+) -> PyResult<Bound<'py, PyAny>> {
+    let [bounds] = numbers.map(py, |_, numbers| [bound(numbers)])?;
+    match bounds.iter().position(|bound| bound.is_nan()) {
+        Some(place) => {
+            let place = Place(place, &numbers.shape);
+            Err(value_error(format!("{name}{place}: expected {expected}")))
+        }
+        None => to_python(py, bounds, &numbers.shape),
+    }
 }
 
-/// Lower bound on the regret of uniformly efficient policies in dueling bandits, per ln t: Komiyama et al. 2015, Theorem 2.
-///
-/// Args:
-///     preferences: probability that the item of the row is preferred to that of the column, shape (items, items).
-///
-/// Raises:
-///     ValueError: no matrix of preferences, or no item beats all others.
-#[pyfunction]
-pub(crate) fn dueling_lower_bound(preferences: &Bound<'_, PyAny>) -> PyResult<f64> {
-    let matrix = matrix(preferences)?;
-    defined("dueling_lower_bound", scalar::dueling_lower_bound(&matrix), "an item that beats all others")
+/// A result that may be undefined.
+fn or_refused<T>(name: &str, expected: &str, result: Option<T>) -> PyResult<T> {
+    result.ok_or_else(|| value_error(format!("{name}: expected {expected}")))
 }
 
 /// A matrix of preferences.
 pub(crate) fn matrix(given: &Bound<'_, PyAny>) -> PyResult<PreferenceMatrix> {
-    let rows: Vec<Vec<f64>> = given.extract().map_err(|error: PyErr| {
-        crate::message::type_error(format!("preferences: expected rows of numbers: {error}"))
-    })?;
-    PreferenceMatrix::new(&rows).map_err(value_error)
+    PreferenceMatrix::new(&rows("preferences", given)?).map_err(value_error)
 }

@@ -3,7 +3,7 @@
 use crate::message::{did_you_mean, type_error, value_error};
 use crate::task::ARGUMENTS;
 use policies::catalogue::{Answers, Kind, PolicySpec, Protocol, Row, SpecError, Task, find, rows};
-use pyo3::exceptions::PyOverflowError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 use serde_json::{Map, Value};
@@ -141,7 +141,10 @@ pub(crate) fn to_value(key: &str, given: &Bound<'_, PyAny>) -> PyResult<Value> {
             Err(error) => Err(error),
         };
     }
-    let number: f64 = given.extract().map_err(|_| wrong())?;
+    let number: f64 = given.extract().map_err(|error: PyErr| {
+        // Other exceptions are those of the object's `__float__`.
+        if error.is_instance_of::<PyTypeError>(given.py()) { wrong() } else { error }
+    })?;
     // JSON has no NaN: as a text it gets the catalogue's message, too.
     Ok(serde_json::Number::from_f64(number).map_or_else(|| Value::String(number.to_string()), Value::Number))
 }

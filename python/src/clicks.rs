@@ -1,9 +1,10 @@
 //! Answers of users, from Python objects: checked, and as sets of clicks.
 
+use crate::arrays::{Place, Shape, as_array};
 use crate::message::{type_error, value_error};
 use crate::play::filled;
 use click_models::Clicks;
-use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods, get_array_module};
+use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use policies::catalogue::Protocol;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
@@ -209,14 +210,7 @@ fn flags(name: &str, given: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<
     let flag = |(place, &number): (usize, &i64)| match number {
         0 => Ok(0),
         1 => Ok(1),
-        other => {
-            let place = if shape.len() == 2 {
-                format!("[{}, {}]", place / shape[1], place % shape[1])
-            } else {
-                format!("[{place}]")
-            };
-            Err(value_error(format!("{name}{place} is {other}: expected 0 or 1")))
-        }
+        other => Err(value_error(format!("{name}{} is {other}: expected 0 or 1", Place(place, shape)))),
     };
     numbers.iter().enumerate().map(flag).collect()
 }
@@ -234,12 +228,11 @@ fn array<'py>(
     given: &Bound<'py, PyAny>,
     shape: &[usize],
 ) -> PyResult<(Bound<'py, PyAny>, String)> {
-    let array = get_array_module(given.py())?.call_method1("asarray", (given,))?;
+    let (array, kind) = as_array(name, given)?;
     let found: Vec<usize> = array.getattr("shape")?.extract()?;
     if found != shape {
         return Err(wrong_shape(name, &found, shape));
     }
-    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
     // An empty list has no numbers to tell their type.
     let kind = if found.contains(&0) { "i".to_owned() } else { kind };
     Ok((array, kind))
@@ -259,31 +252,27 @@ fn as_integers<'py>(
 }
 
 fn wrong_shape(name: &str, found: &[usize], expected: &[usize]) -> PyErr {
-    let words = |shape: &[usize]| match shape {
-        [one] => format!("({one},)"),
-        _ => format!("({})", shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
-    };
-    value_error(format!("{name}: expected shape {}, got {}", words(expected), words(found)))
+    value_error(format!("{name}: expected shape {}, got {}", Shape(expected), Shape(found)))
 }
 
 /// Counts, none of them negative, and the shape of their array.
 pub(crate) fn counts(name: &str, given: &Bound<'_, PyAny>) -> PyResult<(Vec<u64>, Vec<usize>)> {
-    let array = get_array_module(given.py())?.call_method1("asarray", (given,))?;
-    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    let (array, kind) = as_array(name, given)?;
     let numbers = as_integers(name, &array, &kind)?;
     let numbers = numbers.try_readonly()?;
-    let count = |&number: &i64| {
-        let wrong = |_| value_error(format!("{name} has {number}: expected counts from 0 to 2^63 - 1"));
-        u64::try_from(number).map_err(wrong)
-    };
     let view = numbers.as_array();
-    Ok((view.iter().map(count).collect::<PyResult<_>>()?, view.shape().to_vec()))
+    let count = |(place, &number): (usize, &i64)| {
+        u64::try_from(number).map_err(|_| {
+            let place = Place(place, view.shape());
+            value_error(format!("{name}{place} is {number}: expected counts from 0 to 2^63 - 1"))
+        })
+    };
+    Ok((view.iter().enumerate().map(count).collect::<PyResult<_>>()?, view.shape().to_vec()))
 }
 
 /// Actions: an array of numbers, one row for each action, and whether it was a single action.
 pub(crate) fn actions(name: &str, given: &Bound<'_, PyAny>, width: usize) -> PyResult<(Vec<u32>, bool)> {
-    let array = get_array_module(given.py())?.call_method1("asarray", (given,))?;
-    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    let (array, kind) = as_array(name, given)?;
     let numbers = as_integers(name, &array, &kind)?;
     let numbers = numbers.try_readonly()?;
     let view = numbers.as_array();
@@ -296,9 +285,11 @@ pub(crate) fn actions(name: &str, given: &Bound<'_, PyAny>, width: usize) -> PyR
             )));
         }
     };
-    let number = |&number: &i64| {
-        let wrong = |_| value_error(format!("{name} has {number}: expected numbers from 0"));
-        u32::try_from(number).map_err(wrong)
+    let number = |(place, &number): (usize, &i64)| {
+        u32::try_from(number).map_err(|_| {
+            let place = Place(place, view.shape());
+            value_error(format!("{name}{place} is {number}: expected numbers from 0 to 2^32 - 1"))
+        })
     };
-    Ok((view.iter().map(number).collect::<PyResult<_>>()?, single))
+    Ok((view.iter().enumerate().map(number).collect::<PyResult<_>>()?, single))
 }

@@ -102,6 +102,9 @@ impl Saved {
             .filter(|&protocol| spec.speaks(protocol))
             .ok_or_else(|| invalid(&format!("`{spec}` does not play \"{}\"", saved.model)))?;
         let origin = Origin { spec, protocol, sizes: saved.sizes };
+        if protocol.has_lists() {
+            ListShape::new(saved.sizes[0], saved.sizes[1]).map_err(|error| invalid(&error))?;
+        }
         if saved.notes.len() != saved.actions.len() {
             return Err(invalid(&"one note for each action is needed"));
         }

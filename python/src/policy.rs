@@ -6,7 +6,8 @@ use crate::clicks;
 use crate::decision::{Decision, Origin};
 use crate::message::{type_error, value_error};
 use crate::play::{Play, filled};
-use crate::task::{Given, build, count, numbers, protocol_named, protocol_of, restore, size};
+use crate::sequence;
+use crate::task::{Given, build, count, is_alive, protocol_named, protocol_of, restore, size};
 use click_models::Clicks;
 use policies::catalogue::{Note, Protocol, find};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
@@ -129,7 +130,7 @@ impl Policy {
             positions: size("positions", positions)?,
             rows: size("rows", rows)?,
             columns: size("columns", columns)?,
-            examination: examination.map(|given| numbers("examination", given)).transpose()?,
+            examination: examination.map(|given| sequence::numbers("examination", given)).transpose()?,
             order: None,
             horizon: count("horizon", horizon)?,
         };
@@ -142,8 +143,7 @@ impl Policy {
                 parameters.insert("order".to_owned(), to_value("order", order)?);
             }
             Some(order) => {
-                let wrong = |error| type_error(format!("order: expected a sequence of positions: {error}"));
-                let places: Vec<i64> = order.extract().map_err(wrong)?;
+                let places: Vec<i64> = sequence::numbers("order", order)?;
                 let place = |place| usize::try_from(place).unwrap_or(usize::MAX);
                 given.order = Some(places.into_iter().map(place).collect());
             }
@@ -332,6 +332,9 @@ impl Policy {
         }
         let protocol = protocol_named(&saved.model)
             .ok_or_else(|| invalid(&format!("unknown model `{}`", saved.model)))?;
+        if !is_alive(&saved.generator) || !is_alive(&saved.coins) {
+            return Err(invalid(&"a generator of random numbers whose state is zero"));
+        }
         let player = restore(protocol, saved.policy).map_err(|error| invalid(&error))?;
         Ok(Self::of(State { player, generator: saved.generator, coins: saved.coins }, protocol))
     }

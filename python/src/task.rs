@@ -1,5 +1,6 @@
 //! What a policy is built for: the protocol of its users, and what it knows of them.
 
+use crate::arrays::room;
 use crate::message::{did_you_mean, type_error, value_error};
 use crate::play::{Play, Played, Player};
 use click_models::{
@@ -8,8 +9,11 @@ use click_models::{
 use confidence::Probability;
 use policies::catalogue::{Chosen, Family, PairKnown, PolicySpec, Protocol};
 use policies::{BuildError, PrefixKnown};
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
+use rand::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -43,7 +47,14 @@ pub(crate) fn count(name: &str, given: Option<&Bound<'_, PyAny>>) -> PyResult<Op
         let found = given.get_type().name()?.to_string();
         return Err(type_error(format!("{name}: expected an integer, got {found}")));
     }
-    let wrong = |_| value_error(format!("{name} is {given}: expected an integer from 0 to 2^64 - 1"));
+    let wrong = |error: PyErr| {
+        // Other exceptions are those of the object's `__index__`.
+        if error.is_instance_of::<PyOverflowError>(given.py()) {
+            value_error(format!("{name} is {given}: expected an integer from 0 to 2^64 - 1"))
+        } else {
+            error
+        }
+    };
     given.extract().map(Some).map_err(wrong)
 }
 
@@ -51,12 +62,6 @@ pub(crate) fn count(name: &str, given: Option<&Bound<'_, PyAny>>) -> PyResult<Op
 pub(crate) fn size(name: &str, given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
     let wrong = |_| value_error(format!("{name} is too large"));
     count(name, given)?.map(|count| usize::try_from(count).map_err(wrong)).transpose()
-}
-
-/// A sequence of numbers.
-pub(crate) fn numbers(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
-    let wrong = |error: PyErr| type_error(format!("{name}: expected a sequence of numbers: {error}"));
-    given.extract().map_err(wrong)
 }
 
 impl Given {
@@ -91,6 +96,15 @@ impl Given {
             None if !missing.is_empty() => Some(format!("missing {}: {}", missing.join(", "), needs())),
             None => None,
         }
+    }
+
+    /// Bytes that a policy of this size may need: a number for each item and position, cell or pair, and some for each item.
+    fn least_memory(&self) -> usize {
+        let items = self.items.unwrap_or(0);
+        let positions = self.positions.or(self.examination.as_ref().map(Vec::len)).unwrap_or(items);
+        let cells = self.rows.unwrap_or(0).saturating_mul(self.columns.unwrap_or(0));
+        let numbers = items.saturating_mul(positions).saturating_add(cells);
+        numbers.saturating_mul(8).saturating_add(items.saturating_mul(128))
     }
 
     fn list(&self) -> Result<ListShape, click_models::Error> {
@@ -157,6 +171,8 @@ pub(crate) fn build(spec: PolicySpec, protocol: Protocol, given: &Given) -> PyRe
         let message = format!("{numbers} items times positions: at most {MOST_NUMBERS} are supported");
         return Err(invalid(&message));
     }
+    // A failed allocation would end the process.
+    room::<u8>(given.least_memory())?;
     let prefix = |shape| {
         let order = given.order.as_deref().unwrap_or(&[]);
         if given.order.is_some() && order.is_empty() {
@@ -222,6 +238,12 @@ pub(crate) fn restore(protocol: Protocol, saved: Value) -> Result<Box<dyn Play>,
         Protocol::Dueling => read::<Dueling>(saved),
         _ => Err(format!("{protocol} users are not supported")),
     }
+}
+
+/// Whether these numbers could be random: the state of zeros, which no seed gives, draws nothing but zeros.
+pub(crate) fn is_alive(generator: &Xoshiro256PlusPlus) -> bool {
+    let mut generator = generator.clone();
+    (0..4).any(|_| generator.next_u64() != 0)
 }
 
 /// The protocol of this name.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import numpy as np
 from click_bandits import Policy, models, policies
 
 ATTRACTION = [0.45, 0.35, 0.25, 0.15, 0.1, 0.05]
@@ -65,3 +67,9 @@ def play(policy: Policy, users: Any, rounds: int) -> list[tuple[int, ...]]:
         policy.update(decision, *answer_of(users, decision))
         actions.append(decision.action)
     return actions
+
+
+def rounds_of(policy: Policy) -> int:
+    """Displays that the policy counted."""
+    state = json.loads(policy.save())["policy"]["state"]
+    return sum(np.ravel(state["shows"] if "shows" in state else state["counts"]["shows"]))

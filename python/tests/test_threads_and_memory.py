@@ -1,21 +1,15 @@
 """Policies shared by threads, and memory that does not grow."""
 
-import json
 import os
 import sys
 import threading
 
 import numpy as np
 import pytest
-from click_bandits import Policy
+from click_bandits import Policy, bounds, confidence
+from every_policy import rounds_of
 
 EXAMINATION = [0.9, 0.6, 0.3]
-
-
-def rounds_of(policy: Policy) -> int:
-    """Displays that the policy counted."""
-    state = json.loads(policy.save())["policy"]["state"]
-    return sum(np.ravel(state["shows"] if "shows" in state else state["counts"]["shows"]))
 
 
 def in_threads(work, n):
@@ -77,7 +71,16 @@ def memory() -> float:
 
 def failing_calls(policy):
     decision = policy.select()
-    for wrong in (lambda: Policy("pbm-tss"), lambda: policy.update(decision, [2, 0, 0]), lambda: Policy.load(b"{}")):
+    for wrong in (
+        lambda: Policy("pbm-tss"),
+        lambda: policy.update(decision, [2, 0, 0]),
+        lambda: Policy.load(b"{}"),
+        lambda: confidence.beta_mixture_interval([1, 2, -1], 1, 0.1),
+        lambda: confidence.empirical_bernstein_sequence([0.5, 2.0], 0.1),
+        lambda: confidence.multi_position_minimum([[2]], [[1]], [0.5]),
+        lambda: bounds.cascade_bai_upper_terms([0.5, 0.5], 1, 0.0, 0.1),
+        lambda: bounds.rucb_expected_bound([[0.5, 0.7], [0.3, 0.5]], [2.0, 0.1], 10),
+    ):
         with pytest.raises(ValueError):
             wrong()
 

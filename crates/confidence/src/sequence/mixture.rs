@@ -17,6 +17,10 @@ struct Tally {
 }
 
 impl Tally {
+    fn of_counts(ones: u64, zeros: u64) -> Self {
+        Self { n: ones.saturating_add(zeros), sum: ones as f64 }
+    }
+
     fn observe(&mut self, x: f64) {
         if !x.is_nan() {
             self.n += 1;
@@ -92,8 +96,7 @@ impl BetaMixture {
     /// # Ok::<(), confidence::Error>(())
     /// ```
     pub fn with_counts(miss: f64, ones: u64, zeros: u64) -> Result<Self, Error> {
-        let tally = Tally { n: ones.saturating_add(zeros), sum: ones as f64 };
-        Ok(Self { tally, ..Self::new(miss)? })
+        Ok(Self { tally: Tally::of_counts(ones, zeros), ..Self::new(miss)? })
     }
 
     /// What `n d(mean, q)` is compared with, in nats.
@@ -154,6 +157,26 @@ impl KlMixture {
     /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`.
     pub fn new(miss: f64) -> Result<Self, Error> {
         Ok(Self { threshold: mixture_threshold(-ln(checked(miss)?)), tally: Tally::default() })
+    }
+
+    /// The sequence after these numbers of ones and zeros, in any order: for callers that keep counts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`.
+    ///
+    /// ```
+    /// use confidence::sequence::{ConfidenceSequence, KlMixture};
+    ///
+    /// let mut clicks = KlMixture::new(0.05)?;
+    /// for x in [1.0, 0.0, 0.0] {
+    ///     clicks.observe(x);
+    /// }
+    /// assert_eq!(KlMixture::with_counts(0.05, 1, 2)?, clicks);
+    /// # Ok::<(), confidence::Error>(())
+    /// ```
+    pub fn with_counts(miss: f64, ones: u64, zeros: u64) -> Result<Self, Error> {
+        Ok(Self { tally: Tally::of_counts(ones, zeros), ..Self::new(miss)? })
     }
 
     /// What `n d(mean, q)` is compared with, in nats.

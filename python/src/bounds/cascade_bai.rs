@@ -1,0 +1,249 @@
+//! Best arm identification under cascade feedback: rounds, observations, and gaps.
+
+use super::{or_refused, slice};
+use crate::arrays::{Columns, Domain, number, to_python};
+use crate::elementwise::size;
+use crate::task;
+use click_models::bounds::{self as scalar, CascadeBaiGaps};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+bounds! {
+    /// Lower bound on the rounds to identify the best items of a cascade: CascadeBAI paper, Theorem 4.8. 0 if all items are to be found, and
+    /// for delta from 1 / 2.4 on; infinite if the last of the best items and the next one are equally attractive.
+    ///
+    /// Args:
+    ///     weights: attraction probabilities of the items, in any order, shape (items,).
+    ///     n_positions: number of positions.
+    ///     delta: probability of error, above 0 and below 1; n_positions and delta broadcast.
+    cascade_bai_lower_bound([weights: Probability], n_positions: Count as size, delta: ErrorProbability),
+        otherwise "at least one position, and at least as many items as positions";
+
+    /// `cascade_bai_lower_bound` before the proof rounds down, with d(1 - delta, delta) for ln(1 / (2.4 delta)): CascadeBAI paper, section
+    /// 5.3. Arguments as there.
+    cascade_bai_lower_bound_unrounded([weights: Probability], n_positions: Count as size, delta: ErrorProbability),
+        otherwise "at least one position, and at least as many items as positions";
+
+    /// T-bar: the number of observations of every item after which an item with this gap is accepted or rejected, as printed with 216 and 648:
+    /// CascadeBAI paper, section 4.1. Infinite for a gap of 0.
+    ///
+    /// Args:
+    ///     gap: distances to acceptance or rejection, at least 0, any shape.
+    ///     delta: probability of error, above 0 and below 1.
+    ///     n_items: numbers of items, at least 1; shapes broadcast.
+    ///
+    /// Returns:
+    ///     float64 array of the common shape, or a float, in observations.
+    cascade_bai_observations([], gap: FiniteNonNegative, delta: ErrorProbability, n_items: Count as size), otherwise "at least one item";
+
+    /// `cascade_bai_observations` with the constants 256 and 768, which the proof requires: CascadeBAI paper, Lemma 5.8. Arguments as there.
+    cascade_bai_observations_corrected([], gap: FiniteNonNegative, delta: ErrorProbability, n_items: Count as size),
+        otherwise "at least one item";
+
+    /// Bound on the first term of Theorem 4.1 from the largest and the smallest weight, in rounds up to a constant: CascadeBAI paper,
+    /// Proposition 4.2. Shapes broadcast.
+    ///
+    /// Args:
+    ///     best: largest weight, a probability.
+    ///     worst: smallest weight, above 0 and below best.
+    ///     n_positions: number of positions, at least 1.
+    ///     delta: probability of error, above 0 and below 1.
+    cascade_bai_n1_bound([], best: Probability, worst: Probability, n_positions: Count as size, delta: ErrorProbability),
+        otherwise "0 < worst < best <= 1, and at least one position";
+
+    /// Upper bound, with probability 1 - delta, on the rounds of CascadeBAI if the best items have the weight `best` and all others `worst`:
+    /// CascadeBAI paper, Proposition 4.6 with the constants of its proof, D.4. Shapes broadcast.
+    ///
+    /// Args:
+    ///     best: weight of the n_positions best items, a probability.
+    ///     worst: weight of the others, above 0 and below best.
+    ///     n_items: number of items.
+    ///     n_positions: number of positions, at least 1 and below n_items.
+    ///     delta: probability of error, above 0 and below 1.
+    cascade_bai_two_level_upper_bound(
+        [], best: Probability, worst: Probability, n_items: Count as size, n_positions: Positions as size, delta: ErrorProbability
+    ), otherwise "0 < worst < best <= 1, at least one position, and more items than positions";
+
+    /// Lower bound on the mean rounds of any policy on the instances of `cascade_bai_two_level_upper_bound`: CascadeBAI paper, Corollary 4.9.
+    /// Arguments as there.
+    cascade_bai_two_level_lower_bound(
+        [], best: Probability, worst: Probability, n_items: Count as size, n_positions: Positions as size, delta: ErrorProbability
+    ), otherwise "0 < worst < best <= 1, at least one position, and more items than positions";
+
+    /// Mean number of observed items if users scan a list from the top until they click: CascadeBAI paper, section 5.1.
+    ///
+    /// Args:
+    ///     list: attraction probabilities of the items of the list, from the top down, shape (positions,).
+    expected_observations([list: Probability]), otherwise "probabilities";
+
+    /// The smallest mean number of observations of a list of k of these items, mu_k, that of the most attractive, best first: CascadeBAI paper,
+    /// Theorem 5.1.
+    ///
+    /// Args:
+    ///     weights: attraction probabilities of the items, in any order, shape (items,).
+    ///     k: number of items in the list, or an array of them, of any shape, that of the result.
+    cascade_fewest_observations([weights: Probability], k: Count as size), otherwise "k from 1 to the number of items";
+
+    /// The largest mean number of observations of a list of k of these items, that of the least attractive, worst first: CascadeBAI paper,
+    /// Theorem 5.1. Arguments as of `cascade_fewest_observations`.
+    cascade_most_observations([weights: Probability], k: Count as size), otherwise "k from 1 to the number of items";
+
+    /// The left-sided sub-Gaussian parameter v_k = min(k, sqrt(2) / smallest weight) of the number of observations of a list of k of these
+    /// items: CascadeBAI paper, Theorem 5.4 and Lemma 5.5. Arguments as of `cascade_fewest_observations`.
+    cascade_observations_deviation([weights: Probability], k: Count as size), otherwise "k from 1 to the number of items";
+}
+
+/// Arguments of an instance: weights, number of positions, epsilon.
+fn instance(
+    weights: &Bound<'_, PyAny>,
+    n_positions: &Bound<'_, PyAny>,
+    epsilon: &Bound<'_, PyAny>,
+) -> PyResult<(Vec<f64>, usize, f64)> {
+    Ok((
+        slice("weights", weights, Domain::Probability)?,
+        task::size("n_positions", Some(n_positions))?.unwrap_or(0),
+        number("epsilon", epsilon, Domain::FiniteNonNegative)?,
+    ))
+}
+
+/// Writes gaps into a dict.
+fn set_gaps(dict: &Bound<'_, PyDict>, gaps: CascadeBaiGaps) -> PyResult<()> {
+    let py = dict.py();
+    dict.set_item("n_acceptable", gaps.n_acceptable)?;
+    dict.set_item("plain", PyArray1::from_vec(py, gaps.plain))?;
+    dict.set_item("tolerant", PyArray1::from_vec(py, gaps.tolerant))
+}
+
+/// The gaps of all items to acceptance or rejection: CascadeBAI paper, section 4.1.
+///
+/// Args:
+///     weights: attraction probabilities of the items, in any order, shape (items,).
+///     n_positions: number of positions, at least 1 and below the number of items.
+///     epsilon: tolerance, a number that is at least 0.
+///
+/// Returns:
+///     dict: `n_acceptable`, K', the number of items at most epsilon less attractive than the last of the best; `plain`, Delta, and
+///     `tolerant`, Delta-bar, the gaps without and with the tolerance, float64 arrays of shape (items,), by decreasing weight.
+///
+/// Raises:
+///     ValueError: a number outside its range, or all items to be found.
+#[pyfunction]
+pub(crate) fn cascade_bai_gaps<'py>(
+    py: Python<'py>,
+    weights: &Bound<'py, PyAny>,
+    n_positions: &Bound<'py, PyAny>,
+    epsilon: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (weights, n_positions, epsilon) = instance(weights, n_positions, epsilon)?;
+    let gaps = py.detach(|| scalar::cascade_bai_gaps(&weights, n_positions, epsilon));
+    let expected = "at least one position, and more items than positions";
+    let dict = PyDict::new(py);
+    set_gaps(&dict, or_refused("cascade_bai_gaps", expected, gaps)?)?;
+    Ok(dict)
+}
+
+/// The terms of the upper bound on the rounds of CascadeBAI: CascadeBAI paper, Theorem 4.1.
+///
+/// Args:
+///     weights: attraction probabilities of the items, in any order, shape (items,).
+///     n_positions: number of positions K, at least 1 and below the number of items.
+///     epsilon: tolerance, a number that is at least 0.
+///     delta: probability of error, a number above 0 and below 1.
+///
+/// Returns:
+///     dict: those of `cascade_bai_gaps`; `observations`, T-bar as printed, by decreasing gap, shape (items,); `fewest`, mu_1 to mu_K, shape
+///     (K,); `k1` and `k2`; `n1`, `n2` and `n3`, the terms, in rounds up to constants; `n3_rearranged`, N_3 as in equation (4.2), which the
+///     paper states to be equal.
+///
+/// Raises:
+///     ValueError: a number outside its range, or an instance that the theorem does not cover: all items to be found, a gap of 0, or
+///     K' >= 2 K - 1, for which there is `cascade_bai_tolerant_upper_terms`.
+#[pyfunction]
+pub(crate) fn cascade_bai_upper_terms<'py>(
+    py: Python<'py>,
+    weights: &Bound<'py, PyAny>,
+    n_positions: &Bound<'py, PyAny>,
+    epsilon: &Bound<'py, PyAny>,
+    delta: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (weights, n_positions, epsilon) = instance(weights, n_positions, epsilon)?;
+    let delta = number("delta", delta, Domain::ErrorProbability)?;
+    let terms = py.detach(|| scalar::cascade_bai_upper_terms(&weights, n_positions, epsilon, delta));
+    let expected = "gaps above 0, more items than positions, and fewer than 2 K - 1 acceptable items";
+    let terms = or_refused("cascade_bai_upper_terms", expected, terms)?;
+    let dict = PyDict::new(py);
+    set_gaps(&dict, terms.gaps)?;
+    dict.set_item("observations", PyArray1::from_vec(py, terms.observations))?;
+    dict.set_item("fewest", PyArray1::from_vec(py, terms.fewest))?;
+    dict.set_item("k1", terms.k1)?;
+    dict.set_item("k2", terms.k2)?;
+    dict.set_item("n1", terms.n1)?;
+    dict.set_item("n2", terms.n2)?;
+    dict.set_item("n3", terms.n3)?;
+    dict.set_item("n3_rearranged", terms.n3_rearranged)?;
+    Ok(dict)
+}
+
+/// The terms N_1' and N_2' of the upper bound on the rounds of CascadeBAI for a large tolerance: CascadeBAI paper, Proposition C.1. Arguments
+/// as of `cascade_bai_upper_terms`.
+///
+/// Returns:
+///     tuple of two floats, in rounds.
+///
+/// Raises:
+///     ValueError: a number outside its range, or an instance that the proposition does not cover: all items to be found, a gap of 0, or
+///     K' < 2 K - 1.
+#[pyfunction]
+pub(crate) fn cascade_bai_tolerant_upper_terms(
+    py: Python<'_>,
+    weights: &Bound<'_, PyAny>,
+    n_positions: &Bound<'_, PyAny>,
+    epsilon: &Bound<'_, PyAny>,
+    delta: &Bound<'_, PyAny>,
+) -> PyResult<(f64, f64)> {
+    let (weights, n_positions, epsilon) = instance(weights, n_positions, epsilon)?;
+    let delta = number("delta", delta, Domain::ErrorProbability)?;
+    let terms = py.detach(|| scalar::cascade_bai_tolerant_upper_terms(&weights, n_positions, epsilon, delta));
+    let expected = "gaps above 0, more items than positions, and at least 2 K - 1 acceptable items";
+    or_refused("cascade_bai_tolerant_upper_terms", expected, terms)
+}
+
+/// Growth rates of the lower bound and of the rounds of CascadeBAI, without constants and logarithms, on the instances of
+/// `cascade_bai_two_level_upper_bound`: CascadeBAI paper, Corollary 4.10. Shapes broadcast.
+///
+/// Args:
+///     best: weight of the n_positions best items, a probability.
+///     worst: weight of the others, above 0 and below best.
+///     n_items: number of items.
+///     n_positions: number of positions, at least 1 and below n_items.
+///
+/// Returns:
+///     Two float64 arrays of the common shape, or two floats: the lower and the upper rate. NaN for what the corollary does not cover:
+///     best above 1 / n_positions with worst below 1/2 and best below 1, and arguments outside their range.
+///
+/// Raises:
+///     ValueError: a weight that is no probability, or a number that is not whole.
+#[pyfunction]
+pub(crate) fn cascade_bai_two_level_rates<'py>(
+    py: Python<'py>,
+    best: &Bound<'py, PyAny>,
+    worst: &Bound<'py, PyAny>,
+    n_items: &Bound<'py, PyAny>,
+    n_positions: &Bound<'py, PyAny>,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let columns = Columns::of(
+        py,
+        [
+            ("best", best, Domain::Probability),
+            ("worst", worst, Domain::Probability),
+            ("n_items", n_items, Domain::Count),
+            ("n_positions", n_positions, Domain::Positions),
+        ],
+    )?;
+    let [lower, upper] = columns.map(py, |_, [best, worst, n_items, n_positions]| {
+        scalar::cascade_bai_two_level_rates(best, worst, size(n_items), size(n_positions))
+            .map_or([f64::NAN; 2], |(lower, upper)| [lower, upper])
+    })?;
+    Ok((to_python(py, lower, &columns.shape)?, to_python(py, upper, &columns.shape)?))
+}

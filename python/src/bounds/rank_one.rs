@@ -1,0 +1,64 @@
+//! Rank-one bandits: the hardness of an instance, and bounds for `Rank1ElimKL`.
+
+use super::{or_refused, slice};
+use crate::arrays::Domain;
+use crate::elementwise::whole;
+use click_models::bounds::{self as scalar, RankOneHardness};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+bounds! {
+    /// Upper bound for Rank1ElimKL after `horizon` rounds, in clicks: Rank1ElimKL paper, Theorem 1, as printed. Infinite for fewer than 5
+    /// rounds.
+    ///
+    /// Args:
+    ///     rows: probabilities of the rows, shape (rows,).
+    ///     columns: probabilities of the columns, shape (columns,).
+    ///     horizon: number of rounds, or an array of them, of any shape, that of the result.
+    rank_one_upper_bound([rows: Probability, columns: Probability], horizon: Count as whole),
+        otherwise "at least two different rows, and two different columns";
+
+    /// `rank_one_upper_bound` with the constant 320 that the proof of Lemma 4 gives, instead of 160. Also defined if all rows or all columns
+    /// are equal. Arguments as there.
+    rank_one_upper_bound_corrected([rows: Probability, columns: Probability], horizon: Count as whole),
+        otherwise "at least one row and one column";
+}
+
+/// The quantities that determine how hard a rank-one instance is: Rank1ElimKL paper, equations (1) to (5).
+///
+/// Args:
+///     rows: probabilities of the rows, shape (rows,).
+///     columns: probabilities of the columns, shape (columns,).
+///
+/// Returns:
+///     dict: `mu`, the smaller of the average row and the average column; `p_max`, the largest probability; `gamma`, the larger of mu and
+///     1 - p_max; `row_gaps` and `column_gaps`, the distances to the best, float64 arrays of the shapes of rows and columns;
+///     `smallest_row_gap` and `smallest_column_gap`, the smallest positive ones, or None if all are equal. All are probabilities.
+///
+/// Raises:
+///     ValueError: a number that is no probability, no row, or no column.
+#[pyfunction]
+pub(crate) fn rank_one_hardness<'py>(
+    py: Python<'py>,
+    rows: &Bound<'py, PyAny>,
+    columns: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let rows = slice("rows", rows, Domain::Probability)?;
+    let columns = slice("columns", columns, Domain::Probability)?;
+    let hardness = py.detach(|| scalar::rank_one_hardness(&rows, &columns));
+    as_dict(py, or_refused("rank_one_hardness", "at least one row and one column", hardness)?)
+}
+
+/// The hardness as a dict.
+pub(crate) fn as_dict(py: Python<'_>, hardness: RankOneHardness) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("mu", hardness.mu)?;
+    dict.set_item("p_max", hardness.p_max)?;
+    dict.set_item("gamma", hardness.gamma)?;
+    dict.set_item("row_gaps", PyArray1::from_vec(py, hardness.row_gaps))?;
+    dict.set_item("column_gaps", PyArray1::from_vec(py, hardness.column_gaps))?;
+    dict.set_item("smallest_row_gap", hardness.smallest_row_gap)?;
+    dict.set_item("smallest_column_gap", hardness.smallest_column_gap)?;
+    Ok(dict)
+}

@@ -1,0 +1,216 @@
+//! Multi-position indices, and the divergence that they invert.
+
+use crate::arrays::{Columns, Domain, Place, Shape, to_python, vector};
+use crate::clicks::counts;
+use crate::message::value_error;
+use confidence::{self as scalar, MAX_POSITIONS};
+use pyo3::prelude::*;
+
+/// The clicks on items and their displays at every position.
+struct Items {
+    clicks: Vec<u64>,
+    shows: Vec<u64>,
+    examination: Vec<f64>,
+    /// The shape without positions.
+    shape: Vec<usize>,
+}
+
+impl Items {
+    fn read(
+        clicks: &Bound<'_, PyAny>,
+        shows: &Bound<'_, PyAny>,
+        examination: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let examination = vector("examination", examination, Domain::Probability)?;
+        let n_positions = examination.len();
+        if !(1..=MAX_POSITIONS).contains(&n_positions) {
+            return Err(value_error(format!(
+                "examination: expected shape (positions,) with 1 to {MAX_POSITIONS} positions, got ({n_positions},)"
+            )));
+        }
+        let (clicks, shape) = counts("clicks", clicks)?;
+        let (shows, shown_shape) = counts("shows", shows)?;
+        if shape != shown_shape || shape.last() != Some(&n_positions) {
+            return Err(value_error(format!(
+                "clicks and shows: expected one shape, (items, {n_positions}) or ({n_positions},), got {} and {}",
+                Shape(&shape),
+                Shape(&shown_shape)
+            )));
+        }
+        if let Some(place) = clicks.iter().zip(&shows).position(|(clicks, shows)| clicks > shows) {
+            return Err(value_error(format!(
+                "clicks{} is {}: more clicks than shows ({})",
+                Place(place, &shape),
+                clicks[place],
+                shows[place]
+            )));
+        }
+        let shape = shape[..shape.len() - 1].to_vec();
+        Ok(Self { clicks, shows, examination, shape })
+    }
+
+    /// `M` numbers for each item and each of the numbers with which the items broadcast.
+    fn map<'py, const N: usize, const M: usize>(
+        &self,
+        py: Python<'py>,
+        numbers: [(&'static str, &Bound<'py, PyAny>, Domain); N],
+        compute: impl Fn(&[u64], &[u64], &[f64], [f64; N]) -> [f64; M] + Send + Sync,
+    ) -> PyResult<[Bound<'py, PyAny>; M]> {
+        let n_positions = self.examination.len();
+        let columns = Columns::with(py, numbers, Some(("items", &self.shape)))?;
+        let item = Broadcast::new(&self.shape, &columns.shape);
+        let results = columns.map(py, |place, numbers| {
+            let start = item.place(place) * n_positions;
+            let range = start..start + n_positions;
+            compute(&self.clicks[range.clone()], &self.shows[range], &self.examination, numbers)
+        })?;
+        let mut arrays = Vec::with_capacity(M);
+        for numbers in results {
+            arrays.push(to_python(py, numbers, &columns.shape)?);
+        }
+        arrays.try_into().map_err(|_| value_error("a result is missing"))
+    }
+}
+
+/// The item at each place of the shape to which the items were broadcast.
+struct Broadcast {
+    /// For each axis, the last one first: its size, and by how much a step along it moves among the items.
+    axes: Vec<(usize, usize)>,
+}
+
+impl Broadcast {
+    fn new(items: &[usize], common: &[usize]) -> Self {
+        let mut below = 1;
+        let own = items.iter().rev().copied().chain(std::iter::repeat(1));
+        let axes = common.iter().rev().zip(own).map(|(&size, own)| {
+            let stride = if own == 1 { 0 } else { below };
+            below *= own;
+            (size, stride)
+        });
+        Self { axes: axes.collect() }
+    }
+
+    fn place(&self, mut place: usize) -> usize {
+        let mut item = 0;
+        for &(size, stride) in &self.axes {
+            item += place % size * stride;
+            place /= size;
+        }
+        item
+    }
+}
+
+/// The upper multi-position KL index of the PBM paper, equation (7).
+///
+/// Args:
+///     clicks: clicks of items at positions, integers, shape (items, positions), or (positions,) for one item.
+///     shows: displays, of the same shape.
+///     examination: examination probabilities, shape (positions,).
+///     level: exploration level, in nats: a number, or one for each item, shape (items,); broadcasts with the shape of the items.
+///
+/// Returns:
+///     float64 array of shape (items,), or a float for one item.
+///
+/// Raises:
+///     ValueError: shapes that do not fit, more clicks than displays, a number outside its range.
+#[pyfunction]
+pub(crate) fn multi_position_upper<'py>(
+    py: Python<'py>,
+    clicks: &Bound<'py, PyAny>,
+    shows: &Bound<'py, PyAny>,
+    examination: &Bound<'py, PyAny>,
+    level: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let items = Items::read(clicks, shows, examination)?;
+    let [upper] =
+        items.map(py, [("level", level, Domain::NonNegative)], |clicks, shows, kappa, [level]| {
+            [scalar::multi_position_upper(clicks, shows, kappa, level)]
+        })?;
+    Ok(upper)
+}
+
+/// The lower multi-position KL index, the mirror image of `multi_position_upper`.
+///
+/// Args:
+///     clicks: clicks of items at positions, integers, shape (items, positions), or (positions,) for one item.
+///     shows: displays, of the same shape.
+///     examination: examination probabilities, shape (positions,).
+///     level: exploration level, in nats: a number, or one for each item, shape (items,); broadcasts with the shape of the items.
+///
+/// Returns:
+///     float64 array of shape (items,), or a float for one item.
+///
+/// Raises:
+///     ValueError: shapes that do not fit, more clicks than displays, a number outside its range.
+#[pyfunction]
+pub(crate) fn multi_position_lower<'py>(
+    py: Python<'py>,
+    clicks: &Bound<'py, PyAny>,
+    shows: &Bound<'py, PyAny>,
+    examination: &Bound<'py, PyAny>,
+    level: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let items = Items::read(clicks, shows, examination)?;
+    let [lower] =
+        items.map(py, [("level", level, Domain::NonNegative)], |clicks, shows, kappa, [level]| {
+            [scalar::multi_position_lower(clicks, shows, kappa, level)]
+        })?;
+    Ok(lower)
+}
+
+/// The function that the multi-position indices invert, Phi(q) = sum over positions of shows d(clicks / shows, examination q), in nats; may
+/// be infinite: PBM paper, equation (7).
+///
+/// Args:
+///     clicks: clicks of items at positions, integers, shape (items, positions), or (positions,) for one item.
+///     shows: displays, of the same shape.
+///     examination: examination probabilities, shape (positions,).
+///     q: attraction probabilities: a number, or one for each item, shape (items,); broadcasts with the shape of the items.
+///
+/// Returns:
+///     float64 array of the common shape, or a float.
+///
+/// Raises:
+///     ValueError: as of `multi_position_upper`.
+#[pyfunction]
+pub(crate) fn multi_position_divergence<'py>(
+    py: Python<'py>,
+    clicks: &Bound<'py, PyAny>,
+    shows: &Bound<'py, PyAny>,
+    examination: &Bound<'py, PyAny>,
+    q: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let items = Items::read(clicks, shows, examination)?;
+    let [divergence] = items.map(py, [("q", q, Domain::Probability)], |clicks, shows, kappa, [q]| {
+        [scalar::multi_position_divergence(clicks, shows, kappa, q)]
+    })?;
+    Ok(divergence)
+}
+
+/// The maximum-likelihood estimates of attraction, where `multi_position_divergence` is least, and its value there.
+///
+/// Args:
+///     clicks: clicks of items at positions, integers, shape (items, positions), or (positions,) for one item.
+///     shows: displays, of the same shape.
+///     examination: examination probabilities, shape (positions,).
+///
+/// Returns:
+///     Two float64 arrays of shape (items,), or two floats for one item: the estimates, and the divergences there, in nats. Both are NaN for
+///     an item that was never displayed at a position that is examined.
+///
+/// Raises:
+///     ValueError: as of `multi_position_upper`.
+#[pyfunction]
+pub(crate) fn multi_position_minimum<'py>(
+    py: Python<'py>,
+    clicks: &Bound<'py, PyAny>,
+    shows: &Bound<'py, PyAny>,
+    examination: &Bound<'py, PyAny>,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let items = Items::read(clicks, shows, examination)?;
+    let [theta, divergence] = items.map(py, [], |clicks, shows, kappa, []| {
+        scalar::multi_position_minimum(clicks, shows, kappa)
+            .map_or([f64::NAN; 2], |minimum| [minimum.theta, minimum.divergence])
+    })?;
+    Ok((theta, divergence))
+}

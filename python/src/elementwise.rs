@@ -1,0 +1,45 @@
+//! Functions of numbers as functions over arrays.
+
+/// A whole number that the domain `Count` or `Positions` has admitted.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number from 0 to 2^53")]
+pub(crate) fn whole(number: f64) -> u64 {
+    number as u64
+}
+
+/// As [`whole`], for sizes.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number from 0 to 2^53")]
+pub(crate) fn size(number: f64) -> usize {
+    number as usize
+}
+
+/// Makes functions over arrays from functions of numbers.
+///
+/// A row is the docstring, the name, the arguments with what they may be, and the function. After `;`, a string that
+/// selects a variant: its default and the function that reads it. The function then takes the variant as its last argument.
+macro_rules! elementwise {
+    ($(
+        $(#[doc = $doc:literal])+
+        $name:ident(
+            $($argument:ident: $Domain:ident),+ $(; $option:ident = $default:literal, $read:path)?
+        ) = $compute:expr;
+    )*) => {$(
+        $(#[doc = $doc])+
+        #[pyo3::pyfunction]
+        #[pyo3(signature = ($($argument),+ $(, *, $option = $default)?))]
+        pub(crate) fn $name<'py>(
+            py: pyo3::Python<'py>,
+            $($argument: &pyo3::Bound<'py, pyo3::PyAny>,)+
+            $($option: &str,)?
+        ) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
+            use crate::arrays::{Columns, Domain, to_python};
+            $(let $option = $read(stringify!($option), $option)?;)?
+            let arguments = [$((stringify!($argument), $argument, Domain::$Domain)),+];
+            let columns = Columns::of(py, arguments)?;
+            let [numbers] =
+                columns.map(py, |_, [$($argument),+]| [($compute)($($argument,)+ $($option)?)])?;
+            to_python(py, numbers, &columns.shape)
+        }
+    )*};
+}
+
+pub(crate) use elementwise;

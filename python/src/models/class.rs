@@ -1,0 +1,133 @@
+//! The classes of models: methods that all have, and those of models whose actions are lists.
+
+/// Makes the class of a model.
+macro_rules! users {
+    (
+        $(#[doc = $doc:literal])+
+        $Class:ident($Model:ty), sizes $sizes:expr,
+        knows $protocol:literal $(with $word:literal: $value:expr)+;
+        $($methods:tt)*
+    ) => {
+        use crate::known::Known;
+        use crate::models::crowd::Crowd;
+        use pyo3::prelude::*;
+        use pyo3::types::{PyDict, PyType};
+
+        impl Known for $Model {
+            fn known_in<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+                let known = PyDict::new(py);
+                known.set_item("model", $protocol)?;
+                $({
+                    let value: fn(&$Model) -> _ = $value;
+                    known.set_item($word, value(self))?;
+                })+
+                Ok(known)
+            }
+        }
+
+        $(#[doc = $doc])+
+        #[pyclass(frozen, module = "click_bandits.models")]
+        pub(crate) struct $Class(Crowd<$Model>);
+
+        #[pymethods]
+        impl $Class {
+            $($methods)*
+
+            /// What a policy may know of these users: keyword arguments of `Policy`.
+            fn known<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+                self.0.model.known_in(py)
+            }
+
+            /// The parameters and the state of the generator as JSON text.
+            fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+                self.0.to_json(py)
+            }
+
+            /// The users that `to_json` wrote.
+            ///
+            /// Raises:
+            ///     ValueError: the text is not such users.
+            #[classmethod]
+            fn from_json(_class: &Bound<'_, PyType>, text: &str) -> PyResult<Self> {
+                Crowd::from_json(text).map(Self)
+            }
+
+            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+                Ok((py.get_type::<Self>().getattr("from_json")?, (self.0.to_json(py)?,)))
+            }
+
+            fn __repr__(&self) -> String {
+                let sizes: fn(&$Model) -> [usize; 2] = $sizes;
+                format!(concat!(stringify!($Class), "(sizes={:?})"), sizes(&self.0.model))
+            }
+        }
+    };
+}
+
+/// Makes the class of a model whose actions are lists.
+macro_rules! users_of_lists {
+    (
+        $(#[doc = $doc:literal])+
+        $Class:ident($Model:ty), responds with $respond:ident,
+        knows $protocol:literal $(with $word:literal: $more:expr)?;
+        $($methods:tt)*
+    ) => {
+        use click_models::{ClickModel, ItemId};
+
+        $crate::models::class::users! {
+            $(#[doc = $doc])+
+            $Class($Model), sizes |users| [users.shape().n_items(), users.shape().n_positions()],
+            knows $protocol
+                with "items": |users| users.shape().n_items()
+                with "positions": |users| users.shape().n_positions()
+                $(with $word: $more)?;
+
+            $($methods)*
+
+            /// Draws the users' answers: what `Policy.update` takes after the decision.
+            ///
+            /// Args:
+            ///     actions: a decision, a batch, a list of items, shape (positions,), or lists, shape (n, positions).
+            ///     n: number of users who see the list, if it is one list.
+            ///
+            /// Returns:
+            ///     clicks: bool array of shape (positions,) for one list without n, otherwise (n, positions). For RandomSemiBandit a tuple:
+            ///     clicks, and the number of observed positions, an int or an int64 array of shape (n,).
+            #[pyo3(signature = (actions, n=None))]
+            fn respond<'py>(
+                &self,
+                py: Python<'py>,
+                actions: &Bound<'py, PyAny>,
+                n: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                self.0.$respond(py, actions, n)
+            }
+
+            /// A list with the largest mean reward, from the top position down.
+            fn best_list(&self) -> Vec<usize> {
+                self.0.model.optimal_action().iter().map(ItemId::index).collect()
+            }
+
+            /// The largest mean reward of a list, per user.
+            #[getter]
+            fn best_reward(&self) -> f64 {
+                self.0.model.optimal_reward()
+            }
+
+            /// The mean reward, per user: a float for one list, a float64 array of shape (n,) for lists of shape (n, positions) or a
+            /// batch.
+            fn expected_reward<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                let asked = self.0.read(actions)?;
+                asked.each(py, |list| self.0.model.expected_reward(list))
+            }
+
+            /// The regret, per user: the largest mean reward minus that of the list. Shapes as of `expected_reward`.
+            fn regret<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                let asked = self.0.read(actions)?;
+                asked.each(py, |list| self.0.model.gap(list))
+            }
+        }
+    };
+}
+
+pub(super) use {users, users_of_lists};

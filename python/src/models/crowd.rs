@@ -1,0 +1,221 @@
+//! Users of any click model: what the classes of all models share.
+
+use crate::arrays::room;
+use crate::batch::Batch;
+use crate::clicks::actions;
+use crate::decision::Decision;
+use crate::message::{check_signals, memory_error, value_error};
+use crate::play::Played;
+use crate::task::{count, is_alive, size};
+use click_models::{Action, ClickModel, Clicks, ListFeedback, Ranking};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::sync::Mutex;
+
+/// Users drawn between two looks at pending signals.
+const BETWEEN_SIGNALS: usize = 1 << 18;
+
+/// Users of a click model, and their generator of random numbers.
+pub(super) struct Crowd<M> {
+    pub(super) model: M,
+    generator: Mutex<Xoshiro256PlusPlus>,
+    /// How many numbers an action has.
+    width: usize,
+}
+
+/// Saved users.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved<M> {
+    model: M,
+    generator: Xoshiro256PlusPlus,
+}
+
+/// Actions of Python.
+pub(super) struct Asked<A> {
+    actions: Vec<A>,
+    /// Whether one action was given, and no array of them.
+    pub(super) single: bool,
+}
+
+impl<A> Asked<A> {
+    /// A number for each action.
+    pub(super) fn each<'py>(
+        &self,
+        py: Python<'py>,
+        value: impl Fn(&A) -> f64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let values: Vec<f64> = self.actions.iter().map(value).collect();
+        match (self.single, &values[..]) {
+            (true, [value]) => Ok(value.into_pyobject(py)?.into_any()),
+            _ => Ok(PyArray1::from_vec(py, values).into_any()),
+        }
+    }
+}
+
+/// The mutex is poisoned.
+fn broken<T>(_error: T) -> PyErr {
+    PyRuntimeError::new_err("an earlier call panicked")
+}
+
+impl<M> Crowd<M>
+where
+    M: ClickModel<Interaction: Played> + Serialize + DeserializeOwned + Send,
+    Action<M>: Sync,
+{
+    pub(super) fn new(
+        model: Result<M, click_models::Error>,
+        seed: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let model = model.map_err(value_error)?;
+        let seed = match count("seed", seed)? {
+            Some(seed) => seed,
+            None => getrandom::u64().map_err(|error| PyRuntimeError::new_err(error.to_string()))?,
+        };
+        Ok(Self::with_generator(model, Xoshiro256PlusPlus::seed_from_u64(seed)))
+    }
+
+    fn with_generator(model: M, generator: Xoshiro256PlusPlus) -> Self {
+        let width = <M::Interaction as Played>::width(&model.optimal_action());
+        Self { model, generator: Mutex::new(generator), width }
+    }
+
+    /// Reads a decision, a batch, one action or an array of them.
+    pub(super) fn read(&self, given: &Bound<'_, PyAny>) -> PyResult<Asked<Action<M>>> {
+        let width = self.width;
+        let (numbers, single) = if let Ok(decision) = given.cast::<Decision>() {
+            (decision.get().action.to_vec(), true)
+        } else if let Ok(batch) = given.cast::<Batch>() {
+            (batch.get().actions.clone(), false)
+        } else {
+            actions("actions", given, width)?
+        };
+        let mut read = Vec::with_capacity(numbers.len() / width);
+        for numbers in numbers.chunks(width) {
+            let mut action = Action::<M>::default();
+            if numbers.len() == width {
+                <M::Interaction as Played>::read(numbers, &mut action);
+            }
+            if numbers.len() != width || !self.model.admits(&action) {
+                return Err(value_error(format!("{numbers:?} is no action of these users")));
+            }
+            read.push(action);
+        }
+        Ok(Asked { actions: read, single })
+    }
+
+    /// The responses to `n` displays of one action, or to each of the actions.
+    pub(super) fn respond<T: Send>(
+        &self,
+        py: Python<'_>,
+        asked: &Asked<Action<M>>,
+        n: Option<&Bound<'_, PyAny>>,
+        read: impl Fn(click_models::Feedback<M>, &Action<M>) -> T + Sync,
+    ) -> PyResult<Vec<T>> {
+        let n = size("n", n)?;
+        if n.is_some() && !asked.single {
+            return Err(value_error("n: expected none with an array of actions"));
+        }
+        let users = if asked.actions.is_empty() { 0 } else { n.unwrap_or(asked.actions.len()) };
+        let mut responses = Vec::new();
+        let memory = |_| memory_error(format!("no memory for {users} users"));
+        responses.try_reserve_exact(users).map_err(memory)?;
+        py.detach(|| {
+            let mut generator = self.generator.lock().map_err(broken)?;
+            let mut shown = asked.actions.iter().cycle().take(users);
+            while responses.len() < users {
+                let part = shown.by_ref().take(BETWEEN_SIGNALS);
+                responses
+                    .extend(part.map(|action| read(self.model.respond(action, &mut *generator), action)));
+                // Whoever waits for the generator has released the interpreter's lock.
+                check_signals()?;
+            }
+            Ok(responses)
+        })
+    }
+
+    pub(super) fn to_json(&self, py: Python<'_>) -> PyResult<String>
+    where
+        M: Clone,
+    {
+        let generator = self.generator.lock_py_attached(py).map_err(broken)?;
+        let saved = Saved { model: self.model.clone(), generator: generator.clone() };
+        serde_json::to_string(&saved).map_err(value_error)
+    }
+
+    pub(super) fn from_json(text: &str) -> PyResult<Self> {
+        let saved: Saved<M> =
+            serde_json::from_str(text).map_err(|error| value_error(format!("no saved users: {error}")))?;
+        if !is_alive(&saved.generator) {
+            return Err(value_error("no saved users: a generator of random numbers whose state is zero"));
+        }
+        Ok(Self::with_generator(saved.model, saved.generator))
+    }
+}
+
+impl<M> Crowd<M>
+where
+    M: ClickModel + Serialize + DeserializeOwned + Send,
+    M::Interaction: Played + click_models::Interaction<Action = Ranking, Feedback: ListFeedback>,
+{
+    fn seen(
+        &self,
+        py: Python<'_>,
+        actions: &Bound<'_, PyAny>,
+        n: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Vec<Clicks>, bool)> {
+        let asked = self.read(actions)?;
+        let seen = self.respond(py, &asked, n, |feedback, _| feedback.list_clicks())?;
+        Ok((seen, asked.single && n.is_none()))
+    }
+
+    /// The clicks of `seen` as an array.
+    fn array<'py>(&self, py: Python<'py>, seen: &[Clicks], single: bool) -> PyResult<Bound<'py, PyAny>> {
+        let n_positions = self.width;
+        let mut flags = room(seen.len().saturating_mul(n_positions))?;
+        for clicks in seen {
+            flags.extend((0..n_positions).map(|position| clicks.get(position)));
+        }
+        let array = PyArray1::from_vec(py, flags);
+        if single { Ok(array.into_any()) } else { Ok(array.reshape([seen.len(), n_positions])?.into_any()) }
+    }
+
+    /// The clicks.
+    pub(super) fn clicks<'py>(
+        &self,
+        py: Python<'py>,
+        actions: &Bound<'py, PyAny>,
+        n: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (seen, single) = self.seen(py, actions, n)?;
+        self.array(py, &seen, single)
+    }
+
+    /// The clicks, and how many positions were observed.
+    pub(super) fn prefix<'py>(
+        &self,
+        py: Python<'py>,
+        actions: &Bound<'py, PyAny>,
+        n: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (seen, single) = self.seen(py, actions, n)?;
+        let clicks = self.array(py, &seen, single)?;
+        let lengths: Vec<i64> = seen.iter().map(|clicks| signed(clicks.len())).collect();
+        let observed = match (single, &lengths[..]) {
+            (true, [length]) => length.into_pyobject(py)?.into_any(),
+            _ => PyArray1::from_vec(py, lengths).into_any(),
+        };
+        Ok((clicks, observed).into_pyobject(py)?.into_any())
+    }
+}
+
+/// A small number.
+#[expect(clippy::cast_possible_wrap, reason = "the number of an item or of positions")]
+pub(super) fn signed(number: usize) -> i64 {
+    number as i64
+}
