@@ -14,6 +14,7 @@ mod message;
 mod models;
 mod play;
 mod policy;
+mod table;
 mod task;
 
 use pyo3::prelude::*;
@@ -46,4 +47,6 @@ mod _native {
     };
     #[pymodule_export]
     use crate::policy::Policy;
+    #[pymodule_export]
+    use crate::table::Table;
 }

@@ -5,6 +5,6 @@ bounds over arrays, and `bounds` bounds on the regret of an instance.
 """
 
 from . import bounds, confidence, models
-from ._native import Batch, Decision, Policy, policies
+from ._native import Batch, Decision, Policy, Table, policies
 
-__all__ = ["Batch", "Decision", "Policy", "bounds", "confidence", "models", "policies"]
+__all__ = ["Batch", "Decision", "Policy", "Table", "bounds", "confidence", "models", "policies"]

@@ -1,0 +1,201 @@
+//! Tables of results: named columns of numbers, truth values and texts, for numpy and for every library that reads Arrow.
+
+use crate::message::{did_you_mean, value_error};
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, RecordBatch, StructArray,
+    UInt64Array,
+};
+use arrow_schema::{DataType, Field, Schema};
+use numpy::{Element, PyArray1};
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyList, PyString};
+use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
+use std::sync::Arc;
+
+/// A column: a value for each row, or none where it is missing.
+#[derive(Debug, Clone)]
+pub(crate) struct Column(ArrayRef);
+
+impl Column {
+    /// Floating-point numbers, or `None` where one is missing.
+    pub(crate) fn floats(values: impl IntoIterator<Item = impl Into<Option<f64>>>) -> Self {
+        Self(Arc::new(values.into_iter().map(Into::into).collect::<Float64Array>()))
+    }
+
+    /// Whole numbers of either sign, or `None` where one is missing.
+    pub(crate) fn integers(values: impl IntoIterator<Item = impl Into<Option<i64>>>) -> Self {
+        Self(Arc::new(values.into_iter().map(Into::into).collect::<Int64Array>()))
+    }
+
+    /// Whole numbers from 0, or `None` where one is missing.
+    pub(crate) fn counts(values: impl IntoIterator<Item = impl Into<Option<u64>>>) -> Self {
+        Self(Arc::new(values.into_iter().map(Into::into).collect::<UInt64Array>()))
+    }
+
+    /// Truth values, or `None` where one is missing.
+    pub(crate) fn flags(values: impl IntoIterator<Item = impl Into<Option<bool>>>) -> Self {
+        Self(Arc::new(values.into_iter().map(Into::into).collect::<BooleanArray>()))
+    }
+
+    /// Texts, or `None` where one is missing.
+    pub(crate) fn texts(values: impl IntoIterator<Item = Option<impl AsRef<str>>>) -> Self {
+        Self(Arc::new(values.into_iter().collect::<LargeStringArray>()))
+    }
+}
+
+/// A table: named columns of one length.
+///
+/// len(table) is the number of rows, table["name"] a column as a numpy array, and iteration gives rows as dicts. Libraries that read
+/// Arrow take the table as it is: polars.DataFrame(table), pyarrow.table(table). For pandas, pandas.DataFrame(table.to_numpy()).
+#[pyclass(module = "click_bandits", frozen)]
+pub(crate) struct Table(RecordBatch);
+
+impl Table {
+    /// A table of these columns, in this order.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` if the columns differ in length.
+    pub(crate) fn new(columns: impl IntoIterator<Item = (&'static str, Column)>) -> PyResult<Self> {
+        let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns
+            .into_iter()
+            .map(|(name, Column(array))| (Field::new(name, array.data_type().clone(), true), array))
+            .unzip();
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map(Self).map_err(value_error)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.0.schema_ref().fields().iter().map(|field| field.name().clone()).collect()
+    }
+}
+
+#[pymethods]
+impl Table {
+    /// The names of the columns, in order.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.names()
+    }
+
+    /// All columns by name, as numpy arrays: a dict, which pandas.DataFrame takes.
+    ///
+    /// Numbers and truth values have their own types. A missing number is NaN, in a column of floats; a missing text or truth value is
+    /// None, in a column of objects.
+    fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        for (name, array) in self.names().iter().zip(self.0.columns()) {
+            columns.set_item(name, to_numpy(py, array)?)?;
+        }
+        Ok(columns)
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let Some(array) = self.0.column_by_name(name) else {
+            let names = self.names();
+            let meant = did_you_mean(name, names.iter().map(String::as_str));
+            let all = names.join(", ");
+            return Err(PyKeyError::new_err(format!("no column {name:?}{meant}, expected one of {all}")));
+        };
+        to_numpy(py, array)
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let names = self.names();
+        let columns: Vec<Bound<'py, PyList>> =
+            self.0.columns().iter().map(|array| to_list(py, array)).collect::<PyResult<_>>()?;
+        let rows = PyList::empty(py);
+        for place in 0..self.0.num_rows() {
+            let row = PyDict::new(py);
+            for (name, column) in names.iter().zip(&columns) {
+                row.set_item(name, column.get_item(place)?)?;
+            }
+            rows.append(row)?;
+        }
+        Ok(rows.try_iter()?.into_any())
+    }
+
+    /// The schema for libraries that read Arrow.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        Ok(to_schema_pycapsule(py, self.0.schema_ref().as_ref())?)
+    }
+
+    /// The columns for libraries that read Arrow, without a copy.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let field = Field::new_struct("", self.0.schema_ref().fields().clone(), false);
+        let array: ArrayRef = Arc::new(StructArray::from(self.0.clone()));
+        let arrays = ArrayIterator::new([Ok(array)], Arc::new(field));
+        Ok(to_stream_pycapsule(py, Box::new(arrays), requested_schema)?)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Table of {} rows: {}>", self.0.num_rows(), self.names().join(", "))
+    }
+}
+
+/// A numpy array of the column's values.
+fn to_numpy<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, PyAny>> {
+    fn of<'py, T: Element + Copy>(py: Python<'py>, values: &[T]) -> Bound<'py, PyAny> {
+        PyArray1::from_slice(py, values).into_any()
+    }
+    let missing = array.null_count() > 0;
+    Ok(match array.data_type() {
+        DataType::Float64 if !missing => of(py, array.as_primitive::<Float64Type>().values()),
+        DataType::Int64 if !missing => of(py, array.as_primitive::<Int64Type>().values()),
+        DataType::UInt64 if !missing => of(py, array.as_primitive::<UInt64Type>().values()),
+        DataType::Boolean if !missing => of(py, &array.as_boolean().values().iter().collect::<Vec<bool>>()),
+        DataType::Float64 => {
+            let values = array.as_primitive::<Float64Type>().iter();
+            of(py, &values.map(|value| value.unwrap_or(f64::NAN)).collect::<Vec<f64>>())
+        }
+        DataType::Int64 => {
+            let values = array.as_primitive::<Int64Type>().iter();
+            of(py, &values.map(|value| value.map_or(f64::NAN, |value| value as f64)).collect::<Vec<f64>>())
+        }
+        DataType::UInt64 => {
+            let values = array.as_primitive::<UInt64Type>().iter();
+            of(py, &values.map(|value| value.map_or(f64::NAN, |value| value as f64)).collect::<Vec<f64>>())
+        }
+        _ => {
+            let objects: Vec<Py<PyAny>> = to_list(py, array)?.iter().map(Bound::unbind).collect();
+            PyArray1::from_vec(py, objects).into_any()
+        }
+    })
+}
+
+/// A list of the column's values, `None` where one is missing.
+fn to_list<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, PyList>> {
+    match array.data_type() {
+        DataType::Float64 => PyList::new(py, array.as_primitive::<Float64Type>()),
+        DataType::Int64 => PyList::new(py, array.as_primitive::<Int64Type>()),
+        DataType::UInt64 => PyList::new(py, array.as_primitive::<UInt64Type>()),
+        DataType::Boolean => PyList::new(py, array.as_boolean().iter().collect::<Vec<_>>()),
+        _ => {
+            // Equal neighbours, such as the name of a query, are one object.
+            let mut last: Option<(&str, Bound<'py, PyString>)> = None;
+            let texts = array.as_string::<i64>().iter().map(|text| {
+                let text = text?;
+                match &last {
+                    Some((known, object)) if *known == text => Some(object.clone()),
+                    _ => {
+                        let object = PyString::new(py, text);
+                        last = Some((text, object.clone()));
+                        Some(object)
+                    }
+                }
+            });
+            PyList::new(py, texts.collect::<Vec<_>>())
+        }
+    }
+}
