@@ -10,6 +10,7 @@ mod catalogue;
 mod clicks;
 mod confidence;
 mod decision;
+mod fit;
 mod message;
 mod models;
 mod play;
@@ -40,6 +41,8 @@ mod _native {
     };
     #[pymodule_export]
     use crate::decision::Decision;
+    #[pymodule_export]
+    use crate::fit::{Fitted, fit};
     #[pymodule_export]
     use crate::models::{
         Cascade, ClickChain, DependentClick, Dueling, DynamicBayesian, PositionBased, RandomSemiBandit,

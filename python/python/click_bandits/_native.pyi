@@ -1,5 +1,6 @@
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, SupportsFloat, SupportsIndex, TypedDict, Union, final, overload
+from os import PathLike
+from typing import Any, Literal, Protocol, SupportsFloat, SupportsIndex, TypedDict, Union, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ __all__ = [
     "DependentClick",
     "Dueling",
     "DynamicBayesian",
+    "Fitted",
     "Policy",
     "PositionBased",
     "RandomSemiBandit",
@@ -24,6 +26,7 @@ __all__ = [
     "cascade_lower_bound",
     "dcm_lower_bound",
     "dueling_lower_bound",
+    "fit",
     "hoeffding_radius",
     "kl_ucb_lower",
     "kl_ucb_upper",
@@ -358,6 +361,55 @@ def dcm_lower_bound(theta: _Numbers, leave: _Numbers) -> float: ...
 def cascade_bai_lower_bound(weights: _Numbers, n_positions: SupportsIndex, delta: float) -> float: ...
 def rank_one_upper_bound(rows: _Numbers, columns: _Numbers, horizon: SupportsIndex) -> float: ...
 def dueling_lower_bound(preferences: Sequence[Sequence[float]] | npt.NDArray[np.floating[Any]]) -> float: ...
+
+_Path = Union[str, PathLike[str]]
+_FittedModel = Literal["pbm", "cascade", "dcm", "ubm", "sdbn", "dbn", "ccm"]
+
+class _ArrowStream(Protocol):
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+class _DataFrame(Protocol):
+    @property
+    def columns(self) -> Any: ...
+    def __getitem__(self, name: Any, /) -> Any: ...
+
+def fit(
+    log: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
+    *,
+    format: Literal["kdd2012", "yandex", "sessions", "obd", "delimited", "parquet", "counts"] | None = None,
+    columns: dict[str, str] | str | None = None,
+    model: _FittedModel | Literal["all"] | Sequence[_FittedModel | Literal["all"]] = "all",
+    first_position: int = 1,
+    clip_clicks: bool = False,
+    min_impressions: int = 0,
+    min_total_impressions: int = 0,
+    min_items: int = 1,
+    top_queries: int | None = None,
+    positions: int | None = None,
+    scope: Literal["query", "site"] = "query",
+    prior: float | None = None,
+    max_skipped: float | None = None,
+    held_out: int = 10,
+    seed: int = 1,
+    threads: int | None = None,
+) -> Fitted: ...
+@final
+class Fitted:
+    @property
+    def models(self) -> list[str]: ...
+    @property
+    def parameters(self) -> Table: ...
+    @property
+    def comparison(self) -> Table | None: ...
+    @property
+    def counts(self) -> Table: ...
+    @property
+    def report(self) -> dict[str, Any]: ...
+    def to_json(self) -> bytes: ...
+    def save(self, path: _Path) -> None: ...
+    def instances(
+        self, model: str | None = None, queries: Sequence[str] | None = None
+    ) -> list[dict[str, Any]]: ...
 
 @final
 class Table:
