@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from click_bandits import Batch, Decision, Policy, bounds, confidence, models, policies
+from click_bandits import Batch, Decision, Fitted, Policy, Table, bounds, confidence, fit, models, policies
 
 
 def lists() -> list[int] | None:
@@ -29,3 +29,11 @@ def numbers() -> float:
 
 def names() -> list[str]:
     return [f"{row['name']}: {parameter['meaning']}" for row in policies() for parameter in row["parameters"]]
+
+
+def log() -> list[dict[str, object]]:
+    fitted: Fitted = fit({"item": [1, 2], "position": np.array([1, 1]), "click": [True, False]}, model=["pbm"], prior=0)
+    table: Table = fit("log.csv", format="counts", model="pbm").parameters
+    fitted.save("parameters.json")
+    estimates: npt.NDArray[np.float64] = table["estimate"]
+    return fitted.instances(queries=["all"]) if estimates.size + len(fitted.to_json()) else list(table)

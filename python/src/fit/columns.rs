@@ -134,15 +134,20 @@ fn each<'a>(
 ///
 /// `TypeError` for other types, with the row of an object that is not a text or a whole number.
 pub(super) fn copied(py: Python<'_>, name: &str, given: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
-    let array = py.import("numpy")?.call_method1("asarray", (given,))?;
+    let numpy = py.import("numpy")?;
+    let mut array = numpy.call_method1("asarray", (given,))?;
+    let kind_of = |array: &Bound<'_, PyAny>| array.getattr("dtype")?.getattr("kind")?.extract::<String>();
+    if kind_of(&array)? == "U" && !given.hasattr("dtype")? {
+        // numpy turned all objects of a sequence into texts, whatever they were.
+        array = numpy.call_method1("asarray", (given, "O"))?;
+    }
     let n_dimensions: usize = array.getattr("ndim")?.extract()?;
     if n_dimensions != 1 {
         return Err(type_error(format!(
             "log: column `{name}` has {n_dimensions} dimensions: expected an array with a value for each row"
         )));
     }
-    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
-    Ok(match kind.as_str() {
+    Ok(match kind_of(&array)?.as_str() {
         "b" => Arc::new(BooleanArray::from(vector::<bool>(&array, "bool")?)),
         "i" => Arc::new(Int64Array::from(vector::<i64>(&array, "int64")?)),
         "u" => Arc::new(UInt64Array::from(vector::<u64>(&array, "uint64")?)),
