@@ -14,6 +14,10 @@ trap 'rm -rf "$scratch"' EXIT
 "$python" -m venv "$scratch/venv"
 bin=$scratch/venv/bin
 "$bin/pip" install --quiet --disable-pip-version-check "$package" pytest mypy
+# Data frames for the tests of `fit`, which skips those without a wheel for this interpreter.
+for frames in pandas polars pyarrow; do
+    "$bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "$frames" || echo "without $frames"
+done
 
 # Away from the sources, so that the installed package is what is tested.
 cd "$scratch"

@@ -11,6 +11,7 @@ mod clicks;
 mod confidence;
 mod decision;
 mod elementwise;
+mod fit;
 mod known;
 mod message;
 mod models;
@@ -88,6 +89,8 @@ mod _native {
     };
     #[pymodule_export]
     use crate::decision::Decision;
+    #[pymodule_export]
+    use crate::fit::{Fitted, fit};
     #[pymodule_export]
     use crate::models::cascade::Cascade;
     #[pymodule_export]

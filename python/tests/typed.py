@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from click_bandits import Batch, Decision, Policy, bounds, confidence, distributed, models, policies, simulate
+from click_bandits import (
+    Batch,
+    Decision,
+    Fitted,
+    Policy,
+    Table,
+    bounds,
+    confidence,
+    distributed,
+    fit,
+    models,
+    policies,
+    simulate,
+)
 
 
 def lists() -> list[int] | None:
@@ -37,3 +50,11 @@ def experiment() -> float:
         return 0.0
     merged = distributed.simulate("spec.toml", shards=4, engine="concurrent", out="results")
     return float(result.regret("pbm-ts")[:, -1].mean()) + len(merged.figures)
+
+
+def log() -> list[dict[str, object]]:
+    fitted: Fitted = fit({"item": [1, 2], "position": np.array([1, 1]), "click": [True, False]}, model=["pbm"], prior=0)
+    table: Table = fit("log.csv", format="counts", model="pbm").parameters
+    fitted.save("parameters.json")
+    estimates: npt.NDArray[np.float64] = table["estimate"]
+    return fitted.instances(queries=["all"]) if estimates.size + len(fitted.to_json()) else list(table)

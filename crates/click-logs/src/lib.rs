@@ -16,13 +16,14 @@ mod table;
 pub mod fit;
 pub mod generate;
 pub mod parameters;
+pub mod study;
 
 pub use counts::{Cell, Counts, Filter, QueryCounts};
 pub use error::{Error, ErrorKind, Place};
 pub use fault::Fault;
 pub use log::{HeldOut, Log};
 pub use names::{Id, Names};
-pub use read::{Columns, Delimited, Format, Input, Reader, formats};
+pub use read::{Columns, Delimited, Format, Frame, Input, ReadColumn, Reader, Value, formats};
 pub use read_report::{ReadReport, Skipped};
 pub use session::{ListSessions, Pattern, QuerySessions, Sessions};
 

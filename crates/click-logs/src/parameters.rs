@@ -34,8 +34,10 @@ mod check;
 mod collect;
 mod null;
 mod read;
+mod rows;
 
 pub use read::{ReadError, ReadErrorKind};
+pub use rows::{ParameterRow, for_each_parameter};
 
 use crate::fit::{Model, Scope};
 use serde::{Deserialize, Serialize};

@@ -11,7 +11,7 @@ mod meaning;
 mod progress;
 mod source;
 
-pub use self::formats::{Columns, Delimited, Format};
+pub use self::formats::{Columns, Delimited, Format, Frame, ReadColumn, Value};
 pub use self::source::Input;
 
 use self::line::{LineFault, LineFormat};

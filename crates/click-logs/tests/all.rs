@@ -6,6 +6,7 @@ mod compare;
 mod engines;
 mod fit;
 mod formats;
+mod frame;
 mod generate;
 mod intervals;
 mod logistic;

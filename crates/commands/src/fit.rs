@@ -25,12 +25,12 @@ use self::inputs::Inputs;
 use self::overview::Overview;
 use self::records::ComparisonRecord;
 use self::simulation::Simulable;
-use self::source::{Source, SplitLog, UnsplitLog};
+use self::source::Source;
 use crate::program::program;
 use crate::terminal::{self, say};
-use anyhow::{Context as _, Result};
-use click_logs::fit::{Choice, Comparison, Fit, Model, Options, fit};
-use click_logs::parameters::Parameters;
+use anyhow::Result;
+use click_logs::fit::{Comparison, Fit, Model};
+use click_logs::study::Study;
 use experiment::Canonical;
 use experiment::manifest::{Manifest, Moment};
 use experiment::output::OutputDir;
@@ -64,19 +64,11 @@ const DECISION: &str = "decision.toml";
 const ANSWER: &str = "answer.json";
 const PAGE: &str = "index.html";
 
-/// Models without users that are compared with every fitted model: the yardstick of models that need sessions, and simple ones.
-const BASELINES: [Model; 4] = [Model::CtrLogistic, Model::CtrDocument, Model::CtrRank, Model::CtrGlobal];
-
 /// The fits that were made and written.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     source: Source,
-    whole: UnsplitLog,
-    fits: Vec<Fit>,
-    /// `None` if nothing was held out.
-    comparison: Option<Comparison>,
-    /// The model of the users in the spec.
-    users: Option<Choice>,
+    study: Study,
     /// `None` if the log has no lists, or no answer was asked for.
     answer: Option<Answer>,
     /// SHA-256 of `parameters.json`, in hexadecimal.
@@ -91,10 +83,10 @@ pub(crate) struct Outcome {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let outcome = fit_and_write(arguments, |_| Ok(()))?;
     if !arguments.quiet {
-        let Outcome { source, whole, fits, comparison, users, answer, .. } = &outcome;
+        let Outcome { source, study, answer, .. } = &outcome;
+        let Study { whole, fits, comparison, users } = study;
         let (comparison, users) = (comparison.as_ref(), users.as_ref());
-        let simulable = Simulable::chosen(fits, whole, users);
-        let answer = answer.as_ref();
+        let (simulable, answer) = (Simulable::chosen(study), answer.as_ref());
         let overview = Overview { arguments, source, whole, fits, comparison, users, simulable, answer };
         say(&overview)?;
     }
@@ -123,47 +115,33 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     // For an experiment, `may_write` checks the report's directory once the parameters are known. So it is claimed afterwards.
     let claimed = (arguments.settings_from == SettingSource::CommandLine).then(claim).transpose()?;
 
-    tell(&format!("reading {}", arguments.named()));
-    let whole = source.whole(&inputs)?;
     let options = arguments.options();
-    let mut fits = Vec::new();
-    for &model in source.models() {
-        tell(&format!("fitting {model}"));
-        fits.push(fitted(model, &whole, &options)?);
-    }
-    tell("comparing on what is held out");
-    let apart = source.apart(&whole, &inputs)?;
-    inputs.check_unchanged()?;
-    let comparison = apart.map(|apart| compared(source.models(), &apart, &options)).transpose()?;
-
-    let users = comparison
-        .as_ref()
-        .and_then(|comparison| comparison.choice(|model| Simulable::can_be(&fits, &whole, model)));
-    let simulable = Simulable::chosen(&fits, &whole, users.as_ref());
-    let shown = simulable.map_or_else(|| first_or_best(&fits, comparison.as_ref()), Simulable::fit);
+    let study = source.study(&inputs, options, tell)?;
+    let simulable = Simulable::chosen(&study);
+    let parameters = study.parameters(&options).to_json()?;
+    let Study { whole, fits, comparison, users } = &study;
+    let shown = simulable.map_or_else(|| first_or_best(fits, comparison.as_ref()), Simulable::fit);
     let compared = ComparisonRecord::new(arguments, comparison.as_ref(), users.as_ref());
-    let UnsplitLog { report, n_queries, counts, .. } = &whole;
-    let parameters = Parameters::new(report, *n_queries, counts, &fits, &options).to_json()?;
     let sha256_of_parameters = sha256(&parameters);
     may_write(&sha256_of_parameters)?;
     let output = claimed.map_or_else(claim, Ok)?;
     let mut files: Vec<(&str, Vec<u8>)> = vec![
         (PARAMETERS_JSON, parameters),
-        (PARAMETERS_CSV, tables::parameters(&whole.counts, &fits)?),
+        (PARAMETERS_CSV, tables::parameters(&whole.counts, fits)?),
         (COUNTS, tables::counts(&whole.counts)?),
         (COMPARISON_JSON, records::to_json(&compared)?),
         (COMPARISON_CSV, tables::comparison(comparison.as_ref())?),
     ];
-    let spec = simulable.map(|simulable| simulable.spec(arguments, &whole)).transpose()?;
+    let spec = simulable.map(|simulable| simulable.spec(arguments, whole)).transpose()?;
     files.extend(spec.map(|spec| (SPEC, spec.into_bytes())));
     if let Some(pbm) = fits.iter().find(|fit| fit.model() == Model::Pbm) {
-        files.push((EXAMINATION, figures::examination(pbm, &whole)?.into_bytes()));
+        files.push((EXAMINATION, figures::examination(pbm, whole)?.into_bytes()));
     }
-    let drawn = figures::attraction(shown, &whole)?;
+    let drawn = figures::attraction(shown, whole)?;
     let decision = if arguments.answer > 0 {
         tell("simulating today's ranking and policies on users as uncertain as the log leaves them");
-        let models = Simulable::for_answer(&fits, &whole, comparison.as_ref());
-        Decision::new(arguments, &models, &whole, &files[0].1)?
+        let models = Simulable::for_answer(fits, whole, comparison.as_ref());
+        Decision::new(arguments, &models, whole, &files[0].1)?
     } else {
         None
     };
@@ -175,7 +153,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
             .map(|(_, svg)| std::str::from_utf8(svg))
             .chain([Ok(drawn.as_str())])
             .collect::<Result<_, _>>()?;
-        let page = page::page(arguments, &whole, answer.as_ref(), comparison.as_ref(), &figures);
+        let page = page::page(arguments, whole, answer.as_ref(), comparison.as_ref(), &figures);
         files.push((PAGE, page.into_bytes()));
     }
     if let Some(decision) = decision {
@@ -187,20 +165,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, content)| (*name, content.as_slice())).collect();
     let manifest = Manifest::of(&canonical, started, source.threads(), &files, program());
     output.write_all(&manifest.to_json(), &files)?;
-    Ok(Outcome { source, whole, fits, comparison, users, answer, parameters: sha256_of_parameters })
-}
-
-fn fitted(model: Model, whole: &UnsplitLog, options: &Options) -> Result<Fit> {
-    fit(model, &whole.counts, &whole.sessions, options).with_context(|| format!("fitting {model}"))
-}
-
-/// Fits each model to the rest of the log, and compares their predictions of the held-out part.
-fn compared(models: &[Model], apart: &SplitLog, options: &Options) -> Result<Comparison> {
-    let has_sessions = models.iter().any(|model| model.needs_sessions());
-    let baselines = BASELINES.iter().filter(|model| has_sessions || !model.needs_sessions());
-    let fits =
-        models.iter().chain(baselines).map(|&model| fit(model, &apart.counts, &apart.sessions, options));
-    Comparison::new(&apart.held_out, fits).context("comparing the models")
+    Ok(Outcome { source, study, answer, parameters: sha256_of_parameters })
 }
 
 /// The fit with the best predictions of the held-out part; without a comparison the first.

@@ -2,21 +2,23 @@
 
 `Policy` chooses what to show and learns from the clicks; `policies()` lists the catalogue. `simulate` runs experiments, and
 `distributed.simulate` runs them on a cluster. `models` has simulated users, `confidence` confidence bounds over arrays, and `bounds` bounds
-on the regret of an instance.
+on the regret of an instance. `fit` fits click models to a click log.
 """
 
 from . import bounds, confidence, distributed, models
-from ._native import Batch, Decision, Policy, Simulation, Table, merge, policies, simulate, spec_files
+from ._native import Batch, Decision, Fitted, Policy, Simulation, Table, fit, merge, policies, simulate, spec_files
 
 __all__ = [
     "Batch",
     "Decision",
+    "Fitted",
     "Policy",
     "Simulation",
     "Table",
     "bounds",
     "confidence",
     "distributed",
+    "fit",
     "merge",
     "models",
     "policies",

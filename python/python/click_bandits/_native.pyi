@@ -1,7 +1,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, SupportsFloat, SupportsIndex, TypedDict, Union, final, overload
+from typing import Any, Literal, Protocol, SupportsFloat, SupportsIndex, TypedDict, Union, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ __all__ = [
     "DependentClick",
     "Dueling",
     "DynamicBayesian",
+    "Fitted",
     "Policy",
     "PositionBased",
     "RandomSemiBandit",
@@ -52,6 +53,7 @@ __all__ = [
     "exponential_kl_derivative",
     "exponential_kl_ucb_lower",
     "exponential_kl_ucb_upper",
+    "fit",
     "gaussian_kl",
     "gaussian_kl_derivative",
     "gaussian_kl_ucb_lower",
@@ -741,6 +743,54 @@ def rank_one_hardness(rows: _Numbers, columns: _Numbers) -> _Hardness: ...
 def cascade_bai_gaps(weights: _Numbers, n_positions: SupportsIndex, epsilon: float) -> _Gaps: ...
 def cascade_bai_upper_terms(weights: _Numbers, n_positions: SupportsIndex, epsilon: float, delta: float) -> _UpperTerms: ...
 def cascade_bai_tolerant_upper_terms(weights: _Numbers, n_positions: SupportsIndex, epsilon: float, delta: float) -> tuple[float, float]: ...
+
+_FittedModel = Literal["pbm", "cascade", "dcm", "ubm", "sdbn", "dbn", "ccm"]
+
+class _ArrowStream(Protocol):
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+class _DataFrame(Protocol):
+    @property
+    def columns(self) -> Any: ...
+    def __getitem__(self, name: Any, /) -> Any: ...
+
+def fit(
+    log: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
+    *,
+    format: Literal["kdd2012", "yandex", "sessions", "obd", "delimited", "parquet", "counts"] | None = None,
+    columns: dict[str, str] | str | None = None,
+    model: _FittedModel | Literal["all"] | Sequence[_FittedModel | Literal["all"]] = "all",
+    first_position: int = 1,
+    clip_clicks: bool = False,
+    min_impressions: int = 0,
+    min_total_impressions: int = 0,
+    min_items: int = 1,
+    top_queries: int | None = None,
+    positions: int | None = None,
+    scope: Literal["query", "site"] = "query",
+    prior: float | None = None,
+    max_skipped: float | None = None,
+    held_out: int = 10,
+    seed: int = 1,
+    threads: int | None = None,
+) -> Fitted: ...
+@final
+class Fitted:
+    @property
+    def models(self) -> list[str]: ...
+    @property
+    def parameters(self) -> Table: ...
+    @property
+    def comparison(self) -> Table | None: ...
+    @property
+    def counts(self) -> Table: ...
+    @property
+    def report(self) -> dict[str, Any]: ...
+    def to_json(self) -> bytes: ...
+    def save(self, path: _Path) -> None: ...
+    def instances(
+        self, model: str | None = None, queries: Sequence[str] | None = None
+    ) -> list[dict[str, Any]]: ...
 
 @final
 class Table:

@@ -4,6 +4,7 @@
 //! model have the most examined position first; the numbering of positions does not affect them.
 
 use super::{Estimate, Fit, QueryFit};
+use crate::counts::Counts;
 use click_models::{
     CascadeModel, ClickChain, DbnReward, DcmReward, DependentClick, DynamicBayesian, ListShape,
     PositionBased, UserBrowsing,
@@ -91,6 +92,22 @@ impl Fit {
             | Self::CtrGlobal { .. }
             | Self::CtrRank { .. }
             | Self::CtrDocument { .. } => None,
+        }
+    }
+
+    /// Whether every query has [`users`](Self::users) of its positions in `counts`. Click-through rates have none; user browsing has them
+    /// if the search for the best list of each query ends soon enough.
+    pub fn has_users(&self, counts: &Counts) -> bool {
+        let of_query = |query: &QueryFit| {
+            counts.query(query.id).is_some_and(|of| self.users(query, of.n_positions()).is_some())
+        };
+        match self {
+            Self::Ubm { .. } => self.queries().iter().all(of_query),
+            Self::CtrLogistic { .. }
+            | Self::CtrGlobal { .. }
+            | Self::CtrRank { .. }
+            | Self::CtrDocument { .. } => false,
+            _ => true,
         }
     }
 

@@ -22,16 +22,20 @@
 
 mod define;
 mod delimited;
+mod frame;
 mod kdd2012;
 mod obd;
 mod parquet;
 mod row;
+mod rows;
 mod sessions;
 pub mod table;
 mod yandex;
 
 pub use self::delimited::{Columns, Delimited};
+pub use self::frame::{Frame, ReadColumn};
 pub use self::row::{FormatRow, SessionsOf};
+pub use self::rows::Value;
 
 use self::define::formats;
 use self::delimited::NamesColumns;

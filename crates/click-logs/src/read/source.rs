@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Largest length of a line or a session.
 pub(crate) const MAX_BLOCK: usize = 1 << 26;
@@ -34,6 +35,17 @@ pub struct Input<'a> {
     stream: Option<Stream<'a>>,
     /// Called with the number of bytes read.
     watch: Option<Watch<'a>>,
+    /// Ends the reading once it is true.
+    stop: Option<&'a AtomicBool>,
+}
+
+/// An input in parts: the name, the stream if it is not a file, the observer, and what ends the reading.
+#[cfg(feature = "parquet")]
+pub(crate) struct InputParts<'a> {
+    pub(crate) name: Arc<str>,
+    pub(crate) stream: Option<Stream<'a>>,
+    pub(crate) watch: Option<Watch<'a>>,
+    pub(crate) stop: Option<&'a AtomicBool>,
 }
 
 impl fmt::Debug for Input<'_> {
@@ -53,6 +65,24 @@ impl<R: Read> Read for Watched<'_, R> {
         (self.1)(len as u64);
         Ok(len)
     }
+}
+
+/// Reads until it is stopped.
+struct Stoppable<'a, R>(R, &'a AtomicBool);
+
+const STOPPED: &str = "stopped while it was read";
+
+impl<R: Read> Read for Stoppable<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // Not `Interrupted`, after which readers try again.
+        if self.1.load(Ordering::Relaxed) { Err(io::Error::other(STOPPED)) } else { self.0.read(buffer) }
+    }
+}
+
+/// The error of an input that was stopped.
+pub(crate) fn stopped(stop: Option<&AtomicBool>, name: &str) -> Option<Error> {
+    let is_stopped = stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+    is_stopped.then(|| Error::of(ErrorKind::Read, name, STOPPED))
 }
 
 /// The members of a gzip file in sequence; empty at the end of the last member.
@@ -101,7 +131,7 @@ impl<'a> Input<'a> {
             Ok(metadata) if metadata.is_dir() => {
                 Err(Error::of(ErrorKind::Read, name, "a directory: name the files in it"))
             }
-            Ok(_) => Ok(Self { name: name.into(), stream: None, watch: None }),
+            Ok(_) => Ok(Self { name: name.into(), stream: None, watch: None, stop: None }),
         }
     }
 
@@ -113,13 +143,19 @@ impl<'a> Input<'a> {
 
     /// A stream, from its current place.
     pub fn stream(name: &str, stream: impl Read + Send + 'a) -> Self {
-        Self { name: name.into(), stream: Some(Box::new(stream)), watch: None }
+        Self { name: name.into(), stream: Some(Box::new(stream)), watch: None, stop: None }
     }
 
-    /// The name, the stream if it is not a file, and the observer.
+    /// Ends the reading with [`ErrorKind::Read`] once `stop` is true, which another thread may set.
+    #[must_use]
+    pub fn until(self, stop: &'a AtomicBool) -> Self {
+        Self { stop: Some(stop), ..self }
+    }
+
     #[cfg(feature = "parquet")]
-    pub(crate) fn into_parts(self) -> (Arc<str>, Option<Stream<'a>>, Option<Watch<'a>>) {
-        (self.name, self.stream, self.watch)
+    pub(crate) fn into_parts(self) -> InputParts<'a> {
+        let Self { name, stream, watch, stop } = self;
+        InputParts { name, stream, watch, stop }
     }
 }
 
@@ -249,7 +285,7 @@ impl<'a, F: LineFormat> Source<'a, F> {
     /// Opens a file, removes a byte order mark and reads the header. `None` if a required header is missing.
     fn open(&mut self, input: Input<'a>) -> Result<Option<Open<'a, F::Layout>>, Error> {
         self.totals.files += 1;
-        let Input { name, stream, watch } = input;
+        let Input { name, stream, watch, stop } = input;
         let in_file = |error| Error::io(&name, error, false);
         let stream = match stream {
             Some(stream) => stream,
@@ -259,6 +295,9 @@ impl<'a, F: LineFormat> Source<'a, F> {
             None => stream,
             Some(watch) => Box::new(Watched(stream, watch)),
         };
+        if let Some(stop) = stop {
+            stream = Box::new(Stoppable(stream, stop));
+        }
         let mut head = Vec::new();
         stream.by_ref().take(2).read_to_end(&mut head).map_err(in_file)?;
         let compressed = head == GZIP;

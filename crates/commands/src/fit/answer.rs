@@ -13,10 +13,10 @@ use self::gain::Gains;
 use self::lists::{LoggedQueries, logged_queries};
 use super::arguments::Arguments;
 use super::simulation::Simulable;
-use super::source::UnsplitLog;
 use super::{LOGGED, PARAMETERS_JSON};
 use crate::progress::RunCounter;
 use anyhow::{Context as _, Result};
+use click_logs::study::WholeLog;
 use contenders::Entrant;
 use experiment::models::Evidence;
 use experiment::{Experiment, Instances, PosteriorFile, Runner, logged_lists};
@@ -136,7 +136,7 @@ impl Decision {
     pub(super) fn new(
         arguments: &Arguments,
         models: &[Simulable<'_>],
-        whole: &UnsplitLog,
+        whole: &WholeLog,
         parameters: &[u8],
     ) -> Result<Option<Self>> {
         let n_queries = usize::from(arguments.answer);

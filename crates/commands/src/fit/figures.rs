@@ -1,9 +1,9 @@
 //! The figures of a fit: examination by position and attraction of items, with intervals.
 
-use super::source::UnsplitLog;
 use anyhow::Result;
 use click_logs::Id;
 use click_logs::fit::{Estimate, Fit, ItemFit, QueryFit, Scope};
+use click_logs::study::WholeLog;
 use experiment::number;
 use experiment::spec::has_invisible;
 use report::letters;
@@ -26,7 +26,7 @@ const APART: f64 = 0.07;
 /// # Errors
 ///
 /// The errors of [`render`].
-pub(super) fn examination(pbm: &Fit, whole: &UnsplitLog) -> Result<String> {
+pub(super) fn examination(pbm: &Fit, whole: &WholeLog) -> Result<String> {
     let (rows, what): (Vec<(String, Vec<Estimate>)>, _) = if pbm.scope() == Scope::Site {
         (vec![("all queries".to_owned(), pbm.site_positions().to_vec())], "all queries".to_owned())
     } else {
@@ -54,7 +54,7 @@ pub(super) fn examination(pbm: &Fit, whole: &UnsplitLog) -> Result<String> {
 /// # Errors
 ///
 /// The errors of [`render`].
-pub(super) fn attraction(fit: &Fit, whole: &UnsplitLog) -> Result<String> {
+pub(super) fn attraction(fit: &Fit, whole: &WholeLog) -> Result<String> {
     let shown = largest(fit, whole, QUERIES_OF_ITEMS);
     let sorted: Vec<Vec<&ItemFit>> = shown.iter().map(|query| most_shown(query)).collect();
     let row = |(query, items): (&&QueryFit, &Vec<&ItemFit>)| {
@@ -135,7 +135,7 @@ fn draw(words: Words<'_>, categories: Vec<String>, rows: Vec<(String, Vec<Estima
 }
 
 /// The `count` queries with the most impressions, in the order of the fit.
-fn largest<'a>(fit: &'a Fit, whole: &UnsplitLog, count: usize) -> Vec<&'a QueryFit> {
+fn largest<'a>(fit: &'a Fit, whole: &WholeLog, count: usize) -> Vec<&'a QueryFit> {
     let mut order: Vec<(u64, usize)> = fit
         .queries()
         .iter()
@@ -157,7 +157,7 @@ fn of_queries(shown: usize, all: usize) -> String {
 }
 
 /// Shortens a name for figures. Names of one log, such as addresses, often begin alike, so the end of a long name is kept too.
-fn short(whole: &UnsplitLog, id: Id) -> String {
+fn short(whole: &WholeLog, id: Id) -> String {
     let name = whole.counts.names().name(id);
     let visible = |letter| if has_invisible(letter) { "?" } else { letter };
     let letters: Vec<&str> = letters(&name).into_iter().map(visible).collect();

@@ -4,6 +4,7 @@ use super::arguments::{Arguments, HowToRead};
 use super::{Outcome, fit_and_write};
 use anyhow::{Context as _, Result, bail};
 use click_logs::fit::{Fit, QueryFit, Users, rank_one_svd};
+use click_logs::study::Study;
 use experiment::{FittedQuery, Queries};
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,7 @@ pub(crate) fn queries_of_log(
     may_write: impl FnOnce(&str) -> Result<()>,
 ) -> Result<Queries> {
     let arguments = Arguments { threads, quiet, ..Arguments::of_experiment(log, how, out) };
-    let Outcome { whole, fits, parameters, .. } = fit_and_write(&arguments, may_write)?;
+    let Outcome { study: Study { whole, fits, .. }, parameters, .. } = fit_and_write(&arguments, may_write)?;
     let measured = |(fit, query): (&Fit, &QueryFit)| {
         let counts = whole.counts.query(query.id).context("a query without counts")?;
         let Some(Users::PositionBased { model, positions }) = fit.users(query, counts.n_positions()) else {

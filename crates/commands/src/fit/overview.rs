@@ -4,10 +4,11 @@
 use super::answer::Answer;
 use super::arguments::Arguments;
 use super::simulation::Simulable;
-use super::source::{Source, UnsplitLog};
+use super::source::Source;
 use super::{PAGE, SPEC};
 use click_logs::fit::{Choice, Comparison, Difference, Fit, Model, identifiability};
 use click_logs::parameters::FEW;
+use click_logs::study::WholeLog;
 use click_logs::{ListSessions, QuerySessions};
 use experiment::number::{counted, fixed, grouped};
 use std::fmt;
@@ -15,7 +16,7 @@ use std::fmt;
 pub(super) struct Overview<'a> {
     pub(super) arguments: &'a Arguments,
     pub(super) source: &'a Source,
-    pub(super) whole: &'a UnsplitLog,
+    pub(super) whole: &'a WholeLog,
     pub(super) fits: &'a [Fit],
     pub(super) comparison: Option<&'a Comparison>,
     /// The model of the users in the spec.
@@ -26,7 +27,7 @@ pub(super) struct Overview<'a> {
 
 impl fmt::Display for Overview<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let UnsplitLog { report, n_queries, counts, .. } = self.whole;
+        let WholeLog { report, n_queries, counts, .. } = self.whole;
         let prior = |fit: &Fit| format!("{} {}", fit.model(), fit.site().prior_strength);
         let priors: Vec<String> = self.fits.iter().map(prior).collect();
         writeln!(f, "{}: {report}", self.arguments.named())?;

@@ -2,15 +2,15 @@
 
 use super::answer::Answer;
 use super::arguments::Arguments;
-use super::source::UnsplitLog;
 use click_logs::fit::Comparison;
+use click_logs::study::WholeLog;
 use experiment::number::{counted, fixed};
 use report::html::Html;
 
 /// The page of a fit. `figures` are drawings.
 pub(super) fn page(
     arguments: &Arguments,
-    whole: &UnsplitLog,
+    whole: &WholeLog,
     answer: Option<&Answer>,
     comparison: Option<&Comparison>,
     figures: &[&str],

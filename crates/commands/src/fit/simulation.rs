@@ -1,9 +1,9 @@
 //! `spec.toml`: an experiment with the users of the log, one instance for each fitted query. `simulate` can run it unchanged.
 
 use super::arguments::Arguments;
-use super::source::UnsplitLog;
 use anyhow::{Context as _, Result};
 use click_logs::fit::{Choice, Comparison, Fit, Model, QueryFit, Users};
+use click_logs::study::{Study, WholeLog};
 use contenders::Entrant;
 use experiment::models::UserModel;
 use experiment::spec::{quoted, title_fault};
@@ -37,23 +37,16 @@ pub(super) struct Simulable<'a> {
 }
 
 impl<'a> Simulable<'a> {
-    /// Whether the model was fitted and its users can be simulated.
-    pub(super) fn can_be(fits: &'a [Fit], whole: &UnsplitLog, model: Model) -> bool {
-        fits.iter().any(|fit| fit.model() == model && Self::new(fit, whole).is_some())
-    }
-
     /// The fit of the chosen model; without a comparison the first fit whose users can be simulated.
-    pub(super) fn chosen(fits: &'a [Fit], whole: &UnsplitLog, users: Option<&Choice>) -> Option<Self> {
-        let chosen = users.and_then(|users| fits.iter().find(|fit| fit.model() == users.model));
-        let new = |fit| Self::new(fit, whole);
-        chosen.and_then(new).or_else(|| fits.iter().find_map(new))
+    pub(super) fn chosen(study: &'a Study) -> Option<Self> {
+        study.simulated().and_then(|fit| Self::new(fit, &study.whole))
     }
 
     /// The fits for the answer: the best one first, then those that are not told apart from it. Users of a cascade are left out if a list
     /// has several clicks, which they never make; user browsing if enumerating its lists for every draw would take too long.
     pub(super) fn for_answer(
         fits: &'a [Fit],
-        whole: &UnsplitLog,
+        whole: &WholeLog,
         comparison: Option<&Comparison>,
     ) -> Vec<Self> {
         let patterns =
@@ -82,11 +75,9 @@ impl<'a> Simulable<'a> {
         }
     }
 
-    fn new(fit: &'a Fit, whole: &UnsplitLog) -> Option<Self> {
-        // The search for the best list of a user browsing model may take too long if a query has many items and positions.
-        if fit.model() == Model::Ubm {
-            let of_query = |query: &QueryFit| fit.users(query, whole.counts.query(query.id)?.n_positions());
-            fit.queries().iter().try_for_each(|query| of_query(query).map(|_| ()))?;
+    fn new(fit: &'a Fit, whole: &WholeLog) -> Option<Self> {
+        if !fit.has_users(&whole.counts) {
+            return None;
         }
         let (model, policies, contenders): (_, &[_], Contenders) = match fit.model() {
             Model::Pbm => (
@@ -135,7 +126,7 @@ impl<'a> Simulable<'a> {
     /// # Errors
     ///
     /// Never for valid fits.
-    pub(super) fn spec(self, arguments: &Arguments, whole: &UnsplitLog) -> Result<String> {
+    pub(super) fn spec(self, arguments: &Arguments, whole: &WholeLog) -> Result<String> {
         let Self { fit, model, policies, .. } = self;
         let queries = fit.queries();
         let impressions =
@@ -203,7 +194,7 @@ fn instances<M: UserModel>(
 }
 
 /// Comments on an instance: the names of its items in the log, and the log's positions if they had to be sorted.
-fn comments_on(query: &QueryFit, users: &Users, whole: &UnsplitLog) -> Vec<String> {
+fn comments_on(query: &QueryFit, users: &Users, whole: &WholeLog) -> Vec<String> {
     let names = whole.counts.names();
     let items: Vec<String> = query.items.iter().map(|item| quoted(&names.name(item.item))).collect();
     let mut comments = vec![format!("Items: {}.", items.join(", "))];

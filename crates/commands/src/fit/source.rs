@@ -1,16 +1,14 @@
-//! Reads the log: the models that it supports, the data to fit, and the held-out part.
+//! Reads the log, with progress and messages of the command: the models that it supports, and their study.
 
 use super::arguments::{Arguments, SettingSource};
 use super::inputs::Inputs;
 use crate::progress::Progress;
 use anyhow::{Result, anyhow, bail};
-use click_logs::fit::{Model, split};
+use click_logs::fit::{Model, Options};
 use click_logs::formats::{self, FormatRow, SessionsOf};
-use click_logs::{Counts, ErrorKind, Fault, Filter, Format, HeldOut, Log, ReadReport, Reader, Sessions};
-use std::fs::{self, File};
-use std::io::Read as _;
+use click_logs::study::{Chosen, Settings, Step, Study, StudyError, study};
+use click_logs::{ErrorKind, Fault, Filter, Format, Log, Reader};
 use std::num::NonZeroUsize;
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The source of counts and sessions.
@@ -29,35 +27,9 @@ pub(super) struct Source {
     seed: u64,
     quiet: bool,
     settings_from: SettingSource,
+    /// The files, for readers.
+    named: String,
 }
-
-/// The whole log after the filter.
-#[derive(Debug)]
-pub(super) struct UnsplitLog {
-    /// Counts of what was read and skipped.
-    pub(super) report: ReadReport,
-    /// Number of queries of the log, before the filter.
-    pub(super) n_queries: usize,
-    /// The cells that pass the filter.
-    pub(super) counts: Counts,
-    /// The sessions of the queries that pass, if a model needs them.
-    pub(super) sessions: Sessions,
-}
-
-/// The log in two parts: one for fits, one to compare them on.
-#[derive(Debug)]
-pub(super) struct SplitLog {
-    /// Counts for fits.
-    pub(super) counts: Counts,
-    /// Sessions for fits.
-    pub(super) sessions: Sessions,
-    /// The held-out part.
-    pub(super) held_out: HeldOut,
-}
-
-/// The models of `--model all`.
-const ALL: [Model; 7] =
-    [Model::Pbm, Model::Cascade, Model::Dcm, Model::Ubm, Model::Sdbn, Model::Dbn, Model::Ccm];
 
 impl Source {
     /// Checks the arguments, and prepares a reader.
@@ -78,20 +50,14 @@ impl Source {
             }
             Some(_) => None,
         };
-        let (mut models, mut left_out) = (Vec::new(), Vec::new());
-        for name in &arguments.model {
-            let asked = name.model();
-            for model in asked.map_or(ALL.to_vec(), |model| vec![model]) {
-                match no_sessions.as_ref().filter(|_| model.needs_sessions()) {
-                    Some(why) if asked.is_some() => bail!(
-                        "--model {model}: it needs whole sessions with their lists in order, and {why}; or fit pbm"
-                    ),
-                    Some(_) if !left_out.contains(&model) => left_out.push(model),
-                    None if !models.contains(&model) => models.push(model),
-                    _ => {}
-                }
-            }
-        }
+        let named = arguments.model.iter().map(|name| name.model());
+        let chosen = Chosen::new(named, no_sessions.is_none());
+        let Chosen { models, left_out } = chosen.map_err(|model| {
+            let why = no_sessions.clone().unwrap_or_default();
+            anyhow!(
+                "--model {model}: it needs whole sessions with their lists in order, and {why}; or fit pbm"
+            )
+        })?;
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let threads =
             arguments.threads.and_then(|threads| NonZeroUsize::new(threads.into())).unwrap_or(cores);
@@ -132,6 +98,7 @@ impl Source {
             seed: arguments.seed,
             quiet: arguments.quiet,
             settings_from: arguments.settings_from,
+            named: arguments.named(),
         })
     }
 
@@ -152,11 +119,6 @@ impl Source {
         if self.is_parquet { without_panic_messages(read) } else { read() }
     }
 
-    /// The models to fit, at least one.
-    pub(super) fn models(&self) -> &[Model] {
-        &self.models
-    }
-
     /// Models that `all` would include but the log does not support.
     pub(super) fn left_out(&self) -> &[Model] {
         &self.left_out
@@ -167,83 +129,63 @@ impl Source {
         self.threads.get()
     }
 
-    /// Reads everything.
+    /// Reads the log and fits the models. `tell` gets what is done next.
     ///
     /// # Errors
     ///
-    /// The log cannot be read, or nothing passes the filter.
-    pub(super) fn whole(&self, inputs: &Inputs) -> Result<UnsplitLog> {
-        let log = self.read(&self.reader, inputs, "reading")?;
-        let n_queries = log.counts.n_queries();
-        if n_queries == 0 {
-            bail!("nothing to fit: the log has no impressions: {}", log.report);
-        }
-        let counts = log.counts.filtered(&self.filter);
-        if counts.n_queries() == 0 {
-            let options = match self.settings_from {
-                SettingSource::CommandLine => {
-                    ": lower --min-items, --min-impressions, --min-total-impressions or --positions"
-                }
-                SettingSource::Experiment => ", as the experiment requires (`[log]`)",
-            };
-            let in_total = match self.filter.min_total_impressions {
-                0 => String::new(),
-                total => format!(" and {total} in total"),
-            };
-            bail!(
-                "nothing to fit: none of {n_queries} queries has {} items with {} impressions at each of {} positions{in_total}{options}",
-                self.filter.min_items,
-                self.filter.min_impressions,
-                self.filter.n_positions.unwrap_or_else(|| log.counts.n_positions()),
-            );
-        }
-        let sessions = log.sessions.restricted(|query| counts.query(query).is_some());
-        Ok(UnsplitLog { report: log.report, n_queries, counts, sessions })
-    }
-
-    /// Reads everything again and holds a part out. `None` if one of the parts is empty. Sessions are held out whole, including items that
-    /// do not pass the filter; then all models are fitted to all items of the queries that pass.
-    ///
-    /// # Errors
-    ///
-    /// The log cannot be read.
-    pub(super) fn apart(&self, whole: &UnsplitLog, inputs: &Inputs) -> Result<Option<SplitLog>> {
-        let apart = if self.format.is_none() {
-            let [counts, held_out] = split(&whole.counts, self.held_out, self.seed)?;
-            let held_out = HeldOut { counts: held_out, sessions: Sessions::default() };
-            SplitLog { counts, sessions: Sessions::default(), held_out }
-        } else {
-            let reader = self
-                .reader
-                .clone()
-                .hold_out(self.held_out, self.seed)
-                .map_err(|error| self.with_remedy(&error))?;
-            let log = self.read(&reader, inputs, "reading again")?;
-            // Queries and items are numbered in the order of the log, so identifiers of a changed log would differ.
-            if log.report != whole.report {
-                bail!("the log changed between two readings: fit a copy of it");
-            }
-            let held_out = log
-                .held_out
-                .unwrap_or_else(|| HeldOut { counts: Counts::default(), sessions: Sessions::default() });
-            let query_passes = |query| whole.counts.query(query).is_some();
-            if whole.sessions.is_empty() {
-                let passing = |counts: Counts| passing(&counts, &whole.counts);
-                let held_out = HeldOut { counts: passing(held_out.counts), sessions: Sessions::default() };
-                SplitLog { counts: passing(log.counts), sessions: Sessions::default(), held_out }
-            } else {
-                SplitLog {
-                    counts: log.counts.restricted(|query, _| query_passes(query)),
-                    sessions: log.sessions.restricted(query_passes),
-                    held_out: HeldOut {
-                        counts: held_out.counts.restricted(|query, _| query_passes(query)),
-                        sessions: held_out.sessions.restricted(query_passes),
-                    },
-                }
+    /// The log cannot be read or changed meanwhile; nothing passes the filter; a model cannot be fitted.
+    pub(super) fn study(&self, inputs: &Inputs, options: Options, tell: impl Fn(&str)) -> Result<Study> {
+        let settings = Settings {
+            models: self.models.clone(),
+            filter: self.filter,
+            options,
+            held_out: self.held_out,
+            seed: self.seed,
+            is_counts: self.format.is_none(),
+        };
+        let read = |held_out: Option<(u64, u64)>| match held_out {
+            None => self.read(&self.reader, inputs, "reading"),
+            Some((one_in, seed)) => {
+                let reader = self.reader.clone().hold_out(one_in, seed);
+                self.read(&reader.map_err(|error| self.with_remedy(&error))?, inputs, "reading again")
             }
         };
-        let empty = apart.counts.n_cells() == 0 || apart.held_out.counts.n_cells() == 0;
-        Ok((!empty).then_some(apart))
+        let before = |step| {
+            match step {
+                Step::Read => tell(&format!("reading {}", self.named)),
+                Step::Fit(model) => tell(&format!("fitting {model}")),
+                Step::HoldOut => tell("comparing on what is held out"),
+                Step::Compare => inputs.check_unchanged()?,
+            }
+            Ok(())
+        };
+        study(&settings, read, before).map_err(|error| match error {
+            StudyError::Caller(error) => error,
+            StudyError::NothingPasses { n_queries, n_positions } => {
+                self.nothing_passes(n_queries, n_positions)
+            }
+            error => anyhow!("{error}"),
+        })
+    }
+
+    /// The filter, and how to let more pass.
+    fn nothing_passes(&self, n_queries: usize, n_positions: usize) -> anyhow::Error {
+        let options = match self.settings_from {
+            SettingSource::CommandLine => {
+                ": lower --min-items, --min-impressions, --min-total-impressions or --positions"
+            }
+            SettingSource::Experiment => ", as the experiment requires (`[log]`)",
+        };
+        let in_total = match self.filter.min_total_impressions {
+            0 => String::new(),
+            total => format!(" and {total} in total"),
+        };
+        anyhow!(
+            "nothing to fit: none of {n_queries} queries has {} items with {} impressions at each of {} positions{in_total}{options}",
+            self.filter.min_items,
+            self.filter.min_impressions,
+            self.filter.n_positions.unwrap_or(n_positions),
+        )
     }
 
     /// The library's message, which includes the system's, with an option that may help.
@@ -275,33 +217,11 @@ impl Source {
     }
 }
 
-/// The cells of `counts` that `others` also have.
-fn passing(counts: &Counts, others: &Counts) -> Counts {
-    let mut of_query: Option<(click_logs::Id, Vec<click_logs::Cell>)> = None;
-    counts.restricted(|query, cell| {
-        if of_query.as_ref().is_none_or(|(last, _)| *last != query) {
-            let cells = others.query(query).map_or_else(Vec::new, |query| query.cells().collect());
-            of_query = Some((query, cells));
-        }
-        let place = (cell.item, cell.position);
-        of_query.as_ref().is_some_and(|(_, cells)| {
-            cells.binary_search_by_key(&place, |other| (other.item, other.position)).is_ok()
-        })
-    })
-}
-
 fn format(arguments: &Arguments) -> Result<Format> {
     let columns = arguments.columns.as_deref();
     let settings = |error: click_logs::Error| anyhow!("--{error}");
     let Some(format) = arguments.format else {
-        let n_parquet = arguments.counts.iter().filter(|path| is_parquet(path)).count();
-        return match n_parquet {
-            0 => Ok(Format::counts()),
-            all if all == arguments.counts.len() => Format::parquet(COUNTS).map_err(settings),
-            _ => {
-                bail!("--counts: some of the files are Parquet and some are not: expected files of one kind")
-            }
-        };
+        return Format::counts_of(&arguments.counts).map_err(settings);
     };
     match columns {
         None if format.names_columns() => {
@@ -327,9 +247,6 @@ fn with_sessions() -> String {
     formats::names(|row| row.sessions == SessionsOf::Log).join(" or ")
 }
 
-/// The columns of a table of counts.
-const COUNTS: &str = "query=query,item=item,position=position,click=clicks,impressions=impressions";
-
 /// Suppresses the messages of panics. The Parquet library may panic on a damaged file; the reader turns that into an error for the user.
 fn without_panic_messages<T>(read: impl FnOnce() -> T) -> T {
     let usual = std::panic::take_hook();
@@ -337,15 +254,4 @@ fn without_panic_messages<T>(read: impl FnOnce() -> T) -> T {
     let result = read();
     std::panic::set_hook(usual);
     result
-}
-
-/// Whether a file is Parquet, by its first bytes or its name.
-fn is_parquet(path: &Path) -> bool {
-    let mut beginning = [0; 4];
-    // A pipe can be read only once, so its bytes are not checked.
-    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-    let of_content = is_file
-        && File::open(path).and_then(|mut file| file.read_exact(&mut beginning)).is_ok()
-        && beginning == *b"PAR1";
-    of_content || path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"))
 }

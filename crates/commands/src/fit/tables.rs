@@ -6,10 +6,9 @@
 
 use crate::terminal;
 use anyhow::Result;
-use click_logs::fit::{Comparison, Estimate, Fit, Model};
-use click_logs::{Counts, QueryCounts};
-
-type Table = csv::Writer<Vec<u8>>;
+use click_logs::Counts;
+use click_logs::fit::{Comparison, Fit};
+use click_logs::parameters::{ParameterRow, for_each_parameter};
 
 /// `parameters.csv`: one row for each parameter. Parameters of positions that all queries share have no query.
 ///
@@ -33,35 +32,28 @@ pub(super) fn parameters(counts: &Counts, fits: &[Fit]) -> Result<Vec<u8>> {
         "impressions",
     ])?;
     let names = counts.names();
-    let mut by_position = vec![(0, 0); counts.n_positions()];
-    for cell in counts.queries().flat_map(|query| query.cells()) {
-        add(&mut by_position, cell);
-    }
-    for fit in fits {
-        positions(&mut table, fit, "", fit.site_positions(), &by_position)?;
-        continuation(&mut table, fit, "", fit.site_continuation())?;
-        for query in fit.queries() {
-            let name = shown(&names.name(query.id));
-            let (satisfaction, own) = (fit.satisfaction(query.id), fit.own_positions(query.id));
-            for (place, item) in query.items.iter().enumerate() {
-                let counts = Some((item.clicks, item.impressions));
-                let of = shown(&names.name(item.item));
-                row(&mut table, fit.model(), &name, "attraction", [&of, "", ""], &item.attraction, counts)?;
-                if let Some(satisfaction) = satisfaction.get(place) {
-                    row(&mut table, fit.model(), &name, "satisfaction", [&of, "", ""], satisfaction, counts)?;
-                }
-            }
-            continuation(&mut table, fit, &name, fit.own_continuation(query.id))?;
-            if !own.is_empty() {
-                let mut of_query = vec![(0, 0); by_position.len()];
-                for cell in counts.query(query.id).iter().flat_map(QueryCounts::cells) {
-                    add(&mut of_query, cell);
-                }
-                positions(&mut table, fit, &name, own, &of_query)?;
-            }
-        }
-    }
+    for_each_parameter(counts, fits, |row| {
+        let ParameterRow { estimate, .. } = row;
+        let [query, item] = [row.query, row.item].map(|id| id.map(|id| shown(&names.name(id))));
+        let [position, last_click] = [row.position, row.last_click].map(|place| text(place));
+        let numbers = [
+            Some(estimate.value).filter(|value| !value.is_nan()),
+            estimate.standard_error,
+            estimate.interval.map(|ends| ends.0),
+            estimate.interval.map(|ends| ends.1),
+        ];
+        let counts = [row.counts.map(|counts| counts.0), row.counts.map(|counts| counts.1)];
+        let words = [row.model.name().to_owned(), query.unwrap_or_default(), row.kind.to_owned()];
+        let places = [item.unwrap_or_default(), position, last_click];
+        let cells = words.into_iter().chain(places).chain(numbers.map(text)).chain(counts.map(text));
+        table.write_record(cells.collect::<Vec<String>>())
+    })?;
     Ok(table.into_inner()?)
+}
+
+/// A number, or nothing.
+fn text(number: Option<impl ToString>) -> String {
+    number.map(|number| number.to_string()).unwrap_or_default()
 }
 
 /// A name that can be viewed safely.
@@ -74,68 +66,6 @@ fn shown(name: &str) -> String {
 /// Whether a spreadsheet would evaluate a text as a formula, by its first character. A plain number is not a formula.
 fn is_formula(text: &str) -> bool {
     text.starts_with(['=', '@']) || (text.starts_with(['+', '-']) && text.parse::<f64>().is_err())
-}
-
-fn add(by_position: &mut [(u64, u64)], cell: click_logs::Cell) {
-    by_position[cell.position].0 += cell.clicks;
-    by_position[cell.position].1 += cell.impressions;
-}
-
-/// Writes the rows of positions; `counts` has clicks and impressions at each.
-fn positions(
-    table: &mut Table,
-    fit: &Fit,
-    query: &str,
-    estimates: &[Estimate],
-    counts: &[(u64, u64)],
-) -> Result<()> {
-    let kind = if fit.model() == Model::Dcm { "leave" } else { "examination" };
-    for ((position, last_click), estimate) in fit.model().places(estimates.len()).zip(estimates) {
-        let (at, browsing) = ((position + 1).to_string(), fit.model() == Model::Ubm);
-        let after =
-            if browsing { last_click.map_or(0, |click| click + 1).to_string() } else { String::new() };
-        // Counts are not split by the position of the last click.
-        let counts = counts.get(position).copied().filter(|_| !browsing);
-        row(table, fit.model(), query, kind, ["", &at, &after], estimate, counts)?;
-    }
-    Ok(())
-}
-
-/// Writes the rows of continuation: of the DBN one; of the click chain after no click, and after a click on an item that attracts nobody
-/// and on one that attracts everybody.
-fn continuation(table: &mut Table, fit: &Fit, query: &str, estimates: &[Estimate]) -> Result<()> {
-    let kinds: &[&str] = match fit.model() {
-        Model::Ccm => &["continuation-1", "continuation-2", "continuation-3"],
-        _ => &["continuation"],
-    };
-    for (kind, estimate) in kinds.iter().zip(estimates) {
-        row(table, fit.model(), query, kind, ["", "", ""], estimate, None)?;
-    }
-    Ok(())
-}
-
-/// Writes a row. `place` is item, position and last click; `counts` is clicks and impressions.
-fn row(
-    table: &mut Table,
-    model: Model,
-    query: &str,
-    kind: &str,
-    place: [&str; 3],
-    estimate: &Estimate,
-    counts: Option<(u64, u64)>,
-) -> Result<()> {
-    let interval = estimate.interval;
-    let numbers = [
-        Some(estimate.value).filter(|value| !value.is_nan()),
-        estimate.standard_error,
-        interval.map(|ends| ends.0),
-        interval.map(|ends| ends.1),
-    ];
-    let numbers = numbers.map(|number| number.map(|number| number.to_string()).unwrap_or_default());
-    let counts = [counts.map(|counts| counts.0), counts.map(|counts| counts.1)];
-    let counts = counts.map(|count| count.map(|count| count.to_string()).unwrap_or_default());
-    let words = [model.name(), query, kind, place[0], place[1], place[2]];
-    Ok(table.write_record(words.into_iter().chain(numbers.iter().chain(&counts).map(String::as_str)))?)
 }
 
 /// `comparison.csv`: one row for each model, and one for each model and rank. Differences are from the first model, the best one.

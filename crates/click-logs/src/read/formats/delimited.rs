@@ -18,6 +18,9 @@ use crate::read::meaning::Meaning;
 use crate::sink::Sink;
 use crate::table::Shown;
 use std::borrow::Cow;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::Path;
 
 /// The columns by role.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,25 +69,34 @@ impl Columns {
     /// # Ok::<(), click_logs::Error>(())
     /// ```
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let wrong = |message: String| Error::of(ErrorKind::Settings, "columns", message);
-        let keys = ["query", "item", "position", "click", "impressions", "session"];
+        let pair = |part: &'_ str| {
+            let pair =
+                part.split_once('=').map(|(key, column)| (key.trim().to_owned(), column.trim().to_owned()));
+            pair.ok_or_else(|| wrong(format!("`{part}`: expected key=column")))
+        };
+        Self::named(text.split(',').map(pair).collect::<Result<Vec<_>, _>>()?)
+    }
+
+    /// The columns of these pairs of key and column, which [`parse`](Self::parse) reads from a text.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`](Self::parse).
+    pub fn named(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, Error> {
+        let keys = Self::KEYS;
         let mut names: [Option<String>; ROLES] = Default::default();
-        for part in text.split(',') {
-            let Some((key, column)) = part.split_once('=') else {
-                return Err(wrong(format!("`{part}`: expected key=column")));
-            };
-            let Some(place) = keys.iter().position(|&known| known == key.trim()) else {
+        for (key, column) in pairs {
+            let Some(place) = keys.iter().position(|&known| known == key) else {
                 return Err(wrong(format!("`{key}`: expected one of {}", keys.join(", "))));
             };
-            if column.trim().is_empty() {
-                return Err(wrong(format!("`{part}`: a column has a name")));
+            if column.is_empty() {
+                return Err(wrong(format!("`{key}=`: a column has a name")));
             }
-            let column = column.trim();
-            let other = names.iter().position(|name| name.as_deref() == Some(column));
+            let other = names.iter().position(|name| name.as_ref() == Some(&column));
             if let Some(other) = other.filter(|&other| other != place) {
                 return Err(wrong(format!("column `{column}` is given for `{}` and `{key}`", keys[other])));
             }
-            if names[place].replace(column.into()).is_some() {
+            if names[place].replace(column).is_some() {
                 return Err(wrong(format!("`{key}` is given twice")));
             }
         }
@@ -103,6 +115,9 @@ impl Columns {
             session,
         })
     }
+
+    /// The keys of columns, by role.
+    pub const KEYS: [&str; ROLES] = ["query", "item", "position", "click", "impressions", "session"];
 
     /// The columns of [`Counts::write_csv`](crate::Counts::write_csv).
     pub(crate) fn counts() -> Self {
@@ -127,6 +142,10 @@ impl Columns {
             self.session.as_deref(),
         ]
     }
+}
+
+fn wrong(message: String) -> Error {
+    Error::of(ErrorKind::Settings, "columns", message)
 }
 
 /// The request for names of columns, for messages.
@@ -162,6 +181,33 @@ impl Format {
     pub fn counts() -> Self {
         Self::Delimited(Delimited { columns: Columns::counts(), delimiter: None })
     }
+
+    /// The same table in files, which are all Parquet, by their first bytes or names, or all delimited.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Settings`] for files of both kinds, and for Parquet without the feature `parquet`.
+    pub fn counts_of<P: AsRef<Path>>(files: &[P]) -> Result<Self, Error> {
+        match files.iter().filter(|path| is_parquet(path.as_ref())).count() {
+            0 => Ok(Self::counts()),
+            all if all == files.len() => Self::parquet_of(Columns::counts()),
+            _ => {
+                let message = "some of the files are Parquet and some are not: expected files of one kind";
+                Err(Error::of(ErrorKind::Settings, "counts", message))
+            }
+        }
+    }
+}
+
+/// Whether a file is Parquet, by its first bytes or its name.
+fn is_parquet(path: &Path) -> bool {
+    let mut beginning = [0; 4];
+    // A pipe can be read only once, so its bytes are not checked.
+    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    let of_content = is_file
+        && File::open(path).and_then(|mut file| file.read_exact(&mut beginning)).is_ok()
+        && beginning == *b"PAR1";
+    of_content || path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"))
 }
 
 pub(super) fn read<K: Keep>(

@@ -31,7 +31,15 @@ impl Format {
     ///
     /// [`ErrorKind::Settings`] if the names cannot be read, and without the feature `parquet`.
     pub fn parquet(columns: &str) -> Result<Self, Error> {
-        let columns = Columns::parse(columns)?;
+        Self::parquet_of(Columns::parse(columns)?)
+    }
+
+    /// A Parquet table with these columns.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Settings`] without the feature `parquet`.
+    pub fn parquet_of(columns: Columns) -> Result<Self, Error> {
         if cfg!(feature = "parquet") { Ok(Self::Parquet(columns)) } else { Err(not_built()) }
     }
 }

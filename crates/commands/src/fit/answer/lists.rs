@@ -1,7 +1,7 @@
 //! The log's lists as `logged.csv`: those of the queries with the most lists, in the items and positions of the fitted users.
 
-use super::super::source::UnsplitLog;
 use click_logs::fit::{Fit, QueryFit, Users};
+use click_logs::study::WholeLog;
 use click_models::{ItemId, Ranking};
 use experiment::spec::title_fault;
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ impl LoggedQueries {
 }
 
 /// The `n_queries` queries with the most lists. `None` if no query has a list, or none was asked for.
-pub(super) fn logged_queries(fit: &Fit, whole: &UnsplitLog, n_queries: usize) -> Option<LoggedQueries> {
+pub(super) fn logged_queries(fit: &Fit, whole: &WholeLog, n_queries: usize) -> Option<LoggedQueries> {
     let lists_of_log = whole.sessions.queries().map(|query| query.n_sessions()).sum();
     let mut found: Vec<(&QueryFit, Lists)> =
         fit.queries().iter().filter_map(|query| Some((query, lists(fit, query, whole)?))).collect();
@@ -95,7 +95,7 @@ pub(super) fn logged_queries(fit: &Fit, whole: &UnsplitLog, n_queries: usize) ->
 }
 
 /// The lists of a query; `None` if none can be shown to its users.
-fn lists(fit: &Fit, query: &QueryFit, whole: &UnsplitLog) -> Option<Lists> {
+fn lists(fit: &Fit, query: &QueryFit, whole: &WholeLog) -> Option<Lists> {
     let n_positions = whole.counts.query(query.id)?.n_positions().min(query.items.len());
     let positions = match fit.users(query, n_positions)? {
         Users::PositionBased { positions, .. } => positions,

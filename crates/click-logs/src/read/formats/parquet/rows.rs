@@ -7,23 +7,16 @@
 //!
 //! The library that decodes the pages may panic on damaged pages. The panic is caught, and becomes an error.
 
-use crate::error::{Error, ErrorKind, Place};
-use crate::fault::Fault;
-use crate::names::Id;
-use crate::read::fields::{MAX_POSITIONS, check_count, number};
-use crate::read::formats::delimited::{
-    CLICK, Columns, IMPRESSIONS, ITEM, ONE_QUERY, OpenList, POSITION, QUERY, ROLES, SESSION,
-};
-use crate::read::line::{Lost, MAX_TEXT};
+use crate::error::{Error, ErrorKind};
+use crate::read::formats::delimited::{Columns, ROLES};
+use crate::read::formats::rows::{Rows, TableOfRows, Value};
 use crate::read::meaning::Meaning;
 use crate::read::progress::Progress;
-use crate::read::source::{Input, Totals, Watch};
+use crate::read::source::{Input, InputParts, Totals, Watch, stopped};
 use crate::read::{Keep, Reader, no_file};
 use crate::read_report::ReadReport;
 use crate::sink::Sink;
-use crate::table::Shown;
 use bytes::Bytes;
-use num_traits::ToPrimitive as _;
 use parquet::basic::{Compression, ConvertedType};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
@@ -32,86 +25,28 @@ use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicBool;
 
 /// Number of rows that are decoded at once.
 const ROWS: usize = 4096;
 const CODECS: &str = "Snappy, gzip, LZ4 or Zstandard";
 
-/// A value of a row.
-enum Value {
-    Missing,
-    Number(u64),
-    Negative(i64),
-    /// Any other value.
-    Fraction(f64),
+/// A value of a row, with its text.
+enum Owned {
+    Plain(Value<'static>),
     Text(ByteArray),
 }
 
-impl Value {
+impl Owned {
     fn of_i64(value: i64, unsigned: bool) -> Self {
-        match u64::try_from(value) {
-            Ok(number) => Self::Number(number),
-            Err(_) if unsigned => Self::Number(value.cast_unsigned()),
-            Err(_) => Self::Negative(value),
-        }
+        Self::Plain(if unsigned { Value::Number(value.cast_unsigned()) } else { value.into() })
     }
 
-    fn of_f64(value: f64) -> Self {
-        // Above 2^53 a neighbouring whole number may have been meant.
-        if value.trunc() != value || value.abs() > 9_007_199_254_740_992.0 {
-            return Self::Fraction(value);
-        }
-        // Whole and within 2^53.
-        Self::of_i64(value.to_i64().unwrap_or(i64::MAX), false)
-    }
-
-    fn number(&self) -> Result<u64, Fault> {
+    #[inline]
+    fn value(&self) -> Value<'_> {
         match self {
-            Self::Missing => Err(Fault::Empty),
-            Self::Number(number) => Ok(*number),
-            Self::Negative(_) => Err(Fault::Negative),
-            Self::Fraction(_) => Err(Fault::NotANumber),
-            Self::Text(text) => number(text.data()),
-        }
-    }
-
-    fn id<S: Sink>(&self, sink: &mut S) -> Result<Id, Fault> {
-        match self {
-            Self::Missing => Err(Fault::Empty),
-            Self::Number(number) if *number < 1 << 63 => Ok(Id(*number)),
-            Self::Number(number) => sink.id(number.to_string().as_bytes()),
-            Self::Negative(number) => sink.id(number.to_string().as_bytes()),
-            Self::Fraction(_) => Err(Fault::NotANumber),
-            Self::Text(text) => sink.id(text.data()),
-        }
-    }
-
-    /// Adds bytes that distinguish the value from every other.
-    fn add_to(&self, key: &mut Vec<u8>) {
-        let (kind, bytes) = match self {
-            Self::Missing => (0, 0),
-            Self::Number(number) => (1, *number),
-            Self::Negative(number) => (2, number.cast_unsigned()),
-            Self::Fraction(number) => (3, number.to_bits()),
-            Self::Text(text) => (4, text.len() as u64),
-        };
-        key.push(kind);
-        key.extend_from_slice(&bytes.to_le_bytes());
-        if let Self::Text(text) = self {
-            key.extend_from_slice(text.data());
-        }
-    }
-
-    fn text(&self) -> String {
-        match self {
-            Self::Missing => String::new(),
-            Self::Number(number) => number.to_string(),
-            Self::Negative(number) => number.to_string(),
-            Self::Fraction(number) => number.to_string(),
-            Self::Text(text) => {
-                let text = text.data();
-                String::from_utf8_lossy(&text[..text.len().min(MAX_TEXT)]).escape_debug().to_string()
-            }
+            Self::Plain(value) => *value,
+            Self::Text(text) => Value::Text(text.data()),
         }
     }
 }
@@ -145,20 +80,18 @@ fn read<S: Sink>(
     let mut totals = Totals::default();
     for (number, input) in inputs.into_iter().enumerate() {
         totals.files += 1;
-        let (name, stream, watch) = input.into_parts();
-        let (list, key) = (OpenList::default(), Vec::new());
-        let mut rows =
-            Rows { columns, meaning, name: &name, number, lenient, watch, list, key, sink, progress };
+        let InputParts { name, stream, watch, stop } = input.into_parts();
+        let table = TableOfRows { columns, places: [None; ROLES], meaning, name: &name, number, lenient };
+        let mut file = FileOfRows { table, watch, stop };
         let in_file = |error| Error::io(&name, error, false);
         let result = catch_unwind(AssertUnwindSafe(|| match stream {
-            None => rows.read(File::open(name.as_ref()).map_err(in_file)?),
+            None => file.read(File::open(name.as_ref()).map_err(in_file)?, sink, progress),
             Some(mut stream) => {
                 let mut bytes = Vec::new();
                 stream.read_to_end(&mut bytes).map_err(in_file)?;
-                rows.read(Bytes::from(bytes))
+                file.read(Bytes::from(bytes), sink, progress)
             }
         }));
-        rows.list.close(rows.sink);
         let result = result.unwrap_or_else(|_| Err(Error::of(ErrorKind::Parquet, &name, "damaged Parquet")));
         match result {
             Ok(read) => {
@@ -174,18 +107,10 @@ fn read<S: Sink>(
     totals
 }
 
-struct Rows<'a, S> {
-    columns: &'a Columns,
-    meaning: Meaning,
-    name: &'a str,
-    number: usize,
-    lenient: bool,
+struct FileOfRows<'a> {
+    table: TableOfRows<'a>,
     watch: Option<Watch<'a>>,
-    /// The open list, if a column names sessions, and the key of its rows.
-    list: OpenList,
-    key: Vec<u8>,
-    sink: &'a mut S,
-    progress: &'a mut Progress,
+    stop: Option<&'a AtomicBool>,
 }
 
 struct HowMuch {
@@ -193,21 +118,27 @@ struct HowMuch {
     bytes: u64,
 }
 
-impl<S: Sink> Rows<'_, S> {
+impl FileOfRows<'_> {
     fn wrong(&self, error: &ParquetError) -> Error {
-        Error::of(ErrorKind::Parquet, self.name, error.to_string())
+        Error::of(ErrorKind::Parquet, self.table.name, error.to_string())
     }
 
-    fn read<R: ChunkReader + 'static>(&mut self, file: R) -> Result<HowMuch, Error> {
+    /// Finds the columns and reads the rows. The last list ends with the file, also if it is damaged.
+    fn read<R: ChunkReader + 'static>(
+        &mut self,
+        file: R,
+        sink: &mut impl Sink,
+        progress: &mut Progress,
+    ) -> Result<HowMuch, Error> {
         let bytes = file.len();
         let reader = SerializedFileReader::new(file).map_err(|error| self.wrong(&error))?;
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
         let mut places = [None; ROLES];
-        for (place, name) in places.iter_mut().zip(self.columns.by_role()) {
+        for (place, name) in places.iter_mut().zip(self.table.columns.by_role()) {
             let Some(name) = name else { continue };
             let paths = || schema.columns().iter().map(|column| column.path().string());
             let mut places = (0..).zip(paths()).filter(|(_, path)| path == name).map(|(column, _)| column);
-            let header = |message: String| Error::of(ErrorKind::Header, self.name, message);
+            let header = |message: String| Error::of(ErrorKind::Header, self.table.name, message);
             let Some(found) = places.next() else {
                 if paths().any(|path| path.starts_with(&format!("{name}."))) {
                     return Err(header(format!("column `{name}` is nested, expected whole numbers or text")));
@@ -220,7 +151,7 @@ impl<S: Sink> Rows<'_, S> {
             }
             check(&schema.column(found)).map_err(|found| {
                 let message = format!("column `{name}` holds {found}, expected whole numbers or text");
-                Error::of(ErrorKind::Parquet, self.name, message)
+                Error::of(ErrorKind::Parquet, self.table.name, message)
             })?;
             for group in reader.metadata().row_groups() {
                 let codec = match group.column(found).compression() {
@@ -229,10 +160,25 @@ impl<S: Sink> Rows<'_, S> {
                     _ => continue,
                 };
                 let message = format!("column `{name}` is compressed with {codec}, expected {CODECS}");
-                return Err(Error::of(ErrorKind::Parquet, self.name, message));
+                return Err(Error::of(ErrorKind::Parquet, self.table.name, message));
             }
             *place = Some(found);
         }
+        self.table.places = places;
+        let mut rows = Rows::new(self.table, sink, progress);
+        let result = self.groups(&reader, bytes, &mut rows);
+        rows.close();
+        result
+    }
+
+    fn groups<R: ChunkReader + 'static>(
+        &self,
+        reader: &SerializedFileReader<R>,
+        bytes: u64,
+        rows: &mut Rows<'_, impl Sink>,
+    ) -> Result<HowMuch, Error> {
+        let schema = reader.metadata().file_metadata().schema_descr_ptr();
+        let places = self.table.places;
         let n_rows = u64::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
         let (mut row, mut told) = (0, 0);
         for group in 0..reader.num_row_groups() {
@@ -244,7 +190,10 @@ impl<S: Sink> Rows<'_, S> {
                 }
             }
             loop {
-                let mut values: [Option<Vec<Value>>; ROLES] = Default::default();
+                if let Some(error) = stopped(self.stop, self.table.name) {
+                    return Err(error);
+                }
+                let mut values: [Option<Vec<Owned>>; ROLES] = Default::default();
                 for ((values, reader), place) in values.iter_mut().zip(&mut readers).zip(places) {
                     if let (Some(reader), Some(place)) = (reader, place) {
                         let column = schema.column(place);
@@ -257,12 +206,13 @@ impl<S: Sink> Rows<'_, S> {
                 }
                 if values.iter().flatten().any(|values| values.len() != n_rows) {
                     let message = "columns of different lengths";
-                    return Err(Error::of(ErrorKind::Parquet, self.name, message));
+                    return Err(Error::of(ErrorKind::Parquet, self.table.name, message));
                 }
                 for place in 0..n_rows {
                     row += 1;
-                    let of_row = values.each_ref().map(|values| values.as_ref().map(|values| &values[place]));
-                    if !self.row(row, of_row, places) {
+                    let of_row =
+                        values.each_ref().map(|values| values.as_ref().map(|values| values[place].value()));
+                    if !rows.row(row, &of_row) {
                         return Ok(HowMuch { rows: row, bytes });
                     }
                 }
@@ -275,78 +225,11 @@ impl<S: Sink> Rows<'_, S> {
                 told = now;
             }
         }
-        if row == 0 && !self.lenient {
-            return Err(Error::of(ErrorKind::Empty, self.name, "no row to read"));
+        if row == 0 && !self.table.lenient {
+            return Err(Error::of(ErrorKind::Empty, self.table.name, "no row to read"));
         }
         Ok(HowMuch { rows: row, bytes })
     }
-
-    /// Counts a row. Returns whether to go on.
-    fn row(&mut self, row: u64, values: [Option<&Value>; ROLES], places: [Option<usize>; ROLES]) -> bool {
-        self.progress.lines += 1;
-        if values[SESSION].is_some() {
-            self.key.clear();
-            for value in [values[SESSION], values[QUERY]].into_iter().flatten() {
-                value.add_to(&mut self.key);
-            }
-            self.list.enter(&self.key, self.sink);
-        }
-        // The place of the row in the log, as for a line.
-        let at = row ^ (self.number as u64).rotate_right(16);
-        let counted = shown(values, self.meaning, self.sink).and_then(|shown| match values[SESSION] {
-            None => {
-                self.sink.shown(shown, at);
-                Ok(())
-            }
-            Some(Value::Missing) => Err((SESSION, Fault::Empty)),
-            Some(Value::Text(text)) if text.is_empty() => Err((SESSION, Fault::Empty)),
-            Some(_) => self.list.push(&shown, self.meaning, at).map_err(|fault| (POSITION, fault)),
-        });
-        let Err((role, fault)) = counted else {
-            return true;
-        };
-        let name = self.columns.by_role()[role].unwrap_or_default().to_owned();
-        let place = Place {
-            file: self.name.to_owned(),
-            line: row,
-            column: places[role].map(|column| (column + 1, name)),
-            text: values[role].map(Value::text).unwrap_or_default(),
-            message: fault.to_string(),
-        };
-        if self.lenient {
-            self.list.skip();
-            let number = |role: usize| values[role].and_then(|value| value.number().ok());
-            let impressions = if values[IMPRESSIONS].is_some() { number(IMPRESSIONS) } else { Some(1) };
-            let [clicks, impressions] = [number(CLICK), impressions].map(|count| count.unwrap_or(0));
-            self.progress.skip(fault, Lost { clicks, impressions }, (self.number, row), place);
-        } else {
-            self.progress.fail((self.number, row), Error::at(ErrorKind::Line(fault), place));
-        }
-        self.lenient
-    }
-}
-
-/// The content of a row, or the role at fault.
-fn shown<S: Sink>(
-    values: [Option<&Value>; ROLES],
-    meaning: Meaning,
-    sink: &mut S,
-) -> Result<Shown, (usize, Fault)> {
-    let of_role = |role: usize| move |fault| (role, fault);
-    let value = |role: usize| values[role].unwrap_or(&Value::Missing);
-    let query = match values[QUERY] {
-        Some(query) => query.id(sink),
-        None => sink.id(ONE_QUERY),
-    };
-    let query = query.map_err(of_role(QUERY))?;
-    let item = value(ITEM).id(sink).map_err(of_role(ITEM))?;
-    let number = |role: usize| value(role).number().map_err(of_role(role));
-    let position = meaning.position(number(POSITION)?, MAX_POSITIONS).map_err(of_role(POSITION))?;
-    let clicks = check_count(number(CLICK)?).map_err(of_role(CLICK))?;
-    let impressions = if values[IMPRESSIONS].is_some() { number(IMPRESSIONS)? } else { 1 };
-    let impressions = check_count(impressions).map_err(of_role(IMPRESSIONS))?;
-    let clicks = meaning.clicks(clicks, impressions, sink).map_err(of_role(CLICK))?;
-    Ok(Shown { query, item, clicks, impressions, position })
 }
 
 /// Description of the content of a column that is not supported.
@@ -366,7 +249,7 @@ fn check(column: &ColumnDescriptor) -> Result<(), String> {
 }
 
 /// Some rows of a column; none at its end.
-fn decode(reader: &mut ColumnReader, column: &ColumnDescriptor) -> Result<Vec<Value>, ParquetError> {
+fn decode(reader: &mut ColumnReader, column: &ColumnDescriptor) -> Result<Vec<Owned>, ParquetError> {
     /// Decodes with a reader of one type, and inserts missing values.
     macro_rules! rows {
         ($reader:expr, $value:expr) => {{
@@ -379,7 +262,12 @@ fn decode(reader: &mut ColumnReader, column: &ColumnDescriptor) -> Result<Vec<Va
                 values.collect()
             } else {
                 let value = |level: &i16| if *level == highest { values.next() } else { None };
-                levels.iter().take(rows).map(value).map(|value| value.unwrap_or(Value::Missing)).collect()
+                levels
+                    .iter()
+                    .take(rows)
+                    .map(value)
+                    .map(|value| value.unwrap_or(Owned::Plain(Value::Missing)))
+                    .collect()
             }
         }};
     }
@@ -388,15 +276,17 @@ fn decode(reader: &mut ColumnReader, column: &ColumnDescriptor) -> Result<Vec<Va
         ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64
     );
     Ok(match reader {
-        ColumnReader::BoolColumnReader(reader) => rows!(reader, |value| Value::Number(value.into())),
+        ColumnReader::BoolColumnReader(reader) => rows!(reader, |value: bool| Owned::Plain(value.into())),
         ColumnReader::Int32ColumnReader(reader) => rows!(reader, |value: i32| {
-            let value = if unsigned { value.cast_unsigned().into() } else { value.into() };
-            Value::of_i64(value, false)
+            let value: i64 = if unsigned { value.cast_unsigned().into() } else { value.into() };
+            Owned::Plain(value.into())
         }),
-        ColumnReader::Int64ColumnReader(reader) => rows!(reader, |value| Value::of_i64(value, unsigned)),
-        ColumnReader::FloatColumnReader(reader) => rows!(reader, |value| Value::of_f64(value.into())),
-        ColumnReader::DoubleColumnReader(reader) => rows!(reader, Value::of_f64),
-        ColumnReader::ByteArrayColumnReader(reader) => rows!(reader, Value::Text),
+        ColumnReader::Int64ColumnReader(reader) => rows!(reader, |value| Owned::of_i64(value, unsigned)),
+        ColumnReader::FloatColumnReader(reader) => {
+            rows!(reader, |value: f32| Owned::Plain(f64::from(value).into()))
+        }
+        ColumnReader::DoubleColumnReader(reader) => rows!(reader, |value: f64| Owned::Plain(value.into())),
+        ColumnReader::ByteArrayColumnReader(reader) => rows!(reader, Owned::Text),
         // The caller refused other types.
         ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => Vec::new(),
     })

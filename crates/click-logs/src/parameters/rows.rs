@@ -1,0 +1,126 @@
+//! Parameters as rows of a table, for files and data frames.
+
+use crate::counts::{Cell, Counts, QueryCounts};
+use crate::fit::{Estimate, Fit, Model};
+use crate::names::Id;
+
+/// A parameter of a fitted model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ParameterRow<'a> {
+    /// The model.
+    pub model: Model,
+    /// The query; `None` if all queries share the parameter.
+    pub query: Option<Id>,
+    /// `attraction`, `satisfaction`, `examination`, `leave`, `continuation`, or `continuation-1` to `-3` of the click chain model.
+    pub kind: &'static str,
+    /// The item, of attraction and satisfaction.
+    pub item: Option<Id>,
+    /// The position, from 1, of examination and leaving.
+    pub position: Option<usize>,
+    /// User browsing: the position of the last click above, from 1; 0 without one.
+    pub last_click: Option<usize>,
+    /// The estimate.
+    pub estimate: &'a Estimate,
+    /// Clicks and impressions of the item or the position. The user browsing model has none by position, since they are not split by the
+    /// position of the last click.
+    pub counts: Option<(u64, u64)>,
+}
+
+/// Calls `each` for every parameter: by fit, first of all queries together and then of each query.
+///
+/// # Errors
+///
+/// The first error of `each`.
+pub fn for_each_parameter<'a, E>(
+    counts: &Counts,
+    fits: &'a [Fit],
+    mut each: impl FnMut(ParameterRow<'a>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut by_position = vec![(0, 0); counts.n_positions()];
+    for cell in counts.queries().flat_map(|query| query.cells()) {
+        add(&mut by_position, cell);
+    }
+    for fit in fits {
+        positions(fit, None, fit.site_positions(), &by_position).try_for_each(&mut each)?;
+        continuation(fit, None, fit.site_continuation()).try_for_each(&mut each)?;
+        for query in fit.queries() {
+            let (satisfaction, own) = (fit.satisfaction(query.id), fit.own_positions(query.id));
+            for (place, item) in query.items.iter().enumerate() {
+                let attraction = ParameterRow {
+                    model: fit.model(),
+                    query: Some(query.id),
+                    kind: "attraction",
+                    item: Some(item.item),
+                    position: None,
+                    last_click: None,
+                    estimate: &item.attraction,
+                    counts: Some((item.clicks, item.impressions)),
+                };
+                each(attraction)?;
+                if let Some(estimate) = satisfaction.get(place) {
+                    each(ParameterRow { kind: "satisfaction", estimate, ..attraction })?;
+                }
+            }
+            continuation(fit, Some(query.id), fit.own_continuation(query.id)).try_for_each(&mut each)?;
+            if !own.is_empty() {
+                let mut of_query = vec![(0, 0); by_position.len()];
+                for cell in counts.query(query.id).iter().flat_map(QueryCounts::cells) {
+                    add(&mut of_query, cell);
+                }
+                positions(fit, Some(query.id), own, &of_query).try_for_each(&mut each)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn add(by_position: &mut [(u64, u64)], cell: Cell) {
+    by_position[cell.position].0 += cell.clicks;
+    by_position[cell.position].1 += cell.impressions;
+}
+
+/// The rows of positions; `counts` has clicks and impressions at each.
+fn positions<'a>(
+    fit: &Fit,
+    query: Option<Id>,
+    estimates: &'a [Estimate],
+    counts: &[(u64, u64)],
+) -> impl Iterator<Item = ParameterRow<'a>> {
+    let model = fit.model();
+    let kind = if model == Model::Dcm { "leave" } else { "examination" };
+    let browsing = model == Model::Ubm;
+    model.places(estimates.len()).zip(estimates).map(move |((position, last_click), estimate)| ParameterRow {
+        model,
+        query,
+        kind,
+        item: None,
+        position: Some(position + 1),
+        last_click: browsing.then(|| last_click.map_or(0, |click| click + 1)),
+        estimate,
+        counts: counts.get(position).copied().filter(|_| !browsing),
+    })
+}
+
+/// The rows of continuation: of the DBN one; of the click chain after no click, and after a click on an item that attracts nobody and on
+/// one that attracts everybody.
+fn continuation<'a>(
+    fit: &Fit,
+    query: Option<Id>,
+    estimates: &'a [Estimate],
+) -> impl Iterator<Item = ParameterRow<'a>> {
+    let model = fit.model();
+    let kinds: &[&str] = match model {
+        Model::Ccm => &["continuation-1", "continuation-2", "continuation-3"],
+        _ => &["continuation"],
+    };
+    kinds.iter().zip(estimates).map(move |(kind, estimate)| ParameterRow {
+        model,
+        query,
+        kind,
+        item: None,
+        position: None,
+        last_click: None,
+        estimate,
+        counts: None,
+    })
+}

@@ -1,0 +1,283 @@
+//! Tables in memory, by columns: rows are read by several threads, without a copy of the columns.
+//!
+//! A thread takes some thousands of rows, decodes the named columns a part at a time, and counts the rows. If a column names sessions, rows
+//! are cut between lists only. Results are those of the same rows in a Parquet file, for any number of threads and however the rows are
+//! divided into batches; a frame has no bytes and is no file, so [`ReadReport`] has 0 of both.
+
+use super::delimited::{Columns, QUERY, ROLES, SESSION};
+use super::rows::{RowValues, Rows, TableOfRows, Value, list_key};
+use super::{Keep, ReadReport, Reader};
+use crate::collect::Collector;
+use crate::error::{Error, ErrorKind};
+use crate::log::Log;
+use crate::names::lock;
+use crate::read::progress::Progress;
+use crate::read::source::{Totals, stopped};
+use std::fmt;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Rows that a thread takes at once, and rows that it decodes at once.
+const ROWS_OF_A_THREAD: usize = 1 << 16;
+const ROWS_AT_ONCE: usize = 1 << 12;
+
+/// A column of a table in memory.
+pub trait ReadColumn: Sync {
+    /// Appends the values of these rows, in order. Rows that the column does not have are left out, and then reported as an error.
+    fn values<'a>(&'a self, rows: Range<usize>, into: &mut Vec<Value<'a>>);
+}
+
+impl<T: Copy + Sync> ReadColumn for Vec<T>
+where
+    for<'a> Value<'a>: From<T>,
+{
+    fn values<'a>(&'a self, rows: Range<usize>, into: &mut Vec<Value<'a>>) {
+        into.extend(self.get(rows).unwrap_or_default().iter().map(|&value| Value::from(value)));
+    }
+}
+
+/// A table in memory: names of columns, and batches of rows.
+///
+/// # Examples
+///
+/// ```
+/// use click_logs::{Format, Frame, Reader};
+///
+/// let format = Format::delimited("item=ad,position=rank,click=clicked")?;
+/// let frame = Frame::new(["ad", "rank", "clicked"])
+///     .batch(2, vec![Box::new(vec![7_u64, 8]), Box::new(vec![1.0, 2.0]), Box::new(vec![true, false])])?;
+/// let log = Reader::new(format.clone()).read_frame("log", &frame, None)?;
+/// assert_eq!((log.counts.n_cells(), log.counts.clicks()), (2, 1));
+///
+/// let wrong = Frame::new(["ad", "rank", "clicked"])
+///     .batch(1, vec![Box::new(vec![7_u64]), Box::new(vec![1.5]), Box::new(vec![true])])?;
+/// let error = Reader::new(format).read_frame("log", &wrong, None).unwrap_err();
+/// assert_eq!(error.to_string(), "log:1: column 2 (rank): expected a whole number, found `1.5`");
+/// # Ok::<(), click_logs::Error>(())
+/// ```
+pub struct Frame<'a> {
+    names: Vec<String>,
+    batches: Vec<Batch<'a>>,
+    n_rows: usize,
+}
+
+struct Batch<'a> {
+    /// Its first row.
+    start: usize,
+    n_rows: usize,
+    columns: Vec<Box<dyn ReadColumn + 'a>>,
+}
+
+impl fmt::Debug for Frame<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Frame")
+            .field("names", &self.names)
+            .field("n_rows", &self.n_rows)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Frame<'a> {
+    /// A table of these columns, without rows.
+    pub fn new(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { names: names.into_iter().map(Into::into).collect(), batches: Vec::new(), n_rows: 0 }
+    }
+
+    /// Adds rows: one column for each name.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Header`] for another number of columns.
+    pub fn batch(mut self, n_rows: usize, columns: Vec<Box<dyn ReadColumn + 'a>>) -> Result<Self, Error> {
+        if columns.len() != self.names.len() {
+            let message = format!("{} columns for {} names", columns.len(), self.names.len());
+            return Err(Error::of(ErrorKind::Header, "", message));
+        }
+        if n_rows > 0 {
+            self.batches.push(Batch { start: self.n_rows, n_rows, columns });
+            self.n_rows += n_rows;
+        }
+        Ok(self)
+    }
+
+    /// The number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// The column of each role.
+    fn places(&self, name: &str, columns: &Columns) -> Result<[Option<usize>; ROLES], Error> {
+        let mut places = [None; ROLES];
+        let header = |message: String| Error::of(ErrorKind::Header, name, message);
+        for (place, wanted) in places.iter_mut().zip(columns.by_role()) {
+            let Some(wanted) = wanted else { continue };
+            let mut found = (0..self.names.len()).filter(|&place| self.names[place] == wanted);
+            *place = found.next();
+            if place.is_none() {
+                let there: Vec<&str> = self.names.iter().take(20).map(String::as_str).collect();
+                return Err(header(format!("no column `{wanted}`, found `{}`", there.join("`, `"))));
+            }
+            if found.next().is_some() {
+                return Err(header(format!("two columns `{wanted}`")));
+            }
+        }
+        Ok(places)
+    }
+
+    /// The rows of each batch within a range of rows, at most so many at once.
+    fn parts(&self, rows: Range<usize>) -> impl Iterator<Item = (&Batch<'a>, Range<usize>)> {
+        let first = self.batches.partition_point(|batch| batch.start + batch.n_rows <= rows.start);
+        self.batches[first..].iter().take_while(move |batch| batch.start < rows.end).flat_map(move |batch| {
+            let end = rows.end.min(batch.start + batch.n_rows) - batch.start;
+            let start = rows.start.saturating_sub(batch.start);
+            (start..end)
+                .step_by(ROWS_AT_ONCE)
+                .map(move |start| (batch, start..end.min(start.saturating_add(ROWS_AT_ONCE))))
+        })
+    }
+
+    /// The key of the list to which a row belongs.
+    fn list_key(&self, row: usize, places: &[Option<usize>; ROLES], key: &mut Vec<u8>) {
+        key.clear();
+        let Some((batch, rows)) = self.parts(row..row + 1).next() else { return };
+        let mut values = Vec::with_capacity(2);
+        let mut of_row: RowValues<'_> = [None; ROLES];
+        for role in [SESSION, QUERY] {
+            let Some(place) = places[role] else { continue };
+            values.clear();
+            batch.columns[place].values(rows.clone(), &mut values);
+            of_row[role] = values.first().copied();
+        }
+        list_key(&of_row, key);
+    }
+}
+
+/// The rows that no thread has taken yet.
+struct Untaken<'a> {
+    frame: &'a Frame<'a>,
+    places: [Option<usize>; ROLES],
+    next: usize,
+}
+
+impl Untaken<'_> {
+    /// The next rows: whole lists, if a column names sessions.
+    fn take(&mut self) -> Option<Range<usize>> {
+        let (start, n_rows) = (self.next, self.frame.n_rows);
+        if start >= n_rows {
+            return None;
+        }
+        let mut end = n_rows.min(start.saturating_add(ROWS_OF_A_THREAD));
+        if self.places[SESSION].is_some() && end < n_rows {
+            let (mut last, mut next) = (Vec::new(), Vec::new());
+            self.frame.list_key(end - 1, &self.places, &mut last);
+            while end < n_rows {
+                self.frame.list_key(end, &self.places, &mut next);
+                if next != last {
+                    break;
+                }
+                end += 1;
+            }
+        }
+        self.next = end;
+        Some(start..end)
+    }
+}
+
+impl Reader {
+    /// Reads a table in memory. The reader's format names its columns ([`Format::delimited`](super::Format::delimited)); errors call the
+    /// table `name`, and count its rows from 1. Ends with [`ErrorKind::Read`] once `stop` is true, which another thread may set.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Settings`] if the format has fixed columns; [`ErrorKind::Header`] if a column is missing or there twice;
+    /// [`ErrorKind::Empty`]; and the errors of rows, as for lines ([`read_files`](Self::read_files)).
+    pub fn read_frame(&self, name: &str, frame: &Frame<'_>, stop: Option<&AtomicBool>) -> Result<Log, Error> {
+        let Some(columns) = self.format.columns() else {
+            let message = format!("format `{}` is no table of named columns", self.format.name());
+            return Err(Error::of(ErrorKind::Settings, "format", message));
+        };
+        let places = frame.places(name, columns)?;
+        let lenient = self.max_skipped.is_some();
+        let table = TableOfRows { columns, places, meaning: self.meaning, name, number: 0, lenient };
+        let collector = Collector::new(self.keep_sessions, self.hold_out);
+        let report = self.read_rows(frame, table, &collector, stop)?;
+        collector.finish(self.threads, report)
+    }
+
+    fn read_rows<K: Keep>(
+        &self,
+        frame: &Frame<'_>,
+        table: TableOfRows<'_>,
+        keep: &K,
+        stop: Option<&AtomicBool>,
+    ) -> Result<ReadReport, Error> {
+        if frame.n_rows == 0 {
+            return Err(Error::of(ErrorKind::Empty, table.name, "no row to read"));
+        }
+        let untaken = Mutex::new(Untaken { frame, places: table.places, next: 0 });
+        let progress = Mutex::new(Progress::default());
+        let failed = AtomicBool::new(false);
+        let work = || {
+            let (mut sink, mut mine) = (keep.sink(), Progress::default());
+            while !failed.load(Ordering::Relaxed) {
+                // A separate statement, so that the lock is released before the rows are read.
+                let taken = lock(&untaken).take();
+                let Some(taken) = taken else { break };
+                let error = stopped(stop, table.name);
+                let fine = error.is_none() && {
+                    let mut rows = Rows::new(table, &mut sink, &mut mine);
+                    let fine = count(frame, taken.clone(), &table, &mut rows);
+                    rows.close();
+                    fine.unwrap_or_else(|error| {
+                        mine.fail((0, taken.start as u64), error);
+                        false
+                    })
+                };
+                if let Some(error) = error {
+                    mine.fail((0, 0), error);
+                }
+                if !fine {
+                    failed.store(true, Ordering::Relaxed);
+                }
+            }
+            lock(&progress).absorb(mine, &K::done(sink));
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.threads.get().min(frame.n_rows.div_ceil(ROWS_OF_A_THREAD)) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        let progress = progress.into_inner().unwrap_or_else(PoisonError::into_inner);
+        progress.finish(Totals::default(), self.max_skipped)
+    }
+}
+
+/// Counts rows; a strict reader stops at the first fault. Returns whether to go on.
+fn count(
+    frame: &Frame<'_>,
+    range: Range<usize>,
+    table: &TableOfRows<'_>,
+    rows: &mut Rows<'_, impl crate::sink::Sink>,
+) -> Result<bool, Error> {
+    let mut values: [Vec<Value<'_>>; ROLES] = Default::default();
+    for (batch, part) in frame.parts(range) {
+        for (values, place) in values.iter_mut().zip(table.places) {
+            values.clear();
+            let Some(place) = place else { continue };
+            batch.columns[place].values(part.clone(), values);
+            if values.len() != part.len() {
+                let message = format!("column `{}` has fewer rows than others", frame.names[place]);
+                return Err(Error::of(ErrorKind::Header, table.name, message));
+            }
+        }
+        let first = (batch.start + part.start) as u64 + 1;
+        for (row, place) in (first..).zip(0..part.len()) {
+            if !rows.row(row, &values.each_ref().map(|values| values.get(place).copied())) {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,326 @@
+//! A study of a log: fits of models to the whole log, their comparison on a part that is held out, and the choice of users to simulate.
+//!
+//! The log is read twice. The first reading gives the data of the fits; the second one holds a part out, on which the models are compared
+//! together with simple [`BASELINES`]. Counts, one line for each cell, are read once and then split. The caller reads, so that logs can be
+//! files or tables in memory.
+//!
+//! # Examples
+//!
+//! ```
+//! use click_logs::fit::Model;
+//! use click_logs::study::{Settings, study};
+//! use click_logs::{Filter, Format, Reader};
+//!
+//! let log: String = (0..1000).map(|n| format!("{},{},{}\n", n % 3, n % 2 + 1, u8::from(n % 7 == 0))).collect();
+//! let log = format!("item,position,click\n{log}");
+//! let reader = Reader::new(Format::delimited("item=item,position=position,click=click")?);
+//! let settings = Settings { models: vec![Model::Pbm], ..Settings::default() };
+//! let study = study(
+//!     &settings,
+//!     |held_out| match held_out {
+//!         None => reader.read("log.csv", log.as_bytes()),
+//!         Some((one_in, seed)) => reader.clone().hold_out(one_in, seed)?.read("log.csv", log.as_bytes()),
+//!     },
+//!     |_| Ok(()),
+//! )?;
+//! assert_eq!(study.simulated().unwrap().model(), Model::Pbm);
+//! assert_eq!(study.comparison.unwrap().scores().len(), 4);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use crate::counts::{Cell, Counts, Filter};
+use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, fit, split};
+use crate::log::{HeldOut, Log};
+use crate::names::Id;
+use crate::parameters::Parameters;
+use crate::read_report::ReadReport;
+use crate::session::Sessions;
+use std::fmt;
+
+/// Every model with users: what is fitted if no model is named, as far as the log supports it.
+pub const ALL: [Model; 7] =
+    [Model::Pbm, Model::Cascade, Model::Dcm, Model::Ubm, Model::Sdbn, Model::Dbn, Model::Ccm];
+
+/// Models without users that are compared with every fitted model: the yardstick of models that need sessions, and simple ones.
+pub const BASELINES: [Model; 4] = [Model::CtrLogistic, Model::CtrDocument, Model::CtrRank, Model::CtrGlobal];
+
+/// The models to fit to a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen {
+    /// At least one, each once, in the order in which they were named.
+    pub models: Vec<Model>,
+    /// Models of [`ALL`] that the log does not support.
+    pub left_out: Vec<Model>,
+}
+
+impl Chosen {
+    /// The named models; `None` among the names is for [`ALL`]. `whole_sessions`: whether the log has whole sessions with their lists in
+    /// order.
+    ///
+    /// # Errors
+    ///
+    /// A named model that needs whole sessions, if the log has none.
+    pub fn new(named: impl IntoIterator<Item = Option<Model>>, whole_sessions: bool) -> Result<Self, Model> {
+        let mut chosen = Self { models: Vec::new(), left_out: Vec::new() };
+        for name in named {
+            for model in name.map_or(ALL.to_vec(), |model| vec![model]) {
+                let supported = whole_sessions || !model.needs_sessions();
+                let list = match (supported, name) {
+                    (true, _) => &mut chosen.models,
+                    (false, None) => &mut chosen.left_out,
+                    (false, Some(_)) => return Err(model),
+                };
+                if !list.contains(&model) {
+                    list.push(model);
+                }
+            }
+        }
+        Ok(chosen)
+    }
+}
+
+/// What is fitted, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// The models to fit.
+    pub models: Vec<Model>,
+    /// The filter of queries and items.
+    pub filter: Filter,
+    /// The options of the fits.
+    pub options: Options,
+    /// One session in `held_out` is held out; one impression if the log has no sessions.
+    pub held_out: u64,
+    /// The seed of the choice of what is held out.
+    pub seed: u64,
+    /// Whether the log is counts, one line for each cell. They are split instead of read again.
+    pub is_counts: bool,
+}
+
+impl Default for Settings {
+    /// The position-based model of all queries and items; one in ten held out.
+    fn default() -> Self {
+        Self {
+            models: vec![Model::Pbm],
+            filter: Filter::default(),
+            options: Options::default(),
+            held_out: 10,
+            seed: 1,
+            is_counts: false,
+        }
+    }
+}
+
+/// The whole log after the filter.
+#[derive(Debug, Clone)]
+pub struct WholeLog {
+    /// Counts of what was read and skipped.
+    pub report: ReadReport,
+    /// Number of queries of the log, before the filter.
+    pub n_queries: usize,
+    /// The cells that pass the filter.
+    pub counts: Counts,
+    /// The sessions of the queries that pass, if the reader keeps sessions.
+    pub sessions: Sessions,
+}
+
+/// The fits of a log.
+#[derive(Debug, Clone)]
+pub struct Study {
+    /// The data of the fits.
+    pub whole: WholeLog,
+    /// A fit of each model, in the order of the settings.
+    pub fits: Vec<Fit>,
+    /// `None` if nothing was held out, since the log is too short.
+    pub comparison: Option<Comparison>,
+    /// The choice among the models whose users can be simulated; `None` without a comparison or such a model.
+    pub users: Option<Choice>,
+}
+
+/// What a study does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Reads the whole log.
+    Read,
+    /// Fits a model.
+    Fit(Model),
+    /// Holds a part out.
+    HoldOut,
+    /// Fits again, and compares. The log is not read again.
+    Compare,
+}
+
+/// Why a log cannot be studied.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StudyError<E> {
+    /// The caller's: of reading, or before a step.
+    Caller(E),
+    /// The log has no impressions.
+    NoImpressions(Box<ReadReport>),
+    /// No query passes the filter.
+    NothingPasses {
+        /// The number of queries of the log.
+        n_queries: usize,
+        /// The number of its positions.
+        n_positions: usize,
+    },
+    /// The second reading did not give the same log as the first.
+    Changed,
+    /// A model cannot be fitted.
+    Fit(Model, FitError),
+    /// The counts cannot be split.
+    HoldOut(FitError),
+    /// The models cannot be compared.
+    Compare(FitError),
+}
+
+impl<E: fmt::Display> fmt::Display for StudyError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Caller(error) => error.fmt(f),
+            Self::NoImpressions(report) => {
+                write!(f, "nothing to fit: the log has no impressions: {report}")
+            }
+            Self::NothingPasses { n_queries, .. } => {
+                write!(f, "nothing to fit: none of {n_queries} queries passes the filter")
+            }
+            Self::Changed => f.write_str("the log changed between two readings: fit a copy of it"),
+            Self::Fit(model, error) => write!(f, "fitting {model}: {error}"),
+            Self::HoldOut(error) => error.fmt(f),
+            Self::Compare(error) => write!(f, "comparing the models: {error}"),
+        }
+    }
+}
+
+impl<E: fmt::Debug + fmt::Display> std::error::Error for StudyError<E> {}
+
+/// The log in two parts: one for fits, one to compare them on.
+struct Apart {
+    counts: Counts,
+    sessions: Sessions,
+    held_out: HeldOut,
+}
+
+/// Studies a log. `read` reads it: wholly for `None`, and for `(one_in, seed)` with a part held out
+/// ([`Reader::hold_out`](crate::Reader::hold_out)). `before` is called before every step, and ends the study with an error.
+///
+/// # Errors
+///
+/// [`StudyError`].
+pub fn study<E>(
+    settings: &Settings,
+    mut read: impl FnMut(Option<(u64, u64)>) -> Result<Log, E>,
+    mut before: impl FnMut(Step) -> Result<(), E>,
+) -> Result<Study, StudyError<E>> {
+    let mut before = |step| before(step).map_err(StudyError::Caller);
+    let mut read = |held_out| read(held_out).map_err(StudyError::Caller);
+    before(Step::Read)?;
+    let whole = WholeLog::new(read(None)?, &settings.filter)?;
+    let mut fits = Vec::with_capacity(settings.models.len());
+    for &model in &settings.models {
+        before(Step::Fit(model))?;
+        let of_model = fit(model, &whole.counts, &whole.sessions, &settings.options);
+        fits.push(of_model.map_err(|error| StudyError::Fit(model, error))?);
+    }
+    before(Step::HoldOut)?;
+    let apart = if settings.is_counts {
+        let parts = split(&whole.counts, settings.held_out, settings.seed);
+        let [counts, held_out] = parts.map_err(StudyError::HoldOut)?;
+        let held_out = HeldOut { counts: held_out, sessions: Sessions::default() };
+        Apart { counts, sessions: Sessions::default(), held_out }
+    } else {
+        whole.apart(read(Some((settings.held_out, settings.seed)))?).ok_or(StudyError::Changed)?
+    };
+    before(Step::Compare)?;
+    let is_empty = apart.counts.n_cells() == 0 || apart.held_out.counts.n_cells() == 0;
+    let compared = (!is_empty).then(|| compared(settings, &apart)).transpose();
+    let comparison = compared.map_err(StudyError::Compare)?;
+    let users = comparison.as_ref().and_then(|comparison| {
+        let has_users = |fit: &Fit| fit.has_users(&whole.counts);
+        comparison.choice(|model| fits.iter().any(|fit| fit.model() == model && has_users(fit)))
+    });
+    Ok(Study { whole, fits, comparison, users })
+}
+
+/// Fits each model to the rest of the log, and compares their predictions of the held-out part.
+fn compared(settings: &Settings, apart: &Apart) -> Result<Comparison, FitError> {
+    let has_sessions = settings.models.iter().any(|model| model.needs_sessions());
+    let baselines = BASELINES.iter().filter(|model| has_sessions || !model.needs_sessions());
+    let models = settings.models.iter().chain(baselines);
+    let fits = models.map(|&model| fit(model, &apart.counts, &apart.sessions, &settings.options));
+    Comparison::new(&apart.held_out, fits)
+}
+
+impl WholeLog {
+    fn new<E>(log: Log, filter: &Filter) -> Result<Self, StudyError<E>> {
+        let n_queries = log.counts.n_queries();
+        if n_queries == 0 {
+            return Err(StudyError::NoImpressions(Box::new(log.report)));
+        }
+        let counts = log.counts.filtered(filter);
+        if counts.n_queries() == 0 {
+            return Err(StudyError::NothingPasses { n_queries, n_positions: log.counts.n_positions() });
+        }
+        let sessions = log.sessions.restricted(|query| counts.query(query).is_some());
+        Ok(Self { report: log.report, n_queries, counts, sessions })
+    }
+
+    /// The parts of the second reading that pass. Sessions are held out whole, including items that do not pass the filter; then all models
+    /// are fitted to all items of the queries that pass. `None` if the log is not the one that was read first.
+    fn apart(&self, log: Log) -> Option<Apart> {
+        // Queries and items are numbered in the order of the log, so identifiers of a changed log would differ.
+        if log.report != self.report {
+            return None;
+        }
+        let held_out = log
+            .held_out
+            .unwrap_or_else(|| HeldOut { counts: Counts::default(), sessions: Sessions::default() });
+        let query_passes = |query| self.counts.query(query).is_some();
+        Some(if self.sessions.is_empty() {
+            let passing = |counts: Counts| passing(&counts, &self.counts);
+            let held_out = HeldOut { counts: passing(held_out.counts), sessions: Sessions::default() };
+            Apart { counts: passing(log.counts), sessions: Sessions::default(), held_out }
+        } else {
+            Apart {
+                counts: log.counts.restricted(|query, _| query_passes(query)),
+                sessions: log.sessions.restricted(query_passes),
+                held_out: HeldOut {
+                    counts: held_out.counts.restricted(|query, _| query_passes(query)),
+                    sessions: held_out.sessions.restricted(query_passes),
+                },
+            }
+        })
+    }
+}
+
+impl Study {
+    /// The fit whose users are simulated: of the chosen model; without a choice the first with users.
+    pub fn simulated(&self) -> Option<&Fit> {
+        let mut with_users = self.fits.iter().filter(|fit| fit.has_users(&self.whole.counts));
+        match &self.users {
+            Some(users) => with_users.find(|fit| fit.model() == users.model),
+            None => with_users.next(),
+        }
+    }
+
+    /// The content of `parameters.json`.
+    pub fn parameters(&self, options: &Options) -> Parameters {
+        let WholeLog { report, n_queries, counts, .. } = &self.whole;
+        Parameters::new(report, *n_queries, counts, &self.fits, options)
+    }
+}
+
+/// The cells of `counts` that `others` also have.
+fn passing(counts: &Counts, others: &Counts) -> Counts {
+    let mut of_query: Option<(Id, Vec<Cell>)> = None;
+    counts.restricted(|query, cell| {
+        if of_query.as_ref().is_none_or(|(last, _)| *last != query) {
+            let cells = others.query(query).map_or_else(Vec::new, |query| query.cells().collect());
+            of_query = Some((query, cells));
+        }
+        let place = (cell.item, cell.position);
+        of_query.as_ref().is_some_and(|(_, cells)| {
+            cells.binary_search_by_key(&place, |other| (other.item, other.position)).is_ok()
+        })
+    })
+}

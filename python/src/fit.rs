@@ -1,0 +1,283 @@
+//! `fit`: click models of a log, from files or from tables in memory.
+//!
+//! `source` finds the log's columns, `columns` reads Arrow and numpy arrays, and `fitted` is the result. What is fitted and compared is
+//! `click_logs::study`, which the command `click-bandits fit` also calls.
+
+mod columns;
+mod fitted;
+mod source;
+
+pub(crate) use fitted::Fitted;
+
+use self::source::Source;
+use crate::message::{did_you_mean, value_error};
+use click_logs::fit::{Model, Options, Scope};
+use click_logs::study::{ALL, Chosen, Settings, Step, StudyError, study};
+use click_logs::{Error, ErrorKind, Fault, Filter, Format, Reader};
+use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
+use pyo3::prelude::*;
+use std::error::Error as _;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// How often a fit looks for Ctrl-C.
+const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
+
+/// Fit click models to a click log, with intervals, and compare them on a part that is held out.
+///
+/// log is a path or a list of paths; or a table in memory: anything with __arrow_c_stream__ (polars, pyarrow, DuckDB, pandas), or a dict
+/// of arrays by column. A row is an item that was shown at a position.
+///
+/// format is the format of files, as in `click-bandits fit`; "counts" for files or tables with the columns query, item, position, clicks
+/// and impressions. columns names columns, as a dict or as text: {"query": .., "item": .., "position": .., "click": ..} and, if a row has
+/// several impressions, "impressions"; or "session", for models that need sessions: the rows of a session are one list, are adjacent, and
+/// go from the first position down. Without columns, a table has columns of these names.
+///
+/// model is a name, a list of names, or "all" for every model that the log supports. max_skipped is the largest share of invalid rows
+/// that may be skipped; without it the first one is an error. One session in held_out is held out, by seed (one impression without
+/// sessions). threads are those that read the log; results do not depend on them. The other arguments are those of the command.
+///
+/// Raises ValueError for what is not a log, with the row and the column, TypeError for columns of other types, and OSError for files.
+#[pyfunction]
+#[pyo3(
+    text_signature = "(log, *, format=None, columns=None, model='all', first_position=1, clip_clicks=False, min_impressions=0, \
+min_total_impressions=0, min_items=1, top_queries=None, positions=None, scope='query', prior=None, max_skipped=None, held_out=10, seed=1, \
+threads=None)",
+    signature = (log, *, format=None, columns=None, model=Models::One("all".into()), first_position=1, clip_clicks=false, min_impressions=0,
+    min_total_impressions=0, min_items=1, top_queries=None, positions=None, scope="query", prior=None, max_skipped=None, held_out=10,
+    seed=1, threads=None)
+)]
+#[expect(clippy::too_many_arguments, reason = "those of the command, by name")]
+pub(crate) fn fit(
+    py: Python<'_>,
+    log: &Bound<'_, PyAny>,
+    format: Option<&str>,
+    columns: Option<&Bound<'_, PyAny>>,
+    model: Models,
+    first_position: i64,
+    clip_clicks: bool,
+    min_impressions: i64,
+    min_total_impressions: i64,
+    min_items: i64,
+    top_queries: Option<i64>,
+    positions: Option<i64>,
+    scope: &str,
+    prior: Option<f64>,
+    max_skipped: Option<f64>,
+    held_out: i64,
+    seed: i64,
+    threads: Option<i64>,
+) -> PyResult<Fitted> {
+    let from = |min| move |name, number| whole(name, number, min, i64::MAX as u64);
+    let first_position = whole("first_position", first_position, 0, 1)?;
+    let size = |name, number: Option<i64>, max| {
+        let size = number.map(|number| whole(name, number, 1, max)).transpose()?;
+        PyResult::Ok(size.map(|size| usize::try_from(size).unwrap_or(usize::MAX)))
+    };
+    let most = i64::MAX as u64;
+    let filter = Filter {
+        min_impressions: from(0)("min_impressions", min_impressions)?,
+        min_total_impressions: from(0)("min_total_impressions", min_total_impressions)?,
+        min_items: size("min_items", Some(min_items), most)?.unwrap_or(1),
+        n_positions: size("positions", positions, 64)?,
+        top_queries: size("top_queries", top_queries, most)?,
+    };
+    let scope = match scope {
+        "query" => Scope::Query,
+        "site" => Scope::Site,
+        other => return Err(value_error(format!("scope is {other:?}: expected \"query\" or \"site\""))),
+    };
+    if let Some(prior) = prior.filter(|prior| !(0.0..=1e9).contains(prior)) {
+        return Err(value_error(format!("prior is {prior}: expected a number from 0 to 1e9")));
+    }
+    let options = Options { prior_strength: prior, scope, ..Options::default() };
+    let named = models(model)?;
+    let (held_out, seed) = (from(2)("held_out", held_out)?, from(0)("seed", seed)?);
+    let threads = size("threads", threads, 1024)?.and_then(NonZeroUsize::new);
+
+    let (source, format) = Source::new(log, format, columns)?;
+    let is_counts = source.is_counts;
+    let mut reader = Reader::new(format.clone());
+    if let Some(threads) = threads {
+        reader = reader.threads(threads);
+    }
+    if let Some(share) = max_skipped {
+        reader = reader.lenient(share).map_err(|error| value_error(format!("max_skipped: {error}")))?;
+    }
+    if clip_clicks {
+        reader = reader.clip_clicks();
+    }
+    if first_position == 0 {
+        if !format.row().names_columns() {
+            return Err(value_error(format!("first_position: format {:?} defines it", format.name())));
+        }
+        reader = reader.positions_from_zero();
+    }
+    let no_sessions = no_sessions(&format, is_counts, positions.is_some());
+    if no_sessions.is_none() {
+        reader = reader.keep_sessions();
+    }
+    let chosen = Chosen::new(named, no_sessions.is_none()).map_err(|model| {
+        let why = no_sessions.unwrap_or_default();
+        let name = model.name();
+        value_error(format!(
+            "model {name:?} needs whole sessions with their lists in order, and {why}; or fit \"pbm\""
+        ))
+    })?;
+    let settings = Settings { models: chosen.models, filter, options, held_out, seed, is_counts };
+    let study = interruptibly(py, |stop| run(&settings, &source, &reader, stop))?;
+    let study = study.map_err(|error| of_study(&error, &source, &settings.filter))?;
+    Ok(Fitted { study, options, left_out: chosen.left_out })
+}
+
+/// Reads and fits; stops before the next part of a file and before the next fit.
+fn run(
+    settings: &Settings,
+    source: &Source,
+    reader: &Reader,
+    stop: &AtomicBool,
+) -> Result<click_logs::study::Study, StudyError<Option<Error>>> {
+    let read = |held_out: Option<(u64, u64)>| {
+        let reader = match held_out {
+            None => reader.clone(),
+            Some((one_in, seed)) => reader.clone().hold_out(one_in, seed)?,
+        };
+        source.read(&reader, stop)
+    };
+    let before = |_: Step| if stop.load(Ordering::Relaxed) { Err(None) } else { Ok(()) };
+    study(settings, |held_out| read(held_out).map_err(Some), before)
+}
+
+/// Works without the interpreter's lock, on another thread; this one looks for signals. After Ctrl-C it asks the work to stop, and waits.
+fn interruptibly<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + Send) -> PyResult<T> {
+    let stop = &AtomicBool::new(false);
+    let (result, interrupted) = py.detach(|| {
+        let (sender, receiver) = channel::<()>();
+        std::thread::scope(|scope| {
+            let worker = scope.spawn(move || {
+                // Gone at the end of the work, which the receiver notices.
+                let _sender = sender;
+                work(stop)
+            });
+            let mut interrupted = None;
+            while receiver.recv_timeout(BETWEEN_SIGNALS) == Err(RecvTimeoutError::Timeout) {
+                if let Err(error) = Python::attach(|py| py.check_signals()) {
+                    stop.store(true, Ordering::Relaxed);
+                    interrupted = Some(error);
+                }
+            }
+            (worker.join(), interrupted)
+        })
+    });
+    match interrupted {
+        Some(error) => Err(error),
+        None => Ok(result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
+    }
+}
+
+/// The name of a model, or several.
+#[derive(Debug, FromPyObject)]
+pub(crate) enum Models {
+    #[pyo3(annotation = "str")]
+    One(String),
+    #[pyo3(annotation = "list of str")]
+    Several(Vec<String>),
+}
+
+/// The named models; `None` for all.
+fn models(given: Models) -> PyResult<Vec<Option<Model>>> {
+    let names = match given {
+        Models::One(name) => vec![name],
+        Models::Several(names) => names,
+    };
+    if names.is_empty() {
+        return Err(value_error("model: expected the name of a model, a list of names, or \"all\""));
+    }
+    let of_name = |name: String| match Model::from_name(&name).filter(|model| ALL.contains(model)) {
+        Some(model) => Ok(Some(model)),
+        None if name == "all" => Ok(None),
+        None => {
+            let known: Vec<&str> = ALL.iter().map(|model| model.name()).chain(["all"]).collect();
+            let meant = did_you_mean(&name, known.iter().copied());
+            Err(value_error(format!(
+                "model {name:?} is unknown{meant}, expected one of {}",
+                known.join(", ")
+            )))
+        }
+    };
+    names.into_iter().map(of_name).collect()
+}
+
+/// Why there are no whole sessions, if so.
+fn no_sessions(format: &Format, is_counts: bool, cut: bool) -> Option<String> {
+    if is_counts {
+        Some("counts have none".into())
+    } else if !format.has_sessions() {
+        Some("this log has none: name a column for `session`".into())
+    } else if cut {
+        Some("`positions` cuts them short: leave it out".into())
+    } else {
+        None
+    }
+}
+
+/// A whole number in a range.
+fn whole(name: &str, number: i64, min: u64, max: u64) -> PyResult<u64> {
+    u64::try_from(number).ok().filter(|number| (min..=max).contains(number)).ok_or_else(|| {
+        let range = if max == i64::MAX as u64 {
+            format!("of at least {min}")
+        } else {
+            format!("from {min} to {max}")
+        };
+        value_error(format!("{name} is {number}: expected a whole number {range}"))
+    })
+}
+
+fn of_study(error: &StudyError<Option<Error>>, source: &Source, filter: &Filter) -> PyErr {
+    match error {
+        StudyError::Caller(Some(error)) => of_log(error, source),
+        // A signal handler raised nothing.
+        StudyError::Caller(None) => value_error("stopped"),
+        StudyError::NoImpressions(report) => {
+            value_error(format!("nothing to fit: the log has no impressions: {report}"))
+        }
+        StudyError::NothingPasses { n_queries, n_positions } => value_error(format!(
+            "nothing to fit: none of {n_queries} queries has {} items with {} impressions at each of {} positions and {} in total: lower \
+             min_items, min_impressions, min_total_impressions or positions",
+            filter.min_items,
+            filter.min_impressions,
+            filter.n_positions.unwrap_or(*n_positions),
+            filter.min_total_impressions,
+        )),
+        StudyError::Changed => value_error("the log changed between two readings: fit a copy of it"),
+        StudyError::Fit(model, error) => value_error(format!("fitting {model}: {error}")),
+        StudyError::HoldOut(error) => value_error(error),
+        StudyError::Compare(error) => value_error(format!("comparing the models: {error}")),
+        _ => value_error("the log cannot be fitted"),
+    }
+}
+
+/// The library's error; rows of a table in memory count from 0, as its library counts them.
+fn of_log(error: &Error, source: &Source) -> PyErr {
+    let place = error.place();
+    let message = if place.line > 0 && source.is_frame() {
+        let column = place.column.as_ref().map_or(String::new(), |(_, name)| format!(", column `{name}`"));
+        format!("log: row {}{column}: {}, found `{}`", place.line - 1, place.message, place.text)
+    } else {
+        error.to_string()
+    };
+    let io = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
+    match (error.kind(), io.map(std::io::Error::kind)) {
+        (_, Some(std::io::ErrorKind::NotFound)) => PyFileNotFoundError::new_err(message),
+        (ErrorKind::Read, _) => PyOSError::new_err(message),
+        (ErrorKind::Line(Fault::PositionZero), _) => {
+            value_error(format!("{message}; if positions count from 0, give first_position=0"))
+        }
+        (ErrorKind::Line(Fault::ClicksAboveImpressions { .. }), _) => {
+            value_error(format!("{message}; give clip_clicks=True to clip clicks to impressions"))
+        }
+        _ => value_error(message),
+    }
+}

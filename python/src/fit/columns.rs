@@ -1,0 +1,200 @@
+//! Columns of a table in memory, as rows of a log: Arrow arrays, and numpy arrays copied into them.
+
+use crate::message::type_error;
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{
+    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, UInt64Array};
+use arrow_schema::DataType;
+use click_logs::{ReadColumn, Value};
+use numpy::{Element, PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A column that rows of a log are read from.
+#[derive(Debug, Clone)]
+pub(super) struct ArrowColumn(ArrayRef);
+
+impl ArrowColumn {
+    /// # Errors
+    ///
+    /// `TypeError` if the values are neither numbers, truth values nor texts.
+    pub(super) fn new(name: &str, array: ArrayRef) -> PyResult<Self> {
+        if is_supported(array.data_type()) {
+            return Ok(Self(array));
+        }
+        Err(type_error(format!(
+            "log: column `{name}` has type {}: expected whole numbers, truth values or texts",
+            array.data_type()
+        )))
+    }
+}
+
+fn is_supported(of: &DataType) -> bool {
+    match of {
+        DataType::Null
+        | DataType::Boolean
+        | DataType::Float32
+        | DataType::Float64
+        | DataType::Utf8
+        | DataType::LargeUtf8
+        | DataType::Utf8View => true,
+        DataType::Dictionary(_, values) => is_supported(values),
+        other => other.is_integer(),
+    }
+}
+
+impl ReadColumn for ArrowColumn {
+    fn values<'a>(&'a self, rows: Range<usize>, into: &mut Vec<Value<'a>>) {
+        let end = rows.end.min(self.0.len());
+        values(&*self.0, rows.start.min(end)..end, into);
+    }
+}
+
+fn values<'a>(array: &'a dyn Array, rows: Range<usize>, into: &mut Vec<Value<'a>>) {
+    match array.data_type() {
+        DataType::Int8 => numbers::<Int8Type>(array, rows, into, |value| i64::from(value).into()),
+        DataType::Int16 => numbers::<Int16Type>(array, rows, into, |value| i64::from(value).into()),
+        DataType::Int32 => numbers::<Int32Type>(array, rows, into, |value| i64::from(value).into()),
+        DataType::Int64 => numbers::<Int64Type>(array, rows, into, Value::from),
+        DataType::UInt8 => numbers::<UInt8Type>(array, rows, into, |value| u64::from(value).into()),
+        DataType::UInt16 => numbers::<UInt16Type>(array, rows, into, |value| u64::from(value).into()),
+        DataType::UInt32 => numbers::<UInt32Type>(array, rows, into, |value| u64::from(value).into()),
+        DataType::UInt64 => numbers::<UInt64Type>(array, rows, into, Value::from),
+        DataType::Float32 => numbers::<Float32Type>(array, rows, into, |value| f64::from(value).into()),
+        DataType::Float64 => numbers::<Float64Type>(array, rows, into, Value::from),
+        DataType::Boolean => {
+            let truths = array.as_boolean();
+            each(array, rows, into, |row| truths.value(row).into());
+        }
+        DataType::Utf8 => {
+            let texts = array.as_string::<i32>();
+            each(array, rows, into, |row| Value::from(texts.value(row)));
+        }
+        DataType::LargeUtf8 => {
+            let texts = array.as_string::<i64>();
+            each(array, rows, into, |row| Value::from(texts.value(row)));
+        }
+        DataType::Utf8View => {
+            let texts = array.as_string_view();
+            each(array, rows, into, |row| Value::from(texts.value(row)));
+        }
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            let (keys, known) = (dictionary.keys(), &**dictionary.values());
+            let mut key = Vec::with_capacity(1);
+            for row in rows {
+                key.clear();
+                values(keys, row..row + 1, &mut key);
+                match key.first() {
+                    Some(Value::Number(place)) if *place < known.len() as u64 => {
+                        let place = usize::try_from(*place).unwrap_or(0);
+                        values(known, place..place + 1, into);
+                    }
+                    _ => into.push(Value::Missing),
+                }
+            }
+        }
+        // Null; other types were refused.
+        _ => into.extend(rows.map(|_| Value::Missing)),
+    }
+}
+
+fn numbers<'a, T: ArrowPrimitiveType>(
+    array: &'a dyn Array,
+    rows: Range<usize>,
+    into: &mut Vec<Value<'a>>,
+    value: impl Fn(T::Native) -> Value<'a>,
+) {
+    let numbers = array.as_primitive::<T>().values();
+    if array.null_count() == 0 {
+        into.extend(numbers[rows].iter().map(|&number| value(number)));
+    } else {
+        each(array, rows, into, |row| value(numbers[row]));
+    }
+}
+
+fn each<'a>(
+    array: &'a dyn Array,
+    rows: Range<usize>,
+    into: &mut Vec<Value<'a>>,
+    value: impl Fn(usize) -> Value<'a>,
+) {
+    into.extend(rows.map(|row| if array.is_null(row) { Value::Missing } else { value(row) }));
+}
+
+/// A copy of a one-dimensional array or sequence: other threads may write to arrays while the interpreter's lock is released. In floats and
+/// objects, NaN and None are missing values.
+///
+/// # Errors
+///
+/// `TypeError` for other types, with the row of an object that is not a text or a whole number.
+pub(super) fn copied(py: Python<'_>, name: &str, given: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+    let numpy = py.import("numpy")?;
+    let mut array = numpy.call_method1("asarray", (given,))?;
+    let kind_of = |array: &Bound<'_, PyAny>| array.getattr("dtype")?.getattr("kind")?.extract::<String>();
+    if kind_of(&array)? == "U" && !given.hasattr("dtype")? {
+        // numpy turned all objects of a sequence into texts, whatever they were.
+        array = numpy.call_method1("asarray", (given, "O"))?;
+    }
+    let n_dimensions: usize = array.getattr("ndim")?.extract()?;
+    if n_dimensions != 1 {
+        return Err(type_error(format!(
+            "log: column `{name}` has {n_dimensions} dimensions: expected an array with a value for each row"
+        )));
+    }
+    Ok(match kind_of(&array)?.as_str() {
+        "b" => Arc::new(BooleanArray::from(vector::<bool>(&array, "bool")?)),
+        "i" => Arc::new(Int64Array::from(vector::<i64>(&array, "int64")?)),
+        "u" => Arc::new(UInt64Array::from(vector::<u64>(&array, "uint64")?)),
+        "f" => {
+            let values = vector::<f64>(&array, "float64")?;
+            if values.iter().any(|value| value.is_nan()) {
+                let present = |value: f64| (!value.is_nan()).then_some(value);
+                Arc::new(values.into_iter().map(present).collect::<Float64Array>())
+            } else {
+                Arc::new(Float64Array::from(values))
+            }
+        }
+        "O" | "U" | "T" => {
+            let texts = array.call_method0("tolist")?;
+            let texts = texts.try_iter()?.enumerate().map(|(row, object)| text(name, row, &object?));
+            Arc::new(texts.collect::<PyResult<LargeStringArray>>()?)
+        }
+        _ => {
+            let found = array.getattr("dtype")?;
+            return Err(type_error(format!(
+                "log: column `{name}` has type {found}: expected whole numbers, truth values or texts"
+            )));
+        }
+    })
+}
+
+fn vector<T: Element + Copy>(array: &Bound<'_, PyAny>, of: &str) -> PyResult<Vec<T>> {
+    let array = array.call_method1("astype", (of,))?.cast_into::<PyArray1<T>>()?;
+    Ok(array.try_readonly()?.as_array().iter().copied().collect())
+}
+
+/// A text, or a whole number as text, which is the same name.
+fn text(name: &str, row: usize, object: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    let is_nan =
+        || object.cast::<PyFloat>().is_ok_and(|number| number.extract::<f64>().is_ok_and(f64::is_nan));
+    if let Ok(truth) = object.cast::<PyBool>() {
+        Ok(Some(u8::from(truth.is_true()).to_string()))
+    } else if let Ok(text) = object.cast::<PyString>() {
+        Ok(Some(text.to_string_lossy().into_owned()))
+    } else if object.is_none() || is_nan() {
+        Ok(None)
+    } else if object.cast::<PyInt>().is_ok() {
+        Ok(Some(object.str()?.to_string_lossy().into_owned()))
+    } else {
+        let found = object.get_type().name()?;
+        Err(type_error(format!(
+            "log: row {row}, column `{name}`: expected a text or a whole number, found {found}"
+        )))
+    }
+}

@@ -1,0 +1,284 @@
+//! `Fitted`: the fits of a log, as tables and as users to simulate.
+
+use crate::message::{did_you_mean, value_error};
+use crate::table::{Column, Table};
+use click_logs::fit::{Estimate, Fit, Model, Options, QueryFit, Users};
+use click_logs::parameters::{ParameterRow, for_each_parameter};
+use click_logs::study::{Study, WholeLog};
+use confidence::Probability;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use std::convert::Infallible;
+use std::path::PathBuf;
+
+/// Click models fitted to a log: made by fit.
+#[pyclass(module = "click_bandits", frozen)]
+#[derive(Debug)]
+pub(crate) struct Fitted {
+    pub(super) study: Study,
+    pub(super) options: Options,
+    /// Models of "all" that the log does not support.
+    pub(super) left_out: Vec<Model>,
+}
+
+#[pymethods]
+impl Fitted {
+    /// The names of the fitted models.
+    #[getter]
+    fn models(&self) -> Vec<&'static str> {
+        self.study.fits.iter().map(|fit| fit.model().name()).collect()
+    }
+
+    /// The parameters with standard errors and intervals, a row for each: the columns of the command's parameters.csv.
+    ///
+    /// kind is attraction, satisfaction, examination, leave or continuation. Where a row has no query, all queries share the parameter;
+    /// positions count from 1; last_click, of user browsing, is the position of the last click above, 0 without one.
+    #[getter]
+    fn parameters(&self, py: Python<'_>) -> PyResult<Table> {
+        py.detach(|| {
+            let WholeLog { counts, .. } = &self.study.whole;
+            let mut rows: Vec<ParameterRow<'_>> = Vec::new();
+            let Ok(()) = for_each_parameter(counts, &self.study.fits, |row| {
+                rows.push(row);
+                Ok::<(), Infallible>(())
+            });
+            let names = counts.names();
+            let number =
+                |of: fn(&Estimate) -> Option<f64>| Column::floats(rows.iter().map(|row| of(row.estimate)));
+            let count = |of: fn((u64, u64)) -> u64| Column::counts(rows.iter().map(|row| row.counts.map(of)));
+            let place = |of: fn(&ParameterRow<'_>) -> Option<usize>| {
+                Column::counts(rows.iter().map(|row| of(row).map(|place| place as u64)))
+            };
+            Table::new([
+                ("model", Column::texts(rows.iter().map(|row| Some(row.model.name())))),
+                ("query", Column::texts(rows.iter().map(|row| row.query.map(|query| names.name(query))))),
+                ("kind", Column::texts(rows.iter().map(|row| Some(row.kind)))),
+                ("item", Column::texts(rows.iter().map(|row| row.item.map(|item| names.name(item))))),
+                ("position", place(|row| row.position)),
+                ("last_click", place(|row| row.last_click)),
+                ("estimate", number(|estimate| Some(estimate.value).filter(|value| !value.is_nan()))),
+                ("se", number(|estimate| estimate.standard_error)),
+                ("lower", number(|estimate| estimate.interval.map(|ends| ends.0))),
+                ("upper", number(|estimate| estimate.interval.map(|ends| ends.1))),
+                ("clicks", count(|counts| counts.0)),
+                ("impressions", count(|counts| counts.1)),
+            ])
+        })
+    }
+
+    /// The models compared on the held-out part, the best first; None if the log is too short to hold anything out.
+    ///
+    /// log_likelihood is in nats an impression, given the clicks above; difference is that to the best model, with its standard error.
+    #[getter]
+    fn comparison(&self) -> PyResult<Option<Table>> {
+        let Some(comparison) = &self.study.comparison else { return Ok(None) };
+        let scores = comparison.scores();
+        let differences: Vec<_> = (0..scores.len()).map(|place| comparison.difference(place, 0)).collect();
+        Table::new([
+            ("model", Column::texts(scores.iter().map(|score| Some(score.model.name())))),
+            ("impressions", Column::counts(scores.iter().map(|score| score.impressions))),
+            ("log_likelihood", Column::floats(scores.iter().map(|score| score.log_likelihood))),
+            ("difference", Column::floats(differences.iter().map(|difference| difference.mean))),
+            ("difference_se", Column::floats(differences.iter().map(|difference| difference.standard_error))),
+            ("perplexity", Column::floats(scores.iter().map(|score| score.perplexity))),
+            (
+                "conditional_perplexity",
+                Column::floats(scores.iter().map(|score| score.conditional_perplexity)),
+            ),
+        ])
+        .map(Some)
+    }
+
+    /// The counts that were fitted: clicks and impressions by query, item and position. fit(table, format="counts") reads them again.
+    #[getter]
+    fn counts(&self, py: Python<'_>) -> PyResult<Table> {
+        py.detach(|| {
+            let counts = &self.study.whole.counts;
+            let names = counts.names();
+            let cells =
+                || counts.queries().flat_map(|query| query.cells().map(move |cell| (query.id(), cell)));
+            Table::new([
+                ("query", Column::texts(cells().map(|(query, _)| Some(names.name(query))))),
+                ("item", Column::texts(cells().map(|(_, cell)| Some(names.name(cell.item))))),
+                ("position", Column::counts(cells().map(|(_, cell)| cell.position as u64 + 1))),
+                ("clicks", Column::counts(cells().map(|(_, cell)| cell.clicks))),
+                ("impressions", Column::counts(cells().map(|(_, cell)| cell.impressions))),
+            ])
+        })
+    }
+
+    /// What was read, skipped and fitted, as a dict.
+    #[getter]
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let WholeLog { report, n_queries, counts, .. } = &self.study.whole;
+        let skipped = PyDict::new(py);
+        for (reason, lines) in &report.skipped {
+            let of_reason = PyDict::new(py);
+            of_reason.set_item("rows", lines.lines)?;
+            of_reason.set_item("impressions", lines.impressions)?;
+            of_reason.set_item("clicks", lines.clicks)?;
+            of_reason.set_item("first", lines.first.to_string())?;
+            skipped.set_item(*reason, of_reason)?;
+        }
+        let fitted = PyDict::new(py);
+        fitted.set_item("queries", counts.n_queries())?;
+        fitted.set_item("cells", counts.n_cells())?;
+        fitted.set_item("positions", counts.n_positions())?;
+        fitted.set_item("impressions", counts.impressions())?;
+        fitted.set_item("clicks", counts.clicks())?;
+        let priors = PyDict::new(py);
+        for fit in &self.study.fits {
+            priors.set_item(fit.model().name(), fit.site().prior_strength)?;
+        }
+        let all = PyDict::new(py);
+        all.set_item("files", report.files)?;
+        all.set_item("rows", report.lines)?;
+        all.set_item("sessions", report.sessions)?;
+        all.set_item("sessions_at_fault", report.sessions_at_fault)?;
+        all.set_item("sessions_with_repeats", report.sessions_with_repeats)?;
+        all.set_item("impressions", report.impressions)?;
+        all.set_item("clicks", report.clicks)?;
+        all.set_item("clicks_outside", report.clicks_outside)?;
+        all.set_item("clicks_clipped", report.clicks_clipped)?;
+        all.set_item("queries", *n_queries)?;
+        all.set_item("skipped", skipped)?;
+        all.set_item("fitted", fitted)?;
+        all.set_item("priors", priors)?;
+        all.set_item("left_out", self.left_out.iter().map(|model| model.name()).collect::<Vec<_>>())?;
+        all.set_item("users", self.study.simulated().map(|fit| fit.model().name()))?;
+        Ok(all)
+    }
+
+    /// The bytes of the command's parameters.json.
+    fn to_json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.json(py)?))
+    }
+
+    /// Write the bytes of to_json to a file.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let json = self.json(py)?;
+        Ok(py.detach(|| std::fs::write(path, json))?)
+    }
+
+    /// The users of queries, as dicts that have the keys of an experiment's instances: {"name": .., "model": "pbm", "theta": [..], ..}.
+    ///
+    /// model is a fitted model, by default the one that the comparison chose (report["users"]); queries are names, by default all. Items
+    /// are in the order of the parameters. Users of "pbm" have the most examined position first.
+    #[pyo3(signature = (model=None, queries=None))]
+    fn instances<'py>(
+        &self,
+        py: Python<'py>,
+        model: Option<&str>,
+        queries: Option<Vec<String>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let fit = self.fit(model)?;
+        let counts = &self.study.whole.counts;
+        let names = counts.names();
+        let known: Vec<(String, &QueryFit)> =
+            fit.queries().iter().map(|query| (names.name(query.id).into_owned(), query)).collect();
+        let wanted: Vec<&(String, &QueryFit)> = match &queries {
+            None => known.iter().collect(),
+            Some(queries) => queries
+                .iter()
+                .map(|name| {
+                    let found = known.iter().find(|(known, _)| known == name);
+                    found.ok_or_else(|| {
+                        let meant = did_you_mean(name, known.iter().map(|(name, _)| name.as_str()));
+                        value_error(format!("query {name:?} was not fitted{meant}"))
+                    })
+                })
+                .collect::<PyResult<_>>()?,
+        };
+        let list = PyList::empty(py);
+        for (name, query) in wanted {
+            let n_positions = counts.query(query.id).map_or(1, |query| query.n_positions());
+            let Some(users) = fit.users(query, n_positions) else {
+                let model = fit.model().name();
+                return Err(value_error(format!(
+                    "query {name:?}: users of model {model:?} cannot be simulated, since it has too many lists"
+                )));
+            };
+            list.append(instance(py, name, &users)?)?;
+        }
+        Ok(list)
+    }
+
+    fn __repr__(&self) -> String {
+        let WholeLog { report, counts, .. } = &self.study.whole;
+        let users = self.study.simulated().map_or("none", |fit| fit.model().name());
+        format!(
+            "<Fitted {} to {} rows: {} queries, {} impressions, {} clicks; users: {users}>",
+            self.models().join(", "),
+            report.lines,
+            counts.n_queries(),
+            counts.impressions(),
+            counts.clicks(),
+        )
+    }
+}
+
+impl Fitted {
+    fn json(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        py.detach(|| self.study.parameters(&self.options).to_json()).map_err(value_error)
+    }
+
+    /// The fit of a model, by default of the one whose users are simulated.
+    fn fit(&self, model: Option<&str>) -> PyResult<&Fit> {
+        let Some(model) = model else {
+            return self.study.simulated().ok_or_else(|| value_error("no fitted model can be simulated"));
+        };
+        self.study.fits.iter().find(|fit| fit.model().name() == model).ok_or_else(|| {
+            let models = self.models();
+            let meant = did_you_mean(model, models.iter().copied());
+            value_error(format!(
+                "model {model:?} was not fitted{meant}, expected one of {}",
+                models.join(", ")
+            ))
+        })
+    }
+}
+
+/// Users with the keys of an experiment's instances.
+fn instance<'py>(py: Python<'py>, name: &str, users: &Users) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let numbers = |of: &[Probability]| of.iter().map(|number| number.get()).collect::<Vec<f64>>();
+    dict.set_item("name", name)?;
+    match users {
+        Users::PositionBased { model, .. } => {
+            dict.set_item("model", "pbm")?;
+            dict.set_item("theta", numbers(model.attraction()))?;
+            dict.set_item("kappa", numbers(model.examination()))?;
+        }
+        Users::Cascade(model) => {
+            dict.set_item("model", "cascade")?;
+            dict.set_item("attraction", numbers(model.attraction()))?;
+            dict.set_item("positions", model.shape().n_positions())?;
+        }
+        Users::DependentClick(model) => {
+            dict.set_item("model", "dcm")?;
+            dict.set_item("attraction", numbers(model.attraction()))?;
+            dict.set_item("leave", numbers(model.leave()))?;
+        }
+        Users::DynamicBayesian(model) => {
+            dict.set_item("model", "dbn")?;
+            dict.set_item("attraction", numbers(model.attraction()))?;
+            dict.set_item("satisfaction", numbers(model.satisfaction()))?;
+            dict.set_item("continuation", model.continuation().get())?;
+            dict.set_item("positions", model.shape().n_positions())?;
+        }
+        Users::ClickChain(model) => {
+            dict.set_item("model", "ccm")?;
+            dict.set_item("attraction", numbers(model.attraction()))?;
+            dict.set_item("continuation", numbers(&model.continuation()))?;
+            dict.set_item("positions", model.shape().n_positions())?;
+        }
+        Users::UserBrowsing(model) => {
+            dict.set_item("model", "ubm")?;
+            dict.set_item("attraction", numbers(model.attraction()))?;
+            let rows = model.examination().iter().map(|row| numbers(row));
+            dict.set_item("examination", rows.collect::<Vec<_>>())?;
+        }
+        _ => return Err(value_error("users of this model have no instance")),
+    }
+    Ok(dict)
+}

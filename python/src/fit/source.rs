@@ -1,0 +1,284 @@
+//! The log that `fit` was given: files, or a table in memory with its columns by role.
+
+use super::columns::{ArrowColumn, copied};
+use crate::message::{did_you_mean, type_error, value_error};
+use arrow_array::{Array as _, ArrayRef, RecordBatch};
+use click_logs::formats::{self, FormatRow};
+use click_logs::{Columns, Delimited, Error, Format, Frame, Input, Log, ReadColumn, Reader};
+use pyo3::exceptions::PyImportError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3_arrow::PyRecordBatchReader;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+/// The name of a table in memory in messages.
+const NAME: &str = "log";
+/// The format of counts, one row for each query, item and position.
+const COUNTS: &str = "counts";
+
+/// A log to read.
+#[derive(Debug)]
+pub(super) struct Source {
+    content: Content,
+    /// Whether rows are counts.
+    pub(super) is_counts: bool,
+}
+
+#[derive(Debug)]
+enum Content {
+    Files(Vec<PathBuf>),
+    Frame(Frame<'static>),
+}
+
+impl Source {
+    /// The log, and its format.
+    ///
+    /// # Errors
+    ///
+    /// `TypeError` for other objects; `ValueError` for a format or columns that do not fit.
+    pub(super) fn new(
+        log: &Bound<'_, PyAny>,
+        format: Option<&str>,
+        columns: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Self, Format)> {
+        let named = columns.map(pairs).transpose()?;
+        if format == Some(COUNTS) && named.is_some() {
+            return Err(value_error(
+                "columns: format \"counts\" has the columns of its own name: leave them out",
+            ));
+        }
+        let is_counts = format == Some(COUNTS);
+        match paths(log)? {
+            Some(files) => {
+                let format = of_files(&files, format, named)?;
+                Ok((Self { content: Content::Files(files), is_counts }, format))
+            }
+            None => {
+                if let Some(format) = format.filter(|_| !is_counts) {
+                    return Err(value_error(format!(
+                        "format {format:?} is of files: leave it out for a table in memory"
+                    )));
+                }
+                let (frame, format) = of_table(log, is_counts, named)?;
+                Ok((Self { content: Content::Frame(frame), is_counts }, format))
+            }
+        }
+    }
+
+    /// Whether the log is a table in memory.
+    pub(super) fn is_frame(&self) -> bool {
+        matches!(self.content, Content::Frame(_))
+    }
+
+    /// Reads the log until it is stopped.
+    pub(super) fn read(&self, reader: &Reader, stop: &AtomicBool) -> Result<Log, Error> {
+        match &self.content {
+            Content::Frame(frame) => reader.read_frame(NAME, frame, Some(stop)),
+            Content::Files(files) => {
+                let inputs = files.iter().map(|path| Ok(Input::file(path)?.until(stop)));
+                reader.read_inputs(inputs.collect::<Result<_, Error>>()?)
+            }
+        }
+    }
+}
+
+type Pairs = Vec<(String, String)>;
+
+/// The columns by key, from a dict or a text.
+fn pairs(given: &Bound<'_, PyAny>) -> PyResult<Pairs> {
+    if let Ok(dict) = given.cast::<PyDict>() {
+        return dict.iter().map(|(key, column)| Ok((key.extract()?, column.extract()?))).collect();
+    }
+    let Ok(text) = given.extract::<String>() else {
+        let found = given.get_type().name()?;
+        return Err(type_error(format!("columns: expected a dict or a text, got {found}")));
+    };
+    let columns = Columns::parse(&text).map_err(value_error)?;
+    let Columns { query, item, position, click, impressions, session } = columns;
+    let names = [query, Some(item), Some(position), Some(click), impressions, session];
+    let pair = |(key, name): (&str, Option<String>)| Some((key.to_owned(), name?));
+    Ok(Columns::KEYS.into_iter().zip(names).filter_map(pair).collect())
+}
+
+/// The paths, if the log is one or several.
+fn paths(log: &Bound<'_, PyAny>) -> PyResult<Option<Vec<PathBuf>>> {
+    let is_path = |object: &Bound<'_, PyAny>| {
+        Ok::<bool, PyErr>(object.cast::<PyString>().is_ok() || object.hasattr("__fspath__")?)
+    };
+    if is_path(log)? {
+        return Ok(Some(vec![log.extract()?]));
+    }
+    if log.cast::<PyList>().is_err() && log.cast::<PyTuple>().is_err() {
+        return Ok(None);
+    }
+    let mut paths = Vec::new();
+    for path in log.try_iter()? {
+        let path = path?;
+        if !is_path(&path)? {
+            let found = path.get_type().name()?;
+            return Err(type_error(format!("log: expected a list of paths, found {found} in it")));
+        }
+        paths.push(path.extract()?);
+    }
+    Ok(Some(paths))
+}
+
+fn of_files(files: &[PathBuf], format: Option<&str>, named: Option<Pairs>) -> PyResult<Format> {
+    let names = || formats::names(|_| true).into_iter().chain([COUNTS]);
+    let expected = || names().collect::<Vec<_>>().join(", ");
+    let Some(format) = format else {
+        return Err(value_error(format!("format: missing for files, expected one of {}", expected())));
+    };
+    if format == COUNTS {
+        return Format::counts_of(files).map_err(value_error);
+    }
+    let Some(row) = formats::find(format) else {
+        let meant = did_you_mean(format, names());
+        return Err(value_error(format!(
+            "format {format:?} is unknown{meant}, expected one of {}",
+            expected()
+        )));
+    };
+    match named {
+        Some(_) if !row.names_columns() => {
+            Err(value_error(format!("columns: format {format:?} defines its columns")))
+        }
+        None if row.names_columns() => Err(value_error(format!(
+            "columns: missing for format {format:?}, expected {{\"query\": .., \"item\": .., \"position\": .., \"click\": ..}}"
+        ))),
+        None => row.format(None).map_err(value_error),
+        Some(pairs) => {
+            let columns = Columns::named(pairs).map_err(value_error)?;
+            of_columns(row, columns)
+        }
+    }
+}
+
+fn of_columns(row: &FormatRow, columns: Columns) -> PyResult<Format> {
+    if row.name == "parquet" {
+        return Format::parquet_of(columns).map_err(value_error);
+    }
+    Ok(Format::Delimited(Delimited { columns, delimiter: None }))
+}
+
+/// A table in memory: its named columns only.
+fn of_table(
+    log: &Bound<'_, PyAny>,
+    is_counts: bool,
+    named: Option<Pairs>,
+) -> PyResult<(Frame<'static>, Format)> {
+    let format = |there: &[String]| -> PyResult<(Format, Vec<String>)> {
+        if is_counts {
+            let names = ["query", "item", "position", "clicks", "impressions"];
+            return Ok((Format::counts(), names.map(str::to_owned).to_vec()));
+        }
+        let pairs = named.clone().unwrap_or_else(|| {
+            let known = Columns::KEYS.into_iter().filter(|key| there.iter().any(|name| name == key));
+            known.map(|key| (key.to_owned(), key.to_owned())).collect()
+        });
+        let names = pairs.iter().map(|(_, name)| name.clone()).collect();
+        let columns = Columns::named(pairs).map_err(|error| {
+            if named.is_some() {
+                value_error(error)
+            } else {
+                value_error(format!("{error}; the table has {}", there.join(", ")))
+            }
+        })?;
+        Ok((Format::Delimited(Delimited { columns, delimiter: None }), names))
+    };
+    if let Ok(dict) = log.cast::<PyDict>() {
+        let there: Vec<String> = dict.keys().iter().filter_map(|key| key.extract().ok()).collect();
+        let (format, names) = format(&there)?;
+        return Ok((by_columns(log, &names, &there)?, format));
+    }
+    if is_pandas(log)? {
+        let there: Vec<String> =
+            log.getattr("columns")?.try_iter()?.filter_map(|name| name.ok()?.extract().ok()).collect();
+        let (format, names) = format(&there)?;
+        let used: Vec<&String> = there.iter().filter(|name| names.contains(name)).collect();
+        if log.hasattr("__arrow_c_stream__")? {
+            // Only the named columns: others may hold what Arrow does not.
+            match batches(&log.get_item(PyList::new(log.py(), used)?)?) {
+                Ok(batches) => return Ok((of_batches(&batches, &names)?, format)),
+                // pandas hands out Arrow only with pyarrow, and refuses columns of mixed types.
+                Err(error) if error.is_instance_of::<PyImportError>(log.py()) => {}
+                Err(error) => {
+                    let mixed = error.get_type(log.py()).name()?.to_string_lossy().starts_with("Arrow");
+                    if !mixed {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        return Ok((by_columns(log, &names, &there)?, format));
+    }
+    if !log.hasattr("__arrow_c_stream__")? {
+        let found = log.get_type().name()?;
+        return Err(type_error(format!(
+            "log: expected a path, a list of paths, a table with __arrow_c_stream__, or a dict of arrays, got {found}"
+        )));
+    }
+    let batches = batches(log)?;
+    let there: Vec<String> = batches.schema.iter().map(|name| (*name).clone()).collect();
+    let (format, names) = format(&there)?;
+    Ok((of_batches(&batches, &names)?, format))
+}
+
+fn is_pandas(log: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let module = log.get_type().module()?;
+    Ok(module.to_string_lossy().split('.').next() == Some("pandas") && log.hasattr("columns")?)
+}
+
+/// All batches of a table that hands out Arrow.
+struct Batches {
+    schema: Vec<String>,
+    batches: Vec<RecordBatch>,
+}
+
+fn batches(table: &Bound<'_, PyAny>) -> PyResult<Batches> {
+    let reader = table.extract::<PyRecordBatchReader>()?.into_reader()?;
+    let schema = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
+    // Without the lock: the table may be computed now, by threads that need it.
+    let batches = table.py().detach(|| reader.collect::<Result<Vec<_>, _>>());
+    Ok(Batches { schema, batches: batches.map_err(|error| value_error(format!("log: {error}")))? })
+}
+
+/// The named columns of all batches. A column that is missing or there twice is reported by the reader.
+fn of_batches(of: &Batches, names: &[String]) -> PyResult<Frame<'static>> {
+    let used: Vec<usize> = (0..of.schema.len()).filter(|&place| names.contains(&of.schema[place])).collect();
+    let mut frame = Frame::new(used.iter().map(|&place| of.schema[place].clone()));
+    for batch in &of.batches {
+        let columns = used.iter().map(|&place| (of.schema[place].as_str(), batch.column(place).clone()));
+        frame = add(frame, batch.num_rows(), columns)?;
+    }
+    Ok(frame)
+}
+
+/// The named columns of a dict or a data frame, copied.
+fn by_columns(table: &Bound<'_, PyAny>, names: &[String], there: &[String]) -> PyResult<Frame<'static>> {
+    let used: Vec<&String> = there.iter().filter(|name| names.contains(name)).collect();
+    let mut arrays: Vec<(&str, ArrayRef)> = Vec::new();
+    for name in &used {
+        let array = copied(table.py(), name, &table.get_item(name.as_str())?)?;
+        if let Some((first, other)) = arrays.first().filter(|(_, other)| other.len() != array.len()) {
+            return Err(value_error(format!(
+                "log: column `{name}` has {} rows and column `{first}` has {}",
+                array.len(),
+                other.len()
+            )));
+        }
+        arrays.push((name, array));
+    }
+    let n_rows = arrays.first().map_or(0, |(_, array)| array.len());
+    add(Frame::new(used.iter().map(|name| (*name).clone())), n_rows, arrays.into_iter())
+}
+
+fn add<'a>(
+    frame: Frame<'static>,
+    n_rows: usize,
+    columns: impl Iterator<Item = (&'a str, ArrayRef)>,
+) -> PyResult<Frame<'static>> {
+    let column = |(name, array)| Ok(Box::new(ArrowColumn::new(name, array)?) as Box<dyn ReadColumn>);
+    frame.batch(n_rows, columns.map(column).collect::<PyResult<_>>()?).map_err(value_error)
+}
