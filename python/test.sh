@@ -3,7 +3,8 @@
 #
 #     python/test.sh [PYTHON]
 #
-# PYTHON is the interpreter, by default `python3`; CPython 3.9 or later.
+# PYTHON is the interpreter, by default `python3`; CPython 3.9 or later. If CLICK_BANDITS names the command, built from the same sources, its
+# files are compared with those of the package.
 set -euo pipefail
 
 package=$(cd "$(dirname "$0")" && pwd)
@@ -13,15 +14,19 @@ trap 'rm -rf "$scratch"' EXIT
 
 "$python" -m venv "$scratch/venv"
 bin=$scratch/venv/bin
-"$bin/pip" install --quiet --disable-pip-version-check "$package" pytest mypy
-# Data frames for the tests of `fit`, which skips those without a wheel for this interpreter.
-for frames in pandas polars pyarrow; do
-    "$bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "$frames" || echo "without $frames"
+install() { "$bin/pip" install --quiet --disable-pip-version-check "$@"; }
+"$bin/pip" wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$scratch" "$package"
+install "$scratch"/*.whl pytest mypy
+# Data frames and engines, for tests that skip what is not there: some have no wheel for this interpreter.
+for other in pandas polars pyarrow duckdb ray; do
+    install --only-binary :all: "$other" || echo "SKIPPED: $other cannot be installed here"
 done
+install pyspark || echo "SKIPPED: pyspark cannot be installed here"
 
 # Away from the sources, so that the installed package is what is tested.
 cd "$scratch"
 "$bin/python" -m pytest -q -p no:cacheprovider "$package/tests"
 "$bin/python" -m mypy --strict --cache-dir "$scratch/mypy" "$package/tests/typed.py"
 "$bin/python" -m mypy.stubtest click_bandits
+PACKAGE=$(echo "$scratch"/*.whl) "$package/notebooks/test.sh" "$python"
 (cd "$package" && cargo fmt --check && cargo clippy --release --quiet -- -D warnings)

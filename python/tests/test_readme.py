@@ -6,7 +6,8 @@ import re
 README = pathlib.Path(__file__).parents[1] / "README.md"
 
 
-def test_the_examples_of_the_readme():
+def test_the_examples_of_the_readme(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(), re.S)
     assert blocks
     names: dict = {}
