@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -61,6 +62,42 @@ def test_policies_of_eight_threads_play_as_alone():
 
     in_threads(work, 8)
     assert [together[seed] for seed in range(8)] == alone
+
+
+def states() -> list[str]:
+    """The states of the process's threads but the main one, "R" if it runs or waits for a core only (Linux)."""
+    found = []
+    for task in os.listdir("/proc/self/task"):
+        if int(task) != os.getpid():
+            with open(f"/proc/self/task/{task}/stat") as stat:
+                found.append(stat.read().rpartition(")")[2].split()[0])
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_policies_of_eight_threads_wait_for_cores_only():
+    """Whatever else the machine does: a thread that waited for a lock, that of the interpreter or another, would sleep."""
+    done = threading.Event()
+
+    def work(seed):
+        policy = Policy("pbm-ucb", items=20, examination=EXAMINATION, seed=seed)
+        while not done.is_set():
+            policy.select_batch(200_000)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    try:
+        most = 0
+        end = time.monotonic() + 20
+        while most < 8 and time.monotonic() < end:
+            time.sleep(0.01)
+            most = max(most, states().count("R"))
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
+    assert most >= 6
 
 
 def memory() -> float:
