@@ -1,9 +1,10 @@
 """Plays the same games with other Python packages and with this one, and prints the tables of COMPARISON.md.
 
-    python benches/packages.py --prepare        makes an environment for every package (6 GB, half an hour), and says what installed
-    python benches/packages.py [REPETITIONS]    measures; five repetitions by default
+    python benches/packages.py --prepare [PACKAGE ...]    makes an environment for each, or for all, and says what installed
+    python benches/packages.py --contents                 what each has, by its metadata and public names
+    python benches/packages.py [REPETITIONS]              measures; five repetitions by default
 
-`--prepare` takes the interpreter that runs it, CPython 3.11 for the page. A package is a row of `PACKAGES` and an adapter in `adapters/`.
+All environments together take 16 GB and half an hour. `--prepare` takes the interpreter that runs it, CPython 3.11 for the page. A package is a row of `PACKAGES` and an adapter in `adapters/`.
 Every measurement is a process of its own with one thread; packages alternate within a repetition. Rates are per second of CPU time.
 """
 
@@ -15,7 +16,6 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import time
 import venv
 from dataclasses import dataclass
 from typing import Any
@@ -61,14 +61,14 @@ PACKAGES = [
     Package("contextualbandits", "0.3.30", "contextualbandits.online", "play_contextualbandits"),
     Package("vowpalwabbit", "9.11.9", "vowpalwabbit", "play_vowpalwabbit", ("numpy",)),
     Package("bayesianbandits", "1.5.0", "bayesianbandits", "play_bayesianbandits"),
-    Package("banditlab", "1.1.0", "banditlab", "play_banditlab"),
-    Package("pybandits", "PYB", "pybandits.smab", "play_pybandits"),
+    Package("banditlab", "1.1.0", "mab_framework", "play_banditlab"),
+    Package("pybandits", "8.4.1", "pybandits.smab", "play_pybandits"),
     Package("obp", "OBP", "obp.policy", "play_obp"),
     Package(
         "duelpy", "1.0.0", "duelpy.algorithms", "play_duelpy", ("numpy==1.23.5", "scipy==1.10.1", "pandas==1.5.3")
     ),
     Package("dueling-bandit", "0.1.2", "dueling_bandit.agents", "play_dueling_bandit", ("scikit-learn",)),
-    Package("clax-models", "CLAX", "clax"),
+    Package("clax-models", "0.1.1", "clax"),
     Package("pyClickModels", "0.0.2", "pyClickModels"),
 ]
 
@@ -90,9 +90,7 @@ def prepare(package: Package) -> dict[str, Any]:
     """Makes the environment; whether pip installs the package alone, whether it imports, and whether it does with `also`."""
     venv.create(ENVIRONMENTS / package.name, clear=True, with_pip=True)
     pip = (python_of(package), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    started = time.monotonic()
-    found: dict[str, Any] = {"installs": run(*pip, package.requirement), "seconds": 0, "imports": (False, ""), "with": (False, "")}
-    found["seconds"] = round(time.monotonic() - started)
+    found: dict[str, Any] = {"installs": run(*pip, package.requirement), "imports": (False, ""), "with": (False, "")}
     if found["installs"][0]:
         found["imports"] = run(python_of(package), "-c", f"import {package.imports}")
         if package.also:
@@ -102,10 +100,12 @@ def prepare(package: Package) -> dict[str, Any]:
     return found
 
 
-def prepare_all() -> None:
+def prepare_all(names: list[str]) -> None:
     ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
     print("| package | installs | imports | with | imports then |\n|---|---|---|---|---|")
     for package in PACKAGES:
+        if names and package.name not in names:
+            continue
         found = prepare(package)
         answers = [
             "yes" if good else f"no: `{why}`" for good, why in (found["installs"], found["imports"], found["with"])
@@ -117,6 +117,22 @@ def prepare_all() -> None:
             f"{f'`{also}`' if also else ''} | {answers[2] if also else ''} |",
             flush=True,
         )
+
+
+def contents() -> None:
+    """A line for every subject of every package; at most six names."""
+    for package in PACKAGES:
+        if not python_of(package).exists():
+            continue
+        good, line = run(python_of(package), HERE / "contents.py", package.name)
+        if not good:
+            print(f"{package.name}: {line}")
+            continue
+        found = json.loads(line)
+        print(f"{package.name}: licence {found['licence'] or 'not found'}, {found['tests'] or 'no'} test files installed")
+        for subject, names in found["subjects"].items():
+            more = f", and {len(names) - 6} more" if len(names) > 6 else ""
+            print(f"    {subject}: {', '.join(names[:6]) + more if names else 'not found'}")
 
 
 def asked(package: Package, *words: Any) -> Any:
@@ -174,8 +190,10 @@ def tables(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    if "--prepare" in sys.argv[1:]:
-        prepare_all()
+    if sys.argv[1:2] == ["--prepare"]:
+        prepare_all(sys.argv[2:])
+    elif sys.argv[1:] == ["--contents"]:
+        contents()
     else:
         print(tables(measured(int(sys.argv[1]) if sys.argv[1:] else 5)))
 
