@@ -5,7 +5,7 @@
     python benches/packages.py [REPETITIONS]              measures; five repetitions by default
 
 All environments together take 16 GB and half an hour. `--prepare` takes the interpreter that runs it, CPython 3.11 for the page. A package is a row of `PACKAGES` and an adapter in `adapters/`.
-Every measurement is a process of its own with one thread; packages alternate within a repetition. Rates are per second of CPU time.
+Every package plays in a process of its own with one thread; packages alternate within a repetition. Rates are per second of CPU time.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 ADAPTERS = HERE / "adapters"
 ENVIRONMENTS = HERE.parent / "target" / "packages"
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "RAYON", "NUMBA")}
+QUIET = {**os.environ, **ONE_THREAD, "PYTHONWARNINGS": "ignore", "PYTHONDONTWRITEBYTECODE": "1"}
 LIMIT = 1800
-"""Seconds that an installation, or a measurement, may take."""
+"""Seconds that an installation may take."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Package:
     """Its file in `adapters/`, without `.py`; none if no game is its task."""
     also: tuple[str, ...] = ()
     """What has to be installed with it, so that it imports or the game runs."""
+    python: str | None = None
+    """The interpreter in which it is played, if it does not install in the one that runs this."""
 
     @property
     def requirement(self) -> str:
@@ -63,7 +66,7 @@ PACKAGES = [
     Package("bayesianbandits", "1.5.0", "bayesianbandits", "play_bayesianbandits"),
     Package("banditlab", "1.1.0", "mab_framework", "play_banditlab"),
     Package("pybandits", "8.4.1", "pybandits.smab", "play_pybandits"),
-    Package("obp", "OBP", "obp.policy", "play_obp"),
+    Package("obp", "0.5.7", "obp.policy", "play_obp", python="python3.10"),
     Package(
         "duelpy", "1.0.0", "duelpy.algorithms", "play_duelpy", ("numpy==1.23.5", "scipy==1.10.1", "pandas==1.5.3")
     ),
@@ -79,44 +82,35 @@ def python_of(package: Package) -> pathlib.Path:
 
 def run(*command: Any) -> tuple[bool, str]:
     """Whether a command succeeds, and the last line that it printed, or of its error."""
-    quiet = {**os.environ, **ONE_THREAD, "PYTHONWARNINGS": "ignore", "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=LIMIT, env=quiet)
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=LIMIT, env=QUIET)
     said = (done.stdout if done.returncode == 0 else done.stderr + done.stdout).strip().splitlines()
     errors = [line.strip() for line in said if "Error" in line]
     return done.returncode == 0, (errors[-1] if done.returncode and errors else said[-1] if said else "")
 
 
-def prepare(package: Package) -> dict[str, Any]:
-    """Makes the environment; whether pip installs the package alone, whether it imports, and whether it does with `also`."""
+def prepare(package: Package) -> list[str]:
+    """Makes the environment; what the table says of it: pip alone, the import, what helps, and the import then."""
+    pip = (python_of(package), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package.requirement)
     venv.create(ENVIRONMENTS / package.name, clear=True, with_pip=True)
-    pip = (python_of(package), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    found: dict[str, Any] = {"installs": run(*pip, package.requirement), "imports": (False, ""), "with": (False, "")}
-    if found["installs"][0]:
-        found["imports"] = run(python_of(package), "-c", f"import {package.imports}")
-        if package.also:
-            found["with"] = run(*pip, package.requirement, *package.also)
-            if found["with"][0]:
-                found["with"] = run(python_of(package), "-c", f"import {package.imports}")
-    return found
+    installs = run(*pip)
+    imports = run(python_of(package), "-c", f"import {package.imports}") if installs[0] else None
+    then = None
+    if not (imports and imports[0]) and package.python:
+        subprocess.run([package.python, "-m", "venv", "--clear", ENVIRONMENTS / package.name], check=True)
+    if package.also or package.python:
+        then = run(*pip, *package.also)
+        then = run(python_of(package), "-c", f"import {package.imports}") if then[0] else then
+    helps = " ".join(([package.python] if package.python else []) + list(package.also))
+    said = ["" if one is None else "yes" if one[0] else f"no: `{one[1]}`" for one in (installs, imports, then)]
+    return [*said[:2], f"`{helps}`" if helps else "", said[2]]
 
 
 def prepare_all(names: list[str]) -> None:
     ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
     print("| package | installs | imports | with | imports then |\n|---|---|---|---|---|")
     for package in PACKAGES:
-        if names and package.name not in names:
-            continue
-        found = prepare(package)
-        answers = [
-            "yes" if good else f"no: `{why}`" for good, why in (found["installs"], found["imports"], found["with"])
-        ]
-        also = " ".join(package.also)
-        version = package.version or "this one"
-        print(
-            f"| {package.name} {version} | {answers[0]} | {answers[1] if found['installs'][0] else ''} | "
-            f"{f'`{also}`' if also else ''} | {answers[2] if also else ''} |",
-            flush=True,
-        )
+        if not names or package.name in names:
+            print("| " + " | ".join([f"{package.name} {package.version}".strip(), *prepare(package)]) + " |", flush=True)
 
 
 def contents() -> None:
@@ -135,31 +129,79 @@ def contents() -> None:
             print(f"    {subject}: {', '.join(names[:6]) + more if names else 'not found'}")
 
 
-def asked(package: Package, *words: Any) -> Any:
-    """What the adapter says."""
-    good, line = run(python_of(package), ADAPTERS / "one_row.py", package.adapter, *words)
-    if not good:
-        raise RuntimeError(f"{package.name}, {' '.join(map(str, words))}: {line}")
-    return json.loads(line)
+class Player:
+    """A process that plays the rows of an adapter, see `adapters/one_row.py`."""
+
+    def __init__(self, package: Package) -> None:
+        self.package = package
+        self.process = subprocess.Popen(
+            [str(python_of(package)), str(ADAPTERS / "one_row.py"), str(package.adapter)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=QUIET,
+        )
+        self.rows: list[dict[str, Any]] = self.answer()
+
+    def answer(self) -> Any:
+        line = self.process.stdout.readline() if self.process.stdout else ""
+        if not line:
+            raise RuntimeError(f"{self.package.name}: its process has ended; run `{self.process.args}` to see why")
+        return json.loads(line)
+
+    def ask(self, row: int, what: str) -> dict[str, Any]:
+        assert self.process.stdin
+        self.process.stdin.write(f"{row} {what}\n")
+        self.process.stdin.flush()
+        answer: dict[str, Any] = self.answer()
+        return answer
+
+    def end(self) -> None:
+        assert self.process.stdin
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def playable() -> list[Package]:
+    """Packages with an adapter and an environment in which they import."""
+    return [
+        package
+        for package in PACKAGES
+        if package.adapter and python_of(package).exists() and run(python_of(package), "-c", f"import {package.imports}")[0]
+    ]
+
+
+def checked(package: Package) -> list[dict[str, Any]]:
+    """The checks of every row, in two processes: what the first found, and whether the second played the same."""
+    found = []
+    for player in (Player(package), Player(package)):
+        found.append([player.ask(row, "check") for row in range(len(player.rows))])
+        player.end()
+    for first, second in zip(*found):
+        first["same"] = first["trace"] == second["trace"]
+        first["differs"] = first["trace"] != first["other"]
+    return found[0]
 
 
 def measured(repetitions: int) -> list[dict[str, Any]]:
     """Every row of every adapter whose environment exists; packages alternate."""
+    packages = playable()
+    checks = [row for package in packages for row in checked(package)]
+    print("checked", file=sys.stderr, flush=True)
+    players = [Player(package) for package in packages]
     rows = [
-        {"package": package, "number": number, "rates": [], "traces": [], **row}
-        for package in PACKAGES
-        if package.adapter and python_of(package).exists() and run(python_of(package), "-c", f"import {package.imports}")[0]
-        for number, row in enumerate(asked(package))
+        {"player": player, "package": player.package, "number": number, "rates": [], **row}
+        for player in players
+        for number, row in enumerate(player.rows)
     ]
     for repetition in range(repetitions):
         for row in rows:
-            result = asked(row["package"], row["number"], "speed")
-            row["rates"].append(result["rate"])
-            row["traces"].append(result["trace"])
+            row["rates"].append(row["player"].ask(row["number"], "speed")["rate"])
         print(f"repetition {repetition + 1} of {repetitions}", file=sys.stderr, flush=True)
-    for row in rows:
-        row.update(asked(row["package"], row["number"], "check"))
-    return rows
+    for player in players:
+        player.end()
+    return [{**row, **check} for row, check in zip(rows, checks)]
 
 
 def rounded(rate: float) -> str:
@@ -180,10 +222,10 @@ def tables(rows: list[dict[str, Any]]) -> str:
         ]
         played = [row for row in rows if row["task"] == task]
         for row in sorted(played, key=lambda row: -statistics.median(row["rates"])):
-            same = all(trace == row["traces"][0] for trace in row["traces"])
+            same = ("yes" if row["differs"] else "yes, without a seed") if row["same"] else "no"
             lines.append(
                 f"| {row['package'].name} | {row['policy']} | {row['how']} | {rounded(statistics.median(row['rates']))} | "
-                f"{rounded(min(row['rates']))} to {rounded(max(row['rates']))} | {'same' if same else 'differs'} | {row['saved']} | "
+                f"{rounded(min(row['rates']))} to {rounded(max(row['rates']))} | {same} | {row['saved']} | "
                 f"{row['worth']:.2f} |"
             )
     return "\n".join(lines)

@@ -1,8 +1,9 @@
-"""Plays one row of an adapter; a child process of `packages.py` in the environment of the package.
+"""Plays the rows of an adapter; a child process of `packages.py` in the environment of the package.
 
-    python one_row.py ADAPTER                prints the rows of the adapter
-    python one_row.py ADAPTER ROW speed      rounds per CPU-second, and the first actions
-    python one_row.py ADAPTER ROW check      whether it learns, whether a pickled copy goes on, what another seed does
+    python one_row.py ADAPTER
+
+The first line that it prints has the rows. It then answers lines of its input, `ROW speed` and `ROW check`, with a line of JSON each:
+rounds per CPU-second; the first actions with one seed and with another, whether a pickled copy goes on, and whether it learns.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import numpy as np
 from game import Row, worth
 
 SECONDS = 0.3
+WARM = 50
+"""Rounds before a measurement."""
 TRACE = 200
 """The first rounds, which have to be the same with the same seed."""
 LEARNED = (3000, 1000)
@@ -40,14 +43,14 @@ def played(row: Row, policy: Any, rounds: int) -> list[Any]:
 def speed(row: Row) -> dict[str, Any]:
     """Over as many rounds as take 0.3 s, after rounds that warm up."""
     policy = seeded(row, 1)
-    trace = played(row, policy, TRACE)[:TRACE]
+    played(row, policy, WARM)
     rounds = row.step
     while True:
         start = time.process_time()
         row.play(policy, rounds)
         spent = time.process_time() - start
         if spent >= SECONDS:
-            return {"rate": rounds / spent, "rounds": rounds, "trace": trace}
+            return {"rate": rounds / spent, "rounds": rounds}
         wanted = int(rounds * 1.1 * SECONDS / max(spent, SECONDS / 20))
         rounds = max(wanted // row.step, 1 + rounds // row.step) * row.step
 
@@ -70,20 +73,20 @@ def saved(row: Row) -> str:
 
 def check(row: Row) -> dict[str, Any]:
     """What speed alone does not tell."""
-    policy = seeded(row, 2)
+    policy = seeded(row, 1)
     before, judged = LEARNED
-    trace = played(row, policy, TRACE)[:TRACE]
-    played(row, policy, before)
-    return {"other": trace, "saved": saved(row), "worth": worth(row.task, played(row, policy, judged))}
+    trace = played(row, policy, before)[:TRACE]
+    other = played(row, seeded(row, 2), TRACE)[:TRACE]
+    return {"trace": trace, "other": other, "saved": saved(row), "worth": worth(row.task, played(row, policy, judged))}
 
 
 def main() -> None:
+    answers, sys.stdout = sys.stdout, sys.stderr  # packages print, too
     rows: list[Row] = importlib.import_module(sys.argv[1]).ROWS
-    if len(sys.argv) == 2:
-        print(json.dumps([{"task": row.task, "policy": row.policy, "how": row.how} for row in rows]))
-        return
-    row = rows[int(sys.argv[2])]
-    print(json.dumps({"speed": speed, "check": check}[sys.argv[3]](row)))
+    print(json.dumps([{"task": row.task, "policy": row.policy, "how": row.how} for row in rows]), file=answers, flush=True)
+    for line in sys.stdin:
+        number, what = line.split()
+        print(json.dumps({"speed": speed, "check": check}[what](rows[int(number)])), file=answers, flush=True)
 
 
 if __name__ == "__main__":
