@@ -66,7 +66,7 @@ PACKAGES = [
     Package("bayesianbandits", "1.5.0", "bayesianbandits", "play_bayesianbandits"),
     Package("banditlab", "1.1.0", "mab_framework", "play_banditlab"),
     Package("pybandits", "8.4.1", "pybandits.smab", "play_pybandits"),
-    Package("obp", "0.5.7", "obp.policy", "play_obp", python="python3.10"),
+    Package("obp", "0.5.7", "obp.policy", "play_obp", ("matplotlib<3.9",), "python3.10"),
     Package(
         "duelpy", "1.0.0", "duelpy.algorithms", "play_duelpy", ("numpy==1.23.5", "scipy==1.10.1", "pandas==1.5.3")
     ),
@@ -150,12 +150,11 @@ class Player:
             raise RuntimeError(f"{self.package.name}: its process has ended; run `{self.process.args}` to see why")
         return json.loads(line)
 
-    def ask(self, row: int, what: str) -> dict[str, Any]:
+    def ask(self, row: int, what: str) -> Any:
         assert self.process.stdin
         self.process.stdin.write(f"{row} {what}\n")
         self.process.stdin.flush()
-        answer: dict[str, Any] = self.answer()
-        return answer
+        return self.answer()
 
     def end(self) -> None:
         assert self.process.stdin
@@ -173,15 +172,15 @@ def playable() -> list[Package]:
 
 
 def checked(package: Package) -> list[dict[str, Any]]:
-    """The checks of every row, in two processes: what the first found, and whether the second played the same."""
-    found = []
-    for player in (Player(package), Player(package)):
-        found.append([player.ask(row, "check") for row in range(len(player.rows))])
-        player.end()
-    for first, second in zip(*found):
-        first["same"] = first["trace"] == second["trace"]
-        first["differs"] = first["trace"] != first["other"]
-    return found[0]
+    """The checks of every row in one process, and whether another process plays the same with the same seed."""
+    first, second = Player(package), Player(package)
+    checks = [first.ask(row, "check") for row in range(len(first.rows))]
+    for row, check in enumerate(checks):
+        check["same"] = second.ask(row, "trace") == check["trace"]
+        check["differs"] = check["trace"] != check["other"]
+    first.end()
+    second.end()
+    return checks
 
 
 def measured(repetitions: int) -> list[dict[str, Any]]:

@@ -2,8 +2,8 @@
 
     python one_row.py ADAPTER
 
-The first line that it prints has the rows. It then answers lines of its input, `ROW speed` and `ROW check`, with a line of JSON each:
-rounds per CPU-second; the first actions with one seed and with another, whether a pickled copy goes on, and whether it learns.
+The first line that it prints has the rows. It then answers lines of its input, `ROW WHAT`, with a line of JSON each. WHAT is `speed`, rounds per
+CPU-second; `trace`, the first actions; or `check`, these, those with another seed, whether a pickled copy goes on, and what was learned.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WARM = 50
 """Rounds before a measurement."""
 TRACE = 200
 """The first rounds, which have to be the same with the same seed."""
-LEARNED = (3000, 1000)
+LEARNED = (1500, 500)
 """What is learned in so many rounds is judged by the next so many."""
 
 
@@ -71,13 +71,18 @@ def saved(row: Row) -> str:
     return "yes" if futures[0] == futures[1] else "no"
 
 
+def trace(row: Row, seed: int = 1) -> list[Any]:
+    """The first actions with a seed."""
+    return played(row, seeded(row, seed), TRACE)[:TRACE]
+
+
 def check(row: Row) -> dict[str, Any]:
     """What speed alone does not tell."""
     policy = seeded(row, 1)
     before, judged = LEARNED
-    trace = played(row, policy, before)[:TRACE]
-    other = played(row, seeded(row, 2), TRACE)[:TRACE]
-    return {"trace": trace, "other": other, "saved": saved(row), "worth": worth(row.task, played(row, policy, judged))}
+    played(row, policy, before)
+    learned = worth(row.task, played(row, policy, judged))
+    return {"trace": trace(row), "other": trace(row, seed=2), "saved": saved(row), "worth": learned}
 
 
 def main() -> None:
@@ -86,7 +91,7 @@ def main() -> None:
     print(json.dumps([{"task": row.task, "policy": row.policy, "how": row.how} for row in rows]), file=answers, flush=True)
     for line in sys.stdin:
         number, what = line.split()
-        print(json.dumps({"speed": speed, "check": check}[what](rows[int(number)])), file=answers, flush=True)
+        print(json.dumps({"speed": speed, "trace": trace, "check": check}[what](rows[int(number)])), file=answers, flush=True)
 
 
 if __name__ == "__main__":
