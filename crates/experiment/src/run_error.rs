@@ -55,10 +55,9 @@ pub enum RunError {
 impl RunError {
     /// Whether the caller stopped the runs ([`Runner::stop_when`](crate::Runner::stop_when)).
     pub fn is_stopped(&self) -> bool {
-        let journal = match self {
-            Self::Journal(error) | Self::Play(PlayError::Journal(error)) => error,
-            _ => return false,
-        };
-        matches!(journal, JournalError::Stopped)
+        matches!(
+            self,
+            Self::Journal(JournalError::Stopped) | Self::Play(PlayError::Journal(JournalError::Stopped))
+        )
     }
 }
