@@ -605,9 +605,8 @@ mod tests {
         let stops = StopsAfter(0, AtomicU64::new(0), AtomicBool::new(false));
         let error = Runner::new(&long).observer(&stops).stop_when(&stops.2).run_into(dir.path()).unwrap_err();
         assert!(error.is_stopped(), "{error}");
-        let ends = |name: &str| name.ends_with(".state");
         let mut kept = fs::read_dir(dir.path().join("journal")).unwrap();
-        assert!(kept.any(|entry| ends(&entry.unwrap().file_name().to_string_lossy())));
+        assert!(kept.any(|entry| entry.unwrap().path().extension().is_some_and(|end| end == "state")));
     }
 
     /// What a contender of the caller does is unknown, so its runs are not taken from an earlier process.
