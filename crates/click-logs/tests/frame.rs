@@ -25,9 +25,9 @@ fn row(row: usize) -> (String, i64, u64, bool, u64) {
     let list = row / 3;
     (
         format!("query {}", list % 7),
-        (row * row % 11) as i64 - 3,
+        i64::try_from(row * row % 11).unwrap() - 3,
         row as u64 % 3 + 1,
-        row % 5 == 0,
+        row.is_multiple_of(5),
         list as u64,
     )
 }

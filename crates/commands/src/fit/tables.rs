@@ -35,7 +35,7 @@ pub(super) fn parameters(counts: &Counts, fits: &[Fit]) -> Result<Vec<u8>> {
     for_each_parameter(counts, fits, |row| {
         let ParameterRow { estimate, .. } = row;
         let [query, item] = [row.query, row.item].map(|id| id.map(|id| shown(&names.name(id))));
-        let [position, last_click] = [row.position, row.last_click].map(|place| text(place));
+        let [position, last_click] = [row.position, row.last_click].map(text);
         let numbers = [
             Some(estimate.value).filter(|value| !value.is_nan()),
             estimate.standard_error,
