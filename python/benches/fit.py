@@ -1,7 +1,7 @@
 """How long `fit` of a data frame takes, against the command `click-bandits fit` on the same rows as Parquet and CSV.
 
     cargo build --release -p click-bandits                 # from the root: the command
-    python benches/fit.py ../target/release/click-bandits [--rows N] [--pairs N]
+    python benches/fit.py ../target/release/click-bandits [--rows N] [--pairs N] [--frames polars,pandas]
 
 Every pair is a fit of the frame and a run of the command, one after the other in alternating order; the ratios are medians over pairs of
 wall time and of processor time. The frame is in memory; the command reads files that are in the system's cache, and writes its results
@@ -56,6 +56,7 @@ def main():
     arguments.add_argument("command")
     arguments.add_argument("--rows", type=int, default=10_000_000)
     arguments.add_argument("--pairs", type=int, default=11)
+    arguments.add_argument("--frames", default="numpy,pyarrow,polars,pandas")
     arguments = arguments.parse_args()
     columns = log(arguments.rows)
     table = pyarrow.table(columns)
@@ -65,6 +66,7 @@ def main():
             frames[library] = __import__(library).DataFrame(columns)
         except ImportError:
             print(f"without {library}")
+    frames = {name: frame for name, frame in frames.items() if name in arguments.frames.split(",")}
     with tempfile.TemporaryDirectory() as place:
         files = {"parquet": Path(place, "log.parquet"), "delimited": Path(place, "log.csv")}
         pyarrow.parquet.write_table(table, files["parquet"])

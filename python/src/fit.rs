@@ -163,7 +163,7 @@ fn interruptibly<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + 
             });
             let mut interrupted = None;
             while receiver.recv_timeout(BETWEEN_SIGNALS) == Err(RecvTimeoutError::Timeout) {
-                if let Err(error) = Python::attach(|py| py.check_signals()) {
+                if let Err(error) = Python::attach(Python::check_signals) {
                     stop.store(true, Ordering::Relaxed);
                     interrupted = Some(error);
                 }

@@ -124,6 +124,35 @@ def test_files_give_the_same_fit(tmp_path, expected):
         assert list(fitted.comparison) == list(expected.comparison)
 
 
+@pytest.mark.skipif("CLICK_BANDITS" not in os.environ, reason="CLICK_BANDITS names the program click-bandits, built from the root")
+@pytest.mark.parametrize("columns", [COLUMNS, SESSIONS])
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [
+        ([], {}),
+        (["--scope", "site", "--prior", "5"], {"scope": "site", "prior": 5}),
+        (["--model", "pbm", "--min-impressions", "150"], {"model": "pbm", "min_impressions": 150}),
+        (["--held-out", "3", "--seed", "7"], {"held_out": 3, "seed": 7}),
+    ],
+)
+def test_the_command_writes_the_same_bytes(tmp_path, columns, options, arguments):
+    path, out = as_csv(LOG, tmp_path / "log.csv"), tmp_path / "out"
+    named = ",".join(f"{key}={column}" for key, column in columns.items())
+    line = [os.environ["CLICK_BANDITS"], "fit", path, "--format", "delimited", "--columns", named, "--out", out, "--quiet"]
+    subprocess.run([*line, *options], check=True)
+    fitted = fit(path, format="delimited", columns=columns, **arguments)
+    assert (out / "parameters.json").read_bytes() == fitted.to_json()
+    comparison = json.loads((out / "comparison.json").read_bytes())
+    for key in ("model", "log_likelihood", "difference", "perplexity", "conditional_perplexity"):
+        assert [row[key] for row in comparison["models"]] == list(fitted.comparison[key]), key
+    assert comparison["users"]["model"] == fitted.report["users"]
+    again = fit(out / "counts.csv", format="counts")
+    assert list(again.counts) == list(fitted.counts)
+    tomllib = pytest.importorskip("tomllib")
+    (spec,) = [of for of in tomllib.loads((out / "spec.toml").read_text()).values() if isinstance(of, list) and "model" in of[0]]
+    assert spec == fitted.instances()
+
+
 def test_formats_with_columns_of_their_own(tmp_path):
     examples = {
         "kdd2012": "0\t3\t4298\t7686695\t385\t3\t3\t1601\t5521\t7709\t576\t490234\n1\t1\t4\t9\t3\t1\t1\t1601\t5\t7\t5\t4\n",

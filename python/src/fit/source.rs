@@ -49,21 +49,17 @@ impl Source {
             ));
         }
         let is_counts = format == Some(COUNTS);
-        match paths(log)? {
-            Some(files) => {
-                let format = of_files(&files, format, named)?;
-                Ok((Self { content: Content::Files(files), is_counts }, format))
-            }
-            None => {
-                if let Some(format) = format.filter(|_| !is_counts) {
-                    return Err(value_error(format!(
-                        "format {format:?} is of files: leave it out for a table in memory"
-                    )));
-                }
-                let (frame, format) = of_table(log, is_counts, named)?;
-                Ok((Self { content: Content::Frame(frame), is_counts }, format))
-            }
+        if let Some(files) = paths(log)? {
+            let format = of_files(&files, format, named)?;
+            return Ok((Self { content: Content::Files(files), is_counts }, format));
         }
+        if let Some(format) = format.filter(|_| !is_counts) {
+            return Err(value_error(format!(
+                "format {format:?} is of files: leave it out for a table in memory"
+            )));
+        }
+        let (frame, format) = of_table(log, is_counts, named)?;
+        Ok((Self { content: Content::Frame(frame), is_counts }, format))
     }
 
     /// Whether the log is a table in memory.
