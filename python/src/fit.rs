@@ -10,6 +10,7 @@ mod source;
 pub(crate) use fitted::Fitted;
 
 use self::source::Source;
+use crate::interrupt::{check_signals, watched};
 use crate::message::{did_you_mean, value_error};
 use click_logs::fit::{Model, Options, Scope};
 use click_logs::study::{ALL, Chosen, Settings, Step, StudyError, study};
@@ -19,11 +20,6 @@ use pyo3::prelude::*;
 use std::error::Error as _;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
-
-/// How often a fit looks for Ctrl-C.
-const BETWEEN_SIGNALS: Duration = Duration::from_millis(50);
 
 /// Fit click models to a click log, with intervals, and compare them on a part that is held out.
 ///
@@ -127,7 +123,9 @@ pub(crate) fn fit(
         ))
     })?;
     let settings = Settings { models: chosen.models, filter, options, held_out, seed, is_counts };
-    let study = interruptibly(py, |stop| run(&settings, &source, &reader, stop))?;
+    let stop = AtomicBool::new(false);
+    let work = || run(&settings, &source, &reader, &stop);
+    let study = watched(py, &stop, |_| check_signals(), work)?;
     let study = study.map_err(|error| of_study(&error, &source, &settings.filter))?;
     Ok(Fitted { study, options, left_out: chosen.left_out })
 }
@@ -148,33 +146,6 @@ fn run(
     };
     let before = |_: Step| if stop.load(Ordering::Relaxed) { Err(None) } else { Ok(()) };
     study(settings, |held_out| read(held_out).map_err(Some), before)
-}
-
-/// Works without the interpreter's lock, on another thread; this one looks for signals. After Ctrl-C it asks the work to stop, and waits.
-fn interruptibly<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + Send) -> PyResult<T> {
-    let stop = &AtomicBool::new(false);
-    let (result, interrupted) = py.detach(|| {
-        let (sender, receiver) = channel::<()>();
-        std::thread::scope(|scope| {
-            let worker = scope.spawn(move || {
-                // Gone at the end of the work, which the receiver notices.
-                let _sender = sender;
-                work(stop)
-            });
-            let mut interrupted = None;
-            while receiver.recv_timeout(BETWEEN_SIGNALS) == Err(RecvTimeoutError::Timeout) {
-                if let Err(error) = Python::attach(Python::check_signals) {
-                    stop.store(true, Ordering::Relaxed);
-                    interrupted = Some(error);
-                }
-            }
-            (worker.join(), interrupted)
-        })
-    });
-    match interrupted {
-        Some(error) => Err(error),
-        None => Ok(result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
-    }
 }
 
 /// The name of a model, or several.

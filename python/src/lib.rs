@@ -12,6 +12,7 @@ mod confidence;
 mod decision;
 mod elementwise;
 mod fit;
+mod interrupt;
 mod known;
 mod message;
 mod models;

@@ -1,7 +1,7 @@
 //! Messages of exceptions.
 
+use pyo3::PyErr;
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
-use pyo3::{PyErr, PyResult, Python};
 use std::fmt::Display;
 
 /// `ValueError` with this message.
@@ -17,12 +17,6 @@ pub(crate) fn type_error(message: impl Display) -> PyErr {
 /// `MemoryError` with this message.
 pub(crate) fn memory_error(message: impl Display) -> PyErr {
     PyMemoryError::new_err(message.to_string())
-}
-
-/// The exception of a signal that has arrived, such as Ctrl-C, for code that has released the interpreter's lock.
-pub(crate) fn check_signals() -> PyResult<()> {
-    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime only")]
-    Python::attach(|py| py.check_signals())
 }
 
 /// `; did you mean `name`?` with the nearest of the names, or nothing if none is near.

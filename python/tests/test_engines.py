@@ -24,7 +24,7 @@ def log():
 
 def estimates(fitted):
     table = fitted.parameters
-    place = zip(table["query"], table["parameter"], table["item"], table["position"])
+    place = zip(table["query"], table["kind"], table["item"], table["position"])
     return {tuple(map(str, key)): value for key, value in zip(place, table["estimate"])}
 
 

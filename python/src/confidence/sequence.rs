@@ -2,7 +2,8 @@
 
 use crate::arrays::{Columns, Domain, number, room, to_python};
 use crate::elementwise::{elementwise, whole};
-use crate::message::{check_signals, value_error};
+use crate::interrupt::check_signals;
+use crate::message::value_error;
 use crate::task;
 use confidence::Error;
 use confidence::sequence::{

@@ -1,18 +1,14 @@
-//! Runs that a thread plays while this one looks after signals and progress.
+//! Progress of runs, and how they stop.
 
+use crate::interrupt;
 use crate::message::type_error;
 use experiment::{Observer, Plan, Step};
-use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::Duration;
-
-/// Time between two looks.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// What is told of progress.
 #[derive(Debug)]
@@ -112,40 +108,17 @@ impl Observer for Watch {
     }
 }
 
-/// Does `work` in another thread without the interpreter's lock, and looks after signals and progress meanwhile. An exception of these stops
-/// the runs, and is raised when they have stopped.
+/// Plays without the interpreter's lock, and looks after signals and progress meanwhile. An exception of these stops the runs.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     watch: &Watch,
-    work: impl FnOnce() -> T + Send,
+    play: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
-    let (mut last, is_done) = (None, AtomicBool::new(false));
-    let mut exception = None;
-    let looks = thread::current();
-    let done = py.detach(|| {
-        thread::scope(|scope| {
-            let worker = scope.spawn(|| {
-                let done = work();
-                is_done.store(true, Ordering::Release);
-                looks.unpark();
-                done
-            });
-            while !is_done.load(Ordering::Acquire) && !worker.is_finished() {
-                thread::park_timeout(BETWEEN_LOOKS);
-                if exception.is_none() {
-                    exception = Python::attach(|py| watch.look(py, &mut last)).err();
-                    watch.stop.fetch_or(exception.is_some(), Ordering::Relaxed);
-                }
-            }
-            worker.join()
-        })
-    });
-    if let Some(exception) = exception {
-        return Err(exception);
-    }
+    let mut last = None;
+    let played = interrupt::watched(py, &watch.stop, |py| watch.look(py, &mut last), play)?;
     watch.look(py, &mut last)?;
     if matches!(watch.told, Told::Line) && last.is_some() {
         write(py, "\n")?;
     }
-    done.map_err(|_| PyRuntimeError::new_err("the simulation panicked: this is a defect, please report it"))
+    Ok(played)
 }
