@@ -163,7 +163,12 @@ fn interruptibly<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + 
             });
             let mut interrupted = None;
             while receiver.recv_timeout(BETWEEN_SIGNALS) == Err(RecvTimeoutError::Timeout) {
-                if let Err(error) = Python::attach(Python::check_signals) {
+                #[expect(
+                    clippy::redundant_closure_for_method_calls,
+                    reason = "the method is of one lifetime"
+                )]
+                let checked = Python::attach(|py| py.check_signals());
+                if let Err(error) = checked {
                     stop.store(true, Ordering::Relaxed);
                     interrupted = Some(error);
                 }
