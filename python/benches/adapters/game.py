@@ -45,7 +45,7 @@ class Row:
     make: Callable[[int], Any]
     """A fresh policy with this seed."""
     play: Callable[[Any, int], Any]
-    """Plays so many rounds with it; the actions in order."""
+    """Plays this number of rounds with it; the actions in order."""
     step: int = 1
     """Rounds are played in multiples of this number."""
 

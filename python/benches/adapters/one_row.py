@@ -25,7 +25,7 @@ WARM = 50
 TRACE = 200
 """The first rounds, which have to be the same with the same seed."""
 LEARNED = (1500, 500)
-"""What is learned in so many rounds is judged by the next so many."""
+"""Rounds of learning, and rounds after them that judge what was learned."""
 
 
 def seeded(row: Row, seed: int) -> Any:
@@ -36,7 +36,7 @@ def seeded(row: Row, seed: int) -> Any:
 
 
 def played(row: Row, policy: Any, rounds: int) -> list[Any]:
-    """At least so many rounds; the actions as JSON."""
+    """Plays at least this number of rounds; the actions as JSON."""
     return np.asarray(row.play(policy, -(-rounds // row.step) * row.step)).tolist()
 
 

@@ -133,7 +133,7 @@ where
                 let part = shown.by_ref().take(BETWEEN_SIGNALS);
                 responses
                     .extend(part.map(|action| read(self.model.respond(action, &mut *generator), action)));
-                // Whoever waits for the generator has released the interpreter's lock.
+                // A thread that waits for the generator has released the interpreter's lock.
                 check_signals()?;
             }
             Ok(responses)

@@ -125,7 +125,7 @@ impl<'a> Frame<'a> {
         Ok(places)
     }
 
-    /// The rows of each batch within a range of rows, at most so many at once.
+    /// The rows of each batch within a range of rows, cut into parts of limited length.
     fn parts(&self, rows: Range<usize>) -> impl Iterator<Item = (&Batch<'a>, Range<usize>)> {
         let first = self.batches.partition_point(|batch| batch.start + batch.n_rows <= rows.start);
         self.batches[first..].iter().take_while(move |batch| batch.start < rows.end).flat_map(move |batch| {
