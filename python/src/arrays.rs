@@ -287,12 +287,17 @@ pub(crate) fn vector(name: &'static str, given: &Bound<'_, PyAny>, domain: Domai
     }
 }
 
-/// A numpy array of what was given, and the kind of its elements.
-pub(crate) fn as_array<'py>(name: &str, given: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, String)> {
-    // Subclasses become plain arrays. That of masked arrays would count what is masked.
+/// Refuses a masked array: as a plain one, what is masked would count.
+pub(crate) fn refuse_masked(name: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
     if given.cast::<PyUntypedArray>().is_ok() && given.hasattr("mask")? {
         return Err(type_error(format!("{name}: expected a plain array, got a masked one")));
     }
+    Ok(())
+}
+
+/// A numpy array of what was given, and the kind of its elements.
+pub(crate) fn as_array<'py>(name: &str, given: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, String)> {
+    refuse_masked(name, given)?;
     let array = numpy::get_array_module(given.py())?.call_method1("asarray", (given,))?;
     let kind = array.getattr("dtype")?.getattr("kind")?.extract()?;
     Ok((array, kind))

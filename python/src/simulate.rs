@@ -100,7 +100,8 @@ impl Options {
 ///     policies: policies written in Python, a dict from labels to functions. A function gets the arguments of `Policy` that users of the
 ///         run let a policy know (such as model, items, positions), and seed; it returns an object with `select()`, which returns a
 ///         decision or a list of items, and `update(decision, clicks)`, or `update(decision, clicks, observed)` for "semi-bandit". The
-///         task has to be "regret". They run one at a time.
+///         task has to be "regret". They run one at a time, and again in every call, since a label does not say what code does; Ctrl-C
+///         waits for the call in progress.
 ///     progress: True for a line on standard error, or a function that gets the number of runs that have ended and of all runs.
 ///
 /// Returns:
@@ -268,4 +269,19 @@ pub(crate) fn spec_files<'py>(
     }
     files.set_item(SPEC, PyBytes::new(py, experiment.to_toml().as_bytes()))?;
     Ok(files)
+}
+
+/// Checks that a directory may hold the result of an experiment, as `simulate` and `merge` do before they begin; changes nothing.
+///
+/// Raises:
+///     ValueError: what is wrong with the spec and where; the directory belongs to something else.
+#[pyfunction]
+#[pyo3(name = "_check_out", signature = (spec, out, fresh))]
+pub(crate) fn check_out(spec: &Bound<'_, PyAny>, out: PathBuf, fresh: bool) -> PyResult<()> {
+    let experiment = spec::read(spec, Overrides::default())?;
+    let figures = Figure::defaults(experiment.task(), experiment.has_duels());
+    let options = Options { threads: None, out: None, fresh, keep_runs: false };
+    let claim = options.claim(&figures, None);
+    ResultDir::claim(&Runner::new(&experiment), &out, claim).map_err(|error| failure(&error))?;
+    Ok(())
 }

@@ -87,6 +87,36 @@ def test_finished_shards_are_kept(tmp_path, expected):
     assert sorted(played) == [1, 2, 3, 4, 5] and bytes_of(tmp_path / "out") == expected
 
 
+def test_other_folders_stay_as_they_are(tmp_path):
+    thesis = tmp_path / "out.parts" / "thesis.tex"
+    thesis.parent.mkdir()
+    thesis.write_text("years")
+    for fresh in (False, True):
+        with pytest.raises(ValueError, match="is in the way"):
+            distributed.simulate(SPEC, shards=2, out=tmp_path / "out", fresh=fresh)
+    assert thesis.read_text() == "years"
+    # A directory of another experiment is refused before anything is played.
+    simulate(SPEC, out=tmp_path / "other")
+    with pytest.raises(ValueError, match="belongs to another experiment"):
+        distributed.simulate(SPEC, seed=4, shards=2, engine=ThreadPoolExecutor(1), out=tmp_path / "other")
+    assert not (tmp_path / "other.parts").exists()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [None, (1, None), (1, {}), (1, {"a": b""}), (1, {"part.json": b"", "../../x": b""}), (9, {"part.json": b""})],
+)
+def test_parts_of_an_engine_are_checked(tmp_path, expected, answer):
+    class Wrong(ThreadPoolExecutor):
+        def submit(self, play, number):
+            return super().submit(lambda: answer)
+
+    with pytest.raises((TypeError, ValueError), match="the engine returned"):
+        distributed.simulate(SPEC, shards=3, engine=Wrong(1), out=tmp_path / "out")
+    distributed.simulate(SPEC, shards=3, engine=ThreadPoolExecutor(1), out=tmp_path / "out")
+    assert bytes_of(tmp_path / "out") == expected
+
+
 def test_refusals(tmp_path):
     out = tmp_path / "out"
     for arguments in ({"shards": 0}, {"shards": 2, "engine": "slurm"}, {"shards": 2, "threads": 0}):

@@ -419,3 +419,9 @@ def test_ctrl_c_ends_a_fit():
         time.sleep(0.7)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == 7
+
+
+def test_masked_arrays_are_refused():
+    click = np.ma.masked_array([1, 0, 1, 0], mask=[True, False, False, False])
+    with pytest.raises(TypeError, match="column .click.: expected a plain array, got a masked one"):
+        fit({"item": [0, 1, 0, 1], "position": [1, 1, 2, 2], "click": click}, model="pbm")

@@ -292,6 +292,21 @@ def test_progress_is_told_and_may_stop_the_runs(tmp_path):
         simulate(SPEC, horizon=10**9, progress=stops)
 
 
+def test_a_slow_policy_in_python_is_stopped_between_two_calls():
+    class Slow(Uniform):
+        def select(self):
+            time.sleep(0.02)
+            return super().select()
+
+    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    begun = time.monotonic()
+    timer.start()
+    # One run of this policy takes 20 seconds.
+    with pytest.raises(KeyboardInterrupt):
+        simulate(SPEC, horizon=1000, threads=1, policies={"slow": Slow})
+    assert time.monotonic() - begun < 10
+
+
 def test_ctrl_c_leaves_a_directory_that_goes_on(tmp_path):
     code = textwrap.dedent(
         """

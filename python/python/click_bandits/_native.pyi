@@ -197,6 +197,7 @@ def spec_files(
     horizon: SupportsIndex | None = None,
     max_steps: SupportsIndex | None = None,
 ) -> dict[str, bytes]: ...
+def _check_out(spec: _Spec, out: _Path, fresh: bool) -> None: ...
 @final
 class Simulation:
     @property

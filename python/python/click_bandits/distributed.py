@@ -12,10 +12,10 @@ import tempfile
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from importlib import import_module
 from multiprocessing import get_context
-from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, Optional, Sequence, Tuple, Union
+from pathlib import Path, PurePosixPath
+from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, Optional, Sequence, Set, Tuple, Union
 
-from ._native import Simulation, merge, spec_files
+from ._native import Simulation, _check_out, merge, spec_files
 from ._native import simulate as _simulate
 
 __all__ = ["simulate"]
@@ -44,7 +44,7 @@ def simulate(
     fresh: bool = False,
     keep_runs: bool = False,
 ) -> Simulation:
-    """Runs an experiment as shards on an engine, and merges them into `out`: the bytes of one process.
+    """Runs an experiment as shards on an engine, and merges them into `out`: the bytes of one process, but for times.
 
     A worker that dies is replaced by the engine, which plays its shard again; nothing is counted twice, since a run has a number. Finished
     shards are kept in the folder `OUT.parts` until all are there. So the same call goes on after an interrupt, and plays only the others.
@@ -80,16 +80,22 @@ def simulate(
         raise ValueError(f"threads is {threads}: expected an integer from 1 to 1024")
     run = _engine(engine)
     files = spec_files(spec, runs=runs, seed=seed, horizon=horizon, max_steps=max_steps)
-    out = Path(out)
-    parts = out.with_name(out.name + ".parts")
+    out = Path(os.path.abspath(out))
     if not fresh and _is_complete(out, files):
         return _simulate(str(out / _SPEC), out=str(out), keep_runs=keep_runs)
-    if fresh and parts.exists():
-        shutil.rmtree(parts)
-    _check(parts, files)
+    with tempfile.TemporaryDirectory(prefix="click-bandits-") as folder:
+        _put(Path(folder, "spec"), files)
+        _check_out(str(Path(folder, "spec", _SPEC)), str(out), fresh)
+    parts = out.with_name(out.name + ".parts")
+    _claim(parts, files, fresh)
     missing = [number for number in range(1, shards + 1) if not _path(parts, number, shards).exists()]
-    for number, part in run(_Shard(files, shards, threads), missing, threads):
+    left = set(missing)
+    for answer in run(_Shard(files, shards, threads), missing, threads):
+        number, part = _checked(answer, left)
+        left.remove(number)
         _put(_path(parts, number, shards), part)
+    if left:
+        raise RuntimeError(f"the engine ended without shards {sorted(left)}")
     played = [_path(parts, number, shards) for number in range(1, shards + 1)]
     merged = merge([str(path) for path in played], str(out), fresh=fresh, keep_runs=keep_runs)
     shutil.rmtree(parts)
@@ -138,21 +144,45 @@ def _put(folder: Path, files: _Files) -> None:
             path = whole / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        whole.rename(folder)
+        try:
+            whole.rename(folder)
+        except OSError as error:
+            if folder.exists():
+                raise ValueError(f"{folder}: another call writes here: wait until it is done") from error
+            raise
 
 
 def _path(parts: Path, number: int, of: int) -> Path:
     return parts / f"shard-{number}-of-{of}"
 
 
-def _check(parts: Path, files: _Files) -> None:
-    """Checks that kept parts belong to this experiment."""
+def _claim(parts: Path, files: _Files, fresh: bool) -> None:
+    """Makes the folder of the parts, or checks that it is one of this experiment."""
     spec = parts / "spec"
-    if spec.exists():
-        if _read(spec) != files:
-            raise ValueError(f"{parts}: has parts of another experiment: give fresh=True, or another out")
-    else:
-        _put(spec, files)
+    if parts.exists() or parts.is_symlink():
+        if not (spec / _SPEC).is_file():
+            raise ValueError(f"{parts}: is in the way and has no parts of an experiment: move it, or give another out")
+        if fresh:
+            shutil.rmtree(parts)
+        elif _read(spec) != files:
+            raise ValueError(f"{parts}: has parts of another experiment: delete it, or give fresh=True or another out")
+        else:
+            return
+    _put(spec, files)
+
+
+def _checked(answer: Any, left: Set[int]) -> _Part:
+    """What an engine returned, if it is a part that was asked for."""
+    if not (isinstance(answer, tuple) and len(answer) == 2):
+        raise TypeError(f"the engine returned {type(answer).__name__}, expected a shard's number and files")
+    number, part = answer
+    if number not in left:
+        raise ValueError(f"the engine returned shard {number!r}, which was not asked for or is there already")
+    names = [PurePosixPath(name) for name in part] if isinstance(part, dict) else []
+    is_inside = all(not name.is_absolute() and ".." not in name.parts for name in names)
+    if not names or "part.json" not in part or not is_inside:
+        raise ValueError(f"the engine returned no part for shard {number}")
+    return number, part
 
 
 _Run = Callable[[_Play, Sequence[int], int], Iterable[_Part]]
@@ -189,6 +219,12 @@ def _on_processes(play: _Play, numbers: Sequence[int], threads: int) -> Iterator
                 deaths += 1
                 if deaths == _ATTEMPTS:
                     raise
+            except BaseException:
+                # Shards that have begun are not waited for, such as after Ctrl-C.
+                pool.shutdown(wait=False, cancel_futures=True)
+                for process in list((getattr(pool, "_processes", None) or {}).values()):
+                    process.terminate()
+                raise
 
 
 def _on_executor(pool: Executor, play: _Play, numbers: Sequence[int]) -> Iterator[_Part]:

@@ -1,5 +1,6 @@
 //! Columns of a table in memory, as rows of a log: Arrow arrays, and numpy arrays copied into them.
 
+use crate::arrays::refuse_masked;
 use crate::message::type_error;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
@@ -134,6 +135,7 @@ fn each<'a>(
 ///
 /// `TypeError` for other types, with the row of an object that is not a text or a whole number.
 pub(super) fn copied(py: Python<'_>, name: &str, given: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+    refuse_masked(&format!("column {name:?}"), given)?;
     let numpy = py.import("numpy")?;
     let mut array = numpy.call_method1("asarray", (given,))?;
     let kind_of = |array: &Bound<'_, PyAny>| array.getattr("dtype")?.getattr("kind")?.extract::<String>();

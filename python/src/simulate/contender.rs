@@ -25,18 +25,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub(super) struct Fault {
     first: Mutex<Option<PyErr>>,
-    is_there: AtomicBool,
     stop: Arc<AtomicBool>,
 }
 
 impl Fault {
     pub(super) fn new(stop: Arc<AtomicBool>) -> Self {
-        Self { first: Mutex::default(), is_there: AtomicBool::new(false), stop }
+        Self { first: Mutex::default(), stop }
     }
 
     fn set(&self, exception: PyErr) {
         self.first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(exception);
-        self.is_there.store(true, Ordering::Relaxed);
         self.stop.store(true, Ordering::Relaxed);
     }
 
@@ -206,8 +204,9 @@ impl<'a, M: Known<Interaction: Answers>> PolicyInPython<'a, M> {
         })
     }
 
-    fn has_failed(&self) -> bool {
-        self.contender.fault.is_there.load(Ordering::Relaxed)
+    /// Whether a policy has failed or the caller has stopped the runs: Python is not called any more, so that the next pause comes soon.
+    fn is_stopping(&self) -> bool {
+        self.contender.fault.stop.load(Ordering::Relaxed)
     }
 }
 
@@ -215,7 +214,7 @@ impl<M: Known<Interaction: Answers>> Select<Action<M>> for PolicyInPython<'_, M>
     type Note = ();
 
     fn select<R: Rng + ?Sized>(&mut self, _rng: &mut R, out: &mut policies::Decision<Action<M>, ()>) {
-        if !self.has_failed() {
+        if !self.is_stopping() {
             match self.choose(&mut out.action) {
                 Ok(()) => return,
                 Err(exception) => self.contender.fault.set(exception),
@@ -227,7 +226,7 @@ impl<M: Known<Interaction: Answers>> Select<Action<M>> for PolicyInPython<'_, M>
 
 impl<M: Known<Interaction: Answers>> Update<Action<M>, Feedback<M>> for PolicyInPython<'_, M> {
     fn update(&mut self, _decision: &policies::Decision<Action<M>, ()>, feedback: &Feedback<M>) {
-        if !self.has_failed()
+        if !self.is_stopping()
             && let Err(exception) = self.learn(feedback)
         {
             self.contender.fault.set(exception);
