@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "_check_out",
     "Batch",
     "Cascade",
     "ClickChain",
