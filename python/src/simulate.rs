@@ -16,7 +16,8 @@ use experiment::{Claim, Experiment, Overrides, Parts, ResultDir, RunError, Runne
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use report::figure::{self, Figure, PolicyStyles};
+use report::Drawing;
+use report::figure::Figure;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -74,9 +75,9 @@ struct Options {
 }
 
 impl Options {
-    fn claim<'a>(&self, figures: &[Figure], parts: Option<&'a Parts>) -> Claim<'a> {
+    fn claim<'a>(&self, extra: Vec<String>, parts: Option<&'a Parts>) -> Claim<'a> {
         let (fresh, keep_runs) = (self.fresh, self.keep_runs);
-        Claim { extra: figure::file_names(figures), keep_runs, fresh, parts, ..Claim::by(program()) }
+        Claim { extra, keep_runs, fresh, parts, ..Claim::by(program()) }
     }
 }
 
@@ -140,7 +141,7 @@ pub(crate) fn simulate(
         if policies.is_some_and(|policies| !policies.is_empty()) {
             return Err(value_error("shard: policies written in Python cannot be played in parts"));
         }
-        let claim = options.claim(&[], None);
+        let claim = options.claim(Vec::new(), None);
         let runner = runner(&experiment, options.threads, &watch);
         watched(py, &watch, || runner.run_part(out, shard, &claim))?.map_err(|error| failure(&error))?;
         return Ok(None);
@@ -171,14 +172,14 @@ fn played(
         let measured = measured?.map_err(|error| failure(&error))?;
         return Ok(Simulation::new(measured, figures, None));
     };
-    let claim = options.claim(&figures, parts);
+    let drawing = Drawing::of(runner);
+    let claim = options.claim(drawing.files(), parts);
     let claimed = ResultDir::claim(runner, out, claim).map_err(|error| failure(&error))?;
     let measured = watched(py, watch, || runner.run_in(&claimed));
     // A policy that failed has recorded nothing on disk, and its result must not be written.
     fault.check()?;
     let measured = measured?.map_err(|error| failure(&error))?;
-    let styles = PolicyStyles::of(runner.labels());
-    let written = py.detach(|| report::write_simulation(claimed, measured, &figures, &styles));
+    let written = py.detach(|| report::write_simulation(claimed, measured, &drawing));
     let simulation = written.map_err(|error| failure_of_any(&error))?;
     Ok(Simulation::new(simulation.ran.measured, figures, Some(out.clone())))
 }
@@ -279,9 +280,9 @@ pub(crate) fn spec_files<'py>(
 #[pyo3(name = "_check_out", signature = (spec, out, fresh))]
 pub(crate) fn check_out(spec: &Bound<'_, PyAny>, out: PathBuf, fresh: bool) -> PyResult<()> {
     let experiment = spec::read(spec, Overrides::default())?;
-    let figures = Figure::defaults(experiment.task(), experiment.has_duels());
     let options = Options { threads: None, out: None, fresh, keep_runs: false };
-    let claim = options.claim(&figures, None);
-    ResultDir::claim(&Runner::new(&experiment), &out, claim).map_err(|error| failure(&error))?;
+    let runner = Runner::new(&experiment);
+    let claim = options.claim(Drawing::of(&runner).files(), None);
+    ResultDir::claim(&runner, &out, claim).map_err(|error| failure(&error))?;
     Ok(())
 }

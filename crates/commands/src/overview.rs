@@ -5,9 +5,8 @@ mod today;
 use crate::simulate::{Options, simulate};
 use crate::terminal;
 use anyhow::Result;
-use experiment::{Experiment, Measured, number};
-use report::figure::{Figure, PolicyStyles};
-use report::{PanelRun, Simulation};
+use experiment::{Experiment, Measured, Runner, number};
+use report::{Drawing, PanelRun, Simulation};
 use std::fmt;
 use std::path::Path;
 
@@ -26,9 +25,8 @@ pub(crate) struct Overview<'a> {
 ///
 /// The errors of [`simulate`].
 pub(crate) fn simulate_and_say(experiment: &Experiment, out: &Path, options: Options<'_>) -> Result<()> {
-    let styles = PolicyStyles::of(experiment.policies().iter().map(|entry| entry.label.as_str()));
-    let figures = Figure::defaults(experiment.task(), experiment.has_duels());
-    let Simulation { ran, is_new } = simulate(experiment, out, &figures, &styles, options)?;
+    let drawing = Drawing::of(&Runner::new(experiment));
+    let Simulation { ran, is_new } = simulate(experiment, out, &drawing, options)?;
     if options.quiet {
         return Ok(());
     }

@@ -34,11 +34,11 @@ use crate::terminal::{self, say};
 use anyhow::{Context, Result};
 use experiment::models::MatrixFile;
 use experiment::{Experiment, Overrides, Parts, Queries, ResultDir, Runner, Shard, number};
-use report::figure::{Figure, PolicyStyles};
+use report::figure::{self, Figure, PolicyStyles};
 use report::index::Summary;
 use report::report_dir::{self, Owner};
 use report::reproduction::{Extent, Reproduction, Variant};
-use report::{PanelRun, Report};
+use report::{Drawing, PanelRun, Report};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -140,8 +140,8 @@ fn simulated(arguments: &Arguments) -> impl FnMut(&Job<'_>) -> Result<PanelRun> 
     let options = options(arguments);
     move |job| {
         let options = Options { parts: job.parts, ..options };
-        simulate(job.experiment, &job.directory, job.figures, job.styles, options)
-            .map(|simulation| simulation.ran)
+        let drawing = Drawing::of_part(job.figures, job.styles);
+        simulate(job.experiment, &job.directory, &drawing, options).map(|simulation| simulation.ran)
     }
 }
 
@@ -158,7 +158,7 @@ fn play_parts(arguments: &Arguments, shard: Shard) -> Result<()> {
     let (out, options) = (&arguments.out, options(arguments));
     let described = PartOfReproduction::new(arguments, &given.owner(&reproduction, arguments), shard)?;
     described.check(out, arguments.fresh)?;
-    let claim = options.claim(&[]);
+    let claim = options.claim(Vec::new());
     for (folder, experiment) in folders(&reproduction, &experiments) {
         Runner::new(experiment).check_part(&out.join(folder), shard, &claim)?;
     }
@@ -240,7 +240,7 @@ fn reproduce(
             ResultDir::claim(
                 &Runner::new(experiment),
                 &out.join(folder),
-                options.claim(panel.own_figures()),
+                options.claim(figure::file_names(panel.own_figures())),
             )?;
         }
     }

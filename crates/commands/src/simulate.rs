@@ -4,9 +4,8 @@ use crate::program::program;
 use crate::progress::RunCounter;
 use anyhow::{Result, bail};
 use experiment::{Claim, Experiment, JOURNAL, Parts, ResultDir, Runner, Shard, interrupt};
-use report::figure::{self, Figure, PolicyStyles};
 use report::report_dir::CLAIMS;
-use report::{Simulation, simulate_into};
+use report::{Drawing, Simulation, simulate_into};
 use std::path::Path;
 
 /// Options of a run. Results do not depend on them.
@@ -25,15 +24,14 @@ pub(crate) struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
-    /// The claim on a directory for a result with these figures.
-    pub(crate) fn claim(&self, figures: &[Figure]) -> Claim<'a> {
+    /// The claim on a directory for a result with these further files.
+    pub(crate) fn claim(&self, extra: Vec<String>) -> Claim<'a> {
         let Self { keep_runs, fresh, parts, .. } = *self;
-        Claim { extra: figure::file_names(figures), keep_runs, fresh, parts, ..Claim::by(program()) }
+        Claim { extra, keep_runs, fresh, parts, ..Claim::by(program()) }
     }
 }
 
-/// Runs `experiment`, and writes its files and `figures` to `dir`. `styles` are the styles of the policies in figures. Runs that the
-/// directory has already are not played again.
+/// Runs the runner's experiment, and writes its files and the drawing's to `dir`. Runs that the directory has already are not played again.
 ///
 /// # Errors
 ///
@@ -41,16 +39,15 @@ impl<'a> Options<'a> {
 pub(crate) fn simulate(
     experiment: &Experiment,
     dir: &Path,
-    figures: &[Figure],
-    styles: &PolicyStyles,
+    drawing: &Drawing<'_>,
     options: Options<'_>,
 ) -> Result<Simulation> {
     refuse_report(dir)?;
     let progress = RunCounter::new(experiment, options.quiet);
     let runner = runner(experiment, options).observer(&progress);
-    let claimed = ResultDir::claim(&runner, dir, options.claim(figures))?;
+    let claimed = ResultDir::claim(&runner, dir, options.claim(drawing.files()))?;
     tell_what_is_kept(dir);
-    let simulation = simulate_into(&runner, claimed, figures, styles)?;
+    let simulation = simulate_into(&runner, claimed, drawing)?;
     progress.end();
     Ok(simulation)
 }
@@ -68,9 +65,9 @@ pub(crate) fn play_part(
 ) -> Result<()> {
     refuse_report(dir)?;
     let progress = RunCounter::new(experiment, options.quiet);
-    runner(experiment, options).check_part(dir, shard, &options.claim(&[]))?;
+    runner(experiment, options).check_part(dir, shard, &options.claim(Vec::new()))?;
     tell_what_is_kept(dir);
-    runner(experiment, options).observer(&progress).run_part(dir, shard, &options.claim(&[]))?;
+    runner(experiment, options).observer(&progress).run_part(dir, shard, &options.claim(Vec::new()))?;
     progress.end();
     interrupt::hold().complete(dir);
     Ok(())

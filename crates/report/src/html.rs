@@ -85,9 +85,15 @@ impl Html {
     /// Appends a table: its heads, and rows of cells. A head that begins with `#` marks a column of numbers.
     pub fn table(&mut self, class: &str, heads: &[&str], rows: &[Vec<Self>]) -> &mut Self {
         let style = |head: &str| if head.starts_with('#') { "number" } else { "" };
-        self.raw("<div class=\"scroll\">").open("table", class).raw("<thead><tr>");
+        // A table that is wider than the screen is scrolled, by keyboard too.
+        self.raw("<div class=\"scroll\" tabindex=\"0\">").open("table", class).raw("<thead><tr>");
         for head in heads {
-            self.element("th", style(head), head.trim_start_matches('#'));
+            let class = style(head);
+            self.raw("<th scope=\"col\"");
+            if !class.is_empty() {
+                self.raw(" class=\"").raw(class).raw("\"");
+            }
+            self.raw(">").text(head.trim_start_matches('#')).close("th");
         }
         self.raw("</tr></thead>\n<tbody>\n");
         for row in rows {

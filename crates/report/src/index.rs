@@ -64,7 +64,9 @@ impl Summary {
                 citation: paper.citation.clone(),
                 claims: Verdict::ALL
                     .map(|verdict| of_paper().filter(|judged| judged.finding.verdict == verdict).count()),
-                cpu_seconds: times.map(|variant| variant.timing.total.cpu_seconds).sum(),
+                cpu_seconds: times
+                    .filter_map(|variant| Some(variant.timing.as_ref()?.total.cpu_seconds))
+                    .sum(),
             });
         }
         let mut pictures = report.panels.iter().flat_map(|panel| &panel.pictures);

@@ -6,7 +6,6 @@ mod reproduction_report;
 mod sample;
 mod series;
 mod simulation;
-mod single;
 mod student;
 mod subset_shares;
 mod text;
@@ -24,8 +23,7 @@ pub mod tables;
 pub use axis::{Axis, Scale};
 pub use reproduction_report::{Judged, PanelReport, PanelRun, Picture, Report, VariantReport};
 pub use series::{Series, Simulated, labels, reader_name};
-pub use simulation::{Simulation, simulate_into, write_simulation};
-pub use single::run_into;
+pub use simulation::{Drawing, Simulation, run_into, simulate_into, write_simulation};
 pub use subset_shares::{Shares, shares};
 pub use text::letters;
 

@@ -1,5 +1,6 @@
 //! The page of a reproduction: every figure beside the statement of the paper, the measured values, and the verdicts.
 
+mod alone;
 mod claims;
 mod instances;
 mod method;
@@ -7,15 +8,15 @@ mod panels;
 mod sources;
 mod values;
 
+pub(crate) use self::alone::page as of_one;
+
 use self::claims::write_overview;
-use self::instances::{write_instances, write_parameters};
+use self::instances::write_instances;
 use self::method::write_method;
-use self::panels::{ran, write_awaiting, write_files, write_panel, write_picture};
+use self::panels::{write_awaiting, write_panel};
 use self::sources::write_sources;
-use crate::figure::PolicyStyles;
 use crate::html::Html;
-use crate::reproduction::Panel;
-use crate::reproduction_report::{PanelReport, Report};
+use crate::reproduction_report::Report;
 
 /// The folder beside the page with the models that were fitted to a log.
 pub const FITTED: &str = "fitted";
@@ -29,7 +30,7 @@ pub fn page(report: &Report<'_>) -> String {
         html.paragraph("lead", paragraph);
     }
     if report.quick {
-        html.open("div", "card warning").open("p", "");
+        html.open("div", "card note").open("p", "");
         html.raw("<strong>A quick check</strong> with fewer runs than the papers, and smaller instances where a claim says so. At their scale: ");
         html.raw("<code>")
             .text(&format!("cargo xtask reproduce {}{}", reproduction.name, reproduction.option))
@@ -50,23 +51,4 @@ pub fn page(report: &Report<'_>) -> String {
     write_method(&mut html, report);
     write_sources(&mut html, report);
     html.page(&reproduction.title)
-}
-
-/// The page of a single experiment without a paper: pictures, final values, parameters.
-pub(crate) fn of_one(panel: &Panel, found: &PanelReport, styles: &PolicyStyles) -> String {
-    let mut html = Html::new();
-    html.element("h1", "", &panel.title);
-    html.element("p", "muted", &ran(panel, found));
-    html.open("section", "").open("div", "columns").open("div", "");
-    for picture in &found.pictures {
-        write_picture(&mut html, "", picture);
-    }
-    html.close("div").open("div", "");
-    values::write(&mut html, styles, panel, found);
-    write_files(&mut html, panel, found);
-    html.close("div").close("div").close("section");
-    html.open("section", "").element("h2", "", "Users");
-    write_parameters(&mut html, &panel.instances(), None);
-    html.close("section");
-    html.page(&panel.title)
 }

@@ -51,8 +51,8 @@ pub struct VariantReport {
     pub result: ResultFile,
     /// Its files, relative to the page.
     pub files: Vec<String>,
-    /// The time that each policy took.
-    pub timing: Timing,
+    /// The time that each policy took; `None` if the page must not depend on it.
+    pub timing: Option<Timing>,
     /// Its manifest; `None` if the manifest lists the page, and so cannot be part of it.
     pub manifest: Option<Manifest>,
 }
@@ -129,7 +129,7 @@ impl<'a> Report<'a> {
         let found = panel.variants.iter().zip(simulated).zip(manifests);
         let variants = found.map(|((variant, simulated), manifest)| {
             let folder = variant.folder(&panel.name);
-            VariantReport::new(&folder, panel.own_figures(), simulated.measured, Some(manifest))
+            VariantReport::new(&folder, panel.own_figures(), &simulated.measured, Some(manifest))
         });
         let report = PanelReport { pictures: pictures.collect(), variants: variants.collect() };
         self.panels.push(report);
@@ -166,7 +166,7 @@ impl<'a> Report<'a> {
     /// CPU seconds of all simulations together; `None` without a simulation.
     pub fn cpu_seconds(&self) -> Option<f64> {
         let all = self.panels.iter().flat_map(|panel| &panel.variants);
-        all.map(|found| found.timing.total.cpu_seconds).reduce(|a, b| a + b)
+        all.filter_map(|found| Some(found.timing.as_ref()?.total.cpu_seconds)).reduce(|a, b| a + b)
     }
 
     /// How the verdicts compare with the known ones, as the end of a sentence.
@@ -283,16 +283,16 @@ impl VariantReport {
     pub(crate) fn new(
         folder: &str,
         figures: &[Figure],
-        measured: Measured,
+        measured: &Measured,
         manifest: Option<Manifest>,
     ) -> Self {
         let mut files = figure::file_names(figures);
         files.extend(["result.json", "curves.csv", "timing.json", "manifest.json", SPEC].map(str::to_owned));
         let path = |file: String| if folder.is_empty() { file } else { format!("{folder}/{file}") };
         Self {
-            result: measured.result,
+            result: measured.result.clone(),
             files: files.into_iter().map(path).collect(),
-            timing: measured.timing,
+            timing: Some(measured.timing.clone()),
             manifest,
         }
     }

@@ -1,9 +1,21 @@
-//! Runs an experiment into its directory, with figures: what the command `simulate` writes.
+//! Runs an experiment into its directory, with figures and a page: what the command `simulate` writes.
 
 use crate::figure::{self, Figure, PolicyStyles};
-use crate::reproduction_report::PanelRun;
+use crate::page;
+use crate::report_dir::PAGE;
+use crate::reproduction::{Extent, Panel, Variant};
+use crate::reproduction_report::{PanelReport, PanelRun, Picture, VariantReport};
 use anyhow::Result;
-use experiment::{Measured, ResultDir, Runner};
+use experiment::{Claim, Experiment, Measured, ResultDir, Runner};
+use std::path::Path;
+
+/// The files for people beside a result: figures, and for an experiment of its own `index.html`, a page that needs no other files.
+#[derive(Debug, Clone)]
+pub struct Drawing<'a> {
+    figures: Vec<Figure>,
+    styles: PolicyStyles,
+    page_of: Option<&'a Experiment>,
+}
 
 /// The result of an experiment, and whether its files were written now.
 #[derive(Debug)]
@@ -14,8 +26,82 @@ pub struct Simulation {
     pub is_new: bool,
 }
 
-/// Plays the runs that are missing in a directory, and writes its files and `figures`. `styles` are the styles of the policies. The claim on
-/// the directory has to name the figures ([`figure::file_names`]).
+impl<'a> Drawing<'a> {
+    /// The default figures of an experiment's task, and a page.
+    pub fn of(runner: &Runner<'a>) -> Self {
+        let experiment = runner.experiment();
+        Self {
+            figures: Figure::defaults(experiment.task(), experiment.has_duels()),
+            styles: PolicyStyles::of(runner.labels()),
+            page_of: Some(experiment),
+        }
+    }
+
+    /// Figures of a simulation that is part of a report: the report has the page.
+    pub fn of_part(figures: &[Figure], styles: &PolicyStyles) -> Self {
+        Self { figures: figures.to_vec(), styles: styles.clone(), page_of: None }
+    }
+
+    /// The names of the files. The claim on a directory has to name them (`extra`).
+    pub fn files(&self) -> Vec<String> {
+        figure::file_names(&self.figures).into_iter().chain(self.page_of.map(|_| PAGE.to_owned())).collect()
+    }
+
+    /// The page, if there is one. It has nothing that differs from machine to machine: no times.
+    fn page(&self, measured: &Measured, drawn: &[(String, String)]) -> Option<String> {
+        let experiment = self.page_of?.clone();
+        let picture = |((file, svg), figure): (&(String, String), &Figure)| Picture {
+            file: file.clone(),
+            svg: svg.clone(),
+            is_wide: figure.plot.kind().is_wide,
+        };
+        let found = PanelReport {
+            pictures: drawn.iter().zip(&self.figures).map(picture).collect(),
+            variants: vec![VariantReport {
+                timing: None,
+                // The manifest lists the page with its hash, so the page cannot contain the manifest.
+                ..VariantReport::new("", &self.figures, measured, None)
+            }],
+        };
+        let variant =
+            Variant { name: None, title: String::new(), size: None, experiment, extent: Extent::Full };
+        Some(page::of_one(&Panel::of(variant, self.figures.clone()), &found, &self.styles))
+    }
+}
+
+/// Runs an experiment and writes to `dir`: the files of [`Runner::run_into`], the default figures of its task, and `index.html`, a page
+/// with figures and final values that needs no other files.
+///
+/// # Errors
+///
+/// The errors of [`Runner::run_into`]; a figure cannot be drawn.
+///
+/// # Examples
+///
+/// ```
+/// use click_models::CascadeModel;
+/// use experiment::{Experiment, Instances, Runner};
+///
+/// let users = CascadeModel::from_values(&[0.4, 0.2, 0.1], 2)?;
+/// let experiment = Experiment::builder("first-steps", Instances::of([users]))
+///     .horizon(100)
+///     .runs(3)
+///     .policy("cascade-ts")
+///     .policy("cascade-kl-ucb")
+///     .build()?;
+/// let dir = tempfile::tempdir()?;
+/// report::run_into(&Runner::new(&experiment), dir.path())?;
+/// let page = std::fs::read_to_string(dir.path().join("index.html"))?;
+/// assert!(page.contains("cascade-kl-ucb") && dir.path().join("regret.svg").is_file());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn run_into(runner: &Runner<'_>, dir: &Path) -> Result<Measured> {
+    let drawing = Drawing::of(runner);
+    let claimed = ResultDir::claim(runner, dir, Claim { extra: drawing.files(), ..Claim::default() })?;
+    Ok(simulate_into(runner, claimed, &drawing)?.ran.measured)
+}
+
+/// Plays the runs that are missing in a directory, and writes its files and the drawing's.
 ///
 /// # Errors
 ///
@@ -23,14 +109,13 @@ pub struct Simulation {
 pub fn simulate_into(
     runner: &Runner<'_>,
     claimed: ResultDir<'_>,
-    figures: &[Figure],
-    styles: &PolicyStyles,
+    drawing: &Drawing<'_>,
 ) -> Result<Simulation> {
     let measured = runner.run_in(&claimed)?;
-    write_simulation(claimed, measured, figures, styles)
+    write_simulation(claimed, measured, drawing)
 }
 
-/// Writes the files of a result, and `figures`, to its directory.
+/// Writes the files of a result, and the drawing's, to its directory.
 ///
 /// # Errors
 ///
@@ -38,11 +123,12 @@ pub fn simulate_into(
 pub fn write_simulation(
     claimed: ResultDir<'_>,
     measured: Measured,
-    figures: &[Figure],
-    styles: &PolicyStyles,
+    drawing: &Drawing<'_>,
 ) -> Result<Simulation> {
-    let figures = figure::draw(figures, &measured.result, styles)?;
-    let files = figures.iter().map(|(name, drawing)| (name.clone(), drawing.clone().into_bytes())).collect();
+    let figures = figure::draw(&drawing.figures, &measured.result, &drawing.styles)?;
+    let page = drawing.page(&measured, &figures).map(|page| (PAGE.to_owned(), page));
+    let files = figures.iter().cloned().chain(page);
+    let files = files.map(|(name, content)| (name, content.into_bytes())).collect();
     let written = claimed.write(&measured, files)?;
     let ran = PanelRun { measured, figures, manifest: written.manifest };
     Ok(Simulation { ran, is_new: written.is_new })

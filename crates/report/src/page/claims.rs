@@ -82,9 +82,9 @@ fn write_comparisons(html: &mut Html, finding: &Finding) {
     let leads = any(|comparison| comparison.leads_from.is_some());
     let quantity =
         if statistics { format!("{} ± se", finding.quantity) } else { finding.quantity.to_owned() };
-    let mut heads = vec![String::new(), format!("#{quantity}")];
+    let mut heads = vec!["Compared".to_owned(), format!("#{quantity}")];
     heads.extend(statistics.then(|| "#z".to_owned()));
-    heads.extend(leads.then(|| "#ahead from t".to_owned()));
+    heads.extend(leads.then(|| "#ahead from round".to_owned()));
     let rows: Vec<Vec<Html>> = finding
         .comparisons
         .iter()
@@ -102,6 +102,13 @@ fn write_comparisons(html: &mut Html, finding: &Finding) {
         .collect();
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     html.table("narrow", &heads, &rows);
+    if leads {
+        html.element(
+            "p",
+            "small muted",
+            "Ahead from round: from this recorded round to the end, the difference is significant at every recorded round.",
+        );
+    }
 }
 
 /// The character of a verdict.

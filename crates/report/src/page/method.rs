@@ -30,7 +30,7 @@ pub(super) fn write_method(html: &mut Html, report: &Report<'_>) {
         .raw(badge(Verdict::Reproduced).markup())
         .text(" if all its comparisons are significant in the direction the paper states, ");
     html.raw(badge(Verdict::Contradicted).markup()).text(" if any is significant the other way round, and ");
-    html.raw(badge(Verdict::Undecided).markup()).text(" otherwise. “Ahead from t” is the first checkpoint from which on the difference is significant at every later one. ");
+    html.raw(badge(Verdict::Undecided).markup()).text(" otherwise. “Ahead from round” is the first checkpoint from which on the difference is significant at every later one. ");
     html.text("That two slopes are the same is shown within a margin, that a ratio or an exponent is as stated between two limits: \
          both directions have to be significantly inside, one is enough outside. A claim of several comparisons is contradicted at the \
          level divided by their number, two directions being two, so that chance does it no more often than the level; to be \

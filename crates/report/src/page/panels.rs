@@ -69,7 +69,7 @@ pub(super) fn write_awaiting(html: &mut Html, report: &Report<'_>, panel: &Panel
     html.open("div", "columns").open("div", "");
     html.open("div", "card says").open("p", "small muted").text("What the paper says").close("p");
     html.paragraph("", &panel.statement).close("div");
-    html.open("div", "card warning").open("p", "").raw("<strong>Not run:</strong> ");
+    html.open("div", "card note").open("p", "").raw("<strong>Not run:</strong> ");
     let name = &reproduction.name;
     let (why, command) = match &panel.left {
         Some(reason) => {

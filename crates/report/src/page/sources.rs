@@ -21,7 +21,8 @@ pub(super) fn write_sources(html: &mut Html, report: &Report<'_>) {
     let mut rows = Vec::new();
     for (panel, found) in report.reproduction.panels.iter().zip(&report.panels) {
         let total = |seconds: fn(&Timing) -> f64| -> String {
-            number::fixed(found.variants.iter().map(|variant| seconds(&variant.timing)).sum(), 1)
+            let timings = found.variants.iter().filter_map(|variant| variant.timing.as_ref());
+            number::fixed(timings.map(seconds).sum(), 1)
         };
         let mut row = vec![
             Html::of(&panel.name),

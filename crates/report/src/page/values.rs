@@ -7,6 +7,7 @@ use crate::reproduction_report::{PanelReport, VariantReport};
 use crate::svg::{self, CurveStyle};
 use experiment::number;
 use experiment::result::{Bound, EndValue, PolicyResult, Quantity};
+use experiment::timing::Timing;
 
 /// The layout of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,17 +41,26 @@ pub(super) fn needs_width(panel: &Panel, found: &PanelReport) -> bool {
     Layout::of(panel, found) == Layout::Matrix
 }
 
-/// Writes the final values of every policy of every variant.
+/// Writes the final values of every policy of every variant, with a heading.
 pub(super) fn write(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found: &PanelReport) {
+    html.element("h3", "", &heading(found));
+    write_tables(html, styles, panel, found);
+}
+
+/// When the values were reached, as a heading.
+pub(super) fn heading(found: &PanelReport) -> String {
     let mut horizons: Vec<Option<u64>> =
         found.variants.iter().map(|variant| variant.result.horizon).collect();
     horizons.dedup();
-    let title = match horizons.as_slice() {
+    match horizons.as_slice() {
         [Some(one)] => format!("After {}", number::counted(*one, "round")),
         [None] => "When they stopped".to_owned(),
         _ => "At the end".to_owned(),
-    };
-    html.element("h3", "", &title);
+    }
+}
+
+/// Writes the final values of every policy of every variant.
+pub(super) fn write_tables(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found: &PanelReport) {
     match (Layout::of(panel, found), found.variants.as_slice()) {
         (Layout::Policies, [alone, ..]) => write_policies(html, styles, alone),
         (Layout::Policies, []) => {}
@@ -110,7 +120,8 @@ fn columns(found: &VariantReport, policy: &PolicyResult) -> Vec<(&'static str, H
         columns.extend(answers.stopped.map(|stopped| ("#stopped", percent(stopped))));
         columns.push(("#right", percent(answers.correct)));
     }
-    columns.push(("#million rounds a CPU-second", Html::of(&rate(found, &policy.label))));
+    let speed = found.timing.as_ref().map(|timing| rate(timing, &policy.label));
+    columns.extend(speed.map(|speed| ("#million rounds a CPU-second", Html::of(&speed))));
     columns
 }
 
@@ -119,8 +130,8 @@ fn percent(share: f64) -> Html {
 }
 
 /// Million rounds per CPU-second.
-fn rate(found: &VariantReport, label: &str) -> String {
-    let policy = found.timing.policies.iter().find(|policy| policy.label == label);
+fn rate(timing: &Timing, label: &str) -> String {
+    let policy = timing.policies.iter().find(|policy| policy.label == label);
     let rate = policy.and_then(|policy| policy.speed.rounds_per_cpu_second);
     rate.map_or_else(|| "–".to_owned(), |rate| number::fixed(rate / 1e6, 2))
 }
@@ -253,7 +264,7 @@ fn write_printed(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found: &
                 }
                 None => row.extend([missing(), missing()]),
             }
-            row.push(Html::of(&rate(found, &policy.label)));
+            row.extend(found.timing.as_ref().map(|timing| Html::of(&rate(timing, &policy.label))));
             rows.push(row);
         }
     }

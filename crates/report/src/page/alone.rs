@@ -1,0 +1,94 @@
+//! The page of an experiment of its own, without a paper: result, figures, final values, users, and how to read them.
+
+use super::instances::write_parameters;
+use super::panels::{ran, write_picture};
+use super::values;
+use crate::figure::PolicyStyles;
+use crate::html::Html;
+use crate::reproduction::Panel;
+use crate::reproduction_report::PanelReport;
+use experiment::Task;
+use sim::Assignment;
+
+pub(crate) fn page(panel: &Panel, found: &PanelReport, styles: &PolicyStyles) -> String {
+    let mut html = Html::new();
+    html.element("h1", "", &panel.title);
+    html.element("p", "muted", &ran(panel, found));
+    html.open("section", "").element("h2", "", "Figures").open("div", "pictures");
+    for picture in &found.pictures {
+        write_picture(&mut html, "", picture);
+    }
+    html.close("div").close("section");
+    html.open("section", "").element("h2", "", &values::heading(found));
+    values::write_tables(&mut html, styles, panel, found);
+    html.close("section");
+    html.open("section", "").element("h2", "", "Users");
+    write_users(&mut html, panel);
+    html.close("section");
+    html.open("section", "").element("h2", "", "How to read this page");
+    write_reading(&mut html, panel);
+    html.close("section");
+    html.open("section", "").element("h2", "", "Files");
+    write_files(&mut html, found);
+    html.close("section");
+    html.page(&panel.title)
+}
+
+/// Writes the click model and its parameters.
+fn write_users(html: &mut Html, panel: &Panel) {
+    let Some(variant) = panel.variants.first() else { return };
+    let model = variant.experiment.instances().model();
+    html.paragraph("lead", &format!("Click model `{}`: {}", model.name, model.sentence));
+    write_parameters(html, &panel.instances(), None);
+}
+
+/// Writes what the numbers mean.
+fn write_reading(html: &mut Html, panel: &Panel) {
+    let Some(variant) = panel.variants.first() else { return };
+    let experiment = &variant.experiment;
+    let measure = match panel.task() {
+        Task::Regret if panel.has_duels() => {
+            "Regret is what a policy lost in all rounds so far: how much less than the best item the two compared items are preferred, on \
+             average. Less is better. It is computed from the users' preferences, so it has no noise of single comparisons."
+        }
+        Task::Regret => {
+            "Regret is what a policy lost in all rounds so far: the expected reward of a best action minus that of the actions taken. Less \
+             is better. It is computed from the users' parameters, so it has no noise of single clicks."
+        }
+        Task::Identify => {
+            "The stopping time is the number of rounds after which a policy names the best items. Less is better, as long as the answers \
+             are right."
+        }
+        Task::Budget => {
+            "Every policy has the same number of rounds, and then names the best items. The share of right answers is compared."
+        }
+    };
+    let error = "± is followed by the standard error of a mean over the runs (se).";
+    let users = match (experiment.instances().count(), experiment.assignment()) {
+        (1, _) => "Every run has clicks of its own.",
+        (_, Assignment::Drawn) => "Every run draws its users at random, the same for all policies.",
+        (_, Assignment::InTurn) => "The runs take the instances in turn.",
+    };
+    let paired = format!(
+        "{users} All policies of a run meet the same users, so two policies are compared run by run."
+    );
+    html.list(&[measure.to_owned(), error.to_owned(), paired]);
+}
+
+/// Writes links to the files beside the page.
+fn write_files(html: &mut Html, found: &PanelReport) {
+    let mut files: Vec<(&str, &str)> =
+        found.pictures.iter().map(|picture| (picture.file.as_str(), "figure")).collect();
+    files.extend([
+        ("spec.toml", "the experiment: `click-bandits simulate spec.toml --out DIR` plays it again"),
+        ("result.json", "all numbers of this page, at every checkpoint"),
+        ("curves.csv", "the curves as a table"),
+        ("timing.json", "CPU time of every policy"),
+        ("manifest.json", "program, machine, date, and hashes of all files"),
+    ]);
+    html.open("ul", "");
+    for (file, what) in files {
+        html.open("li", "").link(file, file).text(": ").prose(what).close("li");
+    }
+    html.close("ul");
+}
