@@ -58,9 +58,9 @@
 //! Complexity: a step costs O(K), amortised. As long as feedback arrives at once the queue is a ring: observed items move from the front
 //! to the back by moving the start of the ring. Once two lists are open at the same time, items are linked in buckets of equally many
 //! turns, and move in O(1). The policy looks for eliminations only when there can be one: levels lie between the bounds that would have
-//! to cross, and every item knows how many observations and clicks it can have before it can pass its level. The other orders cost a sort
-//! of K items more; they keep the items sorted by mean, where an item passes few others a step. `BatchRacing` in another order visits all
-//! items every step. Memory: O(L).
+//! to cross, and every item knows how many observations and clicks it can have before it can pass its level. The other orders keep the
+//! items of the list sorted that were not observed, and all undecided items by mean, where an item passes few others a step.
+//! `BatchRacing` in another order visits all items every step. Memory: O(L).
 //!
 //! # Examples
 //!
@@ -155,7 +155,8 @@ pub struct CascadeBai {
     levels: Levels,
     /// Buffer of the classification.
     candidates: Vec<Candidate>,
-    /// Buffer of the items of a list while they are put in order.
+    /// The keys of the last list in its order, if it is an order by mean or bound; after its feedback those of the items that were not
+    /// observed, as long as they are the first of the queue and nothing else has changed.
     list: Vec<Key>,
     /// Buffer of items whose displays end without an observation.
     unobserved: Vec<ItemId>,
@@ -275,7 +276,9 @@ impl CascadeBai {
             self.rank[item.index()] = rank;
         }
         if self.settings.order != ShowOrder::LeastObserved {
-            self.queue.link_again(|item| self.items[item.index()].n);
+            // Feedback may have come before the first step.
+            let Self { queue, items, rank, .. } = self;
+            queue.link_again(|item| items[item.index()].n, |item| rank[item.index()]);
         }
         self.sort();
     }
@@ -320,6 +323,9 @@ impl Select<Ranking> for CascadeBai {
         }
         if self.queue.needs_links() {
             self.link();
+        }
+        if self.queue.has_linked_front() {
+            self.forget_order();
         }
         let (first, rest) = list.split_at_mut(self.settings.n_shown.min(self.queue.len()));
         self.queue.take(first);

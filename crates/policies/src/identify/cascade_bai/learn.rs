@@ -13,10 +13,13 @@ impl CascadeBai {
         let shown = shown.as_slice();
         let shown = &shown[..shown.len().min(ListShape::MAX_POSITIONS)];
         let n_observed = shown.len().min(seen.len());
-        if !self.learn_in_turn(shown, n_observed, seen.bits()) {
+        if !self.learn_in_turn(shown, n_observed, seen.bits())
+            && !self.learn_of_front(shown, n_observed, seen.bits())
+        {
             self.learn_anyhow(shown, n_observed, seen.bits());
         }
         if self.levels.are_broken {
+            self.forget_order();
             self.classify();
         }
     }
@@ -55,14 +58,60 @@ impl CascadeBai {
         true
     }
 
+    /// Counts the feedback on the last list, in an order by mean or bound, if it comes before another list is requested. Returns `false`
+    /// and does nothing for any other list.
+    #[inline]
+    fn learn_of_front(&mut self, shown: &[ItemId], n_observed: usize, clicks: u64) -> bool {
+        let n_front = self.list.len();
+        let is_front = self.queue.has_linked_front()
+            && n_front > 0
+            && shown.len() == self.settings.n_shown
+            && self.list.iter().zip(shown).all(|(key, item)| key.item == *item)
+            && !shown[n_front..].iter().any(|&item| self.is_in_question(item));
+        if !is_front {
+            return false;
+        }
+        let observed = &shown[..n_observed.min(n_front)];
+        for (position, &id) in observed.iter().enumerate() {
+            self.count(id, clicks >> position & 1);
+        }
+        if self.queue.advance_linked(observed) {
+            self.list.drain(..observed.len());
+        } else {
+            self.forget_order();
+        }
+        self.rank_again(observed);
+        true
+    }
+
     /// Counts the feedback on any list.
     fn learn_anyhow(&mut self, shown: &[ItemId], n_observed: usize, clicks: u64) {
+        self.forget_order();
         self.link();
+        self.queue.enter_front();
         let (observed, unobserved) = shown.split_at(n_observed);
         self.queue.close(unobserved, &mut self.unobserved);
         for (position, &item) in observed.iter().enumerate() {
-            self.count(item, clicks >> position & 1);
+            if self.is_in_question(item) {
+                self.count(item, clicks >> position & 1);
+                self.queue.observe(item);
+            }
         }
+        self.rank_again(observed);
+    }
+
+    /// Counts an observation of an undecided item.
+    #[inline]
+    fn count(&mut self, id: ItemId, clicked: u64) {
+        let item = &mut self.items[id.index()];
+        item.n += 1;
+        item.s += clicked;
+        self.most_observed = self.most_observed.max(item.n);
+    }
+
+    /// Moves observed items to their new places by mean, if the order needs them, and checks the levels.
+    #[inline]
+    fn rank_again(&mut self, observed: &[ItemId]) {
         if self.settings.order != ShowOrder::LeastObserved {
             for &item in observed {
                 if self.is_in_question(item) {
@@ -72,18 +121,6 @@ impl CascadeBai {
             self.compare_rivals();
         }
         self.watch_all(observed);
-    }
-
-    /// Counts an observation of an undecided item.
-    #[inline]
-    fn count(&mut self, id: ItemId, clicked: u64) {
-        if self.is_in_question(id) {
-            let item = &mut self.items[id.index()];
-            item.n += 1;
-            item.s += clicked;
-            self.most_observed = self.most_observed.max(item.n);
-            self.queue.observe(id);
-        }
     }
 
     /// Checks which of these items may have passed the levels.

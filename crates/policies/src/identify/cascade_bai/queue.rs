@@ -7,6 +7,9 @@
 //! As long as every list gets its feedback before the next request, the queue is a ring: observed items move from the front to the back by
 //! moving the start of the ring. Once a list is requested while another one is open, or feedback arrives out of turn, items are linked in
 //! buckets of equally many turns, and moving an item costs O(1).
+//!
+//! The displays of the last list, the *front*, are entered only when another list is requested, or other feedback arrives, before its own
+//! feedback. If its feedback comes first, only the observed items move.
 
 mod buckets;
 mod circles;
@@ -20,8 +23,10 @@ pub(super) struct Queue {
     ring: Vec<ItemId>,
     front: usize,
     n_shown: usize,
-    /// Whether the list at the front of the ring was requested and has no feedback yet.
+    /// Whether the first items in order are on a list without feedback, and their displays are not entered yet.
     is_front_open: bool,
+    /// The items of that list, in the order of the queue.
+    front_items: Vec<ItemId>,
     is_linked: bool,
     /// Open displays of every item, once items are linked.
     open: Vec<u64>,
@@ -40,6 +45,7 @@ impl Queue {
             front: 0,
             n_shown,
             is_front_open: false,
+            front_items: Vec::with_capacity(n_shown),
             is_linked: false,
             buckets: Buckets::new(open.len()),
             open,
@@ -84,6 +90,25 @@ impl Queue {
         (after.starts_with(first) && around.starts_with(second)).then_some(n_next)
     }
 
+    /// Whether items are linked, and the displays of the front are not entered yet.
+    #[inline]
+    pub(super) fn has_linked_front(&self) -> bool {
+        self.is_linked && self.is_front_open
+    }
+
+    /// Ends the displays of a front whose items are linked: adds a turn to the observed ones, in this order. Says whether the others are the
+    /// first of the queue now. They are if no item of the front had two more turns than another.
+    #[inline]
+    pub(super) fn advance_linked(&mut self, observed: &[ItemId]) -> bool {
+        self.is_front_open = false;
+        let turns = |item: Option<&ItemId>| item.map_or(0, |&item| self.buckets.place(item).0);
+        let is_even = turns(self.front_items.last()) <= turns(self.front_items.first()) + 1;
+        for &item in observed {
+            self.buckets.raise(item);
+        }
+        is_even
+    }
+
     /// Ends the open display at the front of the ring: moves the observed items to the back.
     #[inline]
     pub(super) fn advance(&mut self, n_observed: usize) {
@@ -113,18 +138,23 @@ impl Queue {
     /// Takes the next items, one for every place of `out`, and opens their displays.
     #[inline]
     pub(super) fn take(&mut self, out: &mut [ItemId]) {
+        if self.is_linked {
+            self.enter_front();
+        }
         self.copy_to(out);
         self.is_front_open = true;
-        if self.is_linked {
-            for &item in &*out {
-                self.open(item);
-            }
-        }
+        self.front_items.clear();
+        self.front_items.extend_from_slice(out);
     }
 
-    fn open(&mut self, item: ItemId) {
-        self.open[item.index()] += 1;
-        self.buckets.raise(item);
+    /// Enters the displays of the front, if that is still to be done. Items must be linked.
+    pub(super) fn enter_front(&mut self) {
+        if std::mem::take(&mut self.is_front_open) {
+            for &item in &self.front_items {
+                self.open[item.index()] += 1;
+                self.buckets.raise(item);
+            }
+        }
     }
 
     /// Links the items, unless they are linked already. `observations` gives the observations of an item.
@@ -140,17 +170,13 @@ impl Queue {
             buckets.push(item, observations(item) + open[item.index()]);
         }
         self.is_linked = true;
-        if self.is_front_open {
-            for place in 0..self.n_shown.min(self.ring.len()) {
-                let next = self.ring[(self.front + place) % self.ring.len()];
-                self.open(next);
-            }
-        }
         self.front = 0;
     }
 
-    /// Links the items again after they were reordered.
-    pub(super) fn link_again(&mut self, observations: impl Fn(ItemId) -> u64) {
+    /// Links the items anew: by turns, those of equally many turns by rank.
+    pub(super) fn link_again(&mut self, observations: impl Fn(ItemId) -> u64, rank: impl Fn(ItemId) -> u32) {
+        let Self { ring, open, .. } = self;
+        ring.sort_unstable_by_key(|&item| (observations(item) + open[item.index()], rank(item)));
         self.is_linked = false;
         self.link(observations);
     }
@@ -199,10 +225,10 @@ impl Queue {
         let mut items = self.ring.clone();
         self.copy_to(&mut items);
         let mut open = self.open.clone();
-        if self.needs_links() {
+        if self.is_front_open {
             let n_shown = self.n_shown.min(items.len());
             for item in &items[..n_shown] {
-                open[item.index()] = 1;
+                open[item.index()] += 1;
             }
             items.rotate_left(n_shown);
             items.sort_by_key(|item| observations(*item) + open[item.index()]);

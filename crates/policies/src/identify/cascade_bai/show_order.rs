@@ -64,13 +64,29 @@ impl CascadeBai {
         }
     }
 
+    /// Puts the next items of the queue in order. `list` has the keys of the first of them already, in order: those of the last list that
+    /// were not observed.
     pub(super) fn put_in_order(&mut self, shown: &mut [ItemId]) {
-        self.list.clear();
-        for &item in &*shown {
+        let n_kept = self.list.len();
+        for &item in &shown[n_kept..] {
             let key = self.key(item);
             self.list.push(key);
         }
-        self.list.sort_unstable_by(Key::largest_first);
+        if n_kept == 0 {
+            self.list.sort_unstable_by(Key::largest_first);
+        } else {
+            for last in n_kept..shown.len() {
+                let key = self.list[last];
+                let place = self.list[..last].partition_point(|other| other.largest_first(&key).is_lt());
+                self.list[place..=last].rotate_right(1);
+            }
+        }
         fill(shown, self.list.iter().map(|key| key.item));
+    }
+
+    /// Makes the next list be sorted anew.
+    #[inline]
+    pub(super) fn forget_order(&mut self) {
+        self.list.clear();
     }
 }
