@@ -7,24 +7,21 @@
 #[path = "which_bound.rs"]
 mod which_bound;
 
-use plotters::prelude::*;
+use svg::Document;
+use svg::node::element::{Group, Path, Rectangle, Text};
 
-const SIZE: (u32, u32) = (900, 560);
-/// Where the labels of the curves begin.
-const PLOT_WIDTH: i32 = 640;
+/// Width and height of the picture.
+const SIZE: (f64, f64) = (900.0, 560.0);
+/// Left, top, right and bottom of the frame around the curves.
+const FRAME: (f64, f64, f64, f64) = (60.0, 44.0, 628.0, 506.0);
+/// The ranges of the axes: observations, on a logarithmic scale, and widths.
+const OBSERVATIONS: (f64, f64) = (30.0, 1e6);
+const WIDTHS: (f64, f64) = (0.9, 6.0);
 
 /// Distinguishable colours, dark enough for a white page.
-const COLORS: [(u8, u8, u8); 10] = [
-    (190, 30, 45),
-    (30, 120, 60),
-    (0, 0, 0),
-    (20, 90, 170),
-    (200, 110, 0),
-    (110, 40, 140),
-    (0, 150, 160),
-    (190, 60, 150),
-    (130, 130, 20),
-    (120, 80, 60),
+const COLORS: [&str; 10] = [
+    "#be1e2d", "#1e783c", "#000000", "#145aaa", "#c86e00", "#6e288c", "#0096a0", "#be3c96", "#828214",
+    "#78503c",
 ];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -37,51 +34,76 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let reference =
         curves.iter().find(|(name, _)| name.starts_with("`kl_ucb_upper`")).ok_or("no reference")?.1.clone();
 
-    let mut svg = String::new();
-    {
-        let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
-        root.fill(&WHITE)?;
-        let (left, right) = root.split_horizontally(PLOT_WIDTH);
-        let mut chart = ChartBuilder::on(&left)
-            .caption(
-                "Width of 95 % intervals, over that of KL-UCB for one n (click rate 0.1)",
-                ("sans-serif", 15),
-            )
-            .margin(12)
-            .x_label_area_size(42)
-            .y_label_area_size(48)
-            .build_cartesian_2d((30.0..1e6).log_scale(), 0.9..6.0)?;
-        chart
-            .configure_mesh()
-            .x_desc("observations")
-            .y_desc("relative width")
-            .x_label_formatter(&|n| format!("{n:.0}"))
-            .light_line_style(WHITE)
-            .draw()?;
-        let mut labels: Vec<(f64, &str, RGBAColor)> = vec![];
-        for (i, (name, widths)) in curves.iter().enumerate() {
-            let (red, green, blue) = COLORS[i % COLORS.len()];
-            let color = RGBColor(red, green, blue).to_rgba();
-            let points: Vec<(f64, f64)> = sizes
-                .iter()
-                .zip(widths.iter().zip(&reference))
-                .map(|(&n, (width, reference))| (n as f64, width / reference))
-                .collect();
-            labels.push((points.last().map_or(0.0, |point| point.1), name, color));
-            chart.draw_series(LineSeries::new(points, color.stroke_width(2)))?;
-        }
-        // One label a line, in the order of the curves' right ends.
-        labels.sort_by(|a, b| b.0.total_cmp(&a.0));
-        for (line, (end, name, color)) in (0..).zip(&labels) {
-            let y = 60 + 34 * line;
-            right.draw(&PathElement::new(vec![(0, y + 6), (18, y + 6)], color.stroke_width(3)))?;
-            let text = format!("{}  ({end:.2})", short(name));
-            right.draw(&Text::new(text, (24, y), ("sans-serif", 11).into_font().color(&BLACK)))?;
-        }
-        root.present()?;
+    let mut picture = Document::new()
+        .set("viewBox", format!("0 0 {} {}", SIZE.0, SIZE.1))
+        .set("width", SIZE.0)
+        .set("height", SIZE.1)
+        .set("font-family", "sans-serif")
+        .add(Rectangle::new().set("width", SIZE.0).set("height", SIZE.1).set("fill", "#ffffff"))
+        .add(text(20.0, 26.0, 15, "Width of 95 % intervals, over that of KL-UCB for one n (click rate 0.1)"))
+        .add(axes());
+    let mut labels: Vec<(f64, &str, &str)> = vec![];
+    for (i, (name, widths)) in curves.iter().enumerate() {
+        let color = COLORS[i % COLORS.len()];
+        let relative: Vec<f64> = widths.iter().zip(&reference).map(|(width, one)| width / one).collect();
+        let points: Vec<String> = sizes
+            .iter()
+            .zip(&relative)
+            .map(|(&n, width)| format!("{:.1} {:.1}", x(n as f64), y(width.min(WIDTHS.1))))
+            .collect();
+        labels.push((relative.last().copied().unwrap_or(0.0), name, color));
+        picture = picture.add(line(&format!("M{}", points.join("L")), color, 2.0));
     }
-    println!("{svg}");
+    // One label a line, in the order of the curves' right ends.
+    labels.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (number, (end, name, color)) in (0..).zip(&labels) {
+        let y = 66.0 + 34.0 * f64::from(number);
+        let words = format!("{}  ({end:.2})", short(name));
+        picture =
+            picture.add(line(&format!("M640 {y}h18"), color, 3.0)).add(text(664.0, y + 4.0, 11, &words));
+    }
+    println!("{picture}");
     Ok(())
+}
+
+fn x(observations: f64) -> f64 {
+    let share = libm::log(observations / OBSERVATIONS.0) / libm::log(OBSERVATIONS.1 / OBSERVATIONS.0);
+    FRAME.0 + share * (FRAME.2 - FRAME.0)
+}
+
+fn y(width: f64) -> f64 {
+    FRAME.3 - (width - WIDTHS.0) / (WIDTHS.1 - WIDTHS.0) * (FRAME.3 - FRAME.1)
+}
+
+/// Both axes, with their ticks.
+fn axes() -> Group {
+    let (left, top, right, bottom) = FRAME;
+    let mut group = Group::new();
+    for (n, label) in [(1e2, "100"), (1e3, "1000"), (1e4, "10000"), (1e5, "100000"), (1e6, "1000000")] {
+        let x = x(n);
+        let words = text(x, bottom + 18.0, 12, label).set("text-anchor", "middle");
+        group = group.add(line(&format!("M{x:.1} {top}V{bottom}"), "#dddddd", 1.0)).add(words);
+    }
+    for width in 1..=6 {
+        let y = y(f64::from(width));
+        let words = text(left - 8.0, y + 4.0, 12, &width.to_string()).set("text-anchor", "end");
+        group = group.add(line(&format!("M{left} {y:.1}H{right}"), "#dddddd", 1.0)).add(words);
+    }
+    let beside = format!("rotate(-90 24 {0})", f64::midpoint(top, bottom));
+    let vertical = text(24.0, f64::midpoint(top, bottom), 13, "relative width").set("transform", beside);
+    let horizontal = text(f64::midpoint(left, right), bottom + 40.0, 13, "observations");
+    group
+        .add(line(&format!("M{left} {top}V{bottom}H{right}"), "#000000", 1.0))
+        .add(vertical.set("text-anchor", "middle"))
+        .add(horizontal.set("text-anchor", "middle"))
+}
+
+fn line(path: &str, color: &str, width: f64) -> Path {
+    Path::new().set("d", path).set("fill", "none").set("stroke", color).set("stroke-width", width)
+}
+
+fn text(x: f64, y: f64, size: u32, words: &str) -> Text {
+    Text::new(words).set("x", format!("{x:.1}")).set("y", format!("{y:.1}")).set("font-size", size)
 }
 
 /// A label that fits beside the plot.

@@ -23,6 +23,12 @@ pub struct Axis {
 /// Values closer to zero count as zero. Units are clicks and clicks per round; their rounding errors are far smaller.
 const NOTHING: f64 = 1e-9;
 
+/// The least distance of labels on a logarithmic axis, in units of a picture.
+const LABEL_DISTANCE: f64 = 64.0;
+
+/// Values within a smaller factor look alike on both scales.
+const WORTH_A_LOGARITHM: f64 = 3.0;
+
 /// A line across the chart at a value, with a label if it is a major one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tick {
@@ -83,6 +89,33 @@ impl Axis {
         self.to
     }
 
+    /// The smallest value on the axis.
+    pub fn from(&self) -> f64 {
+        self.from
+    }
+
+    /// Its scale.
+    pub fn scale(&self) -> Scale {
+        self.scale
+    }
+
+    /// The axis of these values on the other scale, which ends where this one does. `None` if they look alike there, or if one of them is
+    /// negative except for rounding. A logarithmic axis leaves zeros out.
+    pub(crate) fn on_other_scale(&self, values: impl Iterator<Item = f64>) -> Option<Self> {
+        let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+        let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        match self.scale {
+            Scale::Log => (lowest <= highest).then(|| Self::rounded(lowest.min(0.0), highest)),
+            Scale::Linear => {
+                let positive = values.iter().copied().filter(|value| *value > NOTHING);
+                let least = positive.fold(f64::INFINITY, f64::min);
+                let is_wide = self.to / least >= WORTH_A_LOGARITHM;
+                (lowest >= -NOTHING && is_wide).then(|| Self::new(Scale::Log, least, self.to))
+            }
+        }
+    }
+
     /// The place of a value along the axis: 0 at its start, 1 at its end.
     pub fn place(&self, value: f64) -> f64 {
         match self.scale {
@@ -91,6 +124,39 @@ impl Axis {
                 libm::log(value.max(f64::MIN_POSITIVE) / self.from) / libm::log(self.to / self.from)
             }
         }
+    }
+
+    /// The ticks, with as many labels as fit: `length` is that of the axis, and `size` that of a label.
+    pub(crate) fn ticks_within(&self, length: f64, size: impl Fn(&str) -> f64) -> Vec<Tick> {
+        let widest = |ticks: &[Tick]| ticks.iter().map(|tick| size(&tick.label)).fold(0.0, f64::max);
+        let room = |size: f64| (length / size.max(1.0)).to_usize().unwrap_or(0).max(1);
+        let mut ticks = self.ticks(room(LABEL_DISTANCE));
+        match self.scale {
+            Scale::Log => {
+                // Fewer labels may be longer ones, so not more than a few tries.
+                let fits = |ticks: &[Tick]| {
+                    let n_labels = ticks.iter().filter(|tick| !tick.label.is_empty()).count();
+                    n_labels <= room(widest(ticks))
+                };
+                for fewer in (1..room(LABEL_DISTANCE)).rev() {
+                    if fits(&ticks) {
+                        break;
+                    }
+                    ticks = self.ticks(fewer);
+                }
+            }
+            Scale::Linear => {
+                // Zero keeps its label.
+                let every = ticks.len().div_ceil(room(widest(&ticks)).max(2)).max(1) as f64;
+                let step = self.step();
+                for tick in &mut ticks {
+                    if libm::round(tick.value / step) % every != 0.0 {
+                        tick.label = String::new();
+                    }
+                }
+            }
+        }
+        ticks
     }
 
     /// The ticks in increasing order. On a logarithmic axis about `labels` of them have labels.
@@ -207,6 +273,38 @@ mod tests {
         assert_eq!(labels(&axis, 4), ["1,000", "10,000"]);
         let axis = Axis::new(Scale::Log, 3.5, 4.5);
         assert_eq!(labels(&axis, 4), ["2", "5"]);
+    }
+
+    #[test]
+    fn labels_that_do_not_fit_are_left_out() {
+        let size = |label: &str| 10.0 * label.len() as f64;
+        let shown = |axis: &Axis, length: f64| -> Vec<String> {
+            axis.ticks_within(length, size).into_iter().map(|tick| tick.label).collect()
+        };
+        let axis = Axis::new(Scale::Linear, 0.0, 100_000.0);
+        assert_eq!(shown(&axis, 600.0), ["0", "20,000", "40,000", "60,000", "80,000", "100,000"]);
+        assert_eq!(shown(&axis, 280.0), ["0", "", "40,000", "", "80,000", ""]);
+        let log = Axis::new(Scale::Log, 1.0, 1e6);
+        for length in [200.0, 300.0, 600.0] {
+            let labels: Vec<String> =
+                shown(&log, length).into_iter().filter(|label| !label.is_empty()).collect();
+            let room = length / labels.iter().map(|label| size(label)).fold(0.0, f64::max);
+            assert!(!labels.is_empty() && labels.len() as f64 <= room, "{length}: {labels:?}");
+        }
+        assert_eq!(shown(&log, 10.0).len(), 55);
+    }
+
+    #[test]
+    fn values_have_an_axis_on_the_other_scale_if_it_shows_more() {
+        let linear = Axis::rounded(0.0, 1000.0);
+        let log = linear.on_other_scale([0.0, 2.0, 900.0].into_iter()).unwrap();
+        assert_eq!((log.scale(), log.from(), log.to()), (Scale::Log, 2.0, 1000.0));
+        assert_eq!(linear.on_other_scale([500.0, 900.0].into_iter()), None);
+        assert_eq!(linear.on_other_scale([-5.0, 2.0, 900.0].into_iter()), None);
+        assert_eq!(linear.on_other_scale(std::iter::empty()), None);
+        let back = log.on_other_scale([2.0, 900.0, f64::NAN].into_iter()).unwrap();
+        assert_eq!(back, Axis::rounded(0.0, 900.0));
+        assert_eq!(log.on_other_scale([f64::NAN].into_iter()), None);
     }
 
     #[test]

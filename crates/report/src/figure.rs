@@ -13,6 +13,7 @@ mod curves;
 mod end_values;
 mod policy_styles;
 mod reading;
+mod summary;
 
 pub use curves::{Band, Rounds};
 pub use policy_styles::PolicyStyles;

@@ -1,33 +1,42 @@
-//! A chart as an SVG picture. Only this module uses the drawing library.
+//! A chart as an SVG picture.
 //!
 //! All charts share sizes, fonts, colours, markers and dashes. Curves differ in colour (a palette for colour-blind readers), marker and
-//! label. The label is at the right, near the height at which the curve ends. References (bounds, the optimum) are dashed and dark. The
-//! background is white, so that the picture can be read on a dark page too.
+//! label. References (bounds, the optimum) are dashed and dark. Colours follow the reader's theme, in a page and in a file opened alone.
 //!
-//! The drawing library places everything on whole units, so a picture is drawn ten times as large as it is shown. The bytes depend on the
-//! chart only.
+//! A picture has two drawings: a wide one, with labels at the right, near the heights at which the curves end, and a narrow one with large
+//! letters and the labels below. A page with [`style`] shows the one that fits; every other program shows the wide one.
+//!
+//! Titles, descriptions and everything that is drawn are in the picture. [`SCRIPT`] adds controls to the pictures of a page. It reads the
+//! values from `data-` attributes.
 
 mod axes;
-mod canvas;
+pub(crate) mod canvas;
 mod curves;
+mod data;
+pub(crate) mod layout;
 mod legend;
+pub(crate) mod names;
+pub(crate) mod palette;
 mod style;
+mod summary;
 
 pub use style::{CurveStyle, colour};
 
-use self::axes::{Names, draw_axes};
-use self::canvas::{Area, Bold as _, FRAME, MUTED, TEXT, WHITE, font, line, stroke, text, units};
+use self::axes::{Axes, draw_axes};
+use self::canvas::{Font, Layer, Pen, Picture, Place};
 use self::curves::{draw_band, draw_curve};
-use self::legend::{EDGE, Legend, draw_legend, draw_legend_below};
+use self::data::describe_drawing;
+use self::layout::{Heading, Layout, NARROW, WIDE, width_of};
+use self::legend::{Legend, draw_legend, draw_legend_below};
+use self::names::Names;
+use self::palette::Ink;
 use crate::axis::Axis;
-use crate::html::escaped;
-use crate::text::n_columns;
-use anyhow::{Context as _, Result};
-use plotters::backend::SVGBackend;
-use plotters::drawing::IntoDrawingArea as _;
-use plotters::style::Color as _;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use std::fmt::Write as _;
+use crate::text::in_cut_lines;
+use anyhow::Result;
+
+/// Adds controls to the charts of a page: scales, a read-out of points, and curves that are switched on and off. Plain JavaScript; a page
+/// is whole without it.
+pub const SCRIPT: &str = include_str!("page/script.js");
 
 /// A chart to draw.
 #[derive(Debug, Clone)]
@@ -36,13 +45,15 @@ pub struct Chart {
     pub title: String,
     /// A description of curves and bands, in small print.
     pub subtitle: String,
+    /// What a reader would see, in sentences, for those who do not see the picture. If empty, where each curve begins and ends.
+    pub summary: String,
     /// Horizontal axis.
     pub x: Axis,
-    /// Quantity and unit of the horizontal axis.
+    /// Quantity and unit of the horizontal axis. A logarithmic scale is mentioned when it is drawn.
     pub x_label: String,
     /// Vertical axis.
     pub y: Axis,
-    /// Quantity and unit of the vertical axis.
+    /// Quantity and unit of the vertical axis. A logarithmic scale is mentioned when it is drawn.
     pub y_label: String,
     /// Names of the places 0, 1, 2, ... of a horizontal axis of categories; empty for an axis of numbers. With categories, bands are drawn
     /// as bars, and there is a marker at every point.
@@ -66,79 +77,117 @@ pub struct Curve {
     pub dots: Vec<(f64, f64)>,
 }
 
-const WIDTH: f64 = 800.0;
-const HEIGHT: f64 = 460.0;
-const MAX_HEIGHT: f64 = 1200.0;
-/// Room at the left of the frame, without the labels of the ticks.
-const LEFT: f64 = 52.0;
-const TICK_FONT: f64 = 13.0;
-const TOP: f64 = 66.0;
-const BOTTOM: f64 = 58.0;
-/// Room between the frame and the labels of the curves, or the edge of the picture.
-const LEADER: f64 = 48.0;
-const LEGEND_LINE: f64 = 16.0;
-/// A generous estimate of the width of a letter, in font sizes. The reader's font is unknown.
-const LETTER: f64 = 0.56;
+impl Chart {
+    fn is_empty(&self) -> bool {
+        self.curves.iter().all(|curve| curve.points.is_empty() && curve.dots.is_empty())
+    }
+}
 
 /// Draws a chart as SVG.
 ///
 /// # Errors
 ///
-/// The drawing library fails. No file is read or written, so this is not expected.
+/// None at present. A chart that cannot be drawn would be one.
 pub fn render(chart: &Chart) -> Result<String> {
-    let legend = Legend::of(chart);
+    let axes = Axes::of(chart);
+    let (wide, height) = draw(chart, &axes, &WIDE);
+    let (mut narrow, narrow_height) = draw(chart, &axes, &NARROW);
+    // Programs without a style sheet for pages do not show it. It is drawn in the units of the wide drawing.
+    narrow.set("display", "none");
+    narrow.set("transform", &format!("scale({:.4})", WIDE.width / NARROW.width));
+    let mut attributes = vec![
+        ("data-plot", "curves".to_owned()),
+        (
+            "style",
+            format!("--plot-narrow:{}/{}", canvas::length(NARROW.width), canvas::length(narrow_height)),
+        ),
+        ("preserveAspectRatio", "xMidYMin meet".to_owned()),
+    ];
+    attributes.extend(data::of_chart(chart));
+    let picture = Picture {
+        size: (WIDE.width, height),
+        title: &chart.title,
+        description: &summary::description(chart),
+        has_cells: false,
+        attributes,
+    };
+    Ok(picture.finish(vec![wide, narrow]))
+}
+
+/// The style sheet of a page with figures: the colours in both themes, the choice of the drawing that fits, and the controls of [`SCRIPT`].
+///
+/// It expects a picture directly in a `figure` (or an element of class `plot-box`). A wide heat map scrolls in a `figure` of class `wide`.
+pub fn style() -> String {
+    palette::style(true) + include_str!("svg/page.css")
+}
+
+/// Draws a chart in a layout; also its height.
+fn draw(chart: &Chart, axes: &Axes, layout: &Layout) -> (Layer, f64) {
+    let mut layer = Layer::new(layout.class);
+    let labels = Legend::beside(chart, layout);
+    let left = left_of(axes, layout);
+    let heading_left = if layout.words_above { layout.edge } else { left };
+    let heading =
+        Heading::of(&chart.title, &chart.subtitle, layout, layout.width - heading_left - layout.edge);
+    let words = axes.y.words(layout.width - 2.0 * layout.edge, layout);
+    let above = if layout.words_above && !chart.is_empty() { words as f64 * layout.line } else { 0.0 };
+    let top = heading.bottom + above;
+
     // Many labels make the picture higher, up to the height of a screen. Even more labels are placed below the picture.
-    let is_below = TOP + legend.height() + BOTTOM > MAX_HEIGHT;
-    let aside = if is_below { 0.0 } else { legend.width };
-    let (left, right) = (left_of(chart), WIDTH - LEADER - aside);
-    let names = Names::of(&chart.categories, right - left);
-    let below = BOTTOM + names.room();
-    let beside = if is_below { 0.0 } else { legend.height() };
-    let plot = (TOP + beside + below).max(HEIGHT + names.room());
-    let height = if is_below { plot + legend.height_in_columns() + EDGE } else { plot };
-    let frame = Frame { left, right, top: TOP, bottom: plot - below, height: plot };
-    let mut svg = String::new();
-    {
-        let area =
-            SVGBackend::with_string(&mut svg, (units(WIDTH).unsigned_abs(), units(height).unsigned_abs()))
-                .into_drawing_area();
-        area.fill(&WHITE).context("cannot draw the background")?;
-        draw_titles(&area, chart, &frame)?;
-        if chart.curves.iter().all(|curve| curve.points.is_empty() && curve.dots.is_empty()) {
-            draw_nothing(&area, &frame)?;
-        } else {
-            draw_axes(&area, chart, &names, &frame)?;
-        }
-        for curve in &chart.curves {
-            draw_band(&area, chart, curve, &frame)?;
-        }
-        for (index, curve) in chart.curves.iter().enumerate() {
-            draw_curve(&area, chart, curve, index, &frame)?;
-        }
-        if is_below {
-            draw_legend_below(&area, chart, &legend, plot)?;
-        } else {
-            draw_legend(&area, chart, &legend, &frame)?;
-        }
-        area.present().context("cannot finish the picture")?;
+    let beside = labels.height();
+    let is_beside = top + beside + layout.frame / 3.0 <= layout.most_beside;
+    let (legend, right) = if is_beside {
+        let right = layout.width - layout.right - labels.width();
+        (labels, right)
+    } else {
+        (Legend::below(chart, layout), layout.width - layout.right)
+    };
+    let bottom = top + if is_beside { layout.frame.max(beside) } else { layout.frame };
+    let frame = Frame { left, right, top, bottom };
+    let names = Names::of(&chart.categories, frame.column(&chart.x), layout.tick, layout.line);
+    let under = bottom + axes.height_below(&names, layout, right - left);
+    let height = if is_beside { under } else { under + legend.height_in_columns() + layout.edge };
+
+    layer.rectangle((0.0, 0.0), (layout.width, height), Ink::Paper);
+    heading.draw(&mut layer, heading_left);
+    describe_drawing(&mut layer, axes, &frame, layout);
+    if chart.is_empty() {
+        draw_nothing(&mut layer, &frame, layout);
+    } else {
+        draw_axes(&mut layer, chart, axes, &names, &frame, layout);
     }
-    Ok(with_head(&svg, &chart.title, height))
+    let mut bands = Layer::new("bands");
+    for (index, curve) in chart.curves.iter().enumerate() {
+        draw_band(&mut bands, chart, curve, index, &frame);
+    }
+    layer.add(bands);
+    let mut lines = Layer::new("curves");
+    for (index, curve) in chart.curves.iter().enumerate() {
+        draw_curve(&mut lines, chart, curve, index, &frame, layout);
+    }
+    layer.add(lines);
+    if is_beside {
+        draw_legend(&mut layer, chart, &legend, &frame, layout);
+    } else {
+        draw_legend_below(&mut layer, chart, &legend, under);
+    }
+    (layer, height)
 }
 
 /// The left edge of the frame, with room for the longest label beside it.
-fn left_of(chart: &Chart) -> f64 {
-    let longest = chart.y.ticks(8).iter().map(|tick| n_columns(&tick.label)).max().unwrap_or(0);
-    LEFT + longest as f64 * LETTER * TICK_FONT
+fn left_of(axes: &Axes, layout: &Layout) -> f64 {
+    let widest = axes.y.labels().map(|label| width_of(&label, layout.tick)).fold(0.0, f64::max);
+    let words = if layout.words_above { layout.edge + 8.0 } else { 52.0 };
+    words + widest
 }
 
-/// The frame around the curves, in the units in which the picture is shown.
+/// The frame around the curves.
+#[derive(Debug)]
 struct Frame {
     left: f64,
     right: f64,
     top: f64,
     bottom: f64,
-    /// The height of the picture, without a legend below it.
-    height: f64,
 }
 
 impl Frame {
@@ -149,44 +198,35 @@ impl Frame {
     fn y(&self, axis: &Axis, value: f64) -> f64 {
         self.bottom - axis.place(value) * (self.bottom - self.top)
     }
-}
 
-fn draw_titles(area: &Area<'_>, chart: &Chart, frame: &Frame) -> Result<()> {
-    let left = Pos::new(HPos::Left, VPos::Top);
-    // Bold letters are wider. A long title is set in a smaller font instead of being cut.
-    let room = (WIDTH - frame.left - 8.0) / (1.15 * LETTER * n_columns(&chart.title).max(1) as f64);
-    text(area, &chart.title, (frame.left, 14.0), &font(room.clamp(9.0, 17.0), TEXT, left).style_bold())?;
-    text(area, &chart.subtitle, (frame.left, 38.0), &font(12.5, MUTED, left))
+    /// A height clamped to the frame.
+    fn inside(&self, y: f64) -> f64 {
+        y.clamp(self.top, self.bottom)
+    }
+
+    /// The width of a category.
+    fn column(&self, axis: &Axis) -> f64 {
+        self.x(axis, 1.0) - self.x(axis, 0.0)
+    }
 }
 
 /// Draws an empty frame with a note instead of axes.
-fn draw_nothing(area: &Area<'_>, frame: &Frame) -> Result<()> {
-    let corners = [
+fn draw_nothing(layer: &mut Layer, frame: &Frame, layout: &Layout) {
+    let corners: Vec<Place> = vec![
         (frame.left, frame.top),
         (frame.right, frame.top),
         (frame.right, frame.bottom),
         (frame.left, frame.bottom),
         (frame.left, frame.top),
     ];
-    line(area, &corners, FRAME.stroke_width(stroke(1.2)))?;
-    let middle = (f64::midpoint(frame.left, frame.right), f64::midpoint(frame.top, frame.bottom));
+    layer.line("", &[corners], Pen::solid(1.2), Some(Ink::Frame));
     let note = "nothing to show: no checkpoint among the rounds of this figure";
-    text(area, note, middle, &font(14.0, MUTED, Pos::new(HPos::Center, VPos::Center)))
-}
-
-/// Replaces the head of a picture by one with the size at which it is shown, and a title for screen readers.
-fn with_head(svg: &str, title: &str, height: f64) -> String {
-    let body = svg.split_once('>').map_or("", |(_, body)| body);
-    let mut out = String::with_capacity(svg.len() + 200);
-    let title = escaped(title);
-    let _ = write!(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
-         viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{title}\">\n<title>{title}</title>{body}",
-        units(WIDTH),
-        units(height)
-    );
-    out
+    let columns = layout::columns_in(frame.right - frame.left - 16.0, layout.axis);
+    let middle = (f64::midpoint(frame.left, frame.right), f64::midpoint(frame.top, frame.bottom));
+    for (number, words) in in_cut_lines(note, columns).iter().enumerate() {
+        let at = (middle.0, middle.1 + number as f64 * (layout.line + 2.0));
+        layer.text("", words, at, Font::middle(layout.axis), Some(Ink::Muted));
+    }
 }
 
 #[cfg(test)]

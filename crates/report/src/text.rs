@@ -54,6 +54,26 @@ pub(crate) fn wrapped(label: &str, columns: usize) -> Vec<String> {
     vec![first, second]
 }
 
+/// Breaks a text between words into lines of at most `columns` narrow letters. A single longer word has a line of its own.
+pub(crate) fn in_lines(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in drawable(text).split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if n_columns(line) + 1 + n_columns(word) <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Breaks a text into lines of at most `columns` narrow letters, and cuts longer words.
+pub(crate) fn in_cut_lines(text: &str, columns: usize) -> Vec<String> {
+    in_lines(text, columns).iter().flat_map(|line| wrapped(line, columns)).collect()
+}
+
 /// The number of letters from the first on that fit into `columns`.
 fn fitting(letters: &[&str], columns: usize) -> usize {
     let mut used = 0;
@@ -75,6 +95,15 @@ mod tests {
         assert_eq!(wrapped("short", 10), ["short"]);
         assert_eq!(wrapped("lower bound of the paper", 14), ["lower bound", "of the paper"]);
         assert_eq!(wrapped("abcdefghijklmnopqrstuvwxyz", 10), ["abcdefghij", "klmnopqrs…"]);
+    }
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        assert_eq!(in_lines("position based, steep", 10), ["position", "based,", "steep"]);
+        assert_eq!(in_lines("a b c", 10), ["a b c"]);
+        assert_eq!(in_lines("a abcdefghijkl b", 10), ["a", "abcdefghijkl", "b"]);
+        assert_eq!(in_cut_lines("a abcdefghijkl b", 10), ["a", "abcdefghij", "kl", "b"]);
+        assert!(in_cut_lines(" \u{0}", 10).is_empty());
     }
 
     #[test]

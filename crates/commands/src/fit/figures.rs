@@ -125,6 +125,7 @@ fn draw(words: Words<'_>, categories: Vec<String>, rows: Vec<(String, Vec<Estima
     render(&Chart {
         title: words.title.to_owned(),
         subtitle: words.subtitle,
+        summary: String::new(),
         x: Axis::new(Scale::Linear, -0.5, categories.len() as f64 - 0.5),
         x_label: words.x.to_owned(),
         y: Axis::rounded(0.0, top),

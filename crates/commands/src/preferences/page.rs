@@ -310,6 +310,7 @@ impl MatrixReport {
         Chart {
             title: "Random subsets of the items".to_owned(),
             subtitle: "share of the subsets of each size".to_owned(),
+            summary: String::new(),
             x: Axis::new(Scale::Linear, 0.0, self.n_items as f64),
             x_label: "items in the subset".to_owned(),
             y: Axis::rounded(0.0, 1.0),

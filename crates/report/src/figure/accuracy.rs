@@ -1,6 +1,7 @@
 //! Accuracy: share of the runs that would recommend the best item, over rounds.
 
 use super::curves::{OverRounds, Value};
+use super::summary::Best;
 use super::{Band, Kind, Reading, Requirement, Rounds};
 use crate::axis::Axis;
 use crate::svg::Curve;
@@ -32,6 +33,7 @@ fn read(reading: &Reading<'_, '_>) -> Result<Accuracy, Error> {
 impl OverRounds for Accuracy {
     const ROW: &'static Kind = &KIND;
     const TITLE: &'static str = "Accuracy of what is recommended";
+    const BEST: Best = Best::Highest;
 
     fn rounds(&self) -> &Rounds {
         &self.rounds

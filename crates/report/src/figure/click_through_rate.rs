@@ -1,6 +1,7 @@
 //! Click-through rate: clicks so far divided by rounds so far.
 
 use super::curves::{OverRounds, Value, highest, lowest};
+use super::summary::Best;
 use super::{Band, Kind, Reading, Requirement, Rounds};
 use crate::axis::Axis;
 use crate::svg::Curve;
@@ -35,6 +36,7 @@ fn read(reading: &Reading<'_, '_>) -> Result<ClickThroughRate, Error> {
 impl OverRounds for ClickThroughRate {
     const ROW: &'static Kind = &KIND;
     const TITLE: &'static str = "Click-through rate";
+    const BEST: Best = Best::Highest;
 
     fn rounds(&self) -> &Rounds {
         &self.rounds

@@ -1,5 +1,6 @@
 //! Curves over rounds: of one result, or of all variants in one chart.
 
+use super::summary::{self, Best, Described};
 use super::{Kind, Plot, PolicyStyles, Reading, runs_in_words, unit_of};
 use crate::axis::{Axis, Scale};
 use crate::series::{Simulated, reader_name};
@@ -91,6 +92,8 @@ pub(super) trait OverRounds: Any + fmt::Debug + Send + Sync {
     const ROW: &'static Kind;
     /// Its default heading.
     const TITLE: &'static str;
+    /// Which values are good.
+    const BEST: Best;
 
     /// Its settings.
     fn rounds(&self) -> &Rounds;
@@ -107,6 +110,9 @@ pub(super) trait OverRounds: Any + fmt::Debug + Send + Sync {
     /// A description of the dashed curves, for the subtitle.
     fn dashed(&self, dashed: &[&Curve]) -> &'static str;
 }
+
+/// The note in the label of a curve that ends above the frame.
+pub(super) const ABOVE: &str = " (above the frame)";
 
 /// A value of a policy at a checkpoint.
 pub(super) struct Value {
@@ -213,17 +219,23 @@ pub(super) fn chart<T: OverRounds>(
     };
     for curve in &mut curves {
         if curve.points.last().is_some_and(|point| point.1 > y.to()) {
-            curve.label.push_str(" (above the frame)");
+            curve.label.push_str(ABOVE);
         }
     }
     Chart {
         title: title.unwrap_or(T::TITLE).to_owned(),
         subtitle: subtitle(figure, variants, &curves) + &left_out,
+        summary: summary::of_curves(
+            &curves,
+            Described {
+                what: &y_label,
+                best: T::BEST,
+                has_intervals: rounds.band == Band::Confidence,
+                shares_references: variants.len() < 2,
+            },
+        ),
         x: Axis::new(rounds.scale, first, last),
-        x_label: match rounds.scale {
-            Scale::Log => "round t (log scale)".to_owned(),
-            Scale::Linear => "round t".to_owned(),
-        },
+        x_label: "round t".to_owned(),
         y,
         y_label,
         categories: Vec::new(),

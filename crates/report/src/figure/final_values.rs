@@ -2,6 +2,7 @@
 //! line for each policy, or the policies of a single experiment.
 
 use super::end_values::{compared, in_words, in_words_without_unit, value};
+use super::summary;
 use super::{Band, Kind, Plot, PolicyStyles, Reading, Requirement, runs_in_words};
 use crate::axis::{Axis, Scale};
 use crate::reproduction::fields::{read_quantity, read_reference};
@@ -11,6 +12,7 @@ use crate::svg::{self, Chart, Curve};
 use experiment::result::{EndValue, ResultFile};
 use experiment::toml_reader::Error;
 use experiment::{Task, number};
+use num_traits::ToPrimitive as _;
 use std::sync::Arc;
 
 pub(super) static KIND: Kind = Kind {
@@ -130,7 +132,8 @@ pub(super) fn chart(
     );
     Chart {
         title: title.unwrap_or(compared.heading()).to_owned(),
-        subtitle: subtitle(figure.band, &curves, figure.scale, results()),
+        subtitle: subtitle(figure.band, &curves, results()),
+        summary: summary::of_table(&by_variant(variants, &curves)),
         x: Axis::new(Scale::Linear, -0.5, variants.len() as f64 - 0.5),
         x_label: String::new(),
         y: vertical(&curves, figure.scale),
@@ -167,7 +170,8 @@ fn of_policies(
     }
     Chart {
         title: title.unwrap_or(compared.heading()).to_owned(),
-        subtitle: subtitle(figure.band, &curves, figure.scale, std::iter::once(result)),
+        subtitle: subtitle(figure.band, &curves, std::iter::once(result)),
+        summary: summary::of_table(&[("", by_policy(result, &curves, styles))]),
         x: Axis::new(Scale::Linear, -0.5, result.policies.len() as f64 - 0.5),
         x_label: String::new(),
         y: vertical(&curves, figure.scale),
@@ -194,7 +198,6 @@ fn bar(figure: &FinalValues, variant: &Simulated, label: &str, (mean, se): (f64,
 fn subtitle<'a>(
     band: Band,
     curves: &[Curve],
-    scale: Scale,
     results: impl Iterator<Item = &'a ResultFile> + Clone,
 ) -> String {
     let bars = match (curves.iter().all(|curve| curve.band.is_empty()), band) {
@@ -202,8 +205,34 @@ fn subtitle<'a>(
         (false, Band::Range) => "; bars: least to most of the runs".to_owned(),
         (false, _) => format!("; bars: {CONFIDENCE} confidence interval"),
     };
-    let scale = if scale == Scale::Log { "; log scale" } else { "" };
-    format!("{}{bars}{scale}", runs_in_words(results))
+    format!("{}{bars}", runs_in_words(results))
+}
+
+/// The value of every policy in each variant. Points are beside the place of their variant.
+fn by_variant<'a>(variants: &'a [Simulated], curves: &'a [Curve]) -> Vec<(&'a str, Vec<(&'a str, f64)>)> {
+    let of = |place: usize| {
+        let is_here = |x: f64| libm::round(x) == place as f64;
+        let value = |curve: &'a Curve| {
+            let (_, value) = curve.points.iter().find(|(x, _)| is_here(*x))?;
+            Some((curve.label.as_str(), *value))
+        };
+        curves.iter().filter_map(value).collect()
+    };
+    variants.iter().enumerate().map(|(place, variant)| (variant.title.as_str(), of(place))).collect()
+}
+
+/// The value of every policy of an experiment. The place of a point is that of its policy.
+fn by_policy<'a>(
+    result: &'a ResultFile,
+    curves: &'a [Curve],
+    styles: &'a PolicyStyles,
+) -> Vec<(&'a str, f64)> {
+    let points = curves.iter().flat_map(|curve| &curve.points);
+    let named = |&(x, value): &(f64, f64)| {
+        let policy = result.policies.get(x.to_usize()?)?;
+        Some((styles.name(&policy.label), value))
+    };
+    points.filter_map(named).collect()
 }
 
 /// The vertical axis: from zero on a linear scale, over all positive values on a logarithmic one.

@@ -113,6 +113,7 @@ pub(super) fn chart(
     Chart {
         title: title.unwrap_or(compared.heading()).to_owned(),
         subtitle,
+        summary: String::new(),
         x: Axis::new(Scale::Linear, ends.0 - room, ends.1 + room),
         x_label: figure.x_label.clone().unwrap_or_else(|| "size x".to_owned()),
         y: Axis::rounded(lowest, highest),

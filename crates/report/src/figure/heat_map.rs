@@ -1,18 +1,17 @@
 //! Heat map: regret at the end, or another value of whole runs, as a share of one policy's. It has one row for each policy and one column
 //! for each variant. A coloured cell shows the number and, in small print, its standard error.
 //!
-//! Colours run from light (little regret) to dark on a logarithmic scale, evenly in lightness, so the map can be read in grey too. The
-//! letters of a cell are black or white, whichever has more contrast: at least 4.5 to 1.
+//! Colours are steps of a logarithmic scale ([`palette`](crate::svg::palette)). The picture is as wide as its cells need, so that their
+//! numbers can be read; a page lets the reader scroll it.
 
-use num_traits::ToPrimitive as _;
-use std::fmt::Write as _;
-
-use super::{Kind, Plot, PolicyStyles, Reading, Requirement, end_values, runs_in_words};
+use super::{Kind, Plot, PolicyStyles, Reading, Requirement, end_values, runs_in_words, summary};
 use crate::axis::{Axis, Scale};
-use crate::html::escaped;
 use crate::reproduction::fields::{read_quantity, read_reference};
 use crate::series::{Simulated, labels};
-use crate::text::n_columns;
+use crate::svg::canvas::{Font, Layer, Pen, Picture};
+use crate::svg::layout::{Heading, WIDE, width_of};
+use crate::svg::names::Names;
+use crate::svg::palette::{Ink, N_STEPS, step_at};
 use experiment::number;
 use experiment::result::{EndValue, ResultFile};
 use experiment::toml_reader::Error;
@@ -26,31 +25,18 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
-const WIDTH: f64 = 1000.0;
-const EDGE: f64 = 16.0;
-const TITLES: f64 = 62.0;
-const ROW: f64 = 36.0;
+/// The picture is as wide as a page, unless its cells need less or more.
+const PAGE: f64 = 960.0;
+const NARROWEST: f64 = 340.0;
 const WIDEST_COLUMN: f64 = 130.0;
-const NAME_FONT: f64 = 13.0;
-const NAME_LINE: f64 = 16.0;
-/// A generous estimate of the width of a letter, in font sizes.
-const LETTER: f64 = 0.56;
-/// The height of the bar of colours with its numbers and words.
-const KEY: f64 = 70.0;
-/// Values smaller than the largest by this factor have the lightest colour.
+const ROW: f64 = 36.0;
+const MEAN_FONT: f64 = 14.0;
+const ERROR_FONT: f64 = 11.0;
+/// The width and height of the bar of colours, and the height of all of the key.
+const BAR: (f64, f64) = (312.0, 12.0);
+const KEY: f64 = 88.0;
+/// Values smaller than the largest by this factor have the first colour.
 const RANGE: f64 = 1000.0;
-
-type Rgb = [f64; 3];
-
-/// Colours from little regret to much: the yellows, oranges and reds of Brewer's sequential scale.
-const COLOURS: [Rgb; 6] = [
-    [255.0, 255.0, 217.0],
-    [254.0, 227.0, 145.0],
-    [254.0, 178.0, 76.0],
-    [240.0, 96.0, 40.0],
-    [189.0, 0.0, 38.0],
-    [90.0, 0.0, 30.0],
-];
 
 /// Values of whole runs as a share of one policy's: one row for each policy, one column for each variant.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -87,22 +73,18 @@ impl Plot for HeatMap {
     }
 }
 
+/// A mean and its standard error.
+type Cell = Option<(f64, f64)>;
+
 fn render(figure: &HeatMap, title: Option<&str>, variants: &[Simulated], styles: &PolicyStyles) -> String {
     let reference = figure.relative_to.as_deref();
     let rows = labels(variants);
     let names: Vec<&str> = rows.iter().map(|label| styles.name(label)).collect();
     let compared = end_values::compared(figure.value, variants.iter().map(|one| &one.measured.result));
     let value = |label, one| end_values::value(one, label, reference, compared);
-    let values: Vec<Vec<Option<(f64, f64)>>> =
+    let values: Vec<Vec<Cell>> =
         rows.iter().map(|label| variants.iter().map(|one| value(label, one)).collect()).collect();
     let scale = scale_of(&values);
-
-    let longest = names.iter().map(|name| n_columns(name)).max().unwrap_or(0);
-    let left = EDGE + longest as f64 * LETTER * NAME_FONT + 10.0;
-    let column = ((WIDTH - left - EDGE) / variants.len().max(1) as f64).min(WIDEST_COLUMN);
-    let heads = Heads::of(variants, column);
-    let top = TITLES + heads.room();
-    let height = top + rows.len() as f64 * ROW + KEY;
 
     let own_title = || match compared {
         EndValue::Regret => "Regret of every policy in every variant".to_owned(),
@@ -112,38 +94,74 @@ fn render(figure: &HeatMap, title: Option<&str>, variants: &[Simulated], styles:
     let title = title.map_or_else(own_title, str::to_owned);
     let of = reference.map_or_else(String::new, |label| format!(", % of {}", styles.name(label)));
     let runs = runs_in_words(variants.iter().map(|variant| &variant.measured.result));
-    let mut svg = String::new();
-    let _ = writeln!(
-        svg,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height:.0}\" viewBox=\"0 0 {WIDTH} \
-         {height:.0}\" role=\"img\" aria-label=\"{0}\" font-family=\"sans-serif\">\n<title>{0}</title>\n<rect \
-         width=\"{WIDTH}\" height=\"{height:.0}\" fill=\"#ffffff\"/>",
-        escaped(&title)
-    );
-    let black = Style { anchor: "start", fill: "#222222", size: 17.0 };
-    text(&mut svg, (EDGE, 27.0), &Style { anchor: "start\" font-weight=\"bold", ..black }, &title);
-    let subtitle =
-        format!("{}{of}; {runs}; small print: standard error", end_values::in_words_without_unit(compared));
-    text(&mut svg, (EDGE, 48.0), &Style { size: 12.5, fill: "#5c5c5c", ..black }, &subtitle);
-    heads.write(&mut svg, left, column, top);
+    let what = format!("{}{of}", end_values::in_words_without_unit(compared));
+    let subtitle = format!("{what}; {runs}; small print: standard error");
+
+    let grid = Grid::of(&names, &values, variants.len());
+    let titles: Vec<String> = variants.iter().map(|variant| variant.title.clone()).collect();
+    let heads = Names::of(&titles, grid.column, WIDE.tick, WIDE.line);
+    let heading = Heading::of(&title, &subtitle, &WIDE, grid.width - 2.0 * WIDE.edge);
+    let top = heading.bottom + heads.height() + 10.0;
+    let bottom = top + rows.len() as f64 * ROW;
+    let size = (grid.width, bottom + KEY);
+
+    let mut layer = Layer::new("");
+    layer.rectangle((0.0, 0.0), size, Ink::Paper);
+    heading.draw(&mut layer, WIDE.edge);
+    heads.draw_above(&mut layer, top - 8.0, |place| grid.left_of(place) + grid.column / 2.0);
     for (number, (name, cells)) in names.iter().zip(&values).enumerate() {
         let y = top + number as f64 * ROW;
-        let style = Style { anchor: "end", size: NAME_FONT, ..black };
-        text(&mut svg, (left - 8.0, y + ROW / 2.0 + 4.5), &style, name);
+        let font = Font::end(WIDE.tick);
+        layer.text("", name, (grid.left - 8.0, y + ROW / 2.0 + font.half()), font, None);
         for (place, (cell, variant)) in cells.iter().zip(variants).enumerate() {
-            let spot = Spot { x: left + place as f64 * column, y, width: column };
-            write_cell(&mut svg, &spot, *cell, &scale, &format!("{name}, {}", variant.title));
+            let spot = Spot { x: grid.left_of(place), y, width: grid.column };
+            draw_cell(&mut layer, &spot, *cell, &scale, &format!("{name}, {}", variant.title));
         }
     }
-    write_key(
-        &mut svg,
-        &scale,
-        left,
-        top + rows.len() as f64 * ROW + 18.0,
-        &format!("{}{of}", compared.words()),
-    );
-    svg.push_str("</svg>\n");
-    svg
+    draw_key(&mut layer, &scale, grid.left, bottom + 16.0, &format!("{}{of}, log scale", compared.words()));
+
+    let of_column = |place: usize| -> Vec<(&str, f64)> {
+        let rows = names.iter().zip(&values);
+        rows.filter_map(|(name, cells)| Some((*name, cells[place]?.0))).collect()
+    };
+    let table: Vec<(&str, Vec<(&str, f64)>)> =
+        titles.iter().enumerate().map(|(place, title)| (title.as_str(), of_column(place))).collect();
+    let description = format!("{subtitle}. {}", summary::of_table(&table));
+    let picture = Picture {
+        size,
+        title: &title,
+        description: description.trim(),
+        has_cells: true,
+        attributes: vec![("class", "plot whole".to_owned())],
+    };
+    picture.finish(vec![layer])
+}
+
+/// The place of the cells.
+struct Grid {
+    left: f64,
+    column: f64,
+    width: f64,
+}
+
+impl Grid {
+    /// Columns that are wide enough for the letters of every cell.
+    fn of(names: &[&str], values: &[Vec<Cell>], n_columns: usize) -> Self {
+        let longest = names.iter().map(|name| width_of(name, WIDE.tick)).fold(0.0, f64::max);
+        let left = WIDE.edge + longest + 10.0;
+        let of_cell = |&(mean, se): &(f64, f64)| {
+            let (mean, error) = in_words(mean, se);
+            width_of(&mean, MEAN_FONT).max(width_of(&error, ERROR_FONT)) + 8.0
+        };
+        let needed = values.iter().flatten().flatten().map(of_cell).fold(0.0, f64::max);
+        let column = ((PAGE - left - WIDE.edge) / n_columns.max(1) as f64).min(WIDEST_COLUMN).max(needed);
+        let right = left + (n_columns as f64 * column).max(BAR.0);
+        Self { left, column, width: (right + WIDE.edge).max(NARROWEST) }
+    }
+
+    fn left_of(&self, place: usize) -> f64 {
+        self.left + place as f64 * self.column
+    }
 }
 
 /// The place of a cell.
@@ -153,197 +171,52 @@ struct Spot {
     width: f64,
 }
 
-/// The style of a text.
-#[derive(Clone, Copy)]
-struct Style {
-    anchor: &'static str,
-    fill: &'static str,
-    size: f64,
-}
-
-fn text(svg: &mut String, (x, y): (f64, f64), style: &Style, words: &str) {
-    let Style { anchor, fill, size } = style;
-    let _ = writeln!(
-        svg,
-        "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" font-size=\"{size:.1}\" fill=\"{fill}\">{}</text>",
-        escaped(words)
-    );
-}
-
 /// The axis of colours over all values.
-fn scale_of(values: &[Vec<Option<(f64, f64)>>]) -> Axis {
+fn scale_of(values: &[Vec<Cell>]) -> Axis {
     let all = || values.iter().flatten().flatten().map(|(value, _)| *value).filter(|value| *value > 0.0);
     let highest = all().fold(0.0, f64::max);
     let lowest = all().fold(f64::INFINITY, f64::min);
     Axis::new(Scale::Log, lowest.max(highest / RANGE), highest)
 }
 
-fn write_cell(svg: &mut String, spot: &Spot, cell: Option<(f64, f64)>, scale: &Axis, what: &str) {
+/// A mean and its standard error as they are written in a cell.
+fn in_words(mean: f64, se: f64) -> (String, String) {
+    (number::significant(mean, 3), format!("± {}", number::significant(se, 2)))
+}
+
+fn draw_cell(layer: &mut Layer, spot: &Spot, cell: Cell, scale: &Axis, what: &str) {
     let Spot { x, y, width } = *spot;
-    let place = |fill: &str| {
-        format!(
-            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{fill}\"/>",
-            x + 1.0,
-            y + 1.0,
-            width - 2.0,
-            ROW - 2.0
-        )
-    };
+    let (place, size) = ((x + 1.0, y + 1.0), (width - 2.0, ROW - 2.0));
     let Some((value, se)) = cell else {
-        let _ = writeln!(svg, "{}", place("#f3f3f3"));
+        layer.rectangle(place, size, Ink::Empty);
         return;
     };
-    let colour = colour(scale.place(value));
-    let letters = if luminance(colour) > 0.179 { "#000000" } else { "#ffffff" };
-    let (mean, error) = (number::significant(value, 3), format!("± {}", number::significant(se, 2)));
-    let _ =
-        writeln!(svg, "<g><title>{}: {mean} {error}</title>{}", escaped(what), place(&hexadecimal(colour)));
-    let fit = |words: &str, most: f64| (0.92 * width / (LETTER * n_columns(words).max(1) as f64)).min(most);
+    let step = step_at(scale.place(value));
+    let (mean, error) = in_words(value, se);
+    let mut group = Layer::new("").inked(Ink::Letter(step));
+    group.title(&format!("{what}: {mean} {error}"));
+    group.rectangle(place, size, Ink::Step(step));
     let middle = x + width / 2.0;
-    let style = Style { anchor: "middle", fill: letters, size: fit(&mean, 14.0) };
-    text(svg, (middle, y + 16.5), &style, &mean);
-    text(svg, (middle, y + 29.5), &Style { size: fit(&error, 10.5), ..style }, &error);
-    svg.push_str("</g>\n");
+    group.text("", &mean, (middle, y + 16.5), Font::middle(MEAN_FONT), None);
+    group.text("", &error, (middle, y + 29.5), Font::middle(ERROR_FONT), None);
+    layer.add(group);
 }
 
-/// Writes the bar of colours with its values.
-fn write_key(svg: &mut String, scale: &Axis, left: f64, top: f64, what: &str) {
-    const STEPS: usize = 60;
-    const BAR: f64 = 360.0;
-    let step = BAR / STEPS as f64;
-    for number in 0..STEPS {
-        let colour = hexadecimal(colour((number as f64 + 0.5) / STEPS as f64));
-        let _ = writeln!(
-            svg,
-            "<rect x=\"{:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"12\" fill=\"{colour}\"/>",
-            left + number as f64 * step,
-            step + 0.5
-        );
+/// Draws the bar of colours with its values.
+fn draw_key(layer: &mut Layer, scale: &Axis, left: f64, top: f64, what: &str) {
+    let step = BAR.0 / N_STEPS as f64;
+    layer.text("", what, (left, top + 10.0), Font::start(WIDE.tick), None);
+    let bar = top + 20.0;
+    for number in 0..N_STEPS {
+        layer.rectangle((left + number as f64 * step, bar), (step, BAR.1), Ink::Step(number));
     }
-    let style = Style { anchor: "middle", fill: "#222222", size: 12.0 };
-    for tick in scale.ticks(7).iter().filter(|tick| !tick.label.is_empty()) {
-        let x = left + scale.place(tick.value) * BAR;
-        let _ = writeln!(svg, "<path d=\"M{x:.1} {:.1}v5\" stroke=\"#8a8a8a\"/>", top + 12.0);
-        text(svg, (x, top + 29.0), &style, &tick.label);
-    }
-    let words = format!("{what}, log scale");
-    text(svg, (left + BAR + 22.0, top + 11.0), &Style { anchor: "start", ..style }, &words);
-}
-
-/// The colour at a place of the scale; places run from 0 to 1.
-fn colour(place: f64) -> Rgb {
-    let at = place.clamp(0.0, 1.0) * (COLOURS.len() - 1) as f64;
-    let below = at.to_usize().unwrap_or(0).min(COLOURS.len() - 2);
-    let share = at - below as f64;
-    let (from, to) = (COLOURS[below], COLOURS[below + 1]);
-    [0, 1, 2].map(|channel| from[channel] + share * (to[channel] - from[channel]))
-}
-
-fn hexadecimal(colour: Rgb) -> String {
-    let [red, green, blue] =
-        colour.map(|channel| libm::round(channel).clamp(0.0, 255.0).to_u8().unwrap_or(0));
-    format!("#{red:02x}{green:02x}{blue:02x}")
-}
-
-/// Relative luminance of a colour (WCAG 2). Above 0.179, black letters have more contrast than white ones.
-fn luminance(colour: Rgb) -> f64 {
-    let [red, green, blue] = colour.map(|channel| {
-        let share = channel / 255.0;
-        if share <= 0.04045 { share / 12.92 } else { libm::pow((share + 0.055) / 1.055, 2.4) }
-    });
-    0.2126 * red + 0.7152 * green + 0.0722 * blue
-}
-
-/// The heads of the columns.
-enum Heads {
-    /// Horizontal, in lines.
-    Level(Vec<Vec<String>>),
-    /// Upright, if they are too long to be horizontal; with the number of letters of the longest.
-    Upright(Vec<String>, usize),
-}
-
-impl Heads {
-    fn of(variants: &[Simulated], column: f64) -> Self {
-        let letters = (column / (LETTER * NAME_FONT)).to_usize().unwrap_or(0);
-        let titles: Vec<String> = variants.iter().map(|variant| variant.title.clone()).collect();
-        let lines: Vec<Vec<String>> = titles.iter().map(|title| in_lines(title, letters)).collect();
-        let fits =
-            |lines: &Vec<String>| lines.len() <= 3 && lines.iter().all(|line| n_columns(line) <= letters);
-        if lines.iter().all(fits) {
-            return Self::Level(lines);
+    let font = Font::middle(WIDE.note);
+    for tick in scale.ticks_within(BAR.0, |label| width_of(label, font.size) + font.size) {
+        if tick.label.is_empty() {
+            continue;
         }
-        let longest = titles.iter().map(|title| n_columns(title)).max().unwrap_or(0);
-        Self::Upright(titles, longest)
-    }
-
-    fn room(&self) -> f64 {
-        match self {
-            Self::Level(heads) => heads.iter().map(Vec::len).max().unwrap_or(1) as f64 * NAME_LINE + 8.0,
-            Self::Upright(_, longest) => *longest as f64 * LETTER * NAME_FONT + 12.0,
-        }
-    }
-
-    fn write(&self, svg: &mut String, left: f64, column: f64, top: f64) {
-        let style = Style { anchor: "middle", fill: "#222222", size: NAME_FONT };
-        let middle = |place: usize| left + (place as f64 + 0.5) * column;
-        match self {
-            Self::Level(heads) => {
-                for (place, lines) in heads.iter().enumerate() {
-                    for (number, words) in lines.iter().rev().enumerate() {
-                        text(svg, (middle(place), top - 8.0 - number as f64 * NAME_LINE), &style, words);
-                    }
-                }
-            }
-            Self::Upright(titles, _) => {
-                for (place, title) in titles.iter().enumerate() {
-                    let (x, y) = (middle(place) + 4.5, top - 6.0);
-                    let _ = write!(svg, "<g transform=\"rotate(-90 {x:.1} {y:.1})\">");
-                    text(svg, (x, y), &Style { anchor: "start", ..style }, title);
-                    svg.push_str("</g>\n");
-                }
-            }
-        }
-    }
-}
-
-/// Breaks a text into lines of at most `letters` letters, or of a single longer word.
-fn in_lines(text: &str, letters: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if n_columns(line) + 1 + n_columns(word) <= letters => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn colours_darken_and_letters_have_contrast_on_all() {
-        let steps: Vec<Rgb> = (0..=100).map(|step| colour(f64::from(step) / 100.0)).collect();
-        assert!(steps.windows(2).all(|pair| luminance(pair[0]) > luminance(pair[1])));
-        for colour in steps {
-            let luminance = luminance(colour);
-            let contrast =
-                if luminance > 0.179 { (luminance + 0.05) / 0.05 } else { 1.05 / (luminance + 0.05) };
-            assert!(contrast > 4.5, "{colour:?}");
-        }
-        assert_eq!(
-            (hexadecimal(colour(-1.0)), hexadecimal(colour(2.0))),
-            ("#ffffd9".into(), "#5a001e".into())
-        );
-    }
-
-    #[test]
-    fn heads_are_broken_between_words() {
-        assert_eq!(in_lines("position based, steep", 10), ["position", "based,", "steep"]);
-        assert_eq!(in_lines("a b c", 10), ["a b c"]);
+        let (x, foot) = (left + scale.place(tick.value) * BAR.0, bar + BAR.1);
+        layer.line("", &[vec![(x, foot), (x, foot + 5.0)]], Pen::solid(1.0), Some(Ink::Frame));
+        layer.text("", &tick.label, (x, foot + 18.0), font, None);
     }
 }

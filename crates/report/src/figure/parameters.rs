@@ -104,10 +104,8 @@ pub(super) fn chart(figure: &Parameters, title: Option<&str>) -> Chart {
             Scale::Linear => Axis::new(Scale::Linear, 0.0, longest as f64),
             Scale::Log => Axis::new(Scale::Log, 1.0, longest as f64),
         },
-        x_label: match figure.scale {
-            Scale::Linear => "rank".to_owned(),
-            Scale::Log => "rank (log scale)".to_owned(),
-        },
+        summary: String::new(),
+        x_label: "rank".to_owned(),
         y: Axis::rounded(values().fold(0.0, f64::min), values().fold(0.0, f64::max)),
         y_label: figure.parameter.to_owned(),
         categories: if named { (1..=longest).map(|rank| rank.to_string()).collect() } else { Vec::new() },

@@ -1,6 +1,7 @@
 //! Cumulative expected regret over rounds.
 
 use super::curves::{OverRounds, Value, highest};
+use super::summary::Best;
 use super::{Band, Kind, Reading, Requirement, Rounds};
 use crate::axis::{Axis, Scale};
 use crate::svg::Curve;
@@ -44,6 +45,7 @@ fn read(reading: &Reading<'_, '_>) -> Result<Regret, Error> {
 impl OverRounds for Regret {
     const ROW: &'static Kind = &KIND;
     const TITLE: &'static str = "Cumulative regret";
+    const BEST: Best = Best::Lowest;
 
     fn rounds(&self) -> &Rounds {
         &self.rounds
@@ -65,7 +67,7 @@ impl OverRounds for Regret {
 
     fn vertical(&self, curves: &mut [Curve], policies: &[Curve], unit: &str) -> (Axis, String) {
         if self.y_scale.unwrap_or_else(|| distinguishing_scale(policies)) == Scale::Log {
-            return (logarithmic(curves), format!("cumulative expected regret ({unit}, log scale)"));
+            return (logarithmic(curves), format!("cumulative expected regret ({unit})"));
         }
         // A bound far above every curve would flatten the curves, so it may leave the frame at the top.
         let (top, bounds_end) = (highest(policies), highest(&curves[..curves.len() - policies.len()]));

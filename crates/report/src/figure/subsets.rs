@@ -68,6 +68,7 @@ fn chart(figure: &Subsets, title: Option<&str>) -> anyhow::Result<Chart> {
     Ok(Chart {
         title: title.unwrap_or("Random subsets of the items").to_owned(),
         subtitle: "share of the subsets of each size".to_owned(),
+        summary: String::new(),
         x: Axis::new(Scale::Linear, 0.0, largest as f64),
         x_label: "items in the subset".to_owned(),
         y: Axis::rounded(0.0, 1.0),

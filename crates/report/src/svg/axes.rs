@@ -1,115 +1,157 @@
-//! The axes: ticks with numbers, or names of places.
+//! The axes: ticks with numbers, or names of places. An axis of numbers has another scale, if values can be seen on it.
 
-use super::canvas::{Area, FAINT_GRID, FRAME, GRID, TEXT, font, line, stroke, text};
-use super::{Chart, Frame, LEGEND_LINE, LETTER, TICK_FONT};
-use crate::text::{n_columns, wrapped};
-use anyhow::Result;
-use num_traits::ToPrimitive as _;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color as _, FontTransform};
+use super::canvas::{Font, Layer, Pen};
+use super::layout::{Layout, columns_in, width_of};
+use super::names::Names;
+use super::palette::Ink;
+use super::{Chart, Frame};
+use crate::axis::{Axis, Scale, Tick};
+use crate::text::in_cut_lines;
 
-/// The names below a horizontal axis of categories.
-pub(super) enum Names {
-    /// Horizontal, in lines.
-    Level(Vec<Vec<String>>),
-    /// Upright, if they are too long to be horizontal; with the number of letters of the longest.
-    Upright(Vec<String>, usize),
+/// Both axes of a chart.
+pub(super) struct Axes {
+    /// Horizontal.
+    pub(super) x: Scaled,
+    /// Vertical.
+    pub(super) y: Scaled,
 }
 
-impl Names {
-    /// Lays out names below a frame of this width.
-    pub(super) fn of(names: &[String], width: f64) -> Self {
-        let columns = (width / names.len().max(1) as f64 / (LETTER * TICK_FONT)).to_usize().unwrap_or(0);
-        let lines: Vec<Vec<String>> = names.iter().map(|name| wrapped(name, columns.max(2))).collect();
-        let whole = |(lines, name): (&Vec<String>, &String)| {
-            lines.iter().map(|line| n_columns(line)).sum::<usize>() + 1 >= n_columns(name)
-                && !lines.iter().any(|line| line.ends_with('…'))
-                && lines.iter().all(|line| n_columns(line) < columns)
+/// An axis on each scale on which it can be drawn, the drawn one first.
+pub(super) struct Scaled {
+    /// The axes.
+    pub(super) all: Vec<Axis>,
+    /// Quantity and unit.
+    label: String,
+}
+
+/// The number of labels of a vertical logarithmic axis.
+const LABELS: usize = 8;
+
+impl Axes {
+    pub(super) fn of(chart: &Chart) -> Self {
+        let points = || chart.curves.iter().flat_map(|curve| curve.points.iter().chain(&curve.dots));
+        let other = |axis: &Axis, values: Vec<f64>| axis.on_other_scale(values.into_iter());
+        let other_x = if chart.categories.is_empty() {
+            other(&chart.x, points().map(|point| point.0).collect())
+        } else {
+            None
         };
-        if lines.iter().zip(names).all(whole) {
-            return Self::Level(lines);
-        }
-        let longest = names.iter().map(|name| n_columns(name)).max().unwrap_or(0);
-        Self::Upright(names.to_vec(), longest)
+        let other_y = other(&chart.y, points().map(|point| point.1).collect());
+        let scaled = |axis: Axis, other: Option<Axis>, label: &str| Scaled {
+            all: std::iter::once(axis).chain(other).collect(),
+            label: label.to_owned(),
+        };
+        Self { x: scaled(chart.x, other_x, &chart.x_label), y: scaled(chart.y, other_y, &chart.y_label) }
     }
 
-    /// The height that they need below the frame, in addition to the height of numbers.
-    pub(super) fn room(&self) -> f64 {
-        match self {
-            Self::Level(names) => {
-                let lines = names.iter().map(Vec::len).max().unwrap_or(1);
-                (lines.max(1) as f64 - 1.0) * LEGEND_LINE
-            }
-            Self::Upright(_, longest) => (*longest as f64 - 1.0) * LETTER * TICK_FONT,
-        }
+    /// The height below the frame: ticks or names, and the words of the axis.
+    pub(super) fn height_below(&self, names: &Names<'_>, layout: &Layout, width: f64) -> f64 {
+        let words = self.x.words(width, layout) as f64 * (layout.line + 1.0);
+        layout.edge + 10.0 + names.height().max(layout.line) + words
     }
 }
 
-pub(super) fn draw_axes(area: &Area<'_>, chart: &Chart, names: &Names, frame: &Frame) -> Result<()> {
+impl Scaled {
+    /// The drawn one.
+    fn drawn(&self) -> &Axis {
+        &self.all[0]
+    }
+
+    /// The quantity and unit on a scale, in lines.
+    pub(super) fn lines(&self, axis: &Axis, width: f64, layout: &Layout) -> Vec<String> {
+        let columns = columns_in(width, layout.axis);
+        let words = match (axis.scale(), self.label.strip_suffix(')')) {
+            (Scale::Linear, _) => self.label.clone(),
+            (Scale::Log, _) if self.label.is_empty() => "log scale".to_owned(),
+            (Scale::Log, Some(label)) => format!("{label}, log scale)"),
+            (Scale::Log, None) => format!("{} (log scale)", self.label),
+        };
+        in_cut_lines(&words, columns)
+    }
+
+    /// The number of lines that these words need on any scale.
+    pub(super) fn words(&self, width: f64, layout: &Layout) -> usize {
+        self.all.iter().map(|axis| self.lines(axis, width, layout).len()).max().unwrap_or(0)
+    }
+
+    /// The labels of a vertical axis on all scales.
+    pub(super) fn labels(&self) -> impl Iterator<Item = String> {
+        self.all.iter().flat_map(|axis| axis.ticks(LABELS)).map(|tick| tick.label)
+    }
+}
+
+/// The ticks of a horizontal axis in a frame.
+pub(super) fn x_ticks(axis: &Axis, frame: &Frame, layout: &Layout) -> Vec<Tick> {
+    axis.ticks_within(frame.right - frame.left, |label| width_of(label, layout.tick) + layout.tick)
+}
+
+/// The ticks of a vertical axis.
+pub(super) fn y_ticks(axis: &Axis) -> Vec<Tick> {
+    axis.ticks(LABELS)
+}
+
+pub(super) fn draw_axes(
+    layer: &mut Layer,
+    chart: &Chart,
+    axes: &Axes,
+    names: &Names<'_>,
+    frame: &Frame,
+    layout: &Layout,
+) {
     if chart.categories.is_empty() {
-        draw_rounds(area, chart, frame)?;
+        draw_rounds(layer, axes, frame, layout);
     } else {
-        draw_names(area, chart, names, frame)?;
+        let x = |index: usize| frame.x(&chart.x, index as f64);
+        for index in 0..chart.categories.len() {
+            let line = vec![(x(index), frame.top), (x(index), frame.bottom)];
+            layer.line("", &[line], Pen::solid(0.8), Some(Ink::FaintGrid));
+        }
+        names.draw_below(layer, frame.bottom + 7.0, x);
     }
-    for tick in chart.y.ticks(8) {
-        let y = frame.y(&chart.y, tick.value);
-        line(area, &[(frame.left, y), (frame.right, y)], GRID.stroke_width(stroke(0.8)))?;
-        text(
-            area,
-            &tick.label,
-            (frame.left - 8.0, y),
-            &font(TICK_FONT, TEXT, Pos::new(HPos::Right, VPos::Center)),
-        )?;
+    let mut ticks = Layer::new("y-ticks");
+    for tick in y_ticks(axes.y.drawn()) {
+        let y = frame.y(axes.y.drawn(), tick.value);
+        let ink = if tick.label.is_empty() { Ink::FaintGrid } else { Ink::Grid };
+        ticks.line("", &[vec![(frame.left, y), (frame.right, y)]], Pen::solid(0.8), Some(ink));
+        let font = Font::end(layout.tick);
+        ticks.text("", &tick.label, (frame.left - 8.0, y + font.half()), font, None);
     }
-    for (from, to) in [
-        ((frame.left, frame.bottom), (frame.right, frame.bottom)),
-        ((frame.left, frame.top), (frame.left, frame.bottom)),
-    ] {
-        line(area, &[from, to], FRAME.stroke_width(stroke(1.2)))?;
+    layer.add(ticks);
+    let corner = vec![(frame.left, frame.top), (frame.left, frame.bottom), (frame.right, frame.bottom)];
+    layer.line("", &[corner], Pen::solid(1.2), Some(Ink::Frame));
+    draw_words(layer, axes, names, frame, layout);
+}
+
+/// Draws the quantities and units along the axes.
+fn draw_words(layer: &mut Layer, axes: &Axes, names: &Names<'_>, frame: &Frame, layout: &Layout) {
+    let middle = Font::middle(layout.axis);
+    let below = frame.bottom + layout.edge - 2.0 + names.height().max(layout.line) + layout.axis;
+    let x = f64::midpoint(frame.left, frame.right);
+    for (number, words) in axes.x.lines(axes.x.drawn(), frame.right - frame.left, layout).iter().enumerate() {
+        layer.text("x-words", words, (x, below + number as f64 * (layout.line + 1.0)), middle, None);
     }
-    let middle = Pos::new(HPos::Center, VPos::Bottom);
-    let below = (f64::midpoint(frame.left, frame.right), frame.height - 10.0);
-    text(area, &chart.x_label, below, &font(14.0, TEXT, middle))?;
-    let beside = (24.0, f64::midpoint(frame.top, frame.bottom));
-    text(area, &chart.y_label, beside, &font(14.0, TEXT, middle).transform(FontTransform::Rotate270))
+    let lines = axes.y.lines(axes.y.drawn(), layout.width - 2.0 * layout.edge, layout);
+    if layout.words_above {
+        let n_lines = lines.len() as f64;
+        for (number, words) in lines.iter().enumerate() {
+            let y = frame.top - 8.0 - (n_lines - 1.0 - number as f64) * layout.line;
+            layer.text("y-words", words, (layout.edge, y), Font::start(layout.axis), None);
+        }
+    } else {
+        let beside = (24.0, f64::midpoint(frame.top, frame.bottom));
+        layer.text("y-words", &lines.join(" "), beside, Font { is_upright: true, ..middle }, None);
+    }
 }
 
 /// Draws the ticks of a horizontal axis of numbers.
-fn draw_rounds(area: &Area<'_>, chart: &Chart, frame: &Frame) -> Result<()> {
-    let width = frame.right - frame.left;
-    let room = (width / 64.0).to_usize().unwrap_or(0);
-    for tick in chart.x.ticks(room) {
-        let x = frame.x(&chart.x, tick.value);
-        let colour = if tick.label.is_empty() { FAINT_GRID } else { GRID };
-        line(area, &[(x, frame.top), (x, frame.bottom)], colour.stroke_width(stroke(0.8)))?;
-        text(
-            area,
-            &tick.label,
-            (x, frame.bottom + 7.0),
-            &font(TICK_FONT, TEXT, Pos::new(HPos::Center, VPos::Top)),
-        )?;
+fn draw_rounds(layer: &mut Layer, axes: &Axes, frame: &Frame, layout: &Layout) {
+    let mut ticks = Layer::new("x-ticks");
+    for tick in x_ticks(axes.x.drawn(), frame, layout) {
+        let x = frame.x(axes.x.drawn(), tick.value);
+        let ink = if tick.label.is_empty() { Ink::FaintGrid } else { Ink::Grid };
+        ticks.line("", &[vec![(x, frame.top), (x, frame.bottom)]], Pen::solid(0.8), Some(ink));
+        let at = (x, frame.bottom + 5.0 + layout.tick);
+        ticks.text("", &tick.label, at, Font::middle(layout.tick), None);
     }
-    Ok(())
-}
-
-/// Draws the names below a horizontal axis of categories.
-fn draw_names(area: &Area<'_>, chart: &Chart, names: &Names, frame: &Frame) -> Result<()> {
-    let places = (0..chart.categories.len()).map(|index| frame.x(&chart.x, index as f64));
-    for (index, x) in places.enumerate() {
-        line(area, &[(x, frame.top), (x, frame.bottom)], FAINT_GRID.stroke_width(stroke(0.8)))?;
-        match names {
-            Names::Level(names) => {
-                let style = font(TICK_FONT, TEXT, Pos::new(HPos::Center, VPos::Top));
-                for (number, words) in names[index].iter().enumerate() {
-                    text(area, words, (x, frame.bottom + 7.0 + number as f64 * LEGEND_LINE), &style)?;
-                }
-            }
-            Names::Upright(names, _) => {
-                let style = font(TICK_FONT, TEXT, Pos::new(HPos::Right, VPos::Center));
-                let style = style.transform(FontTransform::Rotate270);
-                text(area, &names[index], (x, frame.bottom + 7.0), &style)?;
-            }
-        }
-    }
-    Ok(())
+    layer.add(ticks);
 }

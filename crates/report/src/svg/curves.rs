@@ -1,102 +1,86 @@
-//! Curves: lines, dashes, bands and markers.
+//! Curves: lines, bands and markers.
 
-use super::canvas::{Area, Place, line, place, stroke, units};
-use super::style::{CurveStyle, MARKERS, rgb};
+use super::canvas::{Layer, Pen, Place};
+use super::data::describe_curve;
+use super::layout::{Layout, WIDE};
 use super::{Chart, Curve, Frame};
-use anyhow::{Context as _, Result};
-use plotters::element::{Circle, Polygon};
-use plotters::style::{Color as _, ShapeStyle};
 
 /// The number of markers on a curve.
 const MARKERS_PER_CURVE: usize = 6;
 
-pub(super) fn draw_band(area: &Area<'_>, chart: &Chart, curve: &Curve, frame: &Frame) -> Result<()> {
+/// The line of a policy.
+pub(super) const POLICY: Pen = Pen::solid(2.0);
+/// The line of a reference, without its dashes.
+const REFERENCE: f64 = 1.6;
+/// How much of what is below a band it hides.
+const BAND: f64 = 0.17;
+
+/// The line of a curve.
+pub(super) fn pen(curve: &Curve) -> Pen {
+    match curve.style.pattern() {
+        None => POLICY,
+        dash => Pen { width: REFERENCE, dash },
+    }
+}
+
+pub(super) fn draw_band(layer: &mut Layer, chart: &Chart, curve: &Curve, index: usize, frame: &Frame) {
+    if curve.band.is_empty() {
+        return;
+    }
+    let mut group = Layer::new("").inked(curve.style.ink());
+    group.set("data-curve", &index.to_string());
+    let at = |x: f64, y: f64| (frame.x(&chart.x, x), frame.inside(frame.y(&chart.y, y)));
     // A single checkpoint, or a category, has an error bar instead of a band.
     if curve.band.len() < 2 || !chart.categories.is_empty() {
-        let style = rgb(curve.style).stroke_width(stroke(1.6));
-        for &(x, low, high) in &curve.band {
-            let x = frame.x(&chart.x, x);
-            let ends = [low, high].map(|y| inside(frame, frame.y(&chart.y, y)));
-            line(area, &[(x, ends[0]), (x, ends[1])], style)?;
-            for y in ends {
-                line(area, &[(x - 3.5, y), (x + 3.5, y)], style)?;
-            }
-        }
-        return Ok(());
+        let bar = |&(x, low, high): &(f64, f64, f64)| {
+            let (low, high) = (at(x, low), at(x, high));
+            let cap = |(x, y): Place| vec![(x - 3.5, y), (x + 3.5, y)];
+            [vec![low, high], cap(low), cap(high)]
+        };
+        let bars: Vec<Vec<Place>> = curve.band.iter().flat_map(bar).collect();
+        group.line("bars", &bars, Pen::solid(1.6), None);
+    } else {
+        let upper = curve.band.iter().map(|&(x, _, high)| at(x, high));
+        let lower = curve.band.iter().rev().map(|&(x, low, _)| at(x, low));
+        group.area("band", &upper.chain(lower).collect::<Vec<_>>(), BAND);
     }
-    let at = |x: f64, y: f64| (frame.x(&chart.x, x), inside(frame, frame.y(&chart.y, y)));
-    let upper = curve.band.iter().map(|&(x, _, high)| at(x, high));
-    let lower = curve.band.iter().rev().map(|&(x, low, _)| at(x, low));
-    let outline: Vec<_> = upper.chain(lower).map(place).collect();
-    area.draw(&Polygon::new(outline, rgb(curve.style).mix(0.17).filled())).context("cannot draw a band")
+    layer.add(group);
 }
 
 pub(super) fn draw_curve(
-    area: &Area<'_>,
+    layer: &mut Layer,
     chart: &Chart,
     curve: &Curve,
     index: usize,
     frame: &Frame,
-) -> Result<()> {
+    layout: &Layout,
+) {
+    let mut group = Layer::new("curve").inked(curve.style.ink());
+    group.set("data-curve", &index.to_string());
+    // The values are in the picture once.
+    if layout.class == WIDE.class {
+        describe_curve(&mut group, curve);
+    }
     let points: Vec<Place> =
         curve.points.iter().map(|&(x, y)| (frame.x(&chart.x, x), frame.y(&chart.y, y))).collect();
-    let colour = rgb(curve.style);
-    if let Some(pattern) = curve.style.pattern() {
-        for piece in below(&points, frame.top) {
-            for dash in dashes(&piece, pattern) {
-                line(area, &dash, colour.stroke_width(stroke(1.6)))?;
-            }
-        }
-        if let [single] = points[..] {
-            let dash = [(single.0 - 8.0, single.1), (single.0 + 8.0, single.1)];
-            line(area, &dash, colour.stroke_width(stroke(1.6)))?;
-        }
-        return Ok(());
+    let mut pieces = below(&points, frame.top);
+    if let (true, [(x, y)]) = (curve.style.is_dashed(), &points[..]) {
+        pieces = vec![vec![(x - 8.0, *y), (x + 8.0, *y)]];
     }
-    if points.len() > 1 {
-        line(area, &points, colour.stroke_width(stroke(2.0)))?;
-    }
-    let places = if !curve.dots.is_empty() {
-        curve.dots.iter().map(|&(x, y)| (frame.x(&chart.x, x), frame.y(&chart.y, y))).collect()
-    } else if chart.categories.is_empty() {
-        marker_places(&points, index, chart.curves.len(), frame)
-    } else {
-        points
-    };
-    places.into_iter().try_for_each(|at| marker(area, curve.style, at))
-}
-
-/// Draws the marker of a curve: a circle, square, triangle, diamond and so on, filled with the curve's colour.
-pub(super) fn marker(area: &Area<'_>, style: CurveStyle, (x, y): Place) -> Result<()> {
-    let (CurveStyle::Policy(number) | CurveStyle::Variant(_, number)) = style else { return Ok(()) };
-    let fill: ShapeStyle = rgb(style).filled();
-    let shape = number % MARKERS;
-    let corners: &[Place] = match shape {
-        0 => {
-            let circle = Circle::new(place((x, y)), units(3.8), fill);
-            return area.draw(&circle).context("cannot draw a marker");
+    group.line("line", &pieces, pen(curve), None);
+    if let Some(marker) = curve.style.marker() {
+        let places = if !curve.dots.is_empty() {
+            curve.dots.iter().map(|&(x, y)| (frame.x(&chart.x, x), frame.y(&chart.y, y))).collect()
+        } else if chart.categories.is_empty() {
+            marker_places(&points, index, chart.curves.len(), frame)
+        } else {
+            points
+        };
+        for place in places {
+            group.shape("marker", marker, place);
         }
-        1 => &[(-3.4, -3.4), (3.4, -3.4), (3.4, 3.4), (-3.4, 3.4)],
-        2 => &[(0.0, -4.8), (4.4, 3.2), (-4.4, 3.2)],
-        3 => &[(0.0, -5.2), (4.4, 0.0), (0.0, 5.2), (-4.4, 0.0)],
-        4 => &[(0.0, 4.8), (4.4, -3.2), (-4.4, -3.2)],
-        _ => &[
-            (-1.4, -4.6),
-            (1.4, -4.6),
-            (1.4, -1.4),
-            (4.6, -1.4),
-            (4.6, 1.4),
-            (1.4, 1.4),
-            (1.4, 4.6),
-            (-1.4, 4.6),
-            (-1.4, 1.4),
-            (-4.6, 1.4),
-            (-4.6, -1.4),
-            (-1.4, -1.4),
-        ],
-    };
-    let corners: Vec<_> = corners.iter().map(|(dx, dy)| place((x + dx, y + dy))).collect();
-    area.draw(&Polygon::new(corners, fill)).context("cannot draw a marker")
+    }
+    layer.add(group);
 }
 
 /// Places of markers along a curve: evenly spaced, and shifted from curve to curve so that they do not overlap.
@@ -119,7 +103,7 @@ fn marker_places(points: &[Place], index: usize, curves: usize, frame: &Frame) -
 }
 
 /// The pieces of a line that are not above `top`. Heights grow downwards.
-fn below(points: &[Place], top: f64) -> Vec<Vec<Place>> {
+pub(super) fn below(points: &[Place], top: f64) -> Vec<Vec<Place>> {
     let mut pieces = vec![Vec::new()];
     for pair in points.windows(2) {
         let (mut a, mut b) = (pair[0], pair[1]);
@@ -142,53 +126,4 @@ fn below(points: &[Place], top: f64) -> Vec<Vec<Place>> {
         }
     }
     pieces
-}
-
-/// The length of the longest line that is cut into dashes, in pixels. It is far longer than the frame.
-const LONGEST_DASHED: f64 = 20_000.0;
-
-/// Cuts a line into dashes with gaps. A line that runs far out of the picture is not cut.
-pub(super) fn dashes(points: &[Place], (dash, gap): (f64, f64)) -> Vec<Vec<Place>> {
-    let length: f64 =
-        points.windows(2).map(|pair| libm::hypot(pair[1].0 - pair[0].0, pair[1].1 - pair[0].1)).sum();
-    if length.is_nan() || length > LONGEST_DASHED {
-        let is_place = |point: &&Place| point.0.is_finite() && point.1.is_finite();
-        return vec![points.iter().filter(is_place).copied().collect()];
-    }
-    let mut out = Vec::new();
-    let (mut drawing, mut left) = (true, dash);
-    let mut current: Vec<Place> = points.first().copied().into_iter().collect();
-    for pair in points.windows(2) {
-        let (mut from, to) = (pair[0], pair[1]);
-        loop {
-            let length = libm::hypot(to.0 - from.0, to.1 - from.1);
-            if length <= left {
-                left -= length;
-                if drawing {
-                    current.push(to);
-                }
-                break;
-            }
-            let share = left / length;
-            let stop = (from.0 + share * (to.0 - from.0), from.1 + share * (to.1 - from.1));
-            if drawing {
-                current.push(stop);
-                out.push(std::mem::take(&mut current));
-            } else {
-                current = vec![stop];
-            }
-            drawing = !drawing;
-            left = if drawing { dash } else { gap };
-            from = stop;
-        }
-    }
-    if drawing && current.len() > 1 {
-        out.push(current);
-    }
-    out
-}
-
-/// A height clamped to the frame.
-pub(super) fn inside(frame: &Frame, y: f64) -> f64 {
-    y.clamp(frame.top, frame.bottom)
 }

@@ -1,128 +1,154 @@
 //! The labels of the curves: beside the picture, each near the end of its curve, or in columns below it.
 
-use super::canvas::{Area, Place, TEXT, font, line, stroke, text};
-use super::curves::{dashes, inside, marker};
-use super::style::{CurveStyle, rgb};
-use super::{Chart, Frame, LEADER, LEGEND_LINE, LETTER, WIDTH};
-use crate::text::{n_columns, wrapped};
-use anyhow::Result;
-use num_traits::ToPrimitive as _;
-use plotters::style::Color as _;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-
-/// Room beside and below a legend below the picture.
-pub(super) const EDGE: f64 = 16.0;
-
-/// The number of columns of a legend below the picture.
-const COLUMNS: usize = 3;
+use super::canvas::{Font, Layer, Pen, Place};
+use super::curves::pen;
+use super::layout::{Layout, columns_in, width_of};
+use super::{Chart, Curve, Frame};
+use crate::text::wrapped;
 
 /// The length of the piece of a curve beside its label.
 const SWATCH: f64 = 25.0;
-const MIN_LEGEND: f64 = 70.0;
-const MAX_LEGEND: f64 = 220.0;
-const LEGEND_FONT: f64 = 13.5;
+/// Room between that piece and its label.
+const GAP: f64 = 6.0;
+/// The least and largest width of labels beside the frame.
+const MIN_WIDTH: f64 = 70.0;
+const MAX_WIDTH: f64 = 220.0;
 
 /// The labels of the curves, in order of the heights at which the curves end, highest first.
-pub(super) struct Legend {
-    /// The width of the widest line.
-    pub(super) width: f64,
-    /// The index of the curve, the lines of its label, and the value at which the curve ends.
-    entries: Vec<(usize, Vec<String>, f64)>,
+pub(super) struct Legend<'a> {
+    layout: &'a Layout,
+    entries: Vec<Entry>,
+    n_columns: usize,
 }
 
-impl Legend {
-    pub(super) fn of(chart: &Chart) -> Self {
-        let columns = (MAX_LEGEND / (LETTER * LEGEND_FONT)).to_usize().unwrap_or(0);
-        let mut entries: Vec<_> = chart
-            .curves
-            .iter()
-            .enumerate()
-            .filter_map(|(index, curve)| {
-                Some((index, wrapped(&curve.label, columns), curve.points.last().or(curve.dots.last())?.1))
-            })
-            .collect();
-        entries.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
-        let widest = entries.iter().flat_map(|entry| &entry.1).map(|line| n_columns(line)).max();
-        let width = widest.unwrap_or(0) as f64 * LETTER * LEGEND_FONT + 16.0;
-        Self { width: width.clamp(MIN_LEGEND, MAX_LEGEND + 16.0), entries }
+/// A label.
+struct Entry {
+    /// The index of the curve.
+    curve: usize,
+    /// The lines of its label.
+    lines: Vec<String>,
+    /// The value at which it ends.
+    end: f64,
+}
+
+impl<'a> Legend<'a> {
+    /// The labels beside a frame.
+    pub(super) fn beside(chart: &Chart, layout: &'a Layout) -> Self {
+        Self::of(chart, layout, 1, MAX_WIDTH)
+    }
+
+    /// The labels below a frame, in as many columns as they fit into.
+    pub(super) fn below(chart: &Chart, layout: &'a Layout) -> Self {
+        let room =
+            |n_columns: usize| (layout.width - 2.0 * layout.edge) / n_columns as f64 - SWATCH - 2.0 * GAP;
+        let widest =
+            chart.curves.iter().map(|curve| width_of(&curve.label, layout.legend)).fold(0.0, f64::max);
+        // Labels of a wide picture are wrapped. On a narrow one, a line for each is better.
+        let fits = |n_columns: usize| n_columns == 1 || layout.most_beside > 0.0 || widest <= room(n_columns);
+        let n_columns = (1..=layout.most_columns).rev().find(|n_columns| fits(*n_columns)).unwrap_or(1);
+        Self::of(chart, layout, n_columns, room(n_columns))
+    }
+
+    fn of(chart: &Chart, layout: &'a Layout, n_columns: usize, width: f64) -> Self {
+        let columns = columns_in(width, layout.legend);
+        let entry = |(curve, one): (usize, &Curve)| {
+            let end = one.points.last().or(one.dots.last())?.1;
+            Some(Entry { curve, lines: wrapped(&one.label, columns), end })
+        };
+        let mut entries: Vec<Entry> = chart.curves.iter().enumerate().filter_map(entry).collect();
+        entries.sort_by(|a, b| b.end.total_cmp(&a.end).then(a.curve.cmp(&b.curve)));
+        Self { layout, entries, n_columns }
+    }
+
+    /// The width of the labels beside a frame.
+    pub(super) fn width(&self) -> f64 {
+        let lines = self.entries.iter().flat_map(|entry| &entry.lines);
+        let widest = lines.map(|line| width_of(line, self.layout.legend)).fold(0.0, f64::max);
+        (widest + 16.0).clamp(MIN_WIDTH, MAX_WIDTH + 16.0)
     }
 
     /// The height of all labels below each other.
     pub(super) fn height(&self) -> f64 {
-        self.entries.iter().map(|(_, lines, _)| height_of(lines)).sum()
+        self.entries.iter().map(|entry| self.height_of(entry)).sum()
+    }
+
+    /// The height of the highest column of labels.
+    pub(super) fn height_in_columns(&self) -> f64 {
+        let height = |column: &[Entry]| column.iter().map(|entry| self.height_of(entry)).sum();
+        self.columns().map(height).fold(0.0, f64::max)
     }
 
     /// The labels in columns of equal length.
-    fn columns(&self) -> impl Iterator<Item = &[(usize, Vec<String>, f64)]> {
-        self.entries.chunks(self.entries.len().div_ceil(COLUMNS).max(1))
+    fn columns(&self) -> impl Iterator<Item = &[Entry]> {
+        self.entries.chunks(self.entries.len().div_ceil(self.n_columns).max(1))
     }
 
-    /// The height of the highest of these columns.
-    pub(super) fn height_in_columns(&self) -> f64 {
-        let height =
-            |column: &[(usize, Vec<String>, f64)]| column.iter().map(|(_, lines, _)| height_of(lines)).sum();
-        self.columns().map(height).fold(0.0, f64::max)
+    fn height_of(&self, entry: &Entry) -> f64 {
+        entry.lines.len() as f64 * self.layout.line + 4.0
     }
 }
 
-/// The height of a label in the legend.
-fn height_of(lines: &[String]) -> f64 {
-    lines.len() as f64 * LEGEND_LINE + 4.0
-}
-
-pub(super) fn draw_legend(area: &Area<'_>, chart: &Chart, legend: &Legend, frame: &Frame) -> Result<()> {
-    let heights: Vec<f64> = legend.entries.iter().map(|(_, lines, _)| height_of(lines)).collect();
+pub(super) fn draw_legend(
+    layer: &mut Layer,
+    chart: &Chart,
+    legend: &Legend<'_>,
+    frame: &Frame,
+    layout: &Layout,
+) {
+    let heights: Vec<f64> = legend.entries.iter().map(|entry| legend.height_of(entry)).collect();
     let wanted: Vec<f64> =
-        legend.entries.iter().map(|&(_, _, end)| inside(frame, frame.y(&chart.y, end))).collect();
+        legend.entries.iter().map(|entry| frame.inside(frame.y(&chart.y, entry.end))).collect();
     let centres = spread_out(&wanted, &heights, frame.top, frame.bottom);
-    let left = frame.right + LEADER;
-    for (((index, lines, _), from), centre) in legend.entries.iter().zip(&wanted).zip(&centres) {
-        let style = chart.curves[*index].style;
-        let right = left - 6.0;
-        let leader = [(frame.right + 3.0, *from), (right - SWATCH - 2.0, *centre), (right - SWATCH, *centre)];
-        line(area, &leader, rgb(style).mix(0.6).stroke_width(stroke(0.9)))?;
-        draw_entry(area, style, lines, (left, *centre))?;
+    let left = frame.right + layout.right;
+    for ((entry, from), centre) in legend.entries.iter().zip(&wanted).zip(&centres) {
+        let right = left - GAP - SWATCH;
+        let leader = vec![(frame.right + 3.0, *from), (right - 2.0, *centre), (right, *centre)];
+        draw_entry(layer, chart, entry, layout, (left, *centre), &[leader]);
     }
-    Ok(())
 }
 
 /// Draws the labels in columns below the picture, which ends at `top`.
-pub(super) fn draw_legend_below(area: &Area<'_>, chart: &Chart, legend: &Legend, top: f64) -> Result<()> {
-    let width = (WIDTH - 2.0 * EDGE) / COLUMNS as f64;
+pub(super) fn draw_legend_below(layer: &mut Layer, chart: &Chart, legend: &Legend<'_>, top: f64) {
+    let layout = legend.layout;
+    let width = (layout.width - 2.0 * layout.edge) / legend.n_columns as f64;
     for (number, column) in legend.columns().enumerate() {
-        let left = EDGE + number as f64 * width + SWATCH + 6.0;
+        let left = layout.edge + number as f64 * width + SWATCH + GAP;
         let mut edge = top;
-        for (index, lines, _) in column {
-            let centre = edge + height_of(lines) / 2.0;
-            draw_entry(area, chart.curves[*index].style, lines, (left, centre))?;
-            edge += height_of(lines);
+        for entry in column {
+            let height = legend.height_of(entry);
+            draw_entry(layer, chart, entry, layout, (left, edge + height / 2.0), &[]);
+            edge += height;
         }
     }
-    Ok(())
 }
 
-/// Draws a piece of a curve, and its label at the right.
-fn draw_entry(area: &Area<'_>, style: CurveStyle, lines: &[String], (left, centre): Place) -> Result<()> {
-    let colour = rgb(style);
-    let right = left - 6.0;
-    let swatch = [(right - SWATCH, centre), (right, centre)];
-    match style.pattern() {
-        None => {
-            line(area, &swatch, colour.stroke_width(stroke(2.0)))?;
-            marker(area, style, (right - SWATCH / 2.0, centre))?;
-        }
-        Some(pattern) => {
-            for dash in dashes(&swatch, pattern) {
-                line(area, &dash, colour.stroke_width(stroke(1.6)))?;
-            }
-        }
+/// Draws a piece of a curve, and its label at the right; and a line that leads from the curve to it.
+fn draw_entry(
+    layer: &mut Layer,
+    chart: &Chart,
+    entry: &Entry,
+    layout: &Layout,
+    (left, centre): Place,
+    leader: &[Vec<Place>],
+) {
+    let curve = &chart.curves[entry.curve];
+    let mut group = Layer::new("label");
+    group.set("data-curve", &entry.curve.to_string());
+    let ink = Some(curve.style.ink());
+    group.line("leader", leader, Pen::solid(0.8), ink);
+    let right = left - GAP;
+    let mut swatch = Layer::new("").inked(curve.style.ink());
+    swatch.line("", &[vec![(right - SWATCH, centre), (right, centre)]], pen(curve), None);
+    if let Some(marker) = curve.style.marker() {
+        swatch.shape("", marker, (right - SWATCH / 2.0, centre));
     }
-    let style = font(LEGEND_FONT, TEXT, Pos::new(HPos::Left, VPos::Center));
-    for (number, words) in lines.iter().enumerate() {
-        let offset = (number as f64 - (lines.len() as f64 - 1.0) / 2.0) * LEGEND_LINE;
-        text(area, words, (left, centre + offset), &style)?;
+    group.add(swatch);
+    let font = Font::start(layout.legend);
+    for (number, words) in entry.lines.iter().enumerate() {
+        let offset = (number as f64 - (entry.lines.len() as f64 - 1.0) / 2.0) * layout.line;
+        group.text("", words, (left, centre + offset + font.half()), font, None);
     }
-    Ok(())
+    layer.add(group);
 }
 
 /// Moves labels apart: heights near the wanted ones (in increasing order) at which labels of these sizes do not overlap.

@@ -1,6 +1,6 @@
 //! Colours, markers and dashes of curves.
 
-use plotters::style::RGBColor;
+use super::palette::{Ink, N_SERIES};
 
 /// Colour, marker and dashes of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,37 +37,40 @@ impl CurveStyle {
             Self::Reference(number) | Self::ReferenceOf(_, number) => Some(DASHES[number % DASHES.len()]),
         }
     }
-}
 
-/// Colours of Okabe and Ito that are visible on white, and two of Tol.
-pub(super) const PALETTE: [RGBColor; 8] = [
-    RGBColor(0x00, 0x72, 0xb2),
-    RGBColor(0xd5, 0x5e, 0x00),
-    RGBColor(0x00, 0x9e, 0x73),
-    RGBColor(0xcc, 0x79, 0xa7),
-    RGBColor(0xe6, 0x9f, 0x00),
-    RGBColor(0x56, 0xb4, 0xe9),
-    RGBColor(0x88, 0x22, 0x55),
-    RGBColor(0x33, 0x22, 0x88),
-];
+    /// Its colour.
+    pub(super) fn ink(self) -> Ink {
+        match self {
+            Self::Policy(number) | Self::Variant(number, _) | Self::ReferenceOf(number, _) => {
+                Ink::Series(number % N_SERIES)
+            }
+            Self::Reference(_) => Ink::Reference,
+        }
+    }
+
+    /// The outline of its marker around the origin; `None` for references.
+    pub(super) fn marker(self) -> Option<&'static str> {
+        match self {
+            Self::Policy(number) | Self::Variant(_, number) => Some(MARKERS[number % MARKERS.len()]),
+            Self::Reference(_) | Self::ReferenceOf(..) => None,
+        }
+    }
+}
 
 /// Lengths of dash and gap.
 const DASHES: [(f64, f64); 3] = [(8.0, 4.5), (2.0, 3.5), (14.0, 4.0)];
 
-/// The number of different markers. Together with eight colours they distinguish 24 policies.
-pub(super) const MARKERS: usize = 6;
+/// Circle, square, triangle, diamond, triangle on its tip, cross. Together with eight colours they distinguish 24 policies.
+pub(super) const MARKERS: [&str; 6] = [
+    "M-3.8 0a3.8 3.8 0 1 0 7.6 0a3.8 3.8 0 1 0-7.6 0Z",
+    "M-3.4-3.4H3.4V3.4H-3.4Z",
+    "M0-4.8L4.4 3.2H-4.4Z",
+    "M0-5.2L4.4 0 0 5.2-4.4 0Z",
+    "M0 4.8L4.4-3.2H-4.4Z",
+    "M-1.4-4.6H1.4V-1.4H4.6V1.4H1.4V4.6H-1.4V1.4H-4.6V-1.4H-1.4Z",
+];
 
-/// The colour of a curve as `#rrggbb`, for use outside the chart.
+/// The colour of a curve for a style sheet outside the chart. It follows the theme where [`style`](super::style) is on the page.
 pub fn colour(style: CurveStyle) -> String {
-    let RGBColor(red, green, blue) = rgb(style);
-    format!("#{red:02x}{green:02x}{blue:02x}")
-}
-
-pub(super) fn rgb(style: CurveStyle) -> RGBColor {
-    match style {
-        CurveStyle::Policy(number) | CurveStyle::Variant(number, _) | CurveStyle::ReferenceOf(number, _) => {
-            PALETTE[number % PALETTE.len()]
-        }
-        CurveStyle::Reference(_) => RGBColor(0x33, 0x33, 0x33),
-    }
+    style.ink().css()
 }

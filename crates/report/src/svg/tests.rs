@@ -1,14 +1,16 @@
-use super::canvas::{Place, UNIT};
-use super::curves::dashes;
+use super::canvas::Place;
+use super::layout::{NARROW, WIDE};
 use super::legend::spread_out;
-use super::style::{MARKERS, PALETTE};
+use super::palette::{Ink, N_SERIES};
+use super::style::MARKERS;
 use super::*;
 use crate::axis::Scale;
 
-fn chart(curves: Vec<Curve>) -> Chart {
+pub(super) fn chart(curves: Vec<Curve>) -> Chart {
     Chart {
         title: "A <title> & \"more\"".to_owned(),
         subtitle: "mean of 3 runs".to_owned(),
+        summary: String::new(),
         x: Axis::new(Scale::Log, 1.0, 1000.0),
         x_label: "round t".to_owned(),
         y: Axis::rounded(0.0, 10.0),
@@ -18,7 +20,7 @@ fn chart(curves: Vec<Curve>) -> Chart {
     }
 }
 
-fn curve(label: &str, style: CurveStyle, points: Vec<(f64, f64)>) -> Curve {
+pub(super) fn curve(label: &str, style: CurveStyle, points: Vec<(f64, f64)>) -> Curve {
     Curve { label: label.to_owned(), style, points, band: Vec::new(), dots: Vec::new() }
 }
 
@@ -26,7 +28,7 @@ fn curve(label: &str, style: CurveStyle, points: Vec<(f64, f64)>) -> Curve {
 fn a_picture_is_one_svg_with_escaped_text_and_the_same_bytes_every_time() {
     let chart = chart(vec![curve("<b>&", CurveStyle::Policy(0), vec![(1.0, 0.0), (1000.0, 9.0)])]);
     let svg = render(&chart).unwrap();
-    assert!(svg.starts_with("<svg xmlns=") && svg.trim_end().ends_with("</svg>"));
+    assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"));
     assert_eq!(svg.matches("<svg").count(), 1);
     assert!(svg.contains("A &lt;title&gt; &amp; &quot;more&quot;") && svg.contains("&lt;b&gt;&amp;"));
     assert!(!svg.contains("<b>"));
@@ -51,7 +53,7 @@ fn every_chart_can_be_drawn() {
         chart(vec![curve("bound", CurveStyle::Reference(1), vec![(1.0, 1.0), (5.0, 1e9), (9.0, 2.0)])]);
     for chart in [empty, no_points, one_point, forty, control, outside] {
         let svg = render(&chart).unwrap();
-        assert!(!svg.contains("NaN") && !svg.contains('\u{0}'));
+        assert!(!svg.contains("NaN") && !svg.contains("inf") && !svg.contains('\u{0}'));
     }
 }
 
@@ -67,6 +69,23 @@ fn characters_that_xml_does_not_allow_are_replaced() {
     assert!(svg.contains("a\u{fffd}b") && svg.contains("name\u{fffd}"));
 }
 
+/// The value of an attribute of the first element of some markup.
+fn attribute<'a>(element: &'a str, name: &str) -> &'a str {
+    element.split_once(&format!(" {name}=\"")).unwrap().1.split_once('"').unwrap().0
+}
+
+fn number(element: &str, name: &str) -> f64 {
+    attribute(element, name).parse().unwrap()
+}
+
+/// The wide and the narrow drawing of a picture, with their heights.
+fn drawings(svg: &str) -> [(&str, f64); 2] {
+    let (wide, narrow) = svg.split_once("<g class=\"narrow").unwrap();
+    let wide = wide.split_once("<g class=\"wide").unwrap().1;
+    let height = attribute(svg, "style").rsplit('/').next().unwrap().parse().unwrap();
+    [(wide, number(svg, "height")), (narrow, height)]
+}
+
 #[test]
 fn each_of_many_labels_has_a_place_of_its_own_in_the_picture() {
     // Beside the picture, or in columns below it.
@@ -75,29 +94,155 @@ fn each_of_many_labels_has_a_place_of_its_own_in_the_picture() {
             curve(&format!("policy {number:03}"), CurveStyle::Policy(number), vec![(1.0, 0.0), (9.0, 1.0)])
         };
         let svg = render(&chart((0..n_labels).map(policy).collect())).unwrap();
-        let attribute = |element: &str, name: &str| -> f64 {
-            let value = element.split_once(&format!(" {name}=\"")).unwrap().1.split_once('"').unwrap().0;
-            value.parse().unwrap()
-        };
-        let labels = svg.split("<text").filter(|element| element.contains("policy "));
-        let places: Vec<Place> =
-            labels.map(|text| (attribute(text, "x") / UNIT, attribute(text, "y") / UNIT)).collect();
-        assert_eq!(places.len(), n_labels);
-        let height = attribute(&svg, "height");
-        assert!(places.iter().all(|(x, y)| *x < WIDTH - 60.0 && *y > TOP && *y < height - 8.0), "{places:?}");
-        assert!(height < if n_labels <= 60 { MAX_HEIGHT } else { 2000.0 }, "{height}");
-        for (number, one) in places.iter().enumerate() {
-            let apart =
-                |other: &Place| (one.0 - other.0).abs() > 200.0 || (one.1 - other.1).abs() >= LEGEND_LINE;
-            assert!(places[..number].iter().all(apart), "{n_labels}: {one:?}");
+        for ((drawing, height), layout) in drawings(&svg).into_iter().zip([&WIDE, &NARROW]) {
+            let labels = drawing.split("<text").filter(|element| element.contains(">policy "));
+            let places: Vec<Place> = labels.map(|text| (number(text, "x"), number(text, "y"))).collect();
+            assert_eq!(places.len(), n_labels);
+            let inside = |(x, y): &Place| *x < layout.width - 60.0 && *y > 60.0 && *y < height - 6.0;
+            assert!(places.iter().all(inside), "{height}: {places:?}");
+            if layout.class == WIDE.class {
+                assert!(height < if n_labels <= 60 { 1200.0 } else { 2000.0 }, "{height}");
+            }
+            for (number, one) in places.iter().enumerate() {
+                let apart =
+                    |other: &Place| (one.0 - other.0).abs() > 100.0 || (one.1 - other.1).abs() >= layout.line;
+                assert!(places[..number].iter().all(apart), "{n_labels}: {one:?}");
+            }
+        }
+    }
+}
+
+/// A page of 375 pixels has 343 for a figure. The smallest letters that are read without effort are of 11 pixels.
+#[test]
+fn letters_are_large_enough_on_a_telephone_and_in_a_column_of_a_page() {
+    let mut long = chart(vec![curve("a", CurveStyle::Policy(0), vec![(1.0, 0.0), (1000.0, 9.0)])]);
+    long.title = "a very long title ".repeat(20);
+    long.subtitle = "and a subtitle with everything that can be said ".repeat(8);
+    for chart in [chart(Vec::new()), long] {
+        let svg = render(&chart).unwrap();
+        for ((drawing, _), (layout, shown)) in
+            drawings(&svg).into_iter().zip([(&WIDE, 680.0), (&NARROW, 343.0)])
+        {
+            let sizes: Vec<f64> =
+                drawing.split("<text").skip(1).map(|text| number(text, "font-size")).collect();
+            assert!(sizes.len() > 2);
+            for size in sizes {
+                assert!(size * shown / layout.width >= 11.0, "{}: {size}", layout.class);
+            }
+        }
+    }
+    // The page changes from one drawing to the other there.
+    assert!(style().contains("@container (max-width: 679px)"));
+}
+
+/// Texts stay in the picture, with letters of a usual width.
+#[test]
+fn headings_and_labels_do_not_leave_the_picture() {
+    let mut chart = chart(vec![
+        curve(&"label ".repeat(9), CurveStyle::Policy(0), vec![(1.0, 0.0), (1000.0, 9e6)]),
+        curve("b", CurveStyle::Policy(1), vec![(1.0, 0.0), (1000.0, 5e6)]),
+    ]);
+    chart.title = "title of a figure ".repeat(9);
+    chart.subtitle =
+        "mean of 20 runs; shaded: 95 % confidence interval; dashed: asymptotic lower bound".to_owned();
+    chart.y = Axis::rounded(0.0, 1e7);
+    let svg = render(&chart).unwrap();
+    for ((drawing, height), layout) in drawings(&svg).into_iter().zip([&WIDE, &NARROW]) {
+        for text in drawing.split("<text").skip(1).filter(|text| !text.contains("rotate(")) {
+            let words = text.split_once('>').unwrap().1.split_once('<').unwrap().0;
+            let width = 0.5 * words.chars().count() as f64 * number(text, "font-size");
+            let x = number(text, "x");
+            let left = match text.split_once("text-anchor=\"").map(|(_, rest)| &rest[..3]) {
+                Some("end") => x - width,
+                Some("mid") => x - width / 2.0,
+                _ => x,
+            };
+            assert!(left >= 0.0 && left + width <= layout.width + 2.0, "{}: {words} {left}", layout.class);
+            assert!(number(text, "y") <= height, "{words}");
         }
     }
 }
 
 #[test]
+fn a_picture_has_a_role_a_title_and_a_description() {
+    let svg =
+        render(&chart(vec![curve("a", CurveStyle::Policy(0), vec![(1.0, 0.0), (1000.0, 9.0)])])).unwrap();
+    let title = "A &lt;title&gt; &amp; &quot;more&quot;";
+    assert_eq!((attribute(&svg, "role"), attribute(&svg, "aria-label")), ("img", title));
+    assert!(svg.contains("<title>A &lt;title&gt; &amp; \"more\"</title>"));
+    assert!(svg.contains("<desc>mean of 3 runs. a: from 0 at 1 to 9.000 at 1,000.</desc>"), "{svg}");
+    // Several pictures share a page.
+    assert!(!svg.contains(" id="));
+}
+
+/// What the script of a page reads.
+#[test]
+fn a_picture_has_the_values_of_its_curves_once() {
+    let mut one = curve("a", CurveStyle::Policy(3), vec![(1.0, 0.0), (12_345.0, 9.123_456), (99_999.0, 9.5)]);
+    one.band = vec![(12_345.0, 8.0, 10.0)];
+    let mut chart =
+        chart(vec![one, curve("bound", CurveStyle::Reference(0), vec![(1.0, f64::NAN), (5.0, 2.0)])]);
+    chart.x = Axis::new(Scale::Log, 1.0, 99_999.0);
+    let svg = render(&chart).unwrap();
+    assert_eq!(svg.matches("data-points=\"1:0 12345:9.123:8:10 99999:9.5\"").count(), 1);
+    assert_eq!(svg.matches("data-points=\"5:2\"").count(), 1);
+    for (drawing, _) in drawings(&svg) {
+        assert_eq!((attribute(drawing, "data-x"), attribute(drawing, "data-y")), ("log", "linear"));
+        // Both scales of both axes, with their words.
+        assert!(attribute(drawing, "data-x-log").starts_with("1 99999 1:1 2: "));
+        assert!(attribute(drawing, "data-x-linear").starts_with("0 100000 0:0 20000:"));
+        assert!(attribute(drawing, "data-y-log").starts_with("2 10 2:2 "), "{drawing}");
+        assert_eq!(attribute(drawing, "data-x-log-words"), "round t (log scale)");
+        assert_eq!(attribute(drawing, "data-x-linear-words"), "round t");
+        for curve in ["0", "1"] {
+            assert!(
+                drawing.contains(&format!("class=\"curve s3\" color=\"#cc79a7\" data-curve=\"{curve}\""))
+                    || curve == "1"
+            );
+        }
+    }
+    // Categories have no other scale.
+    chart.categories = vec!["x".to_owned(), "y".to_owned()];
+    chart.x = Axis::new(Scale::Linear, -0.5, 1.5);
+    let svg = render(&chart).unwrap();
+    assert!(!svg.contains("data-x-log") && svg.contains("data-categories=\"x\ny\""));
+}
+
+#[test]
+fn a_line_leaves_the_frame_at_the_top_and_references_are_dashed() {
+    let svg = render(&chart(vec![curve(
+        "bound",
+        CurveStyle::Reference(1),
+        vec![(1.0, 5.0), (10.0, 15.0), (100.0, 15.0), (1000.0, 5.0)],
+    )]))
+    .unwrap();
+    for (drawing, _) in drawings(&svg) {
+        let frame: Vec<f64> =
+            attribute(drawing, "data-frame").split(' ').map(|edge| edge.parse().unwrap()).collect();
+        let curves = drawing.split_once("<g class=\"curves\"").unwrap().1;
+        let line = curves.split("<path").find(|path| path.contains("class=\"line\"")).unwrap();
+        assert_eq!(attribute(line, "stroke-dasharray"), "2 3.5");
+        let d = attribute(line, "d");
+        // Two pieces, one on each side of the part above the frame.
+        assert_eq!(d.matches('M').count(), 2, "{d}");
+        let heights: Vec<f64> = d
+            .split(['M', 'L', ' '])
+            .filter(|text| !text.is_empty())
+            .skip(1)
+            .step_by(2)
+            .map(|y| y.parse().unwrap())
+            .collect();
+        assert!(heights.iter().all(|y| *y >= frame[1] && *y <= frame[3]), "{d}");
+    }
+    let solid =
+        render(&chart(vec![curve("a", CurveStyle::Policy(0), vec![(1.0, 0.0), (9.0, 9.0)])])).unwrap();
+    assert!(!solid.contains("stroke-dasharray"));
+}
+
+#[test]
 fn colour_and_marker_together_distinguish_24_policies() {
     let styles: std::collections::BTreeSet<(usize, usize)> =
-        (0..24).map(|number| (number % PALETTE.len(), number % MARKERS)).collect();
+        (0..24).map(|number| (number % N_SERIES, number % MARKERS.len())).collect();
     assert_eq!(styles.len(), 24);
 }
 
@@ -113,12 +258,8 @@ fn labels_are_pushed_apart_and_stay_in_order() {
 }
 
 #[test]
-fn a_line_is_cut_into_dashes_and_gaps_of_the_given_lengths() {
-    let cut = dashes(&[(0.0, 0.0), (10.0, 0.0), (20.0, 0.0)], (8.0, 4.0));
-    assert_eq!(cut, [vec![(0.0, 0.0), (8.0, 0.0)], vec![(12.0, 0.0), (20.0, 0.0)]]);
-    assert!(dashes(&[], (8.0, 4.0)).is_empty());
-    // A file may hold any numbers. Cutting must still end.
-    for far in [1e9, f64::INFINITY, f64::NAN] {
-        assert_eq!(dashes(&[(0.0, 0.0), (1.0, far)], (8.0, 4.0)).len(), 1);
-    }
+fn a_style_sheet_has_the_colour_of_every_curve() {
+    assert_eq!(colour(CurveStyle::Variant(8, 1)), "var(--plot-s0, #0072b2)");
+    assert_eq!(colour(CurveStyle::Reference(2)), "var(--plot-reference, #333333)");
+    assert!(style().contains(&format!("--plot-{}:", Ink::Series(7).class())));
 }

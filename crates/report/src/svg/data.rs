@@ -1,0 +1,113 @@
+//! What the script of a page reads: frames, axes, points and bands, as `data-` attributes.
+//!
+//! Places along an axis are exact if they are whole, such as rounds. Other numbers have four significant digits.
+
+use super::axes::{Axes, Scaled, x_ticks, y_ticks};
+use super::canvas::{Layer, length};
+use super::layout::Layout;
+use super::{Chart, Curve, Frame};
+use crate::axis::{Axis, Scale, Tick};
+
+/// The attributes of the root: the quantity of the horizontal axis, and the names of its categories, one a line.
+pub(super) fn of_chart(chart: &Chart) -> Vec<(&'static str, String)> {
+    let one_line = |name: &String| name.replace('\n', " ");
+    let mut attributes = vec![("data-x-name", one_line(&chart.x_label))];
+    if !chart.categories.is_empty() {
+        let names: Vec<String> = chart.categories.iter().map(one_line).collect();
+        attributes.push(("data-categories", names.join("\n")));
+    }
+    attributes
+}
+
+/// Sets the attributes of a drawing: the frame (left, top, right, bottom), and for both axes the scale that is drawn, and for each scale
+/// its range, ticks (`value:label`, the label empty for a minor one), and words, one line a line.
+pub(super) fn describe_drawing(layer: &mut Layer, axes: &Axes, frame: &Frame, layout: &Layout) {
+    let edges = [frame.left, frame.top, frame.right, frame.bottom].map(length);
+    layer.set("data-frame", &edges.join(" "));
+    layer.set("data-tick", &length(layout.tick));
+    let width = frame.right - frame.left;
+    describe_axis(layer, "x", &axes.x, |axis| {
+        (x_ticks(axis, frame, layout), axes.x.lines(axis, width, layout).join("\n"))
+    });
+    describe_axis(layer, "y", &axes.y, |axis| {
+        let separator = if layout.words_above { "\n" } else { " " };
+        let lines = axes.y.lines(axis, layout.width - 2.0 * layout.edge, layout);
+        (y_ticks(axis), lines.join(separator))
+    });
+}
+
+fn describe_axis(
+    layer: &mut Layer,
+    name: &str,
+    scaled: &Scaled,
+    drawn: impl Fn(&Axis) -> (Vec<Tick>, String),
+) {
+    for (number, axis) in scaled.all.iter().enumerate() {
+        let scale = if axis.scale() == Scale::Log { "log" } else { "linear" };
+        if number == 0 {
+            layer.set(&format!("data-{name}"), scale);
+        }
+        let (ticks, words) = drawn(axis);
+        let ticks = ticks.iter().map(|tick| format!(" {}:{}", precise(tick.value), tick.label));
+        let range = format!("{} {}", precise(axis.from()), precise(axis.to()));
+        layer.set(&format!("data-{name}-{scale}"), &(range + &ticks.collect::<String>()));
+        layer.set(&format!("data-{name}-{scale}-words"), &words);
+    }
+}
+
+/// Sets the attributes of a curve: its name, its points (`x:y`, with a band `x:y:low:high`), and the dots of a fit.
+pub(super) fn describe_curve(layer: &mut Layer, curve: &Curve) {
+    layer.set("data-label", &curve.label);
+    let mut band = curve.band.iter().peekable();
+    let point = |&(x, y): &(f64, f64)| {
+        // A band may lack some of the places of the line.
+        while band.next_if(|(at, ..)| *at < x).is_some() {}
+        let ends =
+            band.next_if(|(at, ..)| *at == x).filter(|(_, low, high)| low.is_finite() && high.is_finite());
+        let ends = ends.map(|&(_, low, high)| format!(":{}:{}", short(low), short(high)));
+        format!("{}:{}{}", precise(x), short(y), ends.unwrap_or_default())
+    };
+    let is_finite = |&&(x, y): &&(f64, f64)| x.is_finite() && y.is_finite();
+    let points: Vec<String> = curve.points.iter().filter(is_finite).map(point).collect();
+    layer.set("data-points", &points.join(" "));
+    if !curve.dots.is_empty() {
+        let dot = |&(x, y): &(f64, f64)| format!("{}:{}", precise(x), short(y));
+        let dots: Vec<String> = curve.dots.iter().filter(is_finite).map(dot).collect();
+        layer.set("data-dots", &dots.join(" "));
+    }
+}
+
+/// A whole number exactly, another one with eight significant digits.
+fn precise(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value:.0}") } else { digits(value, 7) }
+}
+
+/// A number with four significant digits.
+fn short(value: f64) -> String {
+    digits(value, 3)
+}
+
+/// A number with one digit before the point and `decimals` after it, as briefly as possible.
+fn digits(value: f64, decimals: usize) -> String {
+    let rounded: f64 = format!("{value:.decimals$e}").parse().unwrap_or(value);
+    let size = rounded.abs();
+    if size == 0.0 {
+        "0".to_owned()
+    } else if (1e-4..1e9).contains(&size) {
+        format!("{rounded}")
+    } else {
+        format!("{rounded:e}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_rounds_are_exact() {
+        let written = [1234.56, 0.012_345_6, -0.0, 1e300, 1.5e-7, 123_456.0].map(short);
+        assert_eq!(written, ["1235", "0.01235", "0", "1e300", "1.5e-7", "123500"]);
+        assert_eq!([123_456_789.0, 0.5, 1.0 / 3.0].map(precise), ["123456789", "0.5", "0.33333333"]);
+    }
+}
