@@ -18,6 +18,7 @@ pub mod index;
 pub mod page;
 pub mod report_dir;
 pub mod reproduction;
+pub mod standing;
 pub mod svg;
 pub mod tables;
 
@@ -26,6 +27,7 @@ pub use reproduction_report::{Judged, PanelReport, PanelRun, Picture, Report, Va
 pub use series::{Series, Simulated, labels, reader_name};
 pub use simulation::{Simulation, simulate_into, write_simulation};
 pub use single::run_into;
+pub use standing::Standing;
 pub use subset_shares::{Shares, shares};
 pub use text::letters;
 
