@@ -23,7 +23,7 @@ mod simulate;
 mod terminal;
 
 use crate::simulate::{Options, finished_part, play_part};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand};
 use experiment::toml_reader::{Source, with_short_numbers};
@@ -65,9 +65,13 @@ enum Command {
 struct Simulate {
     /// TOML file of the experiment
     spec: PathBuf,
-    /// Directory for result.json, curves.csv, timing.json, manifest.json, spec.toml and the figures
+    /// Directory for result.json, curves.csv, timing.json, manifest.json, spec.toml and the figures; `-` for none: then result.json goes to
+    /// standard output, and an interrupted run cannot be continued
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// Print the final values and the standing as JSON, and nothing else, on standard output
+    #[arg(long, conflicts_with = "shard")]
+    json: bool,
     /// Replace the experiment's master seed
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole_number)]
     seed: Option<u64>,
@@ -148,11 +152,29 @@ fn simulate(arguments: &Simulate) -> Result<()> {
         fresh: arguments.fresh,
         parts: None,
     };
+    if arguments.out.as_os_str() == "-" {
+        refuse_without_directory(arguments)?;
+        return overview::simulate_and_print(&experiment, options);
+    }
     match arguments.shard {
         Some(shard) => {
             play_part(&experiment, &arguments.out, shard, options)?;
             if arguments.quiet { Ok(()) } else { terminal::say(&finished_part(&arguments.out, shard)) }
         }
-        None => overview::simulate_and_say(&experiment, &arguments.out, options),
+        None => overview::simulate_and_say(&experiment, &arguments.out, options, arguments.json),
+    }
+}
+
+/// Refuses options that make no sense if result.json goes to standard output.
+fn refuse_without_directory(arguments: &Simulate) -> Result<()> {
+    let refused = [
+        (arguments.json, "--json", "standard output has one document: with `--out -` it is result.json"),
+        (arguments.shard.is_some(), "--shard", "a shard is kept in a directory, to be joined with `merge`"),
+        (arguments.keep_runs, "--keep-runs", "runs.csv is written to a directory"),
+        (arguments.fresh, "--fresh", "without a directory everything is played anyway"),
+    ];
+    match refused.into_iter().find(|(given, ..)| *given) {
+        Some((_, option, reason)) => bail!("{option}: {reason}: leave it out, or give --out a directory"),
+        None => Ok(()),
     }
 }
