@@ -10,11 +10,14 @@
 //!
 //! To do the same from Rust, use the crates `experiment`, `report`, `click_logs` and `interleaving`: this crate has only [`main`].
 
+mod destination;
+mod export;
 #[cfg(feature = "logs")]
 mod fit;
 mod interrupt;
 mod merge;
 mod overview;
+mod panels;
 mod preferences;
 mod program;
 mod progress;
@@ -45,6 +48,8 @@ enum Command {
     Simulate(Simulate),
     /// Join parts of an experiment or a reproduction, which were run with --shard, into its result
     Merge(merge::Arguments),
+    /// Write a table of a finished result as CSV, JSON or Parquet
+    Export(export::Arguments),
     /// Report the properties of a preference matrix, or estimate one from interleaved rankers
     Preferences(preferences::Arguments),
     /// Fit click models to a click log, compare them, and write an experiment with its users
@@ -108,6 +113,7 @@ pub fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Simulate(arguments) => simulate(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Merge(arguments) => merge::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Preferences(arguments) => preferences::run(&arguments).map(|()| ExitCode::SUCCESS),
         #[cfg(not(feature = "logs"))]
         Command::Fit { .. } => Err(anyhow::anyhow!(
