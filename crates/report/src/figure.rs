@@ -11,10 +11,12 @@ pub mod subsets;
 
 mod curves;
 mod end_values;
+mod options;
 mod policy_styles;
 mod reading;
 
 pub use curves::{Band, Rounds};
+pub use options::PlotOptions;
 pub use policy_styles::PolicyStyles;
 
 pub(crate) use reading::{Reading, Requirement};

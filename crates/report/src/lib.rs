@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod axis;
+mod family;
 mod least_squares;
 mod reproduction_report;
 mod sample;
@@ -12,6 +13,7 @@ mod subset_shares;
 mod text;
 
 pub mod claims;
+pub mod compared;
 pub mod figure;
 pub mod html;
 pub mod index;

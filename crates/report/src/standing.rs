@@ -13,7 +13,8 @@
 
 mod words;
 
-use crate::claims::{fewest_runs, tail};
+use crate::claims::fewest_runs;
+use crate::family::{Family, statistic};
 use crate::student;
 use experiment::result::{Difference, EndValue, Estimate, PolicyResult, ResultFile};
 use experiment::{JournalError, Measured, number};
@@ -21,7 +22,7 @@ use num_traits::ToPrimitive as _;
 use serde::{Serialize, Serializer};
 
 /// The largest probability with which any two policies are told apart that are equal: the level of claims.
-pub const LEVEL: f64 = 0.001;
+pub const LEVEL: f64 = crate::family::LEVEL;
 
 /// A median is worth a column if it differs from the mean by more than this share of the mean.
 const PARTED: f64 = 0.2;
@@ -104,8 +105,9 @@ pub struct Pair {
     /// About how many runs would tell a difference of this size, with four chances in five; absent if they are told apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs_needed: Option<u64>,
-    /// Whether `better` has the right answer surely less often, if runs stop with an answer.
-    pub less_often_right: bool,
+    /// Whether `better` has the right answer surely less often; absent unless runs stop with an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub less_often_right: Option<bool>,
 }
 
 impl Standing {
@@ -117,7 +119,8 @@ impl Standing {
         places.sort_by(|a, b| a.mean.total_cmp(&b.mean));
         let competing: Vec<&Place> = places.iter().filter(|place| !place.is_oracle).collect();
         let n = competing.len();
-        let test = Test { runs: result.runs, comparisons: (n * n.saturating_sub(1) / 2).max(1) };
+        let comparisons = (n * n.saturating_sub(1) / 2).max(1);
+        let test = Test { runs: result.runs, family: Family { comparisons } };
         let mut pairs = Vec::new();
         for (index, better) in competing.iter().enumerate() {
             let behind = competing[index + 1..].iter();
@@ -134,7 +137,7 @@ impl Standing {
             runs: result.runs,
             fewest_runs: fewest_runs(LEVEL),
             level: LEVEL,
-            comparisons: test.comparisons,
+            comparisons,
             places,
             pairs,
         }
@@ -210,7 +213,7 @@ impl Place {
 /// The test of a difference.
 struct Test {
     runs: u64,
-    comparisons: usize,
+    family: Family,
 }
 
 impl Test {
@@ -220,12 +223,12 @@ impl Test {
 
     /// The two-sided p-value of a statistic, corrected for the number of comparisons.
     fn corrected(&self, z: f64) -> f64 {
-        (2.0 * tail(z.abs(), self.freedom()) * self.comparisons as f64).min(1.0)
+        self.family.p(z, self.freedom())
     }
 
     /// Whether a mean is surely above zero.
     fn is_above(&self, Estimate { mean, se }: Estimate) -> bool {
-        mean > 0.0 && self.runs >= fewest_runs(LEVEL) && self.corrected(mean / se) <= LEVEL
+        mean > 0.0 && self.family.is_significant(statistic(mean, se), self.freedom())
     }
 
     fn compare(&self, result: &ResultFile, better: &Place, worse: &Place) -> Option<Pair> {
@@ -234,7 +237,7 @@ impl Test {
         // The file has `a - b`.
         let sign = if is_of(&paired.b, &paired.a) { 1.0 } else { -1.0 };
         let signed = |of: Estimate| Estimate { mean: sign * of.mean, se: of.se };
-        let (mut since, mut less_often_right) = (None, false);
+        let (mut since, mut less_often_right) = (None, None);
         let end = match &paired.difference {
             Difference::Curves { t, regret } => {
                 let rounds = t.iter().zip(regret.mean.iter().zip(&regret.se));
@@ -244,7 +247,7 @@ impl Test {
                 signed(Estimate { mean: *regret.mean.last()?, se: *regret.se.last()? })
             }
             Difference::Answers { stopping_time: Some(time), correct, .. } => {
-                less_often_right = self.is_above(signed(*correct));
+                less_often_right = Some(self.is_above(signed(*correct)));
                 signed(*time)
             }
             // A policy that is right more often is wrong less often.
@@ -252,7 +255,7 @@ impl Test {
         };
         // Means that are equal but for rounding may have a difference with the other sign.
         let difference = end.mean.max(0.0);
-        let z = if difference == 0.0 { 0.0 } else { difference / end.se };
+        let z = statistic(difference, end.se);
         let told_apart = self.is_above(end);
         Some(Pair {
             better: better.label.clone(),
@@ -275,7 +278,7 @@ impl Test {
         if self.runs < 2 || difference <= 0.0 || se.is_nan() {
             return None;
         }
-        let one_sided = LEVEL / 2.0 / self.comparisons as f64;
+        let one_sided = LEVEL / 2.0 / self.family.comparisons as f64;
         let mut needed = self.runs.max(fewest) as f64;
         // The limit of the t test depends on the runs, but hardly.
         for _ in 0..5 {

@@ -143,7 +143,8 @@ impl Standing {
     fn doubts(&self, leader: &Place, competing: &[&Place]) -> Option<String> {
         let share = |share: f64| number::significant(100.0 * share, 3);
         let mut doubts = Vec::new();
-        let righter = self.pairs.iter().find(|pair| pair.better == leader.label && pair.less_often_right);
+        let righter =
+            self.pairs.iter().find(|pair| pair.better == leader.label && pair.less_often_right == Some(true));
         let other = righter.and_then(|pair| competing.iter().find(|place| place.label == pair.worse));
         if let Some((other, right)) = other.and_then(|other| Some((other, (leader.correct?, other.correct?))))
         {
