@@ -4,12 +4,16 @@
 //! |---|---|
 //! | `simulate`: run an experiment from a TOML file | `simulate` |
 //! | `merge`: join parts of an experiment or a reproduction | `merge` |
+//! | `export`: write a table of a finished result | `export` |
+//! | `plot`: draw a figure of a finished result | `plot` |
+//! | `compare`: compare two results of one experiment | `compare` |
 //! | `fit`: fit click models to a click log | `fit` |
 //! | `reproduce`: run a paper's experiment and judge its claims | `reproduce` |
 //! | `preferences`: report or estimate a preference matrix | `preferences` |
 //!
 //! To do the same from Rust, use the crates `experiment`, `report`, `click_logs` and `interleaving`: this crate has only [`main`].
 
+mod compare;
 mod destination;
 mod export;
 #[cfg(feature = "logs")]
@@ -18,6 +22,7 @@ mod interrupt;
 mod merge;
 mod overview;
 mod panels;
+mod plot;
 mod preferences;
 mod program;
 mod progress;
@@ -50,6 +55,10 @@ enum Command {
     Merge(merge::Arguments),
     /// Write a table of a finished result as CSV, JSON or Parquet
     Export(export::Arguments),
+    /// Draw a figure of a finished result as SVG, with axes, policies and size of your choice
+    Plot(plot::Arguments),
+    /// Compare two results of one experiment: what differs beyond chance
+    Compare(compare::Arguments),
     /// Report the properties of a preference matrix, or estimate one from interleaved rankers
     Preferences(preferences::Arguments),
     /// Fit click models to a click log, compare them, and write an experiment with its users
@@ -114,6 +123,8 @@ pub fn main() -> ExitCode {
         Command::Simulate(arguments) => simulate(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Export(arguments) => export::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Plot(arguments) => plot::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Compare(arguments) => Ok(compare::run(&arguments)),
         Command::Preferences(arguments) => preferences::run(&arguments).map(|()| ExitCode::SUCCESS),
         #[cfg(not(feature = "logs"))]
         Command::Fit { .. } => Err(anyhow::anyhow!(
