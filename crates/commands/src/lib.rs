@@ -4,17 +4,25 @@
 //! |---|---|
 //! | `simulate`: run an experiment from a TOML file | `simulate` |
 //! | `merge`: join parts of an experiment or a reproduction | `merge` |
+//! | `export`: write a table of a finished result | `export` |
+//! | `plot`: draw a figure of a finished result | `plot` |
+//! | `compare`: compare two results of one experiment | `compare` |
 //! | `fit`: fit click models to a click log | `fit` |
 //! | `reproduce`: run a paper's experiment and judge its claims | `reproduce` |
 //! | `preferences`: report or estimate a preference matrix | `preferences` |
 //!
 //! To do the same from Rust, use the crates `experiment`, `report`, `click_logs` and `interleaving`: this crate has only [`main`].
 
+mod compare;
+mod destination;
+mod export;
 #[cfg(feature = "logs")]
 mod fit;
 mod interrupt;
 mod merge;
 mod overview;
+mod panels;
+mod plot;
 mod preferences;
 mod program;
 mod progress;
@@ -23,7 +31,7 @@ mod simulate;
 mod terminal;
 
 use crate::simulate::{Options, finished_part, play_part};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand};
 use experiment::toml_reader::{Source, with_short_numbers};
@@ -45,6 +53,12 @@ enum Command {
     Simulate(Simulate),
     /// Join parts of an experiment or a reproduction, which were run with --shard, into its result
     Merge(merge::Arguments),
+    /// Write a table of a finished result as CSV, JSON or Parquet
+    Export(export::Arguments),
+    /// Draw a figure of a finished result as SVG, with axes, policies and size of your choice
+    Plot(plot::Arguments),
+    /// Compare two results of one experiment: what differs beyond chance
+    Compare(compare::Arguments),
     /// Report the properties of a preference matrix, or estimate one from interleaved rankers
     Preferences(preferences::Arguments),
     /// Fit click models to a click log, compare them, and write an experiment with its users
@@ -65,9 +79,13 @@ enum Command {
 struct Simulate {
     /// TOML file of the experiment
     spec: PathBuf,
-    /// Directory for result.json, curves.csv, timing.json, manifest.json, spec.toml and the figures
+    /// Directory for result.json, curves.csv, timing.json, manifest.json, spec.toml and the figures; `-` for none: then result.json goes to
+    /// standard output, and an interrupted run cannot be continued
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// Print the final values and the standing as JSON, and nothing else, on standard output
+    #[arg(long, conflicts_with = "shard")]
+    json: bool,
     /// Replace the experiment's master seed
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole_number)]
     seed: Option<u64>,
@@ -104,6 +122,9 @@ pub fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Simulate(arguments) => simulate(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Merge(arguments) => merge::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Plot(arguments) => plot::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Compare(arguments) => Ok(compare::run(&arguments)),
         Command::Preferences(arguments) => preferences::run(&arguments).map(|()| ExitCode::SUCCESS),
         #[cfg(not(feature = "logs"))]
         Command::Fit { .. } => Err(anyhow::anyhow!(
@@ -148,11 +169,29 @@ fn simulate(arguments: &Simulate) -> Result<()> {
         fresh: arguments.fresh,
         parts: None,
     };
+    if arguments.out.as_os_str() == "-" {
+        refuse_without_directory(arguments)?;
+        return overview::simulate_and_print(&experiment, options);
+    }
     match arguments.shard {
         Some(shard) => {
             play_part(&experiment, &arguments.out, shard, options)?;
             if arguments.quiet { Ok(()) } else { terminal::say(&finished_part(&arguments.out, shard)) }
         }
-        None => overview::simulate_and_say(&experiment, &arguments.out, options),
+        None => overview::simulate_and_say(&experiment, &arguments.out, options, arguments.json),
+    }
+}
+
+/// Refuses options that make no sense if result.json goes to standard output.
+fn refuse_without_directory(arguments: &Simulate) -> Result<()> {
+    let refused = [
+        (arguments.json, "--json", "standard output has one document: with `--out -` it is result.json"),
+        (arguments.shard.is_some(), "--shard", "a shard is kept in a directory, to be joined with `merge`"),
+        (arguments.keep_runs, "--keep-runs", "runs.csv is written to a directory"),
+        (arguments.fresh, "--fresh", "without a directory everything is played anyway"),
+    ];
+    match refused.into_iter().find(|(given, ..)| *given) {
+        Some((_, option, reason)) => bail!("{option}: {reason}: leave it out, or give --out a directory"),
+        None => Ok(()),
     }
 }

@@ -64,6 +64,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         parts: Some(&parts),
         ..Options::default()
     };
-    overview::simulate_and_say(&experiment, out, options)?;
+    overview::simulate_and_say(&experiment, out, options, false)?;
     Ok(ExitCode::SUCCESS)
 }

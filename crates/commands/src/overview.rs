@@ -1,133 +1,190 @@
-//! The overview that `simulate` prints at the end: one line for each policy, the bounds, and the directory of the results.
+//! The overview that `simulate` prints at the end: one line for each policy, from best to worst, the bounds, the standing in sentences, and
+//! the directory of the results.
 
+mod document;
 mod today;
 
-use crate::simulate::{Options, simulate};
+use crate::simulate::{Options, simulate, simulate_in_memory};
 use crate::terminal;
 use anyhow::Result;
-use experiment::{Experiment, Measured, Runner, number};
-use report::{Drawing, PanelRun, Simulation};
+use document::Document;
+use experiment::result::PolicyResult;
+use experiment::timing::PolicyTiming;
+use experiment::{Experiment, Measured, ResultFile, Runner, number};
+use report::{Drawing, PanelRun, Simulation, Standing};
 use std::fmt;
 use std::path::Path;
+
+/// The width of a terminal, at which sentences are broken.
+const WIDTH: usize = 80;
 
 /// The final values of a simulation, as text.
 #[derive(Debug)]
 pub(crate) struct Overview<'a> {
     /// The simulation.
     pub(crate) simulation: &'a PanelRun,
+    /// Which policy is ahead.
+    pub(crate) standing: &'a Standing,
     /// The directory of its files.
     pub(crate) out: &'a Path,
 }
 
-/// Runs an experiment with the default figures of its task, writes its files to `out`, and prints the overview.
+/// Runs an experiment with the default figures of its task, writes its files to `out`, and prints the overview, or with `json` the document
+/// for programs.
 ///
 /// # Errors
 ///
 /// The errors of [`simulate`].
-pub(crate) fn simulate_and_say(experiment: &Experiment, out: &Path, options: Options<'_>) -> Result<()> {
+pub(crate) fn simulate_and_say(
+    experiment: &Experiment,
+    out: &Path,
+    options: Options<'_>,
+    json: bool,
+) -> Result<()> {
     let drawing = Drawing::of(&Runner::new(experiment));
     let Simulation { ran, is_new } = simulate(experiment, out, &drawing, options)?;
-    if options.quiet {
-        return Ok(());
-    }
-    if !is_new {
+    if !is_new && !options.quiet {
         terminal::tell(&format_args!(
             "{}: has this result already; its files stay as they are",
             out.display()
         ));
     }
-    terminal::say(&Overview { simulation: &ran, out })
+    if json {
+        let standing = Standing::of_runs(&ran.measured)?;
+        return terminal::print(&Document::of(&ran.measured.result, &standing).to_json()?);
+    }
+    if options.quiet {
+        return Ok(());
+    }
+    let standing = Standing::of_runs(&ran.measured)?;
+    terminal::say(&Overview { simulation: &ran, standing: &standing, out })
+}
+
+/// Runs an experiment without a directory, and prints the content of `result.json`.
+///
+/// # Errors
+///
+/// Runs that do not fit into memory; standard output cannot be written.
+pub(crate) fn simulate_and_print(experiment: &Experiment, options: Options<'_>) -> Result<()> {
+    let measured = simulate_in_memory(experiment, options)?;
+    terminal::print(&measured.result.to_json())
 }
 
 impl fmt::Display for Overview<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Measured { result, timing, .. } = &self.simulation.measured;
-        let labels = result.policies.iter().map(|policy| terminal::width(&policy.label));
-        let width = labels.max().unwrap_or(0).max("policy".len());
-        let (runs, many) = (number::grouped(result.runs), result.runs > 1);
-        let statistic =
-            if many { format!("mean of {runs} runs ± its standard error") } else { "one run".to_owned() };
-        match (result.horizon, result.max_steps) {
-            (_, Some(most)) => {
-                writeln!(
-                    formatter,
-                    "Until it stops, at most {}, {statistic}:\n",
-                    number::counted(most, "round")
-                )?;
-            }
-            (rounds, None) => {
-                writeln!(
-                    formatter,
-                    "After {}, {statistic}:\n",
-                    number::counted(rounds.unwrap_or(0), "round")
-                )?;
-            }
-        }
-        // The error of a single run is unknown.
-        let value = |mean: f64, se: f64| {
-            if many { number::with_error(mean, se) } else { number::significant(mean, 4) }
-        };
-        let share = |share: f64| format!("{} %", number::significant(100.0 * share, 3));
-        let mut heads: Vec<&str> = Vec::new();
-        let mut rows = Vec::new();
-        for (policy, time) in result.policies.iter().zip(&timing.policies) {
-            let mut columns: Vec<(&str, String)> = Vec::new();
-            if let Some(curves) = policy.curves()
-                && let Some(last) = curves.t.len().checked_sub(1)
-            {
-                columns.push(("regret", value(curves.regret.mean[last], curves.regret.se[last])));
-                match curves.accuracy.get(last) {
-                    // Dueling users prefer one of two items in every round, so there are no clicks to count.
-                    Some(&accuracy) => columns.push(("accuracy", share(accuracy))),
-                    None => columns.push(("clicks", value(curves.clicks.mean[last], curves.clicks.se[last]))),
-                }
-            }
-            if let Some(answers) = policy.answers() {
-                let time = answers.stopping_time.map(|time| value(time.mean, time.se));
-                columns.extend(time.map(|time| ("stopping time", time)));
-                columns.push(("observations", value(answers.observations.mean, answers.observations.se)));
-                columns.extend(answers.stopped.map(|stopped| ("stopped", share(stopped))));
-                columns.push(("correct", share(answers.correct)));
-            }
-            let speed = time.speed.rounds_per_cpu_second.unwrap_or(f64::NAN);
-            columns.push(("rounds/CPU-second", number::fixed(speed, 0)));
-            let cells: Vec<String>;
-            (heads, cells) = columns.into_iter().unzip();
-            rows.push((policy.label.as_str(), cells));
-        }
-        let widths: Vec<usize> =
-            heads.iter().map(|head| if is_share(head) { 8 } else { head.len().max(20) }).collect();
-        let mut line = |name: &str, cells: &[&str]| {
-            write!(formatter, "  {}", terminal::left(name, width))?;
-            for (cell, width) in cells.iter().zip(&widths) {
-                write!(formatter, "  {cell:>width$}")?;
-            }
-            writeln!(formatter)
-        };
-        line("policy", &heads)?;
-        for (label, cells) in &rows {
-            line(label, &cells.iter().map(String::as_str).collect::<Vec<_>>())?;
-        }
+        writeln!(formatter, "{}:\n", heading(result))?;
+        let mut policies: Vec<(&PolicyResult, &PolicyTiming)> =
+            result.policies.iter().zip(&timing.policies).collect();
+        let place = |label: &str| self.standing.places.iter().position(|place| place.label == label);
+        policies.sort_by_key(|(policy, _)| place(&policy.label));
+        let rows: Vec<Row<'_>> =
+            policies.iter().map(|(policy, time)| row(self.standing, result, policy, time)).collect();
+        write_table(formatter, &rows)?;
         for bound in &result.bounds {
             let Some(&last) = bound.value.last() else { continue };
             writeln!(formatter, "\n  {}: {}", bound.reader_name(), number::significant(last, 4))?;
         }
-        for sentence in today::sentences(result) {
-            writeln!(formatter, "\n  {sentence}")?;
+        for sentence in self.standing.sentences().into_iter().chain(today::sentences(result)) {
+            writeln!(formatter, "\n{}", terminal::paragraph(&sentence, 2, WIDTH))?;
         }
         writeln!(formatter, "\nFigures and all numbers: {}", self.out.display())
     }
 }
 
-/// Whether a column has shares of the runs, and so is narrow.
-fn is_share(head: &str) -> bool {
-    ["stopped", "correct", "accuracy"].contains(&head)
+/// What the table has: after how many rounds, over how many runs.
+fn heading(result: &ResultFile) -> String {
+    let (runs, many) = (number::grouped(result.runs), result.runs > 1);
+    let statistic =
+        if many { format!("mean of {runs} runs ± its standard error") } else { "one run".to_owned() };
+    match (result.horizon, result.max_steps) {
+        (_, Some(most)) => format!("Until it stops, at most {}, {statistic}", number::counted(most, "round")),
+        (rounds, None) => format!("After {}, {statistic}", number::counted(rounds.unwrap_or(0), "round")),
+    }
+}
+
+/// A policy in the table: its label, and its cells with their heads.
+type Row<'a> = (&'a str, Vec<(&'static str, String)>);
+
+fn row<'a>(
+    standing: &Standing,
+    result: &ResultFile,
+    policy: &'a PolicyResult,
+    time: &PolicyTiming,
+) -> Row<'a> {
+    // The error of a single run is unknown.
+    let value = |mean: f64, se: f64| {
+        if result.runs > 1 { number::with_error(mean, se) } else { number::significant(mean, 4) }
+    };
+    let share = |share: f64| format!("{} %", number::significant(100.0 * share, 3));
+    let place = standing.places.iter().find(|place| place.label == policy.label);
+    let median = place.and_then(|place| place.median).filter(|_| standing.has_parted_medians());
+    let median = median.map(|median| ("median", number::significant(median, 4)));
+    let mut columns: Vec<(&str, String)> = Vec::new();
+    if let Some(curves) = policy.curves()
+        && let Some(last) = curves.t.len().checked_sub(1)
+    {
+        columns.push(("regret", value(curves.regret.mean[last], curves.regret.se[last])));
+        columns.extend(median);
+        match curves.accuracy.get(last) {
+            // Dueling users prefer one of two items in every round, so there are no clicks to count.
+            Some(&accuracy) => columns.push(("accuracy", share(accuracy))),
+            None => columns.push(("clicks", value(curves.clicks.mean[last], curves.clicks.se[last]))),
+        }
+    } else if let Some(answers) = policy.answers() {
+        let time = answers.stopping_time.map(|time| value(time.mean, time.se));
+        columns.extend(time.map(|time| ("stopping time", time)));
+        columns.extend(median);
+        columns.push(("observations", value(answers.observations.mean, answers.observations.se)));
+        columns.extend(answers.stopped.map(|stopped| ("stopped", share(stopped))));
+        columns.push(("correct", share(answers.correct)));
+    }
+    let speed = time.speed.rounds_per_cpu_second.unwrap_or(f64::NAN);
+    columns.push(("rounds/CPU-s", number::fixed(speed, 0)));
+    (&policy.label, columns)
+}
+
+/// Writes rows in columns that are as wide as their widest cell.
+fn write_table(formatter: &mut fmt::Formatter<'_>, rows: &[Row<'_>]) -> fmt::Result {
+    // Dueling policies that recommend nothing have clicks where others have accuracy, so a row may have heads of its own.
+    let mut heads: Vec<&str> = Vec::new();
+    for (head, _) in rows.iter().flat_map(|(_, cells)| cells) {
+        if !heads.contains(head) {
+            heads.push(head);
+        }
+    }
+    heads.sort_by_key(|head| *head == "rounds/CPU-s");
+    let cell = |row: &Row<'_>, head: &str| {
+        let found = row.1.iter().find(|(its, _)| *its == head);
+        found.map_or_else(String::new, |(_, cell)| cell.clone())
+    };
+    let labels = rows.iter().map(|(label, _)| terminal::width(label));
+    let width = labels.max().unwrap_or(0).max("policy".len());
+    let mut text = format!("  {}", terminal::left("policy", width));
+    let mut lines: Vec<String> =
+        rows.iter().map(|(label, _)| format!("  {}", terminal::left(label, width))).collect();
+    for head in heads {
+        let cells: Vec<String> = rows.iter().map(|row| cell(row, head)).collect();
+        let widest = cells.iter().map(|cell| terminal::width(cell)).max().unwrap_or(0);
+        let width = widest.max(head.len());
+        text += &format!("  {head:>width$}");
+        for (line, cell) in lines.iter_mut().zip(&cells) {
+            *line += &format!("  {cell:>width$}");
+        }
+    }
+    writeln!(formatter, "{text}")?;
+    lines.iter().try_for_each(|line| writeln!(formatter, "{line}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use experiment::toml_reader::Source;
+
+    fn text_of(ran: &PanelRun, out: &Path) -> String {
+        let standing = Standing::of_runs(&ran.measured).unwrap();
+        Overview { simulation: ran, standing: &standing, out }.to_string()
+    }
 
     fn overview(runs: u64) -> String {
         overview_of(runs, &[&"é".repeat(100)])
@@ -146,7 +203,7 @@ mod tests {
         let options = Options { threads: Some(1), quiet: true, ..Options::default() };
         let styles = PolicyStyles::of(labels.iter().copied());
         let simulation = simulate(&experiment, out.path(), &[], &styles, options).unwrap();
-        Overview { simulation: &simulation.ran, out: out.path() }.to_string()
+        text_of(&simulation.ran, out.path())
     }
 
     #[test]
@@ -178,7 +235,7 @@ mod tests {
             let figures = Figure::defaults(experiment.task(), false);
             let simulation = simulate(&experiment, out.path(), &figures, &styles, options).unwrap();
             assert!(out.path().join("final.svg").is_file());
-            Overview { simulation: &simulation.ran, out: out.path() }.to_string()
+            text_of(&simulation.ran, out.path())
         };
         let text = overview("identify", "max_steps");
         assert!(text.starts_with("Until it stops, at most 2,000 rounds, mean of 2 runs ± "), "{text}");

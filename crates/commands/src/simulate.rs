@@ -3,7 +3,7 @@
 use crate::program::program;
 use crate::progress::RunCounter;
 use anyhow::{Result, bail};
-use experiment::{Claim, Experiment, JOURNAL, Parts, ResultDir, Runner, Shard, interrupt};
+use experiment::{Claim, Experiment, JOURNAL, Measured, Parts, ResultDir, Runner, Shard, interrupt};
 use report::report_dir::CLAIMS;
 use report::{Drawing, Simulation, simulate_into};
 use std::path::Path;
@@ -50,6 +50,18 @@ pub(crate) fn simulate(
     let simulation = simulate_into(&runner, claimed, drawing)?;
     progress.end();
     Ok(simulation)
+}
+
+/// Runs `experiment` in memory. Nothing is written, so nothing is left to go on from.
+///
+/// # Errors
+///
+/// Runs that do not fit into memory.
+pub(crate) fn simulate_in_memory(experiment: &Experiment, options: Options<'_>) -> Result<Measured> {
+    let progress = RunCounter::new(experiment, options.quiet);
+    let measured = runner(experiment, options).observer(&progress).run()?;
+    progress.end();
+    Ok(measured)
 }
 
 /// Plays one shard of `experiment` into `dir`.

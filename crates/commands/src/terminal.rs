@@ -25,6 +25,21 @@ pub(crate) fn say(text: &impl Display) -> Result<()> {
     }
 }
 
+/// Writes bytes to standard output as they are: a file's content for a program. A pipe that its reader has closed is not an error.
+///
+/// # Errors
+///
+/// An error of the system, such as a full disk.
+pub(crate) fn print(content: &[u8]) -> Result<()> {
+    let mut output = stdout().lock();
+    match output.write_all(content).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error).context("standard output cannot be written")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Writes a line to standard error. Errors are ignored.
 pub(crate) fn tell(text: &impl Display) {
     let text = text.to_string();
@@ -50,6 +65,21 @@ pub(crate) fn width(text: &str) -> usize {
 pub(crate) fn left(text: &str, columns: usize) -> String {
     let text = in_line(text);
     format!("{text}{}", " ".repeat(columns.saturating_sub(text.width())))
+}
+
+/// A paragraph in lines of at most `columns` columns, each after `indent` spaces. A wider word has a line of its own.
+pub(crate) fn paragraph(text: &str, indent: usize, columns: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(word) <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(format!("{}{word}", " ".repeat(indent))),
+        }
+    }
+    lines.join("\n")
 }
 
 /// Whether a character controls a terminal instead of being shown: control characters, line breaks, and characters that change the
@@ -83,6 +113,14 @@ mod tests {
         assert_eq!(harmless("plain, é, 日本, 👩‍🔬\n"), "plain, é, 日本, 👩‍🔬\n");
         assert_eq!(harmless("\u{1b}[2Ja\r\nb\u{9b}m\u{202e}c"), "\\u{1b}[2Ja\\r\nb\\u{9b}m\\u{202e}c");
         assert_eq!(in_line("a\nb\t\u{7}\u{2028}"), "a\\nb\\t\\u{7}\\u{2028}");
+    }
+
+    #[test]
+    fn paragraphs_are_broken_at_spaces_by_their_width() {
+        assert_eq!(paragraph("one two three", 2, 9), "  one two\n  three");
+        assert_eq!(paragraph("日本 日本 日本", 0, 9), "日本 日本\n日本");
+        assert_eq!(paragraph("a longer-than-that b", 1, 8), " a\n longer-than-that\n b");
+        assert_eq!(paragraph("", 2, 9), "");
     }
 
     #[test]

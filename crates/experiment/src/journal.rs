@@ -125,6 +125,31 @@ impl Journal {
         Ok((Self { _lock: lock, states }, sequences))
     }
 
+    /// The first `n_runs` runs of the policy with this label in the journal of `dir`, which stays as it is. `None` if there are none of an
+    /// experiment with this base. Runs of any program are read.
+    pub(crate) fn read(
+        dir: &Path,
+        base: &str,
+        label: &str,
+        layout: Layout,
+        n_runs: u64,
+    ) -> Result<Option<Sequence>, JournalError> {
+        for path in files(&dir.join(JOURNAL), RUNS_END)? {
+            let (head, _) = JournalFile::head(&path)?;
+            if head.base != base || head.label != label {
+                continue;
+            }
+            let mut sequence = Sequence::in_memory(layout, 0, usize::try_from(n_runs).unwrap_or(usize::MAX));
+            let file = JournalFile::open_to_read(&path, &head, layout.longest(), |place, content| {
+                // An experiment that is being extended has more runs than its result.
+                if Sequence::run_of(content)? < n_runs { sequence.add(place, content) } else { Ok(()) }
+            })?;
+            sequence.put_into(file);
+            return Ok(Some(sequence));
+        }
+        Ok(None)
+    }
+
     /// The number of unfinished runs with a state.
     pub(crate) fn n_states(&self) -> u64 {
         self.states.iter().map(StateFiles::count).sum()

@@ -4,6 +4,7 @@ mod builder;
 mod canonical;
 mod clock;
 mod fields;
+mod finished;
 mod hash;
 mod journal;
 mod logged_lists;
@@ -36,6 +37,7 @@ pub mod toml_reader;
 
 pub use builder::{BuildError, Builder};
 pub use canonical::Canonical;
+pub use finished::{Finished, FinishedError};
 pub use hash::{hexadecimal, sha256};
 pub use journal::{JOURNAL, JournalError};
 pub use logged_lists::logged_lists;

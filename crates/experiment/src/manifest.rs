@@ -96,6 +96,9 @@ pub struct Host {
 }
 
 impl Manifest {
+    /// Version of the layout.
+    pub(crate) const SCHEMA: u32 = 1;
+
     /// The manifest of `files` (name and content), which `program` has just made; it began at `started`. The canonical form has a `name`.
     pub fn of(
         canonical: &Canonical,
@@ -117,7 +120,7 @@ impl Manifest {
         program: Program,
     ) -> Self {
         Self {
-            schema: 1,
+            schema: Self::SCHEMA,
             identity: canonical.identity().to_owned(),
             base: Some(canonical.base().to_owned()),
             command: command_line(&program.name),

@@ -444,6 +444,12 @@ impl Experiment {
         (self.assignment == Assignment::InTurn).then(each)
     }
 
+    /// The index of the instance of every run.
+    pub(crate) fn instances_of_runs(&self) -> Vec<usize> {
+        let (streams, n_instances) = (Streams::new(self.seed), self.instances.count());
+        (0..self.runs).map(|run| self.assignment.instance(n_instances, streams, run).0).collect()
+    }
+
     /// Rounds of every run; `None` if policies stop by themselves.
     pub fn fixed_horizon(&self) -> Option<u64> {
         (self.task != Task::Identify).then_some(self.horizon)

@@ -46,6 +46,7 @@ pub use table::{Column, Row};
 pub use verdict::{Agreement, Verdict};
 pub use within::Limits;
 
+pub(crate) use levels::{fewest_runs, tail};
 pub(crate) use not_testable::Untested;
 pub(crate) use reading::Reading;
 
@@ -60,7 +61,7 @@ use std::sync::Arc;
 
 use self::evidence::bound_at;
 use self::finding::{finding, verdict_of};
-use self::levels::{Sign, fewest_runs, freedom_of};
+use self::levels::{Sign, freedom_of};
 
 /// Every kind of test: one row and one file for each.
 pub static KINDS: [&Kind; 14] = [

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod axis;
+mod family;
 mod least_squares;
 mod reproduction_report;
 mod sample;
@@ -11,12 +12,14 @@ mod subset_shares;
 mod text;
 
 pub mod claims;
+pub mod compared;
 pub mod figure;
 pub mod html;
 pub mod index;
 pub mod page;
 pub mod report_dir;
 pub mod reproduction;
+pub mod standing;
 pub mod svg;
 pub mod tables;
 
@@ -24,6 +27,7 @@ pub use axis::{Axis, Scale};
 pub use reproduction_report::{Judged, PanelReport, PanelRun, Picture, Report, VariantReport};
 pub use series::{Series, Simulated, labels, reader_name};
 pub use simulation::{Drawing, Simulation, run_into, simulate_into, write_simulation};
+pub use standing::Standing;
 pub use subset_shares::{Shares, shares};
 pub use text::letters;
 

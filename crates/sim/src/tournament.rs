@@ -19,6 +19,23 @@ pub enum Assignment {
     InTurn,
 }
 
+impl Assignment {
+    /// The index of the instance of a replication, of `n_instances`, and the stream that drew it.
+    ///
+    /// # Panics
+    ///
+    /// If there is no instance.
+    pub fn instance(self, n_instances: usize, streams: Streams, replication: u64) -> (usize, SimRng) {
+        let mut stream = streams.instance(replication);
+        let instance = match self {
+            Self::Drawn => stream.random_range(0..n_instances),
+            // The remainder is below a length.
+            Self::InTurn => usize::try_from(replication % n_instances as u64).unwrap_or(0),
+        };
+        (instance, stream)
+    }
+}
+
 /// Users who are known up to a distribution.
 pub trait DrawUsers<M>: Sync {
     /// Draws the users of the instance with this index. It must take its random numbers from `rng` alone.
@@ -133,13 +150,7 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
 
     /// The index of the instance, and the stream that drew it. Users are drawn from the rest of this stream.
     fn instance_and_stream(&self, replication: u64) -> (usize, SimRng) {
-        let mut stream = self.streams.instance(replication);
-        let instance = match self.assignment {
-            Assignment::Drawn => stream.random_range(0..self.instances.len()),
-            // The remainder is below a length.
-            Assignment::InTurn => usize::try_from(replication % self.instances.len() as u64).unwrap_or(0),
-        };
-        (instance, stream)
+        self.assignment.instance(self.instances.len(), self.streams, replication)
     }
 
     /// Plays everything on the current rayon thread pool.

@@ -91,6 +91,19 @@ impl JournalFile {
         Ok(Opened { file: Self::at(path, file, end), cut_off: length - end })
     }
 
+    /// [`JournalFile::open`] for reading alone: the file stays as it is, and an unfinished end is left out.
+    pub(crate) fn open_to_read(
+        path: &Path,
+        head: &FileHead,
+        longest: usize,
+        each: impl FnMut(u64, &[u8]) -> Result<(), String>,
+    ) -> Result<Self, JournalError> {
+        let file = File::open(path).map_err(JournalError::system(path, "cannot be opened"))?;
+        let metadata = file.metadata().map_err(JournalError::system(path, "cannot be read"))?;
+        let end = scan(path, head, &file, metadata.len(), longest, each)?;
+        Ok(Self::at(path, file, end))
+    }
+
     /// Calls `each` for every record of a file that has to begin with `head`, and stays as it is. An unfinished end is left out.
     pub(crate) fn visit(
         path: &Path,

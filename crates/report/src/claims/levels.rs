@@ -35,14 +35,7 @@ pub(super) struct Sign {
 impl Sign {
     pub(super) fn of(mean: f64, se: f64, freedom: u64, levels: Levels) -> Self {
         let statistic = if mean == 0.0 { 0.0 } else { mean / se };
-        let tail = |statistic: f64| {
-            // Equal runs have no spread. Then the sign test applies: each run counts as a toss of a coin.
-            if statistic == f64::INFINITY {
-                coin(freedom + 1)
-            } else {
-                student::upper_tail(statistic, freedom)
-            }
-        };
+        let tail = |statistic: f64| tail(statistic, freedom);
         let says = if tail(-statistic) <= levels.stated {
             Verdict::Reproduced
         } else if tail(statistic) <= levels.opposite {
@@ -52,6 +45,12 @@ impl Sign {
         };
         Self { statistic, says }
     }
+}
+
+/// The probability that a mean of zero has a statistic of at least this, for a standard error with this many degrees of freedom.
+pub(crate) fn tail(statistic: f64, freedom: u64) -> f64 {
+    // Equal runs have no spread. Then the sign test applies: each run counts as a toss of a coin.
+    if statistic == f64::INFINITY { coin(freedom + 1) } else { student::upper_tail(statistic, freedom) }
 }
 
 /// The degrees of freedom of the standard error of a sample.
@@ -64,7 +63,7 @@ pub(super) fn freedom_of(sample: &[f64]) -> u64 {
 /// The t test assumes normal numbers, which few runs cannot confirm: two runs that happen to be close have an arbitrarily large statistic.
 /// The sign test needs no such assumption, only that a difference is as likely positive as negative; its p-value is `2^-n` if all `n` runs
 /// have the same sign. The t test decides only with enough runs to make this at most the level.
-pub(super) fn fewest_runs(level: f64) -> u64 {
+pub(crate) fn fewest_runs(level: f64) -> u64 {
     // 2^-1074 is the smallest positive number of an f64.
     (1..1075).find(|&runs| coin(runs) <= level).unwrap_or(1075)
 }

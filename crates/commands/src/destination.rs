@@ -1,0 +1,106 @@
+//! Where a command writes its one document: a file of its own, or standard output.
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use experiment::{TemporaryFile, manifest};
+use std::fs;
+use std::io::{self, BufWriter, ErrorKind, IsTerminal as _, Write};
+use std::path::{Path, PathBuf};
+
+/// A file to be written, or standard output.
+#[derive(Debug)]
+pub(crate) enum Destination {
+    /// Standard output.
+    Standard,
+    /// A file.
+    File(PathBuf),
+}
+
+impl Destination {
+    /// Standard output without a name or with the name `-`. A file that exists is refused unless `force` is given; a file of a result is
+    /// refused in any case.
+    ///
+    /// # Errors
+    ///
+    /// The file may not be written.
+    pub(crate) fn of(out: Option<&Path>, force: bool) -> Result<Self> {
+        let Some(path) = out.filter(|path| path.as_os_str() != "-") else { return Ok(Self::Standard) };
+        let Ok(found) = fs::symlink_metadata(path) else { return Ok(Self::File(path.to_owned())) };
+        if found.is_dir() {
+            bail!("{}: is a directory: give --out the name of a file", path.display());
+        }
+        if is_of_result(path) {
+            bail!("{}: is a file of a result: give another --out", path.display());
+        }
+        if !force {
+            bail!("{}: exists already: give another --out, or --force to replace it", path.display());
+        }
+        Ok(Self::File(path.to_owned()))
+    }
+
+    /// Whether it is a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        matches!(self, Self::Standard) && io::stdout().is_terminal()
+    }
+
+    /// Writes a document: the whole file or none. A pipe that its reader has closed is not an error.
+    ///
+    /// # Errors
+    ///
+    /// The error of `write`, or of the system.
+    pub(crate) fn write(&self, write: impl FnOnce(&mut (dyn Write + Send)) -> Result<()>) -> Result<()> {
+        match self {
+            Self::Standard => {
+                let mut output = Pipe { output: BufWriter::new(io::stdout()), is_closed: false };
+                let written = write(&mut output).and_then(|()| Ok(output.flush()?));
+                if output.is_closed { Ok(()) } else { written }
+            }
+            Self::File(path) => {
+                let cannot = || format!("{}: cannot be written", path.display());
+                let file = TemporaryFile::write_with(path, |file| -> Result<()> {
+                    let mut buffer = BufWriter::new(file);
+                    write(&mut buffer)?;
+                    Ok(buffer.flush()?)
+                });
+                file.with_context(cannot)?.rename().with_context(cannot)
+            }
+        }
+    }
+}
+
+/// Whether the manifest beside a file lists it, or is the file.
+fn is_of_result(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let manifest = path.with_file_name("manifest.json");
+    let owner = fs::read(manifest).ok().and_then(|bytes| manifest::Owner::read(&bytes));
+    owner.is_some_and(|owner| name == "manifest.json" || owner.files.iter().any(|file| *file == name))
+}
+
+/// Standard output that remembers whether its reader has closed it.
+struct Pipe<W> {
+    output: W,
+    is_closed: bool,
+}
+
+impl<W> Pipe<W> {
+    fn note<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
+        self.is_closed |= outcome.as_ref().is_err_and(|error| error.kind() == ErrorKind::BrokenPipe);
+        outcome
+    }
+}
+
+impl<W: Write> Write for Pipe<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.output.write(bytes);
+        self.note(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.output.flush();
+        self.note(flushed)
+    }
+}
+
+/// The error for a document that a terminal cannot show.
+pub(crate) fn not_for_terminals(what: &str) -> anyhow::Error {
+    anyhow!("{what} is not for a terminal: give --out FILE, or pipe it into another program")
+}

@@ -1,0 +1,90 @@
+//! `click-bandits export`: writes a table of a finished result as CSV, JSON or Parquet.
+//!
+//! Values are those of `result.json` and the journal, without rounding. The result may be that of one experiment, or of a reproduction; then
+//! the tables of all panels are joined, with columns for panel and variant.
+
+mod sinks;
+mod tables;
+
+use crate::destination::{Destination, not_for_terminals};
+use crate::panels;
+use anyhow::{Result, bail};
+use clap::ValueEnum;
+use std::path::PathBuf;
+
+/// The arguments of `export`.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Arguments {
+    /// Directory of a finished experiment, or of a reproduction: then of all its panels
+    dir: PathBuf,
+    /// What to write
+    #[arg(long, value_enum, default_value_t = Table::Curves)]
+    table: Table,
+    /// Format [default: by the end of FILE's name; otherwise csv]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// File to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Replace FILE if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+/// A table of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Table {
+    /// A row for each policy, checkpoint and statistic: mean, standard error, range and deciles over the runs
+    Curves,
+    /// A row for each policy and statistic at the end of the runs
+    Final,
+    /// A row for each run, policy and checkpoint; for each run and policy if runs end with an answer
+    Runs,
+    /// A row for every two policies, checkpoint and statistic: the difference run by run
+    Paired,
+}
+
+/// A format of tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Comma-separated values; a missing value is empty
+    Csv,
+    /// An array with an object for each row; a missing value is null
+    Json,
+    /// Parquet with Snappy compression
+    Parquet,
+}
+
+/// Writes the table.
+///
+/// # Errors
+///
+/// The directory has no finished result or lacks runs; the file may not be written.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let destination = Destination::of(arguments.out.as_deref(), arguments.force)?;
+    let format = arguments.format.unwrap_or_else(|| by_name(&destination));
+    if format == Format::Parquet {
+        if cfg!(not(feature = "parquet")) {
+            bail!(
+                "--format parquet: this program was built without Parquet: build it with the feature `parquet`, or choose csv or json"
+            );
+        }
+        if destination.is_terminal() {
+            return Err(not_for_terminals("Parquet"));
+        }
+    }
+    let panels = panels::open(&arguments.dir)?;
+    let table = tables::table(arguments.table, &panels)?;
+    destination.write(|output| {
+        let mut sink = sinks::open(format, output, table.columns())?;
+        table.write(&mut |cells| sink.row(cells))?;
+        sink.end()
+    })
+}
+
+/// The format that the end of a file's name says.
+fn by_name(destination: &Destination) -> Format {
+    let Destination::File(path) = destination else { return Format::Csv };
+    let end = path.extension().unwrap_or_default().to_string_lossy();
+    Format::from_str(&end, true).unwrap_or(Format::Csv)
+}

@@ -1,0 +1,312 @@
+//! The tables of finished results, row by row.
+
+use super::Table as Which;
+use crate::panels::Panel;
+use anyhow::{Result, bail};
+use experiment::result::{Curves, Difference, Estimate, MeanSe, PolicyResult, PolicySummary};
+use experiment::{ResultFile, Runs};
+
+/// A value in a table.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Cell<'a> {
+    Text(&'a str),
+    Count(u64),
+    Number(f64),
+    Flag(bool),
+    Missing,
+}
+
+/// The type of the values of a column, any of which may be missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Count,
+    Number,
+    Flag,
+}
+
+/// A column: name and type.
+pub(super) type Column = (&'static str, Kind);
+
+/// Takes a row: a cell for each column.
+pub(super) type Each<'a> = dyn FnMut(&[Cell<'_>]) -> Result<()> + 'a;
+
+/// A table of some results.
+pub(super) struct Table<'a> {
+    columns: Vec<Column>,
+    panels: &'a [Panel],
+    /// Whether rows begin with panel and variant.
+    are_named: bool,
+    which: Which,
+    /// The runs of every panel, for the table of runs.
+    runs: Vec<Runs>,
+    groups: Groups,
+}
+
+/// Groups of columns that a table of runs has.
+#[derive(Debug, Clone, Copy)]
+struct Groups {
+    curves: bool,
+    accuracy: bool,
+    answers: bool,
+    stopped: bool,
+}
+
+const STATISTICS: [Column; 6] = [
+    ("mean", Kind::Number),
+    ("se", Kind::Number),
+    ("min", Kind::Number),
+    ("q10", Kind::Number),
+    ("q90", Kind::Number),
+    ("max", Kind::Number),
+];
+
+/// A table of these results.
+///
+/// # Errors
+///
+/// Curves of runs that end with an answer; runs that cannot be read.
+pub(super) fn table(which: Which, panels: &[Panel]) -> Result<Table<'_>> {
+    let results = || panels.iter().map(|panel| panel.finished.result());
+    let policies = || results().flat_map(|result| &result.policies);
+    let mut runs = Vec::new();
+    if which == Which::Runs {
+        for panel in panels {
+            runs.push(panel.finished.runs()?);
+        }
+    }
+    let has_curves = policies().any(|policy| policy.curves().is_some());
+    if which == Which::Curves && !has_curves {
+        bail!(
+            "{}: its runs end with an answer, so there are no curves: give --table final or --table runs",
+            panels[0].finished.dir().display()
+        );
+    }
+    let groups = Groups {
+        curves: has_curves,
+        accuracy: policies().any(|policy| policy.curves().is_some_and(|curves| !curves.accuracy.is_empty())),
+        answers: policies().any(|policy| policy.answers().is_some()),
+        stopped: results().any(|result| result.max_steps.is_some()),
+    };
+    let are_named = panels.iter().any(|panel| panel.panel.is_some());
+    let mut columns: Vec<Column> = Vec::new();
+    if are_named {
+        columns.extend([("panel", Kind::Text), ("variant", Kind::Text)]);
+    }
+    columns.extend(of_table(which, groups));
+    Ok(Table { columns, panels, are_named, which, runs, groups })
+}
+
+/// The columns of a table of one result.
+fn of_table(which: Which, groups: Groups) -> Vec<Column> {
+    let mut columns = match which {
+        Which::Curves => vec![("policy", Kind::Text), ("t", Kind::Count), ("statistic", Kind::Text)],
+        Which::Final => vec![
+            ("policy", Kind::Text),
+            ("name", Kind::Text),
+            ("t", Kind::Count),
+            ("runs", Kind::Count),
+            ("statistic", Kind::Text),
+        ],
+        Which::Paired => {
+            return vec![
+                ("a", Kind::Text),
+                ("b", Kind::Text),
+                ("t", Kind::Count),
+                ("statistic", Kind::Text),
+                ("mean", Kind::Number),
+                ("se", Kind::Number),
+            ];
+        }
+        Which::Runs => {
+            let mut columns = vec![("run", Kind::Count), ("instance", Kind::Count), ("policy", Kind::Text)];
+            if groups.curves {
+                columns.extend([("t", Kind::Count), ("regret", Kind::Number), ("clicks", Kind::Number)]);
+            }
+            columns.extend(groups.accuracy.then_some(("accurate", Kind::Flag)));
+            if groups.answers {
+                columns.extend([
+                    ("steps", Kind::Count),
+                    ("observations", Kind::Count),
+                    ("correct", Kind::Flag),
+                ]);
+            }
+            columns.extend(groups.stopped.then_some(("stopped", Kind::Flag)));
+            return columns;
+        }
+    };
+    columns.extend(STATISTICS);
+    columns
+}
+
+impl Table<'_> {
+    pub(super) fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Gives every row.
+    ///
+    /// # Errors
+    ///
+    /// The error of `each`; runs that cannot be read.
+    pub(super) fn write(&self, each: &mut Each<'_>) -> Result<()> {
+        for (index, panel) in self.panels.iter().enumerate() {
+            let names = [&panel.panel, &panel.variant];
+            let mut of_panel = |cells: &[Cell<'_>]| {
+                if !self.are_named {
+                    return each(cells);
+                }
+                let mut row: Vec<Cell<'_>> = names.map(|name| text_or_missing(name.as_deref())).to_vec();
+                row.extend(cells);
+                each(&row)
+            };
+            let result = panel.finished.result();
+            match self.which {
+                Which::Curves => curves(result, &mut of_panel)?,
+                Which::Final => final_values(result, &mut of_panel)?,
+                Which::Paired => paired(result, &mut of_panel)?,
+                Which::Runs => runs(result, &self.runs[index], self.groups, &mut of_panel)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn text_or_missing(text: Option<&str>) -> Cell<'_> {
+    text.map_or(Cell::Missing, Cell::Text)
+}
+
+/// Mean, standard error, smallest value, first and last decile, and largest value; as far as the result has them.
+type Statistics = [Option<f64>; 6];
+
+/// The statistics of a policy's curves at a checkpoint.
+fn of_curves(curves: &Curves, at: usize) -> Vec<(&'static str, Statistics)> {
+    let (regret, clicks) = (&curves.regret, &curves.clicks);
+    let all = [&regret.mean, &regret.se, &regret.min, &regret.q10, &regret.q90, &regret.max];
+    let mut statistics = vec![
+        ("regret", all.map(|values| Some(values[at]))),
+        ("clicks", [Some(clicks.mean[at]), Some(clicks.se[at]), None, None, None, None]),
+    ];
+    statistics.extend(curves.accuracy.get(at).map(|share| ("accuracy", of_share(*share))));
+    statistics
+}
+
+fn of_share(share: f64) -> Statistics {
+    [Some(share), None, None, None, None, None]
+}
+
+/// The statistics of a policy at the end of its runs.
+fn at_the_end(policy: &PolicyResult) -> Vec<(&'static str, Statistics)> {
+    match &policy.summary {
+        PolicySummary::Curves(curves) => {
+            curves.t.len().checked_sub(1).map_or_else(Vec::new, |last| of_curves(curves, last))
+        }
+        PolicySummary::Answers(answers) => {
+            let mut statistics = Vec::new();
+            if let Some(time) = answers.stopping_time {
+                let all = [Some(time.mean), Some(time.se), Some(time.min), None, None, Some(time.max)];
+                statistics.push(("stopping_time", all));
+            }
+            let Estimate { mean, se } = answers.observations;
+            statistics.push(("observations", [Some(mean), Some(se), None, None, None, None]));
+            statistics.push(("correct", of_share(answers.correct)));
+            statistics.extend(answers.stopped.map(|stopped| ("stopped", of_share(stopped))));
+            statistics
+        }
+    }
+}
+
+fn numbers(statistics: Statistics) -> [Cell<'static>; 6] {
+    statistics.map(|value| value.map_or(Cell::Missing, Cell::Number))
+}
+
+fn curves(result: &ResultFile, each: &mut Each<'_>) -> Result<()> {
+    for policy in &result.policies {
+        let Some(curves) = policy.curves() else { continue };
+        // One statistic after the other, as in `curves.csv`.
+        let n_statistics = if curves.t.is_empty() { 0 } else { of_curves(curves, 0).len() };
+        for statistic in 0..n_statistics {
+            for (at, &t) in curves.t.iter().enumerate() {
+                let (name, values) = of_curves(curves, at)[statistic];
+                let mut row = vec![Cell::Text(&policy.label), Cell::Count(t), Cell::Text(name)];
+                row.extend(numbers(values));
+                each(&row)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn final_values(result: &ResultFile, each: &mut Each<'_>) -> Result<()> {
+    let rounds = result.horizon.or(result.max_steps).map_or(Cell::Missing, Cell::Count);
+    for policy in &result.policies {
+        for (name, values) in at_the_end(policy) {
+            let (label, policy) = (Cell::Text(&policy.label), Cell::Text(&policy.policy));
+            let mut row = vec![label, policy, rounds, Cell::Count(result.runs), Cell::Text(name)];
+            row.extend(numbers(values));
+            each(&row)?;
+        }
+    }
+    Ok(())
+}
+
+fn paired(result: &ResultFile, each: &mut Each<'_>) -> Result<()> {
+    let rounds = result.horizon.or(result.max_steps).map_or(Cell::Missing, Cell::Count);
+    for pair in &result.paired {
+        let mut row = |t: Cell<'_>, statistic: &str, mean: f64, se: f64| {
+            let (a, b) = (Cell::Text(&pair.a), Cell::Text(&pair.b));
+            each(&[a, b, t, Cell::Text(statistic), Cell::Number(mean), Cell::Number(se)])
+        };
+        match &pair.difference {
+            Difference::Curves { t, regret: MeanSe { mean, se } } => {
+                for (&t, (&mean, &se)) in t.iter().zip(mean.iter().zip(se)) {
+                    row(Cell::Count(t), "regret", mean, se)?;
+                }
+            }
+            Difference::Answers { stopping_time, observations, correct } => {
+                if let Some(time) = stopping_time {
+                    row(rounds, "stopping_time", time.mean, time.se)?;
+                }
+                row(rounds, "observations", observations.mean, observations.se)?;
+                row(rounds, "correct", correct.mean, correct.se)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn runs(result: &ResultFile, runs: &Runs, groups: Groups, each: &mut Each<'_>) -> Result<()> {
+    let answers = (0..runs.n_policies()).map(|policy| runs.answers(policy)).collect::<Result<Vec<_>, _>>()?;
+    for (run, &instance) in runs.instances().iter().enumerate() {
+        for (index, policy) in result.policies.iter().enumerate() {
+            let head = [Cell::Count(run as u64), Cell::Count(instance as u64), Cell::Text(&policy.label)];
+            let curve = runs.curve(index, run)?;
+            let checkpoints = policy.curves().map_or(&[][..], |curves| &curves.t);
+            for (at, &t) in checkpoints.iter().enumerate() {
+                let mut row = head.to_vec();
+                row.extend([Cell::Count(t), Cell::Number(curve.regret[at]), Cell::Number(curve.clicks[at])]);
+                if groups.accuracy {
+                    row.push(curve.accurate.get(at).map_or(Cell::Missing, |accurate| Cell::Flag(*accurate)));
+                }
+                row.extend(groups.answers.then_some([Cell::Missing; 3]).into_iter().flatten());
+                row.extend(groups.stopped.then_some(Cell::Missing));
+                each(&row)?;
+            }
+            let Some(answer) = answers[index].get(run) else { continue };
+            let mut row = head.to_vec();
+            row.extend(groups.curves.then_some([Cell::Missing; 3]).into_iter().flatten());
+            row.extend(groups.accuracy.then_some(Cell::Missing));
+            row.extend([
+                Cell::Count(answer.steps),
+                Cell::Count(answer.observations),
+                Cell::Flag(answer.correct),
+            ]);
+            if groups.stopped {
+                let stops = result.max_steps.is_some();
+                row.push(if stops { Cell::Flag(answer.answered) } else { Cell::Missing });
+            }
+            each(&row)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! What a directory has: one finished result, or the report of a reproduction with a result for each panel or variant.
+
+use anyhow::{Context as _, Result, bail};
+use experiment::Finished;
+use report::report_dir::CLAIMS;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A finished result, and its place in a reproduction.
+#[derive(Debug)]
+pub(crate) struct Panel {
+    /// The name of its panel; `None` outside of reproductions.
+    pub(crate) panel: Option<String>,
+    /// The name of its variant; `None` for a panel without variants.
+    pub(crate) variant: Option<String>,
+    pub(crate) finished: Finished,
+}
+
+/// The finished result in a directory, or those of all panels of a reproduction, in the order of their names.
+///
+/// # Errors
+///
+/// The directory, or one of a panel, has no finished result.
+pub(crate) fn open(dir: &Path) -> Result<Vec<Panel>> {
+    if !dir.join(CLAIMS).exists() {
+        return Ok(vec![Panel { panel: None, variant: None, finished: Finished::open(dir)? }]);
+    }
+    let mut panels = Vec::new();
+    for (panel, folder) in folders(dir)? {
+        if folder.join(RESULT).exists() {
+            let finished = Finished::open(&folder)?;
+            panels.push(Panel { panel: Some(panel), variant: None, finished });
+            continue;
+        }
+        for (variant, folder) in folders(&folder)? {
+            if folder.join(RESULT).exists() {
+                let finished = Finished::open(&folder)?;
+                panels.push(Panel { panel: Some(panel.clone()), variant: Some(variant), finished });
+            }
+        }
+    }
+    if panels.is_empty() {
+        bail!("{}: holds the report of a reproduction without the result of a panel", dir.display());
+    }
+    Ok(panels)
+}
+
+/// The file that marks a finished experiment.
+const RESULT: &str = experiment::output::RESULT;
+
+/// The folders in a directory by their names, sorted.
+fn folders(dir: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let cannot = || format!("{}: cannot be read", dir.display());
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(dir).with_context(cannot)? {
+        let path = entry.with_context(cannot)?.path();
+        if let Some(name) = path.file_name().filter(|_| path.is_dir()) {
+            folders.push((name.to_string_lossy().into_owned(), path.clone()));
+        }
+    }
+    folders.sort();
+    Ok(folders)
+}

@@ -1,0 +1,370 @@
+//! A directory with a finished result, read back: its result, its manifest, its experiment and its runs. Nothing in it changes.
+
+use crate::hash::sha256_of_file;
+use crate::journal::{JOURNAL, Journal, JournalError};
+use crate::manifest::Manifest;
+use crate::names::title_fault;
+use crate::output::{MANIFEST, RESULT};
+use crate::part::{PartError, PartFile};
+use crate::result::{PolicySummary, ReadError, ResultFile};
+use crate::run::SPEC;
+use crate::runs::{Layout, Runs};
+use crate::spec::Experiment;
+use crate::toml_reader;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// Files by which the directories of other commands are recognised, and what such a directory holds.
+const OTHER_DIRECTORIES: [(&str, &str); 4] = [
+    ("claims.json", "the report of a reproduction: name the directory of one of its panels"),
+    (
+        "parameters.json",
+        "click models that were fitted to a log: run its spec.toml or decision.toml with `simulate` first",
+    ),
+    ("preferences.csv", "a preference matrix, and no result of `simulate`"),
+    ("report.json", "the report on a preference matrix, and no result of `simulate`"),
+];
+
+/// Why a directory is not one with a finished result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FinishedError {
+    /// There is no directory of this name.
+    #[error("{}: is not a directory: expected one that `simulate` has written", .0.display())]
+    NotADirectory(PathBuf),
+    /// The directory was written by another command.
+    #[error("{}: holds {found}", dir.display())]
+    Other {
+        /// The directory.
+        dir: PathBuf,
+        /// What it holds.
+        found: &'static str,
+    },
+    /// The directory has one part of the runs.
+    #[error("{}: holds shard {shard} of {name:?}: join the shards with `click-bandits merge` first", dir.display())]
+    Part {
+        /// The directory.
+        dir: PathBuf,
+        /// The shard.
+        shard: String,
+        /// The name of its experiment.
+        name: String,
+    },
+    /// The description of a part cannot be read.
+    #[error(transparent)]
+    BadPart(#[from] PartError),
+    /// The experiment has not been played to its end.
+    #[error("{}: is not finished: `simulate` with the same experiment and --out goes on", .0.display())]
+    Unfinished(PathBuf),
+    /// The directory has nothing of this program.
+    #[error("{}: has no {RESULT}: expected a directory that `simulate` has written", .0.display())]
+    NoResult(PathBuf),
+    /// The result cannot be read.
+    #[error(transparent)]
+    Result(#[from] ReadError),
+    /// A file beside the result is missing or cannot be read.
+    #[error("{}: {fault}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        fault: String,
+    },
+    /// The experiment cannot be read.
+    #[error(transparent)]
+    Spec(#[from] toml_reader::Error),
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The journal lacks runs of a policy.
+    #[error("{}: has {found} of the {all} runs of {label:?}, so its runs cannot be shown", journal.display())]
+    Runs {
+        /// The journal.
+        journal: PathBuf,
+        /// The policy.
+        label: String,
+        /// Runs that are there.
+        found: u64,
+        /// Runs of the result.
+        all: u64,
+    },
+}
+
+/// A directory with a finished result.
+#[derive(Debug, Clone)]
+pub struct Finished {
+    dir: PathBuf,
+    manifest: Manifest,
+    result: ResultFile,
+}
+
+impl Finished {
+    /// Opens the directory of a finished experiment. Its files may be of another version of this program, as long as their layout is known.
+    ///
+    /// # Errors
+    ///
+    /// The directory is missing, unfinished, or another command's; its manifest or result is missing, of another layout or changed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use click_models::CascadeModel;
+    /// use experiment::{Experiment, Finished, Instances, Quantity, Runner};
+    ///
+    /// let users = CascadeModel::from_values(&[0.4, 0.2, 0.1], 2)?;
+    /// let experiment =
+    ///     Experiment::builder("small", Instances::of([users])).horizon(100).runs(3).policy("cascade-ts").build()?;
+    /// let dir = tempfile::tempdir()?;
+    /// let measured = Runner::new(&experiment).run_into(dir.path())?;
+    ///
+    /// let finished = Finished::open(dir.path())?;
+    /// assert_eq!(finished.result().policies, measured.result.policies);
+    /// assert_eq!(finished.runs()?.column(0, Quantity::Regret, 0)?, measured.regret(0, 0)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open(dir: &Path) -> Result<Self, FinishedError> {
+        if !dir.is_dir() {
+            return Err(FinishedError::NotADirectory(dir.to_owned()));
+        }
+        let (result_path, manifest_path) = (dir.join(RESULT), dir.join(MANIFEST));
+        if !result_path.exists() {
+            return Err(without_result(dir));
+        }
+        let mut result = ResultFile::read(&result_path)?;
+        for (index, policy) in result.policies.iter().enumerate() {
+            if let Some(fault) = title_fault(&policy.label) {
+                let field = format!("policies[{index}].label");
+                return Err(ReadError::Contradiction { path: result_path, field, fault }.into());
+            }
+        }
+        let bytes = toml_reader::read_file(&manifest_path, "a manifest.json")?;
+        let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| FinishedError::File {
+            path: manifest_path.clone(),
+            fault: format!("is not the manifest of a result, or of another version: {error}"),
+        })?;
+        if manifest.schema != Manifest::SCHEMA {
+            let fault = format!("schema: {} found: expected {}", manifest.schema, Manifest::SCHEMA);
+            return Err(FinishedError::File { path: manifest_path, fault });
+        }
+        let mut finished = Self { dir: dir.to_owned(), manifest, result: result.clone() };
+        finished.check_file(RESULT)?;
+        // The unit is in no file. Without a readable experiment, the general word stays.
+        if let Ok(experiment) = finished.experiment() {
+            result.unit = experiment.instances().unit();
+        }
+        finished.result = result;
+        Ok(finished)
+    }
+
+    /// The directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The content of `result.json`, with the unit of regret if `spec.toml` can be read.
+    pub fn result(&self) -> &ResultFile {
+        &self.result
+    }
+
+    /// How, when and where the result was made.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// SHA-256 of everything in the experiment but the number of runs and the policies; `None` in results of early versions.
+    pub fn base(&self) -> Option<&str> {
+        self.manifest.base.as_deref()
+    }
+
+    /// The experiment, from `spec.toml`. Contenders of the caller, which no file describes, are missing.
+    ///
+    /// # Errors
+    ///
+    /// The file is missing or changed, or this version cannot read it.
+    pub fn experiment(&self) -> Result<Experiment, FinishedError> {
+        self.check_file(SPEC)?;
+        Ok(Experiment::read_file(&self.dir.join(SPEC))?)
+    }
+
+    /// Every run of every policy, from the journal; policies in the order of the result. Values are read when they are asked for.
+    ///
+    /// # Errors
+    ///
+    /// The journal is missing, damaged, or lacks runs: those of the caller's contenders are in no journal. Errors of
+    /// [`Finished::experiment`].
+    pub fn runs(&self) -> Result<Runs, FinishedError> {
+        let result = &self.result;
+        let instances = self.experiment()?.instances_of_runs();
+        let journal = self.dir.join(JOURNAL);
+        let missing = |label: &str, found: u64| FinishedError::Runs {
+            journal: journal.clone(),
+            label: label.to_owned(),
+            found,
+            all: result.runs,
+        };
+        let mut sequences = Vec::new();
+        for policy in &result.policies {
+            let layout = match &policy.summary {
+                PolicySummary::Curves(curves) => Layout::Curves(curves.t.len()),
+                PolicySummary::Answers(_) => Layout::Answers,
+            };
+            let base = self.base().unwrap_or_default();
+            let sequence = Journal::read(&self.dir, base, &policy.label, layout, result.runs)?;
+            let sequence = sequence.ok_or_else(|| missing(&policy.label, 0))?;
+            if sequence.n_missing() > 0 || instances.len() as u64 != result.runs {
+                return Err(missing(&policy.label, sequence.n_recorded()));
+            }
+            sequences.push((layout, sequence));
+        }
+        let layout = sequences.first().map_or(Layout::Answers, |(layout, _)| *layout);
+        let sequences = sequences.into_iter().map(|(_, sequence)| Mutex::new(sequence)).collect();
+        Ok(Runs::new(layout, instances, Arc::new(sequences))?)
+    }
+
+    /// Checks that a file is the one that the manifest lists.
+    fn check_file(&self, name: &str) -> Result<(), FinishedError> {
+        let path = self.dir.join(name);
+        let fault = match (self.manifest.files.get(name), sha256_of_file(&path)) {
+            (_, Err(error)) => format!("cannot be read: {error}"),
+            (Some(listed), Ok(found)) if *listed == found => return Ok(()),
+            (Some(_), Ok(_)) => format!(
+                "is not the file that {MANIFEST} lists: it was changed, or the program was killed while it wrote; `simulate` with the \
+                 same experiment and --out writes it again"
+            ),
+            (None, Ok(_)) => format!("is not listed in {MANIFEST}, so it is not a file of this result"),
+        };
+        Err(FinishedError::File { path, fault })
+    }
+}
+
+/// What a directory without a result is.
+fn without_result(dir: &Path) -> FinishedError {
+    let found = OTHER_DIRECTORIES.iter().find(|(name, _)| dir.join(name).exists());
+    if let Some((_, found)) = found {
+        return FinishedError::Other { dir: dir.to_owned(), found };
+    }
+    match PartFile::read(dir) {
+        Ok(Some(part)) => FinishedError::Part { dir: dir.to_owned(), shard: part.shard, name: part.name },
+        Err(error) => FinishedError::BadPart(error),
+        Ok(None) if fs::metadata(dir.join(JOURNAL)).is_ok() => FinishedError::Unfinished(dir.to_owned()),
+        Ok(None) => FinishedError::NoResult(dir.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Instances, Quantity, Runner, Shard};
+    use click_models::CascadeModel;
+    use tempfile::{TempDir, tempdir};
+
+    fn experiment(runs: u64) -> Experiment {
+        let users = [0.5, 0.3].map(|best| CascadeModel::from_values(&[best, 0.2, 0.1], 2).unwrap());
+        let builder = Experiment::builder("small", Instances::of(users)).horizon(50).runs(runs);
+        builder.policy("cascade-ts").policy("uniform").build().unwrap()
+    }
+
+    fn played() -> (TempDir, crate::Measured) {
+        let dir = tempdir().unwrap();
+        let measured = Runner::new(&experiment(5)).run_into(dir.path()).unwrap();
+        (dir, measured)
+    }
+
+    fn message(dir: &Path) -> String {
+        let error = Finished::open(dir).map(|_| ()).unwrap_err();
+        error.to_string().replace(&dir.display().to_string(), "DIR")
+    }
+
+    #[test]
+    fn a_finished_directory_gives_back_result_and_runs() {
+        let (dir, measured) = played();
+        let finished = Finished::open(dir.path()).unwrap();
+        assert_eq!(finished.result(), &measured.result);
+        assert_eq!(finished.experiment().unwrap().identity(), experiment(5).identity());
+        let runs = finished.runs().unwrap();
+        assert_eq!(runs.instances(), measured.runs.instances());
+        assert!(runs.instances().contains(&0) && runs.instances().contains(&1));
+        for policy in 0..2 {
+            for quantity in [Quantity::Regret, Quantity::Clicks] {
+                let all = 0..runs.n_checkpoints().unwrap();
+                let columns = measured.runs.columns(policy, quantity, all.clone()).unwrap();
+                assert_eq!(runs.columns(policy, quantity, all).unwrap(), columns);
+            }
+        }
+    }
+
+    /// A process that extends the experiment was killed: the journal has more runs than the result.
+    #[test]
+    fn runs_that_are_not_in_the_result_are_left_out() {
+        let (dir, measured) = played();
+        let (more, other) = (experiment(9), tempdir().unwrap());
+        Runner::new(&more).run_into(other.path()).unwrap();
+        for entry in fs::read_dir(other.path().join(JOURNAL)).unwrap() {
+            let path = entry.unwrap().path();
+            fs::copy(&path, dir.path().join(JOURNAL).join(path.file_name().unwrap())).unwrap();
+        }
+        let runs = Finished::open(dir.path()).unwrap().runs().unwrap();
+        assert_eq!(runs.n_runs(), 5);
+        assert_eq!(runs.column(0, Quantity::Regret, 3).unwrap(), measured.regret(0, 3).unwrap());
+    }
+
+    #[test]
+    fn a_directory_without_a_finished_result_is_refused_by_what_it_is() {
+        let empty = tempdir().unwrap();
+        assert!(message(empty.path()).starts_with("DIR: has no result.json"));
+        assert!(
+            message(&empty.path().join("missing"))
+                .ends_with(": is not a directory: expected one that `simulate` has written")
+        );
+        for (file, found) in OTHER_DIRECTORIES {
+            let dir = tempdir().unwrap();
+            fs::write(dir.path().join(file), "{}").unwrap();
+            assert_eq!(message(dir.path()), format!("DIR: holds {found}"));
+        }
+        let part = tempdir().unwrap();
+        let shard: Shard = "1/2".parse().unwrap();
+        Runner::new(&experiment(5)).run_part(part.path(), shard, &crate::Claim::default()).unwrap();
+        assert!(message(part.path()).starts_with("DIR: holds shard 1/2 of \"small\": join"));
+        let (unfinished, _) = played();
+        for name in [RESULT, MANIFEST] {
+            fs::remove_file(unfinished.path().join(name)).unwrap();
+        }
+        assert!(message(unfinished.path()).starts_with("DIR: is not finished"));
+    }
+
+    #[test]
+    fn files_that_were_changed_or_removed_are_refused() {
+        let (dir, _) = played();
+        let path = dir.path().join(RESULT);
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replacen("\"runs\":5", "\"runs\":6", 1)).unwrap();
+        assert!(message(dir.path()).starts_with("DIR/result.json: is not the file that manifest.json lists"));
+        fs::write(&path, text.replacen("cascade-ts", "\\u001b[2J", 1)).unwrap();
+        assert!(message(dir.path()).starts_with("DIR/result.json: policies[0].label: "));
+        fs::write(&path, &text).unwrap();
+        let manifest = dir.path().join(MANIFEST);
+        let listed = fs::read_to_string(&manifest).unwrap();
+        fs::write(&manifest, listed.replacen("\"schema\": 1", "\"schema\": 2", 1)).unwrap();
+        assert_eq!(message(dir.path()), "DIR/manifest.json: schema: 2 found: expected 1");
+        fs::remove_file(&manifest).unwrap();
+        assert!(message(dir.path()).starts_with("DIR/manifest.json: cannot be read"));
+        fs::write(&manifest, listed).unwrap();
+        // Without the experiment there is a result, but its unit and its runs are unknown.
+        fs::write(dir.path().join(SPEC), "name = 1").unwrap();
+        let finished = Finished::open(dir.path()).unwrap();
+        assert_eq!(finished.result().unit, "reward");
+        assert!(finished.runs().unwrap_err().to_string().contains("spec.toml: is not the file"));
+    }
+
+    #[test]
+    fn a_journal_that_lacks_runs_is_named() {
+        let (dir, _) = played();
+        fs::remove_dir_all(dir.path().join(JOURNAL)).unwrap();
+        let error = Finished::open(dir.path()).unwrap().runs().unwrap_err().to_string();
+        assert!(
+            error.ends_with("journal: has 0 of the 5 runs of \"cascade-ts\", so its runs cannot be shown"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,386 @@
+//! Two results of one experiment, from two versions, machines or seeds: what differs beyond chance.
+//!
+//! The experiments must be the same but for their runs, policies and seed. With the same seed, run number i of both meets the same users, so
+//! the journals are compared run by run. Otherwise, or if a journal is missing, means are compared by Welch's t test.
+
+use crate::claims::fewest_runs;
+use crate::family::{Family, LEVEL, statistic};
+use experiment::manifest::Manifest;
+use experiment::result::{PolicyResult, PolicySummary};
+use experiment::{Finished, JournalError, Quantity, ResultFile, Runs};
+use num_traits::ToPrimitive as _;
+use serde::Serialize;
+use serde_json::Value;
+use sim::{Identification, mean_and_error};
+
+/// Two results of one experiment, side by side.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Compared {
+    /// The experiment's name.
+    pub name: String,
+    /// Seeds of the two results.
+    pub seeds: [u64; 2],
+    /// Runs of each policy in the two results.
+    pub runs: [u64; 2],
+    /// Whether `result.json` has the same bytes.
+    pub same_bytes: bool,
+    /// Runs that were compared one by one; absent if only means were compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_by_run: Option<u64>,
+    /// Why runs of the same seed were not compared one by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_run_by_run: Option<String>,
+    /// Runs without which nothing counts as a difference.
+    pub fewest_runs: u64,
+    /// The level of all comparisons together.
+    pub level: f64,
+    /// The number of comparisons, for which p-values are corrected.
+    pub comparisons: usize,
+    /// A row for each quantity of each policy that both results have.
+    pub rows: Vec<Row>,
+    /// Labels of policies that only the first, or only the second result has.
+    pub only: [Vec<String>; 2],
+    /// Labels of policies that have other parameters in the second result.
+    pub other_parameters: Vec<String>,
+    /// What differs in how the results were made.
+    pub origins: Vec<Origin>,
+}
+
+/// A quantity of a policy at the end of its runs, in both results.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// Label of the policy.
+    pub policy: String,
+    /// The quantity, as in the column `statistic` of `curves.csv`.
+    pub quantity: &'static str,
+    /// Mean over the runs, in the two results.
+    pub means: [f64; 2],
+    /// Standard errors of the means.
+    pub ses: [f64; 2],
+    /// Second mean minus the first one; over the runs that were compared one by one, if any were.
+    pub difference: f64,
+    /// Its standard error; absent if a result has a single run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub se: Option<f64>,
+    /// Difference divided by standard error; absent without an error, and if it is infinite.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub z: Option<f64>,
+    /// Two-sided p-value, corrected for the number of comparisons; absent without an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
+    /// Whether it differs beyond chance.
+    pub differs: bool,
+    /// The number of runs with the same values at every checkpoint; absent if runs were not compared one by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub equal_runs: Option<u64>,
+}
+
+/// Something that differs in how two results were made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Origin {
+    /// What it is: `version`, `sources`, `commit`, `compiler`, `processor` or `system`.
+    pub what: &'static str,
+    /// Its values in the two results; `unknown` if a manifest does not say.
+    pub values: [String; 2],
+}
+
+/// Why two results cannot be compared.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompareError {
+    /// They are of different experiments.
+    #[error("the results are of different experiments: {}", .0.join("; "))]
+    OtherExperiment(Vec<String>),
+    /// The runs cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+impl Compared {
+    /// Compares two results.
+    ///
+    /// # Errors
+    ///
+    /// Results of different experiments; a journal that cannot be read.
+    pub fn of(first: &Finished, second: &Finished) -> Result<Self, CompareError> {
+        let faults = differences(&first.manifest().experiment, &second.manifest().experiment);
+        if !faults.is_empty() {
+            return Err(CompareError::OtherExperiment(faults));
+        }
+        let (a, b) = (first.result(), second.result());
+        let mut not_run_by_run = None;
+        let runs = if a.seed == b.seed {
+            match (first.runs(), second.runs()) {
+                (Ok(a), Ok(b)) => Some([a, b]),
+                (Err(error), _) | (_, Err(error)) => {
+                    not_run_by_run = Some(error.to_string());
+                    None
+                }
+            }
+        } else {
+            None
+        };
+        let mut rows = Vec::new();
+        for (index, policy) in a.policies.iter().enumerate() {
+            let Some(other) = b.policies.iter().position(|other| other.label == policy.label) else {
+                continue;
+            };
+            let pair = PolicyPair { policies: [policy, &b.policies[other]], runs: [a.runs, b.runs] };
+            rows.extend(match &runs {
+                Some([of_a, of_b]) => pair.run_by_run([(of_a, index), (of_b, other)])?,
+                None => pair.by_means(),
+            });
+        }
+        let family = Family { comparisons: rows.len() };
+        let rows: Vec<Row> = rows.into_iter().map(|row| row.judged(family)).collect();
+        let json = |finished: &Finished| finished.result().to_json();
+        Ok(Self {
+            name: a.name.clone(),
+            seeds: [a.seed, b.seed],
+            runs: [a.runs, b.runs],
+            same_bytes: json(first) == json(second),
+            run_by_run: runs.map(|_| a.runs.min(b.runs)),
+            not_run_by_run,
+            fewest_runs: fewest_runs(LEVEL),
+            level: LEVEL,
+            comparisons: rows.len(),
+            rows,
+            only: [only_in(a, b), only_in(b, a)],
+            other_parameters: other_parameters(first.manifest(), second.manifest()),
+            origins: origins(first.manifest(), second.manifest()),
+        })
+    }
+
+    /// The quantities that differ beyond chance.
+    pub fn differing(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| row.differs)
+    }
+
+    /// Whether all runs of all policies that both results have are the same.
+    pub fn is_identical(&self) -> bool {
+        self.run_by_run.is_some() && self.rows.iter().all(|row| row.equal_runs == self.run_by_run)
+    }
+}
+
+/// A row before its test: difference, standard error, degrees of freedom.
+struct Untested {
+    row: Row,
+    freedom: u64,
+}
+
+impl Untested {
+    fn judged(self, family: Family) -> Row {
+        let Self { mut row, freedom } = self;
+        if let Some(se) = row.se {
+            let z = statistic(row.difference, se);
+            row.z = Some(z).filter(|z| z.is_finite());
+            row.p = Some(family.p(z, freedom));
+            row.differs = family.is_significant(z, freedom);
+        }
+        row
+    }
+}
+
+/// One policy in two results.
+struct PolicyPair<'a> {
+    policies: [&'a PolicyResult; 2],
+    runs: [u64; 2],
+}
+
+impl PolicyPair<'_> {
+    /// The quantities that both results have, with the two means and standard errors.
+    fn quantities(&self) -> Vec<Row> {
+        let [first, second] = [0, 1].map(|side| final_values(self.policies[side], self.runs[side]));
+        let mut rows = Vec::new();
+        for (quantity, mean, se) in first {
+            let Some((_, other, other_se)) = second.iter().find(|(name, ..)| *name == quantity) else {
+                continue;
+            };
+            rows.push(Row {
+                policy: self.policies[0].label.clone(),
+                quantity,
+                means: [mean, *other],
+                ses: [se, *other_se],
+                difference: other - mean,
+                se: None,
+                z: None,
+                p: None,
+                differs: false,
+                equal_runs: None,
+            });
+        }
+        rows
+    }
+
+    /// Welch's test of the means.
+    fn by_means(&self) -> Vec<Untested> {
+        let known = self.runs.iter().all(|runs| *runs > 1);
+        let tested = |row: Row| {
+            let squares = row.ses.map(|se| se * se);
+            let se = (squares[0] + squares[1]).sqrt();
+            Untested { freedom: welch(squares, self.runs), row: Row { se: known.then_some(se), ..row } }
+        };
+        self.quantities().into_iter().map(tested).collect()
+    }
+
+    /// The differences in the runs that both results have, by runs and the index of the policy in them.
+    fn run_by_run(&self, sides: [(&Runs, usize); 2]) -> Result<Vec<Untested>, JournalError> {
+        let n_runs = sides[0].0.n_runs().min(sides[1].0.n_runs());
+        let mut equal = 0;
+        let answers = [sides[0].0.answers(sides[0].1)?, sides[1].0.answers(sides[1].1)?];
+        for run in 0..n_runs {
+            let same_answers = answers[0].get(run) == answers[1].get(run);
+            let curves = [sides[0].0.curve(sides[0].1, run)?, sides[1].0.curve(sides[1].1, run)?];
+            equal += u64::from(same_answers && curves[0] == curves[1]);
+        }
+        let mut rows = Vec::new();
+        for row in self.quantities() {
+            let mut samples = Vec::new();
+            for (side, (runs, policy)) in sides.into_iter().enumerate() {
+                samples.push(values(row.quantity, runs, policy, &answers[side])?);
+            }
+            let sample: Vec<f64> = samples[1]
+                .iter()
+                .zip(&samples[0])
+                .take(n_runs)
+                .map(|(second, first)| second - first)
+                .collect();
+            let (difference, se) = mean_and_error(&sample);
+            let se = (n_runs > 1).then_some(se);
+            let freedom = (n_runs as u64).saturating_sub(1);
+            rows.push(Untested { freedom, row: Row { difference, se, equal_runs: Some(equal), ..row } });
+        }
+        Ok(rows)
+    }
+}
+
+/// The degrees of freedom of Welch's test, from the squared standard errors; rounded down.
+fn welch(squares: [f64; 2], runs: [u64; 2]) -> u64 {
+    let least = runs[0].min(runs[1]).saturating_sub(1);
+    let total = squares[0] + squares[1];
+    let parts =
+        squares.iter().zip(runs).map(|(square, runs)| square * square / runs.saturating_sub(1).max(1) as f64);
+    (total * total / parts.sum::<f64>()).to_u64().unwrap_or(least).max(least)
+}
+
+/// The final values of a policy: quantity, mean and standard error.
+fn final_values(policy: &PolicyResult, runs: u64) -> Vec<(&'static str, f64, f64)> {
+    let share = |share: f64| {
+        let spread = share * (1.0 - share) / runs.saturating_sub(1).max(1) as f64;
+        (share, spread.max(0.0).sqrt())
+    };
+    let mut values = Vec::new();
+    let mut add = |name, (mean, se)| values.push((name, mean, se));
+    match &policy.summary {
+        PolicySummary::Curves(curves) => {
+            let Some(last) = curves.t.len().checked_sub(1) else { return values };
+            add("regret", (curves.regret.mean[last], curves.regret.se[last]));
+            add("clicks", (curves.clicks.mean[last], curves.clicks.se[last]));
+            if let Some(accuracy) = curves.accuracy.get(last) {
+                add("accuracy", share(*accuracy));
+            }
+        }
+        PolicySummary::Answers(answers) => {
+            if let Some(time) = answers.stopping_time {
+                add("stopping_time", (time.mean, time.se));
+            }
+            add("observations", (answers.observations.mean, answers.observations.se));
+            add("correct", share(answers.correct));
+            if let Some(stopped) = answers.stopped {
+                add("stopped", share(stopped));
+            }
+        }
+    }
+    values
+}
+
+/// A quantity of a policy at the end of every run.
+fn values(
+    quantity: &str,
+    runs: &Runs,
+    policy: usize,
+    answers: &[Identification],
+) -> Result<Vec<f64>, JournalError> {
+    let of_answers = |value: fn(&Identification) -> f64| -> Result<Vec<f64>, JournalError> {
+        Ok(answers.iter().map(value).collect())
+    };
+    let last = runs.n_checkpoints().and_then(|n| n.checked_sub(1)).unwrap_or(0);
+    match quantity {
+        "regret" => runs.column(policy, Quantity::Regret, last),
+        "clicks" => runs.column(policy, Quantity::Clicks, last),
+        "accuracy" => runs.column(policy, Quantity::Accuracy, last),
+        "stopping_time" => of_answers(|run| run.steps as f64),
+        "observations" => of_answers(|run| run.observations as f64),
+        "correct" => of_answers(|run| f64::from(u8::from(run.correct))),
+        _ => of_answers(|run| f64::from(u8::from(run.answered))),
+    }
+}
+
+/// What differs between two canonical forms, other than runs, policies and seed.
+fn differences(a: &Value, b: &Value) -> Vec<String> {
+    let (Some(a), Some(b)) = (a.as_object(), b.as_object()) else {
+        return vec!["a manifest names no experiment".to_owned()];
+    };
+    let mut keys: Vec<&String> = a.keys().chain(b.keys()).collect();
+    keys.sort();
+    keys.dedup();
+    let mut faults = Vec::new();
+    for key in keys.into_iter().filter(|key| !["runs", "policies", "seed"].contains(&key.as_str())) {
+        let (a, b) = (a.get(key), b.get(key));
+        // Of runs of each instance, only matters whether there are such.
+        if a == b || (key == "runs_per_instance" && a.is_some() == b.is_some()) {
+            continue;
+        }
+        let short = |value: Option<&Value>| match value {
+            None => Some("absent".to_owned()),
+            Some(value) if value.is_array() || value.is_object() => None,
+            Some(value) => Some(value.to_string()),
+        };
+        faults.push(match (short(a), short(b)) {
+            (Some(a), Some(b)) => format!("{key} is {a} in the first and {b} in the second"),
+            _ => format!("{key} differ"),
+        });
+    }
+    faults
+}
+
+fn only_in(a: &ResultFile, b: &ResultFile) -> Vec<String> {
+    let missing = a.policies.iter().filter(|policy| b.policy(&policy.label).is_none());
+    missing.map(|policy| policy.label.clone()).collect()
+}
+
+/// The labels of policies that both have, with other parameters.
+fn other_parameters(a: &Manifest, b: &Manifest) -> Vec<String> {
+    let policies =
+        |manifest: &Manifest| manifest.experiment["policies"].as_array().cloned().unwrap_or_default();
+    let others = policies(b);
+    let differs =
+        |policy: &Value| others.iter().any(|other| other["label"] == policy["label"] && other != policy);
+    let labels = policies(a).into_iter().filter(differs);
+    labels.filter_map(|policy| policy["label"].as_str().map(str::to_owned)).collect()
+}
+
+/// What differs in how results were made.
+fn origins(a: &Manifest, b: &Manifest) -> Vec<Origin> {
+    let unknown = || "unknown".to_owned();
+    let of = |manifest: &Manifest| {
+        let (program, host) = (&manifest.program, &manifest.host);
+        let commit = program.git.as_ref().map(|git| {
+            let changed = if git.dirty { " with changes" } else { "" };
+            format!("{}{changed}", git.commit.get(..12).unwrap_or(&git.commit))
+        });
+        [
+            ("version", format!("{} {}", program.name, program.version)),
+            ("sources", program.sources.clone().unwrap_or_else(unknown)),
+            ("commit", commit.unwrap_or_else(unknown)),
+            ("compiler", program.rustc.clone().unwrap_or_else(unknown)),
+            ("processor", host.cpu.clone().unwrap_or_else(unknown)),
+            ("system", format!("{}, {}", host.os, host.arch)),
+        ]
+    };
+    let pairs = of(a).into_iter().zip(of(b)).filter(|((_, a), (_, b))| a != b);
+    pairs.map(|((what, a), (_, b))| Origin { what, values: [a, b] }).collect()
+}
+
+#[cfg(test)]
+mod tests;

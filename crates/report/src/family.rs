@@ -1,0 +1,31 @@
+//! A family of two-sided tests of means, with one level for all of them together (Bonferroni). The test is the one that claims use: Student's
+//! t, and the sign test if every run has the same difference.
+
+use crate::claims::{fewest_runs, tail};
+
+/// The largest probability that any test of a family is significant if all means are zero: the level of claims.
+pub(crate) const LEVEL: f64 = 0.001;
+
+/// A family of tests.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Family {
+    /// The number of tests.
+    pub(crate) comparisons: usize,
+}
+
+impl Family {
+    /// The two-sided p-value of a statistic, corrected for the number of tests.
+    pub(crate) fn p(self, z: f64, freedom: u64) -> f64 {
+        (2.0 * tail(z.abs(), freedom) * self.comparisons.max(1) as f64).min(1.0)
+    }
+
+    /// Whether a statistic is significant. Few runs show nothing: their t statistic can be arbitrarily large.
+    pub(crate) fn is_significant(self, z: f64, freedom: u64) -> bool {
+        freedom + 1 >= fewest_runs(LEVEL) && self.p(z, freedom) <= LEVEL
+    }
+}
+
+/// A mean divided by its standard error; 0 for a mean of 0.
+pub(crate) fn statistic(mean: f64, se: f64) -> f64 {
+    if mean == 0.0 { 0.0 } else { mean / se }
+}

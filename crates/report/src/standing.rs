@@ -1,0 +1,319 @@
+//! The standing: which policy is best at the end of an experiment, by how much, how surely, and since when.
+//!
+//! Policies are ordered by the mean over the runs of the value of their task: regret, stopping time, or the share of wrong answers. Every
+//! two of them are compared on the difference run by run, which `result.json` has, by the test that claims use: two-sided, with Student's
+//! t distribution, and the sign test if every run has the same difference. p-values are corrected for the number of comparisons
+//! (Bonferroni). Two policies are told apart if the corrected p-value is at most [`LEVEL`], and there are as many runs as a claim needs.
+//!
+//! A policy is ahead of another *since* the first recorded round from which on they are told apart at every recorded round to the end.
+//! Each of these tests is made at the same corrected level; the number of rounds is not corrected for, as in claims.
+//!
+//! The policy `oracle` knows the users. It has a place, and takes part in no comparison. `uniform` and `logged` learn nothing, but they
+//! compete: a policy that is not ahead of them has learned nothing useful.
+
+mod words;
+
+use crate::claims::fewest_runs;
+use crate::family::{Family, statistic};
+use crate::student;
+use experiment::result::{Difference, EndValue, Estimate, PolicyResult, ResultFile};
+use experiment::{JournalError, Measured, number};
+use num_traits::ToPrimitive as _;
+use serde::{Serialize, Serializer};
+
+/// The largest probability with which any two policies are told apart that are equal: the level of claims.
+pub const LEVEL: f64 = crate::family::LEVEL;
+
+/// A median is worth a column if it differs from the mean by more than this share of the mean.
+const PARTED: f64 = 0.2;
+
+/// The number of standard errors by which a test with four chances in five exceeds its limit.
+const FOUR_IN_FIVE: f64 = 0.841_621_233_572_914_2;
+
+/// The standing of the policies of an experiment. `Display` gives it in sentences, one a line.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Standing {
+    /// The value by which policies are ordered; less is better.
+    #[serde(serialize_with = "name_of_value")]
+    pub value: EndValue,
+    /// The unit of the value; empty for shares.
+    pub unit: &'static str,
+    /// Rounds of a run, or the maximal number if policies stop by themselves.
+    pub rounds: Option<u64>,
+    /// Runs of each policy.
+    pub runs: u64,
+    /// Runs without which nothing is told apart.
+    pub fewest_runs: u64,
+    /// The level of all comparisons together.
+    pub level: f64,
+    /// The number of comparisons, for which p-values are corrected.
+    pub comparisons: usize,
+    /// Every policy, from best to worst.
+    pub places: Vec<Place>,
+    /// Every two policies that compete, in the order of their places.
+    pub pairs: Vec<Pair>,
+}
+
+/// The place of a policy in a standing.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Place {
+    /// Label of the policy.
+    pub label: String,
+    /// Its name in the catalogue.
+    pub policy: String,
+    /// Mean over the runs.
+    pub mean: f64,
+    /// Standard error of the mean; absent for a single run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub se: Option<f64>,
+    /// Median over the runs; absent if the runs were not read, and for shares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub median: Option<f64>,
+    /// Whether it knows the users, and so does not compete.
+    pub is_oracle: bool,
+    /// Share of runs with the right answer, if runs end with an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correct: Option<f64>,
+    /// Share of runs that ended with an answer, if policies stop by themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<f64>,
+}
+
+/// Two policies that compete.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Pair {
+    /// Label of the policy with the lower mean.
+    pub better: String,
+    /// Label of the other policy.
+    pub worse: String,
+    /// How much lower the mean of `better` is; at least 0.
+    pub difference: f64,
+    /// Standard error of the difference, run by run; absent for a single run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub se: Option<f64>,
+    /// Difference divided by standard error; absent for a single run, and if the difference is the same in every run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub z: Option<f64>,
+    /// Two-sided p-value, corrected for the number of comparisons; absent for a single run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
+    /// Whether they are told apart.
+    pub told_apart: bool,
+    /// The first recorded round from which on `better` is ahead at every recorded round; absent without curves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<u64>,
+    /// About how many runs would tell a difference of this size, with four chances in five; absent if they are told apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs_needed: Option<u64>,
+    /// Whether `better` has the right answer surely less often; absent unless runs stop with an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub less_often_right: Option<bool>,
+}
+
+impl Standing {
+    /// The standing of a result, without medians.
+    pub fn of(result: &ResultFile) -> Self {
+        let value = result.outcome();
+        let mut places: Vec<Place> =
+            result.policies.iter().filter_map(|policy| Place::of(policy, result, value)).collect();
+        places.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+        let competing: Vec<&Place> = places.iter().filter(|place| !place.is_oracle).collect();
+        let n = competing.len();
+        let comparisons = (n * n.saturating_sub(1) / 2).max(1);
+        let test = Test { runs: result.runs, family: Family { comparisons } };
+        let mut pairs = Vec::new();
+        for (index, better) in competing.iter().enumerate() {
+            let behind = competing[index + 1..].iter();
+            pairs.extend(behind.filter_map(|worse| test.compare(result, better, worse)));
+        }
+        Self {
+            value,
+            unit: match value {
+                EndValue::Regret => result.unit,
+                EndValue::Answer(experiment::result::Quantity::StoppingTime) => "rounds",
+                EndValue::Accuracy | EndValue::Answer(_) => "",
+            },
+            rounds: result.horizon.or(result.max_steps),
+            runs: result.runs,
+            fewest_runs: fewest_runs(LEVEL),
+            level: LEVEL,
+            comparisons,
+            places,
+            pairs,
+        }
+    }
+
+    /// The standing of an outcome, with the medians of its runs.
+    ///
+    /// # Errors
+    ///
+    /// The runs cannot be read.
+    pub fn of_runs(measured: &Measured) -> Result<Self, JournalError> {
+        let mut standing = Self::of(&measured.result);
+        if standing.unit.is_empty() {
+            return Ok(standing);
+        }
+        for place in &mut standing.places {
+            let Some(policy) = measured.policy(&place.label) else { continue };
+            let mut values = measured.values(policy, standing.value)?;
+            values.sort_by(f64::total_cmp);
+            place.median = (!values.is_empty()).then(|| sim::quantile(&values, 0.5));
+        }
+        Ok(standing)
+    }
+
+    /// Whether medians are worth showing: one of them differs from its mean by more than a fifth of the mean.
+    pub fn has_parted_medians(&self) -> bool {
+        let parted = |place: &Place| {
+            place.median.is_some_and(|median| (median - place.mean).abs() > PARTED * place.mean.abs())
+        };
+        self.places.iter().any(parted)
+    }
+
+    /// The policies that compete, from best to worst.
+    pub fn competing(&self) -> impl Iterator<Item = &Place> {
+        self.places.iter().filter(|place| !place.is_oracle)
+    }
+
+    /// The policy with the lowest mean that competes.
+    pub fn leader(&self) -> Option<&Place> {
+        self.competing().next()
+    }
+
+    /// The comparison of two policies by their labels, `better` with the lower mean.
+    pub fn pair(&self, better: &str, worse: &str) -> Option<&Pair> {
+        self.pairs.iter().find(|pair| pair.better == better && pair.worse == worse)
+    }
+
+    /// The first recorded round from which on the leader is ahead of every other policy; `None` if it is not at the end, and without
+    /// curves.
+    pub fn since(&self) -> Option<u64> {
+        let leader = self.leader()?;
+        let of_leader = self.pairs.iter().filter(|pair| pair.better == leader.label);
+        of_leader.map(|pair| pair.since).reduce(|a, b| Some(a?.max(b?)))?
+    }
+}
+
+impl Place {
+    fn of(policy: &PolicyResult, result: &ResultFile, value: EndValue) -> Option<Self> {
+        let (mean, se) = result.at_the_end(&policy.label, value)?;
+        Some(Self {
+            label: policy.label.clone(),
+            policy: policy.policy.clone(),
+            mean,
+            se: (result.runs > 1).then_some(se),
+            median: None,
+            is_oracle: policy.policy == "oracle",
+            correct: policy.answers().map(|answers| answers.correct),
+            stopped: policy.answers().and_then(|answers| answers.stopped),
+        })
+    }
+}
+
+/// The test of a difference.
+struct Test {
+    runs: u64,
+    family: Family,
+}
+
+impl Test {
+    fn freedom(&self) -> u64 {
+        self.runs.saturating_sub(1)
+    }
+
+    /// The two-sided p-value of a statistic, corrected for the number of comparisons.
+    fn corrected(&self, z: f64) -> f64 {
+        self.family.p(z, self.freedom())
+    }
+
+    /// Whether a mean is surely above zero.
+    fn is_above(&self, Estimate { mean, se }: Estimate) -> bool {
+        mean > 0.0 && self.family.is_significant(statistic(mean, se), self.freedom())
+    }
+
+    fn compare(&self, result: &ResultFile, better: &Place, worse: &Place) -> Option<Pair> {
+        let is_of = |a: &str, b: &str| a == better.label && b == worse.label;
+        let paired = result.paired.iter().find(|pair| is_of(&pair.a, &pair.b) || is_of(&pair.b, &pair.a))?;
+        // The file has `a - b`.
+        let sign = if is_of(&paired.b, &paired.a) { 1.0 } else { -1.0 };
+        let signed = |of: Estimate| Estimate { mean: sign * of.mean, se: of.se };
+        let (mut since, mut less_often_right) = (None, None);
+        let end = match &paired.difference {
+            Difference::Curves { t, regret } => {
+                let rounds = t.iter().zip(regret.mean.iter().zip(&regret.se));
+                let ahead =
+                    |&(_, (&mean, &se)): &(&u64, (&f64, &f64))| self.is_above(signed(Estimate { mean, se }));
+                since = rounds.rev().take_while(ahead).last().map(|(&t, _)| t);
+                signed(Estimate { mean: *regret.mean.last()?, se: *regret.se.last()? })
+            }
+            Difference::Answers { stopping_time: Some(time), correct, .. } => {
+                less_often_right = Some(self.is_above(signed(*correct)));
+                signed(*time)
+            }
+            // A policy that is right more often is wrong less often.
+            Difference::Answers { correct, .. } => signed(Estimate { mean: -correct.mean, se: correct.se }),
+        };
+        // Means that are equal but for rounding may have a difference with the other sign.
+        let difference = end.mean.max(0.0);
+        let z = statistic(difference, end.se);
+        let told_apart = self.is_above(end);
+        Some(Pair {
+            better: better.label.clone(),
+            worse: worse.label.clone(),
+            difference,
+            se: (self.runs > 1).then_some(end.se),
+            z: Some(z).filter(|z| self.runs > 1 && z.is_finite()),
+            p: (self.runs > 1).then(|| self.corrected(z)),
+            told_apart,
+            since,
+            runs_needed: if told_apart { None } else { self.runs_needed(difference, end.se) },
+            less_often_right,
+        })
+    }
+
+    /// About how many runs would tell a difference of this size apart, with four chances in five, rounded up to two digits. `None` if no
+    /// number below a billion would, or the spread is unknown.
+    fn runs_needed(&self, difference: f64, se: f64) -> Option<u64> {
+        let fewest = fewest_runs(LEVEL);
+        if self.runs < 2 || difference <= 0.0 || se.is_nan() {
+            return None;
+        }
+        let one_sided = LEVEL / 2.0 / self.family.comparisons as f64;
+        let mut needed = self.runs.max(fewest) as f64;
+        // The limit of the t test depends on the runs, but hardly.
+        for _ in 0..5 {
+            let freedom = needed.to_u64()?.max(fewest) - 1;
+            let z = student::critical(one_sided, freedom) + FOUR_IN_FIVE;
+            needed = self.runs as f64 * (z * se / difference) * (z * se / difference);
+            if needed.is_nan() || needed > 1e9 {
+                return None;
+            }
+        }
+        rounded_up(needed.max(fewest as f64).max(self.runs as f64 + 1.0))
+    }
+}
+
+/// The next integer with at most two digits that are not zero.
+fn rounded_up(number: f64) -> Option<u64> {
+    let unit = libm::exp10(libm::floor(libm::log10(number)) - 1.0).max(1.0);
+    (libm::ceil(number / unit) * unit).to_u64()
+}
+
+fn name_of_value<S: Serializer>(value: &EndValue, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(match value {
+        EndValue::Regret => "regret",
+        EndValue::Accuracy => "accuracy",
+        EndValue::Answer(quantity) => quantity.name(),
+    })
+}
+
+/// A value with its standard error, if it is known, and without a unit.
+fn estimate(value: f64, se: Option<f64>) -> String {
+    match se {
+        Some(se) => number::with_error(value, se),
+        None => number::significant(value, 4),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,268 @@
+use super::*;
+use experiment::Task;
+use experiment::result::{MeanSe, Paired};
+use sim::{Identification, mean_and_error};
+
+/// Runs with this mean and a spread of about `spread`; the same users make all policies good or bad in the same run.
+fn runs(n: u64, mean: f64, spread: f64) -> Vec<f64> {
+    (0..n).map(|run| mean + spread * ((run * 7 % 11) as f64 - 5.0) / 3.3).collect()
+}
+
+/// Curves that end with these values, and are `early` times them in the first half.
+fn curves(ends: &[f64], early: f64) -> Vec<Vec<f64>> {
+    ends.iter().map(|end| vec![early * end, *end]).collect()
+}
+
+/// Fills in the differences of every two policies.
+fn paired(mut measured: Measured) -> Measured {
+    let n = measured.result.policies.len();
+    let label = |policy: usize| measured.result.policies[policy].label.clone();
+    let mut pairs = Vec::new();
+    for (first, second) in (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))) {
+        let difference = match measured.runs.n_checkpoints() {
+            Some(n_checkpoints) => {
+                let mut regret = MeanSe::default();
+                for checkpoint in 0..n_checkpoints {
+                    let of = |policy| measured.regret(policy, checkpoint).unwrap();
+                    let sample: Vec<f64> = of(first).iter().zip(of(second)).map(|(a, b)| a - b).collect();
+                    let (mean, se) = mean_and_error(&sample);
+                    regret.mean.push(mean);
+                    regret.se.push(se);
+                }
+                let t = measured.result.policies[0].curves().unwrap().t.clone();
+                Difference::Curves { t, regret }
+            }
+            None => {
+                let difference = |of: &dyn Fn(&Identification) -> f64| {
+                    let runs = |policy| measured.runs.answers(policy).unwrap();
+                    let sample: Vec<f64> =
+                        runs(first).iter().zip(runs(second)).map(|(a, b)| of(a) - of(&b)).collect();
+                    let (mean, se) = mean_and_error(&sample);
+                    Estimate { mean, se }
+                };
+                let stops = measured.result.task == Task::Identify;
+                Difference::Answers {
+                    stopping_time: stops.then(|| difference(&|run| run.steps as f64)),
+                    observations: difference(&|run| run.observations as f64),
+                    correct: difference(&|run| f64::from(u8::from(run.correct))),
+                }
+            }
+        };
+        pairs.push(Paired { a: label(first), b: label(second), difference });
+    }
+    measured.result.paired = pairs;
+    measured
+}
+
+fn standing(t: &[u64], policies: &[(&str, Vec<Vec<f64>>)]) -> Standing {
+    Standing::of_runs(&paired(Measured::synthetic(t, policies))).unwrap()
+}
+
+#[test]
+fn the_leader_is_named_with_its_lead_and_since_when() {
+    let (a, b, c) = (runs(40, 100.0, 5.0), runs(40, 160.0, 9.0), runs(40, 200.0, 7.0));
+    let standing =
+        standing(&[10, 1000], &[("b", curves(&b, 0.5)), ("c", curves(&c, 0.5)), ("a", curves(&a, 0.5))]);
+    let order: Vec<&str> = standing.places.iter().map(|place| place.label.as_str()).collect();
+    assert_eq!((order, standing.comparisons), (vec!["a", "b", "c"], 3));
+    assert_eq!((standing.leader().unwrap().label.as_str(), standing.since()), ("a", Some(10)));
+    let pair = standing.pair("a", "b").unwrap();
+    let sample: Vec<f64> = b.iter().zip(&a).map(|(b, a)| b - a).collect();
+    let (mean, se) = mean_and_error(&sample);
+    assert!((pair.difference - mean).abs() < 1e-9 && (pair.se.unwrap() - se).abs() < 1e-9);
+    assert!(pair.told_apart && pair.runs_needed.is_none() && pair.p.unwrap() < 1e-12);
+    let [sentence] = &standing.sentences()[..] else { panic!("{standing}") };
+    assert!(sentence.starts_with("Best: a, regret "), "{sentence}");
+    assert!(sentence.contains(" %) less than b, the next (z = "), "{sentence}");
+    assert!(sentence.contains(", certain at level 0.001 after correction for 3 comparisons)."), "{sentence}");
+    let since = "Of the recorded rounds, it is ahead of all others from round 10 on.";
+    assert!(sentence.ends_with(since), "{sentence}");
+}
+
+/// The difference `b - a` at five checkpoints: ahead, behind, ahead again. Only the last stretch counts.
+#[test]
+fn curves_that_cross_twice_count_from_the_last_crossing() {
+    let a: Vec<Vec<f64>> =
+        runs(30, 0.0, 1.0).iter().map(|e| vec![10.0 + e, 30.0 + e, 31.0 + e, 32.0 + e, 40.0 + e]).collect();
+    let shift: Vec<f64> = (0..30).map(|run| f64::from(run % 5) / 10.0).collect();
+    let b: Vec<Vec<f64>> = a
+        .iter()
+        .zip(&shift)
+        .map(|(a, s)| vec![a[0] + 5.0 + s, a[1] - 5.0 - s, a[2] + s - 0.2, a[3] + 5.0 + s, a[4] + 5.0 + s])
+        .collect();
+    let t = [1, 2, 3, 4, 5];
+    let standing = standing(&t, &[("a", a), ("b", b)]);
+    assert_eq!(standing.pair("a", "b").unwrap().since, Some(4));
+    assert!(standing.to_string().contains("it is ahead from round 4 on"), "{standing}");
+}
+
+#[test]
+fn policies_that_are_close_are_not_told_apart_and_more_runs_are_suggested() {
+    let shifted: Vec<f64> = runs(50, 100.0, 5.0)
+        .iter()
+        .zip(0..)
+        .map(|(value, run)| value + f64::from(run * 3 % 7) - 2.5)
+        .collect();
+    let standing = standing(
+        &[10, 1000],
+        &[
+            ("a", curves(&runs(50, 100.0, 5.0), 0.5)),
+            ("b", curves(&shifted, 0.5)),
+            ("c", curves(&runs(50, 150.0, 9.0), 0.5)),
+        ],
+    );
+    let pair = standing.pair("a", "b").unwrap();
+    assert!(!pair.told_apart && pair.since.is_none() && standing.since().is_none());
+    // With this number of runs, the difference would be about four standard errors.
+    let needed = pair.runs_needed.unwrap();
+    let then = pair.difference / (pair.se.unwrap() * (50.0 / needed as f64).sqrt());
+    assert!((4.2..4.8).contains(&then), "{needed} {then}");
+    let text = standing.to_string();
+    assert!(text.starts_with("a and b cannot be told apart: regret "), "{text}");
+    assert!(text.contains(&format!("About {needed} runs would tell a difference of this size.")), "{text}");
+    assert!(text.contains(" a is ahead of ") && text.contains(" less than c."), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+}
+
+/// One comparison is significant, the same one among many policies is not.
+#[test]
+fn p_values_are_corrected_for_the_number_of_comparisons() {
+    let spread = |run: u64| (run * 7 % 11) as f64 - 5.0;
+    let base: Vec<f64> = (0..44).map(|run| 100.0 + spread(run)).collect();
+    let other: Vec<f64> = (0..44).map(|run| 102.0 + spread(run) + spread(run * 3 + 1) * 0.95).collect();
+    let two = standing(
+        &[9],
+        &[("a", base.iter().map(|r| vec![*r]).collect()), ("b", other.iter().map(|r| vec![*r]).collect())],
+    );
+    let alone = two.pair("a", "b").unwrap();
+    assert!(alone.told_apart && alone.p.unwrap() > 1e-5, "{alone:?}");
+    let labels: Vec<String> = (0..30).map(|index| format!("x{index}")).collect();
+    let mut all: Vec<(&str, Vec<Vec<f64>>)> =
+        vec![("a", base.iter().map(|r| vec![*r]).collect()), ("b", other.iter().map(|r| vec![*r]).collect())];
+    for (label, index) in labels.iter().zip(1..) {
+        let far = |(r, run): (&f64, u64)| vec![r + 50.0 + f64::from(index) / 100.0 * spread(run + 3)];
+        all.push((label, base.iter().zip(0..).map(far).collect()));
+    }
+    let many = standing(&[9], &all);
+    let pair = many.pair("a", "b").unwrap();
+    assert_eq!(many.comparisons, 496);
+    assert!((pair.p.unwrap() / alone.p.unwrap() - 496.0).abs() < 1e-6);
+    assert!(!pair.told_apart);
+    // Few sentences for many policies.
+    let sentences = many.sentences();
+    assert_eq!(sentences.len(), 2, "{many}");
+    assert!(sentences[1].starts_with("Of the 30 further pairs of neighbours in this order, "), "{many}");
+}
+
+#[test]
+fn one_run_and_few_runs_show_nothing() {
+    let policies = [("a", vec![vec![1.0, 2.0]]), ("b", vec![vec![2.0, 30.0]])];
+    let one = standing(&[1, 9], &policies);
+    let pair = one.pair("a", "b").unwrap();
+    assert_eq!((pair.se, pair.z, pair.p, pair.told_apart, pair.runs_needed), (None, None, None, false, None));
+    assert_eq!(one.places[0].se, None);
+    assert_eq!(
+        one.to_string(),
+        "Best on average: a, regret 2.000 clicks after 9 rounds; 28.00 less than b, the next. One run does not show whether this is more \
+         than chance: at least 10 are needed.\n"
+    );
+    let few = standing(
+        &[9],
+        &[
+            ("a", runs(9, 1.0, 0.1).iter().map(|r| vec![*r]).collect()),
+            ("b", runs(9, 99.0, 0.2).iter().map(|r| vec![*r]).collect()),
+        ],
+    );
+    assert!(!few.pair("a", "b").unwrap().told_apart);
+    assert!(few.to_string().contains("9 runs do not show"), "{few}");
+    let enough = standing(
+        &[9],
+        &[
+            ("a", runs(10, 1.0, 0.1).iter().map(|r| vec![*r]).collect()),
+            ("b", runs(10, 99.0, 0.2).iter().map(|r| vec![*r]).collect()),
+        ],
+    );
+    assert!(enough.pair("a", "b").unwrap().told_apart);
+}
+
+#[test]
+fn the_oracle_competes_with_nobody_and_uniform_does() {
+    let flat = |value: f64| (0..20).map(|_| vec![value]).collect::<Vec<_>>();
+    let mut measured =
+        paired(Measured::synthetic(&[9], &[("best", flat(0.0)), ("lazy", flat(5.0)), ("a", flat(9.0))]));
+    measured.result.policies[0].policy = "oracle".to_owned();
+    measured.result.policies[1].policy = "uniform".to_owned();
+    let standing = Standing::of(&measured.result);
+    assert_eq!((standing.places[0].label.as_str(), standing.places[0].is_oracle), ("best", true));
+    assert_eq!((standing.comparisons, standing.pairs.len()), (1, 1));
+    let text = standing.to_string();
+    assert!(text.starts_with("No policy is ahead of lazy, which learns nothing. Best: lazy, "), "{text}");
+    assert!(text.contains("the same in every run, certain at level 0.001)"), "{text}");
+    // One policy has no rival.
+    measured.result.policies.pop();
+    assert_eq!(Standing::of(&measured.result).to_string(), "");
+}
+
+#[test]
+fn policies_that_are_equal_in_every_run_need_no_number_of_runs() {
+    let same = || runs(20, 7.0, 1.0).iter().map(|r| vec![*r]).collect::<Vec<_>>();
+    let standing = standing(&[9], &[("a", same()), ("b", same())]);
+    let pair = standing.pair("a", "b").unwrap();
+    assert_eq!((pair.difference, pair.told_apart, pair.runs_needed), (0.0, false, None));
+    assert!(standing.to_string().contains("equal in every run"), "{standing}");
+}
+
+#[test]
+fn a_median_far_from_the_mean_is_named() {
+    let unlucky: Vec<Vec<f64>> = (0..21).map(|run| vec![if run % 7 == 0 { 900.0 } else { 10.0 }]).collect();
+    let steady: Vec<Vec<f64>> = runs(21, 100.0, 3.0).iter().map(|r| vec![*r]).collect();
+    let parted = standing(&[9], &[("unlucky", unlucky), ("steady", steady.clone())]);
+    assert!(parted.has_parted_medians());
+    assert_eq!(parted.leader().unwrap().label, "steady");
+    let text = parted.to_string();
+    assert!(text.contains("By the median of the runs, unlucky is best: 10.0, steady "), "{text}");
+    assert!(!standing(&[9], &[("steady", steady.clone()), ("other", steady)]).has_parted_medians());
+}
+
+fn answers(n: u64, steps: impl Fn(u64) -> u64, correct: impl Fn(u64) -> bool) -> Vec<Identification> {
+    let run =
+        |run| Identification { steps: steps(run), observations: 2, answered: true, correct: correct(run) };
+    (0..n).map(run).collect()
+}
+
+#[test]
+fn stopping_times_are_compared_and_a_fast_policy_that_errs_is_exposed() {
+    let fast = answers(60, |run| 100 + run % 5, |run| run % 3 > 0);
+    let slow = answers(60, |run| 300 + run % 7, |_| true);
+    let standing = Standing::of(
+        &paired(Measured::of_answers(Task::Identify, 1000, &[("slow", slow), ("fast", fast)])).result,
+    );
+    let text = standing.to_string();
+    assert!(text.starts_with("Fastest: fast, stops after 102"), "{text}");
+    assert!(text.contains(" sooner than slow, the next") && !text.contains("recorded rounds"), "{text}");
+    assert!(
+        text.contains("fast is right less often than slow: in 66.7 % of the runs, slow in 100 %."),
+        "{text}"
+    );
+}
+
+#[test]
+fn with_a_budget_the_share_of_wrong_answers_decides() {
+    let good = answers(100, |_| 50, |run| run % 20 > 0);
+    let bad = answers(100, |_| 50, |run| run % 2 > 0);
+    let measured = paired(Measured::of_answers(Task::Budget, 50, &[("bad", bad), ("good", good)]));
+    let standing = Standing::of_runs(&measured).unwrap();
+    let text = standing.to_string();
+    assert!(text.starts_with("Best: good, wrong in 5.0 ± 2.2 % of the runs after 50 rounds; "), "{text}");
+    assert!(text.contains("45.0 ± 5.0 percentage points less often than bad, the next"), "{text}");
+    assert!(standing.places.iter().all(|place| place.median.is_none()));
+}
+
+#[test]
+fn a_standing_as_json_has_its_numbers() {
+    let flat = |value: f64| (0..20).map(|_| vec![value]).collect::<Vec<_>>();
+    let json = serde_json::to_value(standing(&[9], &[("a", flat(3.0)), ("b", flat(5.0))])).unwrap();
+    assert_eq!((json["value"].as_str(), json["pairs"][0]["since"].as_u64()), (Some("regret"), Some(9)));
+    assert_eq!(json["places"][1]["mean"].as_f64(), Some(5.0));
+    assert!(json["pairs"][0].get("z").is_none());
+}

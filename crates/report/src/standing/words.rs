@@ -1,0 +1,282 @@
+//! A standing in sentences. There are few of them, however many policies there are.
+
+use super::{Pair, Place, Standing, estimate};
+use experiment::number::{self, counted};
+use experiment::result::{EndValue, Quantity};
+use std::fmt;
+
+/// The number of policies that a sentence names.
+const NAMED: usize = 3;
+/// The number of further pairs that are not told apart and get a sentence each.
+const PAIRS: usize = 2;
+
+impl fmt::Display for Standing {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.sentences().iter().try_for_each(|sentence| writeln!(formatter, "{sentence}"))
+    }
+}
+
+impl Standing {
+    /// The standing in a few paragraphs. Empty if fewer than two policies compete.
+    pub fn sentences(&self) -> Vec<String> {
+        let competing: Vec<&Place> = self.competing().collect();
+        let [leader, next, ..] = competing[..] else { return Vec::new() };
+        let Some(pair) = self.pair(&leader.label, &next.label) else { return Vec::new() };
+        if self.runs < self.fewest_runs {
+            return vec![self.too_few_runs(leader, next, pair)];
+        }
+        let is_tied =
+            |place: &&Place| self.pair(&leader.label, &place.label).is_some_and(|pair| !pair.told_apart);
+        let tied: Vec<&Place> = competing.iter().copied().filter(is_tied).collect();
+        let mut sentences = vec![if pair.told_apart {
+            self.lead(leader, next, pair, &tied)
+        } else {
+            self.tie(leader, next, pair, &tied, competing.len())
+        }];
+        sentences.extend(self.doubts(leader, &competing));
+        sentences.extend(self.further_ties(&competing, &tied));
+        sentences
+    }
+
+    /// One policy is ahead of the next.
+    fn lead(&self, leader: &Place, next: &Place, pair: &Pair, tied: &[&Place]) -> String {
+        let how_surely = match pair.z {
+            Some(z) => format!("z = {}", number::fixed(z, if z < 10.0 { 1 } else { 0 })),
+            None => "the same in every run".to_owned(),
+        };
+        let level = self.level;
+        let correction = match self.comparisons {
+            1 => String::new(),
+            many => format!(" after correction for {} comparisons", number::grouped(many as u64)),
+        };
+        let share = match 100.0 * pair.difference / next.mean {
+            share if self.unit.is_empty() || !share.is_finite() => String::new(),
+            share => format!(" ({} %)", number::significant(share, 2)),
+        };
+        let mut text = format!(
+            "{}: {}, {}; {}{share} {} than {}, the next ({how_surely}, certain at level {level}{correction}).",
+            if self.value == EndValue::Answer(Quantity::StoppingTime) { "Fastest" } else { "Best" },
+            leader.label,
+            self.in_words(leader),
+            self.difference(pair),
+            self.comparative(),
+            next.label,
+        );
+        if let Some(caveat) = learns_nothing(leader) {
+            text = format!("No policy is ahead of {}, {caveat}. {text}", leader.label);
+        }
+        match (self.since(), tied) {
+            (Some(round), []) => {
+                let of_all = if self.competing().count() > 2 { " of all others" } else { "" };
+                text += &format!(
+                    " Of the recorded rounds, it is ahead{of_all} from round {} on.",
+                    number::grouped(round)
+                );
+            }
+            (_, []) => {}
+            (_, tied) => {
+                let names = names(tied);
+                let vary = if tied.len() == 1 { "which varies" } else { "which vary" };
+                text += &format!(" It cannot be told apart from {names}, {vary} more.");
+            }
+        }
+        text
+    }
+
+    /// The policy with the lowest mean cannot be told apart from the next.
+    fn tie(&self, leader: &Place, next: &Place, pair: &Pair, tied: &[&Place], n_competing: usize) -> String {
+        let needed = self.needed(pair);
+        let mut text = if tied.len() == 1 {
+            format!(
+                "{} and {} cannot be told apart: {} and {}, {}.{needed}",
+                leader.label,
+                next.label,
+                self.in_words(leader),
+                estimate_in(self, next),
+                self.how_close(pair)
+            )
+        } else {
+            let others = names(tied);
+            format!(
+                "{} has the best mean ({}), but cannot be told apart from {others}; from {}: {}.{needed}",
+                leader.label,
+                self.in_words(leader),
+                next.label,
+                self.how_close(pair)
+            )
+        };
+        // The best policy that is surely behind the leader.
+        let behind = self.pairs.iter().find(|pair| pair.better == leader.label && pair.told_apart);
+        if let Some(behind) = behind {
+            let rest = n_competing - 1 - tied.len();
+            let others = if rest == 1 { String::new() } else { format!("the {rest} others, with ") };
+            text += &format!(
+                " {} is ahead of {others}{} {} than {}.",
+                leader.label,
+                self.difference(behind),
+                self.comparative(),
+                behind.worse
+            );
+        }
+        text
+    }
+
+    /// There are not enough runs to tell policies apart.
+    fn too_few_runs(&self, leader: &Place, next: &Place, pair: &Pair) -> String {
+        let runs = match self.runs {
+            1 => "One run does".to_owned(),
+            runs => format!("{runs} runs do"),
+        };
+        format!(
+            "Best on average: {}, {}; {} {} than {}, the next. {runs} not show whether this is more than chance: at least {} are \
+             needed.",
+            leader.label,
+            self.in_words(leader),
+            self.difference(pair),
+            self.comparative(),
+            next.label,
+            self.fewest_runs,
+        )
+    }
+
+    /// What else has to be known about the leader.
+    fn doubts(&self, leader: &Place, competing: &[&Place]) -> Option<String> {
+        let share = |share: f64| number::significant(100.0 * share, 3);
+        let mut doubts = Vec::new();
+        let righter =
+            self.pairs.iter().find(|pair| pair.better == leader.label && pair.less_often_right == Some(true));
+        let other = righter.and_then(|pair| competing.iter().find(|place| place.label == pair.worse));
+        if let Some((other, right)) = other.and_then(|other| Some((other, (leader.correct?, other.correct?))))
+        {
+            doubts.push(format!(
+                "{} is right less often than {}: in {} % of the runs, {} in {} %.",
+                leader.label,
+                other.label,
+                share(right.0),
+                other.label,
+                share(right.1)
+            ));
+        }
+        if let Some(stopped) = leader.stopped.filter(|stopped| *stopped < 1.0) {
+            doubts.push(format!(
+                "{} % of the runs of {} ended without an answer.",
+                share(1.0 - stopped),
+                leader.label
+            ));
+        }
+        if self.has_parted_medians() {
+            let lowest = competing.iter().filter_map(|place| Some((place.median?, place)));
+            let lowest = lowest.min_by(|a, b| a.0.total_cmp(&b.0));
+            if let Some((median, place)) = lowest.filter(|(median, _)| leader.median > Some(*median)) {
+                doubts.push(format!(
+                    "By the median of the runs, {} is best: {}, {} {}.",
+                    place.label,
+                    number::significant(median, 3),
+                    leader.label,
+                    number::significant(leader.median.unwrap_or(f64::NAN), 3)
+                ));
+            }
+        }
+        (!doubts.is_empty()).then(|| doubts.join(" "))
+    }
+
+    /// Neighbours behind the leader that cannot be told apart.
+    fn further_ties(&self, competing: &[&Place], tied: &[&Place]) -> Vec<String> {
+        let is_told = |place: &&Place| tied.iter().any(|other| other.label == place.label);
+        let neighbours: Vec<&Pair> = competing
+            .windows(2)
+            .skip(1)
+            .filter(|pair| !pair.iter().all(|place| is_told(&place)))
+            .filter_map(|pair| self.pair(&pair[0].label, &pair[1].label))
+            .collect();
+        let ties: Vec<&Pair> = neighbours.iter().copied().filter(|pair| !pair.told_apart).collect();
+        if ties.len() > PAIRS {
+            return vec![format!(
+                "Of the {} further pairs of neighbours in this order, {} cannot be told apart.",
+                neighbours.len(),
+                ties.len()
+            )];
+        }
+        let sentence = |pair: &&Pair| {
+            let (better, worse) = (&pair.better, &pair.worse);
+            format!(
+                "{better} and {worse} cannot be told apart: {}.{}",
+                self.how_close(pair),
+                self.needed(pair)
+            )
+        };
+        ties.iter().map(sentence).collect()
+    }
+
+    /// The value of a policy: `regret 120.3 ± 2.1 clicks after 1,000 rounds`.
+    fn in_words(&self, place: &Place) -> String {
+        let value = estimate_in(self, place);
+        let after =
+            self.rounds.map_or_else(String::new, |rounds| format!(" after {}", counted(rounds, "round")));
+        match self.value {
+            EndValue::Regret => format!("regret {value} {}{after}", self.unit),
+            EndValue::Answer(Quantity::StoppingTime) => format!("stops after {value} rounds"),
+            EndValue::Accuracy | EndValue::Answer(_) => format!("wrong in {value} % of the runs{after}"),
+        }
+    }
+
+    /// A difference as a number, with a unit if it is not that of the values.
+    fn difference(&self, pair: &Pair) -> String {
+        let factor = self.factor();
+        let difference = estimate(factor * pair.difference, pair.se.map(|se| factor * se));
+        if self.unit.is_empty() { format!("{difference} percentage points") } else { difference }
+    }
+
+    /// A difference that is not significant.
+    fn how_close(&self, pair: &Pair) -> String {
+        if pair.difference == 0.0 && pair.se == Some(0.0) {
+            return "equal in every run".to_owned();
+        }
+        format!("difference {}", self.difference(pair))
+    }
+
+    /// How many runs would help; begins with a space.
+    fn needed(&self, pair: &Pair) -> String {
+        pair.runs_needed.map_or_else(String::new, |runs| {
+            format!(" About {} runs would tell a difference of this size.", number::grouped(runs))
+        })
+    }
+
+    fn comparative(&self) -> &'static str {
+        match self.value {
+            EndValue::Regret => "less",
+            EndValue::Answer(Quantity::StoppingTime) => "sooner",
+            EndValue::Accuracy | EndValue::Answer(_) => "less often",
+        }
+    }
+
+    /// Shares are shown in per cent.
+    fn factor(&self) -> f64 {
+        if self.unit.is_empty() { 100.0 } else { 1.0 }
+    }
+}
+
+/// The value of a policy, without its unit.
+fn estimate_in(standing: &Standing, place: &Place) -> String {
+    let factor = standing.factor();
+    estimate(factor * place.mean, place.se.map(|se| factor * se))
+}
+
+/// What a policy is that learns nothing.
+fn learns_nothing(place: &Place) -> Option<&'static str> {
+    match place.policy.as_str() {
+        "uniform" => Some("which learns nothing"),
+        "logged" => Some("the ranking of the log"),
+        _ => None,
+    }
+}
+
+/// The names of policies; of many, the first ones.
+fn names(places: &[&Place]) -> String {
+    let labels: Vec<&str> = places.iter().map(|place| place.label.as_str()).collect();
+    match labels[..] {
+        [one] => one.to_owned(),
+        [ref first @ .., last] if labels.len() <= NAMED => format!("{} and {last}", first.join(", ")),
+        _ => format!("{} and {} more", labels[..NAMED - 1].join(", "), labels.len() - (NAMED - 1)),
+    }
+}
