@@ -10,6 +10,7 @@
 //!
 //! To do the same from Rust, use the crates `experiment`, `report`, `click_logs` and `interleaving`: this crate has only [`main`].
 
+mod embedded;
 #[cfg(feature = "logs")]
 mod fit;
 mod interrupt;
@@ -58,7 +59,7 @@ enum Command {
         arguments: Vec<std::ffi::OsString>,
     },
     /// Run a paper's experiment, judge its claims, and write a report with figures
-    Reproduce(reproduce::Arguments),
+    Reproduce(reproduce::CommandLine),
 }
 
 #[derive(Debug, Args)]

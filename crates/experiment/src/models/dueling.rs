@@ -260,7 +260,8 @@ fn read_group(table: &Table<'_>, given: Option<&Arc<MatrixFile>>) -> Result<Grou
             } else {
                 let name: String = field.get()?;
                 // An error inside the matrix file has its place there. A file that cannot be read is an error of this field.
-                let file = MatrixFile::read(&field.folder().join(name));
+                let content = field.read_beside(&name, MatrixFile::EXPECTED);
+                let file = content.and_then(|content| MatrixFile::of(&field.folder().join(&name), &content));
                 Arc::new(file.map_err(|error| {
                     if error.is_about_whole_file() { field.error(error.to_string()) } else { error }
                 })?)
