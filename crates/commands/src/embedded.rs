@@ -33,7 +33,8 @@ impl Embedded {
             return Ok(found);
         }
         let names: Vec<&str> = EXPERIMENTS.iter().map(|experiment| experiment.name).collect();
-        let nearest = closest(name, &names).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        let nearest =
+            closest(name, &names).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
         // A folder could be meant, which was accepted before experiments were part of the program.
         let folder = if Path::new(name).is_dir() {
             format!("; the directory of this name is `./{name}`")

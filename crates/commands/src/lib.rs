@@ -7,12 +7,18 @@
 //! | `fit`: fit click models to a click log | `fit` |
 //! | `reproduce`: run a paper's experiment and judge its claims | `reproduce` |
 //! | `preferences`: report or estimate a preference matrix | `preferences` |
+//! | `policies`, `models`, `formats`, `experiments`: what there is to choose from | `discover` |
+//! | `init`: an experiment to start from | `init` |
+//! | `completions`, `man`: for shells, and manual pages | `shell` |
 //!
 //! To do the same from Rust, use the crates `experiment`, `report`, `click_logs` and `interleaving`: this crate has only [`main`].
 
+mod discover;
 mod embedded;
 #[cfg(feature = "logs")]
 mod fit;
+mod help;
+mod init;
 mod interrupt;
 mod merge;
 mod overview;
@@ -20,6 +26,7 @@ mod preferences;
 mod program;
 mod progress;
 mod reproduce;
+mod shell;
 mod simulate;
 mod terminal;
 
@@ -34,7 +41,8 @@ use std::process::ExitCode;
 
 /// Bandits that learn which ranked list to show from clicks alone: experiments and reproductions.
 #[derive(Debug, Parser)]
-#[command(name = "click-bandits", version, arg_required_else_help = true)]
+#[command(name = "click-bandits", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(after_long_help = help::PROGRAM)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -42,14 +50,33 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// List the policies, or show one with its parameters and an example
+    #[command(after_long_help = help::POLICIES)]
+    Policies(discover::policies::Arguments),
+    /// List the click models, or show one with its keys, its policies and an example
+    #[command(after_long_help = help::MODELS)]
+    Models(discover::models::Arguments),
+    /// List the formats of click logs and the files that are read and written, or show one
+    #[command(after_long_help = help::FORMATS)]
+    Formats(discover::formats::Arguments),
+    /// List the experiments of papers that the program has, or show one
+    #[command(after_long_help = help::EXPERIMENTS)]
+    Experiments(discover::experiments::Arguments),
+    /// Write an experiment to start from, with comments, for a click model
+    #[command(after_long_help = help::INIT)]
+    Init(init::Arguments),
     /// Run the experiment of a TOML file and write its results and figures to a directory
+    #[command(after_long_help = help::SIMULATE)]
     Simulate(Simulate),
     /// Join parts of an experiment or a reproduction, which were run with --shard, into its result
+    #[command(after_long_help = help::MERGE)]
     Merge(merge::Arguments),
     /// Report the properties of a preference matrix, or estimate one from interleaved rankers
+    #[command(after_long_help = help::PREFERENCES)]
     Preferences(preferences::Arguments),
     /// Fit click models to a click log, compare them, and write an experiment with its users
     #[cfg(feature = "logs")]
+    #[command(after_long_help = help::FIT)]
     Fit(fit::Arguments),
     /// Missing from this program, which was built without click logs
     #[cfg(not(feature = "logs"))]
@@ -59,7 +86,14 @@ enum Command {
         arguments: Vec<std::ffi::OsString>,
     },
     /// Run a paper's experiment, judge its claims, and write a report with figures
+    #[command(after_long_help = help::REPRODUCE)]
     Reproduce(reproduce::CommandLine),
+    /// Print completions for a shell
+    #[command(after_long_help = help::COMPLETIONS)]
+    Completions(shell::CompletionArguments),
+    /// Print the manual page, or write the pages of all commands to a directory
+    #[command(after_long_help = help::MAN)]
+    Man(shell::ManArguments),
 }
 
 #[derive(Debug, Args)]
@@ -103,6 +137,13 @@ pub fn main() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|error| plain(error).exit());
     interrupt::watch();
     let outcome = match cli.command {
+        Command::Policies(arguments) => discover::policies::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Models(arguments) => discover::models::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Formats(arguments) => discover::formats::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Experiments(arguments) => discover::experiments::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Init(arguments) => init::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Completions(arguments) => shell::completions(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Man(arguments) => shell::man(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Simulate(arguments) => simulate(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Preferences(arguments) => preferences::run(&arguments).map(|()| ExitCode::SUCCESS),

@@ -66,6 +66,8 @@ pub struct Model {
     pub parameters: &'static [(&'static str, &'static str)],
     /// The keys of an instance in files, besides `model` and `name`.
     pub keys: &'static [ModelKey],
+    /// Policies to begin with.
+    pub first_choices: &'static [&'static str],
     /// Whether a policy can be asked for its best items: tasks `identify` and `budget`.
     pub names_best_items: bool,
     /// Reads instances.

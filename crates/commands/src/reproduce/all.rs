@@ -39,7 +39,9 @@ pub(super) fn experiments(arguments: &Arguments) -> Result<Vec<PathBuf>> {
         ("panel", arguments.panel.is_some()),
     ];
     match of_one.into_iter().find(|(_, given)| *given) {
-        Some((option, _)) if experiments.len() > 1 => bail!("--{option} is for one experiment, not for several"),
+        Some((option, _)) if experiments.len() > 1 => {
+            bail!("--{option} is for one experiment, not for several")
+        }
         _ => Ok(experiments),
     }
 }

@@ -11,9 +11,9 @@ use std::path::Path;
 /// The experiment's directory has no name, as `..`.
 pub(super) fn of(arguments: &Arguments) -> Result<String> {
     let experiment = &arguments.experiment;
-    let name = experiment
-        .file_name()
-        .with_context(|| format!("{}: has no name: give the report a directory with --out", experiment.display()))?;
+    let name = experiment.file_name().with_context(|| {
+        format!("{}: has no name: give the report a directory with --out", experiment.display())
+    })?;
     let mut folder = name.to_string_lossy().into_owned();
     for (option, file) in
         [("data", &arguments.data), ("matrix", &arguments.matrix), ("letor", &arguments.letor)]

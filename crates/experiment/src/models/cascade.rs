@@ -38,6 +38,7 @@ pub(super) static MODEL: Model = Model {
             "[1.0, 0.8, 0.5]",
         ),
     ],
+    first_choices: &["cascade-ts", "cascade-kl-ucb"],
     names_best_items: true,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,

@@ -40,6 +40,7 @@ pub(super) static MODEL: Model = Model {
             "\"satisfaction\"",
         ),
     ],
+    first_choices: &["top-rank", "rba-kl-ucb"],
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,

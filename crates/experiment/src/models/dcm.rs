@@ -28,6 +28,7 @@ pub(super) static MODEL: Model = Model {
             "\"clicks\"",
         ),
     ],
+    first_choices: &["dcm-ts", "dcm-kl-ucb"],
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,

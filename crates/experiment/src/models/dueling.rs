@@ -61,6 +61,7 @@ pub(super) static MODEL: Model = Model {
             "[0, 2]",
         ),
     ],
+    first_choices: &["double-ts", "rmed1"],
     names_best_items: false,
     read: |tables, reading| {
         let groups =

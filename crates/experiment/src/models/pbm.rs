@@ -16,6 +16,7 @@ pub(super) static MODEL: Model = Model {
     sentence: "A user clicks what is examined and attracts; how probably a position is examined is known.",
     parameters: THETA_KAPPA,
     keys: KEYS,
+    first_choices: &["pbm-ts", "pbm-pie"],
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, |table| read(table, PositionBased::new))?)),
     of_queries: Some(|queries| Ok(Instances::named(queries.each(PositionBased::new)?))),

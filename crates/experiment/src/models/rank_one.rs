@@ -43,6 +43,7 @@ pub(super) static MODEL: Model = Model {
         )
         .in_place_of(&["rows", "columns"]),
     ],
+    first_choices: &["uts", "rank1-gibbs"],
     names_best_items: false,
     read: |tables, _| {
         let list: Vec<Instance<RankOneModel>> = tables.iter().map(read).collect::<Result<_, _>>()?;

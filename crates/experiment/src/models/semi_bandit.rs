@@ -12,6 +12,7 @@ pub(super) static MODEL: Model = Model {
     sentence: "A user looks at a random number of positions from the top, and shows of each whether it attracts.",
     parameters: THETA_KAPPA,
     keys: KEYS,
+    first_choices: &["rsf-ts", "rsf-kl-ucb"],
     names_best_items: false,
     read: |tables, _| {
         Ok(Instances::from_users(read_each(tables, |table| read(table, RandomSemiBandit::new))?))

@@ -23,6 +23,7 @@ pub(super) static MODEL: Model = Model {
             "[[1.0], [0.6, 0.9], [0.4, 0.5, 0.8]]",
         ),
     ],
+    first_choices: &["top-rank", "rba-kl-ucb"],
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,

@@ -154,6 +154,17 @@ fn names_of_a_choice_are_accepted() {
 }
 
 #[test]
+fn first_choices_play_the_model() {
+    for model in MODELS {
+        assert!(model.first_choices.len() >= 2, "{}", model.name);
+        for name in model.first_choices {
+            let row = policies::catalogue::find(name).unwrap();
+            assert!(row.speaks(model.protocol), "{}: {name}", model.name);
+        }
+    }
+}
+
+#[test]
 fn texts_are_sentences() {
     for (model, key) in each_key() {
         let inside = key.kind.table().unwrap_or_default();
