@@ -4,6 +4,7 @@
 
 use crate::discover::named::MODEL;
 use crate::discover::page::{plain, wrapped};
+use crate::discover::policies::tasks;
 use crate::terminal::say;
 use anyhow::{Context as _, Result};
 use experiment::Task;
@@ -55,8 +56,8 @@ fn create(path: &Path, text: &str) -> std::io::Result<()> {
     written
 }
 
-/// The name, width and number of rounds of a first experiment, which takes about a second.
-const HORIZON: u64 = 10_000;
+/// Rounds, as they are written, and runs of a first experiment, which takes about a second.
+const HORIZON: &str = "10_000";
 const RUNS: u64 = 20;
 /// The longest line of a comment.
 const LINE: usize = 78;
@@ -84,7 +85,11 @@ impl Spec<'_> {
     pub(crate) fn plain(&self) -> String {
         let Self { name, model, task, .. } = self;
         let mut text = format!("name = {name:?}\ntask = {:?}\n", task.name());
-        let length = if *task == Task::Identify { "max_steps = 1_000_000" } else { "horizon = 10_000" };
+        let length = if *task == Task::Identify {
+            "max_steps = 1_000_000".to_owned()
+        } else {
+            format!("horizon = {HORIZON}")
+        };
         let _ =
             writeln!(text, "{length}\nruns = {RUNS}\nseed = 1\n\n[[instances]]\nmodel = {:?}", model.name);
         for key in model.keys.iter().filter(|key| key.required) {
@@ -103,71 +108,66 @@ impl Spec<'_> {
 /// The experiment to start from, with comments.
 pub(crate) fn commented(model: &'static Model) -> String {
     let mut text = String::new();
-    comment(&mut text, &format!("An experiment on {} users. {}", model.name, model.sentence));
-    comment(&mut text, "Run it:         click-bandits simulate THIS-FILE --out results");
-    comment(&mut text, &format!("Keys of users:  click-bandits models {}", model.name));
-    comment(&mut text, "All policies:   click-bandits policies");
-    comment(&mut text, "A key behind # is switched on by removing the #.");
+    let name = model.name;
+    comment(&mut text, &format!("An experiment on {name} users. {}", model.sentence));
     let _ = write!(
         text,
-        "
-name = \"{name}\"            # names files: letters, digits, - _ .
-task = \"regret\"           # how much is lost while learning
-horizon = {HORIZON}           # rounds of a run
-runs = {RUNS}                # independent runs of every policy
-seed = 1                 # the same seed gives the same bytes
-#checkpoints = {{ log = 200 }}   # rounds at which results are recorded: 200, evenly in log
+        "\
+#
+# Run it:         click-bandits simulate FILE --out results
+# Keys of users:  click-bandits models {name}
+# All policies:   click-bandits policies
+#
+# A line that begins with # and a letter is switched on by removing the #.
 
-",
-        name = format_args!("my-{}", model.name),
+# Names files: letters, digits, - _ .
+name = \"my-{name}\"
+# What is measured: how much is lost while learning.
+task = \"regret\"
+# Rounds of a run, and independent runs of every policy.
+horizon = {HORIZON}
+runs = {RUNS}
+# The same seed gives the same bytes.
+seed = 1
+# Rounds at which results are recorded: 200 of them, denser at the beginning.
+#checkpoints = {{ log = 200 }}
+
+# The users. Several [[instances]] are possible: each run draws one of them.
+[[instances]]
+model = \"{name}\"
+# A name for readers.
+#name = \"mine\"
+"
     );
-    comment(&mut text, "The users. Several [[instances]] are possible: each run draws one of them.");
-    let _ = writeln!(text, "[[instances]]\nmodel = {:?}", model.name);
-    text.push_str("#name = \"mine\"            # for readers\n");
     for key in model.keys {
         key_with_comment(&mut text, key);
     }
-    text.push('\n');
-    comment(&mut text, "The policies, each with its parameters and, if it is given, a label.");
+    text.push_str("\n# The policies. Two with the same name are told apart by `label`.\n");
     for row in first_choices(model) {
         policy(&mut text, row, "");
     }
-    text.push('\n');
-    comment(&mut text, "The other policies that can play these users.");
+    text.push_str("\n# The other policies that can play these users.\n");
     for row in others(model) {
         policy(&mut text, row, "#");
     }
     if let Some(row) = read_as(model) {
-        text.push('\n');
-        comment(&mut text, "A policy for users of another model, whose feedback it assumes.");
+        text.push_str("\n# A policy for users of another model, whose feedback it assumes.\n");
         policy(&mut text, row, "#");
         text.push_str("#read-as = \"cascade\"\n");
     }
     if model.names_best_items {
-        text.push('\n');
-        comment(
-            &mut text,
-            "To ask for the best items instead, replace the keys at the top and the policies:",
-        );
-        comment(
-            &mut text,
-            "task = \"identify\", max_steps = 1_000_000 in the place of horizon, no checkpoints,",
-        );
-        let names = rows()
-            .iter()
-            .filter(|row| row.speaks(model.protocol) && row.task() != policies::catalogue::Task::Regret);
-        let names: Vec<&str> = names.map(|row| row.name).collect();
-        comment(&mut text, &format!("policies {}.", names.join(", ")));
+        let able =
+            rows().iter().filter(|row| row.speaks(model.protocol) && tasks(row).contains(&Task::Identify));
+        let able: Vec<&str> = able.map(|row| row.name).collect();
+        text.push_str("\n# To ask for the best items, write instead of task, horizon and checkpoints\n");
+        text.push_str("#   task = \"identify\"\n#   max_steps = 1_000_000\n");
+        comment(&mut text, &format!("with policies for this task: {}.", able.join(", ")));
     }
     text
 }
 
 /// Adds a comment, in lines.
 fn comment(text: &mut String, words: &str) {
-    if words.contains(":  ") {
-        let _ = writeln!(text, "# {words}");
-        return;
-    }
     for line in wrapped(words, LINE) {
         let _ = writeln!(text, "# {line}");
     }
@@ -182,20 +182,22 @@ fn key_with_comment(text: &mut String, key: &ModelKey) {
         let switch = if key.required { "" } else { "#" };
         let _ = writeln!(text, "{switch}{name} = {example}");
     } else {
-        comment(text, &format!("In the place of {}: {meaning}", key.replaces.join(" and ")));
+        comment(text, &format!("Instead of {}: {meaning}", key.replaces.join(" and ")));
         let _ = writeln!(text, "#   {name} = {example}");
     }
 }
 
 /// Adds a policy with its parameters, which are switched off; `switch` begins every line.
 fn policy(text: &mut String, row: &Row, switch: &str) {
-    let _ = writeln!(text, "\n{switch}[[policies]]");
-    let _ = writeln!(text, "{switch}policy = {:<24} # {}", format!("{:?}", row.name), plain(row.sentence));
+    text.push('\n');
+    comment(text, &plain(row.sentence));
+    let _ = write!(text, "{switch}[[policies]]\n{switch}policy = {:?}\n", row.name);
     let defaults = row.spec().parameters();
     for parameter in row.parameters {
         let Some(value) = defaults.get(parameter.name) else { continue };
-        let assignment = format!("{} = {value}", parameter.name);
-        let _ = writeln!(text, "#{assignment:<32} # {}", plain(parameter.meaning));
+        let values = plain(&parameter.kind.to_string());
+        comment(text, &format!("{} Values: {values}.", plain(parameter.meaning)));
+        let _ = writeln!(text, "#{} = {value}", parameter.name);
     }
 }
 

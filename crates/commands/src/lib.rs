@@ -50,31 +50,52 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List the policies, or show one with its parameters and an example
+    /// List the policies, or show one
+    ///
+    /// A policy decides which list to show, and learns from the clicks. With a name: what it plays and is told, its task, cost, guarantee
+    /// and source, its parameters, and an experiment that runs.
     #[command(after_long_help = help::POLICIES)]
     Policies(discover::policies::Arguments),
-    /// List the click models, or show one with its keys, its policies and an example
+    /// List the click models, or show one
+    ///
+    /// A click model says what users do. With a name: its keys in an experiment, the policies that play it, and an experiment that runs.
     #[command(after_long_help = help::MODELS)]
     Models(discover::models::Arguments),
-    /// List the formats of click logs and the files that are read and written, or show one
+    /// List the formats of logs and other files, or show one
+    ///
+    /// With a name: columns or keys with their meanings, an example, and the command that reads or writes it.
     #[command(after_long_help = help::FORMATS)]
     Formats(discover::formats::Arguments),
-    /// List the experiments of papers that the program has, or show one
+    /// List the experiments of papers, or show one
+    ///
+    /// They are part of the program. With a name: what it is about, its papers, its panels with runs and policies, and the commands.
     #[command(after_long_help = help::EXPERIMENTS)]
     Experiments(discover::experiments::Arguments),
-    /// Write an experiment to start from, with comments, for a click model
+    /// Write an experiment to start from
+    ///
+    /// It has comments on every key, policies that suit the click model, and the others behind comment signs. It runs as it is.
     #[command(after_long_help = help::INIT)]
     Init(init::Arguments),
-    /// Run the experiment of a TOML file and write its results and figures to a directory
+    /// Run an experiment from a TOML file
+    ///
+    /// Policies choose what users see and learn from their clicks, in many independent runs. Results and figures are written to a
+    /// directory.
     #[command(after_long_help = help::SIMULATE)]
     Simulate(Simulate),
-    /// Join parts of an experiment or a reproduction, which were run with --shard, into its result
+    /// Join parts that were run with --shard
+    ///
+    /// The result is that of one process, for parts of an experiment and of a reproduction.
     #[command(after_long_help = help::MERGE)]
     Merge(merge::Arguments),
-    /// Report the properties of a preference matrix, or estimate one from interleaved rankers
+    /// Report a preference matrix, or estimate one
+    ///
+    /// The report has winners, cycles and transitivity. A matrix is estimated by interleaving the rankings of features of documents.
     #[command(after_long_help = help::PREFERENCES)]
     Preferences(preferences::Arguments),
-    /// Fit click models to a click log, compare them, and write an experiment with its users
+    /// Fit click models to a click log
+    ///
+    /// Models are compared on sessions that no fit has used. An experiment with the fitted users is written, and, from logs with
+    /// sessions, what today's ranking loses and what a policy would gain.
     #[cfg(feature = "logs")]
     #[command(after_long_help = help::FIT)]
     Fit(fit::Arguments),
@@ -85,13 +106,15 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<std::ffi::OsString>,
     },
-    /// Run a paper's experiment, judge its claims, and write a report with figures
+    /// Run a paper's experiment and judge its claims
+    ///
+    /// The report is a page with the figures and a verdict on every claim.
     #[command(after_long_help = help::REPRODUCE)]
     Reproduce(reproduce::CommandLine),
     /// Print completions for a shell
     #[command(after_long_help = help::COMPLETIONS)]
     Completions(shell::CompletionArguments),
-    /// Print the manual page, or write the pages of all commands to a directory
+    /// Print the manual page, or write all pages
     #[command(after_long_help = help::MAN)]
     Man(shell::ManArguments),
 }

@@ -202,7 +202,10 @@ impl Entry for Shown {
         page.heading(
             "The first is a check of about a minute; docs/reproductions.md has the times of the full runs.",
         );
-        page.text(0, "Our results: click-bandits experiments NAME --readme. Its file: --example.");
+        page.text(
+            0,
+            &format!("Our results: click-bandits experiments {} --readme. Its file: --example.", self.name),
+        );
         page
     }
 

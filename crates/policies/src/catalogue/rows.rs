@@ -66,7 +66,7 @@ catalogue! {
     guarantee: "conjectured optimal; lowest regret in the paper's experiments, with PBM-PIE",
     source: "PBM paper, section 4, PBM-TS";
 
-    /// BC-MP-TS: Thompson sampling, bias-corrected Beta posterior.
+    /// BC-MP-TS: Thompson sampling, corrected Beta posterior.
     BcMpTs = "bc-mp-ts" {}
     plays {
         PositionBased(known, _horizon => BcMpTs::new(known))
@@ -241,7 +241,7 @@ catalogue! {
     guarantee: "O(log T) for any users who click most at the top",
     source: "Lattimore et al. 2018, Algorithm 1";
 
-    /// `BatchRank`: divides batches of items that clicks tell apart.
+    /// `BatchRank`: divides batches that clicks tell apart.
     BatchRank = "batch-rank" {}
     plays {
         AnyList(shape, horizon => BatchRank::new(shape, horizon))
@@ -304,7 +304,7 @@ catalogue! {
     guarantee: "O(K L log T): every cell is an arm",
     source: "Auer et al. 2002";
 
-    /// Unimodal Thompson sampling: the best cell and its neighbours.
+    /// Unimodal Thompson sampling: row and column of the leader.
     Uts = "uts" {}
     plays {
         Cells(shape, _horizon => Uts::new(shape))
@@ -459,7 +459,7 @@ catalogue! {
     guarantee: "O(log T) if one item beats all others; large constants",
     source: "Urvoy et al. 2013";
 
-    /// Interleaved Filter with pruning: a candidate and its rivals.
+    /// Interleaved Filter: a candidate and its rivals, pruned.
     InterleavedFilter = "interleaved-filter" {}
     plays {
         Pairs(known, horizon => InterleavedFilter::new(known.shape, horizon))

@@ -72,17 +72,13 @@ pub(crate) static FILES: &[FileFormat] = &[
             ("[claims.test]", "kind, and the keys of that kind"),
             ("[claims.known]", "verdict, evidence"),
         ]),
-    FileFormat::read(
-        "queries.json",
-        &["reproduce --data"],
-        "Measured queries: attraction of items, examination of positions.",
-    )
-    .with(&[
-        ("name", "name of the query"),
-        ("theta", "attraction, one probability for each item"),
-        ("kappa", "examination, one probability for each position"),
-    ])
-    .like("[{ \"name\": \"7\", \"theta\": [0.05, 0.03], \"kappa\": [1.0, 0.5] }]\n"),
+    FileFormat::read("queries.json", &["reproduce --data"], "Measured queries: attraction and examination.")
+        .with(&[
+            ("name", "name of the query"),
+            ("theta", "attraction, one probability for each item"),
+            ("kappa", "examination, one probability for each position"),
+        ])
+        .like("[{ \"name\": \"7\", \"theta\": [0.05, 0.03], \"kappa\": [1.0, 0.5] }]\n"),
     FileFormat::read(
         "letor",
         &["preferences --letor", "reproduce --letor"],
@@ -169,13 +165,9 @@ pub(crate) static FILES: &[FileFormat] = &[
         ("files", "SHA-256 of every other file"),
         ("experiment", "everything that the result depends on"),
     ]),
-    FileFormat::written(
-        "journal",
-        OF_RESULTS,
-        "A directory with every run; what is interrupted goes on from it.",
-    )
-    .and_read(OF_RESULTS)
-    .with(&[("a file", "the runs of one policy, in a format of the program")]),
+    FileFormat::written("journal", OF_RESULTS, "A directory with every run, to go on from.")
+        .and_read(OF_RESULTS)
+        .with(&[("a file", "the runs of one policy, in a format of the program")]),
     FileFormat::written("claims.json", &["reproduce"], "Every claim of a paper with its verdict.").with(&[
         ("experiment, quick", "what was run"),
         ("ok", "whether every verdict is as known"),
