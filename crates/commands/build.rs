@@ -1,18 +1,19 @@
-//! Records the compiler and the commit of the build, for `manifest.json`.
+//! Puts the experiments of the papers into the program, and records the compiler and the commit of the build, for `manifest.json`.
 //!
-//! The commit is left out if it is unknown: without git, in an archive of the source, or in a checkout of another project. The script
-//! writes no file.
+//! The commit is left out if it is unknown: without git, in an archive of the source, or in a checkout of another project.
 
-use std::env;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs, io};
 
 /// The files and folders that the program is built from, relative to the top of the checkout.
 const SOURCES: [&str; 6] =
     [".cargo", "Cargo.lock", "Cargo.toml", "crates", "rust-toolchain", "rust-toolchain.toml"];
 
-fn main() {
+fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
+    embed(&experiments()?)?;
     let compiler = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
     if let Some(version) = answer(Command::new(compiler).arg("--version")) {
         println!("cargo::rustc-env=CLICK_BANDITS_RUSTC={version}");
@@ -21,6 +22,42 @@ fn main() {
         println!("cargo::rustc-env=CLICK_BANDITS_COMMIT={commit}");
         println!("cargo::rustc-env=CLICK_BANDITS_DIRTY={dirty}");
     }
+    Ok(())
+}
+
+/// The folder with the experiments: in the package, or, in a checkout without symbolic links, where the link would lead to.
+fn experiments() -> io::Result<PathBuf> {
+    let folders = ["experiments", "../../xtask/experiments"].map(|folder| here().join(folder));
+    let found = folders.into_iter().find(|folder| folder.is_dir());
+    found.ok_or_else(|| io::Error::other("no experiments: expected them in xtask/experiments"))
+}
+
+/// Writes a table of the experiments in a folder: the name of each, with the names and contents of its files.
+fn embed(folder: &Path) -> io::Result<()> {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut table = String::from("&[\n");
+    for experiment in sorted(folder)?.into_iter().filter(|path| path.join("experiment.toml").is_file()) {
+        let _ = writeln!(table, "    Embedded {{ name: {:?}, files: &[", name_of(&experiment));
+        for file in sorted(&experiment)? {
+            let _ = writeln!(table, "        ({:?}, include_bytes!({file:?})),", name_of(&file));
+        }
+        table.push_str("    ] },\n");
+    }
+    table.push(']');
+    let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("OUT_DIR is not set"))?;
+    fs::write(Path::new(&out).join("experiments.rs"), table)
+}
+
+/// The entries of a folder in the order of their names.
+fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The commit of the checkout that holds this file, and whether tracked sources differ from it.

@@ -1,4 +1,6 @@
-//! `cargo xtask reproduce`: finds an experiment by its name and has `click-bandits reproduce` run it.
+//! `cargo xtask reproduce`: builds the program with the features that an experiment needs, and has `click-bandits reproduce` run it.
+//!
+//! The experiments are part of the program, so it is built again if one of their files changes.
 
 use std::ffi::OsString;
 use std::fs;
@@ -56,30 +58,12 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The folder of an experiment's report; reports of different scale have different folders.
-    fn folder(&self, name: &str) -> String {
-        let quick = if self.quick { "-quick" } else { "" };
-        let part =
-            |option: &str, value: Option<u64>| value.map_or_else(String::new, |v| format!("-{option}-{v}"));
-        let panel = self.panel.as_ref().map_or_else(String::new, |panel| format!("-{panel}"));
-        let data: String = self
-            .files()
-            .into_iter()
-            .filter_map(|(option, file)| Some(format!("-{option}-{}", plain_stem(file.as_ref()?))))
-            .collect();
-        let shard = self
-            .shard
-            .as_ref()
-            .map_or_else(String::new, |shard| format!("-shard-{}", shard.replace('/', "-")));
-        format!("{name}{data}{panel}{quick}{}{}{shard}", part("seed", self.seed), part("runs", self.runs))
-    }
-
     /// Data that replace an experiment's own files, with the names of the options.
     fn files(&self) -> [(&'static str, &Option<PathBuf>); 3] {
         [("data", &self.data), ("matrix", &self.matrix), ("letor", &self.letor)]
     }
 
-    /// The options of `click-bandits reproduce`, except the folder.
+    /// The options of `click-bandits reproduce`, except the directory.
     fn options(&self) -> Vec<OsString> {
         let flags = [("--quick", self.quick), ("--fresh", self.fresh), ("--quiet", self.quiet)];
         let mut options: Vec<OsString> =
@@ -117,28 +101,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let root = workspace()?;
     let known = experiments(&root.join("xtask/experiments"))?;
-    let chosen = match arguments.name.as_str() {
-        "all" => known,
-        name if known.iter().any(|other| other == name) => vec![name.to_owned()],
-        name => bail!(
-            "there is no experiment {name:?}: known are {}, or all of them with `all`",
+    // Checked here, too, because the program has to be built before it can refuse a name.
+    if arguments.name != "all" && !known.contains(&arguments.name) {
+        bail!(
+            "there is no experiment {:?}: known are {}, or all of them with `all`",
+            arguments.name,
             known.join(", ")
-        ),
-    };
-    let is_one = arguments.name != "all";
-    let reports = target(&root).join("reproduce");
-    let out = match &arguments.out {
-        Some(out) => out.clone(),
-        None if is_one => reports.join(arguments.folder(&arguments.name)),
-        None => reports,
-    };
+        );
+    }
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["run", "--release", "--package", "click-bandits"]);
     command.args(features(arguments.data.as_deref()));
     command.arg("--manifest-path").arg(root.join("Cargo.toml")).args(["--", "reproduce"]);
-    command.args(chosen.iter().map(|name| shortest(&root.join("xtask/experiments").join(name))));
-    command.arg("--out").arg(shortest(&out));
+    command.arg(&arguments.name);
+    match &arguments.out {
+        Some(out) => command.arg("--out").arg(out),
+        None => command.arg("--reports").arg(shortest(&target(&root).join("reproduce"))),
+    };
     wait_for_the_command_on_ctrl_c();
     let status = command.args(arguments.options()).status().context("cargo cannot be started")?;
     end_as(status);
@@ -159,15 +139,6 @@ fn features(data: Option<&Path>) -> &'static [&'static str] {
 fn is_parquet(log: &Path) -> bool {
     let mut start = [0; 4];
     fs::File::open(log).is_ok_and(|mut log| log.read_exact(&mut start).is_ok()) && start == *b"PAR1"
-}
-
-/// A file's name without its extension and without characters that are unsafe in a name.
-fn plain_stem(file: &Path) -> String {
-    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    stem.chars()
-        .filter(|character| character.is_ascii_alphanumeric() || "-_".contains(*character))
-        .take(40)
-        .collect()
 }
 
 /// The folder of the workspace, from any folder inside it.
@@ -253,19 +224,5 @@ mod tests {
         assert_eq!(parse("xtask rucb --matrix a/b.csv").options(), ["--matrix", "a/b.csv"]);
         let error = run(&parse("xtask all --letor a.txt")).unwrap_err().to_string();
         assert!(error.contains("--letor is for one experiment"), "{error}");
-    }
-
-    #[test]
-    fn another_scale_has_another_folder() {
-        let folder = |line: &str| Cli::parse_from(line.split(' ')).arguments.folder("kdd2012");
-        assert_eq!(folder("xtask kdd2012"), "kdd2012");
-        assert_eq!(folder("xtask kdd2012 --quick"), "kdd2012-quick");
-        assert_eq!(folder("xtask kdd2012 --panel figure-3 --quick"), "kdd2012-figure-3-quick");
-        assert_eq!(folder("xtask kdd2012 --seed 7 --runs 9 --threads 2"), "kdd2012-seed-7-runs-9");
-        assert_eq!(
-            folder("xtask kdd2012 --data some/my.queries.json --quick"),
-            "kdd2012-data-myqueries-quick"
-        );
-        assert_eq!(folder("xtask kdd2012 --matrix some/m.csv"), "kdd2012-matrix-m");
     }
 }

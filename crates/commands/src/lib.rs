@@ -10,14 +10,21 @@
 //! | `fit`: fit click models to a click log | `fit` |
 //! | `reproduce`: run a paper's experiment and judge its claims | `reproduce` |
 //! | `preferences`: report or estimate a preference matrix | `preferences` |
+//! | `policies`, `models`, `formats`, `experiments`: what there is to choose from | `discover` |
+//! | `init`: an experiment to start from | `init` |
+//! | `completions`, `man`: for shells, and manual pages | `shell` |
 //!
 //! To do the same from Rust, use the crates `experiment`, `report`, `click_logs` and `interleaving`: this crate has only [`main`].
 
 mod compare;
 mod destination;
+mod discover;
+mod embedded;
 mod export;
 #[cfg(feature = "logs")]
 mod fit;
+mod help;
+mod init;
 mod interrupt;
 mod merge;
 mod overview;
@@ -27,6 +34,7 @@ mod preferences;
 mod program;
 mod progress;
 mod reproduce;
+mod shell;
 mod simulate;
 mod terminal;
 
@@ -41,7 +49,8 @@ use std::process::ExitCode;
 
 /// Bandits that learn which ranked list to show from clicks alone: experiments and reproductions.
 #[derive(Debug, Parser)]
-#[command(name = "click-bandits", version, arg_required_else_help = true)]
+#[command(name = "click-bandits", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(after_long_help = help::PROGRAM)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -49,20 +58,69 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run the experiment of a TOML file and write its results and figures to a directory
+    /// List the policies, or show one
+    ///
+    /// A policy decides which list to show, and learns from the clicks. With a name: what it plays and is told, its task, cost, guarantee
+    /// and source, its parameters, and an experiment that runs.
+    #[command(after_long_help = help::POLICIES)]
+    Policies(discover::policies::Arguments),
+    /// List the click models, or show one
+    ///
+    /// A click model says what users do. With a name: its keys in an experiment, the policies that play it, and an experiment that runs.
+    #[command(after_long_help = help::MODELS)]
+    Models(discover::models::Arguments),
+    /// List the formats of logs and other files, or show one
+    ///
+    /// With a name: columns or keys with their meanings, an example, and the command that reads or writes it.
+    #[command(after_long_help = help::FORMATS)]
+    Formats(discover::formats::Arguments),
+    /// List the experiments of papers, or show one
+    ///
+    /// They are part of the program. With a name: what it is about, its papers, its panels with runs and policies, and the commands.
+    #[command(after_long_help = help::EXPERIMENTS)]
+    Experiments(discover::experiments::Arguments),
+    /// Write an experiment to start from
+    ///
+    /// It has comments on every key, policies that suit the click model, and the others behind comment signs. It runs as it is.
+    #[command(after_long_help = help::INIT)]
+    Init(init::Arguments),
+    /// Run an experiment from a TOML file
+    ///
+    /// Policies choose what users see and learn from their clicks, in many independent runs. Results and figures are written to a
+    /// directory.
+    #[command(after_long_help = help::SIMULATE)]
     Simulate(Simulate),
-    /// Join parts of an experiment or a reproduction, which were run with --shard, into its result
+    /// Join parts that were run with --shard
+    ///
+    /// The result is that of one process, for parts of an experiment and of a reproduction.
+    #[command(after_long_help = help::MERGE)]
     Merge(merge::Arguments),
-    /// Write a table of a finished result as CSV, JSON or Parquet
+    /// Write a table of a finished result
+    ///
+    /// Curves, final values, single runs or paired differences, of a simulation or of a whole reproduction, as CSV, JSON or Parquet.
+    #[command(after_long_help = help::EXPORT)]
     Export(export::Arguments),
-    /// Draw a figure of a finished result as SVG, with axes, policies and size of your choice
+    /// Draw a figure of a finished result
+    ///
+    /// An SVG file with axes, policies and size of your choice.
+    #[command(after_long_help = help::PLOT)]
     Plot(plot::Arguments),
-    /// Compare two results of one experiment: what differs beyond chance
+    /// Compare two results of one experiment
+    ///
+    /// Say, from two versions or two machines: it says what differs beyond chance.
+    #[command(after_long_help = help::COMPARE)]
     Compare(compare::Arguments),
-    /// Report the properties of a preference matrix, or estimate one from interleaved rankers
+    /// Report a preference matrix, or estimate one
+    ///
+    /// The report has winners, cycles and transitivity. A matrix is estimated by interleaving the rankings of features of documents.
+    #[command(after_long_help = help::PREFERENCES)]
     Preferences(preferences::Arguments),
-    /// Fit click models to a click log, compare them, and write an experiment with its users
+    /// Fit click models to a click log
+    ///
+    /// Models are compared on sessions that no fit has used. An experiment with the fitted users is written, and, from logs with
+    /// sessions, what today's ranking loses and what a policy would gain.
     #[cfg(feature = "logs")]
+    #[command(after_long_help = help::FIT)]
     Fit(fit::Arguments),
     /// Missing from this program, which was built without click logs
     #[cfg(not(feature = "logs"))]
@@ -71,8 +129,17 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<std::ffi::OsString>,
     },
-    /// Run a paper's experiment, judge its claims, and write a report with figures
-    Reproduce(reproduce::Arguments),
+    /// Run a paper's experiment and judge its claims
+    ///
+    /// The report is a page with the figures and a verdict on every claim.
+    #[command(after_long_help = help::REPRODUCE)]
+    Reproduce(reproduce::CommandLine),
+    /// Print completions for a shell
+    #[command(after_long_help = help::COMPLETIONS)]
+    Completions(shell::CompletionArguments),
+    /// Print the manual page, or write all pages
+    #[command(after_long_help = help::MAN)]
+    Man(shell::ManArguments),
 }
 
 #[derive(Debug, Args)]
@@ -120,6 +187,13 @@ pub fn main() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|error| plain(error).exit());
     interrupt::watch();
     let outcome = match cli.command {
+        Command::Policies(arguments) => discover::policies::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Models(arguments) => discover::models::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Formats(arguments) => discover::formats::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Experiments(arguments) => discover::experiments::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Init(arguments) => init::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Completions(arguments) => shell::completions(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Man(arguments) => shell::man(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Simulate(arguments) => simulate(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Export(arguments) => export::run(&arguments).map(|()| ExitCode::SUCCESS),

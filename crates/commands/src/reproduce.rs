@@ -22,12 +22,14 @@
 //! ```
 
 mod all;
+mod folder;
 #[cfg(feature = "logs")]
 mod log;
 mod part;
 
 pub(crate) use part::PartOfReproduction;
 
+use crate::embedded::{Place, bare_name};
 use crate::preferences::{Estimate, EstimateArguments};
 use crate::simulate::{Options, finished_part, play_part, simulate};
 use crate::terminal::{self, say};
@@ -44,10 +46,24 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+/// The arguments of `reproduce` as they are typed.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct CommandLine {
+    #[command(flatten)]
+    arguments: Arguments,
+    /// Directory for the report and the results [default: REPORTS/NAME, or REPORTS/NAME-quick and the like; REPORTS for several experiments]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Directory for the reports of experiments without --out
+    #[arg(long, value_name = "DIR", default_value = "reproduced", conflicts_with = "out")]
+    reports: PathBuf,
+}
+
 /// The arguments of `reproduce`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Arguments {
-    /// Directory with `experiment.toml` and `claims.toml`
+    /// Name of an experiment (`click-bandits experiments` lists them), `all`, or a directory with experiment.toml and claims.toml; a
+    /// directory has a separator in its name: ./NAME
     pub(crate) experiment: PathBuf,
     /// Further experiments: each gets a folder in OUT, and OUT gets an index of all
     #[arg(value_name = "EXPERIMENT", conflicts_with_all = ["data", "matrix", "letor", "panel"])]
@@ -62,8 +78,8 @@ pub(crate) struct Arguments {
     /// As --matrix, with a matrix that is first estimated from documents in LETOR format (into OUT/matrix)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "matrix"])]
     pub(crate) letor: Option<PathBuf>,
-    /// Directory for the report and the results
-    #[arg(long, value_name = "DIR")]
+    /// Directory for the report and the results.
+    #[arg(skip)]
     pub(crate) out: PathBuf,
     /// Run a check of about a minute, with fewer runs and, for some claims, smaller instances; it fails if more than a tenth of the claims
     /// stay open
@@ -112,9 +128,19 @@ pub(crate) struct Job<'a> {
 /// # Errors
 ///
 /// The errors of [`reproduce`]; the directory has something else than this part.
-pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    if !arguments.more.is_empty() {
-        return all::run(arguments);
+pub(crate) fn run(line: &CommandLine) -> Result<ExitCode> {
+    let mut arguments = line.arguments.clone();
+    let experiments = all::experiments(&arguments)?;
+    let is_one = experiments.len() == 1;
+    arguments.out = match &line.out {
+        Some(out) => out.clone(),
+        None if is_one => line.reports.join(folder::of(&arguments)?),
+        None => line.reports.clone(),
+    };
+    let arguments = &arguments;
+    tell_of_directories(&experiments);
+    if !is_one {
+        return all::run(arguments, &experiments);
     }
     if let Some(shard) = arguments.shard {
         play_parts(arguments, shard)?;
@@ -122,6 +148,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let summary = reproduce(arguments, None, simulated(arguments))?;
     Ok(if summary.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Says how to name a directory in whose place an experiment of the program is run.
+fn tell_of_directories(experiments: &[PathBuf]) {
+    for experiment in experiments.iter().filter(|experiment| bare_name(experiment).is_some()) {
+        if experiment.join("experiment.toml").is_file() {
+            terminal::tell(&format_args!(
+                "{name}: the experiment of the program; the directory of this name is ./{name}",
+                name = experiment.display()
+            ));
+        }
+    }
 }
 
 /// Joins the parts of a reproduction in these directories, as the arguments of its parts say.
@@ -273,8 +311,10 @@ fn read(
     matrix: Option<&Arc<MatrixFile>>,
 ) -> Result<Reproduction> {
     let extent = if arguments.quick { Extent::Quick } else { Extent::Full };
+    let place = Place::of(&arguments.experiment)?;
+    let (experiment, claims) = (place.source("experiment.toml")?, place.source("claims.toml")?);
     let mut reproduction =
-        Reproduction::read(&arguments.experiment, queries, matrix, overrides(arguments), extent)?;
+        Reproduction::from_sources(&experiment, &claims, queries, matrix, overrides(arguments), extent)?;
     if let Some(panel) = &arguments.panel {
         reproduction.keep_only(panel).with_context(|| format!("--panel {panel}"))?;
     }

@@ -15,9 +15,17 @@ use unicode_width::UnicodeWidthStr as _;
 ///
 /// An error of the system, such as a full disk.
 pub(crate) fn say(text: &impl Display) -> Result<()> {
-    let text = text.to_string();
+    put(&harmless(&text.to_string()))
+}
+
+/// Writes a text of the program's own to standard output, as it is: it may have tabs. A pipe that its reader has closed is not an error.
+///
+/// # Errors
+///
+/// An error of the system, such as a full disk.
+pub(crate) fn put(text: &str) -> Result<()> {
     let mut output = stdout().lock();
-    match write!(output, "{}", harmless(&text)).and_then(|()| output.flush()) {
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(error).context("standard output cannot be written")
         }

@@ -19,23 +19,23 @@
 use crate::hash::sha256;
 use crate::models::Instances;
 use crate::number::counted;
-use crate::toml_reader::{Error, Location, read_file};
+use crate::toml_reader::{Error, Field, Location};
 use click_models::{ItemId, ListShape, Ranking};
 use contenders::LoggedLists;
 use policies::Logged;
-use std::path::Path;
 
 /// The columns that are read.
 const COLUMNS: [&str; 4] = ["instance", "query", "lists", "items"];
 
-/// Reads the file at `path`, which the experiment names `file`.
+/// Reads the file that a field of an experiment names.
 ///
 /// # Errors
 ///
 /// The file cannot be read; the first fault in it; an instance without a list.
-pub(crate) fn read(path: &Path, file: &str, instances: &Instances) -> Result<LoggedLists, Error> {
-    let bytes = read_file(path, "a CSV file of lists")?;
-    parse(&path.display().to_string(), file, &bytes, instances)
+pub(crate) fn read(field: &Field<'_>, instances: &Instances) -> Result<LoggedLists, Error> {
+    let file: String = field.get()?;
+    let bytes = field.read_beside(&file, "a CSV file of lists")?;
+    parse(&field.folder().join(&file).display().to_string(), &file, &bytes, instances)
 }
 
 /// Reads the content of a file, which an experiment names `file`, for these instances.

@@ -20,7 +20,7 @@ mod exposure;
 
 use crate::hash::sha256;
 use crate::models::MODELS;
-use crate::toml_reader::{Error, Field, Location, Table, choice, read_file};
+use crate::toml_reader::{Error, Field, Location, Table, choice};
 use policies::draw_beta;
 use serde::Deserialize;
 use sim::SimRng;
@@ -224,7 +224,7 @@ impl PosteriorFile {
         let positions = positions.map(|field| field.integer_in(&(1..=64))).transpose()?;
         let name: String = file.get()?;
         let path = file.folder().join(&name);
-        let read = read_file(&path, "the parameters of a fit, as JSON");
+        let read = file.read_beside(&name, "the parameters of a fit, as JSON");
         // An error inside the file has its place there. A file that cannot be read is an error of this field.
         let content = read.map_err(|error| file.error(error.to_string()))?;
         let all = Self::of(&name, &path.display().to_string(), content, own.or(model))?

@@ -49,7 +49,12 @@ pub struct Source {
     text: String,
     /// The byte at which each line begins.
     line_starts: Vec<usize>,
+    /// Names and contents of the files in its folder, if they are part of the program.
+    beside: Option<&'static [EmbeddedFile]>,
 }
+
+/// Name and content of a file that is part of the program.
+pub type EmbeddedFile = (&'static str, &'static [u8]);
 
 impl Source {
     /// Reads a file.
@@ -87,7 +92,13 @@ impl Source {
         }
         let after_newlines = text.match_indices('\n').map(|(newline, _)| newline + 1);
         let line_starts = std::iter::once(0).chain(after_newlines).collect();
-        Ok(Self { file, text, line_starts })
+        Ok(Self { file, text, line_starts, beside: None })
+    }
+
+    /// Takes these files for those in its folder: files that it names are not looked up on disk.
+    #[must_use]
+    pub fn among(self, files: &'static [EmbeddedFile]) -> Self {
+        Self { beside: Some(files), ..self }
     }
 
     /// Parses the text.
@@ -409,6 +420,20 @@ impl<'doc> Field<'doc> {
     /// The folder of the file. Paths in the file are relative to it.
     pub fn folder(&self) -> &'doc Path {
         Path::new(&self.source.file).parent().unwrap_or(Path::new(""))
+    }
+
+    /// Reads a file whose name is relative to the folder of this file. `expected` says what it should be, for messages.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`read_file`].
+    pub fn read_beside(&self, name: &str, expected: &str) -> Result<Vec<u8>, Error> {
+        let path = self.folder().join(name);
+        let Some(files) = self.source.beside else { return read_file(&path, expected) };
+        let found = files.iter().find(|(other, _)| *other == name);
+        found.map(|(_, content)| content.to_vec()).ok_or_else(|| {
+            Error::whole_file(&path.display().to_string(), "is not among the files of the program")
+        })
     }
 
     fn wrong_type(&self, expected: &str) -> Error {

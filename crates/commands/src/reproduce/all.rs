@@ -5,7 +5,9 @@
 //! OUT/index.html, index.json      verdicts and pictures of all; index-quick.html for quick checks
 //! ```
 
+use super::folder::scale;
 use super::{Arguments, play_parts, reproduce, simulated};
+use crate::embedded::{ALL, EXPERIMENTS, Place, bare_name};
 use crate::terminal::{self, say};
 use anyhow::{Context as _, Result, bail};
 use experiment::number;
@@ -15,17 +17,44 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// The experiments that the arguments name; `all` stands for those of the program.
+///
+/// # Errors
+///
+/// The program has no such experiment; an option is for one experiment, and there are several.
+pub(super) fn experiments(arguments: &Arguments) -> Result<Vec<PathBuf>> {
+    let mut experiments: Vec<PathBuf> = Vec::new();
+    for argument in std::iter::once(&arguments.experiment).chain(&arguments.more) {
+        if bare_name(argument).is_some_and(|name| name == ALL) {
+            experiments.extend(EXPERIMENTS.iter().map(|experiment| PathBuf::from(experiment.name)));
+        } else {
+            Place::of(argument)?;
+            experiments.push(argument.clone());
+        }
+    }
+    let of_one = [
+        ("data", arguments.data.is_some()),
+        ("matrix", arguments.matrix.is_some()),
+        ("letor", arguments.letor.is_some()),
+        ("panel", arguments.panel.is_some()),
+    ];
+    match of_one.into_iter().find(|(_, given)| *given) {
+        Some((option, _)) if experiments.len() > 1 => {
+            bail!("--{option} is for one experiment, not for several")
+        }
+        _ => Ok(experiments),
+    }
+}
+
 /// Runs several experiments, and writes the index after each of them. An experiment with an error does not keep the others from being run.
 ///
 /// # Errors
 ///
 /// Two experiments have the same name; the index cannot be written.
-pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let (out, suffix) = (&arguments.out, suffix(arguments));
-    let experiments: Vec<&Path> =
-        std::iter::once(&arguments.experiment).chain(&arguments.more).map(PathBuf::as_path).collect();
+pub(super) fn run(arguments: &Arguments, experiments: &[PathBuf]) -> Result<ExitCode> {
+    let (out, suffix) = (&arguments.out, scale(arguments));
     let mut folders: Vec<String> = Vec::new();
-    for experiment in &experiments {
+    for experiment in experiments {
         let name =
             experiment.file_name().with_context(|| format!("{}: has no name", experiment.display()))?;
         let folder = format!("{}{suffix}", name.to_string_lossy());
@@ -39,7 +68,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let (mut summaries, mut failed): (Vec<Summary>, Vec<&str>) = (Vec::new(), Vec::new());
     for (experiment, folder) in experiments.iter().zip(&folders) {
         let one = Arguments {
-            experiment: experiment.to_path_buf(),
+            experiment: experiment.clone(),
             more: Vec::new(),
             out: out.join(folder),
             ..arguments.clone()
@@ -71,17 +100,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     terminal::tell(&format_args!("not as known: {}", failed.join(", ")));
     Ok(ExitCode::FAILURE)
-}
-
-/// What tells the folders of different scales apart.
-fn suffix(arguments: &Arguments) -> String {
-    let mut suffix = if arguments.quick { "-quick".to_owned() } else { String::new() };
-    for (option, value) in [("seed", arguments.seed), ("runs", arguments.runs)] {
-        if let Some(value) = value {
-            let _ = write!(suffix, "-{option}-{value}");
-        }
-    }
-    suffix
 }
 
 /// Claims and times of every paper, for the terminal.

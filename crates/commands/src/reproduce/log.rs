@@ -1,6 +1,7 @@
 //! Reads `[log]`, which says how the log of an experiment is read.
 
 use super::Arguments;
+use crate::embedded::Place;
 use crate::fit::{HowToRead, queries_of_log};
 use anyhow::{Context as _, bail};
 use click_logs::formats;
@@ -13,9 +14,9 @@ use std::io::Read as _;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// How to read the log of the experiment in a directory; `None` if the experiment has no log.
-pub(super) fn how_to_read(directory: &Path) -> Result<Option<HowToRead>, Error> {
-    of_source(&Source::read(&directory.join("experiment.toml"))?)
+/// How to read the log of an experiment; `None` if the experiment has no log.
+pub(super) fn how_to_read(experiment: &Path) -> anyhow::Result<Option<HowToRead>> {
+    Ok(of_source(&Place::of(experiment)?.source("experiment.toml")?)?)
 }
 
 fn of_source(source: &Source) -> Result<Option<HowToRead>, Error> {

@@ -3,6 +3,7 @@
 //! The file has the hashes of experiment, claims and data. `merge` reads them again and compares.
 
 use super::Arguments;
+use crate::embedded::Place;
 use crate::program::program;
 use anyhow::{Context as _, Result, bail};
 use experiment::output::MANIFEST;
@@ -204,8 +205,12 @@ pub(super) fn check_all(first: &PartOfReproduction, dirs: &[PathBuf]) -> Result<
     Ok(())
 }
 
-fn hash_of(directory: &Path, name: &str) -> Result<String> {
-    let file = directory.join(name);
+fn hash_of(experiment: &Path, name: &str) -> Result<String> {
+    let place = Place::of(experiment)?;
+    if let Place::Program(embedded) = place {
+        return Ok(sha256(embedded.text(name).unwrap_or_default().as_bytes()));
+    }
+    let file = experiment.join(name);
     let content = fs::read(&file).with_context(|| {
         format!(
             "{}: cannot be read: `merge` takes the experiment's directory with --experiment",

@@ -54,8 +54,7 @@ fn read_lists(field: &Field<'_>, entry: &Entrant, instances: &Instances) -> Resu
     if !matches!(entry.spec, PolicySpec::Logged {}) {
         return Err(field.error(format!("{:?} plays lists of its own: leave it out", entry.name)));
     }
-    let file: String = field.get()?;
-    let lists = logged_lists::read(&field.folder().join(&file), &file, instances);
+    let lists = logged_lists::read(field, instances);
     // An error inside the file has its place there. A file that cannot be read is an error of this field.
     lists
         .map(Arc::new)

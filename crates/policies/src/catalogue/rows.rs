@@ -24,7 +24,7 @@ use confidence::{NonNegative, Probability, Rate};
 use serde::Serialize;
 
 catalogue! {
-    /// PBM-UCB with level `(1 + epsilon) ln t`.
+    /// PBM-UCB: confidence bounds from clicks and examination.
     PbmUcb = "pbm-ucb" {
         /// Relative increase of `ln t`.
         epsilon: NonNegative = NonNegative::default(),
@@ -37,7 +37,7 @@ catalogue! {
     guarantee: "O(log T)",
     source: "PBM paper, section 4, Proposition 8, Theorem 9";
 
-    /// PBM-PIE with level `(1 + epsilon) ln t` or `(1 + epsilon) ln T`.
+    /// PBM-PIE: the best list so far; one position explores.
     PbmPie = "pbm-pie" {
         /// Relative increase of the logarithm.
         epsilon: NonNegative = NonNegative::default(),
@@ -56,7 +56,7 @@ catalogue! {
     guarantee: "asymptotically optimal, if exploring is cheapest at the last position",
     source: "PBM paper, Algorithm 1, eq. (7), Theorem 11";
 
-    /// PBM-TS, the exact posterior.
+    /// PBM-TS: Thompson sampling, exact posterior.
     PbmTs = "pbm-ts" {}
     plays {
         PositionBased(known, _horizon => PbmTs::new(known))
@@ -66,7 +66,7 @@ catalogue! {
     guarantee: "conjectured optimal; lowest regret in the paper's experiments, with PBM-PIE",
     source: "PBM paper, section 4, PBM-TS";
 
-    /// BC-MP-TS, the bias-corrected Beta posterior.
+    /// BC-MP-TS: Thompson sampling, corrected Beta posterior.
     BcMpTs = "bc-mp-ts" {}
     plays {
         PositionBased(known, _horizon => BcMpTs::new(known))
@@ -86,7 +86,7 @@ catalogue! {
     guarantee: "none with KL-UCB bandits (adversarial bandits have one against the greedy list, for any users)",
     source: "Radlinski et al. 2008";
 
-    /// RSF-UCB.
+    /// RSF-UCB: confidence bounds of the form of UCB1.
     RsfUcb = "rsf-ucb" {}
     plays {
         Prefix(known, _horizon => PrefixUcb::rsf(known))
@@ -96,7 +96,7 @@ catalogue! {
     guarantee: "none in its paper; the simplest policy",
     source: "RSF paper, section 5";
 
-    /// RSF-KL-UCB.
+    /// RSF-KL-UCB: confidence bounds from the KL divergence.
     RsfKlUcb = "rsf-kl-ucb" {
         /// Exploration rate.
         level: Level = Level::default(),
@@ -109,7 +109,7 @@ catalogue! {
     guarantee: "none in its paper",
     source: "RSF paper, section 5";
 
-    /// RSF-TS.
+    /// RSF-TS: Thompson sampling, Beta posteriors.
     RsfTs = "rsf-ts" {}
     plays {
         Prefix(known, _horizon => PrefixTs::new(known))
@@ -119,7 +119,7 @@ catalogue! {
     guarantee: "none; lowest regret in the RSF paper's experiments",
     source: "RSF paper, Algorithm 1";
 
-    /// KL-UCB on an observed prefix, the rule of RSF-KL-UCB, or over the cells of a table.
+    /// KL-UCB on items, the rule of RSF-KL-UCB, or on cells.
     KlUcb = "kl-ucb" {
         /// Exploration rate.
         level: Level = Level::default(),
@@ -133,7 +133,7 @@ catalogue! {
     guarantee: "O(K L log T) for cells: every cell is an arm",
     source: "Garivier, Cappé 2011";
 
-    /// `CascadeUCB1`.
+    /// `CascadeUCB1`: the confidence bounds of UCB1.
     CascadeUcb1 = "cascade-ucb1" {}
     plays {
         Prefix(known, _horizon => PrefixUcb::cascade(known))
@@ -143,7 +143,7 @@ catalogue! {
     guarantee: "O(log T) on cascades",
     source: "Kveton et al. 2015";
 
-    /// CascadeKL-UCB.
+    /// CascadeKL-UCB: confidence bounds from the KL divergence.
     CascadeKlUcb = "cascade-kl-ucb" {
         /// Exploration rate.
         level: Level = Level::log_t_plus_3_log_log_t(),
@@ -156,7 +156,7 @@ catalogue! {
     guarantee: "O(log T) on cascades",
     source: "Kveton et al. 2015";
 
-    /// `CascadeTS` with Beta posteriors, the rule of RSF-TS.
+    /// `CascadeTS`: Thompson sampling, the rule of RSF-TS.
     CascadeTs = "cascade-ts" {}
     plays {
         Prefix(known, _horizon => PrefixTs::new(known))
@@ -166,7 +166,7 @@ catalogue! {
     guarantee: "none here",
     source: "the rule of RSF-TS";
 
-    /// TS-Cascade, one normal draw for all items.
+    /// TS-Cascade: Thompson sampling, one normal draw for all.
     TsCascade = "ts-cascade" {}
     plays {
         Prefix(known, _horizon => TsCascade::new(known))
@@ -176,7 +176,7 @@ catalogue! {
     guarantee: "O(sqrt(K L T)) on cascades, up to logarithms",
     source: "Zhong et al. 2021";
 
-    /// CascadeUCB-V.
+    /// CascadeUCB-V: confidence bounds from the variance.
     CascadeUcbV = "cascade-ucb-v" {
         /// Factor of the exploration `ln t`.
         zeta: NonNegative = PrefixUcbV::default_zeta(),
@@ -189,7 +189,7 @@ catalogue! {
     guarantee: "O(sqrt(K T)) on cascades, up to logarithms, proven for the constants of its paper; here `zeta = 1`",
     source: "Vial et al. 2022, not checked against the paper";
 
-    /// dcmKL-UCB.
+    /// dcmKL-UCB: confidence bounds from the KL divergence.
     DcmKlUcb = "dcm-kl-ucb" {
         /// Exploration rate.
         level: Level = Level::log_t_plus_3_log_log_t(),
@@ -202,7 +202,7 @@ catalogue! {
     guarantee: "O(log T) on dependent clicks, according to its paper**",
     source: "Katariya et al. 2016";
 
-    /// Thompson sampling for the dependent click model, the rule of RSF-TS.
+    /// Thompson sampling, the rule of RSF-TS.
     DcmTs = "dcm-ts" {}
     plays {
         Prefix(known, _horizon => PrefixTs::new(known))
@@ -212,7 +212,7 @@ catalogue! {
     guarantee: "none",
     source: "the rule of RSF-TS";
 
-    /// PIE(l).
+    /// PIE(l): the best list so far; position l explores.
     Pie = "pie" {
         /// 0-based position at which it explores; by default the position of the last leader.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -231,7 +231,7 @@ catalogue! {
     guarantee: "asymptotically optimal in the models of its paper",
     source: "Combes et al. 2015";
 
-    /// `TopRank`; the experiment gives the horizon.
+    /// `TopRank`: orders the items that clicks tell apart.
     TopRank = "top-rank" {}
     plays {
         AnyList(shape, horizon => TopRank::new(shape, horizon))
@@ -241,7 +241,7 @@ catalogue! {
     guarantee: "O(log T) for any users who click most at the top",
     source: "Lattimore et al. 2018, Algorithm 1";
 
-    /// `BatchRank`; the experiment gives the horizon.
+    /// `BatchRank`: divides batches that clicks tell apart.
     BatchRank = "batch-rank" {}
     plays {
         AnyList(shape, horizon => BatchRank::new(shape, horizon))
@@ -264,7 +264,7 @@ catalogue! {
     guarantee: "none: regret grows linearly, by `epsilon` times the regret of a random list",
     source: "Sutton, Barto 2018, section 2.2";
 
-    /// `Rank1ElimKL`; the experiment gives the horizon.
+    /// `Rank1ElimKL`: eliminates rows and columns, KL bounds.
     Rank1ElimKl = "rank1-elim-kl" {}
     plays {
         Cells(shape, horizon => Rank1Elim::kl(shape, horizon))
@@ -274,7 +274,7 @@ catalogue! {
     guarantee: "O((K + L) log T / (mu gamma gap)); large constants",
     source: "Katariya et al. 2017, Algorithm 1";
 
-    /// `Rank1Elim`; the experiment gives the horizon.
+    /// `Rank1Elim`: eliminates rows and columns, Hoeffding bounds.
     Rank1Elim = "rank1-elim" {}
     plays {
         Cells(shape, horizon => Rank1Elim::hoeffding(shape, horizon))
@@ -284,7 +284,7 @@ catalogue! {
     guarantee: "O((K + L) log T / (mu^2 gap)); large constants",
     source: "Katariya et al., AISTATS 2017";
 
-    /// `UCB1Elim` over all cells; the experiment gives the horizon.
+    /// `UCB1Elim`: eliminates cells.
     Ucb1Elim = "ucb1-elim" {}
     plays {
         Cells(shape, horizon => Ucb1Elim::new(shape, horizon))
@@ -294,7 +294,7 @@ catalogue! {
     guarantee: "O(K L log T): every cell is an arm",
     source: "Auer, Ortner 2010";
 
-    /// UCB1 over all cells.
+    /// UCB1: confidence bounds of all cells.
     Ucb1 = "ucb1" {}
     plays {
         Cells(shape, _horizon => Ucb1::new(shape))
@@ -304,7 +304,7 @@ catalogue! {
     guarantee: "O(K L log T): every cell is an arm",
     source: "Auer et al. 2002";
 
-    /// Unimodal Thompson sampling.
+    /// Unimodal Thompson sampling: row and column of the leader.
     Uts = "uts" {}
     plays {
         Cells(shape, _horizon => Uts::new(shape))
@@ -324,7 +324,7 @@ catalogue! {
     guarantee: "none",
     source: "ours";
 
-    /// `CascadeBAI`.
+    /// `CascadeBAI`: stops with the best items.
     CascadeBai = "cascade-bai" {
         /// Largest probability of a wrong answer.
         delta: Delta = Delta::default(),
@@ -346,7 +346,7 @@ catalogue! {
     guarantee: "stops with the best items, wrong with probability at most `delta`***; bounded number of rounds",
     source: "Zhong et al. 2020, Algorithm 1";
 
-    /// `BatRac`, for users who examine every item.
+    /// `BatRac`: stops with the best items; users examine all.
     Batrac = "batrac" {
         /// Largest probability of a wrong answer.
         delta: Delta = Delta::default(),
@@ -370,7 +370,7 @@ catalogue! {
     guarantee: "stops with the best items",
     source: "Zhong et al. 2020, section 5";
 
-    /// `cascade-kl`.
+    /// Stops with the best items; tests from the KL divergence.
     CascadeKl = "cascade-kl" {
         /// Largest probability of a wrong answer.
         delta: Delta = Delta::default(),
@@ -392,7 +392,7 @@ catalogue! {
     guarantee: "stops with the best items, wrong with probability at most `delta`***",
     source: "ours";
 
-    /// KL-LUCB.
+    /// KL-LUCB: stops with the best items; KL confidence bounds.
     KlLucb = "kl-lucb" {
         /// Largest probability of a wrong answer.
         delta: Delta = Delta::default(),
@@ -407,7 +407,7 @@ catalogue! {
     guarantee: "stops with the best items",
     source: "Kaufmann, Kalyanakrishnan 2013";
 
-    /// Successive accepts and rejects; the experiment gives the budget.
+    /// Successive accepts and rejects: decides item by item.
     SuccessiveRejects = "successive-rejects" {}
     plays {
         Budgeted(shape, horizon => SuccessiveRejects::new(shape, horizon))
@@ -417,7 +417,7 @@ catalogue! {
     guarantee: "none; names the best items after a fixed number of rounds",
     source: "ours";
 
-    /// RUCB.
+    /// RUCB: an optimistic champion and its strongest opponent.
     Rucb = "rucb" {
         /// Factor of `ln t / n` in the confidence radius.
         alpha: NonNegative = rucb_alpha(),
@@ -432,7 +432,7 @@ catalogue! {
     guarantee: "O(log T) if one item beats all others; large constants",
     source: "Zoghi et al. 2014, Algorithm 1";
 
-    /// Beat the Mean; the experiment gives the horizon.
+    /// Beat the Mean: eliminates what loses against the average.
     BeatTheMean = "beat-the-mean" {
         /// Constant of relaxed stochastic transitivity.
         gamma: NonNegative = strong_transitivity(),
@@ -449,7 +449,7 @@ catalogue! {
     guarantee: "O(gamma^7 log T) under relaxed transitivity; none with the tight radius of public programs, which has a fraction of the regret",
     source: "Yue, Joachims 2011, Algorithm 1";
 
-    /// Condorcet SAVAGE; the experiment gives the horizon.
+    /// Condorcet SAVAGE: compares pairs until losers are certain.
     CondorcetSavage = "condorcet-savage" {}
     plays {
         Pairs(known, horizon => CondorcetSavage::new(known.shape, horizon))
@@ -459,7 +459,7 @@ catalogue! {
     guarantee: "O(log T) if one item beats all others; large constants",
     source: "Urvoy et al. 2013";
 
-    /// Interleaved Filter with pruning; the experiment gives the horizon.
+    /// Interleaved Filter: a candidate and its rivals, pruned.
     InterleavedFilter = "interleaved-filter" {}
     plays {
         Pairs(known, horizon => InterleavedFilter::new(known.shape, horizon))
@@ -469,7 +469,7 @@ catalogue! {
     guarantee: "O(log T) under strong transitivity only",
     source: "Yue et al. 2012, Algorithm 2";
 
-    /// RMED1.
+    /// RMED1: compares what may still be best, by divergence.
     Rmed1 = "rmed1" {}
     plays {
         Pairs(known, _horizon => Rmed1::new(known.shape))
@@ -479,7 +479,7 @@ catalogue! {
     guarantee: "asymptotically optimal up to a constant, among policies that compare with the best item only",
     source: "Komiyama et al. 2015, Algorithms 1 and 2";
 
-    /// Double Thompson sampling.
+    /// Double Thompson sampling: draws both items.
     DoubleTs = "double-ts" {}
     plays {
         Pairs(known, _horizon => DoubleTs::new(known.shape))
@@ -489,7 +489,7 @@ catalogue! {
     guarantee: "O(K^2 log T) against Copeland winners; O(K log T + K^2 log log T) if one item beats all others",
     source: "Wu, Liu 2016, Algorithm 1";
 
-    /// `MergeDTS`.
+    /// `MergeDTS`: double Thompson sampling in merging batches.
     MergeDts = "merge-dts" {}
     plays {
         Pairs(known, _horizon => MergeDts::new(known.shape))
@@ -511,7 +511,7 @@ catalogue! {
     guarantee: "none: learns nothing; a baseline",
     source: "";
 
-    /// The lists of a log with their frequencies: today's ranking.
+    /// The lists of a log by their frequencies: today's ranking.
     Logged = "logged" {}
     plays {
         Logged()

@@ -16,7 +16,7 @@ macro_rules! formats {
         }
 
         static ROWS: [FormatRow; [$($name),*].len()] =
-            [$(FormatRow { name: $name, variant: stringify!($Variant), $($field: $value,)* },)*];
+            [$(FormatRow { name: $name, description: concat!($($sentence),+), variant: stringify!($Variant), $($field: $value,)* },)*];
 
         impl Format {
             /// The format's name on the command line and in experiments.

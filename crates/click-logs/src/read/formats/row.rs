@@ -10,6 +10,8 @@ pub struct FormatRow {
     pub name: &'static str,
     /// Content of the log, in a few words.
     pub holds: &'static str,
+    /// Content of the log in full, with its columns. In Markdown.
+    pub description: &'static str,
     /// Content of a line.
     pub line: &'static str,
     /// Name of a query.

@@ -25,13 +25,16 @@ pub struct MatrixFile {
 }
 
 impl MatrixFile {
+    /// What the file is, for messages.
+    pub(super) const EXPECTED: &str = "a preference matrix as text";
+
     /// Reads a file.
     ///
     /// # Errors
     ///
     /// The file cannot be read, or is not a preference matrix.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let bytes = read_file(path, "a preference matrix as text")?;
+        let bytes = read_file(path, Self::EXPECTED)?;
         Self::of(path, &bytes)
     }
 

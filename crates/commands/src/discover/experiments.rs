@@ -1,0 +1,215 @@
+//! `click-bandits experiments`: the experiments of the papers, which are part of the program.
+
+use super::named::EXPERIMENT;
+use super::page::Page;
+use super::{Entry, Form, list, show};
+use crate::embedded::{EXPERIMENTS, Embedded};
+use crate::terminal::put;
+use anyhow::Result;
+use experiment::{Overrides, number};
+use report::reproduction::{Extent, Panel, Reproduction};
+use serde::Serialize;
+
+/// The arguments of `experiments`.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Arguments {
+    /// Show everything about this experiment
+    #[arg(value_parser = EXPERIMENT, hide_possible_values = true)]
+    name: Option<&'static str>,
+    /// Print its README, with the results of the authors of the program, in Markdown
+    #[arg(long, requires = "name", conflicts_with_all = ["json", "example"])]
+    readme: bool,
+    #[command(flatten)]
+    form: Form,
+}
+
+/// Everything about an experiment.
+#[derive(Debug, Serialize)]
+struct Shown {
+    name: &'static str,
+    title: String,
+    summary: Vec<String>,
+    papers: Vec<Paper>,
+    models: Vec<&'static str>,
+    panels: Vec<PanelShown>,
+    n_claims: usize,
+    /// The option that gives it data of the user, if there is one.
+    takes: Vec<&'static str>,
+    command: String,
+    #[serde(skip)]
+    toml: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Paper {
+    citation: String,
+    link: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct PanelShown {
+    name: String,
+    title: String,
+    place: String,
+    statement: String,
+    models: Vec<&'static str>,
+    task: &'static str,
+    variants: usize,
+    /// Runs of each policy, in all variants together.
+    runs: u64,
+    /// Rounds of the longest run; the largest number for tasks that end earlier.
+    rounds: u64,
+    policies: Vec<String>,
+    needs_data: bool,
+}
+
+/// Lists the experiments, or shows one.
+///
+/// # Errors
+///
+/// Standard output cannot be written.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(name) = arguments.name {
+        let embedded = Embedded::find(name)?;
+        if arguments.readme {
+            return put(embedded.text("README.md").unwrap_or_default());
+        }
+        return show(&Shown::of(embedded)?, arguments.form);
+    }
+    let all: Vec<Shown> = EXPERIMENTS.iter().map(Shown::of).collect::<Result<_>>()?;
+    list(&all, &listed(&all), arguments.form)
+}
+
+fn listed(all: &[Shown]) -> Page {
+    let mut page = Page::default();
+    page.text(0, "Experiments of papers. Each runs with `click-bandits reproduce NAME`; with --quick it takes about a minute of one core.");
+    page.line("");
+    for experiment in all {
+        let models = experiment.models.join(", ");
+        page.beside(2, experiment.name, 22, &format!("{} ({models})", experiment.title));
+    }
+    page.heading("More: click-bandits experiments NAME. All of them: click-bandits reproduce all --quick.");
+    page
+}
+
+impl Shown {
+    fn of(embedded: &'static Embedded) -> Result<Self> {
+        let (experiment, claims) = (embedded.source("experiment.toml")?, embedded.source("claims.toml")?);
+        let all =
+            Reproduction::from_sources(&experiment, &claims, None, None, Overrides::default(), Extent::Full)?;
+        let document = experiment.parse()?;
+        let mut takes = Vec::new();
+        if !all.awaiting.is_empty() || document.root().field("log").is_some() {
+            takes.push("--data");
+        }
+        if all.panels.iter().any(|panel| panel.matrix().is_some()) {
+            takes.extend(["--matrix", "--letor"]);
+        }
+        let run = all.panels.iter().map(|panel| PanelShown::of(panel, false));
+        let panels: Vec<PanelShown> =
+            run.chain(all.awaiting.iter().map(|panel| PanelShown::of(panel, true))).collect();
+        let mut models: Vec<&str> = panels.iter().flat_map(|panel| panel.models.iter().copied()).collect();
+        models.sort_unstable();
+        models.dedup();
+        let paper = |paper: &report::reproduction::Paper| Paper {
+            citation: paper.citation.clone(),
+            link: paper.link.clone(),
+        };
+        Ok(Self {
+            name: embedded.name,
+            title: all.title.clone(),
+            summary: all.summary.clone(),
+            papers: all.papers.iter().map(paper).collect(),
+            models,
+            panels,
+            n_claims: all.claims.len(),
+            takes,
+            command: format!("click-bandits reproduce {} --quick", embedded.name),
+            toml: embedded.text("experiment.toml").unwrap_or_default(),
+        })
+    }
+}
+
+impl PanelShown {
+    fn of(panel: &Panel, needs_data: bool) -> Self {
+        let experiments = || panel.variants.iter().map(|variant| &variant.experiment);
+        let mut models: Vec<&str> =
+            experiments().map(|experiment| experiment.instances().model().name).collect();
+        models.sort_unstable();
+        models.dedup();
+        let mut policies: Vec<String> = Vec::new();
+        for entry in experiments().flat_map(|experiment| experiment.policies()) {
+            if !policies.contains(&entry.label) {
+                policies.push(entry.label.clone());
+            }
+        }
+        Self {
+            name: panel.name.clone(),
+            title: panel.title.clone(),
+            place: panel.place.clone(),
+            statement: panel.statement.clone(),
+            models,
+            task: panel.task().name(),
+            variants: panel.variants.len(),
+            runs: experiments().map(|experiment| experiment.runs()).sum(),
+            rounds: experiments().map(|experiment| experiment.horizon()).max().unwrap_or(0),
+            policies,
+            needs_data,
+        }
+    }
+
+    fn scale(&self) -> String {
+        let (runs, rounds) = (number::grouped(self.runs), number::grouped(self.rounds));
+        let most = if self.task == "identify" || self.variants > 1 { "at most " } else { "" };
+        let variants =
+            if self.variants > 1 { format!(" in {} variants", self.variants) } else { String::new() };
+        let data = if self.needs_data { "; needs --data" } else { "" };
+        format!("{runs} runs of {most}{rounds} rounds{variants}{data}")
+    }
+}
+
+impl Entry for Shown {
+    fn page(&self) -> Page {
+        let mut page = Page::about(self.name, &self.title);
+        for paragraph in &self.summary {
+            page.line("");
+            page.text(0, paragraph);
+        }
+        page.heading("Papers");
+        for Paper { citation, link } in &self.papers {
+            page.text(2, citation);
+            if let Some(link) = link {
+                page.text(4, link);
+            }
+        }
+        page.heading(&format!("Panels, with {} claims that are judged", self.n_claims));
+        for panel in &self.panels {
+            page.line(&format!("  {}", panel.name));
+            page.text(4, &format!("{} ({})", panel.title, panel.place));
+            page.text(4, &format!("{} users; {}", panel.models.join(", "), panel.scale()));
+            page.text(4, &panel.policies.join(", "));
+        }
+        page.heading("Commands");
+        page.line("");
+        let mut commands = format!("{}\nclick-bandits reproduce {}\n", self.command, self.name);
+        if let [panel, _, ..] = &*self.panels {
+            commands += &format!("click-bandits reproduce {} --panel {}\n", self.name, panel.name);
+        }
+        for option in &self.takes {
+            commands += &format!("click-bandits reproduce {} {option} FILE\n", self.name);
+        }
+        page.file(&commands);
+        page.heading(
+            "The first is a check of about a minute; docs/reproductions.md has the times of the full runs.",
+        );
+        page.text(
+            0,
+            &format!("Our results: click-bandits experiments {} --readme. Its file: --example.", self.name),
+        );
+        page
+    }
+
+    fn example(&self) -> Option<&str> {
+        Some(self.toml)
+    }
+}

@@ -1,0 +1,198 @@
+//! `click-bandits formats`: the formats of click logs, and the files that the program reads and writes.
+
+pub(crate) mod files;
+
+use super::named::FORMAT;
+use super::page::Page;
+use super::{Entry, Form, list, show};
+use anyhow::Result;
+use files::{FILES, FileFormat};
+use serde::Serialize;
+
+/// The arguments of `formats`.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Arguments {
+    /// Show everything about this format of logs, or this file
+    #[arg(value_parser = FORMAT, hide_possible_values = true)]
+    name: Option<&'static str>,
+    #[command(flatten)]
+    form: Form,
+}
+
+/// What is said if the program has no formats of logs.
+const WITHOUT_LOGS: &str = "none: this program was built without click logs; with the feature `logs` (cargo build --features logs) it \
+                            reads them with the command `fit`";
+
+/// All names: formats of logs, then files.
+pub(super) fn names() -> Vec<&'static str> {
+    logs::names().into_iter().chain(FILES.iter().map(|file| file.name)).collect()
+}
+
+/// The formats of logs, and the files.
+#[derive(Debug, Serialize)]
+struct All {
+    logs: Vec<logs::LogFormat>,
+    files: &'static [FileFormat],
+}
+
+/// Lists the formats, or shows one.
+///
+/// # Errors
+///
+/// Standard output cannot be written.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let all = All { logs: logs::all(), files: FILES };
+    let Some(name) = arguments.name else { return list(&all, &listed(&all), arguments.form) };
+    if let Some(format) = all.logs.iter().find(|format| format.name == name) {
+        return show(format, arguments.form);
+    }
+    FILES.iter().find(|file| file.name == name).map_or(Ok(()), |file| show(file, arguments.form))
+}
+
+fn listed(all: &All) -> Page {
+    let mut page = Page::default();
+    page.text(0, "Formats of click logs, and the files that commands read and write.");
+    page.heading("Click logs, plain or compressed with gzip (fit LOG.. --format NAME)");
+    if all.logs.is_empty() {
+        page.text(2, WITHOUT_LOGS);
+    }
+    for format in &all.logs {
+        page.beside(2, format.name, 20, &format.holds);
+    }
+    for (heading, is_input) in [("Other files that are read", true), ("Files that are written", false)] {
+        page.heading(heading);
+        for file in all.files.iter().filter(|file| file.is_input() == is_input) {
+            page.beside(2, file.name, 20, file.sentence);
+        }
+    }
+    page.heading("More: click-bandits formats NAME.");
+    page
+}
+
+#[cfg(not(feature = "logs"))]
+mod logs {
+    //! A program without click logs has no formats of logs.
+
+    use super::{Entry, Page};
+    use serde::Serialize;
+
+    /// A format of logs; there is none.
+    #[derive(Debug, Serialize)]
+    pub(super) struct LogFormat {
+        pub(super) name: &'static str,
+        pub(super) holds: String,
+    }
+
+    impl Entry for LogFormat {
+        fn page(&self) -> Page {
+            Page::default()
+        }
+
+        fn example(&self) -> Option<&str> {
+            None
+        }
+    }
+
+    pub(super) fn names() -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    pub(super) fn all() -> Vec<LogFormat> {
+        Vec::new()
+    }
+}
+
+#[cfg(feature = "logs")]
+mod logs {
+    //! The formats of logs, out of the table of `click_logs`.
+
+    use super::{Entry, Page};
+    use crate::discover::page::plain;
+    use click_logs::formats::{self, FormatRow, SessionsOf};
+    use serde::Serialize;
+
+    /// A format of logs.
+    #[derive(Debug, Serialize)]
+    pub(super) struct LogFormat {
+        pub(super) name: &'static str,
+        pub(super) holds: String,
+        description: String,
+        /// Content of a line.
+        line: String,
+        /// Name of a query.
+        query: String,
+        sessions: &'static str,
+        names_columns: bool,
+        fits: &'static str,
+        command: String,
+        example: Option<&'static str>,
+    }
+
+    pub(super) fn names() -> Vec<&'static str> {
+        formats::names(|_| true)
+    }
+
+    pub(super) fn all() -> Vec<LogFormat> {
+        formats::rows().iter().map(LogFormat::of).collect()
+    }
+
+    impl LogFormat {
+        fn of(row: &FormatRow) -> Self {
+            let (sessions, fits) = match row.sessions {
+                SessionsOf::None => ("no", "pbm"),
+                SessionsOf::Log => ("yes", "every model"),
+                SessionsOf::Column => ("if --columns names session=..", "pbm; with sessions every model"),
+            };
+            let columns = if row.names_columns() {
+                " --columns query=query,item=item,position=position,click=click"
+            } else {
+                ""
+            };
+            Self {
+                name: row.name,
+                holds: plain(row.holds),
+                description: plain(row.description),
+                line: plain(row.line),
+                query: plain(row.query),
+                sessions,
+                names_columns: row.names_columns(),
+                fits,
+                command: format!("click-bandits fit LOG --format {}{columns} --out fitted", row.name),
+                example: row.example,
+            }
+        }
+    }
+
+    impl Entry for LogFormat {
+        fn page(&self) -> Page {
+            let mut page = Page::about(self.name, &self.description);
+            page.line("");
+            page.fact("A line", &self.line);
+            page.fact("Query", &self.query);
+            page.fact("Sessions", self.sessions);
+            page.fact("Can fit", self.fits);
+            if self.names_columns {
+                page.fact(
+                    "Columns",
+                    "--columns names them: query=.. (may be left out), item=.., position=.., click=..; and impressions=.. or session=..",
+                );
+            }
+            page.heading("Command");
+            page.line("");
+            page.file(&self.command.replace(" --", " \\\n    --"));
+            match self.example {
+                Some(example) => {
+                    page.heading("Example (printed by --example)");
+                    page.line("");
+                    page.file(example);
+                }
+                None => page.heading("Example: none, the format is not text"),
+            }
+            page
+        }
+
+        fn example(&self) -> Option<&str> {
+            self.example
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! The files that commands read and write, besides click logs: one row each.
+
+use super::super::Entry;
+use super::super::page::Page;
+use serde::Serialize;
+
+/// A file that a command reads or writes.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct FileFormat {
+    /// Name in the list: the file's own, or that of its kind.
+    pub(crate) name: &'static str,
+    /// Content, one sentence.
+    pub(crate) sentence: &'static str,
+    /// Commands that read it.
+    pub(crate) read_by: &'static [&'static str],
+    /// Commands that write it.
+    pub(crate) written_by: &'static [&'static str],
+    /// Columns of a table, or keys of a document, with their meanings.
+    pub(crate) fields: &'static [(&'static str, &'static str)],
+    /// A small file of this kind.
+    pub(crate) example: Option<&'static str>,
+}
+
+impl FileFormat {
+    /// A file that the user writes.
+    const fn read(name: &'static str, by: &'static [&'static str], sentence: &'static str) -> Self {
+        Self { name, sentence, read_by: by, written_by: &[], fields: &[], example: None }
+    }
+
+    /// A file that the program writes.
+    const fn written(name: &'static str, by: &'static [&'static str], sentence: &'static str) -> Self {
+        Self { written_by: by, ..Self::read(name, &[], sentence) }
+    }
+
+    const fn and_read(self, by: &'static [&'static str]) -> Self {
+        Self { read_by: by, ..self }
+    }
+
+    const fn with(self, fields: &'static [(&'static str, &'static str)]) -> Self {
+        Self { fields, ..self }
+    }
+
+    const fn like(self, example: &'static str) -> Self {
+        Self { example: Some(example), ..self }
+    }
+
+    /// Whether a user writes it, and not the program.
+    pub(super) fn is_input(&self) -> bool {
+        self.written_by.is_empty()
+    }
+}
+
+/// The commands that write the files of an experiment's result.
+const OF_RESULTS: &[&str] = &["simulate", "merge", "reproduce"];
+
+/// Every kind of file.
+pub(crate) static FILES: &[FileFormat] = &[
+    FileFormat::read(
+        "experiment.toml",
+        &["reproduce"],
+        "A paper's experiment: panels with what the paper says.",
+    )
+    .with(&[
+        ("name, title, summary", "what the report is about"),
+        ("[[papers]]", "key, citation, link"),
+        ("[[panels]]", "the keys of spec.toml, and title, paper, place, statement, quick"),
+        ("[log]", "how a log is read: format, positions, min-impressions, min-items, top-queries, prior"),
+    ]),
+    FileFormat::read("claims.toml", &["reproduce"], "A paper's claims as tests, beside experiment.toml.")
+        .with(&[
+            ("[[claims]]", "name, panel, says, place"),
+            ("[claims.test]", "kind, and the keys of that kind"),
+            ("[claims.known]", "verdict, evidence"),
+        ]),
+    FileFormat::read("queries.json", &["reproduce --data"], "Measured queries: attraction and examination.")
+        .with(&[
+            ("name", "name of the query"),
+            ("theta", "attraction, one probability for each item"),
+            ("kappa", "examination, one probability for each position"),
+        ])
+        .like("[{ \"name\": \"7\", \"theta\": [0.05, 0.03], \"kappa\": [1.0, 0.5] }]\n"),
+    FileFormat::read(
+        "letor",
+        &["preferences --letor", "reproduce --letor"],
+        "Documents with labels and features, in LETOR's format.",
+    )
+    .with(&[
+        ("label", "relevance of the document, an integer"),
+        ("qid:Q", "name of the query"),
+        ("N:VALUE", "feature N; each feature is a ranker"),
+    ])
+    .like("1 qid:1 1:0.5 2:0.25\n0 qid:1 1:0.2 2:0.75\n"),
+    FileFormat::written(
+        "spec.toml",
+        &["init", "simulate", "fit", "reproduce"],
+        "An experiment: users, policies, rounds, runs.",
+    )
+    .and_read(&["simulate"])
+    .with(&[
+        ("name", "names files: letters, digits, - _ ."),
+        ("task", "regret, identify or budget"),
+        ("horizon", "rounds of a run (tasks regret and budget)"),
+        ("max_steps", "rounds after which a policy is stopped (task identify)"),
+        ("runs", "number of runs, or { per-instance = N }"),
+        ("seed", "master seed"),
+        ("checkpoints", "rounds at which results are recorded: { log = N } or a list (task regret)"),
+        ("[[instances]]", "users: model and its keys (click-bandits models)"),
+        ("users", "instead: { posterior = FILE, model = M }, drawn from the fit of a log"),
+        ("[[policies]]", "policy, its parameters (click-bandits policies), label, read-as, kappa"),
+    ]),
+    FileFormat::written(
+        "preferences.csv",
+        &["preferences"],
+        "A preference matrix: how often item i is preferred to j.",
+    )
+    .and_read(&["simulate", "preferences --matrix", "reproduce --matrix"])
+    .with(&[("a line", "a row of the matrix, separated by commas or white space")])
+    .like("0.5,0.6,0.7\n0.4,0.5,0.6\n0.3,0.4,0.5\n"),
+    FileFormat::written("result.json", OF_RESULTS, "Results of every policy: means and standard errors.")
+        .with(&[
+            ("schema", "version of this layout"),
+            ("name, task, runs", "of the experiment"),
+            ("horizon, max_steps", "rounds of a run, or the largest number of them"),
+            ("seed", "of the experiment"),
+            ("policies", "for each its label, and regret and clicks at every checkpoint, or its answers"),
+            ("paired", "for every two policies the difference over the same runs"),
+            ("bounds", "theoretical bounds"),
+            ("optimum", "expected clicks of a best list"),
+        ]),
+    FileFormat::written("curves.csv", OF_RESULTS, "The results as a table.").with(&[
+        ("policy", "label"),
+        ("t", "round"),
+        ("statistic", "what is measured, such as regret or clicks"),
+        ("mean", "over the runs"),
+        ("se", "standard error of the mean"),
+        ("min, q10, q90, max", "least value, quantiles and largest value over the runs"),
+    ]),
+    FileFormat::written(
+        "runs.csv",
+        &["simulate", "merge"],
+        "Every run, policy and checkpoint (--keep-runs).",
+    )
+    .with(&[
+        ("run", "number of the run"),
+        ("instance", "number of the instance that it plays"),
+        ("policy", "label"),
+        ("t, regret, clicks", "round, and sums up to it (task regret)"),
+        ("steps, observations, correct, stopped", "instead of these (tasks identify and budget)"),
+    ]),
+    FileFormat::written("timing.json", OF_RESULTS, "CPU time and wall-clock time of every policy.").with(&[
+        ("threads", "number of threads"),
+        ("policies", "for each its label, cpu_seconds, wall_seconds, rounds, rounds_per_cpu_second"),
+        ("total", "the same of all policies"),
+    ]),
+    FileFormat::written(
+        "manifest.json",
+        &["simulate", "merge", "reproduce", "fit", "preferences"],
+        "What was run, by which program, when and where.",
+    )
+    .with(&[
+        ("identity, base", "SHA-256 of the experiment, and of all but its runs and policies"),
+        ("program, command", "version, compiler and commit; the command line"),
+        ("started, finished", "when"),
+        ("threads, host", "where"),
+        ("files", "SHA-256 of every other file"),
+        ("experiment", "everything that the result depends on"),
+    ]),
+    FileFormat::written("journal", OF_RESULTS, "A directory with every run, to go on from.")
+        .and_read(OF_RESULTS)
+        .with(&[("a file", "the runs of one policy, in a format of the program")]),
+    FileFormat::written("claims.json", &["reproduce"], "Every claim of a paper with its verdict.").with(&[
+        ("experiment, quick", "what was run"),
+        ("ok", "whether every verdict is as known"),
+        ("claims", "for each its name, verdict and comparisons"),
+    ]),
+    FileFormat::written(
+        "parameters.json",
+        &["fit"],
+        "Fitted click models: parameters, errors, 95 % intervals.",
+    )
+    .and_read(&["simulate"]),
+    FileFormat::written("parameters.csv", &["fit"], "The same as a table, one row for each parameter.").with(
+        &[
+            ("model, query, kind, item, position, last_click", "which parameter it is"),
+            ("estimate, se, lower, upper", "estimate, standard error, 95 % interval"),
+            ("clicks, impressions", "what the log has on it"),
+        ],
+    ),
+    FileFormat::written(
+        "comparison.json",
+        &["fit"],
+        "How well each model predicts sessions that no fit has used.",
+    ),
+    FileFormat::written("counts.csv", &["fit"], "Clicks and impressions by query, item and position.")
+        .and_read(&["fit --counts"])
+        .with(&[
+            ("query", "name of the query"),
+            ("item", "name of the item"),
+            ("position", "from 1, or from 0 with --first-position 0"),
+            ("clicks", "number of clicks"),
+            ("impressions", "how often the item was shown there"),
+        ])
+        .like("query,item,position,clicks,impressions\nshoes,a,1,40,100\nshoes,b,2,10,100\n"),
+    FileFormat::written("answer.json", &["fit"], "What today's ranking loses, and what a policy would gain."),
+    FileFormat::written("decision.toml", &["fit"], "The experiment behind the answer, for simulate.")
+        .and_read(&["simulate"]),
+    FileFormat::written("logged.csv", &["fit"], "Today's lists, which the policy logged plays.")
+        .and_read(&["simulate"])
+        .with(&[
+            ("instance", "index of the instance, from 0"),
+            ("query", "its name"),
+            ("lists", "how often the log shows the list"),
+            ("items", "the items from the first position on, by index, separated by spaces"),
+        ])
+        .like("instance,query,lists,items\n0,shoes,120,3 0 1\n0,shoes,40,0 3 1\n"),
+];
+
+impl Entry for FileFormat {
+    fn page(&self) -> Page {
+        let mut page = Page::about(self.name, self.sentence);
+        page.line("");
+        page.fact("Read by", &self.read_by.join(", "));
+        page.fact("Written by", &self.written_by.join(", "));
+        if !self.fields.is_empty() {
+            page.heading("Content");
+            for (name, meaning) in self.fields {
+                page.beside(2, name, 22, meaning);
+            }
+        }
+        if let Some(example) = self.example {
+            page.heading("Example (printed by --example)");
+            page.line("");
+            page.file(example);
+        }
+        if self.name == "spec.toml" {
+            page.heading("Example: click-bandits init MODEL");
+        }
+        page
+    }
+
+    fn example(&self) -> Option<&str> {
+        self.example
+    }
+}

@@ -1,0 +1,60 @@
+//! Arguments that name a member of a set: checked, completed by shells, and with the nearest name in the message about an unknown one.
+
+use crate::terminal;
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::error::{ErrorKind, Result};
+use clap::{Arg, Command, Error};
+use experiment::models::MODELS;
+use experiment::toml_reader::{push_known, with_short_numbers};
+use std::ffi::OsStr;
+
+/// Accepts the names of a set.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Named {
+    /// What the names are names of.
+    pub(crate) kind: &'static str,
+    /// All names.
+    pub(crate) names: fn() -> Vec<&'static str>,
+}
+
+impl TypedValueParser for Named {
+    type Value = &'static str;
+
+    fn parse_ref(&self, command: &Command, _: Option<&Arg>, value: &OsStr) -> Result<Self::Value> {
+        let (given, names) = (value.to_string_lossy(), (self.names)());
+        if let Some(name) = names.iter().find(|name| **name == given) {
+            return Ok(name);
+        }
+        let mut message = format!("unknown {} {:?}", self.kind, with_short_numbers(&given));
+        push_known(&mut message, &given, &names, self.kind);
+        let message = page_of(&terminal::in_line(&message));
+        Err(Error::raw(ErrorKind::InvalidValue, message).with_cmd(command))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new((self.names)().into_iter().map(PossibleValue::new)))
+    }
+}
+
+/// A message in lines for a terminal.
+fn page_of(message: &str) -> String {
+    let mut text = super::page::wrapped(message, super::page::WIDTH - "error: ".len()).join("\n  ");
+    text.push('\n');
+    text
+}
+
+/// The names of the policies.
+pub(crate) const POLICY: Named =
+    Named { kind: "policy", names: || policies::catalogue::rows().iter().map(|row| row.name).collect() };
+
+/// The names of the click models.
+pub(crate) const MODEL: Named = Named { kind: "model", names: || MODELS.map(|model| model.name).to_vec() };
+
+/// The names of the experiments.
+pub(crate) const EXPERIMENT: Named = Named {
+    kind: "experiment",
+    names: || crate::embedded::EXPERIMENTS.iter().map(|experiment| experiment.name).collect(),
+};
+
+/// The names of formats and files.
+pub(crate) const FORMAT: Named = Named { kind: "format", names: super::formats::names };

@@ -1,0 +1,130 @@
+//! Text for readers in lines of at most 80 columns.
+
+use crate::terminal;
+use std::fmt;
+
+/// The width of a terminal that everybody has.
+pub(crate) const WIDTH: usize = 80;
+
+/// The column at which facts begin.
+const FACTS: usize = 13;
+
+/// A text that grows by whole paragraphs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Page(String);
+
+impl Page {
+    /// A page that begins with a name and a sentence about it.
+    pub(crate) fn about(name: &str, sentence: &str) -> Self {
+        let mut page = Self::default();
+        page.line(name);
+        page.text(2, sentence);
+        page
+    }
+
+    /// Adds a line as it is.
+    pub(crate) fn line(&mut self, text: &str) {
+        self.0.push_str(&terminal::in_line(text));
+        self.0.push('\n');
+    }
+
+    /// Adds a heading after an empty line.
+    pub(crate) fn heading(&mut self, text: &str) {
+        if !self.0.is_empty() {
+            self.0.push('\n');
+        }
+        for line in wrapped(text, WIDTH) {
+            self.line(&line);
+        }
+    }
+
+    /// Adds a paragraph that begins in column `indent`.
+    pub(crate) fn text(&mut self, indent: usize, text: &str) {
+        for line in wrapped(text, WIDTH - indent) {
+            self.line(&format!("{}{line}", " ".repeat(indent)));
+        }
+    }
+
+    /// Adds a paragraph beside a short name. A name that is too long has a line of its own.
+    pub(crate) fn beside(&mut self, indent: usize, name: &str, column: usize, text: &str) {
+        let mut lines = wrapped(text, WIDTH - column).into_iter();
+        let head = format!("{}{name}", " ".repeat(indent));
+        let fits = terminal::width(&head) + 2 <= column;
+        let first = if fits { lines.next().unwrap_or_default() } else { String::new() };
+        self.line(format!("{}{first}", terminal::left(&head, column)).trim_end());
+        for line in lines {
+            self.line(&format!("{}{line}", " ".repeat(column)));
+        }
+    }
+
+    /// Adds a fact: its name, and a text beside it. Nothing if the text is empty.
+    pub(crate) fn fact(&mut self, name: &str, text: &str) {
+        if !text.is_empty() {
+            self.beside(0, name, FACTS, text);
+        }
+    }
+
+    /// Adds the content of a file, indented and otherwise as it is.
+    pub(crate) fn file(&mut self, content: &str) {
+        for line in content.lines() {
+            let text = if line.is_empty() { String::new() } else { format!("    {line}") };
+            // Tabs of an example stay: they separate its columns.
+            let cells: Vec<_> = text.split('\t').map(terminal::in_line).collect();
+            self.0.push_str(&cells.join("\t"));
+            self.0.push('\n');
+        }
+    }
+}
+
+impl fmt::Display for Page {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A text in lines of at most `width` columns. A longer word has a line of its own.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if terminal::width(line) + 1 + terminal::width(word) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// A text of the tables, which are in Markdown, for the terminal.
+pub(crate) fn plain(markdown: &str) -> String {
+    markdown.replace('`', "").trim().trim_end_matches('*').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_as_long_as_they_may_be() {
+        assert_eq!(wrapped("ab cd  ef\ngh", 5), ["ab cd", "ef gh"]);
+        assert_eq!(wrapped("abcdef g", 3), ["abcdef", "g"]);
+        assert!(wrapped("", 3).is_empty());
+    }
+
+    #[test]
+    fn a_text_begins_beside_its_name_or_below_it() {
+        let page = |name: &str, text: &str| {
+            let mut page = Page::default();
+            page.beside(2, name, 8, text);
+            page.to_string()
+        };
+        assert_eq!(page("ab", "cd"), "  ab    cd\n");
+        assert_eq!(page("abcdefg", "cd"), "  abcdefg\n        cd\n");
+        assert_eq!(page("ab", ""), "  ab\n");
+        let long = "word ".repeat(30);
+        assert!(page("ab", &long).lines().skip(1).all(|line| line.starts_with("        word")));
+        assert!(page("ab", &long).lines().all(|line| line.len() <= WIDTH));
+    }
+}

@@ -1,0 +1,138 @@
+//! The experiments of the papers, which are part of the program.
+//!
+//! The build script lists them: every folder of `xtask/experiments` with an `experiment.toml`.
+
+use anyhow::{Result, bail};
+use experiment::toml_reader::{EmbeddedFile, Error, Source, closest};
+use std::borrow::Cow;
+use std::path::{Component, Path, PathBuf};
+
+/// An experiment that is part of the program.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Embedded {
+    /// Its name, that of its folder.
+    pub(crate) name: &'static str,
+    /// The files of its folder.
+    pub(crate) files: &'static [EmbeddedFile],
+}
+
+/// All of them, in the order of their names.
+pub(crate) static EXPERIMENTS: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/experiments.rs"));
+
+/// The name that stands for all of them.
+pub(crate) const ALL: &str = "all";
+
+impl Embedded {
+    /// The experiment of this name.
+    ///
+    /// # Errors
+    ///
+    /// There is none; the message names the nearest one, and lists all.
+    pub(crate) fn find(name: &str) -> Result<&'static Self> {
+        if let Some(found) = EXPERIMENTS.iter().find(|experiment| experiment.name == name) {
+            return Ok(found);
+        }
+        let names: Vec<&str> = EXPERIMENTS.iter().map(|experiment| experiment.name).collect();
+        let nearest =
+            closest(name, &names).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        // A folder could be meant, which was accepted before experiments were part of the program.
+        let folder = if Path::new(name).is_dir() {
+            format!("; the directory of this name is `./{name}`")
+        } else {
+            String::new()
+        };
+        bail!("unknown experiment {name:?}: {nearest}known: {}{folder}", names.join(", "))
+    }
+
+    /// One of its files.
+    ///
+    /// # Errors
+    ///
+    /// It has no such file, or the file is not text.
+    pub(crate) fn source(&self, file: &str) -> Result<Source, Error> {
+        let path = format!("{}/{file}", self.name);
+        match self.text(file) {
+            Some(text) => Ok(Source::from_text(path, text)?.among(self.files)),
+            None => Err(Error::whole_file(&path, "is not among the files of the program")),
+        }
+    }
+
+    /// The text of one of its files; `None` if it has no such file.
+    pub(crate) fn text(&self, file: &str) -> Option<&'static str> {
+        let (_, content) = self.files.iter().find(|(name, _)| *name == file)?;
+        std::str::from_utf8(content).ok()
+    }
+}
+
+/// The place of an experiment's files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A directory.
+    Directory(PathBuf),
+    /// The program.
+    Program(&'static Embedded),
+}
+
+impl Place {
+    /// The place that an argument names: a directory if it has a separator or is `.` or `..`, otherwise an experiment of the program.
+    ///
+    /// # Errors
+    ///
+    /// The program has no such experiment.
+    pub(crate) fn of(argument: &Path) -> Result<Self> {
+        match bare_name(argument) {
+            Some(name) => Ok(Self::Program(Embedded::find(&name)?)),
+            None => Ok(Self::Directory(argument.to_owned())),
+        }
+    }
+
+    /// One of the experiment's files.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub(crate) fn source(&self, file: &str) -> Result<Source, Error> {
+        match self {
+            Self::Directory(directory) => Source::read(&directory.join(file)),
+            Self::Program(embedded) => embedded.source(file),
+        }
+    }
+}
+
+/// The text of an argument without a separator, which names an experiment of the program.
+pub(crate) fn bare_name(argument: &Path) -> Option<Cow<'_, str>> {
+    let text = argument.to_string_lossy();
+    let mut components = argument.components();
+    let is_bare = matches!(components.next(), Some(Component::Normal(_))) && components.next().is_none();
+    (is_bare && !text.contains(std::path::is_separator)).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_name_is_an_experiment_and_a_path_is_a_directory() {
+        let place = |argument: &str| Place::of(Path::new(argument)).map_err(|error| error.to_string());
+        assert!(matches!(place("kdd2012"), Ok(Place::Program(Embedded { name: "kdd2012", .. }))));
+        for directory in ["./kdd2012", "kdd2012/", "/kdd2012", ".", "..", "a/b", "./nothing"] {
+            assert_eq!(place(directory), Ok(Place::Directory(PathBuf::from(directory))), "{directory}");
+        }
+        let error = place("kdd2013").unwrap_err();
+        assert!(error.contains("did you mean `kdd2012`?") && error.contains("rank1-needle"), "{error}");
+        // A folder of this package, in which tests run.
+        assert!(place("src").unwrap_err().contains("the directory of this name is `./src`"));
+        assert!(place("").is_ok());
+    }
+
+    #[test]
+    fn every_experiment_has_its_files_and_finds_those_that_it_names() {
+        assert!(EXPERIMENTS.len() >= 10);
+        for embedded in EXPERIMENTS {
+            for file in ["experiment.toml", "claims.toml", "README.md"] {
+                assert!(embedded.text(file).is_some_and(|text| text.len() > 500), "{}/{file}", embedded.name);
+            }
+            assert_ne!(embedded.name, ALL);
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! The end of every command's `--help`: examples that run one after another in an empty directory, what is read and written, exit status,
+//! and where to go next. A test runs the examples.
+
+/// The exit status of every command but `reproduce` and `compare`.
+macro_rules! exit_status {
+    () => {
+        "\
+Exit status: 0 success; 1 an error, which is printed in one line on standard
+error; 2 an invalid command line; 130 and 143 ended by Ctrl-C or SIGTERM."
+    };
+}
+
+pub(crate) const PROGRAM: &str = concat!(
+    "\
+First steps, in an empty directory:
+  $ click-bandits models
+  $ click-bandits init pbm --out spec.toml
+  $ click-bandits simulate spec.toml --out results
+
+Find out what there is: `policies`, `models`, `formats` and `experiments` list
+names; with a name they show everything about it. `init` writes an experiment
+to start from. `COMMAND --help` has examples of a command.
+
+",
+    exit_status!(),
+    "
+
+More: README.md and docs/README.md in the source of the program."
+);
+
+pub(crate) const SIMULATE: &str = concat!(
+    "\
+Examples:
+  $ click-bandits init pbm --out spec.toml
+  $ click-bandits simulate spec.toml --out results
+  $ click-bandits simulate spec.toml --out results --runs 40
+
+The last one plays only the runs that are missing. After an interruption the
+same command goes on where it was ended.
+
+Reads: an experiment, `click-bandits formats spec.toml`.
+Writes to DIR: result.json, curves.csv, timing.json, manifest.json, spec.toml,
+figures (SVG) and journal; `click-bandits formats NAME` describes each. A file
+that the program has not written is never overwritten.
+
+",
+    exit_status!(),
+    "
+
+Next: click-bandits policies, click-bandits models, docs/getting-started.md."
+);
+
+pub(crate) const MERGE: &str = concat!(
+    "\
+Examples:
+  $ click-bandits init pbm --out spec.toml
+  $ click-bandits simulate spec.toml --out part-1 --shard 1/2
+  $ click-bandits simulate spec.toml --out part-2 --shard 2/2
+  $ click-bandits merge part-1 part-2 --out results
+
+Reads: directories of simulate or reproduce with --shard.
+Writes to DIR: what one process would have written, the same bytes.
+
+",
+    exit_status!(),
+    "
+
+Next: docs/at-scale.md runs shards with Slurm, Kubernetes and GNU parallel."
+);
+
+pub(crate) const EXPORT: &str = concat!(
+    "\
+Examples:
+  $ click-bandits init pbm --out spec.toml
+  $ click-bandits simulate spec.toml --out results
+  $ click-bandits export results --out curves.csv
+  $ click-bandits export results --table runs --format json --out runs.json
+
+Reads: a directory of simulate, or of a whole reproduction.
+Writes: one table. Values are those of result.json and the journal, without
+rounding.
+
+",
+    exit_status!(),
+    "
+
+Next: click-bandits formats curves.csv has the meaning of the columns."
+);
+
+pub(crate) const PLOT: &str = concat!(
+    "\
+Examples:
+  $ click-bandits init pbm --out spec.toml
+  $ click-bandits simulate spec.toml --out results
+  $ click-bandits plot results --x linear --y log --out regret.svg
+  $ click-bandits plot results --policies pbm-ts,pbm-ucb --size 800x500 --out two.svg
+
+Reads: a directory of simulate.
+Writes: one SVG file.
+
+",
+    exit_status!(),
+    "
+
+Next: click-bandits export writes the numbers."
+);
+
+pub(crate) const COMPARE: &str = "\
+Examples:
+  $ click-bandits init pbm --out spec.toml
+  $ click-bandits simulate spec.toml --out first
+  $ click-bandits simulate spec.toml --out second
+  $ click-bandits compare first second
+
+Reads: two directories of simulate with the same experiment. Their seeds,
+numbers of runs and policies may differ.
+Writes: nothing.
+
+Exit status: 0 nothing differs beyond chance; 1 something does; 2 an error, or
+an invalid command line.
+
+Next: click-bandits export writes the numbers of both.";
+
+pub(crate) const PREFERENCES: &str = concat!(
+    "\
+Examples:
+  $ click-bandits formats preferences.csv --example > matrix.csv
+  $ click-bandits preferences --matrix matrix.csv
+  $ click-bandits preferences --matrix matrix.csv --out report
+
+Reads: a preference matrix or documents in LETOR format, `click-bandits formats
+preferences.csv` and `letor`.
+Writes to DIR: report.json, index.html and manifest.json; and, if the matrix is
+estimated, preferences.csv, counts.csv and progress.json.
+
+",
+    exit_status!(),
+    "
+
+Next: users for `simulate` from the matrix, `click-bandits models dueling`;
+docs/dueling.md."
+);
+
+#[cfg(feature = "logs")]
+pub(crate) const FIT: &str = concat!(
+    "\
+Examples:
+  $ click-bandits formats counts.csv --example > counts.csv
+  $ click-bandits fit --counts counts.csv --out from-counts
+  $ click-bandits formats delimited --example > log.csv
+  $ click-bandits fit log.csv --format delimited --out fitted \\
+      --columns query=query,item=item,position=position,click=click
+
+Reads: click logs, `click-bandits formats`; or counts.
+Writes to DIR: parameters.json, parameters.csv, comparison.json, comparison.csv,
+counts.csv, figures (SVG), spec.toml and manifest.json; with sessions also
+index.html, answer.json, decision.toml and logged.csv.
+
+",
+    exit_status!(),
+    "
+
+Next: click-bandits simulate DIR/spec.toml --out results; docs/click-logs.md."
+);
+
+pub(crate) const REPRODUCE: &str = "\
+Examples:
+  $ click-bandits experiments
+  $ click-bandits reproduce cascade-synthetic --quick
+  $ click-bandits reproduce kdd2012 --quick --panel rsf-figure-3
+
+The first report is then in reproduced/cascade-synthetic-quick/index.html. All
+experiments: click-bandits reproduce all --quick. The experiments are part of
+the program. A directory of your own has a separator in its name: ./NAME.
+
+Reads: nothing, or experiment.toml and claims.toml of a directory.
+Writes to DIR: index.html and claims.json, and for every panel a directory with
+the files of simulate.
+
+Exit status: 0 every verdict is as known (with --quick nine tenths of them are
+decided); 1 a verdict is not as known, or an error; 2 an invalid command line;
+130 and 143 ended by Ctrl-C or SIGTERM.
+
+Next: click-bandits experiments NAME; docs/reproductions.md.";
+
+pub(crate) const POLICIES: &str = concat!(
+    "\
+Examples:
+  $ click-bandits policies
+  $ click-bandits policies pbm-pie
+  $ click-bandits policies pbm-pie --example > spec.toml
+  $ click-bandits simulate spec.toml --out results
+
+JSON: an array of policies, or one: name, sentence, group, models,
+models_with_read_as, tasks, told, needs_horizon, late_clicks, limit, cost,
+guarantee, source, parameters (name, values, default, meaning) and example
+(null if it needs a file).
+
+",
+    exit_status!(),
+    "
+
+Next: click-bandits models; docs/which-policy.md."
+);
+
+pub(crate) const MODELS: &str = concat!(
+    "\
+Examples:
+  $ click-bandits models
+  $ click-bandits models cascade
+  $ click-bandits models cascade --example > spec.toml
+  $ click-bandits simulate spec.toml --out results
+
+JSON: an array of models, or one: name, sentence, shows (list, cell or pair),
+regret_in, feedback, tasks, keys (name, values, required, in_place_of, meaning,
+example and, for a table, keys), policies (task, policies) and example.
+
+",
+    exit_status!(),
+    "
+
+Next: click-bandits init NAME; docs/getting-started.md."
+);
+
+pub(crate) const FORMATS: &str = concat!(
+    "\
+Examples:
+  $ click-bandits formats
+  $ click-bandits formats sessions
+  $ click-bandits formats result.json
+
+JSON: logs (name, holds, description, line, query, sessions, names_columns,
+fits, command, example) and files (name, sentence, read_by, written_by, fields,
+example); with a name the one of them.
+
+",
+    exit_status!(),
+    "
+
+Next: click-bandits fit --help; docs/click-logs.md."
+);
+
+pub(crate) const EXPERIMENTS: &str = concat!(
+    "\
+Examples:
+  $ click-bandits experiments
+  $ click-bandits experiments kdd2012
+  $ click-bandits experiments kdd2012 --readme > README.md
+
+JSON: an array of experiments, or one: name, title, summary, papers (citation,
+link), models, panels (name, title, place, statement, models, task, variants,
+runs, rounds, policies, needs_data), n_claims, takes and command.
+
+",
+    exit_status!(),
+    "
+
+Next: click-bandits reproduce NAME --quick; docs/reproductions.md."
+);
+
+pub(crate) const INIT: &str = concat!(
+    "\
+Examples:
+  $ click-bandits init cascade
+  $ click-bandits init cascade --out cascade.toml
+  $ click-bandits simulate cascade.toml --out results
+
+",
+    exit_status!(),
+    "
+
+Next: click-bandits models NAME; click-bandits policies."
+);
+
+pub(crate) const COMPLETIONS: &str = concat!(
+    "\
+Examples:
+  $ click-bandits completions bash > click-bandits.bash
+  $ click-bandits completions zsh > _click-bandits
+  $ click-bandits completions fish > click-bandits.fish
+
+bash: put `source <(click-bandits completions bash)` into ~/.bashrc.
+zsh: put _click-bandits into a directory of $fpath, before `compinit`.
+fish: put click-bandits.fish into ~/.config/fish/completions.
+
+",
+    exit_status!()
+);
+
+pub(crate) const MAN: &str = concat!(
+    "\
+Examples:
+  $ click-bandits man > click-bandits.1
+  $ click-bandits man man1
+
+Read a page: man -l man1/click-bandits-simulate.1. For all users, the directory
+is /usr/local/share/man/man1.
+
+",
+    exit_status!()
+);

@@ -1,0 +1,286 @@
+//! `click-bandits init`: an experiment to start from, with comments, for any click model.
+//!
+//! It runs as it is. Lines that begin with `#` and a letter without a space are keys that may be switched on.
+
+use crate::discover::named::MODEL;
+use crate::discover::page::{plain, wrapped};
+use crate::discover::policies::tasks;
+use crate::terminal::say;
+use anyhow::{Context as _, Result};
+use experiment::Task;
+use experiment::models::{MODELS, Model, ModelKey};
+use policies::catalogue::{Family, Row, find, rows};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The arguments of `init`.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Arguments {
+    /// Click model of the users
+    #[arg(value_parser = MODEL)]
+    model: &'static str,
+    /// File to write; one that exists is never overwritten [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// Writes an experiment to start from.
+///
+/// # Errors
+///
+/// The file exists or cannot be written; standard output cannot be written.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let model = MODELS.into_iter().find(|model| model.name == arguments.model).context("no such model")?;
+    let text = commented(model);
+    match &arguments.out {
+        None => say(&text),
+        Some(path) => {
+            create(path, &text).with_context(|| format!("{}: cannot be written", path.display()))?;
+            say(&format!(
+                "{path}: written. Change it, then: click-bandits simulate {path} --out results\n",
+                path = path.display()
+            ))
+        }
+    }
+}
+
+/// Writes a file that does not exist yet. What was written of it is removed if the rest cannot be.
+fn create(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut file = File::create_new(path)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    if written.is_err() {
+        let _ = std::fs::remove_file(path);
+    }
+    written
+}
+
+/// Rounds, as they are written, and runs of a first experiment, which takes about a second.
+const HORIZON: &str = "10_000";
+const RUNS: u64 = 20;
+/// The longest line of a comment.
+const LINE: usize = 78;
+
+/// A policy of an experiment.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Chosen {
+    /// Its row of the catalogue.
+    pub(crate) row: &'static Row,
+    /// Whether its parameters are written, with their defaults.
+    pub(crate) with_parameters: bool,
+}
+
+/// A small experiment on the example of a model.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spec<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) model: &'static Model,
+    pub(crate) task: Task,
+    pub(crate) policies: &'a [Chosen],
+}
+
+impl Spec<'_> {
+    /// The file, without comments.
+    pub(crate) fn plain(&self) -> String {
+        let Self { name, model, task, .. } = self;
+        let mut text = format!("name = {name:?}\ntask = {:?}\n", task.name());
+        let length = if *task == Task::Identify {
+            "max_steps = 1_000_000".to_owned()
+        } else {
+            format!("horizon = {HORIZON}")
+        };
+        let _ =
+            writeln!(text, "{length}\nruns = {RUNS}\nseed = 1\n\n[[instances]]\nmodel = {:?}", model.name);
+        for key in model.keys.iter().filter(|key| key.required) {
+            let _ = writeln!(text, "{} = {}", key.name, key.example);
+        }
+        for Chosen { row, with_parameters } in self.policies {
+            let _ = writeln!(text, "\n[[policies]]\npolicy = {:?}", row.name);
+            if *with_parameters {
+                text.extend(row.spec().parameters().iter().map(|(key, value)| format!("{key} = {value}\n")));
+            }
+        }
+        text
+    }
+}
+
+/// The experiment to start from, with comments.
+pub(crate) fn commented(model: &'static Model) -> String {
+    let mut text = String::new();
+    let name = model.name;
+    comment(&mut text, &format!("An experiment on {name} users. {}", model.sentence));
+    let _ = write!(
+        text,
+        "\
+#
+# Run it:         click-bandits simulate FILE --out results
+# Keys of users:  click-bandits models {name}
+# All policies:   click-bandits policies
+#
+# A line that begins with # and a letter is switched on by removing the #.
+
+# Names files: letters, digits, - _ .
+name = \"my-{name}\"
+# What is measured: how much is lost while learning.
+task = \"regret\"
+# Rounds of a run, and independent runs of every policy.
+horizon = {HORIZON}
+runs = {RUNS}
+# The same seed gives the same bytes.
+seed = 1
+# Rounds at which results are recorded: 200 of them, denser at the beginning.
+#checkpoints = {{ log = 200 }}
+
+# The users. Several [[instances]] are possible: each run draws one of them.
+[[instances]]
+model = \"{name}\"
+# A name for readers.
+#name = \"mine\"
+"
+    );
+    for key in model.keys {
+        key_with_comment(&mut text, key);
+    }
+    text.push_str("\n# The policies. Two with the same name are told apart by `label`.\n");
+    for row in first_choices(model) {
+        policy(&mut text, row, "");
+    }
+    text.push_str("\n# The other policies that can play these users.\n");
+    for row in others(model) {
+        policy(&mut text, row, "#");
+    }
+    if let Some(row) = read_as(model) {
+        text.push_str("\n# A policy for users of another model, whose feedback it assumes.\n");
+        policy(&mut text, row, "#");
+        text.push_str("#read-as = \"cascade\"\n");
+    }
+    if model.names_best_items {
+        let able =
+            rows().iter().filter(|row| row.speaks(model.protocol) && tasks(row).contains(&Task::Identify));
+        let able: Vec<&str> = able.map(|row| row.name).collect();
+        text.push_str("\n# To ask for the best items, write instead of task, horizon and checkpoints\n");
+        text.push_str("#   task = \"identify\"\n#   max_steps = 1_000_000\n");
+        comment(&mut text, &format!("with policies for this task: {}.", able.join(", ")));
+    }
+    text
+}
+
+/// Adds a comment, in lines.
+fn comment(text: &mut String, words: &str) {
+    for line in wrapped(words, LINE) {
+        let _ = writeln!(text, "# {line}");
+    }
+}
+
+/// Adds a key of users with its meaning. A key that takes the place of others is shown in its comment.
+fn key_with_comment(text: &mut String, key: &ModelKey) {
+    let ModelKey { name, example, meaning, kind, .. } = key;
+    if key.replaces.is_empty() {
+        let without = if key.required { "" } else { "Optional. " };
+        comment(text, &format!("{without}{meaning} Values: {kind}."));
+        let switch = if key.required { "" } else { "#" };
+        let _ = writeln!(text, "{switch}{name} = {example}");
+    } else {
+        comment(text, &format!("Instead of {}: {meaning}", key.replaces.join(" and ")));
+        let _ = writeln!(text, "#   {name} = {example}");
+    }
+}
+
+/// Adds a policy with its parameters, which are switched off; `switch` begins every line.
+fn policy(text: &mut String, row: &Row, switch: &str) {
+    text.push('\n');
+    comment(text, &plain(row.sentence));
+    let _ = write!(text, "{switch}[[policies]]\n{switch}policy = {:?}\n", row.name);
+    let defaults = row.spec().parameters();
+    for parameter in row.parameters {
+        let Some(value) = defaults.get(parameter.name) else { continue };
+        let values = plain(&parameter.kind.to_string());
+        comment(text, &format!("{} Values: {values}.", plain(parameter.meaning)));
+        let _ = writeln!(text, "#{} = {value}", parameter.name);
+    }
+}
+
+/// The policies of the experiment: those that the model suggests, and one that learns nothing.
+fn first_choices(model: &Model) -> impl Iterator<Item = &'static Row> {
+    model.first_choices.iter().copied().chain(["uniform"]).filter_map(find)
+}
+
+/// The other policies for the task regret, without those that need a file.
+fn others(model: &'static Model) -> impl Iterator<Item = &'static Row> {
+    let chosen: Vec<&str> = first_choices(model).map(|row| row.name).collect();
+    let fits = |row: &&Row| {
+        row.speaks(model.protocol)
+            && row.task() == policies::catalogue::Task::Regret
+            && !row.families.contains(&Family::Logged)
+    };
+    rows().iter().filter(fits).filter(move |row| !chosen.contains(&row.name))
+}
+
+/// A policy that can read these users' clicks as those of a cascade, if they need that.
+fn read_as(model: &Model) -> Option<&'static Row> {
+    find("cascade-ts").filter(|row| model.has_lists() && !row.speaks(model.protocol))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discover::page::WIDTH;
+    use experiment::Experiment;
+
+    /// The text with every key switched on.
+    fn switched_on(text: &str) -> String {
+        let on = |line: &str| match line.strip_prefix('#') {
+            Some(key) if key.starts_with(|first: char| !first.is_whitespace()) => key.to_owned(),
+            _ => line.to_owned(),
+        };
+        text.lines().map(on).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn every_model_has_an_experiment_that_is_read_as_it_is_and_with_every_key() {
+        for model in MODELS {
+            let text = commented(model);
+            let experiment =
+                Experiment::from_toml(&text).unwrap_or_else(|error| panic!("{}: {error}", model.name));
+            assert_eq!(experiment.instances().model().name, model.name);
+            let names: Vec<&str> = experiment.policies().iter().map(|entry| entry.label.as_str()).collect();
+            assert!(names.len() >= 3 && names.contains(&"uniform"), "{names:?}");
+            let all = Experiment::from_toml(&switched_on(&text))
+                .unwrap_or_else(|error| panic!("{}: {error}", model.name));
+            let playing = rows().iter().filter(|row| {
+                row.speaks(model.protocol)
+                    && row.task() == policies::catalogue::Task::Regret
+                    && row.name != "logged"
+            });
+            let n_read_as = usize::from(read_as(model).is_some());
+            assert_eq!(all.policies().len(), playing.count() + n_read_as, "{}", model.name);
+        }
+    }
+
+    #[test]
+    fn every_key_of_a_model_is_in_its_experiment() {
+        for model in MODELS {
+            let text = commented(model);
+            for key in model.keys {
+                assert!(
+                    text.contains(&format!("{} = {}", key.name, key.example)),
+                    "{}: {}",
+                    model.name,
+                    key.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn comments_fit_into_a_terminal() {
+        for model in MODELS {
+            for line in
+                commented(model).lines().filter(|line| line.starts_with("# ") && !line.contains(" = "))
+            {
+                assert!(line.chars().count() <= WIDTH, "{}: {line}", model.name);
+            }
+        }
+    }
+}
