@@ -20,7 +20,7 @@ pub(crate) fn read_tables<'doc>(field: &Field<'doc>) -> Result<Vec<Table<'doc>>,
 }
 
 /// The largest size that may stand for a list: about the longest list that fits into the largest file that is read.
-const LONGEST_LIST: u64 = 1 << 24;
+pub(crate) const LONGEST_LIST: u64 = 1 << 24;
 
 /// Reads a number of rows, columns or items that are not listed one by one.
 pub(crate) fn read_size(table: &Table<'_>, key: &str) -> Result<usize, Error> {

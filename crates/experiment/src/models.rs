@@ -1,25 +1,7 @@
 //! The click models of an experiment's users: one row and one file for each model.
 //!
-//! The keys of each model in a TOML file:
-//!
-//! - `pbm`, `semi-bandit`: `theta`, the attraction of every item; `kappa`, the examination of every position.
-//! - `cascade`: `attraction` of every item, or `two-values = { items, best, others }` with as many `best` items as there are positions;
-//!   `positions`, their number; `weights`, the value of a click at every position (optional).
-//! - `dcm`: `attraction` of every item; `leave`, the probability of leaving after a click at every position; `reward`, `"satisfaction"`
-//!   (default) or `"clicks"`.
-//! - `dbn`: `attraction` and `satisfaction` of every item; `continuation`, the probability of going on when not satisfied; `positions`;
-//!   `reward`, `"clicks"` (default) or `"satisfaction"`.
-//! - `ccm`: `attraction` of every item; `continuation = [a1, a2, a3]`, the probabilities of going on after no click, and after a click on an
-//!   irrelevant or relevant item; `positions`.
-//! - `ubm`: `attraction` of every item; `examination`, a row for every position: without a click above, then after a last click at each
-//!   position above.
-//! - `rank-one`: `rows` and `columns`, a probability for each. Or `needle = { rows = 32, columns = 32, base = 0.25, gap = 0.5 }`: the first
-//!   row and the first column have probability .75, all others .25. Or
-//!   `calibrated = { items = 871, positions = 10, mu = 0.13, p_max = 0.85, seed = 1 }`: drawn to match this summary, not measured
-//!   ([`click_models::RankOneModel::calibrated`]).
-//! - `dueling`: `preferences`, the matrix of the probabilities `p_ij` with which item `i` is preferred to item `j`; or `file`, such a
-//!   matrix as text. `arms` (optional) selects items: a list, or `{ random = 16, subsets = 100 }` for 100 random subsets of 16 items, each
-//!   an instance.
+//! The keys of a model in a TOML file are data of its row, [`Model::keys`]: name, accepted values, meaning, an example.
+//! `click-bandits models NAME` prints them.
 //!
 //! The file of a model has everything particular to it: how its parameters are read and written, what readers call them, the unit of
 //! regret, lower bounds, and how it is played.
@@ -33,6 +15,7 @@ mod dueling;
 mod evidence;
 mod fields;
 mod instance;
+mod key;
 mod list;
 mod parameter;
 mod pbm;
@@ -46,6 +29,7 @@ pub use calibration::Calibration;
 pub use dueling::{Arms, Duels, Group, MatrixFile};
 pub use evidence::{Evidence, SURE};
 pub use instance::Instance;
+pub use key::{KeyKind, Length, ModelKey, Shape};
 pub use list::UserModel;
 pub use parameter::{InstanceTable, Parameter, Parameters};
 pub use play::PlayError;
@@ -80,6 +64,8 @@ pub struct Model {
     pub sentence: &'static str,
     /// The name of every parameter in files, and what readers call it.
     pub parameters: &'static [(&'static str, &'static str)],
+    /// The keys of an instance in files, besides `model` and `name`.
+    pub keys: &'static [ModelKey],
     /// Whether a policy can be asked for its best items: tasks `identify` and `budget`.
     pub names_best_items: bool,
     /// Reads instances.

@@ -1,6 +1,7 @@
 //! `cascade`: users scan a list from the top and click the first item that attracts them.
 
 use super::fields::{at_fault, read_each, required_list, required_positions};
+use super::key::{ATTRACTION, KeyKind, Length, ModelKey, POSITIONS};
 use super::play::{PlayError, PlayRequest, Played, play_answers, play_curves};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
@@ -20,6 +21,23 @@ pub(super) static MODEL: Model = Model {
     protocol: Protocol::Cascade,
     sentence: "A user scans the list from the top and clicks the first item that attracts.",
     parameters: &[("attraction", "Attraction"), ("positions", "Positions"), ("weights", "Weights")],
+    keys: &[
+        ATTRACTION,
+        ModelKey::required(
+            "two-values",
+            KeyKind::Table(TWO_VALUES),
+            "The attraction of many items that have one of two values.",
+            "{ items = 1000, best = 0.2, others = 0.1 }",
+        )
+        .in_place_of(&["attraction"]),
+        POSITIONS,
+        ModelKey::optional(
+            "weights",
+            KeyKind::Numbers { length: Length::OneForEach("position"), least: 0, most: 1_000_000_000 },
+            "The value of a click at each position, which must not rise from position to position; without it a click is worth 1.",
+            "[1.0, 0.8, 0.5]",
+        ),
+    ],
     names_best_items: true,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,
@@ -31,6 +49,23 @@ pub(super) static MODEL: Model = Model {
         )
     }),
 };
+
+/// The keys of `two-values`.
+const TWO_VALUES: &[ModelKey] = &[
+    ModelKey::required(
+        "items",
+        KeyKind::Count { least: *TWO_VALUED_ITEMS.start(), most: *TWO_VALUED_ITEMS.end() },
+        "The number of items.",
+        "1000",
+    ),
+    ModelKey::required(
+        "best",
+        KeyKind::Probability,
+        "The attraction of the best items, as many as there are positions.",
+        "0.2",
+    ),
+    ModelKey::required("others", KeyKind::Probability, "The attraction of all other items.", "0.1"),
+];
 
 impl Member for CascadeModel {
     const LISTS: &'static [&'static str] = &["attraction", "weights"];

@@ -1,6 +1,7 @@
 //! `ccm`: users scan a list from the top, and go on with a probability that depends on the click and on the item's relevance.
 
 use super::fields::{Part, at_fault, read_each, required_list, required_positions};
+use super::key::{ATTRACTION, KeyKind, Length, ModelKey, POSITIONS};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::toml_reader::{Error, Table, all};
@@ -13,6 +14,16 @@ pub(super) static MODEL: Model = Model {
     protocol: Protocol::ClicksOnly,
     sentence: "A user scans the list from the top, clicks what attracts, and leaves more or less often after a relevant item.",
     parameters: &[("attraction", "Attraction"), ("continuation", "Going on: no click, irrelevant, relevant")],
+    keys: &[
+        ATTRACTION,
+        ModelKey::required(
+            "continuation",
+            KeyKind::Probabilities(Length::Exactly(3)),
+            "The probabilities of going on: after no click, after a click on an irrelevant item, after a click on a relevant one.",
+            "[0.95, 0.8, 0.4]",
+        ),
+        POSITIONS,
+    ],
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,

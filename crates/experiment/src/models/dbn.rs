@@ -1,6 +1,7 @@
 //! `dbn`: users scan a list from the top, may be satisfied by a click and leave, and may lose patience.
 
 use super::fields::{Part, at_field, choice_or_default, read_each, required_list, required_positions};
+use super::key::{ATTRACTION, KeyKind, ModelKey, OF_ITEMS, POSITIONS};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::toml_reader::{Error, Table, all};
@@ -17,6 +18,28 @@ pub(super) static MODEL: Model = Model {
         ("satisfaction", "Satisfaction by a click"),
         ("continuation", "Going on unsatisfied"),
         ("reward", "Reward"),
+    ],
+    keys: &[
+        ATTRACTION,
+        ModelKey::required(
+            "satisfaction",
+            OF_ITEMS,
+            "The probability that a click on an item satisfies, after which the user leaves.",
+            "[0.3, 0.6, 0.2, 0.5, 0.4]",
+        ),
+        ModelKey::required(
+            "continuation",
+            KeyKind::Probability,
+            "The probability of going on to the next position when not satisfied.",
+            "0.9",
+        ),
+        POSITIONS,
+        ModelKey::optional(
+            "reward",
+            KeyKind::Choice(&["clicks", "satisfaction"]),
+            "What counts: clicks, or satisfied users (satisfaction); \"clicks\" without the key.",
+            "\"satisfaction\"",
+        ),
     ],
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),

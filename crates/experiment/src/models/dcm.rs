@@ -1,6 +1,7 @@
 //! `dcm`: users scan a list from the top, click what attracts them, and may leave after a click.
 
 use super::fields::{at_fault, choice_or_default, read_each, required_list};
+use super::key::{ATTRACTION, KeyKind, ModelKey, OF_POSITIONS};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::toml_reader::{Error, Table, all};
@@ -12,6 +13,21 @@ pub(super) static MODEL: Model = Model {
     protocol: Protocol::Dcm,
     sentence: "A user scans the list from the top, clicks what attracts, and may leave after a click.",
     parameters: &[("attraction", "Attraction"), ("leave", "Leave after a click"), ("reward", "Reward")],
+    keys: &[
+        ATTRACTION,
+        ModelKey::required(
+            "leave",
+            OF_POSITIONS,
+            "The probability that a user leaves after a click at a position.",
+            "[0.6, 0.4, 0.2]",
+        ),
+        ModelKey::optional(
+            "reward",
+            KeyKind::Choice(&["satisfaction", "clicks"]),
+            "What counts: users who leave after a click (satisfaction), or clicks; \"satisfaction\" without the key.",
+            "\"clicks\"",
+        ),
+    ],
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,

@@ -21,8 +21,10 @@ pub use arms::Arms;
 pub use duels::{Duels, Group};
 pub use matrix_file::MatrixFile;
 
+use super::key::{KeyKind, ModelKey, SIZE, Shape};
 use super::play::{PlayError, PlayRequest, Played, play_curves};
 use super::{Instance, InstanceTable, Instances, Member, Model, Parameter, Parameters, Users};
+use crate::fields::LONGEST_LIST;
 use crate::result::Bound;
 use crate::toml_reader::{Error, Field, Table, all, collect};
 use arms::read_arms;
@@ -38,6 +40,27 @@ pub(super) static MODEL: Model = Model {
     protocol: Protocol::Dueling,
     sentence: "A user compares two items and prefers one of them.",
     parameters: &[("preferences", "Preferences"), ("arms", "Which items")],
+    keys: &[
+        ModelKey::required(
+            "preferences",
+            KeyKind::Matrix(Shape::Square),
+            "In row i and column j, the probability that item i is preferred to item j: 1/2 on the diagonal, and p_ij + p_ji = 1.",
+            "[[0.5, 0.6, 0.7], [0.4, 0.5, 0.6], [0.3, 0.4, 0.5]]",
+        ),
+        ModelKey::required(
+            "file",
+            KeyKind::File,
+            "A preference matrix as text, a line for each row; `click-bandits preferences` writes one.",
+            "\"matrix.csv\"",
+        )
+        .in_place_of(&["preferences"]),
+        ModelKey::optional(
+            "arms",
+            KeyKind::Either(&[KeyKind::Items, KeyKind::Table(RANDOM_ARMS)]),
+            "The items that are compared: a list, or random subsets of all items; all items without the key.",
+            "[0, 2]",
+        ),
+    ],
     names_best_items: false,
     read: |tables, reading| {
         let groups = collect(tables.iter().map(|table| read_group(table, reading.matrix)))?;
@@ -46,6 +69,17 @@ pub(super) static MODEL: Model = Model {
     of_queries: None,
     of_posterior: None,
 };
+
+/// The keys of `arms` with random subsets.
+const RANDOM_ARMS: &[ModelKey] = &[
+    ModelKey::required(
+        "random",
+        KeyKind::Count { least: 2, most: LONGEST_LIST },
+        "The number of items of a subset.",
+        "2",
+    ),
+    ModelKey::required("subsets", SIZE, "The number of random subsets; each is an instance.", "10"),
+];
 
 impl Member for DuelingModel {
     const LISTS: &'static [&'static str] = &[];

@@ -1,6 +1,7 @@
 //! `pbm`: position-based users.
 
 use super::fields::{at_fault, read_each, required_list};
+use super::key::{ModelKey, OF_ITEMS, OF_POSITIONS};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::posterior::{PosteriorFile, Query, Uncertain};
@@ -14,6 +15,7 @@ pub(super) static MODEL: Model = Model {
     protocol: Protocol::PositionBased,
     sentence: "A user clicks what is examined and attracts; how probably a position is examined is known.",
     parameters: THETA_KAPPA,
+    keys: KEYS,
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, |table| read(table, PositionBased::new))?)),
     of_queries: Some(|queries| Ok(Instances::named(queries.each(PositionBased::new)?))),
@@ -41,6 +43,22 @@ fn attraction_and_examination(
 /// The names for readers of the parameters of this model and of `semi-bandit`.
 pub(super) const THETA_KAPPA: &[(&str, &str)] =
     &[("theta", "Attraction theta"), ("kappa", "Examination kappa")];
+
+/// The keys of instances of this model and of `semi-bandit`.
+pub(super) const KEYS: &[ModelKey] = &[
+    ModelKey::required(
+        "theta",
+        OF_ITEMS,
+        "The attraction of an item: the probability of a click when it is examined.",
+        "[0.45, 0.35, 0.25, 0.15, 0.05]",
+    ),
+    ModelKey::required(
+        "kappa",
+        OF_POSITIONS,
+        "The probability that a position is examined, which must not rise from position to position.",
+        "[0.9, 0.6, 0.3]",
+    ),
+];
 
 impl Member for PositionBased {
     const LISTS: &'static [&'static str] = &["theta", "kappa"];

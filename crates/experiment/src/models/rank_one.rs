@@ -2,6 +2,7 @@
 
 use super::calibration::Calibration;
 use super::fields::{Part, required_list};
+use super::key::{KeyKind, Length, ModelKey, SIZE};
 use super::{Instance, Instances, Member, Model, Parameter};
 use crate::fields::read_size;
 use crate::toml_reader::{Error, Field, FromToml as _, Table, all, collect};
@@ -14,6 +15,34 @@ pub(super) static MODEL: Model = Model {
     protocol: Protocol::RankOne,
     sentence: "A click on a cell occurs if its row and its column both succeed.",
     parameters: &[("rows", "Rows"), ("columns", "Columns"), ("calibrated", "Calibrated, not measured")],
+    keys: &[
+        ModelKey::required(
+            "rows",
+            KeyKind::Probabilities(Length::OneForEach("row")),
+            "The probability of success of each row.",
+            "[0.8, 0.5, 0.4, 0.2]",
+        ),
+        ModelKey::required(
+            "columns",
+            KeyKind::Probabilities(Length::OneForEach("column")),
+            "The probability of success of each column.",
+            "[0.9, 0.5, 0.3]",
+        ),
+        ModelKey::required(
+            "needle",
+            KeyKind::Table(NEEDLE),
+            "One row and one column that are better than all others, which are equal.",
+            "{ rows = 32, columns = 32, base = 0.25, gap = 0.5 }",
+        )
+        .in_place_of(&["rows", "columns"]),
+        ModelKey::required(
+            "calibrated",
+            KeyKind::Table(CALIBRATED),
+            "Rows and columns drawn to match a printed summary of users that were not published.",
+            "{ items = 50, positions = 10, mu = 0.13, p_max = 0.85, seed = 1 }",
+        )
+        .in_place_of(&["rows", "columns"]),
+    ],
     names_best_items: false,
     read: |tables, _| {
         let list: Vec<Instance<RankOneModel>> = collect(tables.iter().map(read))?;
@@ -22,6 +51,33 @@ pub(super) static MODEL: Model = Model {
     of_queries: Some(|queries| Ok(Instances::named(queries.each(RankOneModel::new)?))),
     of_posterior: None,
 };
+
+/// The keys of `needle`.
+const NEEDLE: &[ModelKey] = &[
+    ModelKey::required("rows", SIZE, "The number of rows.", "32"),
+    ModelKey::required("columns", SIZE, "The number of columns.", "32"),
+    ModelKey::required(
+        "base",
+        KeyKind::Probability,
+        "The probability of every row and column except the best.",
+        "0.25",
+    ),
+    ModelKey::required(
+        "gap",
+        KeyKind::Probability,
+        "By how much the first row and the first column exceed it.",
+        "0.5",
+    ),
+];
+
+/// The keys of `calibrated`.
+const CALIBRATED: &[ModelKey] = &[
+    ModelKey::required("items", SIZE, "The number of rows.", "50"),
+    ModelKey::required("positions", SIZE, "The number of columns.", "10"),
+    ModelKey::required("mu", KeyKind::Probability, "The mean probability of the rows.", "0.13"),
+    ModelKey::required("p_max", KeyKind::Probability, "The largest probability.", "0.85"),
+    ModelKey::required("seed", KeyKind::Count { least: 0, most: u64::MAX }, "The seed of the draw.", "1"),
+];
 
 impl Member for RankOneModel {
     const LISTS: &'static [&'static str] = &["rows", "columns"];

@@ -1,7 +1,7 @@
 //! `semi-bandit`: users look at a random number of positions from the top; the feedback shows how many.
 
 use super::fields::read_each;
-use super::pbm::{THETA_KAPPA, read, theta_kappa};
+use super::pbm::{KEYS, THETA_KAPPA, read, theta_kappa};
 use super::{Instance, Instances, Member, Model, Parameter};
 use click_models::{ListShape, RandomSemiBandit};
 use policies::catalogue::Protocol;
@@ -11,6 +11,7 @@ pub(super) static MODEL: Model = Model {
     protocol: Protocol::SemiBandit,
     sentence: "A user looks at a random number of positions from the top, and shows of each whether it attracts.",
     parameters: THETA_KAPPA,
+    keys: KEYS,
     names_best_items: false,
     read: |tables, _| {
         Ok(Instances::from_users(read_each(tables, |table| read(table, RandomSemiBandit::new))?))

@@ -1,6 +1,7 @@
 //! `ubm`: users examine a position with a probability that depends on it and on their last click.
 
 use super::fields::{Part, read_each, required_list};
+use super::key::{ATTRACTION, KeyKind, ModelKey, Shape};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::posterior::{PosteriorFile, Query, Uncertain};
@@ -14,6 +15,15 @@ pub(super) static MODEL: Model = Model {
     protocol: Protocol::ClicksOnly,
     sentence: "A user examines a position with a probability that depends on it and on the last click above, and clicks what attracts.",
     parameters: &[("attraction", "Attraction"), ("examination", "Examination by position and last click")],
+    keys: &[
+        ATTRACTION,
+        ModelKey::required(
+            "examination",
+            KeyKind::Matrix(Shape::Triangle),
+            "The examination of each position: without a click above, then after a last click at each position above.",
+            "[[1.0], [0.6, 0.9], [0.4, 0.5, 0.8]]",
+        ),
+    ],
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,
