@@ -21,6 +21,7 @@
 
 mod error;
 mod faults;
+mod json;
 mod names;
 mod suggest;
 mod syntax;
