@@ -30,6 +30,7 @@ pub mod models;
 pub mod number;
 pub mod output;
 pub mod result;
+pub mod schema;
 pub mod spec;
 pub mod timing;
 pub mod toml_reader;

@@ -61,7 +61,7 @@ pub use context::{DataInstances, SpecContext};
 pub use overrides::{OverrideError, Overrides};
 pub use write::quoted;
 
-pub(crate) use entries::check;
+pub(crate) use entries::{assumes_examination, check};
 
 use self::memory::Size;
 use self::scope::Scope;

@@ -159,18 +159,16 @@ pub(crate) fn check(entry: &Entrant, instances: &Instances, task: Task) -> Resul
 }
 
 fn check_task(entry: &Entrant, task: Task) -> Result<(), Fault> {
-    let spec = &entry.spec;
-    let (able, fault) = match task {
-        Task::Regret => (
-            !spec.recommends(),
-            "looks for the best items and stops: expected task \"identify\" or \"budget\"",
-        ),
-        Task::Identify => (spec.stops(), "never stops: expected a policy that does, such as \"cascade-bai\""),
-        Task::Budget => {
-            (spec.recommends(), "names no best items: expected a policy that does, such as \"cascade-bai\"")
-        }
+    let fault = match task {
+        Task::Regret => "looks for the best items and stops: expected task \"identify\" or \"budget\"",
+        Task::Identify => "never stops: expected a policy that does, such as \"cascade-bai\"",
+        Task::Budget => "names no best items: expected a policy that does, such as \"cascade-bai\"",
     };
-    if able { Ok(()) } else { Err(Fault::new("policy", format!("{:?} {fault}", entry.name))) }
+    if task.is_for(&entry.spec) {
+        Ok(())
+    } else {
+        Err(Fault::new("policy", format!("{:?} {fault}", entry.name)))
+    }
 }
 
 /// The models whose feedback a policy can read, for messages.
@@ -221,10 +219,15 @@ fn check_reading(entry: &Entrant, model: &Model, instances: &Instances) -> Resul
     Ok(())
 }
 
+/// Whether a policy is built from examination probabilities.
+pub(crate) fn assumes_examination(spec: &PolicySpec) -> bool {
+    spec.speaks(Protocol::PositionBased) && !spec.speaks(Protocol::Cascade)
+}
+
 /// Refuses examination probabilities that the policy does not use, or that do not have one entry for each position.
 fn check_examination(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
     let spec = &entry.spec;
-    let needed = spec.speaks(Protocol::PositionBased) && !spec.speaks(Protocol::Cascade);
+    let needed = assumes_examination(spec);
     let Some(examination) = &entry.examination else {
         if needed && instances.model().protocol != Protocol::PositionBased {
             let expected = "the examination probabilities that the policy assumes, one for each position: its users have none";
