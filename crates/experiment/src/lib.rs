@@ -3,6 +3,7 @@
 mod builder;
 mod canonical;
 mod clock;
+mod estimate;
 mod fields;
 mod hash;
 mod journal;
@@ -37,6 +38,7 @@ pub mod toml_reader;
 
 pub use builder::{BuildError, Builder};
 pub use canonical::Canonical;
+pub use estimate::Estimate;
 pub use hash::{hexadecimal, sha256};
 pub use journal::{JOURNAL, JournalError};
 pub use logged_lists::logged_lists;

@@ -44,6 +44,7 @@
 
 mod checkpoints;
 mod context;
+mod doubts;
 mod entries;
 mod memory;
 mod overrides;
@@ -403,6 +404,11 @@ impl Experiment {
 
     fn size(&self) -> Size {
         Size { runs: self.runs, policies: self.policies.len() as u64, layout: self.layout() }
+    }
+
+    /// The memory that the experiment takes besides its policies, in bytes, with its runs in a directory.
+    pub(crate) fn memory(&self) -> f64 {
+        self.size().bytes()
     }
 
     /// The values of a run.

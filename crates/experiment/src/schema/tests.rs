@@ -91,7 +91,7 @@ const LEFT: &[Left] = &[
     ),
     left("do not add up to 1", Reason::Related, (PBM, "\"dueling\"\npreferences = [[0.5, 0.6], [0.6, 0.5]]")),
     left(
-        "is too large: expected an integer from 0 to 1",
+        ".arms[1]: ",
         Reason::Related,
         (PBM, "\"dueling\"\npreferences = [[0.5, 0.6], [0.4, 0.5]]\narms = [0, 2]"),
     ),
