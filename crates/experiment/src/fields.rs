@@ -1,6 +1,6 @@
 //! Reads the counts of an experiment: numbers of runs, instances, policies, rows, columns and items.
 
-use crate::toml_reader::{Error, Field, Table};
+use crate::toml_reader::{Error, Field, Table, all};
 use sim::Assignment;
 use std::ops::RangeInclusive;
 
@@ -41,7 +41,7 @@ pub(crate) fn read_runs(field: &Field<'_>) -> Result<(u64, Assignment), Error> {
     let table: Table<'_> = field.get()?;
     let each = table
         .field("per-instance")
-        .ok_or_else(|| table.missing("per-instance", "the number of runs of each instance"))?;
-    table.finish()?;
-    Ok((each.integer_in(&RUNS)?, assignment_of(field)))
+        .ok_or_else(|| table.missing("per-instance", "the number of runs of each instance"));
+    let (each, ()) = all((each.and_then(|each| each.integer_in(&RUNS)), table.finish()))?;
+    Ok((each, assignment_of(field)))
 }

@@ -3,6 +3,7 @@
 mod builder;
 mod canonical;
 mod clock;
+mod estimate;
 mod fields;
 mod finished;
 mod hash;
@@ -31,12 +32,14 @@ pub mod models;
 pub mod number;
 pub mod output;
 pub mod result;
+pub mod schema;
 pub mod spec;
 pub mod timing;
 pub mod toml_reader;
 
 pub use builder::{BuildError, Builder};
 pub use canonical::Canonical;
+pub use estimate::Estimate;
 pub use finished::{Finished, FinishedError};
 pub use hash::{hexadecimal, sha256};
 pub use journal::{JOURNAL, JournalError};

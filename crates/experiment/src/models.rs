@@ -37,14 +37,14 @@ pub use play::PlayError;
 pub(crate) use evidence::EvidenceOf;
 pub(crate) use list::Member;
 pub(crate) use parameter::CanonicalInstance;
-pub(crate) use play::{DrawnUsers, OWN, OwnContender, PlayRequest, Played};
+pub(crate) use play::{DrawnUsers, OWN, OwnContender, PlayRequest, Played, Trying};
 
 use crate::fields::read_tables;
 use crate::names::{read_title, unique};
 use crate::posterior::PosteriorFile;
 use crate::queries::Queries;
 use crate::result::Bound;
-use crate::toml_reader::{Error, Field, Location, Table, choice};
+use crate::toml_reader::{Error, Faults, Field, Location, Table, choice};
 use click_models::{ListShape, PreferenceMatrix};
 use contenders::{Entrant, LoggedLists};
 use policies::catalogue::Protocol;
@@ -364,37 +364,58 @@ pub(crate) fn read_instances(
     let tables = read_tables(field)?;
     let mut first: Option<(&'static Model, Location)> = None;
     let mut names: Vec<(String, Location)> = Vec::new();
+    let mut faults = Faults::default();
+    let mut readable: Vec<(&'static Model, &Table<'_>)> = Vec::new();
     for table in &tables {
-        let own = table.field("model");
-        let location = own.as_ref().map_or_else(|| table.location(), Field::location);
-        let own = own.map(|field| Model::read(&field)).transpose()?;
-        let Some(model) = own.or(common) else {
-            let names = MODELS.map(|model| format!("{:?}", model.name)).join(", ");
-            return Err(table.missing("model", &format!("one of {names}")));
-        };
-        if let Some(common) = common.filter(|&common| common != model) {
-            let message = format!(
-                "model {:?} is not the panel's, {:?}: leave it out where panels share instances",
-                model.name, common.name
-            );
-            return Err(location.error(message));
-        }
-        if let Some((other, there)) = &first
-            && *other != model
-        {
-            let message = format!(
-                "model {:?} differs from {:?} in line {}: all instances of an experiment have the same model",
-                model.name,
-                other.name,
-                there.line()
-            );
-            return Err(location.error(message));
-        }
-        first.get_or_insert((model, location));
+        let model = faults.keep(model_of(table, common, &mut first));
         if let Some(field) = table.field("name") {
-            unique(&mut names, read_title(&field)?, field.location(), "name")?;
+            let name = read_title(&field);
+            faults.keep(name.and_then(|name| unique(&mut names, name, field.location(), "name")));
         }
+        readable.extend(model.map(|model| (model, table)));
     }
-    let model = first.map(|(model, _)| model).or(common).unwrap_or(MODELS[0]);
-    (model.read)(&tables, reading)
+    if faults.is_empty() {
+        let model = first.map(|(model, _)| model).or(common).unwrap_or(MODELS[0]);
+        return (model.read)(&tables, reading);
+    }
+    // There are errors already. The tables are read one by one for further ones.
+    for (model, table) in readable {
+        faults.keep((model.read)(std::slice::from_ref(table), reading));
+    }
+    Err(faults.into_error().unwrap_or_else(|| field.error("cannot be read")))
+}
+
+/// The model of the instance in a table. `first` is the model of the instances before it, with its place.
+fn model_of(
+    table: &Table<'_>,
+    common: Option<&'static Model>,
+    first: &mut Option<(&'static Model, Location)>,
+) -> Result<&'static Model, Error> {
+    let own = table.field("model");
+    let location = own.as_ref().map_or_else(|| table.location(), Field::location);
+    let own = own.map(|field| Model::read(&field)).transpose()?;
+    let Some(model) = own.or(common) else {
+        let names = MODELS.map(|model| format!("{:?}", model.name)).join(", ");
+        return Err(table.missing("model", &format!("one of {names}")));
+    };
+    if let Some(common) = common.filter(|&common| common != model) {
+        let message = format!(
+            "model {:?} is not the panel's, {:?}: leave it out where panels share instances",
+            model.name, common.name
+        );
+        return Err(location.error(message));
+    }
+    if let Some((other, there)) = &first
+        && *other != model
+    {
+        let message = format!(
+            "model {:?} differs from {:?} in line {}: all instances of an experiment have the same model",
+            model.name,
+            other.name,
+            there.line()
+        );
+        return Err(location.error(message));
+    }
+    first.get_or_insert((model, location));
+    Ok(model)
 }

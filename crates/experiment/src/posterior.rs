@@ -400,6 +400,11 @@ impl PosteriorFile {
     }
 }
 
+/// The names of the fits that can be simulated.
+pub(crate) fn fits() -> impl Iterator<Item = &'static str> {
+    models().into_iter().map(|(fit, _)| fit)
+}
+
 /// The fits that can be simulated, by their names in the file, and the models of their users.
 fn models() -> Vec<(&'static str, &'static str)> {
     let able = MODELS.iter().filter(|model| model.takes_posterior()).map(|model| (model.name, model.name));

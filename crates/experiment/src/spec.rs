@@ -44,9 +44,11 @@
 
 mod checkpoints;
 mod context;
+mod doubts;
 mod entries;
 mod memory;
 mod overrides;
+mod read;
 mod scope;
 mod write;
 
@@ -60,19 +62,16 @@ pub use context::{DataInstances, SpecContext};
 pub use overrides::{OverrideError, Overrides};
 pub use write::quoted;
 
-pub(crate) use entries::check;
+pub(crate) use entries::{assumes_examination, check};
 
-use self::entries::read_policies;
 use self::memory::Size;
 use self::scope::Scope;
 use crate::canonical::Canonical;
-use crate::fields::{TABLES, assignment_of, read_runs};
-use crate::models::{Evidence, Instances, MODELS, Model, Reading, read_instances};
+use crate::models::{Evidence, Instances};
 use crate::names::{MAX_NAME, read_name};
 use crate::number::noun;
-use crate::posterior::PosteriorFile;
 use crate::runs::Layout;
-use crate::toml_reader::{Document, Error, Field, Source, Table};
+use crate::toml_reader::{Document, Error, Field, Source, Table, all};
 use contenders::Entrant;
 use sim::{Assignment, Streams};
 use std::ops::RangeInclusive;
@@ -153,11 +152,7 @@ impl Experiment {
     ///
     /// The first error in the document.
     pub fn from_document(document: &Document<'_>) -> Result<Self, Error> {
-        let root = document.root();
-        let experiment =
-            Self::read(&Scope { over: &[], own: &root, shared: &[], given: SpecContext::default() })?;
-        root.finish()?;
-        Ok(experiment)
+        Self::read_alone(document, Overrides::default())
     }
 
     /// Reads an experiment from a document; values of the command line replace those of the document. A replaced value may be missing
@@ -168,12 +163,35 @@ impl Experiment {
     /// The first error in the document or the command line.
     pub fn overridden(document: &Document<'_>, overrides: Overrides) -> Result<Self, SpecError> {
         overrides.check()?;
-        let root = document.root();
-        let given = SpecContext { overrides, ..SpecContext::default() };
-        let mut experiment = Self::read(&Scope { over: &[], own: &root, shared: &[], given })?;
-        root.finish()?;
+        let mut experiment = Self::read_alone(document, overrides)?;
         experiment.apply(overrides)?;
         Ok(experiment)
+    }
+
+    /// Reads an experiment as [`Experiment::overridden`] does, and finds all errors.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the command line, then those of the document in its order. An error that only follows from another one is left out.
+    pub fn check(document: &Document<'_>, overrides: Overrides) -> Result<Self, Vec<SpecError>> {
+        let mut faults: Vec<SpecError> = overrides.faults().map(SpecError::Override).collect();
+        let read = Self::read_alone(document, overrides);
+        let read = read.map_err(|error| faults.extend(error.all().into_iter().map(SpecError::File)));
+        match read {
+            Ok(mut experiment) if faults.is_empty() => match experiment.apply(overrides) {
+                Ok(()) => Ok(experiment),
+                Err(error) => Err(vec![error.into()]),
+            },
+            _ => Err(faults),
+        }
+    }
+
+    /// Reads an experiment from a document that holds nothing else.
+    fn read_alone(document: &Document<'_>, overrides: Overrides) -> Result<Self, Error> {
+        let root = document.root();
+        let given = SpecContext { overrides, ..SpecContext::default() };
+        let experiment = Self::read(&Scope { over: &[], own: &root, shared: &[], given });
+        all((experiment, root.finish())).map(|(experiment, ())| experiment)
     }
 
     /// Reads the experiment of one panel of a file.
@@ -228,96 +246,6 @@ impl Experiment {
 
     /// The keys of an experiment that a table laid over it may replace.
     pub const OVER: [&str; 3] = ["checkpoints", "instances", "policies"];
-
-    fn read(scope: &Scope<'_, '_>) -> Result<Self, Error> {
-        scope.own.know(&KEYS);
-        let name = read_name(&scope.own_required("name", "a name for files")?)?;
-        let task_field = scope.required("task", "\"regret\", \"identify\" or \"budget\"")?;
-        let task = Task::read(&task_field)?;
-        for key in ["horizon", "max_steps", "checkpoints"] {
-            if let (Some(fault), Some(field)) = (task.refuses(key), scope.nearby(key)) {
-                return Err(field.error(fault));
-            }
-        }
-        let Overrides { seed, runs, horizon, max_steps, .. } = scope.given.overrides;
-        let (length_key, length) =
-            (task.length_key(), if task == Task::Identify { max_steps } else { horizon });
-        let horizon = match length {
-            Some(length) => length,
-            None => scope.required(length_key, "an integer of at least 1")?.integer_in(&HORIZONS)?,
-        };
-        let runs_field = scope.optional("runs");
-        let (runs, assignment) = match (&runs_field, runs) {
-            (Some(field), Some(runs)) => (runs, assignment_of(field)),
-            (None, Some(runs)) => (runs, Assignment::Drawn),
-            _ => read_runs(&scope.required("runs", "an integer of at least 1")?)?,
-        };
-        let seed = match seed {
-            Some(seed) => seed,
-            None => scope.required("seed", "an integer of at least 0")?.get()?,
-        };
-        let schedule = match scope.optional("checkpoints") {
-            // A horizon of the command line cuts the list later, so no round of it is too late here.
-            Some(field) if task == Task::Regret => {
-                Schedule::read(&field, if length.is_some() { *HORIZONS.end() } else { horizon })?
-            }
-            _ => Schedule::default(),
-        };
-        let common = scope.common_model().map(|field| Model::read(&field)).transpose()?;
-        let users = scope.nearby("users");
-        if let (Some(users), Some(_)) = (&users, scope.nearby("instances")) {
-            return Err(users.error("`instances` already gives the users: expected one or the other"));
-        }
-        let field = match &users {
-            Some(users) => users.clone(),
-            None => scope.required("instances", TABLES)?,
-        };
-        let is_shared = scope.nearby("instances").is_none();
-        let takes_data = users.is_none()
-            && (field.get::<String>().is_ok_and(|word| word == "data")
-                || (is_shared && scope.given.replace_shared));
-        let instances = if users.is_some() {
-            let file = PosteriorFile::read(&field, common.map(|model| model.name))?;
-            Instances::uncertain(file).map_err(|error| field.error(error.to_string()))?
-        } else if takes_data {
-            scope.given.queries.instances(&field, common)?
-        } else {
-            read_instances(&field, common, &Reading { seed, matrix: scope.given.matrix })?
-        };
-        if task != Task::Regret && !instances.model().names_best_items {
-            let able = MODELS.iter().filter(|model| model.names_best_items);
-            let able: Vec<String> = able.map(|model| format!("{:?}", model.name)).collect();
-            return Err(task_field.error(format!(
-                "task {:?} asks for the best items of {} instances, but these are {:?}",
-                task.name(),
-                able.join(" or "),
-                instances.model().name
-            )));
-        }
-        let policies = read_policies(&scope.required("policies", TABLES)?, &instances, task)?;
-        let checkpoints = if task == Task::Regret { schedule.checkpoints(horizon) } else { vec![] };
-        let mut experiment = Self {
-            name,
-            task,
-            horizon,
-            runs: 0,
-            assignment,
-            seed,
-            checkpoints,
-            instances,
-            takes_data,
-            policies,
-            schedule,
-            comments: Vec::new(),
-        };
-        experiment.runs = experiment.all_runs(runs);
-        // If the command line made it too large, the error is the command line's, not the field's.
-        let is_overridden = scope.given.overrides.runs.is_some() || length.is_some();
-        match (runs_field, experiment.too_large()) {
-            (Some(field), Some(fault)) if !is_overridden => Err(field.error(fault)),
-            _ => Ok(experiment),
-        }
-    }
 
     /// Name, valid as a file name.
     pub fn name(&self) -> &str {
@@ -482,6 +410,11 @@ impl Experiment {
 
     fn size(&self) -> Size {
         Size { runs: self.runs, policies: self.policies.len() as u64, layout: self.layout() }
+    }
+
+    /// The memory that the experiment takes besides its policies, in bytes, with its runs in a directory.
+    pub(crate) fn memory(&self) -> f64 {
+        self.size().bytes()
     }
 
     /// The values of a run.

@@ -1,6 +1,7 @@
 //! The task of an experiment: what a run measures and when it ends.
 
 use crate::toml_reader::{Error, Field, choice};
+use policies::catalogue::PolicySpec;
 use serde::{Deserialize, Serialize};
 
 /// What a run measures and when it ends.
@@ -47,6 +48,15 @@ impl Task {
             _ => return None,
         };
         Some(format!("task {:?} {reason}", self.name()))
+    }
+
+    /// Whether a policy can be asked for it.
+    pub(crate) fn is_for(self, spec: &PolicySpec) -> bool {
+        match self {
+            Self::Regret => !spec.recommends(),
+            Self::Identify => spec.stops(),
+            Self::Budget => spec.recommends(),
+        }
     }
 
     /// Reads the task that a field names.

@@ -4,6 +4,9 @@
 //! keys that it knows and ends with [`Table::finish`], which refuses all other keys. The type that the caller asks for decides which values
 //! are accepted ([`FromToml`]). A [`Field`] accepts any value and keeps its place for later checks.
 //!
+//! A reader returns the first error. If it reads independent parts with [`Faults`], [`all`] or [`collect`], that error has the others
+//! with it ([`Error::all`]).
+//!
 //! ```text
 //! let source = Source::read("spec.toml".as_ref())?;
 //! let document = source.parse()?;
@@ -17,17 +20,21 @@
 //! ```
 
 mod error;
+mod faults;
+mod json;
 mod names;
 mod suggest;
 mod syntax;
+mod values;
 
 pub use error::{Error, Location, with_short_numbers};
+pub use faults::{Faults, Parts, all, collect};
 pub use suggest::closest;
+pub use values::FromToml;
 
 #[cfg(test)]
 pub(crate) use names::variants;
 
-use confidence::Probability;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -174,11 +181,13 @@ pub struct Table<'doc> {
     span: Range<usize>,
     path: String,
     asked: RefCell<BTreeSet<String>>,
+    /// Unknown keys that stand for a missing one: an error names them already.
+    blamed: RefCell<BTreeSet<String>>,
 }
 
 impl<'doc> Table<'doc> {
     fn new(source: &'doc Source, entries: &'doc DeTable<'doc>, span: Range<usize>, path: String) -> Self {
-        Self { source, entries, span, path, asked: RefCell::default() }
+        Self { source, entries, span, path, asked: RefCell::default(), blamed: RefCell::default() }
     }
 
     /// The value of a key that has to be there.
@@ -222,18 +231,21 @@ impl<'doc> Table<'doc> {
         keys.into_iter().map(|(_, key)| key).collect()
     }
 
-    /// Refuses the first key that was not asked for.
+    /// Refuses every key that was not asked for.
     ///
     /// # Errors
     ///
-    /// An unknown key. The message lists the known keys, and names the one that was probably meant.
+    /// The unknown keys. Each message lists the known keys, and names the one that was probably meant.
     pub fn finish(&self) -> Result<(), Error> {
-        let asked = self.asked.borrow();
-        let Some(unknown) = self.keys().into_iter().find(|&key| !asked.contains(key)) else { return Ok(()) };
+        let (asked, blamed) = (self.asked.borrow(), self.blamed.borrow());
         let known: Vec<&str> = asked.iter().map(String::as_str).collect();
-        let mut message = "unknown key".to_owned();
-        push_known(&mut message, unknown, &known, "key");
-        Err(self.key_location(unknown).error(message))
+        let refuse = |unknown: &str| {
+            let mut message = "unknown key".to_owned();
+            push_known(&mut message, unknown, &known, "key");
+            Err(self.key_location(unknown).error(message))
+        };
+        let unknown = self.keys().into_iter().filter(|&key| !asked.contains(key) && !blamed.contains(key));
+        collect(unknown.map(refuse))
     }
 
     /// Reads a variant of the enum `T`. The key `tag` names the variant; the keys that were not asked for before are its fields.
@@ -251,38 +263,60 @@ impl<'doc> Table<'doc> {
             push_known(&mut message, &variant, variants, kind);
             return Err(name.error(message));
         }
-        self.know(names::fields::<T>(&variant));
-        self.finish()?;
+        let fields = names::fields::<T>(&variant);
+        self.know(fields);
+        let mut faults = Faults::default();
+        faults.keep(self.finish());
 
-        let tagged = |replaced: Option<&str>| {
-            let mut fields = DeTable::new();
+        // The variant with these fields only, and with the field `replaced` as an empty string.
+        let tagged = |only: &[&str], replaced: Option<&str>| {
+            let mut values = DeTable::new();
             for (key, value) in self.entries {
-                if key.get_ref() != tag && !others.contains(&**key.get_ref()) {
-                    let is_replaced = replaced == Some(&**key.get_ref());
-                    let value = if is_replaced {
+                let name = &**key.get_ref();
+                if name != tag && !others.contains(name) && only.contains(&name) {
+                    let value = if replaced == Some(name) {
                         Spanned::new(value.span(), DeValue::String("".into()))
                     } else {
                         value.clone()
                     };
-                    fields.insert(key.clone(), value);
+                    values.insert(key.clone(), value);
                 }
             }
             let mut tagged = DeTable::new();
-            let fields = Spanned::new(self.span.clone(), DeValue::Table(fields));
-            tagged.insert(Spanned::new(name.value.span(), variant.clone().into()), fields);
+            let values = Spanned::new(self.span.clone(), DeValue::Table(values));
+            tagged.insert(Spanned::new(name.value.span(), variant.clone().into()), values);
             Spanned::new(self.span.clone(), DeValue::Table(tagged))
         };
-        let read = |replaced| T::deserialize(ValueDeserializer::from(tagged(replaced)));
-        read(None).map_err(|error| {
+        let read = |only: &[&str], replaced| T::deserialize(ValueDeserializer::from(tagged(only, replaced)));
+        let explain = |only: &[&str], error: &toml::de::Error| {
             let key = error.span().and_then(|span| self.key_at(&span));
             // Serde lists the expected names only for a string that is none of them. So a value of another type is read again as a string.
             let field = key.and_then(|key| self.field(key)).filter(|field| !field.value.get_ref().is_str());
-            let names = key.and_then(|key| suggest::known_names(read(Some(key)).err()?.message()));
+            let names = key.and_then(|key| suggest::known_names(read(only, Some(key)).err()?.message()));
             match field.zip(names) {
                 Some((field, names)) => field.wrong_type(&names),
-                None => self.of_serde(&name, &error),
+                None => self.of_serde(&name, error),
             }
-        })
+        };
+        let value = match read(fields, None) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                faults.add(explain(fields, &error));
+                // Serde stops at the first wrong value. The others are found one by one.
+                let first = error.span().and_then(|span| self.key_at(&span));
+                for &key in fields.iter().filter(|&&key| first.is_some() && first != Some(key)) {
+                    let wrong = read(&[key], None)
+                        .err()
+                        .filter(|error| error.span().is_some_and(|span| self.key_at(&span) == Some(key)));
+                    if let Some(error) = wrong {
+                        faults.add(explain(&[key], &error));
+                    }
+                }
+                None
+            }
+        };
+        faults.end()?;
+        value.ok_or_else(|| name.error(format!("the {kind} cannot be read")))
     }
 
     /// Turns a serde error into an error with a place: at the key that it concerns, otherwise at the tag.
@@ -316,13 +350,15 @@ impl<'doc> Table<'doc> {
 
     /// An error about a missing key. If the table has a similar key that was not asked for, the error points at that key.
     pub fn missing(&self, key: &str, expected: &str) -> Error {
-        let asked = self.asked.borrow();
-        let unknown: Vec<&str> =
-            self.keys().into_iter().filter(|&present| !asked.contains(present)).collect();
+        let (asked, mut blamed) = (self.asked.borrow(), self.blamed.borrow_mut());
+        let is_unknown = |present: &&str| !asked.contains(*present) && !blamed.contains(*present);
+        let unknown: Vec<&str> = self.keys().into_iter().filter(is_unknown).collect();
         match closest(key, &unknown) {
-            Some(similar) => self
-                .key_location(similar)
-                .error(format!("unknown key: did you mean `{key}`, which is missing?")),
+            Some(similar) => {
+                blamed.insert(similar.to_owned());
+                self.key_location(similar)
+                    .error(format!("unknown key: did you mean `{key}`, which is missing?"))
+            }
             None => self
                 .source
                 .location(&self.span, &self.path_of(key))
@@ -438,144 +474,6 @@ impl<'doc> Field<'doc> {
 
     fn wrong_type(&self, expected: &str) -> Error {
         self.error(format!("{} found: expected {expected}", self.describe()))
-    }
-}
-
-/// A type that can be read from a value of a TOML file.
-pub trait FromToml<'doc>: Sized {
-    /// The expected value, for messages: "an integer".
-    fn expected() -> String;
-
-    /// Reads a value.
-    ///
-    /// # Errors
-    ///
-    /// The value is of another type, or out of range.
-    fn from_toml(field: &Field<'doc>) -> Result<Self, Error>;
-}
-
-impl<'doc> FromToml<'doc> for Field<'doc> {
-    fn expected() -> String {
-        "a value".to_owned()
-    }
-
-    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
-        Ok(field.clone())
-    }
-}
-
-impl<'doc> FromToml<'doc> for Table<'doc> {
-    fn expected() -> String {
-        "a table".to_owned()
-    }
-
-    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
-        let DeValue::Table(entries) = field.value.get_ref() else {
-            return Err(field.wrong_type(&Self::expected()));
-        };
-        Ok(Self::new(field.source, entries, field.value.span(), field.path.clone()))
-    }
-}
-
-impl<'doc, T: FromToml<'doc>> FromToml<'doc> for Vec<T> {
-    fn expected() -> String {
-        format!("an array, each entry {}", T::expected())
-    }
-
-    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
-        let DeValue::Array(entries) = field.value.get_ref() else {
-            return Err(field.wrong_type(&Self::expected()));
-        };
-        let entry = |(index, value): (usize, &'doc Spanned<DeValue<'doc>>)| {
-            let path = format!("{}[{index}]", field.path);
-            T::from_toml(&Field { source: field.source, value, path })
-        };
-        entries.iter().enumerate().map(entry).collect()
-    }
-}
-
-impl<'doc> FromToml<'doc> for u64 {
-    fn expected() -> String {
-        "an integer".to_owned()
-    }
-
-    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
-        match field.value.get_ref() {
-            DeValue::Integer(number) => Self::from_str_radix(number.as_str(), number.radix()).map_err(|_| {
-                let message = if number.as_str().starts_with('-') {
-                    format!("{number} is negative: expected an integer of at least 0")
-                } else {
-                    format!("{number} is too large: expected an integer of at most {}", Self::MAX)
-                };
-                field.error(message)
-            }),
-            DeValue::Float(number) => Err(field.error(format!(
-                "{number} is not an integer: expected whole digits without point or exponent, as in 100_000"
-            ))),
-            _ => Err(field.wrong_type(&Self::expected())),
-        }
-    }
-}
-
-impl<'doc> FromToml<'doc> for f64 {
-    fn expected() -> String {
-        "a number".to_owned()
-    }
-
-    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
-        let value = match field.value.get_ref() {
-            DeValue::Float(number) => number.as_str().parse().unwrap_or(f64::NAN),
-            // An integer of more than 128 bits counts as infinite, and is refused below.
-            DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
-                .map_or(f64::INFINITY, |number| number as Self),
-            _ => return Err(field.wrong_type(&Self::expected())),
-        };
-        if value.is_finite() {
-            Ok(value)
-        } else {
-            Err(field.error(format!("{} is not allowed: expected a finite number", field.describe())))
-        }
-    }
-}
-
-impl<'doc> FromToml<'doc> for Probability {
-    fn expected() -> String {
-        "a number from 0 to 1".to_owned()
-    }
-
-    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
-        let refused = || {
-            let message = format!("{} is not a probability: expected {}", field.describe(), Self::expected());
-            field.error(message)
-        };
-        let value: f64 = field.get().map_err(|_| refused())?;
-        Self::new(value).map_err(|_| refused())
-    }
-}
-
-impl<'doc> FromToml<'doc> for bool {
-    fn expected() -> String {
-        "true or false".to_owned()
-    }
-
-    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
-        match field.value.get_ref() {
-            DeValue::Boolean(flag) => Ok(*flag),
-            _ => Err(field.wrong_type(&Self::expected())),
-        }
-    }
-}
-
-impl<'doc> FromToml<'doc> for String {
-    fn expected() -> String {
-        "a string".to_owned()
-    }
-
-    fn from_toml(field: &Field<'doc>) -> Result<Self, Error> {
-        match field.value.get_ref() {
-            DeValue::String(text) => Ok(text.clone().into_owned()),
-            _ => Err(field.wrong_type(&Self::expected())),
-        }
     }
 }
 

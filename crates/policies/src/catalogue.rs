@@ -43,7 +43,7 @@ pub use chosen::{BuildError, Catalogued, Chosen, Knowledge};
 pub use families::{
     AnyListPolicy, CellPolicy, IdentifyPolicy, Note, OneOf, PairPolicy, PositionBasedPolicy, PrefixPolicy,
 };
-pub use parameters::{Kind, Level, PbmPieLevel, PbmPiePosition};
+pub use parameters::{Kind, Level, PbmPieLevel, PbmPiePosition, Range};
 pub use row::{Answers, Family, Limit, ParameterRow, Protocol, Row, Task};
 pub use rows::{PolicySpec, rows};
 pub use text::SpecError;

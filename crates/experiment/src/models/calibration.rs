@@ -1,7 +1,7 @@
 //! Rank-one users drawn to match a printed summary, for a paper with unpublished data.
 
 use crate::fields::read_size;
-use crate::toml_reader::{Error, Field, Table};
+use crate::toml_reader::{Error, Field, Table, all};
 use click_models::{RankOneModel, TableShape};
 use confidence::Probability;
 use serde::Serialize;
@@ -31,10 +31,14 @@ impl Calibration {
     /// The field is not a summary, or [`RankOneModel::calibrated`] refuses it.
     pub(super) fn read(field: &Field<'_>) -> Result<(Self, RankOneModel), Error> {
         let table: Table<'_> = field.get()?;
-        let (items, positions) = (read_size(&table, "items")?, read_size(&table, "positions")?);
-        let (mu, p_max): (Probability, Probability) = (table.required("mu")?, table.required("p_max")?);
-        let seed = table.required("seed")?;
-        table.finish()?;
+        let (items, positions, mu, p_max, seed, ()) = all((
+            read_size(&table, "items"),
+            read_size(&table, "positions"),
+            table.required::<Probability>("mu"),
+            table.required::<Probability>("p_max"),
+            table.required("seed"),
+            table.finish(),
+        ))?;
         let users = TableShape::new(items, positions).and_then(|shape| {
             RankOneModel::calibrated(shape, mu, p_max, &mut Streams::new(seed).instance(0))
         });

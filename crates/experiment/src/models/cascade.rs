@@ -7,7 +7,7 @@ use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::result::Bound;
 use crate::task::Task;
-use crate::toml_reader::{Error, Field, Table};
+use crate::toml_reader::{Error, Field, Table, all};
 use click_models::bounds::cascade_bai_lower_bound;
 use click_models::{CascadeModel, ListShape};
 use confidence::Probability;
@@ -154,27 +154,23 @@ impl Member for CascadeModel {
 }
 
 fn read(table: &Table<'_>) -> Result<CascadeModel, Error> {
-    let two_values = table.field("two-values");
-    let attraction = match &two_values {
-        None => required_list(table, "attraction", "item")?,
-        Some(two_values) => match table.field("attraction") {
-            None => two_values.clone(),
-            Some(list) => {
-                return Err(
-                    list.error("`two-values` already gives the attraction: expected one or the other")
-                );
-            }
-        },
+    let attraction = match (table.field("two-values"), table.field("attraction")) {
+        (None, _) => {
+            required_list(table, "attraction", "item").map(|list| (list.field, Given::List(list.value)))
+        }
+        (Some(field), None) => read_two_values(&field).map(|two_values| (field, two_values)),
+        (Some(_), Some(list)) => {
+            Err(list.error("`two-values` already gives the attraction: expected one or the other"))
+        }
     };
-    let positions = required_positions(table)?;
-    let weights = table.field("weights");
-    table.finish()?;
+    let weights = table.field("weights").map(|field| Ok((field.get::<Vec<f64>>()?, field))).transpose();
+    let ((field, given), positions, weights, ()) =
+        all((attraction, required_positions(table), weights, table.finish()))?;
     let n_positions = positions.value;
-    let fault = |error: click_models::Error| at_fault(&error, &attraction, &positions.field);
-    let probabilities = match &two_values {
-        None => attraction.get()?,
-        Some(two_values) => {
-            let (n_items, best, others) = read_two_values(two_values)?;
+    let fault = |error: click_models::Error| at_fault(&error, &field, &positions.field);
+    let probabilities = match given {
+        Given::List(probabilities) => probabilities,
+        Given::TwoValues { n_items, best, others } => {
             // Checked before the list is built, which may have millions of numbers.
             ListShape::new(n_items, n_positions).map_err(fault)?;
             (0..n_items).map(|item| if item < n_positions { best } else { others }).collect()
@@ -183,11 +179,18 @@ fn read(table: &Table<'_>) -> Result<CascadeModel, Error> {
     let users = CascadeModel::new(probabilities, n_positions).map_err(fault)?;
     match weights {
         None => Ok(users),
-        Some(weights) => {
-            let numbers: Vec<f64> = weights.get()?;
-            users.with_weights(&numbers).map_err(|error| at_fault(&error, &weights, &weights))
+        Some((numbers, field)) => {
+            users.with_weights(&numbers).map_err(|error| at_fault(&error, &field, &field))
         }
     }
+}
+
+/// The attraction of items as a file gives it.
+enum Given {
+    /// Item by item.
+    List(Vec<Probability>),
+    /// The attraction of the best items, as many as there are positions, and of all others.
+    TwoValues { n_items: usize, best: Probability, others: Probability },
 }
 
 /// Valid numbers of items given by two values: up to about as many as a file could list one by one.
@@ -195,10 +198,10 @@ const TWO_VALUED_ITEMS: RangeInclusive<u64> = 1..=1 << 24;
 
 /// Reads `two-values`, which saves a file from listing hundreds of equal numbers: the number of items, the attraction of the best items (as
 /// many as there are positions), and the attraction of all others.
-fn read_two_values(field: &Field<'_>) -> Result<(usize, Probability, Probability), Error> {
+fn read_two_values(field: &Field<'_>) -> Result<Given, Error> {
     let table: Table<'_> = field.get()?;
-    let items = table.required::<Field<'_>>("items")?.integer_in(&TWO_VALUED_ITEMS)?;
-    let (best, others) = (table.required("best")?, table.required("others")?);
-    table.finish()?;
-    Ok((usize::try_from(items).unwrap_or(usize::MAX), best, others))
+    let items = table.required::<Field<'_>>("items").and_then(|items| items.integer_in(&TWO_VALUED_ITEMS));
+    let (items, best, others, ()) =
+        all((items, table.required("best"), table.required("others"), table.finish()))?;
+    Ok(Given::TwoValues { n_items: usize::try_from(items).unwrap_or(usize::MAX), best, others })
 }

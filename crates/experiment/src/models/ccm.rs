@@ -1,10 +1,10 @@
 //! `ccm`: users scan a list from the top, and go on with a probability that depends on the click and on the item's relevance.
 
-use super::fields::{at_fault, read_each, required_list, required_positions};
+use super::fields::{Part, at_fault, read_each, required_list, required_positions};
 use super::key::{ATTRACTION, KeyKind, Length, ModelKey, POSITIONS};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
-use crate::toml_reader::{Error, Table};
+use crate::toml_reader::{Error, Table, all};
 use click_models::{ClickChain, ListShape};
 use confidence::Probability;
 use policies::catalogue::Protocol;
@@ -68,15 +68,12 @@ impl Member for ClickChain {
 }
 
 fn read(table: &Table<'_>) -> Result<ClickChain, Error> {
-    let attraction = required_list(table, "attraction", "item")?;
     let expected = "three probabilities of going on: after no click, after a click on an irrelevant item, and on a relevant one";
-    let continuation = table.field("continuation").ok_or_else(|| table.missing("continuation", expected))?;
-    let positions = required_positions(table)?;
-    table.finish()?;
-    let probabilities: Vec<Probability> = continuation.get()?;
-    let Ok(three) = <[Probability; 3]>::try_from(probabilities) else {
-        return Err(continuation.error(format!("expected {expected}")));
-    };
-    ClickChain::new(attraction.get()?, three, positions.value)
-        .map_err(|error| at_fault(&error, &attraction, &positions.field))
+    let three = Part::<Vec<Probability>>::required(table, "continuation", expected).and_then(|list| {
+        <[Probability; 3]>::try_from(list.value).map_err(|_| list.field.error(format!("expected {expected}")))
+    });
+    let (attraction, three, positions, ()) =
+        all((required_list(table, "attraction", "item"), three, required_positions(table), table.finish()))?;
+    ClickChain::new(attraction.value, three, positions.value)
+        .map_err(|error| at_fault(&error, &attraction.field, &positions.field))
 }

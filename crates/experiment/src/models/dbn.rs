@@ -1,11 +1,12 @@
 //! `dbn`: users scan a list from the top, may be satisfied by a click and leave, and may lose patience.
 
-use super::fields::{at_field, probability, read_each, required_list, required_positions};
+use super::fields::{Part, at_field, choice_or_default, read_each, required_list, required_positions};
 use super::key::{ATTRACTION, KeyKind, ModelKey, OF_ITEMS, POSITIONS};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
-use crate::toml_reader::{Error, Table, choice};
+use crate::toml_reader::{Error, Table, all};
 use click_models::{DbnReward, DynamicBayesian, ListShape};
+use confidence::Probability;
 use policies::catalogue::Protocol;
 
 pub(super) static MODEL: Model = Model {
@@ -104,17 +105,15 @@ impl Member for DynamicBayesian {
 }
 
 fn read(table: &Table<'_>) -> Result<DynamicBayesian, Error> {
-    let attraction = required_list(table, "attraction", "item")?;
-    let satisfaction = required_list(table, "satisfaction", "item")?;
-    let continuation =
-        probability(table, "continuation", "of going on to the next position when not satisfied")?;
-    let positions = required_positions(table)?;
-    let reward = table.field("reward");
-    table.finish()?;
-    let reward = match reward {
-        None => DbnReward::default(),
-        Some(field) => choice(&field, &REWARDS, "reward")?,
-    };
-    DynamicBayesian::new(attraction.get()?, satisfaction.get()?, continuation, positions.value, reward)
-        .map_err(|error| at_field(&error, &attraction, &positions.field, &satisfaction))
+    let going_on = "the probability of going on to the next position when not satisfied";
+    let (attraction, satisfaction, continuation, positions, reward, ()) = all((
+        required_list(table, "attraction", "item"),
+        required_list(table, "satisfaction", "item"),
+        Part::<Probability>::required(table, "continuation", going_on),
+        required_positions(table),
+        choice_or_default(table, "reward", &REWARDS),
+        table.finish(),
+    ))?;
+    DynamicBayesian::new(attraction.value, satisfaction.value, continuation.value, positions.value, reward)
+        .map_err(|error| at_field(&error, &attraction.field, &positions.field, &satisfaction.field))
 }

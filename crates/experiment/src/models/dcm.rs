@@ -1,10 +1,10 @@
 //! `dcm`: users scan a list from the top, click what attracts them, and may leave after a click.
 
-use super::fields::{at_fault, read_each, required_list};
+use super::fields::{at_fault, choice_or_default, read_each, required_list};
 use super::key::{ATTRACTION, KeyKind, ModelKey, OF_POSITIONS};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
-use crate::toml_reader::{Error, Field, Table, choice};
+use crate::toml_reader::{Error, Table, all};
 use click_models::{DcmReward, DependentClick, ListShape};
 use policies::catalogue::Protocol;
 
@@ -87,14 +87,12 @@ impl Member for DependentClick {
 }
 
 fn read(table: &Table<'_>) -> Result<DependentClick, Error> {
-    let attraction: Field<'_> = required_list(table, "attraction", "item")?;
-    let leave: Field<'_> = required_list(table, "leave", "position")?;
-    let reward = table.field("reward");
-    table.finish()?;
-    let reward = match reward {
-        None => DcmReward::default(),
-        Some(field) => choice(&field, &REWARDS, "reward")?,
-    };
-    DependentClick::new(attraction.get()?, leave.get()?, reward)
-        .map_err(|error| at_fault(&error, &attraction, &leave))
+    let (attraction, leave, reward, ()) = all((
+        required_list(table, "attraction", "item"),
+        required_list(table, "leave", "position"),
+        choice_or_default(table, "reward", &REWARDS),
+        table.finish(),
+    ))?;
+    DependentClick::new(attraction.value, leave.value, reward)
+        .map_err(|error| at_fault(&error, &attraction.field, &leave.field))
 }

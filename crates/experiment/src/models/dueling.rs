@@ -26,7 +26,7 @@ use super::play::{PlayError, PlayRequest, Played, play_curves};
 use super::{Instance, InstanceTable, Instances, Member, Model, Parameter, Parameters, Users};
 use crate::fields::LONGEST_LIST;
 use crate::result::Bound;
-use crate::toml_reader::{Error, Table};
+use crate::toml_reader::{Error, Field, Table, all, collect};
 use arms::read_arms;
 use click_models::bounds::{dueling_lower_bound, rucb_expected_bound, rucb_high_probability_bound};
 use click_models::{DuelingModel, ItemId, ListShape, PreferenceMatrix};
@@ -64,8 +64,7 @@ pub(super) static MODEL: Model = Model {
     first_choices: &["double-ts", "rmed1"],
     names_best_items: false,
     read: |tables, reading| {
-        let groups =
-            tables.iter().map(|table| read_group(table, reading.matrix)).collect::<Result<_, _>>()?;
+        let groups = collect(tables.iter().map(|table| read_group(table, reading.matrix)))?;
         Ok(Instances::from_users(Duels::new(groups, reading.seed)?))
     },
     of_queries: None,
@@ -242,18 +241,38 @@ fn read_group(table: &Table<'_>, given: Option<&Arc<MatrixFile>>) -> Result<Grou
     let name = table.optional("name")?;
     let (inline, file, arms) = (table.field("preferences"), table.field("file"), table.field("arms"));
     table.know(&["model"]);
-    table.finish()?;
-    let (matrix, source, place) = match (inline, file) {
+    let ((), (matrix, source, place)) = all((table.finish(), read_matrix(table, inline, file, given)))?;
+    let n_items = matrix.shape().n_items();
+    let (arms, place) = match arms {
+        None => (Arms::All, place),
+        Some(field) => (read_arms(&field, n_items)?, field),
+    };
+    if let Arms::Listed(items) = &arms {
+        let items: Vec<ItemId> = items.iter().map(|&item| ItemId::from_index(item)).collect();
+        matrix.restricted_to(&items).map_err(|error| place.error(error.to_string()))?;
+    }
+    Ok(Group { name, matrix, source, arms, location: place.location() })
+}
+
+/// A matrix, the file that it comes from if there is one, and the field that gives it.
+type Source<'doc> = (Arc<PreferenceMatrix>, Option<Arc<MatrixFile>>, Field<'doc>);
+
+/// Reads the matrix of the key `preferences` or of the key `file`.
+fn read_matrix<'doc>(
+    table: &Table<'doc>,
+    inline: Option<Field<'doc>>,
+    file: Option<Field<'doc>>,
+    given: Option<&Arc<MatrixFile>>,
+) -> Result<Source<'doc>, Error> {
+    match (inline, file) {
         (Some(_), Some(file)) => {
-            return Err(file.error("`preferences` already gives the matrix: expected one or the other"));
+            Err(file.error("`preferences` already gives the matrix: expected one or the other"))
         }
-        (None, None) => {
-            return Err(table.missing("preferences", "rows of probabilities, [[..], ..], or `file`"));
-        }
+        (None, None) => Err(table.missing("preferences", "rows of probabilities, [[..], ..], or `file`")),
         (Some(field), None) => {
             let rows: Vec<Vec<f64>> = field.get()?;
             let matrix = PreferenceMatrix::new(&rows).map_err(|error| field.error(error.to_string()))?;
-            (Arc::new(matrix), None, field)
+            Ok((Arc::new(matrix), None, field))
         }
         (None, Some(field)) => {
             let file = if let Some(file) = given {
@@ -267,17 +286,7 @@ fn read_group(table: &Table<'_>, given: Option<&Arc<MatrixFile>>) -> Result<Grou
                     if error.is_about_whole_file() { field.error(error.to_string()) } else { error }
                 })?)
             };
-            (Arc::clone(&file.matrix), Some(file), field)
+            Ok((Arc::clone(&file.matrix), Some(file), field))
         }
-    };
-    let n_items = matrix.shape().n_items();
-    let (arms, place) = match arms {
-        None => (Arms::All, place),
-        Some(field) => (read_arms(&field, n_items)?, field),
-    };
-    if let Arms::Listed(items) = &arms {
-        let items: Vec<ItemId> = items.iter().map(|&item| ItemId::from_index(item)).collect();
-        matrix.restricted_to(&items).map_err(|error| place.error(error.to_string()))?;
     }
-    Ok(Group { name, matrix, source, arms, location: place.location() })
 }

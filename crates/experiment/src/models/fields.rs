@@ -1,7 +1,7 @@
 //! Readers that several models share.
 
 use super::Instance;
-use crate::toml_reader::{Error, Field, Table};
+use crate::toml_reader::{Error, Field, FromToml, Table, choice, collect};
 use confidence::Probability;
 
 /// Reads the instances of tables. Their `model` and `name` have been checked before.
@@ -10,35 +10,47 @@ pub(super) fn read_each<M>(
     model: impl Fn(&Table<'_>) -> Result<M, Error>,
 ) -> Result<Vec<Instance<M>>, Error> {
     let read = |table: &Table<'_>| Ok(Instance::new(table.optional("name")?, model(table)?));
-    tables.iter().map(read).collect()
+    collect(tables.iter().map(read))
 }
 
-/// The field of an array of probabilities, one for each item, position or the like (`each`).
-pub(super) fn required_list<'doc>(table: &Table<'doc>, key: &str, each: &str) -> Result<Field<'doc>, Error> {
-    table
-        .field(key)
-        .ok_or_else(|| table.missing(key, &format!("an array of probabilities, one for each {each}")))
-}
-
-/// One probability; `of` says of what.
-pub(super) fn probability(table: &Table<'_>, key: &str, of: &str) -> Result<Probability, Error> {
-    let field = table.field(key).ok_or_else(|| table.missing(key, &format!("the probability {of}")))?;
-    field.get()
-}
-
-/// The number of positions of a list, with its field.
-pub(super) struct Positions<'doc> {
-    pub(super) value: usize,
+/// A value with its field, for errors that are found later.
+pub(super) struct Part<'doc, T> {
+    pub(super) value: T,
     pub(super) field: Field<'doc>,
 }
 
+impl<'doc, T: FromToml<'doc>> Part<'doc, T> {
+    /// The value of a key; `expected` describes it if the key is missing.
+    pub(super) fn required(table: &Table<'doc>, key: &str, expected: &str) -> Result<Self, Error> {
+        let field = table.field(key).ok_or_else(|| table.missing(key, expected))?;
+        Ok(Self { value: field.get()?, field })
+    }
+}
+
+/// A list of probabilities, one for each item, position or the like (`each`).
+pub(super) fn required_list<'doc>(
+    table: &Table<'doc>,
+    key: &str,
+    each: &str,
+) -> Result<Part<'doc, Vec<Probability>>, Error> {
+    Part::required(table, key, &format!("an array of probabilities, one for each {each}"))
+}
+
 /// The key `positions`, for models without a parameter for each position.
-pub(super) fn required_positions<'doc>(table: &Table<'doc>) -> Result<Positions<'doc>, Error> {
-    let field: Field<'_> = table
-        .field("positions")
-        .ok_or_else(|| table.missing("positions", "the number of positions of a list"))?;
+pub(super) fn required_positions<'doc>(table: &Table<'doc>) -> Result<Part<'doc, usize>, Error> {
+    let Part { field, .. } =
+        Part::<Field<'_>>::required(table, "positions", "the number of positions of a list")?;
     let value = usize::try_from(field.integer_in(&(0..=u64::from(u32::MAX)))?).unwrap_or(usize::MAX);
-    Ok(Positions { value, field })
+    Ok(Part { value, field })
+}
+
+/// The name of one of the `known` values; the default one if the key is absent.
+pub(super) fn choice_or_default<T: Copy + Default>(
+    table: &Table<'_>,
+    key: &str,
+    known: &[(&str, T)],
+) -> Result<T, Error> {
+    table.field(key).map_or_else(|| Ok(T::default()), |field| choice(&field, known, key))
 }
 
 /// An error of a click model at its place: in the field of the items, of the positions, or in a list with one entry for each item.

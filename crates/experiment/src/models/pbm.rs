@@ -5,7 +5,7 @@ use super::key::{ModelKey, OF_ITEMS, OF_POSITIONS};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::posterior::{PosteriorFile, Query, Uncertain};
-use crate::toml_reader::{Error, Field, Table};
+use crate::toml_reader::{Error, Table, all};
 use click_models::{ListShape, PositionBased};
 use confidence::Probability;
 use policies::catalogue::Protocol;
@@ -97,8 +97,8 @@ pub(super) fn read<M>(
     table: &Table<'_>,
     build: impl Fn(Vec<Probability>, Vec<Probability>) -> Result<M, click_models::Error>,
 ) -> Result<M, Error> {
-    let theta: Field<'_> = required_list(table, "theta", "item")?;
-    let kappa: Field<'_> = required_list(table, "kappa", "position")?;
-    table.finish()?;
-    build(theta.get()?, kappa.get()?).map_err(|error| at_fault(&error, &theta, &kappa))
+    let parts =
+        (required_list(table, "theta", "item"), required_list(table, "kappa", "position"), table.finish());
+    let (theta, kappa, ()) = all(parts)?;
+    build(theta.value, kappa.value).map_err(|error| at_fault(&error, &theta.field, &kappa.field))
 }

@@ -1,11 +1,11 @@
 //! `rank-one`: users click on a cell if its row and its column both succeed.
 
 use super::calibration::Calibration;
-use super::fields::required_list;
+use super::fields::{Part, required_list};
 use super::key::{KeyKind, Length, ModelKey, SIZE};
 use super::{Instance, Instances, Member, Model, Parameter};
 use crate::fields::read_size;
-use crate::toml_reader::{Error, Field, Table};
+use crate::toml_reader::{Error, Field, FromToml as _, Table, all, collect};
 use click_models::{ListShape, RankOneModel, TableShape};
 use confidence::Probability;
 use policies::catalogue::Protocol;
@@ -46,7 +46,7 @@ pub(super) static MODEL: Model = Model {
     first_choices: &["uts", "rank1-gibbs"],
     names_best_items: false,
     read: |tables, _| {
-        let list: Vec<Instance<RankOneModel>> = tables.iter().map(read).collect::<Result<_, _>>()?;
+        let list: Vec<Instance<RankOneModel>> = collect(tables.iter().map(read))?;
         Ok(Instances::from_users(list))
     },
     of_queries: Some(|queries| Ok(Instances::named(queries.each(RankOneModel::new)?))),
@@ -137,12 +137,14 @@ fn read(table: &Table<'_>) -> Result<Instance<RankOneModel>, Error> {
 }
 
 fn read_sides(table: &Table<'_>) -> Result<RankOneModel, Error> {
-    let rows: Field<'_> = required_list(table, "rows", "row")?;
-    let columns: Field<'_> = required_list(table, "columns", "column")?;
-    table.finish()?;
-    RankOneModel::new(rows.get()?, columns.get()?).map_err(|error| {
+    let (rows, columns, ()) = all((
+        required_list(table, "rows", "row"),
+        required_list(table, "columns", "column"),
+        table.finish(),
+    ))?;
+    RankOneModel::new(rows.value, columns.value).map_err(|error| {
         let no_rows = matches!(error, click_models::Error::NoCells { n_rows: 0, .. });
-        if no_rows { &rows } else { &columns }.error(error.to_string())
+        if no_rows { &rows.field } else { &columns.field }.error(error.to_string())
     })
 }
 
@@ -150,12 +152,15 @@ fn read_sides(table: &Table<'_>) -> Result<RankOneModel, Error> {
 /// each, and the `gap` by which the first row and the first column exceed it.
 fn read_needle(field: &Field<'_>) -> Result<RankOneModel, Error> {
     let table: Table<'_> = field.get()?;
-    let shape = TableShape::new(read_size(&table, "rows")?, read_size(&table, "columns")?);
-    let base = table.required::<Probability>("base")?.get();
-    let gap: Field<'_> = table.required("gap")?;
-    let above = gap.get::<Probability>()?.get();
-    table.finish()?;
-    let shape = shape.map_err(|error| field.error(error.to_string()))?;
+    let (rows, columns, base, gap, ()) = all((
+        read_size(&table, "rows"),
+        read_size(&table, "columns"),
+        table.required::<Probability>("base"),
+        Part::<Probability>::required(&table, "gap", &Probability::expected()),
+        table.finish(),
+    ))?;
+    let (base, above, gap) = (base.get(), gap.value.get(), gap.field);
+    let shape = TableShape::new(rows, columns).map_err(|error| field.error(error.to_string()))?;
     RankOneModel::needle(shape, (base, above), (base, above))
         .map_err(|_| gap.error(format!("{base} + {above} is not a probability: expected at most 1 together")))
 }

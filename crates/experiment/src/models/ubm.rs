@@ -1,12 +1,13 @@
 //! `ubm`: users examine a position with a probability that depends on it and on their last click.
 
-use super::fields::{read_each, required_list};
+use super::fields::{Part, read_each, required_list};
 use super::key::{ATTRACTION, KeyKind, ModelKey, Shape};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::posterior::{PosteriorFile, Query, Uncertain};
-use crate::toml_reader::{Error, Field, Table};
+use crate::toml_reader::{Error, Field, Table, all};
 use click_models::{Error as Fault, ListShape, UserBrowsing};
+use confidence::Probability;
 use policies::catalogue::Protocol;
 
 pub(super) static MODEL: Model = Model {
@@ -77,17 +78,19 @@ impl Member for UserBrowsing {
 }
 
 fn read(table: &Table<'_>) -> Result<UserBrowsing, Error> {
-    let attraction = required_list(table, "attraction", "item")?;
     let expected = "a row for every position, [[..], [.., ..], ..]: its examination without a click above, \
                     then after a last click at each position above";
-    let examination = table.field("examination").ok_or_else(|| table.missing("examination", expected))?;
-    table.finish()?;
-    UserBrowsing::new(attraction.get()?, examination.get()?).map_err(|error| {
-        let rows: Vec<Field<'_>> = examination.get().unwrap_or_default();
+    let (attraction, examination, ()) = all((
+        required_list(table, "attraction", "item"),
+        Part::<Vec<Vec<Probability>>>::required(table, "examination", expected),
+        table.finish(),
+    ))?;
+    UserBrowsing::new(attraction.value, examination.value).map_err(|error| {
+        let rows: Vec<Field<'_>> = examination.field.get().unwrap_or_default();
         let place = match &error {
-            Fault::NoItems | Fault::TooManyItems(_) => &attraction,
-            Fault::NotATriangle { position, .. } => rows.get(*position).unwrap_or(&examination),
-            _ => &examination,
+            Fault::NoItems | Fault::TooManyItems(_) => &attraction.field,
+            Fault::NotATriangle { position, .. } => rows.get(*position).unwrap_or(&examination.field),
+            _ => &examination.field,
         };
         place.error(error.to_string())
     })

@@ -1,6 +1,6 @@
 //! Checkpoints: the rounds after which results are recorded.
 
-use crate::toml_reader::{Error, Field, Table};
+use crate::toml_reader::{Error, Field, Table, all, collect};
 use num_traits::ToPrimitive as _;
 use std::ops::RangeInclusive;
 
@@ -38,11 +38,10 @@ impl Schedule {
     pub fn read(field: &Field<'_>, horizon: u64) -> Result<Self, Error> {
         if field.is_table() {
             let table: Table<'_> = field.get()?;
-            let count =
-                table.field("log").ok_or_else(|| table.missing("log", "the number of checkpoints"))?;
-            let count = count.integer_in(&COUNTS)?;
-            let also = table.field("also").map(|field| read_rounds(&field, horizon)).transpose()?;
-            table.finish()?;
+            let count = table.field("log").ok_or_else(|| table.missing("log", "the number of checkpoints"));
+            let count = count.and_then(|count| count.integer_in(&COUNTS));
+            let also = table.field("also").map(|field| read_rounds(&field, horizon)).transpose();
+            let (count, also, ()) = all((count, also, table.finish()))?;
             return Ok(Self::Log { count, also: also.unwrap_or_default() });
         }
         if !field.is_array() {
@@ -79,16 +78,16 @@ fn read_rounds(field: &Field<'_>, horizon: u64) -> Result<Vec<u64>, Error> {
         let message = format!("{} checkpoints: expected from 1 to {}", entries.len(), COUNTS.end());
         return Err(field.error(message));
     }
-    let mut rounds: Vec<(u64, usize)> = Vec::with_capacity(entries.len());
-    for (index, entry) in entries.iter().enumerate() {
+    let read = |(index, entry): (usize, &Field<'_>)| {
         let round: u64 = entry.get()?;
-        if !(1..=horizon).contains(&round) {
-            let message =
-                format!("round {round} does not exist: expected an integer from 1 to the horizon, {horizon}");
-            return Err(entry.error(message));
+        if (1..=horizon).contains(&round) {
+            return Ok((round, index));
         }
-        rounds.push((round, index));
-    }
+        let message =
+            format!("round {round} does not exist: expected an integer from 1 to the horizon, {horizon}");
+        Err(entry.error(message))
+    };
+    let mut rounds: Vec<(u64, usize)> = collect(entries.iter().enumerate().map(read))?;
     // Equal rounds keep the order of the file, so the error is at the later one.
     rounds.sort_unstable();
     if let Some(pair) = rounds.windows(2).find(|pair| pair[0].0 == pair[1].0) {

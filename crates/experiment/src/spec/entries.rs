@@ -6,58 +6,97 @@ use crate::logged_lists;
 use crate::models::{Instances, MODELS, Model};
 use crate::names::{read_title, unique};
 use crate::number::counted;
-use crate::toml_reader::{Error, Field, Location, Table};
+use crate::toml_reader::{Error, Faults, Field, Location, Table, collect};
 use click_models::ListShape;
 use confidence::Probability;
 use contenders::{Entrant, LoggedLists};
-use policies::catalogue::{Limit, PolicySpec, Protocol};
+use policies::catalogue::{Limit, PolicySpec, Protocol, find};
 use std::sync::Arc;
 
-/// Reads the policies of an experiment with these users.
+/// Reads the policies of an experiment. Without the users or the task, because they have errors, what depends on them is not checked.
 pub(super) fn read_policies(
     field: &Field<'_>,
-    instances: &Instances,
-    task: Task,
+    instances: Option<&Instances>,
+    task: Option<Task>,
 ) -> Result<Vec<Entrant>, Error> {
     let mut labels: Vec<(String, Location)> = Vec::new();
-    let read = |table: &Table<'_>| {
-        let (label, read_as) = (table.field("label"), table.field("read-as"));
-        let (kappa, told) = (table.field("kappa"), table.field("told"));
-        let lists = table.field("lists");
-        let spec: PolicySpec = table.variant("policy", "policy")?;
-        let policy: Field<'_> = table.required("policy")?;
-        let name: String = policy.get()?;
-        let mut entry = Entrant::new(name, spec);
-        // Without a label the policy is named after itself, so an error about its name points at `policy`.
-        let location = label.as_ref().unwrap_or(&policy).location();
-        if let Some(label) = label {
-            entry.label = read_title(&label)?;
-        }
-        entry.read_as = read_as.map(|field| Model::read(&field)).transpose()?.map(|model| model.protocol);
-        entry.examination = kappa.map(|field| field.get::<Vec<Probability>>()).transpose()?;
-        if let Some(lists) = lists {
-            entry.lists = Some(read_lists(&lists, &entry, instances)?);
-        }
-        if let Some(told) = told {
-            read_told(table, &told, &spec)?;
-            entry.told_gamma = true;
-        }
-        check(&entry, instances, task).map_err(|fault| fault.in_table(table))?;
-        unique(&mut labels, entry.label.clone(), location, "label")?;
-        Ok(entry)
+    let tables = read_tables(field)?;
+    collect(tables.iter().map(|table| read_policy(table, instances, task, &mut labels)))
+}
+
+/// Reads one policy. `labels` are those of the policies before it.
+fn read_policy(
+    table: &Table<'_>,
+    instances: Option<&Instances>,
+    task: Option<Task>,
+    labels: &mut Vec<(String, Location)>,
+) -> Result<Entrant, Error> {
+    let mut faults = Faults::default();
+    let (label, read_as) = (table.field("label"), table.field("read-as"));
+    let (kappa, told) = (table.field("kappa"), table.field("told"));
+    let lists = table.field("lists");
+    let spec = faults.keep(table.variant::<PolicySpec>("policy", "policy"));
+    let policy = table.field("policy");
+    let name: Option<String> = policy.as_ref().and_then(|field| field.get().ok());
+    // Without a label the policy is named after itself, so an error about its name points at `policy`.
+    let location = label.as_ref().or(policy.as_ref()).map(Field::location);
+    let label = match &label {
+        Some(label) => faults.keep(read_title(label)),
+        None => name.clone().filter(|name| find(name).is_some()),
     };
-    read_tables(field)?.iter().map(read).collect()
+    let read_as = faults.keep(read_as.map(|field| Model::read(&field)).transpose());
+    let kappa = faults.keep(kappa.map(|field| field.get::<Vec<Probability>>()).transpose());
+    let entry = match (name, spec) {
+        (Some(name), Some(spec)) => {
+            let mut entry = Entrant::new(name, spec);
+            entry.label = label.clone().unwrap_or_default();
+            entry.read_as = read_as.flatten().map(|model| model.protocol);
+            entry.examination = kappa.flatten();
+            if let Some(lists) = lists {
+                let lists = faults.keep(read_lists(&lists, &entry, instances));
+                entry.lists = lists.flatten();
+            }
+            if let Some(told) = told {
+                faults.keep(read_told(table, &told, &spec));
+                entry.told_gamma = true;
+            }
+            Some(entry)
+        }
+        _ => None,
+    };
+    let fault = |fault: Fault| fault.in_table(table);
+    // A part that has an error may be the one that is checked.
+    match (&entry, instances, task) {
+        (Some(entry), Some(instances), Some(task)) if faults.is_empty() => {
+            faults.keep(check(entry, instances, task).map_err(fault));
+        }
+        (Some(entry), _, Some(task)) => {
+            faults.keep(check_task(entry, task).map_err(fault));
+        }
+        _ => {}
+    }
+    if let (Some(label), Some(location)) = (label, location) {
+        faults.keep(unique(labels, label, location, "label"));
+    }
+    faults.end()?;
+    entry.ok_or_else(|| table.error("incomplete"))
 }
 
 /// Reads the file that the key `lists` names.
-fn read_lists(field: &Field<'_>, entry: &Entrant, instances: &Instances) -> Result<Arc<LoggedLists>, Error> {
+fn read_lists(
+    field: &Field<'_>,
+    entry: &Entrant,
+    instances: Option<&Instances>,
+) -> Result<Option<Arc<LoggedLists>>, Error> {
     if !matches!(entry.spec, PolicySpec::Logged {}) {
         return Err(field.error(format!("{:?} plays lists of its own: leave it out", entry.name)));
     }
+    field.get::<String>()?;
+    let Some(instances) = instances else { return Ok(None) };
     let lists = logged_lists::read(field, instances);
     // An error inside the file has its place there. A file that cannot be read is an error of this field.
     lists
-        .map(Arc::new)
+        .map(|lists| Some(Arc::new(lists)))
         .map_err(|error| if error.is_about_whole_file() { field.error(error.to_string()) } else { error })
 }
 
@@ -120,18 +159,16 @@ pub(crate) fn check(entry: &Entrant, instances: &Instances, task: Task) -> Resul
 }
 
 fn check_task(entry: &Entrant, task: Task) -> Result<(), Fault> {
-    let spec = &entry.spec;
-    let (able, fault) = match task {
-        Task::Regret => (
-            !spec.recommends(),
-            "looks for the best items and stops: expected task \"identify\" or \"budget\"",
-        ),
-        Task::Identify => (spec.stops(), "never stops: expected a policy that does, such as \"cascade-bai\""),
-        Task::Budget => {
-            (spec.recommends(), "names no best items: expected a policy that does, such as \"cascade-bai\"")
-        }
+    let fault = match task {
+        Task::Regret => "looks for the best items and stops: expected task \"identify\" or \"budget\"",
+        Task::Identify => "never stops: expected a policy that does, such as \"cascade-bai\"",
+        Task::Budget => "names no best items: expected a policy that does, such as \"cascade-bai\"",
     };
-    if able { Ok(()) } else { Err(Fault::new("policy", format!("{:?} {fault}", entry.name))) }
+    if task.is_for(&entry.spec) {
+        Ok(())
+    } else {
+        Err(Fault::new("policy", format!("{:?} {fault}", entry.name)))
+    }
 }
 
 /// The models whose feedback a policy can read, for messages.
@@ -182,10 +219,15 @@ fn check_reading(entry: &Entrant, model: &Model, instances: &Instances) -> Resul
     Ok(())
 }
 
+/// Whether a policy is built from examination probabilities.
+pub(crate) fn assumes_examination(spec: &PolicySpec) -> bool {
+    spec.speaks(Protocol::PositionBased) && !spec.speaks(Protocol::Cascade)
+}
+
 /// Refuses examination probabilities that the policy does not use, or that do not have one entry for each position.
 fn check_examination(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
     let spec = &entry.spec;
-    let needed = spec.speaks(Protocol::PositionBased) && !spec.speaks(Protocol::Cascade);
+    let needed = assumes_examination(spec);
     let Some(examination) = &entry.examination else {
         if needed && instances.model().protocol != Protocol::PositionBased {
             let expected = "the examination probabilities that the policy assumes, one for each position: its users have none";

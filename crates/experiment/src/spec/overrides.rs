@@ -21,17 +21,22 @@ pub struct Overrides {
 impl Overrides {
     /// Checks that every value is in its range.
     pub(super) fn check(&self) -> Result<(), OverrideError> {
-        let check = |option, value: Option<u64>, range: RangeInclusive<u64>| match value {
-            Some(value) if !range.contains(&value) => {
-                let fault = format!("expected an integer from {} to {}", range.start(), range.end());
-                Err(OverrideError { option, value, fault })
-            }
-            _ => Ok(()),
-        };
-        check("--runs", self.runs, RUNS)?;
-        check("--horizon", self.horizon, HORIZONS)?;
-        check("--max-steps", self.max_steps, HORIZONS)?;
-        check("--subsets", self.subsets, 1..=1 << 16)
+        self.faults().next().map_or(Ok(()), Err)
+    }
+
+    /// The values that are out of their ranges.
+    pub(super) fn faults(&self) -> impl Iterator<Item = OverrideError> {
+        let given = [
+            ("--runs", self.runs, RUNS),
+            ("--horizon", self.horizon, HORIZONS),
+            ("--max-steps", self.max_steps, HORIZONS),
+            ("--subsets", self.subsets, 1..=1 << 16),
+        ];
+        given.into_iter().filter_map(|(option, value, range): (_, _, RangeInclusive<u64>)| {
+            let value = value.filter(|value| !range.contains(value))?;
+            let fault = format!("expected an integer from {} to {}", range.start(), range.end());
+            Some(OverrideError { option, value, fault })
+        })
     }
 }
 

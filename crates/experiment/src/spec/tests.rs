@@ -18,7 +18,10 @@ const FAULTS: &str = include_str!("../../../click-bandits/tests/data/bad_spec/fa
 
 fn read(text: &str) -> Result<Experiment, Error> {
     let source = Source::from_text("spec.toml", text)?;
-    Experiment::from_document(&source.parse()?)
+    let document = source.parse()?;
+    let read = Experiment::from_document(&document);
+    crate::schema::tests::agree(&document, &read);
+    read
 }
 
 /// The error of the valid spec after one text is replaced by another.
@@ -290,7 +293,11 @@ fn read_beside(spec: &str, parameters: &str, lists: &str) -> Result<Experiment, 
     for (name, content) in [("spec.toml", spec), ("p.json", parameters), ("l.csv", lists)] {
         std::fs::write(folder.path().join(name), content).unwrap();
     }
-    Experiment::read_file(&folder.path().join("spec.toml"))
+    let source = Source::read(&folder.path().join("spec.toml"))?;
+    let document = source.parse()?;
+    let read = Experiment::from_document(&document);
+    crate::schema::tests::agree(&document, &read);
+    read
 }
 
 #[test]

@@ -2,18 +2,20 @@
 
 use std::fmt::{self, Write as _};
 
-/// An error in a file, displayed as `FILE:LINE:COLUMN: FIELD: what is wrong`.
+/// An error in a file, displayed as `FILE:LINE:COLUMN: FIELD: what is wrong`. Errors found with it are not displayed ([`Error::all`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     location: Location,
     message: String,
+    /// Errors that were found with this one, in the order in which they were found.
+    also: Vec<Error>,
 }
 
 impl Error {
     /// An error about a file as a whole.
     pub fn whole_file(file: &str, message: impl Into<String>) -> Self {
         let location = Location { file: file.to_owned(), line: 0, column: 0, field: String::new() };
-        Self { location, message: message.into() }
+        Self { location, message: message.into(), also: Vec::new() }
     }
 }
 
@@ -21,6 +23,49 @@ impl Error {
     /// Whether the error is about the file as a whole.
     pub fn is_about_whole_file(&self) -> bool {
         self.location.line == 0
+    }
+}
+
+/// Several errors in one.
+impl Error {
+    /// The most errors that are kept; those found later are dropped.
+    pub const MOST: usize = 1000;
+
+    /// This error, and with it another one that was found later.
+    #[must_use]
+    pub fn and(mut self, mut later: Self) -> Self {
+        let further = std::mem::take(&mut later.also);
+        self.also.extend(std::iter::once(later).chain(further));
+        self.also.truncate(Self::MOST - 1);
+        self
+    }
+
+    /// The number of errors: this one and those found with it.
+    pub fn count(&self) -> usize {
+        1 + self.also.len()
+    }
+
+    /// This error and those found with it, in the order of the file, each once. Errors of several files are in the order in which they
+    /// were found, file by file.
+    pub fn all(mut self) -> Vec<Self> {
+        let mut all = std::mem::take(&mut self.also);
+        all.insert(0, self);
+        let mut files: Vec<String> = Vec::new();
+        for error in &all {
+            if !files.contains(&error.location.file) {
+                files.push(error.location.file.clone());
+            }
+        }
+        let file = |error: &Self| files.iter().position(|file| *file == error.location.file);
+        all.sort_by_cached_key(|error| (file(error), error.location.line, error.location.column));
+        let mut kept: Vec<Self> = Vec::with_capacity(all.len());
+        for error in all {
+            let same_place = |other: &&Self| other.location == error.location;
+            if !kept.iter().rev().take_while(same_place).any(|other| other.message == error.message) {
+                kept.push(error);
+            }
+        }
+        kept
     }
 }
 
@@ -113,6 +158,7 @@ impl Location {
         Error {
             location: self.clone(),
             message: shortened(&with_short_numbers(&message.into()), MAX_MESSAGE),
+            also: Vec::new(),
         }
     }
 }

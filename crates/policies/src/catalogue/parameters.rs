@@ -9,12 +9,32 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// A number in the range described.
-    Number(&'static str),
-    /// A whole number in the range described.
-    Integer(&'static str),
+    /// A finite number in this range.
+    Number(Range),
+    /// The number of a position, from 0; it may be absent.
+    Position,
     /// One of these names.
     Choice(&'static [&'static str]),
+}
+
+/// A range of numbers, whose ends are whole numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// The lower end.
+    pub from: u32,
+    /// The upper end; none if there is no largest number.
+    pub to: Option<u32>,
+    /// Whether the ends belong to the range.
+    pub is_closed: bool,
+}
+
+impl Range {
+    /// From 0 on.
+    const NOT_NEGATIVE: Self = Self { from: 0, to: None, is_closed: true };
+    /// From 0 to 1.
+    const UNIT: Self = Self { from: 0, to: Some(1), is_closed: true };
+    /// Between 0 and 1.
+    const INSIDE_UNIT: Self = Self { is_closed: false, ..Self::UNIT };
 }
 
 /// A type of parameters.
@@ -65,10 +85,10 @@ macro_rules! parameter_types {
 }
 
 parameter_types! {
-    NonNegative(NonNegative) = Kind::Number("at least 0");
-    Probability(Probability) = Kind::Number("from 0 to 1");
-    Delta(Delta) = Kind::Number("above 0 and below 1");
-    Position(Option<usize>) = Kind::Integer("from 0, below the number of positions; may be absent");
+    NonNegative(NonNegative) = Kind::Number(Range::NOT_NEGATIVE);
+    Probability(Probability) = Kind::Number(Range::UNIT);
+    Delta(Delta) = Kind::Number(Range::INSIDE_UNIT);
+    Position(Option<usize>) = Kind::Position;
     Level(Level) = Kind::Choice(&["log-t", "log-t-3-log-log-t", "log-t-4-log-log-t"]);
     PbmPieLevel(PbmPieLevel) = Kind::Choice(&["log-t", "log-horizon"]);
     PbmPiePosition(PbmPiePosition) = Kind::Choice(&["last"]);

@@ -1,6 +1,6 @@
 //! A policy as text: its name and the parameters that differ from the defaults, `pbm-pie(level=log-horizon)`.
 
-use super::{Kind, PolicySpec, Row, find, rows};
+use super::{Kind, PolicySpec, Range, Row, find, rows};
 use serde_json::{Map, Value};
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
@@ -52,9 +52,23 @@ pub enum SpecError {
 impl Display for Kind {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Number(which) => write!(f, "a number {which}"),
-            Self::Integer(which) => write!(f, "an integer {which}"),
+            Self::Number(range) => write!(f, "a number {range}"),
+            Self::Position => {
+                write!(f, "an integer from 0, below the number of positions; may be absent")
+            }
             Self::Choice(names) => write!(f, "`{}`", names.join("`, `")),
+        }
+    }
+}
+
+impl Display for Range {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { from, to, is_closed } = self;
+        match (is_closed, to) {
+            (true, Some(to)) => write!(f, "from {from} to {to}"),
+            (true, None) => write!(f, "at least {from}"),
+            (false, Some(to)) => write!(f, "above {from} and below {to}"),
+            (false, None) => write!(f, "above {from}"),
         }
     }
 }

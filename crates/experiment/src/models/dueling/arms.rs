@@ -1,7 +1,7 @@
 //! The key `arms`: selects items of a preference matrix.
 
 use crate::fields::read_size;
-use crate::toml_reader::{Error, Field, Table};
+use crate::toml_reader::{Error, Field, Table, all, collect};
 use serde::Serialize;
 
 /// The maximal number of matrix entries of all subsets together; each takes 16 bytes.
@@ -42,7 +42,7 @@ pub(super) fn read_arms(field: &Field<'_>, n_items: usize) -> Result<Arms, Error
             let index = item.integer_in(&(0..=n_items as u64 - 1))?;
             Ok(usize::try_from(index).unwrap_or(usize::MAX))
         };
-        return Ok(Arms::Listed(items.iter().map(index).collect::<Result<_, _>>()?));
+        return Ok(Arms::Listed(collect(items.iter().map(index))?));
     }
     if !field.is_table() {
         return Err(field.error(format!(
@@ -51,8 +51,8 @@ pub(super) fn read_arms(field: &Field<'_>, n_items: usize) -> Result<Arms, Error
         )));
     }
     let table: Table<'_> = field.get()?;
-    let (random, subsets) = (read_size(&table, "random")?, read_size(&table, "subsets")?);
-    table.finish()?;
+    let (random, subsets, ()) =
+        all((read_size(&table, "random"), read_size(&table, "subsets"), table.finish()))?;
     if random < 2 || random > n_items {
         return Err(table
             .required::<Field<'_>>("random")?

@@ -1,4 +1,4 @@
-//! A short trial of every policy, so that a long experiment can say at once how long it takes.
+//! A short trial of every policy, so that it can be said at once how long an experiment takes.
 
 use super::PlayRequest;
 use crate::timing::Stopwatch;
@@ -7,10 +7,20 @@ use rayon::prelude::*;
 use sim::{Keeper, Pause, Tournament};
 use std::time::Duration;
 
-/// Experiments with fewer rounds in all are not tried: they end within seconds.
-const FEWEST_ROUNDS: u64 = 100_000_000;
-/// Time that a policy is tried.
-const LONGEST: Duration = Duration::from_millis(50);
+/// How policies are tried before an experiment begins.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Trying {
+    /// Experiments with fewer rounds in all are not tried.
+    pub(crate) fewest_rounds: u64,
+    /// Time that a policy is tried.
+    pub(crate) longest: Duration,
+}
+
+impl Trying {
+    /// Before an experiment is played: one that ends within seconds is not tried.
+    pub(crate) const BEFORE_PLAYING: Self =
+        Self { fewest_rounds: 100_000_000, longest: Duration::from_millis(50) };
+}
 
 /// The seconds that a run of each contender takes; `None` if it has no runs to play or cannot be stopped, and for short experiments.
 /// `runs` are the runs that each contender has to play.
@@ -24,7 +34,7 @@ where
     T: sim::Task,
 {
     let n_rounds = runs.iter().sum::<u64>().saturating_mul(game.horizon);
-    if n_rounds < FEWEST_ROUNDS || !game.observer.wants_times() {
+    if n_rounds < game.trying.fewest_rounds || !game.observer.wants_times() {
         return vec![None; runs.len()];
     }
     let of_one = |contender: usize| {
@@ -32,7 +42,7 @@ where
         if runs[contender] == 0 || !tournament.contenders[contender].is_saved() {
             return None;
         }
-        let mut trial = Trial { watch: Stopwatch::start(), rounds: 0 };
+        let mut trial = Trial { watch: Stopwatch::start(), longest: game.trying.longest, rounds: 0 };
         let played = tournament.play_one(contender, game.runs.start, None, &mut trial);
         let seconds = trial.watch.wall().as_secs_f64();
         // A trial that was not stopped is a whole run.
@@ -48,13 +58,14 @@ where
 /// Stops a run after a short time.
 struct Trial {
     watch: Stopwatch,
+    longest: Duration,
     rounds: u64,
 }
 
 impl Keeper for Trial {
     fn pause(&mut self, rounds: u64) -> Pause {
         self.rounds = rounds;
-        if self.watch.wall() < LONGEST { Pause::GoOn } else { Pause::Stop }
+        if self.watch.wall() < self.longest { Pause::GoOn } else { Pause::Stop }
     }
 
     fn keep(&mut self, _state: &[u8]) {}

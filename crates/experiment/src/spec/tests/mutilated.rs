@@ -5,6 +5,11 @@ use super::*;
 #[test]
 fn mutilated_specs_are_read_or_refused_in_one_line_without_panic() {
     use rand_like::Numbers;
+    // The schema is asked about few of them, since it is slow.
+    let read_only = |text: &str| {
+        let source = Source::from_text("spec.toml", text)?;
+        Experiment::from_document(&source.parse()?)
+    };
     let pieces = [
         "[", "]", "{", "}", "=", "\"", "'''", ",", ".", "\n", "-", "1e999", "nan", "_", "#", "é", "[[", "0x",
         "\u{0}", "\r",
@@ -27,9 +32,9 @@ fn mutilated_specs_are_read_or_refused_in_one_line_without_panic() {
             }
         }
         let text: String = text.into_iter().collect();
-        match read(&text) {
+        match read_only(&text) {
             Ok(experiment) => {
-                assert_eq!(read(&experiment.to_toml()).unwrap().identity(), experiment.identity());
+                assert_eq!(read_only(&experiment.to_toml()).unwrap().identity(), experiment.identity());
             }
             Err(error) => {
                 refused += 1;

@@ -1,0 +1,222 @@
+//! JSON Schema of an experiment's file, for editors: they complete names, show what a key means, and mark what is wrong while it is typed.
+//!
+//! The schema is made from the tables that the reader uses: the policies of the catalogue with their parameters, the models with their keys,
+//! and the tasks. It refuses what can be seen from one value, or from the keys that are there. Relations between values are left to the
+//! reader ([`Experiment::check`](crate::Experiment::check)): lists of equal length, unique labels, files that exist, a policy that cannot
+//! read the clicks of these users.
+
+mod instance;
+mod policy;
+mod value;
+
+pub use instance::instance;
+pub use policy::policy;
+pub use value::{
+    above, array, choice, described, integer, object, probability, reference, refuse, text, with,
+};
+
+use crate::fields::RUNS;
+use crate::names::MAX_NAME;
+use crate::spec::{COUNTS, HORIZONS};
+use crate::task::Task;
+use click_models::ListShape;
+use policies::catalogue::rows;
+use serde_json::{Map, Value, json};
+
+/// The dialect of the schemas.
+pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// The schema of a file with one experiment.
+pub fn spec() -> Value {
+    let mut keys = keys();
+    keys.insert("instances".to_owned(), described(&reference("instances"), INSTANCES));
+    let mut schema = object(keys, &["name", "task", "runs", "seed", "policies"]);
+    let conditions =
+        Task::ALL.map(|task| with_task(task, true)).into_iter().chain([users_or_instances(true)]);
+    with(
+        &mut schema,
+        &json!({
+            "$schema": DIALECT,
+            "title": "An experiment of click-bandits",
+            "description": "Users, policies, the length of a run and the number of runs. `click-bandits simulate` plays it.",
+            "allOf": conditions.collect::<Vec<_>>(),
+            "$defs": definitions(),
+        }),
+    );
+    schema
+}
+
+/// What `instances` is.
+const INSTANCES: &str = "The users: one table [[instances]] for each instance. Each run draws one of them, the same for every policy.";
+
+/// The keys of an experiment, besides `instances`. They refer to [`definitions`].
+pub fn keys() -> Map<String, Value> {
+    let tasks = Task::ALL.map(|task| (task.name(), task.meaning()));
+    let keys = [
+        ("name", "The name of the experiment. It names files.", reference("file-name")),
+        ("task", "What a run measures, and when it ends.", choice(tasks)),
+        ("horizon", "The rounds of a run.", reference("rounds")),
+        (
+            "max_steps",
+            "Task identify: the round at which a policy that has not stopped is stopped without an answer.",
+            reference("rounds"),
+        ),
+        ("runs", "The number of runs, or that of each instance: { per-instance = 5 }.", reference("runs")),
+        ("seed", "The seed of all random numbers: the same seed gives the same results.", seed()),
+        (
+            "checkpoints",
+            "Task regret: the rounds at which results are recorded, as a number of them spread on a logarithmic scale, { log = 200 }, or as \
+             a list. The horizon is always added.",
+            reference("checkpoints"),
+        ),
+        (
+            "users",
+            "In the place of instances: users as uncertain as a log leaves them. Every run draws its own from the fit.",
+            reference("users"),
+        ),
+        (
+            "policies",
+            "The policies that are compared: one table [[policies]] for each.",
+            reference("policies"),
+        ),
+    ];
+    keys.into_iter().map(|(key, words, schema)| (key.to_owned(), described(&schema, words))).collect()
+}
+
+/// The definitions that the keys of an experiment refer to.
+pub fn definitions() -> Map<String, Value> {
+    let round = || integer(&HORIZONS);
+    let rounds = || with_unique(array(&round(), COUNTS));
+    let log = object_of([("log", integer(&COUNTS)), ("also", rounds())], &["log"]);
+    let users = object_of(
+        [
+            (
+                "posterior",
+                described(
+                    &text(),
+                    "The file with the parameters that `fit` writes, from the folder of this file.",
+                ),
+            ),
+            (
+                "model",
+                described(&choice(crate::posterior::fits().map(|name| (name, ""))), "Which of its fits."),
+            ),
+            (
+                "positions",
+                described(
+                    &integer(&(1..=ListShape::MAX_POSITIONS as u64)),
+                    "Cuts the lists to these positions.",
+                ),
+            ),
+            (
+                "queries",
+                described(&json!({ "type": "array", "items": { "type": "string" } }), "Only these queries."),
+            ),
+        ],
+        &["posterior"],
+    );
+    let each = object_of([("per-instance", integer(&RUNS))], &["per-instance"]);
+    let definitions = [
+        (
+            "file-name",
+            json!({ "type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9_.-]*$", "maxLength": MAX_NAME }),
+        ),
+        ("title", value::title()),
+        ("rounds", round()),
+        (
+            "runs",
+            json!({ "type": ["integer", "object"], "if": { "type": "object" }, "then": each, "else": integer(&RUNS) }),
+        ),
+        (
+            "checkpoints",
+            json!({
+                "type": ["array", "object"],
+                "if": { "type": "object" },
+                "then": log,
+                "else": rounds(),
+                "default": { "log": 200 },
+            }),
+        ),
+        ("users", users),
+        ("instances", json!({ "type": "array", "minItems": 1, "items": reference("instance") })),
+        ("instance", instance(true)),
+        ("policies", json!({ "type": "array", "minItems": 1, "items": reference("policy") })),
+        ("policy", policy()),
+    ];
+    definitions.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
+}
+
+/// What a task says of the other keys. `is_whole`: whether the keys that it needs are in the same table.
+pub fn with_task(task: Task, is_whole: bool) -> Value {
+    let able = rows().iter().filter(|row| task.is_for(&row.spec())).map(|row| row.name);
+    let mut properties = Map::new();
+    for key in ["horizon", "max_steps", "checkpoints"] {
+        if let Some(fault) = task.refuses(key) {
+            properties.insert(key.to_owned(), refuse(&fault));
+        }
+    }
+    let policies = json!({ "items": { "properties": { "policy": { "enum": able.collect::<Vec<_>>() } } } });
+    properties.insert("policies".to_owned(), policies);
+    if task != Task::Regret {
+        let able: Vec<&str> = crate::models::MODELS
+            .iter()
+            .filter(|model| model.names_best_items)
+            .map(|model| model.name)
+            .collect();
+        let of_tables = json!({ "if": { "type": "array" }, "then": { "items": { "properties": { "model": { "enum": able } } } } });
+        properties.insert("instances".to_owned(), of_tables);
+    }
+    let mut then = json!({ "properties": properties });
+    if is_whole {
+        with(&mut then, &json!({ "required": [task.length_key()] }));
+    }
+    json!({ "if": { "properties": { "task": { "const": task.name() } }, "required": ["task"] }, "then": then })
+}
+
+/// `users` and `instances` exclude each other. `is_whole`: whether one of them is needed.
+pub fn users_or_instances(is_whole: bool) -> Value {
+    let refused = refuse("`instances` already gives the users: expected one or the other");
+    let mut schema =
+        json!({ "if": { "required": ["instances"] }, "then": { "properties": { "users": refused } } });
+    if is_whole {
+        // A file without either most probably lacks instances.
+        with(
+            &mut schema,
+            &json!({ "else": { "if": { "required": ["users"] }, "else": { "required": ["instances"] } } }),
+        );
+    }
+    schema
+}
+
+/// A seed.
+pub fn seed() -> Value {
+    integer(&(0..=u64::MAX))
+}
+
+/// The range of a number of subsets on the command line and in a quick check.
+pub fn subsets() -> Value {
+    integer(&(1..=1 << 16))
+}
+
+fn object_of<const N: usize>(keys: [(&str, Value); N], required: &[&str]) -> Value {
+    object(keys.into_iter().map(|(key, schema)| (key.to_owned(), schema)).collect(), required)
+}
+
+fn with_unique(mut schema: Value) -> Value {
+    with(&mut schema, &json!({ "uniqueItems": true }));
+    schema
+}
+
+impl Task {
+    /// What a run of the task is, for readers.
+    fn meaning(self) -> &'static str {
+        match self {
+            Self::Regret => "The whole horizon. Regret and clicks are recorded at checkpoints.",
+            Self::Identify => "Until the policy stops and names the best items.",
+            Self::Budget => "The whole horizon, then the policy names the best items.",
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,113 @@
+//! The schema of a policy's table, from the rows of the catalogue.
+
+use super::value::{array, choice, described, probability, reference, text, with};
+use crate::models::MODELS;
+use crate::spec::assumes_examination;
+use click_models::ListShape;
+use policies::catalogue::{Kind, ParameterRow, PolicySpec, Protocol, Row, rows};
+use serde_json::{Map, Value, json};
+
+/// The schema of a policy's table. The policy's name decides which other keys it may have.
+pub fn policy() -> Value {
+    // Editors that do not look into conditions complete these keys. The conditions say what their values may be.
+    let mut properties = common();
+    for row in rows() {
+        for parameter in row.parameters {
+            let words = format!("Of {}: {}", row.name, parameter.meaning);
+            let entry = properties.entry(parameter.name).or_insert_with(|| json!({ "description": "" }));
+            let before = entry["description"].as_str().unwrap_or_default();
+            let lines = if before.is_empty() { words } else { format!("{before}\n\n{words}") };
+            *entry = json!({ "description": lines });
+        }
+    }
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": ["policy"],
+        "allOf": rows().iter().map(of_row).collect::<Vec<_>>(),
+    })
+}
+
+/// The keys that do not depend on the policy.
+fn common() -> Map<String, Value> {
+    let lists = "Of logged: the file with the lists of the log, which `fit` writes.";
+    let kappa =
+        "The examination probability of each position that the policy assumes; by default that of the users.";
+    let read_as = "The model whose feedback the policy should assume, on users of another one.";
+    let told = "Gives beat-the-mean the gamma of each instance.";
+    let keys = [
+        (
+            "policy",
+            described(&choice(rows().iter().map(|row| (row.name, row.sentence))), "The policy's name."),
+        ),
+        ("label", described(&reference("title"), "The policy's name in results and figures; unique.")),
+        ("read-as", described(&choice(MODELS.map(|model| (model.name, model.sentence))), read_as)),
+        ("kappa", described(&array(&probability(), 1..=ListShape::MAX_POSITIONS as u64), kappa)),
+        ("told", described(&choice([("gamma", "")]), told)),
+        ("lists", described(&text(), lists)),
+    ];
+    keys.into_iter().map(|(key, schema)| (key.to_owned(), schema)).collect()
+}
+
+/// What the name of a policy says of the other keys.
+fn of_row(row: &Row) -> Value {
+    let spec = row.spec();
+    let defaults = spec.parameters();
+    let mut properties: Map<String, Value> =
+        ["policy", "label"].map(|key| (key.to_owned(), Value::Bool(true))).into_iter().collect();
+    let models: Vec<&str> = readable_as(&spec);
+    if !models.is_empty() {
+        properties.insert("read-as".to_owned(), json!({ "enum": models }));
+    }
+    if assumes_examination(&spec) {
+        properties.insert("kappa".to_owned(), Value::Bool(true));
+    }
+    let is_logged = matches!(spec, PolicySpec::Logged {});
+    if is_logged {
+        properties.insert("lists".to_owned(), Value::Bool(true));
+    }
+    for parameter in row.parameters {
+        properties.insert(parameter.name.to_owned(), of_parameter(parameter, defaults.get(parameter.name)));
+    }
+    let mut then = json!({ "properties": properties, "additionalProperties": false });
+    if is_logged {
+        with(&mut then, &json!({ "required": ["lists"] }));
+    }
+    if matches!(spec, PolicySpec::BeatTheMean { .. }) {
+        with(&mut then["properties"], &json!({ "told": true }));
+        with(&mut then, &json!({ "not": { "required": ["told", "gamma"] } }));
+    }
+    json!({ "if": { "properties": { "policy": { "const": row.name } }, "required": ["policy"] }, "then": then })
+}
+
+/// The models whose feedback a policy can be told to assume. A policy that reads the clicks of any list needs none.
+fn readable_as(spec: &PolicySpec) -> Vec<&'static str> {
+    if spec.speaks(Protocol::ClicksOnly) {
+        return Vec::new();
+    }
+    let able = MODELS.iter().filter(|model| model.has_lists() && spec.speaks(model.protocol));
+    able.map(|model| model.name).collect()
+}
+
+fn of_parameter(parameter: &ParameterRow, default: Option<&Value>) -> Value {
+    let mut schema = match parameter.kind {
+        Kind::Number(range) => {
+            let (least, most) = match range.is_closed {
+                true => ("minimum", "maximum"),
+                false => ("exclusiveMinimum", "exclusiveMaximum"),
+            };
+            let mut schema = json!({ "type": "number", least: range.from });
+            if let Some(to) = range.to {
+                with(&mut schema, &json!({ most: to }));
+            }
+            schema
+        }
+        Kind::Position => json!({ "type": "integer", "minimum": 0, "maximum": ListShape::MAX_POSITIONS - 1 }),
+        Kind::Choice(names) => choice(names.iter().map(|name| (*name, ""))),
+        _ => json!({}),
+    };
+    if let Some(default) = default {
+        with(&mut schema, &json!({ "default": default }));
+    }
+    described(&schema, parameter.meaning)
+}

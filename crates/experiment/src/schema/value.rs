@@ -1,0 +1,103 @@
+//! Schemas of single values.
+
+use serde_json::{Map, Value, json};
+use std::ops::RangeInclusive;
+
+/// An integer in a range. JSON has one kind of numbers, so a schema cannot refuse `1e5`.
+pub fn integer(range: &RangeInclusive<u64>) -> Value {
+    let mut schema = json!({ "type": "integer", "minimum": range.start() });
+    if *range.end() < u64::MAX {
+        with(&mut schema, &json!({ "maximum": range.end() }));
+    }
+    schema
+}
+
+/// A probability.
+pub fn probability() -> Value {
+    json!({ "type": "number", "minimum": 0, "maximum": 1 })
+}
+
+/// A number above a limit, and below another one if there is one.
+pub fn above(limit: i64, below: Option<f64>) -> Value {
+    let mut schema = json!({ "type": "number", "exclusiveMinimum": limit });
+    if let Some(below) = below {
+        with(&mut schema, &json!({ "exclusiveMaximum": below }));
+    }
+    schema
+}
+
+/// A text that is not empty.
+pub fn text() -> Value {
+    json!({ "type": "string", "minLength": 1 })
+}
+
+/// A name for readers: one line without characters that cannot be seen. Joiners between other letters than those of ASCII are allowed, since
+/// their effect can be seen.
+pub(super) fn title() -> Value {
+    let unseen = "\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff";
+    let joiner = "(?<=[^\\u0000-\\u007f])[\\u200c\\u200d](?=[^\\u0000-\\u007f])";
+    json!({
+        "type": "string",
+        "minLength": 1,
+        "maxLength": crate::names::MAX_TITLE,
+        "pattern": format!("^(?!\\s)(?:[^{unseen}]|{joiner})*$(?<!\\s)"),
+    })
+}
+
+/// One of these names. Each may have a meaning, which some editors show beside it.
+pub fn choice<'a>(names: impl IntoIterator<Item = (&'a str, &'a str)>) -> Value {
+    let (names, meanings): (Vec<&str>, Vec<&str>) = names.into_iter().unzip();
+    let mut schema = json!({ "type": "string", "enum": names });
+    if meanings.iter().any(|meaning| !meaning.is_empty()) {
+        // `enumDescriptions` is read by VS Code, `x-taplo` by the language server of the TOML extensions.
+        with(
+            &mut schema,
+            &json!({ "enumDescriptions": meanings, "x-taplo": { "docs": { "enumValues": meanings } } }),
+        );
+    }
+    schema
+}
+
+/// An array with a number of entries in a range.
+pub fn array(entry: &Value, lengths: RangeInclusive<u64>) -> Value {
+    let mut schema = json!({ "type": "array", "minItems": lengths.start(), "items": entry });
+    if *lengths.end() < u64::MAX {
+        with(&mut schema, &json!({ "maxItems": lengths.end() }));
+    }
+    schema
+}
+
+/// A table with these keys and no others.
+pub fn object(properties: Map<String, Value>, required: &[&str]) -> Value {
+    let mut schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    if !required.is_empty() {
+        with(&mut schema, &json!({ "required": required }));
+    }
+    schema
+}
+
+/// A definition of the schema.
+pub fn reference(definition: &str) -> Value {
+    json!({ "$ref": format!("#/$defs/{definition}") })
+}
+
+/// A schema that refuses every value.
+pub fn refuse(reason: &str) -> Value {
+    json!({ "not": {}, "description": reason })
+}
+
+/// A schema with a description.
+pub fn described(schema: &Value, words: &str) -> Value {
+    let mut schema = schema.clone();
+    with(&mut schema, &json!({ "description": words }));
+    schema
+}
+
+/// Adds the entries of an object to another one.
+pub fn with(schema: &mut Value, more: &Value) {
+    if let (Value::Object(schema), Value::Object(more)) = (schema, more) {
+        for (key, value) in more {
+            schema.insert(key.clone(), value.clone());
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What is valid, but perhaps not meant.
+
+use super::{Experiment, assumes_examination};
+use crate::models::Model;
+use crate::number::counted;
+use contenders::Entrant;
+use policies::catalogue::{PolicySpec, find};
+
+impl Experiment {
+    /// What is valid, but perhaps not meant, one sentence each.
+    pub fn doubts(&self) -> Vec<String> {
+        let mut doubts = Vec::new();
+        let n_instances = self.instances.count() as u64;
+        if self.runs == 1 {
+            doubts.push("one run: means have no standard error, and figures no band".to_owned());
+        } else if self.runs < n_instances {
+            doubts.push(format!(
+                "{} for {}: some instances are not played",
+                counted(self.runs, "run"),
+                counted(n_instances, "instance")
+            ));
+        }
+        if let Some(index) = self.instances.shapes().iter().position(|shape| {
+            let n_lists = shape.n_items().div_ceil(shape.n_positions().max(1));
+            self.horizon < n_lists as u64
+        }) {
+            doubts.push(format!(
+                "{} a run: too few to show every item of instances[{index}] once",
+                counted(self.horizon, "round"),
+            ));
+        }
+        for table in self.instances.tables() {
+            let list = ["theta", "attraction"].iter().find_map(|key| Some((*key, table.list(key)?)));
+            if let Some((key, [first, rest @ ..])) = list
+                && !rest.is_empty()
+                && rest.iter().all(|value| value == first)
+            {
+                doubts.push(format!(
+                    "{}: all items have the same {key}, so no list of them is better than another one",
+                    table.name
+                ));
+            }
+        }
+        for (index, entry) in self.policies.iter().enumerate() {
+            doubts.extend(self.doubts_of(entry).into_iter().map(|doubt| format!("{}: {doubt}", entry.label)));
+            let is_same = |other: &&Entrant| {
+                (other.spec, other.read_as, &other.examination, other.told_gamma)
+                    == (entry.spec, entry.read_as, &entry.examination, entry.told_gamma)
+            };
+            if let Some(other) = self.policies[..index].iter().find(is_same) {
+                doubts.push(format!(
+                    "{}: the same policy as {}, with other random numbers",
+                    entry.label, other.label
+                ));
+            }
+        }
+        doubts
+    }
+
+    /// What may not be meant of one policy.
+    fn doubts_of(&self, entry: &Entrant) -> Vec<String> {
+        let mut doubts = Vec::new();
+        let row = entry.spec.row();
+        if entry.label != entry.name && find(&entry.label).is_some() {
+            doubts.push(format!("the label is the name of another policy; this one is {:?}", entry.name));
+        }
+        let is_proven = !row.guarantee.starts_with("none") && !row.guarantee.starts_with("conjectured");
+        if let Some(protocol) = entry.read_as
+            && is_proven
+        {
+            let (model, users) = (Model::of(protocol).name, self.instances.model().name);
+            doubts.push(format!(
+                "its guarantee ({}) is for users of {model:?}, and these are of {users:?}",
+                row.guarantee.trim_end_matches('*')
+            ));
+        }
+        if let Some(assumed) = &entry.examination
+            && assumes_examination(&entry.spec)
+        {
+            let assumed: Vec<f64> = assumed.iter().map(|probability| probability.get()).collect();
+            let tables = self.instances.tables();
+            let differs = |own: &[f64]| own != assumed.as_slice();
+            if tables.iter().any(|table| table.list("kappa").is_some_and(differs)) {
+                doubts.push("it assumes another examination (`kappa`) than the users have".to_owned());
+            }
+        }
+        if let PolicySpec::BeatTheMean { gamma, .. } = entry.spec
+            && !entry.told_gamma
+        {
+            let needed = self.instances.duels().into_iter().flat_map(|duels| duels.list());
+            let needed = needed.filter_map(|instance| instance.model.preferences().gamma());
+            let needed = needed.fold(0.0, f64::max);
+            if needed > gamma.get() {
+                doubts.push(format!(
+                    "its guarantee needs a gamma of at least {needed}, and it has {}: `told = \"gamma\"` gives it",
+                    gamma.get()
+                ));
+            }
+        }
+        doubts
+    }
+}

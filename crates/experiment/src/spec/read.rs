@@ -1,0 +1,168 @@
+//! Reads an experiment from its tables. Parts that do not depend on each other are read independently, so that all their errors are found.
+//! A part that depends on a faulty one is left out, since its errors might only follow from that one.
+
+use super::entries::read_policies;
+use super::scope::Scope;
+use super::{Experiment, HORIZONS, KEYS, Overrides, Schedule, Task};
+use crate::fields::{TABLES, assignment_of, read_runs};
+use crate::models::{Instances, MODELS, Model, Reading, read_instances};
+use crate::names::read_name;
+use crate::posterior::PosteriorFile;
+use crate::toml_reader::{Error, Faults, Field, collect};
+use sim::Assignment;
+
+impl Experiment {
+    pub(super) fn read(scope: &Scope<'_, '_>) -> Result<Self, Error> {
+        let mut faults = Faults::default();
+        scope.own.know(&KEYS);
+        let name = scope.own_required("name", "a name for files").and_then(|field| read_name(&field));
+        let name = faults.keep(name);
+        let task_field = faults.keep(scope.required("task", "\"regret\", \"identify\" or \"budget\""));
+        let task = task_field.as_ref().and_then(|field| faults.keep(Task::read(field)));
+        if let Some(task) = task {
+            faults.keep(refuse_keys_of_others(scope, task));
+        }
+        let horizon = faults.keep(read_horizon(scope, task)).flatten();
+        let runs_field = scope.optional("runs");
+        let runs = match (&runs_field, scope.given.overrides.runs) {
+            (Some(field), Some(runs)) => Ok((runs, assignment_of(field))),
+            (None, Some(runs)) => Ok((runs, Assignment::Drawn)),
+            _ => scope.required("runs", "an integer of at least 1").and_then(|field| read_runs(&field)),
+        };
+        let runs = faults.keep(runs);
+        let seed = match scope.given.overrides.seed {
+            Some(seed) => Ok(seed),
+            None => scope.required("seed", "an integer of at least 0").and_then(|field| field.get()),
+        };
+        let seed = faults.keep(seed);
+        let schedule = match scope.optional("checkpoints") {
+            // A horizon of the command line cuts the list later, so no round of it is too late here.
+            Some(field) if task.is_none_or(|task| task == Task::Regret) => {
+                let last = horizon.filter(|_| overridden_length(scope, task).is_none());
+                faults.keep(Schedule::read(&field, last.unwrap_or(*HORIZONS.end())))
+            }
+            _ => Some(Schedule::default()),
+        };
+        // Which subsets of items are drawn depends on the seed; whether they can be drawn does not, so that any seed serves to find errors.
+        let users = faults.keep(read_users(scope, seed.unwrap_or(0)));
+        if let (Some(task), Some(task_field), Some((instances, _))) = (task, &task_field, &users) {
+            faults.keep(check_task(task, task_field, instances));
+        }
+        let instances = users.as_ref().map(|(instances, _)| instances);
+        let policies = scope.required("policies", TABLES);
+        let policies = faults.keep(policies.and_then(|field| read_policies(&field, instances, task)));
+        faults.end()?;
+
+        let (Some(name), Some(task), Some(horizon), Some((runs, assignment)), Some(seed)) =
+            (name, task, horizon, runs, seed)
+        else {
+            return Err(scope.own.error("incomplete"));
+        };
+        let (Some(schedule), Some((instances, takes_data)), Some(policies)) = (schedule, users, policies)
+        else {
+            return Err(scope.own.error("incomplete"));
+        };
+        let checkpoints = if task == Task::Regret { schedule.checkpoints(horizon) } else { vec![] };
+        let mut experiment = Self {
+            name,
+            task,
+            horizon,
+            runs: 0,
+            assignment,
+            seed,
+            checkpoints,
+            instances,
+            takes_data,
+            policies,
+            schedule,
+            comments: Vec::new(),
+        };
+        experiment.runs = experiment.all_runs(runs);
+        // If the command line made it too large, the error is the command line's, not the field's.
+        let is_overridden =
+            scope.given.overrides.runs.is_some() || overridden_length(scope, Some(task)).is_some();
+        match (runs_field, experiment.too_large()) {
+            (Some(field), Some(fault)) if !is_overridden => Err(field.error(fault)),
+            _ => Ok(experiment),
+        }
+    }
+}
+
+/// Refuses keys that belong to another task.
+fn refuse_keys_of_others(scope: &Scope<'_, '_>, task: Task) -> Result<(), Error> {
+    let keys = ["horizon", "max_steps", "checkpoints"];
+    collect(keys.into_iter().map(|key| match (task.refuses(key), scope.nearby(key)) {
+        (Some(fault), Some(field)) => Err(field.error(fault)),
+        _ => Ok(()),
+    }))
+}
+
+/// The length of a run on the command line. Without a task, either key may be the one.
+fn overridden_length(scope: &Scope<'_, '_>, task: Option<Task>) -> Option<u64> {
+    let Overrides { horizon, max_steps, .. } = scope.given.overrides;
+    match task {
+        Some(Task::Identify) => max_steps,
+        Some(Task::Regret | Task::Budget) => horizon,
+        None => horizon.or(max_steps),
+    }
+}
+
+/// Reads the length of a run; `None` if another error says already why there is none.
+fn read_horizon(scope: &Scope<'_, '_>, task: Option<Task>) -> Result<Option<u64>, Error> {
+    if let Some(length) = overridden_length(scope, task) {
+        return Ok(Some(length));
+    }
+    let Some(task) = task else {
+        // The task decides which key is meant. What is given has to be in the range in any case.
+        let given = ["horizon", "max_steps"].into_iter().filter_map(|key| scope.optional(key));
+        let lengths: Vec<u64> = collect(given.map(|field| field.integer_in(&HORIZONS)))?;
+        return Ok(lengths.first().copied().filter(|_| lengths.len() == 1));
+    };
+    let key = task.length_key();
+    // The message about `horizon` in place of `max_steps` names the missing key.
+    if task == Task::Identify && scope.optional(key).is_none() && scope.nearby("horizon").is_some() {
+        return Ok(None);
+    }
+    scope.required(key, "an integer of at least 1")?.integer_in(&HORIZONS).map(Some)
+}
+
+/// Reads the users, and whether they come from data given by the caller.
+fn read_users(scope: &Scope<'_, '_>, seed: u64) -> Result<(Instances, bool), Error> {
+    let common = scope.common_model().map(|field| Model::read(&field)).transpose()?;
+    let users = scope.nearby("users");
+    if let (Some(users), Some(_)) = (&users, scope.nearby("instances")) {
+        return Err(users.error("`instances` already gives the users: expected one or the other"));
+    }
+    let field = match &users {
+        Some(users) => users.clone(),
+        None => scope.required("instances", TABLES)?,
+    };
+    let is_shared = scope.nearby("instances").is_none();
+    let takes_data = users.is_none()
+        && (field.get::<String>().is_ok_and(|word| word == "data")
+            || (is_shared && scope.given.replace_shared));
+    let instances = if users.is_some() {
+        let file = PosteriorFile::read(&field, common.map(|model| model.name))?;
+        Instances::uncertain(file).map_err(|error| field.error(error.to_string()))?
+    } else if takes_data {
+        scope.given.queries.instances(&field, common)?
+    } else {
+        read_instances(&field, common, &Reading { seed, matrix: scope.given.matrix })?
+    };
+    Ok((instances, takes_data))
+}
+
+/// Refuses users that the task cannot be asked of.
+fn check_task(task: Task, field: &Field<'_>, instances: &Instances) -> Result<(), Error> {
+    if task == Task::Regret || instances.model().names_best_items {
+        return Ok(());
+    }
+    let able = MODELS.iter().filter(|model| model.names_best_items);
+    let able: Vec<String> = able.map(|model| format!("{:?}", model.name)).collect();
+    Err(field.error(format!(
+        "task {:?} asks for the best items of {} instances, but these are {:?}",
+        task.name(),
+        able.join(" or "),
+        instances.model().name
+    )))
+}
