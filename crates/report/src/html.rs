@@ -1,14 +1,16 @@
-//! HTML pages that need no other files: no scripts, no fonts, no network.
+//! HTML pages that need no other files: no fonts, no network. A page with figures has one script, and is whole without it.
 //!
 //! Text enters a page only through [`Html::text`] or [`escaped`]. [`Html::raw`] is for markup written in this program and for figures that
 //! it drew.
 
+use super::svg;
 use super::text::is_in_xml;
 
 /// A page, or a part of one, while it is written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Html {
     markup: String,
+    has_figures: bool,
 }
 
 impl Html {
@@ -70,6 +72,12 @@ impl Html {
         self.raw("<a href=\"").text(address).raw("\">").text(text).raw("</a>")
     }
 
+    /// Appends a figure that this program drew, which escaped its texts.
+    pub fn figure(&mut self, class: &str, drawing: &str) -> &mut Self {
+        self.has_figures = true;
+        self.open("figure", class).raw(drawing).close("figure")
+    }
+
     /// Appends a list with items of [`Html::prose`]; nothing if there are no items.
     pub fn list(&mut self, items: &[String]) -> &mut Self {
         if items.is_empty() {
@@ -115,16 +123,21 @@ impl Html {
 
     /// A part that consists of text.
     pub fn of(text: &str) -> Self {
-        Self { markup: escaped(text) }
+        Self { markup: escaped(text), ..Self::default() }
     }
 
     /// A complete page with this part as its content.
     pub fn page(&self, title: &str) -> String {
         let title = escaped(title);
+        let (style, script) = if self.has_figures {
+            (svg::style(), format!("<script>\n{}</script>\n", svg::SCRIPT))
+        } else {
+            Default::default()
+        };
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <title>{title}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
+             <title>{title}</title>\n<style>\n{}{style}</style>\n</head>\n<body>\n<main>\n{}</main>\n{script}</body>\n</html>\n",
             include_str!("page.css"),
             self.markup
         )

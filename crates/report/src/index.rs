@@ -164,7 +164,7 @@ pub fn page(summaries: &[Summary], n_all: usize, quick: bool) -> String {
         html.open("h2", "").link(&format!("{}/index.html", summary.folder), &summary.title).close("h2");
         html.element("p", "muted", &format!("{}: {}.", summary.name, summary.outcome));
         if let Some(picture) = &summary.picture {
-            html.open("figure", "").raw(picture).close("figure");
+            html.figure("", picture);
         }
         html.close("section");
     }

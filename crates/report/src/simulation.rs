@@ -5,6 +5,7 @@ use crate::page;
 use crate::report_dir::PAGE;
 use crate::reproduction::{Extent, Panel, Variant};
 use crate::reproduction_report::{PanelReport, PanelRun, Picture, VariantReport};
+use crate::standing::Standing;
 use anyhow::Result;
 use experiment::{Claim, Experiment, Measured, ResultDir, Runner};
 use std::path::Path;
@@ -48,8 +49,16 @@ impl<'a> Drawing<'a> {
     }
 
     /// The page, if there is one. It has nothing that differs from machine to machine: no times.
-    fn page(&self, measured: &Measured, drawn: &[(String, String)]) -> Option<String> {
-        let experiment = self.page_of?.clone();
+    fn page(&self, measured: &Measured, drawn: &[(String, String)]) -> Result<Option<String>> {
+        let Some(experiment) = self.page_of else { return Ok(None) };
+        let standing = Standing::of_runs(measured)?;
+        let mut from_best_to_worst = VariantReport {
+            timing: None,
+            // The manifest lists the page with its hash, so the page cannot contain the manifest.
+            ..VariantReport::new("", &self.figures, measured, None)
+        };
+        let place = |label: &str| standing.places.iter().position(|place| place.label == label);
+        from_best_to_worst.result.policies.sort_by_key(|policy| place(&policy.label));
         let picture = |((file, svg), figure): (&(String, String), &Figure)| Picture {
             file: file.clone(),
             svg: svg.clone(),
@@ -57,15 +66,17 @@ impl<'a> Drawing<'a> {
         };
         let found = PanelReport {
             pictures: drawn.iter().zip(&self.figures).map(picture).collect(),
-            variants: vec![VariantReport {
-                timing: None,
-                // The manifest lists the page with its hash, so the page cannot contain the manifest.
-                ..VariantReport::new("", &self.figures, measured, None)
-            }],
+            variants: vec![from_best_to_worst],
         };
-        let variant =
-            Variant { name: None, title: String::new(), size: None, experiment, extent: Extent::Full };
-        Some(page::of_one(&Panel::of(variant, self.figures.clone()), &found, &self.styles))
+        let variant = Variant {
+            name: None,
+            title: String::new(),
+            size: None,
+            experiment: experiment.clone(),
+            extent: Extent::Full,
+        };
+        let panel = Panel::of(variant, self.figures.clone());
+        Ok(Some(page::of_one(&panel, &found, &standing, &self.styles)))
     }
 }
 
@@ -126,7 +137,7 @@ pub fn write_simulation(
     drawing: &Drawing<'_>,
 ) -> Result<Simulation> {
     let figures = figure::draw(&drawing.figures, &measured.result, &drawing.styles)?;
-    let page = drawing.page(&measured, &figures).map(|page| (PAGE.to_owned(), page));
+    let page = drawing.page(&measured, &figures)?.map(|page| (PAGE.to_owned(), page));
     let files = figures.iter().cloned().chain(page);
     let files = files.map(|(name, content)| (name, content.into_bytes())).collect();
     let written = claimed.write(&measured, files)?;

@@ -59,7 +59,7 @@ pub(super) fn page(
     }
     html.element("h2", "", "Parameters");
     for figure in figures {
-        html.open("figure", "").raw(figure).close("figure");
+        html.figure("", figure);
     }
     html.paragraph(
         "small muted",

@@ -274,7 +274,7 @@ impl MatrixReport {
         let mut html = Html::new();
         html.element("h1", "", "A preference matrix").paragraph("lead", &self.source);
         html.open("div", "columns").open("div", "");
-        html.open("figure", "").raw(&svg::render(&self.chart())?).close("figure");
+        html.figure("", &svg::render(&self.chart())?);
         html.close("div").open("div", "");
         let rows: Vec<Vec<Html>> =
             self.lines().iter().map(|(what, value)| vec![Html::of(what), Html::of(value)]).collect();

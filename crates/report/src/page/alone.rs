@@ -1,22 +1,26 @@
-//! The page of an experiment of its own, without a paper: result, figures, final values, users, and how to read them.
+//! The page of an experiment of its own, without a paper: the standing in sentences, figures, final values, users, and how to read them.
 
 use super::instances::write_parameters;
-use super::panels::{ran, write_picture};
+use super::panels::ran;
 use super::values;
 use crate::figure::PolicyStyles;
 use crate::html::Html;
 use crate::reproduction::Panel;
 use crate::reproduction_report::PanelReport;
+use crate::standing::Standing;
 use experiment::Task;
 use sim::Assignment;
 
-pub(crate) fn page(panel: &Panel, found: &PanelReport, styles: &PolicyStyles) -> String {
+pub(crate) fn page(panel: &Panel, found: &PanelReport, standing: &Standing, styles: &PolicyStyles) -> String {
     let mut html = Html::new();
     html.element("h1", "", &panel.title);
     html.element("p", "muted", &ran(panel, found));
+    for sentence in standing.sentences() {
+        html.element("p", "lead", &sentence);
+    }
     html.open("section", "").element("h2", "", "Figures").open("div", "pictures");
     for picture in &found.pictures {
-        write_picture(&mut html, "", picture);
+        html.figure("", &picture.svg);
     }
     html.close("div").close("section");
     html.open("section", "").element("h2", "", &values::heading(found));

@@ -25,14 +25,16 @@ pub(super) fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, f
     let ran = ran(panel, found);
     html.element("p", "muted", &format!("{}{ran}{users}", source(report.reproduction, panel)));
     for picture in found.pictures.iter().filter(|picture| picture.is_wide) {
-        write_picture(html, "wide", picture);
+        html.figure("wide", &picture.svg);
     }
     let narrow = || found.pictures.iter().filter(|picture| !picture.is_wide);
     // A table with a column for each variant needs the whole width.
     let wide = values::needs_width(panel, found);
     let nothing_at_the_left = wide && narrow().next().is_none();
     html.open("div", if nothing_at_the_left { "lead" } else { "columns" }).open("div", "");
-    narrow().for_each(|picture| write_picture(html, "", picture));
+    for picture in narrow() {
+        html.figure("", &picture.svg);
+    }
     if !wide {
         values::write(html, &report.styles, panel, found);
     }
@@ -90,14 +92,6 @@ pub(super) fn write_awaiting(html: &mut Html, report: &Report<'_>, panel: &Panel
         html.element("h3", "", "Choices that are ours").list(&panel.choices);
     }
     html.close("section");
-}
-
-pub(super) fn write_picture(html: &mut Html, class: &str, picture: &Picture) {
-    // The picture was drawn by this program, which escaped its texts.
-    html.open("figure", class).raw(&picture.svg);
-    // The style sheet shows the caption on narrow screens only, on which the letters of the picture are small.
-    html.open("figcaption", "").link(&picture.file, "Open this figure by itself, to enlarge it");
-    html.close("figcaption").close("figure");
 }
 
 /// Writes links to the files of a panel. Those of variants are in a folded list, one line for each variant.
