@@ -130,7 +130,7 @@ fn draw(chart: &Chart, axes: &Axes, layout: &Layout) -> (Layer, f64) {
     let heading =
         Heading::of(&chart.title, &chart.subtitle, layout, layout.width - heading_left - layout.edge);
     let words = axes.y.words(layout.width - 2.0 * layout.edge, layout);
-    let above = if layout.words_above && !chart.is_empty() { words as f64 * layout.line } else { 0.0 };
+    let above = if layout.words_above && !chart.is_empty() { words as f64 * layout.line + 4.0 } else { 0.0 };
     let top = heading.bottom + above;
 
     // Many labels make the picture higher, up to the height of a screen. Even more labels are placed below the picture.
@@ -140,7 +140,7 @@ fn draw(chart: &Chart, axes: &Axes, layout: &Layout) -> (Layer, f64) {
         let right = layout.width - layout.right - labels.width();
         (labels, right)
     } else {
-        (Legend::below(chart, layout), layout.width - layout.right)
+        (Legend::below(chart, layout), layout.width - axes.x.overhang(layout).max(layout.right))
     };
     let bottom = top + if is_beside { layout.frame.max(beside) } else { layout.frame };
     let frame = Frame { left, right, top, bottom };

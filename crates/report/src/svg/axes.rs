@@ -74,6 +74,13 @@ impl Scaled {
         self.all.iter().map(|axis| self.lines(axis, width, layout).len()).max().unwrap_or(0)
     }
 
+    /// The room at the right of the frame for half of the last label of a horizontal axis.
+    pub(super) fn overhang(&self, layout: &Layout) -> f64 {
+        let last = |axis: &Axis| axis.ticks(LABELS).pop().map(|tick| tick.label);
+        let widths = self.all.iter().filter_map(last).map(|label| width_of(&label, layout.tick));
+        widths.fold(0.0, f64::max) / 2.0 + 2.0
+    }
+
     /// The labels of a vertical axis on all scales.
     pub(super) fn labels(&self) -> impl Iterator<Item = String> {
         self.all.iter().flat_map(|axis| axis.ticks(LABELS)).map(|tick| tick.label)
