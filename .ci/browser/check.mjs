@@ -65,7 +65,7 @@ async function tooSmall(page) {
     const wide = document.documentElement.scrollWidth;
     if (wide > window.innerWidth) found.push(`the page is ${wide} px wide on a screen of ${window.innerWidth} px`);
     for (const text of document.querySelectorAll("svg text")) {
-      if (!text.checkVisibility()) continue;
+      if (text.getBoundingClientRect().width === 0) continue;
       const scale = Math.abs(text.getScreenCTM().a) || Math.abs(text.getScreenCTM().b);
       const size = parseFloat(getComputedStyle(text).fontSize) * scale;
       if (size < smallest - 0.05) found.push(`${size.toFixed(1)} px: "${text.textContent.trim().slice(0, 40)}"`);
@@ -87,36 +87,41 @@ async function injected(page) {
 /** Uses every control of every chart, and says what had no effect. */
 async function controls(page) {
   const found = [];
-  const charts = await page.$$("[data-chart]");
+  const charts = await page.$$("figure:has(svg .curve[data-label])");
   for (const [number, chart] of charts.entries()) {
     const fault = (what) => found.push(`chart ${number + 1}: ${what}`);
-    const drawn = () => chart.evaluate((element) => element.querySelector("svg")?.outerHTML);
+    const drawn = () => chart.evaluate((element) => element.querySelector("svg").innerHTML);
     const buttons = await chart.$$("button");
     if (buttons.length === 0) fault("no button");
     for (const button of buttons) {
       const name = await button.evaluate((element) => element.textContent.trim() || element.ariaLabel);
       if (!name) fault("a button without a name");
       if (!(await button.evaluate((element) => element.checkVisibility()))) continue;
-      const before = await drawn();
+      const words = () => chart.evaluate((element) => element.querySelector("svg").textContent);
+      const before = await words();
       await button.focus();
-      await page.keyboard.press("Enter");
-      if ((await drawn()) === before) fault(`"${name}" changes nothing`);
-      await page.keyboard.press("Enter");
-      const pressed = await button.evaluate((element) => element.ariaPressed);
-      if (pressed !== null && (await drawn()) !== before) fault(`"${name}" pressed twice does not restore the figure`);
+      const states = [];
+      for (let times = 1; times <= 4; times += 1) {
+        await page.keyboard.press("Enter");
+        states.push(await drawn());
+      }
+      if (states[0] === states[1]) fault(`"${name}" changes nothing`);
+      if (states[0] !== states[2] || states[1] !== states[3]) fault(`"${name}" has more than two states`);
+      if ((await words()) !== before) fault(`"${name}" pressed twice does not restore the words of the figure`);
     }
-    const plot = await chart.$("[data-plot]");
+    const plot = await chart.$("svg[data-plot]");
     if (!plot) {
       fault("nothing to read points from");
       continue;
     }
-    await plot.focus();
+    await plot.evaluate((element) => element.focus());
     await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowDown");
     const told = () => chart.evaluate((element) => element.querySelector("[aria-live]")?.textContent.trim());
     const first = await told();
     if (!/\d/.test(first ?? "")) fault(`the arrow keys tell nothing: ${JSON.stringify(first)}`);
     await page.keyboard.press("ArrowLeft");
-    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("ArrowUp");
     if ((await told()) === first) fault("another point is told in the same words");
   }
   return { found, count: charts.length };

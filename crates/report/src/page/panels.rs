@@ -4,7 +4,7 @@ use super::claims::{claims_of, write_claim};
 use super::values;
 use crate::html::Html;
 use crate::reproduction::{Panel, Reproduction, Variant};
-use crate::reproduction_report::{PanelReport, Picture, Report, VariantReport};
+use crate::reproduction_report::{PanelReport, Report, VariantReport};
 use experiment::models::InstanceTable;
 use experiment::number;
 use experiment::result::ResultFile;
