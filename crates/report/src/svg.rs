@@ -38,6 +38,9 @@ use anyhow::Result;
 /// is whole without it.
 pub const SCRIPT: &str = include_str!("page/script.js");
 
+/// The note in the label of a curve that ends above the frame.
+pub(crate) const ABOVE: &str = " (above the frame)";
+
 /// A chart to draw.
 #[derive(Debug, Clone)]
 pub struct Chart {

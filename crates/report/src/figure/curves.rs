@@ -111,9 +111,6 @@ pub(super) trait OverRounds: Any + fmt::Debug + Send + Sync {
     fn dashed(&self, dashed: &[&Curve]) -> &'static str;
 }
 
-/// The note in the label of a curve that ends above the frame.
-pub(super) const ABOVE: &str = " (above the frame)";
-
 /// A value of a policy at a checkpoint.
 pub(super) struct Value {
     /// Its mean over the runs.
@@ -219,7 +216,7 @@ pub(super) fn chart<T: OverRounds>(
     };
     for curve in &mut curves {
         if curve.points.last().is_some_and(|point| point.1 > y.to()) {
-            curve.label.push_str(ABOVE);
+            curve.label.push_str(svg::ABOVE);
         }
     }
     Chart {

@@ -1,6 +1,6 @@
 //! What figures show, in words, for readers who do not see them.
 
-use crate::svg::{Curve, CurveStyle};
+use crate::svg::{ABOVE, Curve, CurveStyle};
 use experiment::number;
 use std::fmt::Write as _;
 
@@ -131,7 +131,7 @@ pub(super) fn of_table(columns: &[(&str, Vec<Named<'_>>)]) -> String {
 
 /// The name of a curve without the note that it leaves the frame, which a listener does not need.
 fn name(curve: &Curve) -> &str {
-    curve.label.trim_end_matches(super::curves::ABOVE)
+    curve.label.trim_end_matches(ABOVE)
 }
 
 /// Names with commas, and "and" before the last; only the first of many.

@@ -29,6 +29,7 @@ for (const svg of document.querySelectorAll("svg[data-plot]")) {
 
   // The scale of each axis that is drawn now, and those that it has.
   const scale = { x: drawings[0].dataset.x, y: drawings[0].dataset.y };
+  const first = { ...scale };
   const attribute = (axis, kind, end = "") => `data-${axis}-${kind}${end}`;
   const has = (axis, kind) => drawings[0].hasAttribute(attribute(axis, kind));
   const range = (drawing, axis) => {
@@ -133,11 +134,32 @@ for (const svg of document.querySelectorAll("svg[data-plot]")) {
     const cap = ([x, y]) => path([[x - 3.5, y], [x + 3.5, y]]);
     const bar = (_, number) => path([low[number], high[number]]) + cap(low[number]) + cap(high[number]);
     for (const bars of of(".bars")) bars.setAttribute("d", ends.map(bar).join(""));
-    for (const leader of of(".leader")) {
-      const last = places[places.length - 1] ?? markers(frame, curve, places, 6).pop();
-      if (!last) continue;
-      const d = leader.getAttribute("d");
-      leader.setAttribute("d", path([[frame.right + 3, inside(frame, last)[1]]]) + d.slice(d.indexOf("L")));
+  };
+
+  // The labels beside a frame follow the ends of their curves, from the top down and then, where there is no room, back up.
+  const drawLabels = (drawing, frame) => {
+    const labels = [...drawing.querySelectorAll(".label:has(.leader)")].map((label) => {
+      const leader = label.querySelector(".leader");
+      leader.dataset.home ??= leader.getAttribute("d");
+      const home = leader.dataset.home;
+      const { points: [...all], dots } = curves.find((curve) => curve.index === label.dataset.curve);
+      const last = frame.at(all.pop() ?? dots[dots.length - 1]) ?? [frame.right, frame.bottom];
+      const half = 8 * label.querySelectorAll("text").length + 2;
+      return { label, leader, home, half, end: inside(frame, last)[1], at: Number(home.slice(home.lastIndexOf(" "))) };
+    });
+    let edge = frame.top;
+    for (const one of labels) {
+      one.centre = Math.max(one.end, edge + one.half);
+      edge = one.centre + one.half;
+    }
+    edge = frame.bottom;
+    for (const one of labels.reverse()) {
+      one.centre = Math.min(one.centre, edge - one.half);
+      edge = one.centre - one.half;
+      const shift = scale.y === first.y ? 0 : written(one.centre - one.at);
+      one.label.setAttribute("transform", `translate(0 ${shift})`);
+      const begin = path([[frame.right + 3, one.end - shift]]) + one.home.slice(one.home.indexOf("L"));
+      one.leader.setAttribute("d", shift === 0 ? one.home : begin);
     }
   };
 
@@ -149,6 +171,7 @@ for (const svg of document.querySelectorAll("svg[data-plot]")) {
         drawWords(drawing, axis);
       }
       for (const curve of curves) drawCurve(drawing, frame, curve);
+      drawLabels(drawing, frame);
     }
   };
 
@@ -223,10 +246,11 @@ for (const svg of document.querySelectorAll("svg[data-plot]")) {
       return;
     }
     const [x, y, low, high] = value;
-    const name = svg.dataset.xName;
-    const place = categories.length ? categories[Math.round(x)] : `${name ? `${name} = ` : ""}${whole(x)}`;
+    const name = svg.dataset.xName ? `${svg.dataset.xName} = ` : "";
+    const place = categories.length ? categories[Math.round(x)] : whole(x);
     const band = low === undefined ? "" : `, band ${shown(low)} to ${shown(high)}`;
-    readOut.textContent = `${chosen.curve.label}; ${place}: ${shown(y)}${band}`;
+    const text = `${chosen.curve.label}; ${name}${place}: ${shown(y)}${band}`;
+    if (readOut.textContent !== text) readOut.textContent = text;
   };
 
   // With the pointer: the nearest point that is drawn.
@@ -249,26 +273,29 @@ for (const svg of document.querySelectorAll("svg[data-plot]")) {
   svg.addEventListener("pointermove", choose);
   svg.addEventListener("pointerdown", choose);
 
-  // With the keyboard: left and right over the points of a curve, up and down over the curves.
+  // With the keyboard: left and right over the points of a curve, up and down to the next curve above and below.
   svg.setAttribute("tabindex", 0);
   svg.setAttribute("role", "application");
-  svg.setAttribute("aria-label", `${title}. Arrow keys left and right read the points of a curve, up and down change the curve.`);
+  svg.setAttribute("aria-label", `${title}. Arrow keys left and right read the points of a curve, up and down go to the next curve.`);
   svg.addEventListener("keydown", (event) => {
     const on = curves.filter((curve) => curve.isOn && values(curve).length);
-    const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -1e9], End: [0, 1e9] };
+    const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [1, 0], ArrowDown: [-1, 0], Home: [0, -1e9], End: [0, 1e9] };
     const step = steps[event.key];
     if (!step || !on.length || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     if (!chosen) {
-      chosen = { curve: on[0], number: values(on[0]).length - 1 };
+      const curve = on.find((one) => one.ink !== "reference") ?? on[0];
+      chosen = { curve, number: values(curve).length - 1 };
+    } else if (step[1]) {
+      chosen.number = Math.min(values(chosen.curve).length - 1, Math.max(0, chosen.number + step[1]));
     } else {
+      // Each curve at the same place, or at the nearest one that it has.
       const x = values(chosen.curve)[chosen.number][0];
-      const curve = on[(on.indexOf(chosen.curve) + step[0] + on.length) % on.length];
-      const all = values(curve);
-      // Another curve is read at the same place, or at the nearest one that it has.
-      const nearest = all.reduce((best, value, number) => (Math.abs(value[0] - x) < Math.abs(all[best][0] - x) ? number : best), 0);
-      const number = step[0] ? nearest : chosen.number + step[1];
-      chosen = { curve, number: Math.min(all.length - 1, Math.max(0, number)) };
+      const closer = (all) => (best, value, number) => (Math.abs(value[0] - x) < Math.abs(all[best][0] - x) ? number : best);
+      const beside = on.map((curve) => ({ curve, number: values(curve).reduce(closer(values(curve)), 0) }));
+      beside.sort((a, b) => values(a.curve)[a.number][1] - values(b.curve)[b.number][1]);
+      const place = beside.findIndex((one) => one.curve === chosen.curve) + step[0];
+      chosen = beside[Math.min(beside.length - 1, Math.max(0, place))];
     }
     point();
   });

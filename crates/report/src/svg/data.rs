@@ -5,7 +5,7 @@
 use super::axes::{Axes, Scaled, x_ticks, y_ticks};
 use super::canvas::{Layer, length};
 use super::layout::Layout;
-use super::{Chart, Curve, Frame};
+use super::{ABOVE, Chart, Curve, Frame};
 use crate::axis::{Axis, Scale, Tick};
 
 /// The attributes of the root: the quantity of the horizontal axis, and the names of its categories, one a line.
@@ -57,7 +57,8 @@ fn describe_axis(
 
 /// Sets the attributes of a curve: its name, its points (`x:y`, with a band `x:y:low:high`), and the dots of a fit.
 pub(super) fn describe_curve(layer: &mut Layer, curve: &Curve) {
-    layer.set("data-label", &curve.label);
+    // On another scale it may end in the frame.
+    layer.set("data-label", curve.label.trim_end_matches(ABOVE));
     let mut band = curve.band.iter().peekable();
     let point = |&(x, y): &(f64, f64)| {
         // A band may lack some of the places of the line.

@@ -263,3 +263,28 @@ fn a_style_sheet_has_the_colour_of_every_curve() {
     assert_eq!(colour(CurveStyle::Reference(2)), "var(--plot-reference, #333333)");
     assert!(style().contains(&format!("--plot-{}:", Ink::Series(7).class())));
 }
+
+/// The script itself is tested in a browser by hand. What it relies on is here: it has no way to make markup of text, fetches nothing, and
+/// finds its parts in a picture.
+#[test]
+fn the_script_makes_no_markup_and_finds_its_parts_in_a_picture() {
+    for forbidden in
+        ["innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "fetch(", "http", "</"]
+    {
+        assert!(!SCRIPT.contains(forbidden), "{forbidden}");
+    }
+    let mut one = curve("a", CurveStyle::Policy(0), vec![(1.0, 1.0), (1000.0, 9.0)]);
+    one.band = vec![(1.0, 0.5, 1.5), (1000.0, 8.0, 10.0)];
+    let svg = render(&chart(vec![one])).unwrap();
+    let classes: std::collections::BTreeSet<&str> =
+        svg.split("class=\"").skip(1).flat_map(|rest| rest.split('"').next().unwrap().split(' ')).collect();
+    for part in
+        ["curve", "line", "marker", "band", "label", "leader", "x-ticks", "y-ticks", "x-words", "y-words"]
+    {
+        let in_script = part.split_once('-').map_or(format!(".{part}"), |(_, kind)| format!("-{kind}"));
+        assert!(classes.contains(part) && SCRIPT.contains(&in_script), "{part}");
+    }
+    for name in ["plot", "curve", "label", "points", "frame", "tick", "x", "y", "x-name"] {
+        assert!(svg.contains(&format!(" data-{name}=\"")), "{name}");
+    }
+}
