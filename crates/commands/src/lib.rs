@@ -3,6 +3,8 @@
 //! | command | module |
 //! |---|---|
 //! | `simulate`: run an experiment from a TOML file | `simulate` |
+//! | `check`: find all errors of an experiment's file, and estimate what it takes | `check` |
+//! | `schema`: print the JSON Schema of such a file, for editors | `schema` |
 //! | `merge`: join parts of an experiment or a reproduction | `merge` |
 //! | `fit`: fit click models to a click log | `fit` |
 //! | `reproduce`: run a paper's experiment and judge its claims | `reproduce` |
@@ -10,6 +12,7 @@
 //!
 //! To do the same from Rust, use the crates `experiment`, `report`, `click_logs` and `interleaving`: this crate has only [`main`].
 
+mod check;
 #[cfg(feature = "logs")]
 mod fit;
 mod interrupt;
@@ -19,6 +22,7 @@ mod preferences;
 mod program;
 mod progress;
 mod reproduce;
+mod schema;
 mod simulate;
 mod terminal;
 
@@ -43,6 +47,10 @@ struct Cli {
 enum Command {
     /// Run the experiment of a TOML file and write its results and figures to a directory
     Simulate(Simulate),
+    /// Find all errors in the file of an experiment, and estimate its time, memory and place on disk; nothing is run
+    Check(check::Arguments),
+    /// Print the JSON Schema of an experiment's file, for editors
+    Schema(schema::Arguments),
     /// Join parts of an experiment or a reproduction, which were run with --shard, into its result
     Merge(merge::Arguments),
     /// Report the properties of a preference matrix, or estimate one from interleaved rankers
@@ -68,18 +76,8 @@ struct Simulate {
     /// Directory for result.json, curves.csv, timing.json, manifest.json, spec.toml and the figures
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Replace the experiment's master seed
-    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole_number)]
-    seed: Option<u64>,
-    /// Replace the number of runs; those of each instance if the spec has `per-instance`
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number)]
-    runs: Option<u64>,
-    /// Replace the number of rounds
-    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = whole_number)]
-    horizon: Option<u64>,
-    /// Replace the number of rounds after which a policy that has not stopped is stopped
-    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = whole_number)]
-    max_steps: Option<u64>,
+    #[command(flatten)]
+    overrides: OverrideArguments,
     /// Play only this share of the runs (2/8: the second of eight), to be joined with `merge`
     #[arg(long, value_name = "I/N", conflicts_with = "keep_runs")]
     shard: Option<Shard>,
@@ -97,12 +95,38 @@ struct Simulate {
     quiet: bool,
 }
 
+/// Values that replace those of an experiment's file.
+#[derive(Debug, Clone, Copy, Args)]
+struct OverrideArguments {
+    /// Replace the experiment's master seed
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole_number)]
+    seed: Option<u64>,
+    /// Replace the number of runs; those of each instance if the spec has `per-instance`
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number)]
+    runs: Option<u64>,
+    /// Replace the number of rounds
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = whole_number)]
+    horizon: Option<u64>,
+    /// Replace the number of rounds after which a policy that has not stopped is stopped
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = whole_number)]
+    max_steps: Option<u64>,
+}
+
+impl OverrideArguments {
+    fn overrides(self) -> Overrides {
+        let Self { seed, runs, horizon, max_steps } = self;
+        Overrides { seed, runs, horizon, max_steps, subsets: None }
+    }
+}
+
 /// Runs the command with the arguments of this process.
 pub fn main() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|error| plain(error).exit());
     interrupt::watch();
     let outcome = match cli.command {
         Command::Simulate(arguments) => simulate(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Schema(arguments) => schema::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Preferences(arguments) => preferences::run(&arguments).map(|()| ExitCode::SUCCESS),
         #[cfg(not(feature = "logs"))]
@@ -138,9 +162,7 @@ fn whole_number(text: &str) -> Result<u64, String> {
 
 fn simulate(arguments: &Simulate) -> Result<()> {
     let source = Source::read(&arguments.spec)?;
-    let Simulate { seed, runs, horizon, max_steps, .. } = *arguments;
-    let overrides = Overrides { seed, runs, horizon, max_steps, subsets: None };
-    let experiment = Experiment::overridden(&source.parse()?, overrides)?;
+    let experiment = Experiment::overridden(&source.parse()?, arguments.overrides.overrides())?;
     let options = Options {
         threads: arguments.threads.map(usize::from),
         quiet: arguments.quiet,

@@ -26,6 +26,23 @@ mod all;
 mod log;
 mod part;
 
+/// Checks how the experiment of a directory says that its log is read.
+#[cfg(feature = "logs")]
+pub(crate) fn check_log(directory: &Path) -> Result<(), experiment::toml_reader::Error> {
+    log::how_to_read(directory).map(|_| ())
+}
+
+/// The schema of `[log]`.
+#[cfg(feature = "logs")]
+pub(crate) use log::schema as schema_of_log;
+
+/// A program without click logs reads none.
+#[cfg(not(feature = "logs"))]
+#[expect(clippy::unnecessary_wraps, reason = "the other program finds errors")]
+pub(crate) fn check_log(_: &Path) -> Result<(), experiment::toml_reader::Error> {
+    Ok(())
+}
+
 pub(crate) use part::PartOfReproduction;
 
 use crate::preferences::{Estimate, EstimateArguments};

@@ -49,6 +49,7 @@ pub use within::Limits;
 pub(crate) use not_testable::Untested;
 pub(crate) use reading::Reading;
 
+use crate::schema::Keys;
 use anyhow::{Context as _, Result};
 use experiment::number;
 use experiment::result::EndValue;
@@ -89,6 +90,8 @@ pub struct Kind {
     pub keys: &'static str,
     /// The statement that has to hold, in Markdown.
     pub holds: &'static str,
+    /// Its keys for the schema of the file.
+    pub(crate) schema: fn() -> Keys,
     /// Reads a test of this kind.
     read: fn(&Reading<'_, '_>) -> Result<Arc<dyn Test>, Error>,
 }

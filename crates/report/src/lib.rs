@@ -18,6 +18,7 @@ pub mod index;
 pub mod page;
 pub mod report_dir;
 pub mod reproduction;
+pub mod schema;
 pub mod svg;
 pub mod tables;
 

@@ -4,6 +4,7 @@
 //! Colours run from light (little regret) to dark on a logarithmic scale, evenly in lightness, so the map can be read in grey too. The
 //! letters of a cell are black or white, whichever has more contrast: at least 4.5 to 1.
 
+use crate::schema::{Keys, label, quantity};
 use num_traits::ToPrimitive as _;
 use std::fmt::Write as _;
 
@@ -23,6 +24,7 @@ pub(super) static KIND: Kind = Kind {
     shows: "the same as a share of one policy's: a row a policy, a column a variant; needs variants",
     is_wide: true,
     needs: &[Requirement::Variants],
+    schema: || Keys::required([("relative-to", label())]).optional([("quantity", quantity())]),
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 
