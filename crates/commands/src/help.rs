@@ -50,6 +50,41 @@ that the program has not written is never overwritten.
 Next: click-bandits policies, click-bandits models, docs/getting-started.md."
 );
 
+pub(crate) const CHECK: &str = concat!(
+    "\
+Examples:
+  $ click-bandits init pbm --out spec.toml
+  $ click-bandits check spec.toml
+  $ click-bandits check spec.toml --runs 10000 --threads 8
+
+Reads: an experiment, `click-bandits formats spec.toml`; or a directory with
+experiment.toml and claims.toml.
+Writes: nothing.
+
+",
+    exit_status!(),
+    "
+
+Next: click-bandits simulate spec.toml --out results."
+);
+
+pub(crate) const SCHEMA: &str = concat!(
+    "\
+Examples:
+  $ click-bandits schema > spec.schema.json
+  $ click-bandits schema claims > claims.schema.json
+
+An editor with the schema completes keys and names, and marks what is wrong.
+For Even Better TOML and Taplo, the first line of spec.toml is
+  #:schema ./spec.schema.json
+
+",
+    exit_status!(),
+    "
+
+Next: click-bandits check finds the errors that a schema cannot know."
+);
+
 pub(crate) const MERGE: &str = concat!(
     "\
 Examples:

@@ -3,6 +3,8 @@
 //! | command | module |
 //! |---|---|
 //! | `simulate`: run an experiment from a TOML file | `simulate` |
+//! | `check`: find all errors of an experiment's file, and estimate what it takes | `check` |
+//! | `schema`: print the JSON Schema of such a file, for editors | `schema` |
 //! | `merge`: join parts of an experiment or a reproduction | `merge` |
 //! | `export`: write a table of a finished result | `export` |
 //! | `plot`: draw a figure of a finished result | `plot` |
@@ -16,6 +18,7 @@
 //!
 //! To do the same from Rust, use the crates `experiment`, `report`, `click_logs` and `interleaving`: this crate has only [`main`].
 
+mod check;
 mod compare;
 mod destination;
 mod discover;
@@ -34,6 +37,7 @@ mod preferences;
 mod program;
 mod progress;
 mod reproduce;
+mod schema;
 mod shell;
 mod simulate;
 mod terminal;
@@ -90,6 +94,16 @@ enum Command {
     /// directory.
     #[command(after_long_help = help::SIMULATE)]
     Simulate(Simulate),
+    /// Find all errors of an experiment's file
+    ///
+    /// If there are none, it estimates the time, memory and place on disk that the experiment takes. Nothing is run.
+    #[command(after_long_help = help::CHECK)]
+    Check(check::Arguments),
+    /// Print the JSON Schema of an experiment's file
+    ///
+    /// Editors complete and check TOML files by it.
+    #[command(after_long_help = help::SCHEMA)]
+    Schema(schema::Arguments),
     /// Join parts that were run with --shard
     ///
     /// The result is that of one process, for parts of an experiment and of a reproduction.
@@ -153,18 +167,8 @@ struct Simulate {
     /// Print the final values and the standing as JSON, and nothing else, on standard output
     #[arg(long, conflicts_with = "shard")]
     json: bool,
-    /// Replace the experiment's master seed
-    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole_number)]
-    seed: Option<u64>,
-    /// Replace the number of runs; those of each instance if the spec has `per-instance`
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number)]
-    runs: Option<u64>,
-    /// Replace the number of rounds
-    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = whole_number)]
-    horizon: Option<u64>,
-    /// Replace the number of rounds after which a policy that has not stopped is stopped
-    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = whole_number)]
-    max_steps: Option<u64>,
+    #[command(flatten)]
+    overrides: OverrideArguments,
     /// Play only this share of the runs (2/8: the second of eight), to be joined with `merge`
     #[arg(long, value_name = "I/N", conflicts_with = "keep_runs")]
     shard: Option<Shard>,
@@ -182,6 +186,30 @@ struct Simulate {
     quiet: bool,
 }
 
+/// Values that replace those of an experiment's file.
+#[derive(Debug, Clone, Copy, Args)]
+struct OverrideArguments {
+    /// Replace the experiment's master seed
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole_number)]
+    seed: Option<u64>,
+    /// Replace the number of runs; those of each instance if the spec has `per-instance`
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number)]
+    runs: Option<u64>,
+    /// Replace the number of rounds
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = whole_number)]
+    horizon: Option<u64>,
+    /// Replace the number of rounds after which a policy that has not stopped is stopped
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = whole_number)]
+    max_steps: Option<u64>,
+}
+
+impl OverrideArguments {
+    fn overrides(self) -> Overrides {
+        let Self { seed, runs, horizon, max_steps } = self;
+        Overrides { seed, runs, horizon, max_steps, subsets: None }
+    }
+}
+
 /// Runs the command with the arguments of this process.
 pub fn main() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|error| plain(error).exit());
@@ -195,6 +223,8 @@ pub fn main() -> ExitCode {
         Command::Completions(arguments) => shell::completions(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Man(arguments) => shell::man(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Simulate(arguments) => simulate(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Schema(arguments) => schema::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Export(arguments) => export::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Plot(arguments) => plot::run(&arguments).map(|()| ExitCode::SUCCESS),
@@ -233,9 +263,7 @@ fn whole_number(text: &str) -> Result<u64, String> {
 
 fn simulate(arguments: &Simulate) -> Result<()> {
     let source = Source::read(&arguments.spec)?;
-    let Simulate { seed, runs, horizon, max_steps, .. } = *arguments;
-    let overrides = Overrides { seed, runs, horizon, max_steps, subsets: None };
-    let experiment = Experiment::overridden(&source.parse()?, overrides)?;
+    let experiment = Experiment::overridden(&source.parse()?, arguments.overrides.overrides())?;
     let options = Options {
         threads: arguments.threads.map(usize::from),
         quiet: arguments.quiet,

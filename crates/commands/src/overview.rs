@@ -201,8 +201,8 @@ mod tests {
         let experiment = Experiment::from_document(&source.parse().unwrap()).unwrap();
         let out = tempfile::tempdir().unwrap();
         let options = Options { threads: Some(1), quiet: true, ..Options::default() };
-        let styles = PolicyStyles::of(labels.iter().copied());
-        let simulation = simulate(&experiment, out.path(), &[], &styles, options).unwrap();
+        let drawing = Drawing::of(&Runner::new(&experiment));
+        let simulation = simulate(&experiment, out.path(), &drawing, options).unwrap();
         text_of(&simulation.ran, out.path())
     }
 
@@ -231,10 +231,9 @@ mod tests {
             let experiment = Experiment::from_document(&source.parse().unwrap()).unwrap();
             let out = tempfile::tempdir().unwrap();
             let options = Options { threads: Some(1), quiet: true, ..Options::default() };
-            let styles = PolicyStyles::of(["cascade-bai"]);
-            let figures = Figure::defaults(experiment.task(), false);
-            let simulation = simulate(&experiment, out.path(), &figures, &styles, options).unwrap();
-            assert!(out.path().join("final.svg").is_file());
+            let drawing = Drawing::of(&Runner::new(&experiment));
+            let simulation = simulate(&experiment, out.path(), &drawing, options).unwrap();
+            assert!(out.path().join("final.svg").is_file() && out.path().join("index.html").is_file());
             text_of(&simulation.ran, out.path())
         };
         let text = overview("identify", "max_steps");

@@ -5,7 +5,7 @@
 mod forecast;
 mod runs;
 
-pub(crate) use runs::RunCounter;
+pub(crate) use runs::{RunCounter, size};
 
 use crate::terminal;
 use experiment::number::grouped;
@@ -189,7 +189,7 @@ impl fmt::Display for Status {
 }
 
 /// A time in its two largest units.
-struct Span(Duration);
+pub(crate) struct Span(pub(crate) Duration);
 
 impl fmt::Display for Span {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -27,6 +27,23 @@ mod folder;
 mod log;
 mod part;
 
+/// Checks how the experiment of a directory says that its log is read.
+#[cfg(feature = "logs")]
+pub(crate) fn check_log(directory: &Path) -> Result<(), experiment::toml_reader::Error> {
+    log::how_to_read(&Place::Directory(directory.to_owned())).map(|_| ())
+}
+
+/// The schema of `[log]`.
+#[cfg(feature = "logs")]
+pub(crate) use log::schema as schema_of_log;
+
+/// A program without click logs reads none.
+#[cfg(not(feature = "logs"))]
+#[expect(clippy::unnecessary_wraps, reason = "the other program finds errors")]
+pub(crate) fn check_log(_: &Path) -> Result<(), experiment::toml_reader::Error> {
+    Ok(())
+}
+
 pub(crate) use part::PartOfReproduction;
 
 use crate::embedded::{Place, bare_name};
@@ -344,7 +361,7 @@ fn owner(reproduction: &Reproduction, arguments: &Arguments) -> Owner {
 fn given_queries(arguments: &Arguments) -> Result<Option<Queries>> {
     // Read first, so that an error in `[log]` is reported even without a log.
     #[cfg(feature = "logs")]
-    let how = log::how_to_read(&arguments.experiment)?;
+    let how = log::how_to_read(&Place::of(&arguments.experiment)?)?;
     let Some(file) = &arguments.data else { return Ok(None) };
     if file.extension().is_some_and(|end| end.eq_ignore_ascii_case("json")) {
         return Queries::read(file).map(Some).context("--data");

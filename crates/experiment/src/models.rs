@@ -149,6 +149,13 @@ impl PartialEq for Model {
     }
 }
 
+/// The names of the parameters of all models that are lists of numbers, each once.
+pub fn lists() -> impl Iterator<Item = &'static str> {
+    let of_all = MODELS.iter().flat_map(|model| model.keys);
+    let lists = of_all.filter(|key| matches!(key.kind, KeyKind::Probabilities(_) | KeyKind::Numbers { .. }));
+    lists.map(|key| key.name).collect::<std::collections::BTreeSet<_>>().into_iter()
+}
+
 /// The name for readers of a parameter of any model.
 pub fn for_readers(key: &'static str) -> &'static str {
     let mut of_all = MODELS.iter().flat_map(|model| model.parameters).copied();

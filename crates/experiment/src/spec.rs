@@ -81,10 +81,6 @@ use std::path::Path;
 pub const HORIZONS: RangeInclusive<u64> = 1..=1 << 53;
 /// The maximal number of rounds of all runs of a policy: sums over runs are exact up to this bound.
 const MAX_ROUNDS: u64 = 1 << 53;
-/// Keys of an experiment.
-const KEYS: [&str; 10] =
-    ["name", "task", "horizon", "max_steps", "runs", "seed", "checkpoints", "instances", "users", "policies"];
-
 /// An experiment: users, policies, horizon and number of runs.
 #[derive(Debug, Clone)]
 pub struct Experiment {
@@ -211,7 +207,7 @@ impl Experiment {
         shared: &Table<'_>,
         given: SpecContext<'_>,
     ) -> Result<Self, Error> {
-        shared.know(&KEYS[1..]);
+        shared.know(&Self::KEYS[1..]);
         Self::read(&Scope { over, own: panel, shared: &[shared], given })
     }
 
@@ -232,8 +228,8 @@ impl Experiment {
         shared: &Table<'_>,
         given: SpecContext<'_>,
     ) -> Result<Self, Error> {
-        shared.know(&KEYS[1..]);
-        panel.know(&[&KEYS[..], &["model"]].concat());
+        shared.know(&Self::KEYS[1..]);
+        panel.know(&[&Self::KEYS[..], &["model"]].concat());
         let panel_name = read_name(&panel.required("name")?)?;
         let mut experiment = Self::read(&Scope { over, own: variant, shared: &[panel, shared], given })?;
         experiment.name = format!("{panel_name}.{}", experiment.name);
@@ -244,6 +240,19 @@ impl Experiment {
         Ok(experiment)
     }
 
+    /// The keys of an experiment, the name first.
+    pub const KEYS: [&str; 10] = [
+        "name",
+        "task",
+        "horizon",
+        "max_steps",
+        "runs",
+        "seed",
+        "checkpoints",
+        "instances",
+        "users",
+        "policies",
+    ];
     /// The keys of an experiment that a table laid over it may replace.
     pub const OVER: [&str; 3] = ["checkpoints", "instances", "policies"];
 

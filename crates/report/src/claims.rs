@@ -50,6 +50,7 @@ pub(crate) use levels::{fewest_runs, tail};
 pub(crate) use not_testable::Untested;
 pub(crate) use reading::Reading;
 
+use crate::schema::Keys;
 use anyhow::{Context as _, Result};
 use experiment::number;
 use experiment::result::EndValue;
@@ -90,6 +91,8 @@ pub struct Kind {
     pub keys: &'static str,
     /// The statement that has to hold, in Markdown.
     pub holds: &'static str,
+    /// Its keys for the schema of the file.
+    pub(crate) schema: fn() -> Keys,
     /// Reads a test of this kind.
     read: fn(&Reading<'_, '_>) -> Result<Arc<dyn Test>, Error>,
 }

@@ -20,12 +20,13 @@ pub use curves::{Band, Rounds};
 pub use options::PlotOptions;
 pub use policy_styles::PolicyStyles;
 
-pub(crate) use reading::{Reading, Requirement};
+pub(crate) use reading::{Reading, Requirement, SCALES};
 
 use self::accuracy::Accuracy;
 use self::click_through_rate::ClickThroughRate;
 use self::final_values::FinalValues;
 use self::regret::Regret;
+use crate::schema::Keys;
 use crate::series::Simulated;
 use anyhow::Result;
 use experiment::result::ResultFile;
@@ -59,6 +60,8 @@ pub struct Kind {
     pub is_wide: bool,
     /// Requirements on the panel.
     needs: &'static [Requirement],
+    /// Its keys for the schema of the file.
+    pub(crate) schema: fn() -> Keys,
     /// Reads the settings of a figure.
     read: fn(&Reading<'_, '_>) -> Result<Arc<dyn Plot>, Error>,
 }

@@ -19,6 +19,7 @@ pub mod index;
 pub mod page;
 pub mod report_dir;
 pub mod reproduction;
+pub mod schema;
 pub mod standing;
 pub mod svg;
 pub mod tables;

@@ -4,22 +4,23 @@
 //! `FILE:LINE:COLUMN: FIELD: what is wrong`.
 
 mod claims;
+mod head;
 mod panels;
 
 pub(crate) mod fields;
+pub(crate) use panels::MAX_TITLE;
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use self::fields::{read_title, tables};
 use crate::claims::{Claim, Row, Untested, Verdict};
 use crate::figure::{self, Figure, PolicyStyles};
 use crate::series::{Series, reader_name};
 use click_models::PreferenceMatrix;
 use experiment::models::{InstanceTable, MatrixFile};
-use experiment::toml_reader::{Document, Error, Field, Source, Table, one_of};
+use experiment::toml_reader::{Document, Error, Source, all};
 use experiment::{DataInstances, Experiment, FittedQuery, Overrides, Queries, SpecContext, Task};
 
 /// The scale at which an experiment is run.
@@ -305,6 +306,23 @@ impl Reproduction {
         Ok([at(Extent::Full)?, at(Extent::Quick)?])
     }
 
+    /// Reads the two files of a directory at full extent, and finds the errors at either extent.
+    ///
+    /// # Errors
+    ///
+    /// The errors in both files, in their order. An error that only follows from another one is left out.
+    pub fn check(directory: &Path) -> Result<Self, Vec<Error>> {
+        let read = || {
+            let file = |name| Source::read(&directory.join(name));
+            let (experiment, claims) = all((file("experiment.toml"), file("claims.toml")))?;
+            // A file that is not TOML has one error. The other file may be, and then has errors of its own.
+            let (_, _) = all((experiment.parse(), claims.parse()))?;
+            let at = |extent| Self::at(&experiment, &claims, None, None, Overrides::default(), extent);
+            all((at(Extent::Full), at(Extent::Quick))).map(|(full, _)| full)
+        };
+        read().map_err(Error::all)
+    }
+
     /// Reads the files at one extent.
     ///
     /// With `queries`, only panels that take data are kept: those with `instances = "data"`, and, if the experiment says how to read its
@@ -322,7 +340,7 @@ impl Reproduction {
         let replace_shared = queries.is_some() && document.root().field("log").is_some();
         let queries_or_none = queries.map_or(DataInstances::Awaited, DataInstances::Known);
         let given = SpecContext { queries: queries_or_none, replace_shared, matrix, overrides };
-        let mut reproduction = read_experiment(&document.root(), given, extent)?;
+        let mut reproduction = head::read_experiment(&document.root(), given, extent)?;
         reproduction.claims = claims::read(&claims.parse()?.root(), &reproduction, extent)?;
         if let Some(matrix) = matrix {
             reproduction.judge_by(&document, matrix)?;
@@ -463,136 +481,6 @@ impl Reproduction {
     fn panel(&self, name: &str) -> Option<&Panel> {
         self.panels.iter().find(|panel| panel.name == name)
     }
-}
-
-fn read_experiment(root: &Table<'_>, given: SpecContext<'_>, extent: Extent) -> Result<Reproduction, Error> {
-    let name = root.required("name")?;
-    let title = root.required("title")?;
-    let summary = root.optional("summary")?.unwrap_or_default();
-    let papers = read_papers(root)?;
-    let source = root.optional::<Table<'_>>("source")?.map(|table| read_source(&table)).transpose()?;
-    // Another crate reads the table `log`.
-    root.know(&["log"]);
-    let printed: Option<Table<'_>> = root.optional("printed")?;
-    let names: Option<Table<'_>> = root.optional("names")?;
-    let panels = panels::read(root, &papers, given, extent)?;
-    let names = names.map(|table| read_names(&table, &panels, extent)).transpose()?.unwrap_or_default();
-    let first = &panels[0].variants[0].experiment;
-    let known = (!given.replace_shared).then(|| first.instances().tables());
-    let printed = printed.map(|table| read_printed(&table, known.as_deref())).transpose()?;
-    root.finish()?;
-    Ok(Reproduction {
-        name,
-        title,
-        summary,
-        papers,
-        source,
-        printed,
-        names,
-        panels,
-        awaiting: Vec::new(),
-        measured: None,
-        prior: None,
-        found_in_log: Vec::new(),
-        option: "",
-        claims: Vec::new(),
-    })
-}
-
-fn read_papers(root: &Table<'_>) -> Result<Vec<Paper>, Error> {
-    let mut papers: Vec<Paper> = Vec::new();
-    for table in tables(root, "papers")? {
-        let key: Field<'_> = table.required("key")?;
-        let paper =
-            Paper { key: key.get()?, citation: table.required("citation")?, link: optional_link(&table)? };
-        table.finish()?;
-        if papers.iter().any(|other| other.key == paper.key) {
-            return Err(key.error(format!("paper {} is already given: expected another key", key.describe())));
-        }
-        papers.push(paper);
-    }
-    Ok(papers)
-}
-
-fn read_source(table: &Table<'_>) -> Result<DataSource, Error> {
-    let source = DataSource {
-        text: table.required("text")?,
-        link: optional_link(table)?,
-        licence: table.optional("licence")?,
-    };
-    table.finish()?;
-    Ok(source)
-}
-
-/// Reads a web address. Anything else is refused, since it becomes a link of a page.
-fn optional_link(table: &Table<'_>) -> Result<Option<String>, Error> {
-    let Some(field) = table.field("link") else { return Ok(None) };
-    let link: String = field.get()?;
-    if link.starts_with("https://") || link.starts_with("http://") {
-        return Ok(Some(link));
-    }
-    Err(field
-        .error(format!("{} is not a web address: expected one that begins with https://", field.describe())))
-}
-
-/// Reads names for readers of policies. Names are unique. At full extent every named policy is in some panel; a quick check may lack some.
-fn read_names(
-    table: &Table<'_>,
-    panels: &[Panel],
-    extent: Extent,
-) -> Result<BTreeMap<String, String>, Error> {
-    let policies: BTreeSet<String> =
-        panels.iter().flat_map(Panel::series).map(|series| series.policy).collect();
-    let mut names = BTreeMap::new();
-    for label in policies {
-        let Some(field) = table.field(&label) else { continue };
-        let name = read_title(&field)?;
-        if names.values().any(|other| *other == name) {
-            return Err(field.error(format!("{name:?} is already the name of another policy")));
-        }
-        names.insert(label, name);
-    }
-    if extent == Extent::Full {
-        table.finish()?;
-    }
-    Ok(names)
-}
-
-/// Reads a printed table. Each row names one of the `known` instances. Without `known`, because a log replaces them, any name is accepted.
-fn read_printed(table: &Table<'_>, known: Option<&[InstanceTable]>) -> Result<Printed, Error> {
-    let mut rows: Vec<Row> = Vec::new();
-    let list: Field<'_> = table.required("rows")?;
-    for row in list.get::<Vec<Table<'_>>>()? {
-        let field: Field<'_> = row.required("instance")?;
-        let name = match known {
-            Some(known) => {
-                let names: Vec<&str> = known.iter().map(|instance| instance.name.as_str()).collect();
-                one_of(&field, &names, "instance")?
-            }
-            None => field.get()?,
-        };
-        if rows.iter().any(|other| other.name == name) {
-            return Err(field.error(format!("instance {name:?} already has a row")));
-        }
-        // The attractions come first.
-        let instance = known.and_then(|known| known.iter().find(|other| other.name == name));
-        let theta = instance.and_then(|instance| instance.parameters.first());
-        let mut printed = Vec::new();
-        for key in row.keys().into_iter().filter(|key| *key != "instance") {
-            printed.push((key.to_owned(), row.required::<f64>(key)?));
-        }
-        rows.push(Row {
-            name,
-            theta: theta.map(|(_, theta)| theta.numbers().to_vec()).unwrap_or_default(),
-            printed,
-        });
-    }
-    if rows.is_empty() {
-        return Err(list.error("no rows: expected one for each instance of the printed table"));
-    }
-    let title = table.required("title")?;
-    table.finish()?;
-    Ok(Printed { title, rows })
 }
 
 #[cfg(test)]

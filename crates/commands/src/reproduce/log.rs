@@ -6,17 +6,24 @@ use crate::fit::{HowToRead, queries_of_log};
 use anyhow::{Context as _, bail};
 use click_logs::formats;
 use experiment::Queries;
+use experiment::schema::{choice as choice_of, described, integer, object};
 use experiment::toml_reader::{Error, Field, Source, Table, choice};
 use report::page::FITTED;
 use report::report_dir::{self, Owner};
+use serde_json::json;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
+/// Valid numbers of positions.
+const POSITIONS: RangeInclusive<u64> = 1..=64;
+/// Valid numbers of items and queries.
+const SIZES: RangeInclusive<u64> = 1..=u32::MAX as u64;
+
 /// How to read the log of an experiment; `None` if the experiment has no log.
-pub(super) fn how_to_read(experiment: &Path) -> anyhow::Result<Option<HowToRead>> {
-    Ok(of_source(&Place::of(experiment)?.source("experiment.toml")?)?)
+pub(super) fn how_to_read(experiment: &Place) -> Result<Option<HowToRead>, Error> {
+    of_source(&experiment.source("experiment.toml")?)
 }
 
 fn of_source(source: &Source) -> Result<Option<HowToRead>, Error> {
@@ -32,17 +39,38 @@ fn read(table: &Table<'_>) -> Result<HowToRead, Error> {
         table.field(key).map(|field: Field<'_>| field.integer_in(&range)).transpose()
     };
     let small = |size: u64| u32::try_from(size).unwrap_or(u32::MAX);
-    let positions = table.required::<Field<'_>>("positions")?.integer_in(&(1..=64))?;
+    let positions = table.required::<Field<'_>>("positions")?.integer_in(&POSITIONS)?;
     let how = HowToRead {
         format,
         min_impressions: size("min-impressions", 0..=u64::MAX)?.unwrap_or(0),
-        min_items: size("min-items", 1..=u64::from(u32::MAX))?.map_or(1, small),
-        top_queries: size("top-queries", 1..=u64::from(u32::MAX))?.map(small),
+        min_items: size("min-items", SIZES)?.map_or(1, small),
+        top_queries: size("top-queries", SIZES)?.map(small),
         positions: u8::try_from(positions).unwrap_or(u8::MAX),
         prior: read_prior(table)?,
     };
     table.finish()?;
     Ok(how)
+}
+
+/// The schema of `[log]`.
+pub(crate) fn schema() -> serde_json::Value {
+    let formats = formats::rows().iter().filter(|row| !row.names_columns());
+    let formats = choice_of(formats.map(|row| (row.name, row.holds)));
+    let prior = json!({ "type": "number", "minimum": 0, "maximum": 1e9 });
+    let keys = [
+        ("format", formats, "The format of the log."),
+        ("positions", integer(&POSITIONS), "The number of positions, from the top."),
+        (
+            "min-impressions",
+            integer(&(0..=u64::MAX)),
+            "Of an item, at each of these positions; 0 by default.",
+        ),
+        ("min-items", integer(&SIZES), "Of a query; 1 by default."),
+        ("top-queries", integer(&SIZES), "Only the queries with the most impressions."),
+        ("prior", prior, "The pseudo-impressions of every item's prior; by default the log decides."),
+    ];
+    let keys = keys.into_iter().map(|(key, schema, words)| (key.to_owned(), described(&schema, words)));
+    described(&object(keys.collect(), &["format", "positions"]), "How the log is read that `--data` gives.")
 }
 
 fn read_prior(table: &Table<'_>) -> Result<Option<f64>, Error> {

@@ -3,7 +3,7 @@
 
 use super::entries::read_policies;
 use super::scope::Scope;
-use super::{Experiment, HORIZONS, KEYS, Overrides, Schedule, Task};
+use super::{Experiment, HORIZONS, Overrides, Schedule, Task};
 use crate::fields::{TABLES, assignment_of, read_runs};
 use crate::models::{Instances, MODELS, Model, Reading, read_instances};
 use crate::names::read_name;
@@ -14,7 +14,7 @@ use sim::Assignment;
 impl Experiment {
     pub(super) fn read(scope: &Scope<'_, '_>) -> Result<Self, Error> {
         let mut faults = Faults::default();
-        scope.own.know(&KEYS);
+        scope.own.know(&Self::KEYS);
         let name = scope.own_required("name", "a name for files").and_then(|field| read_name(&field));
         let name = faults.keep(name);
         let task_field = faults.keep(scope.required("task", "\"regret\", \"identify\" or \"budget\""));

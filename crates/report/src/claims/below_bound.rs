@@ -1,5 +1,6 @@
 //! Whether a regret is below a bound.
 
+use crate::schema::{Keys, any_text, round, series};
 use std::sync::Arc;
 
 use super::{
@@ -13,6 +14,7 @@ pub(super) static KIND: Kind = Kind {
     name: "below-bound",
     keys: "`series`; `t`; `bound`: its label, the first by default",
     holds: "regret below the bound's curve",
+    schema: || Keys::required([("series", series(1))]).optional([("t", round()), ("bound", any_text())]),
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

@@ -1,5 +1,7 @@
 //! Whether enough subsets of items have a Condorcet winner, at every size. The shares are exact.
 
+use crate::schema::Keys;
+use experiment::schema::probability;
 use std::sync::Arc;
 
 use super::{Basis, Comparison, Finding, Kind, Reading, Test, Verdict, number, verdict_of};
@@ -10,6 +12,7 @@ pub(super) static KIND: Kind = Kind {
     name: "condorcet",
     keys: "`least`",
     holds: "of dueling users: random subsets of every size have a Condorcet winner with at least this probability; exact",
+    schema: || Keys::required([("least", probability())]),
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

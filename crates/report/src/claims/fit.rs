@@ -4,7 +4,9 @@
 //! `n R^2 - (n - 1) R^2_without_the_run` are a sample with mean `R^2`, corrected for bias, and the spread of the runs. In addition, the
 //! slope has to be positive, judged by the residuals of the fit.
 
+use crate::schema::{Keys, label, power};
 use anyhow::{Context as _, bail};
+use experiment::schema::probability;
 use std::sync::Arc;
 
 use super::reading::check_paired;
@@ -22,6 +24,9 @@ pub(super) static KIND: Kind = Kind {
     name: "fit",
     keys: "`policy`: a label that all variants have; `power`, 1 by default; `r-squared`",
     holds: "means over runs lie along `c1 size^power + c2` (least squares): R² at least `r-squared`, by its jackknife over the runs, and `c1` above 0, by the residuals",
+    schema: || {
+        Keys::required([("policy", label()), ("r-squared", probability())]).optional([("power", power())])
+    },
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

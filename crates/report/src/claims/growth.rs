@@ -10,7 +10,9 @@
 //! that meet the same users need not be independent). If the points are on a line, the first error estimates the second, which then counts
 //! twice; this is conservative. Student's t distribution has `m - 2` degrees of freedom, or those of the runs if they are fewer.
 
+use crate::schema::{Keys, above_0, round, series};
 use anyhow::bail;
+use serde_json::json;
 use std::sync::Arc;
 
 use super::reading::check_paired;
@@ -23,6 +25,10 @@ pub(super) static KIND: Kind = Kind {
     name: "growth",
     keys: "`series`, at least three; `sizes`: the number that each belongs to, increasing; `t`; `least`, `most`, or both",
     holds: "regret grows like a power of the number, with an exponent of at least `least` and at most `most`",
+    schema: || {
+        let sizes = json!({ "type": "array", "minItems": 3, "items": above_0(), "uniqueItems": true });
+        Keys::required([("series", series(3)), ("sizes", sizes)]).optional([("t", round())]).with_limits()
+    },
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

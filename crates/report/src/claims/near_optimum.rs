@@ -1,5 +1,6 @@
 //! Whether the expected clicks come near those of a best list.
 
+use crate::schema::{Keys, inside_unit, round, series};
 use anyhow::Context as _;
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ pub(super) static KIND: Kind = Kind {
     name: "near-optimum",
     keys: "`policies`: series; `share`; `t`",
     holds: "expected clicks in the rounds 1 to t at least `share` of a best list's",
+    schema: || Keys::required([("policies", series(1)), ("share", inside_unit())]).optional([("t", round())]),
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

@@ -1,5 +1,6 @@
 //! Claims without a test: no run of this program can decide them, or a quick check leaves them to the full run.
 
+use crate::schema::{Keys, any_text};
 use std::sync::Arc;
 
 use super::{Basis, Finding, Kind, Test, Verdict};
@@ -8,6 +9,7 @@ pub(super) static KIND: Kind = Kind {
     name: "not-testable",
     keys: "`reason`",
     holds: "nothing: the data are not public",
+    schema: || Keys::required([("reason", any_text())]),
     read: |reading| Ok(Untested::not_testable(reading.table.required::<String>("reason")?)),
 };
 

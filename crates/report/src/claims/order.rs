@@ -1,7 +1,9 @@
 //! Whether one regret (at a checkpoint, or its slope) is below another, or one stopping time, or another value of whole runs. The two
 //! values are compared run by run.
 
+use crate::schema::{Keys, round, series, slope};
 use anyhow::bail;
+use serde_json::json;
 use std::sync::Arc;
 
 use super::evidence::SeriesRuns;
@@ -19,6 +21,12 @@ pub(super) static KIND: Kind = Kind {
     name: "order",
     keys: "`lower`, `upper`: series; `t`: a checkpoint, the last by default, or `slope = [t1, t2]`: two checkpoints; `factor`: 1 by default",
     holds: "regret of each of `lower` below `factor` times that of each of `upper`, on the differences run by run; with `slope`, of the slopes (regret at t2 minus regret at t1) / ln(t2 / t1). Also reported of a regret: the first checkpoint from which on the difference is significant at every later one",
+    schema: || {
+        let factor = json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1e6, "default": 1 });
+        Keys::required([("lower", series(1)), ("upper", series(1))])
+            .optional([("t", round()), ("slope", slope()), ("factor", factor)])
+            .with(json!({ "not": { "required": ["t", "slope"] } }))
+    },
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

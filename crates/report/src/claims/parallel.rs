@@ -1,5 +1,6 @@
 //! Whether a regret grows as fast with `ln t` as a bound, within a margin. Both sides of the margin are tested.
 
+use crate::schema::{Keys, any_text, inside_unit, series, slope};
 use anyhow::bail;
 use std::sync::Arc;
 
@@ -14,6 +15,10 @@ pub(super) static KIND: Kind = Kind {
     name: "parallel",
     keys: "`series`; `slope = [t1, t2]`; `margin`: a share; `bound`",
     holds: "slope within `margin` of the bound's",
+    schema: || {
+        Keys::required([("series", series(1)), ("slope", slope()), ("margin", inside_unit())])
+            .optional([("bound", any_text())])
+    },
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

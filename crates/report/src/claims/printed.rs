@@ -3,6 +3,7 @@
 //! The printed number is taken as exact, so a limit `r` is judged on `mean - r printed`. If the paper prints a standard error, the page
 //! also shows the z of the difference.
 
+use crate::schema::{Keys, series};
 use std::sync::Arc;
 
 use super::{
@@ -16,6 +17,7 @@ pub(super) static KIND: Kind = Kind {
     name: "printed",
     keys: "`series`, each with a number in the panel's `printed`; `least`, `most`, or both",
     holds: "the regret at the end (or the stopping time, or the share of wrong answers) of each of `series` divided by that number is at least `least` and at most `most`",
+    schema: || Keys::required([("series", series(1))]).with_limits(),
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

@@ -4,6 +4,7 @@
 //! number is negative if and only if the claim holds. So the test needs no assumption about the correlation of `a` and `b`, and does not
 //! divide by a random number. Ratio, standard error (delta method) and confidence interval are for readers.
 
+use crate::schema::{Keys, round, series};
 use anyhow::bail;
 use std::sync::Arc;
 
@@ -21,6 +22,10 @@ pub(super) static KIND: Kind = Kind {
     name: "ratio",
     keys: "`series` and `by`: as many of each; `t`; `by-t`: the checkpoint of `by`, `t` by default; `least`, `most`, or both",
     holds: "the regret of each of `series` divided by that of the one at its place in `by` is at least `least` and at most `most`",
+    schema: || {
+        let keys = Keys::required([("series", series(1)), ("by", series(1))]);
+        keys.optional([("t", round()), ("by-t", round())]).with_limits()
+    },
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

@@ -1,5 +1,6 @@
 //! Whether the regrets of every pair of series grow equally fast with `ln t`, within a margin. Both sides of the margin are tested.
 
+use crate::schema::{Keys, inside_unit, series, slope};
 use anyhow::bail;
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ pub(super) static KIND: Kind = Kind {
     name: "same-slope",
     keys: "`series`, at least two; `slope = [t1, t2]`; `margin`: a share",
     holds: "every two slopes at most `margin` times their mean apart, on the differences run by run",
+    schema: || Keys::required([("series", series(2)), ("slope", slope()), ("margin", inside_unit())]),
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

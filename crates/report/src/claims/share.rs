@@ -8,6 +8,8 @@
 //! `1 - (1 - p)^n`. So the claim names the share that the runs have to be able to detect. It is reproduced if there is no such run, and the
 //! probability of none at that share is at most the level.
 
+use crate::schema::{Keys, inside_unit, series};
+use serde_json::json;
 use std::sync::Arc;
 
 use super::{Basis, Comparison, Finding, Kind, Levels, Reading, Test, Verdict, number, verdict_of};
@@ -21,6 +23,17 @@ pub(super) static KIND: Kind = Kind {
     name: "share",
     keys: "`series`; `quantity`: `\"wrong\"` or `\"capped\"`; `most` or `least`; with `most = 0` also `below`",
     holds: "at most, or at least, this share of the runs has a wrong answer, or none, by exact binomial tests; `most = 0`: not a single run, of enough that a share of `below` would have been seen",
+    schema: || {
+        let most = json!({ "type": "number", "minimum": 0, "exclusiveMaximum": 1 });
+        Keys::required([("series", series(1))])
+            .optional([("most", most), ("least", inside_unit()), ("below", inside_unit())])
+            .with(json!({ "oneOf": [{ "required": ["most"] }, { "required": ["least"] }] }))
+            .with(json!({
+                "if": { "properties": { "most": { "const": 0 } }, "required": ["most"] },
+                "then": { "required": ["below"] },
+                "else": { "properties": { "below": false } },
+            }))
+    },
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

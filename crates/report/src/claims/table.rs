@@ -1,6 +1,8 @@
 //! Whether a printed table agrees with the instances.
 
+use crate::schema::{Keys, names};
 use anyhow::bail;
+use experiment::schema::{array, integer};
 use std::sync::Arc;
 
 use super::{Basis, Comparison, Finding, Kind, Reading, Test, Verdict, number};
@@ -10,6 +12,10 @@ pub(super) static KIND: Kind = Kind {
     name: "table",
     keys: "`columns`: of `n_items`, `min_theta`, `max_theta`; `decimals`",
     holds: "every printed entry is the instance's value, rounded; exact",
+    schema: || {
+        let columns = array(&names(Column::NAMES), 1..=u64::MAX);
+        Keys::required([("columns", columns), ("decimals", integer(&(0..=12)))])
+    },
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

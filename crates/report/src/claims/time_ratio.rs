@@ -6,6 +6,7 @@
 //! first)`; the weight of a horizon is the logarithmic space around it (trapezoids). The mean over runs is the logarithm of the ratio, and
 //! its standard error comes from the runs. A level that neither curve reaches counts as reached by both at the last horizon.
 
+use crate::schema::{Keys, label};
 use anyhow::{Context as _, bail};
 use confidence::math::ln;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ pub(super) static KIND: Kind = Kind {
     name: "time-ratio",
     keys: "`policy`, `by`: labels that all variants have; `least`, `most`, or both",
     holds: "of dueling users, variants with a horizon each: the first needs at least `least` and at most `most` times the rounds of the second to recommend the best item, on average over the levels of accuracy",
+    schema: || Keys::required([("policy", label()), ("by", label())]).with_limits(),
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

@@ -4,6 +4,7 @@ use super::curves::{OverRounds, Value};
 use super::summary::Best;
 use super::{Band, Kind, Reading, Requirement, Rounds};
 use crate::axis::Axis;
+use crate::schema::{Keys, names, rounds};
 use crate::svg::Curve;
 use experiment::result::{Curves, EndValue, ResultFile};
 use experiment::toml_reader::Error;
@@ -14,6 +15,7 @@ pub(super) static KIND: Kind = Kind {
     shows: "of dueling users: share of the runs that would recommend the best item; the curves of all variants together",
     is_wide: false,
     needs: &[Requirement::Duels, Requirement::Rounds],
+    schema: || Keys::none().optional([("band", names([("none", Band::None)]))]).optional(rounds()),
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

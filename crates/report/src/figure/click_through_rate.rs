@@ -4,6 +4,7 @@ use super::curves::{OverRounds, Value, highest, lowest};
 use super::summary::Best;
 use super::{Band, Kind, Reading, Requirement, Rounds};
 use crate::axis::Axis;
+use crate::schema::{Keys, names, rounds};
 use crate::svg::Curve;
 use experiment::result::{Curves, Optimum, ResultFile};
 use experiment::toml_reader::Error;
@@ -14,6 +15,7 @@ pub(super) static KIND: Kind = Kind {
     shows: "clicks so far by rounds so far; the curves of all variants together",
     is_wide: false,
     needs: &[Requirement::Rounds],
+    schema: || Keys::none().optional([("band", names(BANDS))]).optional(rounds()),
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

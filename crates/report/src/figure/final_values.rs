@@ -6,6 +6,7 @@ use super::summary;
 use super::{Band, Kind, Plot, PolicyStyles, Reading, Requirement, runs_in_words};
 use crate::axis::{Axis, Scale};
 use crate::reproduction::fields::{read_quantity, read_reference};
+use crate::schema::{Keys, label, names, quantity, scale};
 use crate::series::{Simulated, labels};
 use crate::student::{self, CONFIDENCE};
 use crate::svg::{self, Chart, Curve};
@@ -20,6 +21,11 @@ pub(super) static KIND: Kind = Kind {
     shows: "regret at the end, or a quantity of whole runs, from variant to variant, a line a policy, with 95 % confidence intervals; needs variants, or runs that end with an answer: then from policy to policy",
     is_wide: false,
     needs: &[Requirement::VariantsOrAnswers],
+    schema: || {
+        let band = names(BANDS);
+        let keys = [("scale", scale()), ("band", band), ("relative-to", label()), ("quantity", quantity())];
+        Keys::none().optional(keys)
+    },
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

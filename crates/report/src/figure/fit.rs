@@ -1,5 +1,6 @@
 //! A value of whole runs against the number by which variants differ, with a fitted curve and its 95 % confidence band.
 
+use crate::schema::{Keys, any_text, label, power, quantity};
 use std::fmt::Write as _;
 
 use super::{Kind, Plot, PolicyStyles, Reading, Requirement, end_values, runs_in_words};
@@ -19,6 +20,13 @@ pub(super) static KIND: Kind = Kind {
     shows: "the same of one policy against the variants' `size`, with a curve by least squares, its 95 % confidence band, coefficients and R²; needs at least three variants with a `size`",
     is_wide: false,
     needs: &[Requirement::Variants],
+    schema: || {
+        Keys::required([("policy", label())]).optional([
+            ("power", power()),
+            ("x-label", any_text()),
+            ("quantity", quantity()),
+        ])
+    },
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

@@ -7,6 +7,7 @@
 use super::{Kind, Plot, PolicyStyles, Reading, Requirement, end_values, runs_in_words, summary};
 use crate::axis::{Axis, Scale};
 use crate::reproduction::fields::{read_quantity, read_reference};
+use crate::schema::{Keys, label, quantity};
 use crate::series::{Simulated, labels};
 use crate::svg::canvas::{Font, Layer, Pen, Picture};
 use crate::svg::layout::{Heading, WIDE, width_of};
@@ -22,6 +23,7 @@ pub(super) static KIND: Kind = Kind {
     shows: "the same as a share of one policy's: a row a policy, a column a variant; needs variants",
     is_wide: true,
     needs: &[Requirement::Variants],
+    schema: || Keys::required([("relative-to", label())]).optional([("quantity", quantity())]),
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

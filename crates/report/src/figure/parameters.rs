@@ -3,10 +3,12 @@
 use super::{Kind, Plot, PolicyStyles, Reading};
 use crate::axis::{Axis, Scale};
 use crate::reproduction::Panel;
+use crate::schema::{Keys, scale};
 use crate::series::Simulated;
 use crate::svg::{self, Chart, Curve, CurveStyle};
 use experiment::ResultFile;
 use experiment::models::{InstanceTable, for_readers};
+use experiment::schema;
 use experiment::toml_reader::{Error, Table, choice};
 use std::sync::Arc;
 
@@ -15,6 +17,10 @@ pub(super) static KIND: Kind = Kind {
     shows: "one parameter of the users, its numbers from the largest to the smallest; a line an instance",
     is_wide: false,
     needs: &[],
+    schema: || {
+        let lists = schema::choice(experiment::models::lists().map(|name| (name, "")));
+        Keys::required([("parameter", lists)]).optional([("scale", scale())])
+    },
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

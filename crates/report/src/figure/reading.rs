@@ -7,7 +7,7 @@ use experiment::Task;
 use experiment::toml_reader::{Error, Field, Table, choice};
 
 /// Scales by their names in files.
-const SCALES: [(&str, Scale); 2] = [("log", Scale::Log), ("linear", Scale::Linear)];
+pub(crate) const SCALES: [(&str, Scale); 2] = [("log", Scale::Log), ("linear", Scale::Linear)];
 
 /// The input of a kind's reader: the table of a figure, and the panel that it shows.
 pub(crate) struct Reading<'a, 'doc> {

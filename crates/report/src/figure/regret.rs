@@ -4,6 +4,7 @@ use super::curves::{OverRounds, Value, highest};
 use super::summary::Best;
 use super::{Band, Kind, Reading, Requirement, Rounds};
 use crate::axis::{Axis, Scale};
+use crate::schema::{Keys, names, rounds, scale};
 use crate::svg::Curve;
 use experiment::result::{Bound, Curves, ResultFile};
 use experiment::toml_reader::Error;
@@ -14,6 +15,7 @@ pub(super) static KIND: Kind = Kind {
     shows: "cumulative expected regret; the curves of all variants together",
     is_wide: false,
     needs: &[Requirement::Rounds],
+    schema: || Keys::none().optional([("band", names(BANDS)), ("y-scale", scale())]).optional(rounds()),
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

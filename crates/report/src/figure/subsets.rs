@@ -2,6 +2,7 @@
 
 use super::{Kind, Plot, PolicyStyles, Reading, Requirement};
 use crate::axis::{Axis, Scale};
+use crate::schema::Keys;
 use crate::series::Simulated;
 use crate::subset_shares::shares;
 use crate::svg::{self, Chart, Curve, CurveStyle};
@@ -15,6 +16,7 @@ pub(super) static KIND: Kind = Kind {
     shows: "of dueling users: how often a random subset of the items has a Condorcet winner (exact), and how often it is in a total order (100,000 subsets of each size)",
     is_wide: false,
     needs: &[Requirement::Duels],
+    schema: || Keys::none(),
     read: |reading| Ok(Arc::new(read(reading)?)),
 };
 

@@ -6,7 +6,7 @@ use super::fields::{read_quantity, tables};
 use super::{Extent, Panel, Reproduction};
 use crate::claims::{Claim, Kind, Reading, Untested, Verdict};
 use experiment::result::EndValue;
-use experiment::toml_reader::{Error, Field, Table, choice, one_of};
+use experiment::toml_reader::{Error, Field, Table, all, choice, collect, one_of};
 
 /// The default level of a claim.
 const LEVEL: f64 = 1e-3;
@@ -16,20 +16,22 @@ pub(super) fn read(
     reproduction: &Reproduction,
     extent: Extent,
 ) -> Result<Vec<Claim>, Error> {
-    let level = read_level(root)?.unwrap_or(LEVEL);
-    let mut claims = Vec::new();
+    let level = read_level(root);
+    let own = *level.as_ref().unwrap_or(&None);
     let mut names = BTreeSet::new();
-    for table in tables(root, "claims")? {
-        let claim = read_claim(&table, level, reproduction, extent)?;
-        if !names.insert(claim.name.clone()) {
-            let name: Field<'_> = table.required("name")?;
-            return Err(
-                name.error(format!("claim {} is already given: expected another name", name.describe()))
-            );
-        }
-        claims.push(claim);
-    }
-    root.finish()?;
+    let claims = tables(root, "claims").and_then(|tables| {
+        collect(tables.iter().map(|table| {
+            let claim = read_claim(table, own.unwrap_or(LEVEL), reproduction, extent)?;
+            if !names.insert(claim.name.clone()) {
+                let name: Field<'_> = table.required("name")?;
+                return Err(
+                    name.error(format!("claim {} is already given: expected another name", name.describe()))
+                );
+            }
+            Ok(claim)
+        }))
+    });
+    let (_, claims, ()) = all((level, claims, root.finish()))?;
     Ok(claims)
 }
 

@@ -5,60 +5,62 @@ use super::{Extent, Panel, Paper, PrintedValue, Variant};
 use crate::figure::{Figure, Kind, Reading};
 use crate::report_dir::{CLAIMS, PAGE};
 use crate::series::Series;
-use experiment::toml_reader::{Error, Field, Table, one_of};
+use experiment::toml_reader::{Error, Faults, Field, Table, all, collect, one_of};
 use experiment::{Experiment, Overrides, SpecContext, Task};
 
 /// The maximal number of characters of a variant's title. Legends and axes show it.
-const MAX_TITLE: usize = 40;
+pub(crate) const MAX_TITLE: usize = 40;
 
 pub(super) fn read(
     root: &Table<'_>,
-    papers: &[Paper],
+    papers: Option<&[Paper]>,
     given: SpecContext<'_>,
     extent: Extent,
 ) -> Result<Vec<Panel>, Error> {
-    let mut panels: Vec<Panel> = Vec::new();
-    for table in tables(root, "panels")? {
-        let panel = read_panel(&table, root, papers, given, extent)?;
-        if panels.iter().any(|other| other.name == panel.name) {
+    let mut names: Vec<String> = Vec::new();
+    // Also if no panel can be read.
+    root.know(&Experiment::KEYS[1..]);
+    let tables = tables(root, "panels")?;
+    collect(tables.iter().map(|table| {
+        let panel = read_panel(table, root, papers, given, extent)?;
+        if names.contains(&panel.name) {
             let name: Field<'_> = table.required("name")?;
             return Err(
                 name.error(format!("panel {} is already given: expected another name", name.describe()))
             );
         }
-        panels.push(panel);
-    }
-    Ok(panels)
+        names.push(panel.name.clone());
+        Ok(panel)
+    }))
 }
 
 fn read_panel(
     table: &Table<'_>,
     root: &Table<'_>,
-    papers: &[Paper],
+    papers: Option<&[Paper]>,
     given: SpecContext<'_>,
     extent: Extent,
 ) -> Result<Panel, Error> {
     let quick = Quick::of(table, extent)?;
-    let Variants { run: variants, left_out, others } = read_variants(table, root, given, &quick)?;
-    let field: Field<'_> = table.required("name")?;
-    let name: String = field.get()?;
-    if [PAGE, CLAIMS].iter().any(|file| name.eq_ignore_ascii_case(file)) {
-        return Err(field.error(format!(
-            "{} is the name of a file of the report, and a panel has a folder beside that file: expected another name",
-            field.describe()
-        )));
-    }
-    let own_title = table.required("title")?;
+    let variants = read_variants(table, root, given, &quick);
+    let own_title = table.required("title");
     let title = match &quick.table {
-        Some(quick) => quick.optional("title")?.unwrap_or(own_title),
+        Some(quick) => {
+            let titles = all((own_title, quick.optional("title")));
+            titles.map(|(own, quick)| quick.unwrap_or(own))
+        }
         None => own_title,
     };
-    let keys: Vec<&str> = papers.iter().map(|paper| paper.key.as_str()).collect();
-    let paper = one_of(&table.required("paper")?, &keys, "paper")?;
-    let paper = papers.iter().position(|other| other.key == paper).unwrap_or(0);
-    let place = table.required("place")?;
-    let statement = table.required("statement")?;
-    let choices = table.optional("choices")?.unwrap_or_default();
+    let says =
+        (table.required("place"), table.required("statement"), table.optional::<Vec<String>>("choices"));
+    let head = all((read_name(table), title, read_paper(table, papers), all(says)));
+    // Unknown keys are found even if the figures cannot be read.
+    table.know(&["figures", "printed", "model"]);
+    table.know(&Experiment::KEYS);
+    let unknown = all((quick.finish(), table.finish()));
+    let (variants, (name, title, paper, (place, statement, choices)), _) = all((variants, head, unknown))?;
+    let Variants { run: variants, left_out, others } = variants;
+    let choices = choices.unwrap_or_default();
     let mut panel = Panel {
         name,
         variants,
@@ -79,7 +81,7 @@ fn read_panel(
                 figure.field("variant").and_then(|field| field.get::<String>().ok()).as_ref() == Some(name)
             };
             let shown = list.iter().filter(|figure| !left_out.iter().any(|name| of(figure, name)));
-            shown.map(|figure| read_figure(figure, &panel)).collect::<Result<_, _>>()?
+            collect(shown.map(|figure| read_figure(figure, &panel)))?
         }
         None if panel.has_variants() => Figure::defaults_of_variants(panel.task()),
         None => Figure::defaults(panel.task(), panel.has_duels()),
@@ -97,9 +99,29 @@ fn read_panel(
         let printed: Vec<&Table<'_>> = list.iter().filter(|table| !of_others(table)).collect();
         panel.printed = read_printed(&printed, &panel)?;
     }
-    quick.finish()?;
-    table.finish()?;
     Ok(panel)
+}
+
+/// Reads the name of a panel. The reader of its experiment has checked that it can be a folder's.
+fn read_name(table: &Table<'_>) -> Result<String, Error> {
+    let field: Field<'_> = table.required("name")?;
+    let name: String = field.get()?;
+    if [PAGE, CLAIMS].iter().any(|file| name.eq_ignore_ascii_case(file)) {
+        return Err(field.error(format!(
+            "{} is the name of a file of the report, and a panel has a folder beside that file: expected another name",
+            field.describe()
+        )));
+    }
+    Ok(name)
+}
+
+/// Reads the paper of a panel: its index. Without papers, because they have errors, any name is accepted.
+fn read_paper(table: &Table<'_>, papers: Option<&[Paper]>) -> Result<usize, Error> {
+    let field: Field<'_> = table.required("paper")?;
+    let Some(papers) = papers else { return Ok(0) };
+    let keys: Vec<&str> = papers.iter().map(|paper| paper.key.as_str()).collect();
+    let paper = one_of(&field, &keys, "paper")?;
+    Ok(papers.iter().position(|other| other.key == paper).unwrap_or(0))
 }
 
 /// The variants of a panel at one extent.
@@ -128,48 +150,13 @@ fn read_variants(
         let run = vec![Variant { name: None, title: String::new(), size: None, experiment, extent }];
         return Ok(Variants { run, ..Variants::default() });
     };
-    let (mut all, mut names) = (Variants::default(), Vec::<String>::new());
+    let (mut found, mut names, mut faults) = (Variants::default(), Vec::new(), Faults::default());
     for table in list.get::<Vec<Table<'_>>>()? {
-        let own = Quick::of(&table, extent)?;
-        let over: Vec<&Table<'_>> = own.table.iter().chain(&quick.table).collect();
-        let mut experiment = Experiment::from_variant(&over, &table, panel, root, given)?;
-        quick.apply(&own.table.iter().collect::<Vec<_>>(), &mut experiment)?;
-        let field: Field<'_> = table.required("name")?;
-        let name: String = field.get()?;
-        // On some systems folder names that differ only in case are the same.
-        if names.iter().any(|other| other.eq_ignore_ascii_case(&name)) {
-            let message = format!("variant {} is already given: expected another name", field.describe());
-            return Err(field.error(message));
-        }
-        names.push(name.clone());
-        if name.to_ascii_lowercase().ends_with(".svg") {
-            let message = format!(
-                "{} is a name for a figure of the panel, and a variant has a folder beside that figure: expected another name",
-                field.describe()
-            );
-            return Err(field.error(message));
-        }
-        let quick_title = own.table.as_ref().and_then(|quick| quick.field("title"));
-        let title = match quick_title.or_else(|| table.field("title")) {
-            Some(field) => read_short_title(&field, &all.run)?,
-            None => name.clone(),
-        };
-        let quick_size = own.table.as_ref().filter(|quick| quick.field("size").is_some());
-        let size = read_size(quick_size.unwrap_or(&table), &all.run)?;
-        table.know(&["title", "size"]);
-        own.finish()?;
-        table.finish()?;
-        if own.has_others() {
-            all.others.push(name.clone());
-        }
-        if quick.has_variant(&name) {
-            all.run.push(Variant { name: Some(name), title, size, experiment, extent });
-        } else {
-            all.left_out.push(name);
-        }
+        faults.keep(read_variant(&table, panel, root, given, quick, &mut names, &mut found));
     }
+    faults.end()?;
     quick.check_variants(&names)?;
-    let variants = &all.run;
+    let variants = &found.run;
     if let Some(other) =
         variants.iter().find(|other| other.experiment.task() != variants[0].experiment.task())
     {
@@ -181,7 +168,57 @@ fn read_variants(
     if variants.is_empty() {
         return Err(list.error("none given: expected at least one table, [[panels.variants]]"));
     }
-    Ok(all)
+    Ok(found)
+}
+
+/// Reads one variant of a panel, and adds it to those before it.
+fn read_variant(
+    table: &Table<'_>,
+    panel: &Table<'_>,
+    root: &Table<'_>,
+    given: SpecContext<'_>,
+    quick: &Quick<'_>,
+    names: &mut Vec<String>,
+    found: &mut Variants,
+) -> Result<(), Error> {
+    let own = Quick::of(table, quick.extent)?;
+    let over: Vec<&Table<'_>> = own.table.iter().chain(&quick.table).collect();
+    let mut experiment = Experiment::from_variant(&over, table, panel, root, given)?;
+    quick.apply(&own.table.iter().collect::<Vec<_>>(), &mut experiment)?;
+    let field: Field<'_> = table.required("name")?;
+    let name: String = field.get()?;
+    // On some systems folder names that differ only in case are the same.
+    if names.iter().any(|other| other.eq_ignore_ascii_case(&name)) {
+        let message = format!("variant {} is already given: expected another name", field.describe());
+        return Err(field.error(message));
+    }
+    names.push(name.clone());
+    if name.to_ascii_lowercase().ends_with(".svg") {
+        let message = format!(
+            "{} is a name for a figure of the panel, and a variant has a folder beside that figure: expected another name",
+            field.describe()
+        );
+        return Err(field.error(message));
+    }
+    let quick_title = own.table.as_ref().and_then(|quick| quick.field("title"));
+    let title = match quick_title.or_else(|| table.field("title")) {
+        Some(field) => read_short_title(&field, &found.run)?,
+        None => name.clone(),
+    };
+    let quick_size = own.table.as_ref().filter(|quick| quick.field("size").is_some());
+    let size = read_size(quick_size.unwrap_or(table), &found.run)?;
+    table.know(&["title", "size"]);
+    own.finish()?;
+    table.finish()?;
+    if own.has_others() {
+        found.others.push(name.clone());
+    }
+    if quick.has_variant(&name) {
+        found.run.push(Variant { name: Some(name), title, size, experiment, extent: quick.extent });
+    } else {
+        found.left_out.push(name);
+    }
+    Ok(())
 }
 
 /// Reads the title of a variant: short and unique.
@@ -227,6 +264,8 @@ struct Quick<'doc> {
 impl<'doc> Quick<'doc> {
     /// The keys of the table that the reader of a panel or variant reads.
     const OWN: [&'static str; 2] = ["title", "size"];
+    /// The keys with numbers that replace those of the experiment.
+    const NUMBERS: [&'static str; 5] = ["seed", "runs", "horizon", "max_steps", "subsets"];
     /// The keys that change the simulation, not only the number of runs.
     const DIFFERENT: [&'static str; 5] = ["horizon", "max_steps", "instances", "policies", "variants"];
 
@@ -235,7 +274,7 @@ impl<'doc> Quick<'doc> {
         let table = quick.filter(|_| extent == Extent::Quick);
         let mut all = Self { extent, variants: None, left: None, differs: false, table };
         if let Some(table) = &all.table {
-            table.know(&[&Self::OWN[..], &Experiment::OVER].concat());
+            table.know(&[&Self::OWN[..], &Self::NUMBERS, &Experiment::OVER].concat());
             all.variants = table.field("variants");
             all.left = table.optional("left")?;
             all.differs = Self::DIFFERENT.iter().any(|key| table.field(key).is_some());

@@ -89,14 +89,20 @@ evidence = "exact"
 fn read(experiment: &str, claims: &str) -> Result<Reproduction, Error> {
     let experiment = Source::from_text("experiment.toml", experiment)?;
     let claims = Source::from_text("claims.toml", claims)?;
-    Reproduction::from_sources(&experiment, &claims, None, None, Overrides::default(), Extent::Full)
+    let read =
+        Reproduction::from_sources(&experiment, &claims, None, None, Overrides::default(), Extent::Full);
+    crate::schema::tests::agree(&experiment, &claims, read.as_ref().map(|_| ()));
+    read
 }
 
 /// Reads both files for a quick check.
 fn read_quick(experiment: &str, claims: &str) -> Result<Reproduction, Error> {
     let experiment = Source::from_text("experiment.toml", experiment)?;
     let claims = Source::from_text("claims.toml", claims)?;
-    Reproduction::from_sources(&experiment, &claims, None, None, Overrides::default(), Extent::Quick)
+    let read =
+        Reproduction::from_sources(&experiment, &claims, None, None, Overrides::default(), Extent::Quick);
+    crate::schema::tests::agree(&experiment, &claims, read.as_ref().map(|_| ()));
+    read
 }
 
 /// The test of a claim, which has to be of this kind.

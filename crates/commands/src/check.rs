@@ -1,0 +1,102 @@
+//! `click-bandits check`: finds all errors of an experiment's file, and says of a valid one what it runs and what it takes. No runs are
+//! played, and nothing is written.
+
+mod answer;
+mod overview;
+
+use self::answer::Answer;
+use crate::OverrideArguments;
+use crate::terminal;
+use anyhow::Result;
+use experiment::toml_reader::{Error, Source};
+use experiment::{Estimate, Experiment, Overrides, SpecError};
+use report::reproduction::Reproduction;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The arguments of `check`.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Arguments {
+    /// TOML file of the experiment, or a directory with experiment.toml and claims.toml
+    spec: PathBuf,
+    /// Print the answer as JSON, for programs
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    overrides: OverrideArguments,
+    /// Estimate the time for this number of threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+/// An experiment of the file, and what it takes.
+#[derive(Debug)]
+struct Checked {
+    experiment: Experiment,
+    estimate: Estimate,
+}
+
+/// Checks a file or a directory. The exit status is 1 if there are errors.
+///
+/// # Errors
+///
+/// Options that do not go with a directory; policies that cannot be tried; standard output cannot be written.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let (path, overrides) = (&arguments.spec, arguments.overrides.overrides());
+    let found = if path.is_dir() {
+        anyhow::ensure!(
+            overrides == Overrides::default(),
+            "{}: is a directory, whose panels have values of their own: leave out the options that replace them",
+            path.display()
+        );
+        check_directory(path)
+    } else {
+        check_file(path, overrides).map(|experiment| vec![experiment])
+    };
+    let threads = arguments.threads.map_or_else(cores, u64::from);
+    let (faults, experiments) = match found {
+        Ok(experiments) => (Vec::new(), experiments),
+        Err(faults) => (faults, Vec::new()),
+    };
+    let mut checked = Vec::new();
+    for experiment in experiments {
+        let estimate = Estimate::of(&experiment)?;
+        checked.push(Checked { experiment, estimate });
+    }
+    let answer = Answer { path, faults: &faults, checked: &checked, threads };
+    if arguments.json {
+        terminal::say(&format_args!("{:#}\n", answer.json()))?;
+    } else {
+        terminal::say(&answer)?;
+    }
+    Ok(if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The number of threads that `simulate` uses.
+fn cores() -> u64 {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
+}
+
+/// Reads the experiment of a file; if there are errors, all of them.
+fn check_file(path: &Path, overrides: Overrides) -> Result<Experiment, Vec<SpecError>> {
+    let one = |error: Error| vec![SpecError::File(error)];
+    let source = Source::read(path).map_err(one)?;
+    let document = source.parse().map_err(one)?;
+    Experiment::check(&document, overrides)
+}
+
+/// Reads the experiments of a directory: of each panel, or of each of its variants.
+fn check_directory(path: &Path) -> Result<Vec<Experiment>, Vec<SpecError>> {
+    let read = Reproduction::check(path);
+    let of_log = crate::reproduce::check_log(path);
+    match (read, of_log) {
+        (Ok(read), Ok(())) => {
+            let variants = read.panels.into_iter().flat_map(|panel| panel.variants);
+            Ok(variants.map(|variant| variant.experiment).collect())
+        }
+        (read, of_log) => {
+            let faults = read.err().into_iter().flatten().chain(of_log.err()).reduce(Error::and);
+            Err(faults.map_or_else(Vec::new, Error::all).into_iter().map(SpecError::File).collect())
+        }
+    }
+}

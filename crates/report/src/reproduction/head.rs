@@ -1,0 +1,157 @@
+//! Reads `experiment.toml`: what is said of the experiment as a whole, and its panels.
+
+use super::fields::{read_title, tables};
+use super::{DataSource, Extent, Panel, Paper, Printed, Reproduction, panels};
+use crate::claims::Row;
+use experiment::SpecContext;
+use experiment::models::InstanceTable;
+use experiment::toml_reader::{Error, Field, Table, all, one_of};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) fn read_experiment(
+    root: &Table<'_>,
+    given: SpecContext<'_>,
+    extent: Extent,
+) -> Result<Reproduction, Error> {
+    // Another crate reads the table `log`.
+    root.know(&["log"]);
+    let source = root.optional::<Table<'_>>("source");
+    let (name, title, summary, papers, source) = (
+        root.required("name"),
+        root.required("title"),
+        root.optional("summary"),
+        read_papers(root),
+        source.and_then(|table| table.map(|table| read_source(&table)).transpose()),
+    );
+    let (printed, names) = (root.optional::<Table<'_>>("printed"), root.optional::<Table<'_>>("names"));
+    let panels = panels::read(root, papers.as_deref().ok(), given, extent);
+    let names = names.and_then(|names| match (&panels, names) {
+        (Ok(panels), Some(table)) => read_names(&table, panels, extent),
+        _ => Ok(BTreeMap::new()),
+    });
+    let printed = printed.and_then(|printed| match (&panels, printed) {
+        (Ok(panels), Some(table)) => {
+            let first = &panels[0].variants[0].experiment;
+            let known = (!given.replace_shared).then(|| first.instances().tables());
+            read_printed(&table, known.as_deref()).map(Some)
+        }
+        _ => Ok(None),
+    });
+    let heads = all((name, title, summary, papers, source));
+    let ((name, title, summary, papers, source), panels, names, printed, ()) =
+        all((heads, panels, names, printed, root.finish()))?;
+    let summary: Option<Vec<String>> = summary;
+    let summary = summary.unwrap_or_default();
+    Ok(Reproduction {
+        name,
+        title,
+        summary,
+        papers,
+        source,
+        printed,
+        names,
+        panels,
+        awaiting: Vec::new(),
+        measured: None,
+        prior: None,
+        found_in_log: Vec::new(),
+        option: "",
+        claims: Vec::new(),
+    })
+}
+
+fn read_papers(root: &Table<'_>) -> Result<Vec<Paper>, Error> {
+    let mut papers: Vec<Paper> = Vec::new();
+    for table in tables(root, "papers")? {
+        let key: Field<'_> = table.required("key")?;
+        let paper =
+            Paper { key: key.get()?, citation: table.required("citation")?, link: optional_link(&table)? };
+        table.finish()?;
+        if papers.iter().any(|other| other.key == paper.key) {
+            return Err(key.error(format!("paper {} is already given: expected another key", key.describe())));
+        }
+        papers.push(paper);
+    }
+    Ok(papers)
+}
+
+fn read_source(table: &Table<'_>) -> Result<DataSource, Error> {
+    let source = DataSource {
+        text: table.required("text")?,
+        link: optional_link(table)?,
+        licence: table.optional("licence")?,
+    };
+    table.finish()?;
+    Ok(source)
+}
+
+/// Reads a web address. Anything else is refused, since it becomes a link of a page.
+fn optional_link(table: &Table<'_>) -> Result<Option<String>, Error> {
+    let Some(field) = table.field("link") else { return Ok(None) };
+    let link: String = field.get()?;
+    if link.starts_with("https://") || link.starts_with("http://") {
+        return Ok(Some(link));
+    }
+    Err(field
+        .error(format!("{} is not a web address: expected one that begins with https://", field.describe())))
+}
+
+/// Reads names for readers of policies. Names are unique. At full extent every named policy is in some panel; a quick check may lack some.
+fn read_names(
+    table: &Table<'_>,
+    panels: &[Panel],
+    extent: Extent,
+) -> Result<BTreeMap<String, String>, Error> {
+    let policies: BTreeSet<String> =
+        panels.iter().flat_map(Panel::series).map(|series| series.policy).collect();
+    let mut names = BTreeMap::new();
+    for label in policies {
+        let Some(field) = table.field(&label) else { continue };
+        let name = read_title(&field)?;
+        if names.values().any(|other| *other == name) {
+            return Err(field.error(format!("{name:?} is already the name of another policy")));
+        }
+        names.insert(label, name);
+    }
+    if extent == Extent::Full {
+        table.finish()?;
+    }
+    Ok(names)
+}
+
+/// Reads a printed table. Each row names one of the `known` instances. Without `known`, because a log replaces them, any name is accepted.
+fn read_printed(table: &Table<'_>, known: Option<&[InstanceTable]>) -> Result<Printed, Error> {
+    let mut rows: Vec<Row> = Vec::new();
+    let list: Field<'_> = table.required("rows")?;
+    for row in list.get::<Vec<Table<'_>>>()? {
+        let field: Field<'_> = row.required("instance")?;
+        let name = match known {
+            Some(known) => {
+                let names: Vec<&str> = known.iter().map(|instance| instance.name.as_str()).collect();
+                one_of(&field, &names, "instance")?
+            }
+            None => field.get()?,
+        };
+        if rows.iter().any(|other| other.name == name) {
+            return Err(field.error(format!("instance {name:?} already has a row")));
+        }
+        // The attractions come first.
+        let instance = known.and_then(|known| known.iter().find(|other| other.name == name));
+        let theta = instance.and_then(|instance| instance.parameters.first());
+        let mut printed = Vec::new();
+        for key in row.keys().into_iter().filter(|key| *key != "instance") {
+            printed.push((key.to_owned(), row.required::<f64>(key)?));
+        }
+        rows.push(Row {
+            name,
+            theta: theta.map(|(_, theta)| theta.numbers().to_vec()).unwrap_or_default(),
+            printed,
+        });
+    }
+    if rows.is_empty() {
+        return Err(list.error("no rows: expected one for each instance of the printed table"));
+    }
+    let title = table.required("title")?;
+    table.finish()?;
+    Ok(Printed { title, rows })
+}

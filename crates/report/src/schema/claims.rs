@@ -1,0 +1,97 @@
+//! The schema of `claims.toml`.
+
+use super::{any_text, keys_of_all, quantity};
+use crate::claims::{KINDS, Verdict};
+use experiment::schema::{DIALECT, array, choice, described, object, reference, refuse, with};
+use serde_json::{Map, Value, json};
+
+/// The schema of `claims.toml`.
+pub fn claims() -> Value {
+    let level = described(
+        &json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5, "default": 0.001 }),
+        "The largest probability of a wrong verdict.",
+    );
+    let claim = of_keys(
+        [
+            ("name", described(&any_text(), "A short name; unique.")),
+            ("panel", described(&any_text(), "The panel that is judged; none for a table of the instances.")),
+            ("says", described(&any_text(), "What the paper says, in our own words.")),
+            ("place", described(&any_text(), "Where the paper says it.")),
+            ("level", level.clone()),
+            ("remark", any_text()),
+            ("test", reference("test")),
+            ("known", reference("known")),
+            ("quick", reference("quick")),
+        ],
+        &["name", "says", "place", "test", "known"],
+    );
+    let known = of_keys(
+        [
+            ("verdict", choice(Verdict::NAMES.map(|(name, _)| (name, "")))),
+            (
+                "evidence",
+                described(
+                    &json!({ "type": "string", "pattern": "\\S" }),
+                    "The run, or the reason, that the verdict rests on.",
+                ),
+            ),
+        ],
+        &["verdict", "evidence"],
+    );
+    let mut root = of_keys(
+        [
+            ("level", level),
+            ("claims", described(&array(&reference("claim"), 1..=u64::MAX), "The claims of the paper.")),
+        ],
+        &["claims"],
+    );
+    with(
+        &mut root,
+        &json!({
+            "$schema": DIALECT,
+            "title": "Claims of a paper",
+            "description": "Each claim as a statistical test, with its known verdict. `click-bandits reproduce` judges them.",
+            "$defs": { "claim": claim, "test": test(), "known": known, "quick": quick() },
+        }),
+    );
+    root
+}
+
+fn test() -> Value {
+    let kinds = KINDS.map(|kind| (kind.name, kind.holds));
+    let mut properties = keys_of_all(KINDS.map(|kind| (kind.schema)()));
+    properties.insert("kind".to_owned(), described(&choice(kinds), "What is tested."));
+    properties.insert("quantity".to_owned(), quantity());
+    let conditions: Vec<Value> =
+        KINDS.iter().map(|kind| (kind.schema)().condition(kind.name, &["quantity"])).collect();
+    json!({ "type": "object", "properties": properties, "required": ["kind"], "allOf": conditions })
+}
+
+/// What a quick check tests in the place of a claim, or why it does not.
+fn quick() -> Value {
+    let left = refuse("`left` leaves the claim to the full run");
+    let mut schema = of_keys(
+        [
+            ("instead", described(&any_text(), "What is tested instead, for readers.")),
+            ("left", described(&any_text(), "Why the claim is left to the full run.")),
+            ("panel", any_text()),
+            ("test", reference("test")),
+            ("known", reference("known")),
+        ],
+        &[],
+    );
+    with(
+        &mut schema,
+        &json!({
+            "if": { "required": ["left"] },
+            "then": { "properties": { "instead": left, "test": left, "known": left } },
+            "else": { "required": ["instead", "known"] },
+        }),
+    );
+    schema
+}
+
+pub(super) fn of_keys<const N: usize>(keys: [(&str, Value); N], required: &[&str]) -> Value {
+    let keys: Map<String, Value> = keys.into_iter().map(|(key, schema)| (key.to_owned(), schema)).collect();
+    object(keys, required)
+}

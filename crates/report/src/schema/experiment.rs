@@ -1,0 +1,209 @@
+//! The schema of `experiment.toml`.
+
+use super::claims::of_keys;
+use super::{above_0, any_text, keys_of_all, link};
+use crate::figure::KINDS;
+use crate::reproduction::MAX_TITLE;
+use experiment::schema::{
+    DIALECT, array, choice, definitions, described, instance, integer, keys, object, reference, refuse, seed,
+    subsets, users_or_instances, with, with_task,
+};
+use experiment::spec::{HORIZONS, RUNS};
+use experiment::{Experiment, Task, models::MODELS};
+use serde_json::{Map, Value, json};
+
+/// The schema of `experiment.toml`. Any table is accepted as `log`: it names a format of logs, which this crate does not know.
+pub fn experiment() -> Value {
+    let texts = json!({ "type": "array", "items": any_text() });
+    let mut properties = simulation();
+    properties.remove("model");
+    let own = [
+        ("name", any_text()),
+        ("title", described(&any_text(), "The heading of the report.")),
+        ("summary", described(&texts, "An introduction in paragraphs.")),
+        ("papers", array(&reference("paper"), 1..=u64::MAX)),
+        ("source", described(&reference("source"), "The source of the instances' parameters.")),
+        ("log", json!({ "type": "object", "description": "How the log is read that `--data` gives." })),
+        ("printed", described(&reference("table"), "A paper's printed table of the instances.")),
+        (
+            "names",
+            json!({
+                "type": "object",
+                "description": "Names of policies for readers, by label.",
+                "additionalProperties": reference("title"),
+            }),
+        ),
+        ("panels", array(&reference("panel"), 1..=u64::MAX)),
+    ];
+    properties.extend(own.map(|(key, schema)| (key.to_owned(), schema)));
+    let mut root = object(properties, &["name", "title", "papers", "panels"]);
+    let mut definitions = definitions();
+    let own = [
+        ("instance", instance(false)),
+        (
+            "users-or-data",
+            json!({ "if": { "type": "string" }, "then": { "const": "data" }, "else": reference("instances") }),
+        ),
+        (
+            "paper",
+            of_keys(
+                [
+                    ("key", described(&any_text(), "The name by which panels refer to the paper.")),
+                    ("citation", described(&any_text(), "Authors: title. Venue, year.")),
+                    ("link", link()),
+                ],
+                &["key", "citation"],
+            ),
+        ),
+        ("source", of_keys([("text", any_text()), ("link", link()), ("licence", any_text())], &["text"])),
+        ("table", table()),
+        ("figure", figure()),
+        ("printed", printed()),
+        ("panel", panel()),
+        ("variant", variant()),
+    ];
+    definitions.extend(own.map(|(name, schema)| (name.to_owned(), schema)));
+    with(
+        &mut root,
+        &json!({
+            "$schema": DIALECT,
+            "title": "The experiment of a paper",
+            "description": "Panels with what is run, drawn and stated. `click-bandits reproduce` runs them.",
+            "$defs": definitions,
+        }),
+    );
+    root
+}
+
+/// The keys of a simulation that tables may share.
+fn simulation() -> Map<String, Value> {
+    let mut keys = keys();
+    keys.remove("name");
+    keys.insert("instances".to_owned(), reference("users-or-data"));
+    let model = choice(MODELS.map(|model| (model.name, model.sentence)));
+    keys.insert("model".to_owned(), described(&model, "The click model of all instances."));
+    keys
+}
+
+fn panel() -> Value {
+    let texts = json!({ "type": "array", "items": any_text() });
+    let own = [
+        ("name", described(&reference("file-name"), "The name of the panel, and of its folder.")),
+        ("title", described(&any_text(), "The heading of the panel.")),
+        ("paper", described(&any_text(), "The key of its paper.")),
+        ("place", described(&any_text(), "Where in the paper.")),
+        ("statement", described(&any_text(), "What the paper says of it, in our own words.")),
+        ("choices", described(&texts, "Our choices where the paper is silent.")),
+        ("figures", json!({ "type": "array", "items": reference("figure") })),
+        (
+            "printed",
+            described(
+                &json!({ "type": "array", "items": reference("printed") }),
+                "Numbers that the paper prints.",
+            ),
+        ),
+        ("quick", quick()),
+        ("variants", array(&reference("variant"), 1..=u64::MAX)),
+    ];
+    let mut properties = simulation();
+    properties.extend(own.map(|(key, schema)| (key.to_owned(), schema)));
+    let mut schema = object(properties, &["name", "title", "paper", "place", "statement"]);
+    // The variants of a panel may have other tasks and users than it says.
+    let alone = json!({ "if": { "not": { "required": ["variants"] } }, "then": { "allOf": conditions() } });
+    with(&mut schema, &json!({ "allOf": [alone] }));
+    schema
+}
+
+fn variant() -> Value {
+    let title = json!({ "allOf": [reference("title"), { "maxLength": MAX_TITLE }] });
+    let size = described(&above_0(), "The number by which variants differ, for fits.");
+    let mut quick = quick();
+    with(&mut quick["properties"], &json!({ "title": title, "size": size }));
+    let own = [
+        ("name", described(&reference("file-name"), "The name of the variant, and of its folder.")),
+        ("title", described(&title, "Its name for readers, for legends and axes.")),
+        ("size", size),
+        ("quick", quick),
+    ];
+    let mut properties = simulation();
+    properties.extend(own.map(|(key, schema)| (key.to_owned(), schema)));
+    let mut schema = object(properties, &["name"]);
+    with(&mut schema, &json!({ "allOf": conditions() }));
+    schema
+}
+
+/// What keys of a panel or a variant say of each other.
+fn conditions() -> Vec<Value> {
+    Task::ALL.map(|task| with_task(task, false)).into_iter().chain([users_or_instances(false)]).collect()
+}
+
+/// What a quick check changes.
+fn quick() -> Value {
+    let rounds = integer(&HORIZONS);
+    let mut keys: Map<String, Value> =
+        Experiment::OVER.map(|key| (key.to_owned(), reference(key))).into_iter().collect();
+    keys.insert("instances".to_owned(), reference("users-or-data"));
+    let own = [
+        ("seed", seed()),
+        ("runs", integer(&RUNS)),
+        ("horizon", rounds.clone()),
+        ("max_steps", rounds),
+        ("subsets", subsets()),
+        ("title", any_text()),
+        ("size", Value::Bool(true)),
+        (
+            "variants",
+            json!({ "type": "array", "items": any_text(), "description": "The variants that are run." }),
+        ),
+        ("left", described(&any_text(), "Why the panel is left to the full run.")),
+    ];
+    keys.extend(own.map(|(key, schema)| (key.to_owned(), schema)));
+    described(&object(keys, &[]), "What a quick check changes.")
+}
+
+fn table() -> Value {
+    let row = json!({
+        "type": "object",
+        "properties": { "instance": any_text() },
+        "required": ["instance"],
+        "additionalProperties": { "type": "number" },
+    });
+    of_keys([("title", any_text()), ("rows", array(&row, 1..=u64::MAX))], &["title", "rows"])
+}
+
+fn figure() -> Value {
+    let kinds = KINDS.map(|kind| (kind.name, kind.shows));
+    let mut properties = keys_of_all(KINDS.map(|kind| (kind.schema)()));
+    properties.insert("kind".to_owned(), described(&choice(kinds), "What is shown."));
+    properties
+        .insert("title".to_owned(), described(&any_text(), "The heading; by default that of the kind."));
+    let conditions: Vec<Value> =
+        KINDS.iter().map(|kind| (kind.schema)().condition(kind.name, &["title"])).collect();
+    json!({ "type": "object", "properties": properties, "required": ["kind"], "allOf": conditions })
+}
+
+/// A value that a paper prints. The task decides which one.
+fn printed() -> Value {
+    let values = ["regret", "stopping-time", "wrong"];
+    let mut schema = of_keys(
+        [
+            ("variant", any_text()),
+            ("policy", any_text()),
+            ("se", json!({ "type": "number", "minimum": 0 })),
+            ("regret", json!({ "type": "number" })),
+            ("stopping-time", json!({ "type": "number" })),
+            ("wrong", json!({ "type": "number" })),
+        ],
+        &["policy"],
+    );
+    let one = refuse("a panel has one kind of printed values");
+    let alone = |value: &&str| {
+        let others =
+            values.iter().filter(|other| *other != value).map(|other| ((*other).to_owned(), one.clone()));
+        json!({ "if": { "required": [value] }, "then": { "properties": others.collect::<Map<_, _>>() } })
+    };
+    let mut relations: Vec<Value> = values.iter().map(alone).collect();
+    relations.push(json!({ "anyOf": values.map(|value| json!({ "required": [value] })) }));
+    with(&mut schema, &json!({ "allOf": relations }));
+    schema
+}

@@ -1,0 +1,71 @@
+//! The schemas and the readers agree, as in [`experiment::schema`].
+
+use super::*;
+use ::experiment::toml_reader::{Document, Error, Source};
+use jsonschema::Validator;
+use std::fs;
+use std::path::Path;
+use std::sync::LazyLock;
+
+static EXPERIMENT: LazyLock<Validator> =
+    LazyLock::new(|| jsonschema::draft202012::new(&experiment()).unwrap());
+static CLAIMS: LazyLock<Validator> = LazyLock::new(|| jsonschema::draft202012::new(&claims()).unwrap());
+
+/// Parts of the messages of errors that are left to the readers, since they relate several tables, names or files.
+const LEFT: &[&str] = &["zzzz"];
+
+/// What a schema refuses in a document.
+fn refused(schema: &Validator, document: &Document<'_>) -> Vec<String> {
+    let json = document.to_json();
+    let errors = schema.iter_errors(&json);
+    errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
+}
+
+/// Checks that the schemas say of two files what the readers say of them, or leave it to the readers.
+pub(crate) fn agree(experiment: &Source, claims: &Source, read: Result<(), &Error>) {
+    let (Ok(experiment), Ok(claims)) = (experiment.parse(), claims.parse()) else { return };
+    let mut refused_by_either = refused(&EXPERIMENT, &experiment);
+    refused_by_either.extend(refused(&CLAIMS, &claims));
+    let Err(error) = read else {
+        assert!(
+            refused_by_either.is_empty(),
+            "the reader accepts what the schema refuses: {refused_by_either:#?}"
+        );
+        return;
+    };
+    let is_left = |error: &Error| LEFT.iter().any(|left| error.to_string().contains(left));
+    let errors = error.clone().all();
+    if refused_by_either.is_empty() {
+        for error in &errors {
+            if !is_left(error) {
+                println!("UNLISTED {error}");
+            }
+        }
+    } else if errors.iter().all(is_left) {
+        panic!("listed as left to the reader, but the schema refuses it: {error}\n{refused_by_either:#?}");
+    }
+}
+
+#[test]
+fn the_schemas_are_ones() {
+    jsonschema::draft202012::meta::validate(&experiment()).unwrap();
+    jsonschema::draft202012::meta::validate(&claims()).unwrap();
+}
+
+#[test]
+fn the_experiments_of_the_repository_are_accepted() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/experiments");
+    let mut files = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        for (name, schema) in [("experiment.toml", &*EXPERIMENT), ("claims.toml", &*CLAIMS)] {
+            if path.is_dir() {
+                let source = Source::read(&path.join(name)).unwrap();
+                let refused = refused(schema, &source.parse().unwrap());
+                assert!(refused.is_empty(), "{}: {refused:#?}", path.display());
+                files += 1;
+            }
+        }
+    }
+    assert!(files >= 20, "{files}");
+}
