@@ -39,8 +39,12 @@ pub(crate) fn completions(arguments: &CompletionArguments) -> Result<()> {
     let mut text = Vec::new();
     clap_complete::generate(arguments.shell, &mut Cli::command(), PROGRAM, &mut text);
     let mut text = String::from_utf8(text)?;
-    if arguments.shell == Shell::Fish {
-        text += &names_for_fish();
+    match arguments.shell {
+        // The script gives a command one name where it recognizes it and another where it completes it, if the program has a dash in its
+        // name (clap_complete 4.6).
+        Shell::Bash => text = text.replace("click__subcmd__bandits", "click__bandits"),
+        Shell::Fish => text += &names_for_fish(),
+        _ => {}
     }
     put(&text)
 }
@@ -123,10 +127,12 @@ fn page(command: Command, name: &str) -> Result<String> {
     ))
 }
 
-/// The page without line breaks beside vertical space, which have no effect.
+/// The page without line breaks beside empty lines, which have no effect.
 fn without_double_breaks(page: &str) -> String {
     let lines: Vec<&str> = page.lines().collect();
-    let is_space = |number: Option<usize>| number.and_then(|number| lines.get(number)) == Some(&".sp");
+    let is_space = |number: Option<usize>| {
+        number.and_then(|number| lines.get(number)).is_some_and(|line| line.is_empty() || *line == ".sp")
+    };
     let has_effect = |number: &usize| {
         lines[*number] != ".br" || !(is_space(number.checked_sub(1)) || is_space(number.checked_add(1)))
     };
