@@ -1,4 +1,5 @@
-//! Puts the experiments of the papers into the program, and records the compiler and the commit of the build, for `manifest.json`.
+//! Puts the experiments of the papers into the program, and records the compiler and the commit of the build, for `manifest.json`
+//! and manual pages.
 //!
 //! The commit is left out if it is unknown: without git, in an archive of the source, or in a checkout of another project.
 
@@ -8,8 +9,15 @@ use std::process::Command;
 use std::{env, fs, io};
 
 /// The files and folders that the program is built from, relative to the top of the checkout.
-const SOURCES: [&str; 6] =
-    [".cargo", "Cargo.lock", "Cargo.toml", "crates", "rust-toolchain", "rust-toolchain.toml"];
+const SOURCES: [&str; 7] = [
+    ".cargo",
+    "Cargo.lock",
+    "Cargo.toml",
+    "crates",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+    "xtask/experiments",
+];
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
@@ -21,6 +29,9 @@ fn main() -> io::Result<()> {
     if let Some((commit, dirty)) = commit() {
         println!("cargo::rustc-env=CLICK_BANDITS_COMMIT={commit}");
         println!("cargo::rustc-env=CLICK_BANDITS_DIRTY={dirty}");
+        if let Some(date) = git(&["show", "--no-patch", "--format=%cs", "HEAD"]) {
+            println!("cargo::rustc-env=CLICK_BANDITS_DATE={date}");
+        }
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `click-bandits init`: an experiment to start from, with comments, for any click model.
 //!
-//! It runs as it is. Lines that begin with `#` and a letter without a space are keys that may be switched on.
+//! It runs as it is. Lines that begin with `#` and no space are keys that may be switched on.
 
 use crate::discover::named::MODEL;
 use crate::discover::page::{plain, wrapped};
@@ -118,7 +118,7 @@ pub(crate) fn commented(model: &'static Model) -> String {
 # Keys of users:  click-bandits models {name}
 # All policies:   click-bandits policies
 #
-# A line that begins with # and a letter is switched on by removing the #.
+# A line that begins with # and no space is switched on by removing the #.
 
 # Names files: letters, digits, - _ .
 name = \"my-{name}\"

@@ -38,7 +38,29 @@ const WRITTEN_BY: &str = ".\\\" Written by `click-bandits man`";
 pub(crate) fn completions(arguments: &CompletionArguments) -> Result<()> {
     let mut text = Vec::new();
     clap_complete::generate(arguments.shell, &mut Cli::command(), PROGRAM, &mut text);
-    put(&String::from_utf8(text)?)
+    let mut text = String::from_utf8(text)?;
+    match arguments.shell {
+        // The script gives a command one name where it recognizes it and another where it completes it, if the program has a dash in its
+        // name (clap_complete 4.6).
+        Shell::Bash => text = text.replace("click__subcmd__bandits", "click__bandits"),
+        Shell::Fish => text += &names_for_fish(),
+        _ => {}
+    }
+    put(&text)
+}
+
+/// Completions of names in fish, which `clap_complete` leaves out: the possible values of arguments that are no options.
+fn names_for_fish() -> String {
+    let (program, mut text) = (Cli::command(), String::new());
+    for command in program.get_subcommands() {
+        let values = command.get_positionals().flat_map(|argument| argument.get_possible_values());
+        let names: Vec<String> = values.map(|value| value.get_name().to_owned()).collect();
+        if !names.is_empty() {
+            let condition = format!("__fish_seen_subcommand_from {}", command.get_name());
+            text += &format!("complete -c {PROGRAM} -n \"{condition}\" -f -a \"{}\"\n", names.join(" "));
+        }
+    }
+    text
 }
 
 /// Prints the program's manual page, or writes those of all commands.
@@ -70,24 +92,51 @@ pub(crate) fn man(arguments: &ManArguments) -> Result<()> {
 
 /// The pages with their names: the program's, then those of its commands.
 fn pages() -> Result<Vec<(String, String)>> {
-    let mut program = Cli::command().version(env!("CARGO_PKG_VERSION"));
+    let mut program = Cli::command().disable_help_subcommand(true);
     program.build();
-    let mut pages = vec![(PROGRAM.to_owned(), page(program.clone())?)];
-    for command in
-        program.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help")
-    {
+    let mut pages = vec![(PROGRAM.to_owned(), page(program.clone(), PROGRAM)?)];
+    for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
         let name = format!("{PROGRAM}-{}", command.get_name());
-        // `display_name` is the name in the heading of a page, `bin_name` that in its synopsis.
-        let bin_name = format!("{PROGRAM} {}", command.get_name());
-        pages.push((name.clone(), page(command.clone().display_name(name).bin_name(bin_name))?));
+        pages.push((name.clone(), page(command.clone(), &name)?));
     }
     Ok(pages)
 }
 
-fn page(command: Command) -> Result<String> {
+/// The page of a command. Its examples keep their lines, which the page of `clap_mangen` would fill.
+fn page(command: Command, name: &str) -> Result<String> {
+    let examples = command.get_after_long_help().map_or_else(String::new, ToString::to_string);
+    let man = Man::new(command.display_name(name))
+        .title(name.to_uppercase())
+        .date(option_env!("CLICK_BANDITS_DATE").unwrap_or_default())
+        .source(concat!("click-bandits ", env!("CARGO_PKG_VERSION")))
+        .manual("User Commands");
     let mut text = Vec::new();
-    Man::new(command).manual("click-bandits").render(&mut text)?;
-    Ok(format!("{WRITTEN_BY}\n{}", String::from_utf8(text)?))
+    man.render_title(&mut text)?;
+    man.render_name_section(&mut text)?;
+    man.render_synopsis_section(&mut text)?;
+    man.render_description_section(&mut text)?;
+    man.render_options_section(&mut text)?;
+    if name == PROGRAM {
+        man.render_subcommands_section(&mut text)?;
+    }
+    let text = without_double_breaks(&String::from_utf8(text)?);
+    let examples = examples.replace('\\', "\\e").replace('-', "\\-");
+    Ok(format!(
+        "{WRITTEN_BY}\n{text}.SH EXAMPLES\n.nf\n{}\n.fi\n",
+        examples.trim_start_matches("Examples:\n")
+    ))
+}
+
+/// The page without line breaks beside empty lines, which have no effect.
+fn without_double_breaks(page: &str) -> String {
+    let lines: Vec<&str> = page.lines().collect();
+    let is_space = |number: Option<usize>| {
+        number.and_then(|number| lines.get(number)).is_some_and(|line| line.is_empty() || *line == ".sp")
+    };
+    let has_effect = |number: &usize| {
+        lines[*number] != ".br" || !(is_space(number.checked_sub(1)) || is_space(number.checked_add(1)))
+    };
+    (0..lines.len()).filter(has_effect).map(|number| format!("{}\n", lines[number])).collect()
 }
 
 /// Refuses a file that is not a page of this command.

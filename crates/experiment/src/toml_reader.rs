@@ -21,6 +21,7 @@
 
 mod error;
 mod faults;
+mod file;
 mod json;
 mod names;
 mod suggest;
@@ -29,6 +30,7 @@ mod values;
 
 pub use error::{Error, Location, with_short_numbers};
 pub use faults::{Faults, Parts, all, collect};
+pub use file::{EmbeddedFile, read_file};
 pub use suggest::closest;
 pub use values::FromToml;
 
@@ -39,15 +41,10 @@ use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::Read as _;
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
-
-/// The size of the largest file that is read.
-const MAX_BYTES: u64 = 64 << 20;
 
 /// A file's name and text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,9 +56,6 @@ pub struct Source {
     /// Names and contents of the files in its folder, if they are part of the program.
     beside: Option<&'static [EmbeddedFile]>,
 }
-
-/// Name and content of a file that is part of the program.
-pub type EmbeddedFile = (&'static str, &'static [u8]);
 
 impl Source {
     /// Reads a file.
@@ -124,38 +118,6 @@ impl Source {
         let line = self.line_starts.partition_point(|&start| start <= span.start).max(1);
         let before = self.text.get(self.line_starts[line - 1]..span.start).unwrap_or_default();
         Location::new(&self.file, line, 1 + before.chars().count(), field)
-    }
-}
-
-/// Reads the content of a file. `expected` names what it should be, for messages.
-///
-/// # Errors
-///
-/// The file cannot be read, is a directory, or is larger than 64 MiB.
-pub fn read_file(path: &Path, expected: &str) -> Result<Vec<u8>, Error> {
-    let file = path.display().to_string();
-    let file = if file.is_empty() { "\"\"".to_owned() } else { file };
-    let unreadable = |error: std::io::Error| {
-        Error::whole_file(&file, format!("cannot be read: {}", plain_io_message(&error)))
-    };
-    if path.is_dir() {
-        return Err(Error::whole_file(&file, format!("is a directory: expected {expected}")));
-    }
-    let mut bytes = Vec::new();
-    let opened = File::open(path).map_err(unreadable)?;
-    opened.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(Error::whole_file(&file, format!("is larger than 64 MiB: expected {expected}")));
-    }
-    Ok(bytes)
-}
-
-/// An error of the operating system without its number.
-fn plain_io_message(error: &std::io::Error) -> String {
-    let message = error.to_string();
-    match message.find(" (os error") {
-        Some(end) => message[..end].to_lowercase(),
-        None => message,
     }
 }
 
@@ -456,20 +418,6 @@ impl<'doc> Field<'doc> {
     /// The folder of the file. Paths in the file are relative to it.
     pub fn folder(&self) -> &'doc Path {
         Path::new(&self.source.file).parent().unwrap_or(Path::new(""))
-    }
-
-    /// Reads a file whose name is relative to the folder of this file. `expected` says what it should be, for messages.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`read_file`].
-    pub fn read_beside(&self, name: &str, expected: &str) -> Result<Vec<u8>, Error> {
-        let path = self.folder().join(name);
-        let Some(files) = self.source.beside else { return read_file(&path, expected) };
-        let found = files.iter().find(|(other, _)| *other == name);
-        found.map(|(_, content)| content.to_vec()).ok_or_else(|| {
-            Error::whole_file(&path.display().to_string(), "is not among the files of the program")
-        })
     }
 
     fn wrong_type(&self, expected: &str) -> Error {

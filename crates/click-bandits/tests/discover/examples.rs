@@ -145,21 +145,17 @@ fn the_examples_of_every_help_run_in_an_empty_directory() {
         let examples = examples(&help);
         assert!(!examples.is_empty(), "{arguments:?}");
         for example in examples {
+            // A quick check takes a minute; whether its verdicts are as known is tested elsewhere.
+            let is_check = example.contains("--quick");
+            let example = example.replace("--quick", "--quick --runs 2");
             let mut shell = Command::new("sh");
-            let output = shell
-                .args(["-ec", &example])
-                .current_dir(dir.path())
-                .env("PATH", &path)
-                .output()
-                .expect("a shell");
-            let error = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{arguments:?}: {example}: {error}");
+            shell.args(["-ec", &example]).current_dir(dir.path()).env("PATH", &path);
+            let output = shell.output().expect("a shell");
+            let [said, error] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+            let reported = is_check && said.contains("Report: ");
+            assert!(output.status.success() || reported, "{arguments:?}: {example}: {error}");
         }
-        for words in
-            ["Exit status: 0", "Examples:"].into_iter().take(if arguments.len() == 1 { 1 } else { 2 })
-        {
-            assert!(help.contains(words), "{arguments:?}: {words}");
-        }
+        assert!(help.contains("Exit status: 0"), "{arguments:?}");
     }
 }
 

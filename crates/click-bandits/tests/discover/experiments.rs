@@ -60,7 +60,7 @@ fn a_bare_name_is_the_program_s_experiment_and_a_directory_has_a_separator() {
     assert!(said.contains("the directory of this name is ./cascade-synthetic"), "{said}");
     assert!(dir.path().join("reproduced").is_dir());
     let (_, error) = refused(dir.path(), &["reproduce", "./cascade-synthetic"]);
-    assert!(error.contains("./cascade-synthetic/experiment.toml:1:"), "{error}");
+    assert!(error.contains("./cascade-synthetic/claims.toml: cannot be read"), "{error}");
     fs::create_dir(dir.path().join("mine")).expect("a directory");
     let (_, error) = refused(dir.path(), &["reproduce", "mine"]);
     assert!(error.contains("unknown experiment \"mine\"") && error.contains("./mine"), "{error}");

@@ -3,6 +3,7 @@
 //! The rows describe what the models' readers accept. A test reads each row's example, and compares the names with those that the reader
 //! asks for.
 
+use crate::number::grouped;
 use std::fmt;
 
 /// A key of an instance, or of a table inside one.
@@ -154,10 +155,12 @@ impl fmt::Display for KeyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Probabilities(length) => write!(f, "probabilities, {length}"),
-            Self::Numbers { length, least, most } => write!(f, "numbers from {least} to {most}, {length}"),
+            Self::Numbers { length, least, most } => {
+                write!(f, "numbers from {least} to {}, {length}", grouped(*most))
+            }
             Self::Probability => write!(f, "a probability"),
             Self::Count { least, most: u64::MAX } => write!(f, "an integer of at least {least}"),
-            Self::Count { least, most } => write!(f, "an integer from {least} to {most}"),
+            Self::Count { least, most } => write!(f, "an integer from {least} to {}", grouped(*most)),
             Self::Choice(names) => {
                 let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
                 write!(f, "{}", names.join(" or "))

@@ -158,6 +158,7 @@ pub(crate) static FILES: &[FileFormat] = &[
         "What was run, by which program, when and where.",
     )
     .with(&[
+        ("schema", "version of this layout"),
         ("identity, base", "SHA-256 of the experiment, and of all but its runs and policies"),
         ("program, command", "version, compiler and commit; the command line"),
         ("started, finished", "when"),
