@@ -8,6 +8,7 @@ mod interrupt;
 mod killed;
 mod preferences;
 mod reproduce_log;
+mod results;
 mod same_bytes;
 mod terminal;
 mod valgrind;
