@@ -9,6 +9,7 @@ mod interrupt;
 mod killed;
 mod preferences;
 mod reproduce_log;
+mod results;
 mod same_bytes;
 mod terminal;
 mod valgrind;

@@ -15,6 +15,9 @@ const TROUBLE: u8 = 2;
 /// The width of a terminal, at which sentences are broken.
 const WIDTH: usize = 80;
 
+/// The number of policies that a sentence names.
+const NAMED: usize = 5;
+
 /// The arguments of `compare`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Arguments {
@@ -138,11 +141,19 @@ fn how(compared: &Compared) -> String {
     match (&compared.run_by_run, &compared.not_run_by_run) {
         _ if compared.same_bytes => "result.json has the same bytes.".to_owned(),
         (Some(runs), _) => {
-            let equal = compared.rows.iter().filter_map(|row| row.equal_runs).min().unwrap_or(*runs);
-            let equal = if equal < *runs {
-                format!(" Of the policy that differs most, {} are the same.", grouped(equal))
-            } else {
-                String::new()
+            let mut equal: Vec<String> = Vec::new();
+            for row in compared.rows.iter().filter(|row| row.equal_runs != Some(*runs)) {
+                let same = format!("{} {}", row.policy, grouped(row.equal_runs.unwrap_or(0)));
+                if !equal.contains(&same) {
+                    equal.push(same);
+                }
+            }
+            let equal = match equal.len() {
+                0 => String::new(),
+                1..=NAMED => format!(" Equal among them: {}.", equal.join(", ")),
+                more => {
+                    format!(" Equal among them: {} and {} more.", equal[..NAMED].join(", "), more - NAMED)
+                }
             };
             format!(
                 "Compared run by run, in the {} that both have with one seed.{equal}",

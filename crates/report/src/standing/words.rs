@@ -85,37 +85,46 @@ impl Standing {
 
     /// The policy with the lowest mean cannot be told apart from the next.
     fn tie(&self, leader: &Place, next: &Place, pair: &Pair, tied: &[&Place], n_competing: usize) -> String {
-        let needed = self.needed(pair);
         let mut text = if tied.len() == 1 {
             format!(
-                "{} and {} cannot be told apart: {} and {}, {}.{needed}",
+                "{} and {} cannot be told apart: {} and {}, {}.{}",
                 leader.label,
                 next.label,
                 self.in_words(leader),
                 estimate_in(self, next),
-                self.how_close(pair)
+                self.how_close(pair),
+                self.needed(pair)
             )
         } else {
-            let others = names(tied);
+            let nearest = match pair.runs_needed {
+                Some(runs) => format!(
+                    "About {} runs would tell it from {} ({}).",
+                    number::grouped(runs),
+                    next.label,
+                    self.how_close(pair)
+                ),
+                None => format!("It and {}: {}.", next.label, self.how_close(pair)),
+            };
             format!(
-                "{} has the best mean ({}), but cannot be told apart from {others}; from {}: {}.{needed}",
+                "No single best: {} ({}) cannot be told apart from {}. {nearest}",
                 leader.label,
                 self.in_words(leader),
-                next.label,
-                self.how_close(pair)
+                names(tied)
             )
         };
         // The best policy that is surely behind the leader.
         let behind = self.pairs.iter().find(|pair| pair.better == leader.label && pair.told_apart);
         if let Some(behind) = behind {
-            let rest = n_competing - 1 - tied.len();
-            let others = if rest == 1 { String::new() } else { format!("the {rest} others, with ") };
+            let more = match n_competing - 2 - tied.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
             text += &format!(
-                " {} is ahead of {others}{} {} than {}.",
+                " {} is ahead of {}{more}: {} {}.",
                 leader.label,
+                behind.worse,
                 self.difference(behind),
-                self.comparative(),
-                behind.worse
+                self.comparative()
             );
         }
         text
