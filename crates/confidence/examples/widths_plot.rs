@@ -11,7 +11,7 @@ use svg::Document;
 use svg::node::element::{Group, Path, Rectangle, Text};
 
 /// Width and height of the picture.
-const SIZE: (f64, f64) = (900.0, 560.0);
+const SIZE: (f64, f64) = (960.0, 560.0);
 /// Left, top, right and bottom of the frame around the curves.
 const FRAME: (f64, f64, f64, f64) = (60.0, 44.0, 628.0, 506.0);
 /// The ranges of the axes: observations, on a logarithmic scale, and widths.

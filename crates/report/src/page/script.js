@@ -180,8 +180,8 @@ for (const svg of document.querySelectorAll("svg[data-plot]")) {
   controls.className = "plot-controls";
   svg.after(controls);
   const title = svg.getAttribute("aria-label");
-  const group = (name) => {
-    const row = make("div", controls, {});
+  const group = (name, parent = controls) => {
+    const row = make("div", parent, {});
     row.setAttribute("role", "group");
     row.setAttribute("aria-label", `${name}: ${title}`);
     return row;
@@ -207,7 +207,10 @@ for (const svg of document.querySelectorAll("svg[data-plot]")) {
     }
   }
   if (curves.length > 1) {
-    const row = group("Curves shown");
+    // Many buttons are folded.
+    const parent = curves.length > 8 ? make("details", controls, {}) : controls;
+    if (parent !== controls) make("summary", parent, { textContent: `Choose among ${curves.length} curves` });
+    const row = group("Curves shown", parent);
     for (const curve of curves) {
       const made = button(row, curve.label, true, () => {
         curve.isOn = !curve.isOn;

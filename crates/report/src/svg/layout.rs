@@ -1,6 +1,7 @@
 //! Sizes of the two drawings of a chart: a wide one, and one for narrow screens.
 
-use super::canvas::Font;
+use super::canvas::{Font, Layer};
+use super::palette::Ink;
 use crate::text::{in_cut_lines, n_columns};
 use num_traits::ToPrimitive as _;
 
@@ -88,6 +89,7 @@ pub(crate) const NARROW: Layout = Layout {
 
 /// Heading and small print above a figure, in lines.
 pub(crate) struct Heading {
+    /// The words of each, their font, and the height of their foot.
     lines: Vec<(String, Font, f64)>,
     /// Where it ends.
     pub(crate) bottom: f64,
@@ -98,25 +100,23 @@ impl Heading {
     pub(crate) fn of(title: &str, note: &str, layout: &Layout, width: f64) -> Self {
         let bold = Font { is_bold: true, ..Font::start(layout.title) };
         // Bold letters are wider.
-        let titles = in_cut_lines(title, columns_in(width / 1.1, layout.title));
-        let notes = in_cut_lines(note, columns_in(width, layout.note));
         let mut lines = Vec::new();
         let mut bottom = layout.edge - 2.0;
-        for (words, font, height, ink) in titles
-            .into_iter()
-            .map(|words| (words, bold, layout.title + 4.0, true))
-            .chain(notes.into_iter().map(|words| (words, Font::start(layout.note), layout.line, false)))
-        {
-            bottom += height;
-            lines.push((words, font, if ink { bottom - 6.0 } else { bottom }));
+        for words in in_cut_lines(title, columns_in(width / 1.1, layout.title)) {
+            bottom += layout.title + 4.0;
+            lines.push((words, bold, bottom - 6.0));
+        }
+        for words in in_cut_lines(note, columns_in(width, layout.note)) {
+            bottom += layout.line;
+            lines.push((words, Font::start(layout.note), bottom));
         }
         Self { lines, bottom: bottom + 12.0 }
     }
 
     /// Draws it at this left edge.
-    pub(crate) fn draw(&self, layer: &mut super::canvas::Layer, left: f64) {
+    pub(crate) fn draw(&self, layer: &mut Layer, left: f64) {
         for (words, font, y) in &self.lines {
-            let ink = (!font.is_bold).then_some(super::palette::Ink::Muted);
+            let ink = (!font.is_bold).then_some(Ink::Muted);
             layer.text("", words, (left, *y), *font, ink);
         }
     }

@@ -9,7 +9,7 @@ const MOST_LINES: usize = 3;
 
 /// Names of the columns of a figure.
 pub(crate) struct Names<'a> {
-    names: &'a [String],
+    all: &'a [String],
     /// The lines of each; `None` if a name is too long for its column, and all are upright.
     level: Option<Vec<Vec<String>>>,
     font: f64,
@@ -24,14 +24,14 @@ impl<'a> Names<'a> {
         let fits = |lines: &Vec<String>| {
             lines.len() <= MOST_LINES && lines.iter().all(|line| n_columns(line) <= columns)
         };
-        Self { names, level: lines.iter().all(fits).then_some(lines), font, line }
+        Self { all: names, level: lines.iter().all(fits).then_some(lines), font, line }
     }
 
     /// The height that they need.
     pub(crate) fn height(&self) -> f64 {
         match &self.level {
             Some(lines) => lines.iter().map(Vec::len).max().unwrap_or(0) as f64 * self.line,
-            None => self.names.iter().map(|name| width_of(name, self.font)).fold(0.0, f64::max),
+            None => self.all.iter().map(|name| width_of(name, self.font)).fold(0.0, f64::max),
         }
     }
 
@@ -60,18 +60,15 @@ impl<'a> Names<'a> {
         edge: f64,
         upright: Font,
     ) {
-        for (place, name) in self.names.iter().enumerate() {
-            match &self.level {
-                Some(lines) => {
-                    for (number, words) in lines[place].iter().enumerate() {
-                        let at = (x(place), level(number, lines[place].len()));
-                        layer.text("", words, at, Font::middle(self.font), None);
-                    }
+        for (place, name) in self.all.iter().enumerate() {
+            if let Some(lines) = &self.level {
+                for (number, words) in lines[place].iter().enumerate() {
+                    let at = (x(place), level(number, lines[place].len()));
+                    layer.text("", words, at, Font::middle(self.font), None);
                 }
-                None => {
-                    let font = Font { is_upright: true, ..upright };
-                    layer.text("", name, (x(place) + font.half(), edge), font, None);
-                }
+            } else {
+                let font = Font { is_upright: true, ..upright };
+                layer.text("", name, (x(place) + font.half(), edge), font, None);
             }
         }
     }
