@@ -13,7 +13,7 @@ use experiment::timing::PolicyTiming;
 use experiment::{Experiment, Measured, ResultFile, number};
 use report::figure::{Figure, PolicyStyles};
 use report::{PanelRun, Simulation, Standing};
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::path::Path;
 
 /// The width of a terminal, at which sentences are broken.
@@ -169,9 +169,9 @@ fn write_table(formatter: &mut fmt::Formatter<'_>, rows: &[Row<'_>]) -> fmt::Res
         let cells: Vec<String> = rows.iter().map(|row| cell(row, head)).collect();
         let widest = cells.iter().map(|cell| terminal::width(cell)).max().unwrap_or(0);
         let width = widest.max(head.len());
-        text += &format!("  {head:>width$}");
+        let _ = write!(text, "  {head:>width$}");
         for (line, cell) in lines.iter_mut().zip(&cells) {
-            *line += &format!("  {cell:>width$}");
+            let _ = write!(line, "  {cell:>width$}");
         }
     }
     writeln!(formatter, "{text}")?;
