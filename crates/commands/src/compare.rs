@@ -52,13 +52,13 @@ fn compare(arguments: &Arguments) -> Result<bool> {
         text.push(b'\n');
         terminal::print(&text)?;
     } else {
-        terminal::say(&text(&compared, [first, second].map(|dir| dir.display().to_string())))?;
+        terminal::say(&text(&compared, &[first, second].map(|dir| dir.display().to_string())))?;
     }
     Ok(compared.differing().next().is_some())
 }
 
 /// The comparison for readers.
-fn text(compared: &Compared, dirs: [String; 2]) -> String {
+fn text(compared: &Compared, dirs: &[String; 2]) -> String {
     let mut text = String::new();
     let sides = dirs.iter().zip(["first:", "second:"]).zip(compared.runs.iter().zip(&compared.seeds));
     for ((dir, side), (runs, seed)) in sides {

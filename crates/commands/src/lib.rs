@@ -157,6 +157,7 @@ enum Command {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of the command line")]
 struct Simulate {
     /// TOML file of the experiment
     spec: PathBuf,

@@ -12,7 +12,7 @@ use experiment::result::PolicyResult;
 use experiment::timing::PolicyTiming;
 use experiment::{Experiment, Measured, ResultFile, Runner, number};
 use report::{Drawing, PanelRun, Simulation, Standing};
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::path::Path;
 
 /// The width of a terminal, at which sentences are broken.
@@ -167,9 +167,9 @@ fn write_table(formatter: &mut fmt::Formatter<'_>, rows: &[Row<'_>]) -> fmt::Res
         let cells: Vec<String> = rows.iter().map(|row| cell(row, head)).collect();
         let widest = cells.iter().map(|cell| terminal::width(cell)).max().unwrap_or(0);
         let width = widest.max(head.len());
-        text += &format!("  {head:>width$}");
+        let _ = write!(text, "  {head:>width$}");
         for (line, cell) in lines.iter_mut().zip(&cells) {
-            *line += &format!("  {cell:>width$}");
+            let _ = write!(line, "  {cell:>width$}");
         }
     }
     writeln!(formatter, "{text}")?;

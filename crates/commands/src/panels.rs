@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 /// A finished result, and its place in a reproduction.
 #[derive(Debug)]
 pub(crate) struct Panel {
-    /// The name of its panel; `None` outside of reproductions.
-    pub(crate) panel: Option<String>,
+    /// Its name; `None` outside of reproductions.
+    pub(crate) name: Option<String>,
     /// The name of its variant; `None` for a panel without variants.
     pub(crate) variant: Option<String>,
     pub(crate) finished: Finished,
@@ -23,19 +23,19 @@ pub(crate) struct Panel {
 /// The directory, or one of a panel, has no finished result.
 pub(crate) fn open(dir: &Path) -> Result<Vec<Panel>> {
     if !dir.join(CLAIMS).exists() {
-        return Ok(vec![Panel { panel: None, variant: None, finished: Finished::open(dir)? }]);
+        return Ok(vec![Panel { name: None, variant: None, finished: Finished::open(dir)? }]);
     }
     let mut panels = Vec::new();
     for (panel, folder) in folders(dir)? {
         if folder.join(RESULT).exists() {
             let finished = Finished::open(&folder)?;
-            panels.push(Panel { panel: Some(panel), variant: None, finished });
+            panels.push(Panel { name: Some(panel), variant: None, finished });
             continue;
         }
         for (variant, folder) in folders(&folder)? {
             if folder.join(RESULT).exists() {
                 let finished = Finished::open(&folder)?;
-                panels.push(Panel { panel: Some(panel.clone()), variant: Some(variant), finished });
+                panels.push(Panel { name: Some(panel.clone()), variant: Some(variant), finished });
             }
         }
     }

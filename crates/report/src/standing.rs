@@ -299,6 +299,7 @@ fn rounded_up(number: f64) -> Option<u64> {
     (libm::ceil(number / unit) * unit).to_u64()
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn name_of_value<S: Serializer>(value: &EndValue, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(match value {
         EndValue::Regret => "regret",

@@ -40,18 +40,20 @@ pub(super) struct Table<'a> {
     which: Which,
     /// The runs of every panel, for the table of runs.
     runs: Vec<Runs>,
-    groups: Groups,
 }
 
-/// Groups of columns that a table of runs has.
-#[derive(Debug, Clone, Copy)]
-struct Groups {
-    curves: bool,
-    accuracy: bool,
-    answers: bool,
-    stopped: bool,
-}
+const POLICY: Column = ("policy", Kind::Text);
+const T: Column = ("t", Kind::Count);
+const STATISTIC: Column = ("statistic", Kind::Text);
 
+/// The columns of a run with a curve; the last one only if policies recommend an item.
+const CURVES: [Column; 4] = [T, ("regret", Kind::Number), ("clicks", Kind::Number), ("accurate", Kind::Flag)];
+
+/// The columns of a run that ends with an answer; the last one only if policies stop by themselves.
+const ANSWERS: [Column; 4] =
+    [("steps", Kind::Count), ("observations", Kind::Count), ("correct", Kind::Flag), ("stopped", Kind::Flag)];
+
+/// The columns of statistics over the runs.
 const STATISTICS: [Column; 6] = [
     ("mean", Kind::Number),
     ("se", Kind::Number),
@@ -67,75 +69,58 @@ const STATISTICS: [Column; 6] = [
 ///
 /// Curves of runs that end with an answer; runs that cannot be read.
 pub(super) fn table(which: Which, panels: &[Panel]) -> Result<Table<'_>> {
-    let results = || panels.iter().map(|panel| panel.finished.result());
-    let policies = || results().flat_map(|result| &result.policies);
     let mut runs = Vec::new();
     if which == Which::Runs {
         for panel in panels {
             runs.push(panel.finished.runs()?);
         }
     }
-    let has_curves = policies().any(|policy| policy.curves().is_some());
+    let results = || panels.iter().map(|panel| panel.finished.result());
+    let has_curves = results().flat_map(|result| &result.policies).any(|policy| policy.curves().is_some());
     if which == Which::Curves && !has_curves {
         bail!(
             "{}: its runs end with an answer, so there are no curves: give --table final or --table runs",
             panels[0].finished.dir().display()
         );
     }
-    let groups = Groups {
-        curves: has_curves,
-        accuracy: policies().any(|policy| policy.curves().is_some_and(|curves| !curves.accuracy.is_empty())),
-        answers: policies().any(|policy| policy.answers().is_some()),
-        stopped: results().any(|result| result.max_steps.is_some()),
-    };
-    let are_named = panels.iter().any(|panel| panel.panel.is_some());
+    let are_named = panels.iter().any(|panel| panel.name.is_some());
     let mut columns: Vec<Column> = Vec::new();
     if are_named {
         columns.extend([("panel", Kind::Text), ("variant", Kind::Text)]);
     }
-    columns.extend(of_table(which, groups));
-    Ok(Table { columns, panels, are_named, which, runs, groups })
+    match which {
+        Which::Curves => columns.extend([POLICY, T, STATISTIC].iter().chain(&STATISTICS)),
+        Which::Final => {
+            let head = [POLICY, ("name", Kind::Text), T, ("runs", Kind::Count), STATISTIC];
+            columns.extend(head.iter().chain(&STATISTICS));
+        }
+        Which::Paired => {
+            columns.extend([("a", Kind::Text), ("b", Kind::Text), T, STATISTIC]);
+            columns.extend([("mean", Kind::Number), ("se", Kind::Number)]);
+        }
+        Which::Runs => columns.extend(of_runs(results())),
+    }
+    Ok(Table { columns, panels, are_named, which, runs })
 }
 
-/// The columns of a table of one result.
-fn of_table(which: Which, groups: Groups) -> Vec<Column> {
-    let mut columns = match which {
-        Which::Curves => vec![("policy", Kind::Text), ("t", Kind::Count), ("statistic", Kind::Text)],
-        Which::Final => vec![
-            ("policy", Kind::Text),
-            ("name", Kind::Text),
-            ("t", Kind::Count),
-            ("runs", Kind::Count),
-            ("statistic", Kind::Text),
-        ],
-        Which::Paired => {
-            return vec![
-                ("a", Kind::Text),
-                ("b", Kind::Text),
-                ("t", Kind::Count),
-                ("statistic", Kind::Text),
-                ("mean", Kind::Number),
-                ("se", Kind::Number),
-            ];
-        }
-        Which::Runs => {
-            let mut columns = vec![("run", Kind::Count), ("instance", Kind::Count), ("policy", Kind::Text)];
-            if groups.curves {
-                columns.extend([("t", Kind::Count), ("regret", Kind::Number), ("clicks", Kind::Number)]);
+/// The columns of a table of the runs of these results: those that any of them has.
+fn of_runs<'a>(results: impl Iterator<Item = &'a ResultFile>) -> Vec<Column> {
+    let mut columns = vec![("run", Kind::Count), ("instance", Kind::Count), POLICY];
+    for result in results {
+        for policy in &result.policies {
+            let own: &[Column] = match &policy.summary {
+                PolicySummary::Curves(curves) if curves.accuracy.is_empty() => &CURVES[..3],
+                PolicySummary::Curves(_) => &CURVES,
+                PolicySummary::Answers(answers) if answers.stopped.is_none() => &ANSWERS[..3],
+                PolicySummary::Answers(_) => &ANSWERS,
+            };
+            for column in own {
+                if !columns.contains(column) {
+                    columns.push(*column);
+                }
             }
-            columns.extend(groups.accuracy.then_some(("accurate", Kind::Flag)));
-            if groups.answers {
-                columns.extend([
-                    ("steps", Kind::Count),
-                    ("observations", Kind::Count),
-                    ("correct", Kind::Flag),
-                ]);
-            }
-            columns.extend(groups.stopped.then_some(("stopped", Kind::Flag)));
-            return columns;
         }
-    };
-    columns.extend(STATISTICS);
+    }
     columns
 }
 
@@ -151,7 +136,7 @@ impl Table<'_> {
     /// The error of `each`; runs that cannot be read.
     pub(super) fn write(&self, each: &mut Each<'_>) -> Result<()> {
         for (index, panel) in self.panels.iter().enumerate() {
-            let names = [&panel.panel, &panel.variant];
+            let names = [&panel.name, &panel.variant];
             let mut of_panel = |cells: &[Cell<'_>]| {
                 if !self.are_named {
                     return each(cells);
@@ -165,7 +150,11 @@ impl Table<'_> {
                 Which::Curves => curves(result, &mut of_panel)?,
                 Which::Final => final_values(result, &mut of_panel)?,
                 Which::Paired => paired(result, &mut of_panel)?,
-                Which::Runs => runs(result, &self.runs[index], self.groups, &mut of_panel)?,
+                Which::Runs => {
+                    // Results with other columns leave a cell empty.
+                    let columns = &self.columns[if self.are_named { 2 } else { 0 }..];
+                    runs(columns, result, &self.runs[index], &mut of_panel)?;
+                }
             }
         }
         Ok(())
@@ -275,37 +264,42 @@ fn paired(result: &ResultFile, each: &mut Each<'_>) -> Result<()> {
     Ok(())
 }
 
-fn runs(result: &ResultFile, runs: &Runs, groups: Groups, each: &mut Each<'_>) -> Result<()> {
+fn runs(columns: &[Column], result: &ResultFile, runs: &Runs, each: &mut Each<'_>) -> Result<()> {
     let answers = (0..runs.n_policies()).map(|policy| runs.answers(policy)).collect::<Result<Vec<_>, _>>()?;
     for (run, &instance) in runs.instances().iter().enumerate() {
         for (index, policy) in result.policies.iter().enumerate() {
-            let head = [Cell::Count(run as u64), Cell::Count(instance as u64), Cell::Text(&policy.label)];
+            let mut row = |cells: &[(&str, Cell<'_>)]| {
+                let head = [
+                    ("run", Cell::Count(run as u64)),
+                    ("instance", Cell::Count(instance as u64)),
+                    ("policy", Cell::Text(&policy.label)),
+                ];
+                let cell = |(name, _): &Column| {
+                    let found = head.iter().chain(cells).find(|(its, _)| its == name);
+                    found.map_or(Cell::Missing, |(_, cell)| *cell)
+                };
+                each(&columns.iter().map(cell).collect::<Vec<_>>())
+            };
             let curve = runs.curve(index, run)?;
             let checkpoints = policy.curves().map_or(&[][..], |curves| &curves.t);
             for (at, &t) in checkpoints.iter().enumerate() {
-                let mut row = head.to_vec();
-                row.extend([Cell::Count(t), Cell::Number(curve.regret[at]), Cell::Number(curve.clicks[at])]);
-                if groups.accuracy {
-                    row.push(curve.accurate.get(at).map_or(Cell::Missing, |accurate| Cell::Flag(*accurate)));
-                }
-                row.extend(groups.answers.then_some([Cell::Missing; 3]).into_iter().flatten());
-                row.extend(groups.stopped.then_some(Cell::Missing));
-                each(&row)?;
+                let accurate = curve.accurate.get(at).map_or(Cell::Missing, |accurate| Cell::Flag(*accurate));
+                row(&[
+                    ("t", Cell::Count(t)),
+                    ("regret", Cell::Number(curve.regret[at])),
+                    ("clicks", Cell::Number(curve.clicks[at])),
+                    ("accurate", accurate),
+                ])?;
             }
-            let Some(answer) = answers[index].get(run) else { continue };
-            let mut row = head.to_vec();
-            row.extend(groups.curves.then_some([Cell::Missing; 3]).into_iter().flatten());
-            row.extend(groups.accuracy.then_some(Cell::Missing));
-            row.extend([
-                Cell::Count(answer.steps),
-                Cell::Count(answer.observations),
-                Cell::Flag(answer.correct),
-            ]);
-            if groups.stopped {
+            if let Some(answer) = answers[index].get(run) {
                 let stops = result.max_steps.is_some();
-                row.push(if stops { Cell::Flag(answer.answered) } else { Cell::Missing });
+                row(&[
+                    ("steps", Cell::Count(answer.steps)),
+                    ("observations", Cell::Count(answer.observations)),
+                    ("correct", Cell::Flag(answer.correct)),
+                    ("stopped", if stops { Cell::Flag(answer.answered) } else { Cell::Missing }),
+                ])?;
             }
-            each(&row)?;
         }
     }
     Ok(())

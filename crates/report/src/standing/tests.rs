@@ -19,33 +19,30 @@ fn paired(mut measured: Measured) -> Measured {
     let label = |policy: usize| measured.result.policies[policy].label.clone();
     let mut pairs = Vec::new();
     for (first, second) in (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))) {
-        let difference = match measured.runs.n_checkpoints() {
-            Some(n_checkpoints) => {
-                let mut regret = MeanSe::default();
-                for checkpoint in 0..n_checkpoints {
-                    let of = |policy| measured.regret(policy, checkpoint).unwrap();
-                    let sample: Vec<f64> = of(first).iter().zip(of(second)).map(|(a, b)| a - b).collect();
-                    let (mean, se) = mean_and_error(&sample);
-                    regret.mean.push(mean);
-                    regret.se.push(se);
-                }
-                let t = measured.result.policies[0].curves().unwrap().t.clone();
-                Difference::Curves { t, regret }
+        let difference = if let Some(n_checkpoints) = measured.runs.n_checkpoints() {
+            let mut regret = MeanSe::default();
+            for checkpoint in 0..n_checkpoints {
+                let of = |policy| measured.regret(policy, checkpoint).unwrap();
+                let sample: Vec<f64> = of(first).iter().zip(of(second)).map(|(a, b)| a - b).collect();
+                let (mean, se) = mean_and_error(&sample);
+                regret.mean.push(mean);
+                regret.se.push(se);
             }
-            None => {
-                let difference = |of: &dyn Fn(&Identification) -> f64| {
-                    let runs = |policy| measured.runs.answers(policy).unwrap();
-                    let sample: Vec<f64> =
-                        runs(first).iter().zip(runs(second)).map(|(a, b)| of(a) - of(&b)).collect();
-                    let (mean, se) = mean_and_error(&sample);
-                    Estimate { mean, se }
-                };
-                let stops = measured.result.task == Task::Identify;
-                Difference::Answers {
-                    stopping_time: stops.then(|| difference(&|run| run.steps as f64)),
-                    observations: difference(&|run| run.observations as f64),
-                    correct: difference(&|run| f64::from(u8::from(run.correct))),
-                }
+            let t = measured.result.policies[0].curves().unwrap().t.clone();
+            Difference::Curves { t, regret }
+        } else {
+            let difference = |of: &dyn Fn(&Identification) -> f64| {
+                let runs = |policy| measured.runs.answers(policy).unwrap();
+                let sample: Vec<f64> =
+                    runs(first).iter().zip(runs(second)).map(|(a, b)| of(a) - of(&b)).collect();
+                let (mean, se) = mean_and_error(&sample);
+                Estimate { mean, se }
+            };
+            let stops = measured.result.task == Task::Identify;
+            Difference::Answers {
+                stopping_time: stops.then(|| difference(&|run| run.steps as f64)),
+                observations: difference(&|run| run.observations as f64),
+                correct: difference(&|run| f64::from(u8::from(run.correct))),
             }
         };
         pairs.push(Paired { a: label(first), b: label(second), difference });

@@ -41,7 +41,7 @@ impl Standing {
     /// One policy is ahead of the next.
     fn lead(&self, leader: &Place, next: &Place, pair: &Pair, tied: &[&Place]) -> String {
         let how_surely = match pair.z {
-            Some(z) => format!("z = {}", number::fixed(z, if z < 10.0 { 1 } else { 0 })),
+            Some(z) => format!("z = {}", number::fixed(z, usize::from(z < 10.0))),
             None => "the same in every run".to_owned(),
         };
         let level = self.level;
@@ -53,7 +53,11 @@ impl Standing {
             share if self.unit.is_empty() || !share.is_finite() => String::new(),
             share => format!(" ({} %)", number::significant(share, 2)),
         };
-        let mut text = format!(
+        let mut sentences: Vec<String> = Vec::new();
+        if let Some(caveat) = learns_nothing(leader) {
+            sentences.push(format!("No policy is ahead of {}, {caveat}.", leader.label));
+        }
+        sentences.push(format!(
             "{}: {}, {}; {}{share} {} than {}, the next ({how_surely}, certain at level {level}{correction}).",
             if self.value == EndValue::Answer(Quantity::StoppingTime) { "Fastest" } else { "Best" },
             leader.label,
@@ -61,31 +65,21 @@ impl Standing {
             self.difference(pair),
             self.comparative(),
             next.label,
-        );
-        if let Some(caveat) = learns_nothing(leader) {
-            text = format!("No policy is ahead of {}, {caveat}. {text}", leader.label);
+        ));
+        if let Some(round) = self.since() {
+            let of_all = if self.competing().count() > 2 { " of all others" } else { "" };
+            let round = number::grouped(round);
+            sentences.push(format!("Of the recorded rounds, it is ahead{of_all} from round {round} on."));
+        } else if !tied.is_empty() {
+            let vary = if tied.len() == 1 { "which varies" } else { "which vary" };
+            sentences.push(format!("It cannot be told apart from {}, {vary} more.", names(tied)));
         }
-        match (self.since(), tied) {
-            (Some(round), []) => {
-                let of_all = if self.competing().count() > 2 { " of all others" } else { "" };
-                text += &format!(
-                    " Of the recorded rounds, it is ahead{of_all} from round {} on.",
-                    number::grouped(round)
-                );
-            }
-            (_, []) => {}
-            (_, tied) => {
-                let names = names(tied);
-                let vary = if tied.len() == 1 { "which varies" } else { "which vary" };
-                text += &format!(" It cannot be told apart from {names}, {vary} more.");
-            }
-        }
-        text
+        sentences.join(" ")
     }
 
     /// The policy with the lowest mean cannot be told apart from the next.
     fn tie(&self, leader: &Place, next: &Place, pair: &Pair, tied: &[&Place], n_competing: usize) -> String {
-        let mut text = if tied.len() == 1 {
+        let mut sentences = vec![if tied.len() == 1 {
             format!(
                 "{} and {} cannot be told apart: {} and {}, {}.{}",
                 leader.label,
@@ -93,7 +87,7 @@ impl Standing {
                 self.in_words(leader),
                 estimate_in(self, next),
                 self.how_close(pair),
-                self.needed(pair)
+                Self::needed(pair)
             )
         } else {
             let nearest = match pair.runs_needed {
@@ -111,7 +105,7 @@ impl Standing {
                 self.in_words(leader),
                 names(tied)
             )
-        };
+        }];
         // The best policy that is surely behind the leader.
         let behind = self.pairs.iter().find(|pair| pair.better == leader.label && pair.told_apart);
         if let Some(behind) = behind {
@@ -119,15 +113,15 @@ impl Standing {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            text += &format!(
-                " {} is ahead of {}{more}: {} {}.",
+            sentences.push(format!(
+                "{} is ahead of {}{more}: {} {}.",
                 leader.label,
                 behind.worse,
                 self.difference(behind),
                 self.comparative()
-            );
+            ));
         }
-        text
+        sentences.join(" ")
     }
 
     /// There are not enough runs to tell policies apart.
@@ -195,7 +189,7 @@ impl Standing {
         let neighbours: Vec<&Pair> = competing
             .windows(2)
             .skip(1)
-            .filter(|pair| !pair.iter().all(|place| is_told(&place)))
+            .filter(|pair| !pair.iter().all(&is_told))
             .filter_map(|pair| self.pair(&pair[0].label, &pair[1].label))
             .collect();
         let ties: Vec<&Pair> = neighbours.iter().copied().filter(|pair| !pair.told_apart).collect();
@@ -211,7 +205,7 @@ impl Standing {
             format!(
                 "{better} and {worse} cannot be told apart: {}.{}",
                 self.how_close(pair),
-                self.needed(pair)
+                Self::needed(pair)
             )
         };
         ties.iter().map(sentence).collect()
@@ -245,7 +239,7 @@ impl Standing {
     }
 
     /// How many runs would help; begins with a space.
-    fn needed(&self, pair: &Pair) -> String {
+    fn needed(pair: &Pair) -> String {
         pair.runs_needed.map_or_else(String::new, |runs| {
             format!(" About {} runs would tell a difference of this size.", number::grouped(runs))
         })
