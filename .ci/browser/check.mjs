@@ -97,7 +97,7 @@ async function controls(page) {
       const name = await button.evaluate((element) => element.textContent.trim() || element.ariaLabel);
       if (!name) fault("a button without a name");
       if (!(await button.evaluate((element) => element.checkVisibility()))) continue;
-      const words = () => chart.evaluate((element) => element.querySelector("svg").textContent);
+      const words = () => chart.$$eval("svg text", (all) => all.map((text) => text.textContent.trim()).filter(Boolean).sort().join("|"));
       const before = await words();
       await button.focus();
       const states = [];
@@ -107,7 +107,8 @@ async function controls(page) {
       }
       if (states[0] === states[1]) fault(`"${name}" changes nothing`);
       if (states[0] !== states[2] || states[1] !== states[3]) fault(`"${name}" has more than two states`);
-      if ((await words()) !== before) fault(`"${name}" pressed twice does not restore the words of the figure`);
+      const after = await words();
+      if (after !== before) fault(`"${name}" pressed twice does not restore the words: ${before} became ${after}`);
     }
     const plot = await chart.$("svg[data-plot]");
     if (!plot) {

@@ -75,7 +75,12 @@ impl Html {
     /// Appends a figure that this program drew, which escaped its texts.
     pub fn figure(&mut self, class: &str, drawing: &str) -> &mut Self {
         self.has_figures = true;
-        self.open("figure", class).raw(drawing).close("figure")
+        self.raw("<figure");
+        if !class.is_empty() {
+            // A wide figure is scrolled on a narrow screen, by keyboard too.
+            self.raw(" tabindex=\"0\" class=\"").text(class).raw("\"");
+        }
+        self.raw(">").raw(drawing).close("figure")
     }
 
     /// Appends a list with items of [`Html::prose`]; nothing if there are no items.
