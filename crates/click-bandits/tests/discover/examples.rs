@@ -1,6 +1,6 @@
 //! What the program shows as an example runs.
 
-use super::{COMMANDS, empty, json, printed, refused, run, strings, write};
+use super::{commands, empty, json, printed, refused, run, strings, write};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -137,9 +137,10 @@ fn the_examples_of_every_help_run_in_an_empty_directory() {
     let program = Path::new(env!("CARGO_BIN_EXE_click-bandits"));
     let folder = program.parent().expect("a folder").display().to_string();
     let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
-    let mut commands = COMMANDS.map(|command| vec![command, "--help"]).to_vec();
-    commands.push(vec!["--help"]);
-    for arguments in commands {
+    let names = commands();
+    let mut all: Vec<Vec<&str>> = names.iter().map(|name| vec![name.as_str(), "--help"]).collect();
+    all.push(vec!["--help"]);
+    for arguments in all {
         let dir = empty();
         let help = printed(dir.path(), &arguments);
         let examples = examples(&help);
@@ -162,8 +163,8 @@ fn the_examples_of_every_help_run_in_an_empty_directory() {
 #[test]
 fn short_help_is_short() {
     let dir = empty();
-    for command in COMMANDS {
-        let [short, long] = ["-h", "--help"].map(|form| printed(dir.path(), &[command, form]));
+    for command in commands() {
+        let [short, long] = ["-h", "--help"].map(|form| printed(dir.path(), &[&command, form]));
         assert!(!short.contains("Examples:") && short.len() < long.len(), "{command}");
     }
 }

@@ -157,7 +157,7 @@ impl fmt::Display for KeyKind {
             Self::Probabilities(length) => write!(f, "probabilities, {length}"),
             Self::Numbers { length, least, most } => {
                 write!(f, "numbers from {least} to {}, {length}", grouped(*most))
-            },
+            }
             Self::Probability => write!(f, "a probability"),
             Self::Count { least, most: u64::MAX } => write!(f, "an integer of at least {least}"),
             Self::Count { least, most } => write!(f, "an integer from {least} to {}", grouped(*most)),
