@@ -50,7 +50,8 @@ fn embed(folder: &Path) -> io::Result<()> {
     for experiment in sorted(folder)?.into_iter().filter(|path| path.join("experiment.toml").is_file()) {
         let _ = writeln!(table, "    Embedded {{ name: {:?}, files: &[", name_of(&experiment));
         for file in sorted(&experiment)? {
-            let _ = writeln!(table, "        ({:?}, include_bytes!({file:?})),", name_of(&file));
+            let path = file.to_str().ok_or_else(|| io::Error::other("a path that is not UTF-8"))?;
+            let _ = writeln!(table, "        ({:?}, include_bytes!({path:?})),", name_of(&file));
         }
         table.push_str("    ] },\n");
     }

@@ -10,21 +10,17 @@ use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// The names of the commands.
-const COMMANDS: [&str; 12] = [
-    "policies",
-    "models",
-    "formats",
-    "experiments",
-    "init",
-    "simulate",
-    "merge",
-    "preferences",
-    "fit",
-    "reproduce",
-    "completions",
-    "man",
-];
+/// The names of the commands, as the program lists them.
+fn commands() -> Vec<String> {
+    let help = printed(empty().path(), &["-h"]);
+    let lines =
+        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names =
+        lines.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    let names: Vec<String> = names.filter(|name| *name != "help").map(str::to_owned).collect();
+    assert!(names.len() >= 12 && names.contains(&"simulate".to_owned()), "{names:?}");
+    names
+}
 
 /// Runs the program in a directory.
 fn run(dir: &Path, arguments: &[&str]) -> Output {

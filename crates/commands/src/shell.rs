@@ -3,10 +3,11 @@
 use crate::Cli;
 use crate::terminal::{put, say};
 use anyhow::{Context as _, Result, bail};
-use clap::{Command, CommandFactory as _};
+use clap::{Arg, Command, CommandFactory as _};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use experiment::TemporaryFile;
+use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -53,11 +54,11 @@ pub(crate) fn completions(arguments: &CompletionArguments) -> Result<()> {
 fn names_for_fish() -> String {
     let (program, mut text) = (Cli::command(), String::new());
     for command in program.get_subcommands() {
-        let values = command.get_positionals().flat_map(|argument| argument.get_possible_values());
+        let values = command.get_positionals().flat_map(Arg::get_possible_values);
         let names: Vec<String> = values.map(|value| value.get_name().to_owned()).collect();
         if !names.is_empty() {
             let condition = format!("__fish_seen_subcommand_from {}", command.get_name());
-            text += &format!("complete -c {PROGRAM} -n \"{condition}\" -f -a \"{}\"\n", names.join(" "));
+            let _ = writeln!(text, "complete -c {PROGRAM} -n \"{condition}\" -f -a \"{}\"", names.join(" "));
         }
     }
     text
@@ -136,7 +137,10 @@ fn without_double_breaks(page: &str) -> String {
     let has_effect = |number: &usize| {
         lines[*number] != ".br" || !(is_space(number.checked_sub(1)) || is_space(number.checked_add(1)))
     };
-    (0..lines.len()).filter(has_effect).map(|number| format!("{}\n", lines[number])).collect()
+    let mut text: Vec<&str> = (0..lines.len()).filter(has_effect).map(|number| lines[number]).collect();
+    // The last line has an end, too.
+    text.push("");
+    text.join("\n")
 }
 
 /// Refuses a file that is not a page of this command.

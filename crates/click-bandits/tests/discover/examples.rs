@@ -1,6 +1,6 @@
 //! What the program shows as an example runs.
 
-use super::{COMMANDS, empty, json, printed, refused, run, strings, write};
+use super::{commands, empty, json, printed, refused, run, strings, write};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -121,7 +121,8 @@ fn files_have_the_fields_that_are_listed() {
     let files = strings(&json(dir.path(), &["formats", "--json"])["files"], "name");
     for entry in fs::read_dir(dir.path().join("out")).expect("a directory") {
         let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
-        assert!(name.ends_with(".svg") || files.contains(&name), "{name} is not among {files:?}");
+        let is_figure = Path::new(&name).extension().is_some_and(|end| end == "svg");
+        assert!(is_figure || files.contains(&name), "{name} is not among {files:?}");
     }
 }
 
@@ -137,9 +138,10 @@ fn the_examples_of_every_help_run_in_an_empty_directory() {
     let program = Path::new(env!("CARGO_BIN_EXE_click-bandits"));
     let folder = program.parent().expect("a folder").display().to_string();
     let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
-    let mut commands = COMMANDS.map(|command| vec![command, "--help"]).to_vec();
-    commands.push(vec!["--help"]);
-    for arguments in commands {
+    let names = commands();
+    let mut all: Vec<Vec<&str>> = names.iter().map(|name| vec![name.as_str(), "--help"]).collect();
+    all.push(vec!["--help"]);
+    for arguments in all {
         let dir = empty();
         let help = printed(dir.path(), &arguments);
         let examples = examples(&help);
@@ -162,8 +164,8 @@ fn the_examples_of_every_help_run_in_an_empty_directory() {
 #[test]
 fn short_help_is_short() {
     let dir = empty();
-    for command in COMMANDS {
-        let [short, long] = ["-h", "--help"].map(|form| printed(dir.path(), &[command, form]));
+    for command in commands() {
+        let [short, long] = ["-h", "--help"].map(|form| printed(dir.path(), &[&command, form]));
         assert!(!short.contains("Examples:") && short.len() < long.len(), "{command}");
     }
 }

@@ -1,6 +1,6 @@
 //! Completions in the shells that are installed, and manual pages.
 
-use super::{COMMANDS, empty, printed, refused, write};
+use super::{commands, empty, printed, refused, write};
 use std::path::Path;
 use std::process::Command;
 
@@ -87,7 +87,7 @@ fn completions_of_the_other_shells_name_every_command() {
     let dir = empty();
     for shell in ["elvish", "powershell"] {
         let text = printed(dir.path(), &["completions", shell]);
-        assert!(COMMANDS.iter().all(|command| text.contains(command)), "{shell}");
+        assert!(commands().iter().all(|command| text.contains(command)), "{shell}");
     }
 }
 
@@ -96,7 +96,7 @@ fn manual_pages_are_of_every_command_and_have_no_faults() {
     let dir = empty();
     printed(dir.path(), &["man", "pages"]);
     let pages = dir.path().join("pages");
-    let names = COMMANDS.iter().map(|command| format!("click-bandits-{command}.1"));
+    let names = commands().into_iter().map(|command| format!("click-bandits-{command}.1"));
     for name in names.chain(["click-bandits.1".to_owned()]) {
         let page = pages.join(&name);
         let text = std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{name}: {error}"));

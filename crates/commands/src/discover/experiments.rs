@@ -6,9 +6,10 @@ use super::{Entry, Form, list, show};
 use crate::embedded::{EXPERIMENTS, Embedded};
 use crate::terminal::put;
 use anyhow::Result;
-use experiment::{Overrides, number};
+use experiment::{Experiment, Overrides, number};
 use report::reproduction::{Extent, Panel, Reproduction};
 use serde::Serialize;
+use std::fmt::Write as _;
 
 /// The arguments of `experiments`.
 #[derive(Debug, Clone, clap::Args)]
@@ -138,7 +139,7 @@ impl PanelShown {
         models.sort_unstable();
         models.dedup();
         let mut policies: Vec<String> = Vec::new();
-        for entry in experiments().flat_map(|experiment| experiment.policies()) {
+        for entry in experiments().flat_map(Experiment::policies) {
             if !policies.contains(&entry.label) {
                 policies.push(entry.label.clone());
             }
@@ -151,8 +152,8 @@ impl PanelShown {
             models,
             task: panel.task().name(),
             variants: panel.variants.len(),
-            runs: experiments().map(|experiment| experiment.runs()).sum(),
-            rounds: experiments().map(|experiment| experiment.horizon()).max().unwrap_or(0),
+            runs: experiments().map(Experiment::runs).sum(),
+            rounds: experiments().map(Experiment::horizon).max().unwrap_or(0),
             policies,
             needs_data,
         }
@@ -193,10 +194,10 @@ impl Entry for Shown {
         page.line("");
         let mut commands = format!("{}\nclick-bandits reproduce {}\n", self.command, self.name);
         if let [panel, _, ..] = &*self.panels {
-            commands += &format!("click-bandits reproduce {} --panel {}\n", self.name, panel.name);
+            let _ = writeln!(commands, "click-bandits reproduce {} --panel {}", self.name, panel.name);
         }
         for option in &self.takes {
-            commands += &format!("click-bandits reproduce {} {option} FILE\n", self.name);
+            let _ = writeln!(commands, "click-bandits reproduce {} {option} FILE", self.name);
         }
         page.file(&commands);
         page.heading(

@@ -216,16 +216,16 @@ impl Entry for Policy {
             page.text(6, &parameter.meaning);
             page.text(6, &format!("Values: {}.", parameter.values));
         }
-        match &self.example {
-            Some(example) => {
-                page.heading("Example, for click-bandits simulate FILE --out DIR (printed by --example)");
-                page.line("");
-                page.file(example);
-            }
-            None => {
-                page.heading("Example");
-                page.text(2, "It needs the lists of a log: click-bandits fit writes them with an experiment, decision.toml.");
-            }
+        if let Some(example) = &self.example {
+            page.heading("Example, for click-bandits simulate FILE --out DIR (printed by --example)");
+            page.line("");
+            page.file(example);
+        } else {
+            page.heading("Example");
+            page.text(
+                2,
+                "It needs the lists of a log: click-bandits fit writes them with an experiment, decision.toml.",
+            );
         }
         page
     }

@@ -2,6 +2,7 @@
 
 use super::Arguments;
 use anyhow::{Context as _, Result};
+use std::fmt::Write as _;
 use std::path::Path;
 
 /// The name of the folder: reports of different data, panels, scales and shards have different ones.
@@ -19,15 +20,15 @@ pub(super) fn of(arguments: &Arguments) -> Result<String> {
         [("data", &arguments.data), ("matrix", &arguments.matrix), ("letor", &arguments.letor)]
     {
         if let Some(file) = file {
-            folder += &format!("-{option}-{}", plain_stem(file));
+            let _ = write!(folder, "-{option}-{}", plain_stem(file));
         }
     }
     if let Some(panel) = &arguments.panel {
-        folder += &format!("-{panel}");
+        let _ = write!(folder, "-{panel}");
     }
     folder += &scale(arguments);
     if let Some(shard) = arguments.shard {
-        folder += &format!("-shard-{}", shard.to_string().replace('/', "-"));
+        let _ = write!(folder, "-shard-{}", shard.to_string().replace('/', "-"));
     }
     Ok(folder)
 }
@@ -37,7 +38,7 @@ pub(super) fn scale(arguments: &Arguments) -> String {
     let mut scale = if arguments.quick { "-quick".to_owned() } else { String::new() };
     for (option, value) in [("seed", arguments.seed), ("runs", arguments.runs)] {
         if let Some(value) = value {
-            scale += &format!("-{option}-{value}");
+            let _ = write!(scale, "-{option}-{value}");
         }
     }
     scale
