@@ -1,6 +1,7 @@
 //! All integration tests of the crate. One binary links faster than several.
 
 mod bad_spec;
+mod check;
 mod discover;
 mod fit;
 #[cfg(unix)]

@@ -8,6 +8,7 @@ use self::answer::Answer;
 use crate::OverrideArguments;
 use crate::terminal;
 use anyhow::Result;
+use experiment::number::counted;
 use experiment::toml_reader::{Error, Source};
 use experiment::{Estimate, Experiment, Overrides, SpecError};
 use report::reproduction::Reproduction;
@@ -68,6 +69,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         terminal::say(&format_args!("{:#}\n", answer.json()))?;
     } else {
         terminal::say(&answer)?;
+        if !faults.is_empty() {
+            // Standard output has the errors alone, one a line, for other programs.
+            terminal::tell(&counted(faults.len() as u64, "error"));
+        }
     }
     Ok(if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,7 +1,7 @@
 //! Estimates what an experiment will take: time, memory and place on disk.
 
 use crate::Experiment;
-use crate::models::{PlayRequest, Trying};
+use crate::models::{Clock, PlayRequest, Trying};
 use crate::observer::{Observer, Plan, Step};
 use crate::run_error::RunError;
 use crate::runs::{Layout, Sequence};
@@ -87,7 +87,7 @@ fn try_policies(experiment: &Experiment, run: u64) -> Result<Vec<f64>, RunError>
         // One thread, so that policies are not slowed down by each other.
         threads: Some(1),
         observer: &tried,
-        trying: Trying { fewest_rounds: 0, longest: LONGEST },
+        trying: Trying { fewest_rounds: 0, longest: LONGEST, clock: Clock::Cpu },
         // Nothing is played but the trial.
         stop: Some(&AtomicBool::new(true)),
         recorded: Arc::new(experiment.policies().iter().map(|_| sequence()).collect()),
@@ -115,4 +115,60 @@ impl Observer for Tried {
     }
 
     fn step(&self, _step: &Step) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Runner;
+
+    /// A spec whose run takes longer than a trial.
+    fn experiment(task: &str, instances: &str, policies: &[&str]) -> Experiment {
+        let policies = policies.iter().map(|policy| format!("[[policies]]\npolicy = {policy:?}\n"));
+        let text = format!(
+            "name = \"x\"\n{task}\nruns = 2\nseed = 1\n{instances}\n{}",
+            policies.collect::<String>()
+        );
+        Experiment::from_toml(&text).unwrap()
+    }
+
+    /// The factor between the estimated processor time and that of all runs.
+    fn factor(experiment: &Experiment) -> f64 {
+        let estimate = Estimate::of(experiment).unwrap();
+        let measured = Runner::new(experiment).threads(1).run().unwrap();
+        estimate.cpu_seconds(experiment.runs()) / measured.timing.total.cpu_seconds
+    }
+
+    #[test]
+    fn the_time_is_right_within_a_factor_of_three() {
+        let pbm = "[[instances]]\nmodel = \"pbm\"\ntheta = [0.4, 0.3, 0.2, 0.1, 0.05]\nkappa = [0.9, 0.5]\n";
+        let large = "[[instances]]\nmodel = \"cascade\"\ntwo-values = { items = 300, best = 0.2, others = 0.1 }\npositions = 8\n";
+        let duels = "[[instances]]\nmodel = \"dueling\"\npreferences = [[0.5, 0.6, 0.7], [0.4, 0.5, 0.6], [0.3, 0.4, 0.5]]\n";
+        let regret = |rounds: u64| format!("task = \"regret\"\nhorizon = {rounds}");
+        for (task, instances, policies) in [
+            (regret(100_000), pbm, &["pbm-ts", "pbm-ucb", "pbm-pie", "top-rank"][..]),
+            (regret(20_000), large, &["cascade-ts", "cascade-kl-ucb"]),
+            (regret(100_000), duels, &["rucb", "rmed1"]),
+        ] {
+            let experiment = experiment(&task, instances, policies);
+            // Others use the machine, too: one try of five has to be undisturbed.
+            let factors: Vec<f64> = (0..5).map(|_| factor(&experiment)).collect();
+            assert!(
+                factors.iter().any(|factor| (1.0 / 3.0..=3.0).contains(factor)),
+                "{policies:?}: {factors:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn instances_are_tried_in_turn_and_nothing_else_is_played() {
+        let small = "[[instances]]\nmodel = \"cascade\"\nattraction = [0.2, 0.1]\npositions = 1\n".repeat(4);
+        let text = experiment("task = \"regret\"\nhorizon = 1000000000", &small, &["cascade-ts"]).to_toml();
+        let experiment =
+            Experiment::from_toml(&text.replace("runs = 2", "runs = { per-instance = 3 }")).unwrap();
+        // Runs of 10⁹ rounds would take minutes.
+        let estimate = Estimate::of(&experiment).unwrap();
+        assert!(estimate.seconds[0] > 1.0, "{estimate:?}");
+        assert!(estimate.disk > 12.0 * experiment.layout().usual() as f64 && estimate.memory > 1000.0);
+    }
 }

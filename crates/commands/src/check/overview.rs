@@ -96,12 +96,16 @@ fn sizes(experiment: &Experiment, index: usize, table: &InstanceTable) -> String
     format!("{items}{}", which.filter(|which| which.contains("subset")).unwrap_or_default())
 }
 
-/// A time for readers: two digits below a minute.
+/// A rough time for readers: two digits below ten minutes, whole minutes above.
 pub(super) fn time(seconds: f64) -> String {
+    let two_digits =
+        |value: f64| significant(if value < 99.5 { value } else { (value / 10.0).round() * 10.0 }, 2);
     match seconds {
-        ..0.001 => format!("{} µs", significant(seconds * 1e6, 2)),
-        0.001..1.0 => format!("{} ms", significant(seconds * 1e3, 2)),
-        1.0..60.0 => format!("{} s", significant(seconds, 2)),
+        ..0.001 => format!("{} µs", two_digits(seconds * 1e6)),
+        0.001..1.0 => format!("{} ms", two_digits(seconds * 1e3)),
+        1.0..60.0 => format!("{} s", two_digits(seconds)),
+        60.0..600.0 => format!("{} min", two_digits(seconds / 60.0)),
+        600.0..3600.0 => format!("{} min", significant(seconds / 60.0, 2)),
         _ => Span(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)).to_string(),
     }
 }
@@ -112,9 +116,9 @@ mod tests {
 
     #[test]
     fn times_have_two_digits_or_two_units() {
-        let texts = [3e-7, 0.000_42, 0.0123, 1.234, 12.34, 75.0, 1e300].map(time);
-        let expected = ["0.30 µs", "420 µs", "12 ms", "1.2 s", "12 s", "1 min 15 s"];
-        assert_eq!(texts[..6], expected);
-        assert!(texts[6].ends_with(" years"), "{}", texts[6]);
+        let texts = [3e-7, 0.000_417, 0.0123, 1.234, 12.34, 75.0, 2161.0, 1e4, 1e300].map(time);
+        let expected = ["0.30 µs", "420 µs", "12 ms", "1.2 s", "12 s", "1.3 min", "36 min", "2 h 46 min"];
+        assert_eq!(texts[..8], expected);
+        assert!(texts[8].ends_with(" years"), "{}", texts[8]);
     }
 }

@@ -2,7 +2,7 @@
 
 mod trial;
 
-pub(crate) use trial::Trying;
+pub(crate) use trial::{Clock, Trying};
 
 use super::posterior::Draws;
 use super::{Instance, Member};

@@ -5,6 +5,7 @@ use crate::models::{KeyKind, Length, MODELS, Model, ModelKey, Shape};
 use crate::toml_reader::Source;
 use click_models::ListShape;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// The schema of an instance's table. The model decides which other keys it has. `needs_model`: whether the table has to name it; otherwise
 /// a panel may.
@@ -28,9 +29,27 @@ pub fn instance(needs_model: bool) -> Value {
     if needs_model {
         with(&mut schema, &json!({ "required": ["model"] }));
     } else {
-        with(&mut schema, &json!({ "additionalProperties": false }));
+        with(&mut schema, &json!({ "if": { "not": { "required": ["model"] } }, "then": of_any_model() }));
     }
     schema
+}
+
+/// A table that does not name its model: every key has a value that some model accepts.
+fn of_any_model() -> Value {
+    let mut kinds: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for key in MODELS.iter().flat_map(|model| model.keys) {
+        let (kinds, kind) = (kinds.entry(key.name).or_default(), of_kind(key.kind));
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    let one_of = |(key, mut kinds): (&str, Vec<Value>)| match (kinds.pop(), kinds.is_empty()) {
+        (Some(kind), true) => (key.to_owned(), kind),
+        (last, _) => (key.to_owned(), json!({ "anyOf": kinds.into_iter().chain(last).collect::<Vec<_>>() })),
+    };
+    let mut properties: Map<String, Value> = kinds.into_iter().map(one_of).collect();
+    properties.insert("name".to_owned(), Value::Bool(true));
+    object(properties, &[])
 }
 
 /// The keys that do not depend on the model.

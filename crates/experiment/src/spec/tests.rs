@@ -1,5 +1,6 @@
 //! Reading an experiment from a file.
 
+mod all_errors;
 mod dueling;
 mod models;
 mod mutilated;

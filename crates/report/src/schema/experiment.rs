@@ -3,6 +3,7 @@
 use super::claims::of_keys;
 use super::{above_0, any_text, keys_of_all, link};
 use crate::figure::KINDS;
+use crate::report_dir::{CLAIMS, PAGE};
 use crate::reproduction::MAX_TITLE;
 use experiment::schema::{
     DIALECT, array, choice, definitions, described, instance, integer, keys, object, reference, refuse, seed,
@@ -85,10 +86,25 @@ fn simulation() -> Map<String, Value> {
     keys
 }
 
+/// A name of a file that does not match a pattern.
+fn file_name_unlike(pattern: &str) -> Value {
+    json!({ "allOf": [reference("file-name"), { "not": { "pattern": pattern } }] })
+}
+
+/// A pattern for a text in capital or small letters.
+fn in_any_case(text: &str) -> String {
+    let letter = |letter: char| match letter {
+        '.' => "\\.".to_owned(),
+        _ => format!("[{}{}]", letter.to_ascii_lowercase(), letter.to_ascii_uppercase()),
+    };
+    text.chars().map(letter).collect()
+}
+
 fn panel() -> Value {
+    let reserved = format!("^({}|{})$", in_any_case(PAGE), in_any_case(CLAIMS));
     let texts = json!({ "type": "array", "items": any_text() });
     let own = [
-        ("name", described(&reference("file-name"), "The name of the panel, and of its folder.")),
+        ("name", described(&file_name_unlike(&reserved), "The name of the panel, and of its folder.")),
         ("title", described(&any_text(), "The heading of the panel.")),
         ("paper", described(&any_text(), "The key of its paper.")),
         ("place", described(&any_text(), "Where in the paper.")),
@@ -115,12 +131,13 @@ fn panel() -> Value {
 }
 
 fn variant() -> Value {
+    let figure = format!("{}$", in_any_case(".svg"));
     let title = json!({ "allOf": [reference("title"), { "maxLength": MAX_TITLE }] });
     let size = described(&above_0(), "The number by which variants differ, for fits.");
     let mut quick = quick();
     with(&mut quick["properties"], &json!({ "title": title, "size": size }));
     let own = [
-        ("name", described(&reference("file-name"), "The name of the variant, and of its folder.")),
+        ("name", described(&file_name_unlike(&figure), "The name of the variant, and of its folder.")),
         ("title", described(&title, "Its name for readers, for legends and axes.")),
         ("size", size),
         ("quick", quick),

@@ -14,12 +14,32 @@ pub(crate) struct Trying {
     pub(crate) fewest_rounds: u64,
     /// Time that a policy is tried.
     pub(crate) longest: Duration,
+    /// Which time counts.
+    pub(crate) clock: Clock,
+}
+
+/// A kind of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// The time that passes, also while others use the processor.
+    Wall,
+    /// The time of the processor.
+    Cpu,
+}
+
+impl Clock {
+    fn of(self, watch: &Stopwatch) -> Duration {
+        match self {
+            Self::Wall => watch.wall(),
+            Self::Cpu => watch.elapsed().cpu,
+        }
+    }
 }
 
 impl Trying {
     /// Before an experiment is played: one that ends within seconds is not tried.
     pub(crate) const BEFORE_PLAYING: Self =
-        Self { fewest_rounds: 100_000_000, longest: Duration::from_millis(50) };
+        Self { fewest_rounds: 100_000_000, longest: Duration::from_millis(50), clock: Clock::Wall };
 }
 
 /// The seconds that a run of each contender takes; `None` if it has no runs to play or cannot be stopped, and for short experiments.
@@ -42,9 +62,9 @@ where
         if runs[contender] == 0 || !tournament.contenders[contender].is_saved() {
             return None;
         }
-        let mut trial = Trial { watch: Stopwatch::start(), longest: game.trying.longest, rounds: 0 };
+        let mut trial = Trial { watch: Stopwatch::start(), trying: game.trying, rounds: 0 };
         let played = tournament.play_one(contender, game.runs.start, None, &mut trial);
-        let seconds = trial.watch.wall().as_secs_f64();
+        let seconds = game.trying.clock.of(&trial.watch).as_secs_f64();
         // A trial that was not stopped is a whole run.
         Some(if played.is_ok() {
             seconds
@@ -58,14 +78,14 @@ where
 /// Stops a run after a short time.
 struct Trial {
     watch: Stopwatch,
-    longest: Duration,
+    trying: Trying,
     rounds: u64,
 }
 
 impl Keeper for Trial {
     fn pause(&mut self, rounds: u64) -> Pause {
         self.rounds = rounds;
-        if self.watch.wall() < self.longest { Pause::GoOn } else { Pause::Stop }
+        if self.trying.clock.of(&self.watch) < self.trying.longest { Pause::GoOn } else { Pause::Stop }
     }
 
     fn keep(&mut self, _state: &[u8]) {}

@@ -1,0 +1,159 @@
+//! `check` and `schema`: what they print, their exit status, and that nothing is written.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::tempdir;
+
+/// A valid spec.
+const GOOD: &str = include_str!("data/bad_spec/good.toml");
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits"));
+    command.current_dir(folder).args(arguments).output().expect("the program starts")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("output is UTF-8")
+}
+
+/// Checks a text as a file, with nothing else in its folder.
+fn check(spec: &str, options: &[&str]) -> Output {
+    let folder = tempdir().expect("a temporary directory");
+    fs::write(folder.path().join("spec.toml"), spec).expect("the spec is written");
+    let output = run(folder.path(), &[&["check", "spec.toml"], options].concat());
+    assert_eq!(fs::read_dir(folder.path()).expect("the folder is there").count(), 1, "a file was written");
+    output
+}
+
+#[test]
+fn all_errors_are_printed_one_a_line() {
+    let spec = GOOD.replace("runs = 1000", "runs = 0").replace("0.25", "1.5").replace("epsilon", "epsilom");
+    let output = check(&spec, &[]);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(1), "3 errors\n"));
+    let lines: Vec<&str> = text(&output.stdout).lines().collect();
+    let expected = [
+        "spec.toml:5:8: runs: 0 is too small: expected an integer from 1 to 4294967295",
+        "spec.toml:11:22: instances[0].theta[2]: 1.5 is not a probability: expected a number from 0 to 1",
+        "spec.toml:21:1: policies[1].epsilom: unknown key: did you mean `epsilon`? known: epsilon, kappa, label, level, lists, policy, position, read-as, told",
+    ];
+    assert_eq!(lines, expected);
+    // The value of the command line counts.
+    let output = check(&GOOD.replace("runs = 1000", "runs = 0"), &["--runs", "5"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    for (spec, expected) in
+        [("", "spec.toml:1:1: the file is empty\n"), ("a letter", "spec.toml:1:3: not TOML: ")]
+    {
+        let output = check(spec, &[]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(text(&output.stdout).starts_with(expected), "{}", text(&output.stdout));
+    }
+}
+
+#[test]
+fn a_valid_spec_has_an_overview_and_estimates() {
+    let output = check(GOOD, &["--runs", "1", "--threads", "2"]);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+    let found = text(&output.stdout);
+    for part in [
+        "spec.toml: no errors\n\npbm-synthetic: task regret, 1 run of 100,000 rounds, seed 1\n",
+        "  users   instance 0: pbm, 5 items, 3 positions\n",
+        "  policy  pbm-ts           about ",
+        " a run  pbm-pie(epsilon=0.1,level=log-horizon)\n",
+        " on one core, ",
+        " on 2 threads.\n",
+        " of memory besides the policies' own, and ",
+        "\nwarning: one run: means have no standard error, and figures no band\n",
+    ] {
+        assert!(found.contains(part), "{found}\nwithout {part:?}");
+    }
+    assert!(found.lines().all(|line| line.chars().count() <= 90), "{found}");
+}
+
+#[test]
+fn the_answer_for_programs_is_json() {
+    let answer =
+        |output: &Output| -> serde_json::Value { serde_json::from_slice(&output.stdout).expect("JSON") };
+    let good = answer(&check(GOOD, &["--json"]));
+    assert_eq!(
+        (&good["valid"], good["experiments"][0]["policies"][1]["label"].as_str()),
+        (&true.into(), Some("PBM-PIE (log T)"))
+    );
+    assert!(good["estimate"]["cpu_seconds"].as_f64().is_some_and(|seconds| seconds > 0.0), "{good}");
+    let bad = answer(&check(&GOOD.replace("runs = 1000", "runs = 0"), &["--json"]));
+    let error = &bad["errors"][0];
+    assert_eq!(
+        (error["line"].as_u64(), error["column"].as_u64(), error["field"].as_str()),
+        (Some(5), Some(8), Some("runs"))
+    );
+    assert!(bad["valid"] == false && bad.get("estimate").is_none(), "{bad}");
+}
+
+/// The files of a run take what was estimated, within a factor of three.
+#[test]
+fn the_place_on_disk_is_estimated() {
+    let folder = tempdir().expect("a temporary directory");
+    fs::write(folder.path().join("spec.toml"), GOOD).expect("the spec is written");
+    for size in [["--runs", "3", "--horizon", "1000"], ["--runs", "4000", "--horizon", "3"]] {
+        let output = run(folder.path(), &[&["check", "spec.toml", "--json"], &size[..]].concat());
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let estimate = answer["estimate"]["disk_bytes"].as_f64().expect("a number");
+        let out = format!("out-{}", size[1]);
+        let output =
+            run(folder.path(), &[&["simulate", "spec.toml", "--quiet", "--out", &out], &size[..]].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let bytes = bytes_in(&folder.path().join(out)) as f64;
+        assert!((bytes / 3.0..=bytes * 3.0).contains(&estimate), "{estimate} for {bytes}");
+    }
+}
+
+/// The bytes of all files in a folder.
+fn bytes_in(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).expect("the folder is there");
+    let bytes = |entry: fs::DirEntry| match entry.metadata().expect("it is there") {
+        metadata if metadata.is_dir() => bytes_in(&entry.path()),
+        metadata => metadata.len(),
+    };
+    entries.map(|entry| bytes(entry.expect("it can be read"))).sum()
+}
+
+#[test]
+fn a_directory_of_an_experiment_is_checked() {
+    let experiments = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/experiments");
+    let output = run(&experiments, &["check", "rank1-needle"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).starts_with("rank1-needle: no errors, "), "{}", text(&output.stdout));
+    let folder = tempdir().expect("a temporary directory");
+    for name in ["experiment.toml", "claims.toml"] {
+        let content =
+            fs::read_to_string(experiments.join("rank1-needle").join(name)).expect("the file is there");
+        let content =
+            content.replacen("seed = ", "seed = -", 1).replacen("verdict = \"", "verdict = \"not-", 1);
+        fs::write(folder.path().join(name), content.replacen("[[papers]]", "colour = 1\n[[papers]]", 1))
+            .expect("written");
+    }
+    let output = run(folder.path(), &["check", "."]);
+    let found = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{found}");
+    assert!(found.contains("seed: ") && found.contains(": colour: unknown key"), "{found}");
+    let output = run(folder.path(), &["check", ".", "--runs", "3"]);
+    assert!(text(&output.stderr).contains("leave out the options"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn schemas_are_printed_as_json() {
+    let folder = tempdir().expect("a temporary directory");
+    for (file, key) in [
+        (&["schema"][..], "policies"),
+        (&["schema", "experiment"], "panels"),
+        (&["schema", "claims"], "claims"),
+    ] {
+        let output = run(folder.path(), file);
+        let schema: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+        assert!(schema["properties"][key].is_object(), "{file:?}");
+    }
+    // The formats of logs come from another table than the rest.
+    let output = run(folder.path(), &["schema", "experiment"]);
+    assert!(text(&output.stdout).contains("\"kdd2012\""));
+}
