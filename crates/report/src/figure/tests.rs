@@ -346,6 +346,31 @@ fn a_heat_map_has_a_cell_for_every_policy_of_every_variant() {
     assert!(svg.contains("Lowest is a in x &lt; 1 with 50.0; highest is b in"), "{svg}");
 }
 
+/// A map is shown in its own size, and is wider if it has many columns.
+#[test]
+fn the_letters_of_a_heat_map_can_be_read_however_many_columns_it_has() {
+    let widths = [1, 4, 40].map(|n_variants| {
+        let panel = variants((0..n_variants).map(|_| ("x", measured(&[("a", [4.0, 6.0])], 1.0))).collect());
+        let figure = Figure::of(HeatMap { relative_to: None, value: None });
+        let svg = draw_variants(&[figure], &panel, &PolicyStyles::of(["a"])).unwrap().remove(0).1;
+        let number = |element: &str, name: &str| -> f64 {
+            element.split_once(&format!(" {name}=\"")).unwrap().1.split_once('"').unwrap().0.parse().unwrap()
+        };
+        assert!(svg.split("<text").skip(1).all(|text| number(text, "font-size") >= 11.0));
+        // The numbers of a cell fit into it.
+        for cell in svg.split("<title>").skip(1).filter(|cell| cell.contains("<rect class=\"h")) {
+            let width = number(cell.split("<rect").nth(1).unwrap(), "width");
+            for text in cell.split("</g>").next().unwrap().split("<text").skip(1) {
+                let words = text.split_once('>').unwrap().1.split_once('<').unwrap().0;
+                assert!(0.5 * words.chars().count() as f64 * number(text, "font-size") < width, "{words}");
+            }
+        }
+        assert!(svg.contains("class=\"plot whole\""));
+        number(&svg, "width")
+    });
+    assert!(widths[0] < 400.0 && widths[0] < widths[1] && widths[2] > 1000.0, "{widths:?}");
+}
+
 #[test]
 fn parameters_are_sorted_from_the_largest_to_the_smallest() {
     let numbers = vec![("x".to_owned(), vec![0.2, 0.9, 0.5]), ("y".to_owned(), vec![0.4])];
