@@ -76,7 +76,13 @@ fn write_reading(html: &mut Html, panel: &Panel) {
     let paired = format!(
         "{users} All policies of a run meet the same users, so two policies are compared run by run."
     );
-    html.list(&[measure.to_owned(), error.to_owned(), paired]);
+    let mut notes = vec![measure.to_owned(), error.to_owned(), paired];
+    if experiment.instances().lower_bound().is_some() && panel.task() == Task::Regret {
+        notes.push(
+            "The asymptotic lower bound holds for very many rounds. After few rounds a policy may be below it.".to_owned(),
+        );
+    }
+    html.list(&notes);
 }
 
 /// Writes links to the files beside the page.
