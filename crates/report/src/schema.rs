@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 /// The keys of a figure or of a claim's test, besides `kind`.
 pub(crate) struct Keys {
-    keys: Vec<(&'static str, Value)>,
+    properties: Vec<(&'static str, Value)>,
     required: Vec<&'static str>,
     /// What the keys say of each other.
     relations: Vec<Value>,
@@ -23,19 +23,19 @@ pub(crate) struct Keys {
 impl Keys {
     /// No keys.
     pub(crate) fn none() -> Self {
-        Self { keys: Vec::new(), required: Vec::new(), relations: Vec::new() }
+        Self { properties: Vec::new(), required: Vec::new(), relations: Vec::new() }
     }
 
     /// Keys that have to be there.
     pub(crate) fn required(keys: impl IntoIterator<Item = (&'static str, Value)>) -> Self {
-        let keys: Vec<_> = keys.into_iter().collect();
-        let required = keys.iter().map(|(key, _)| *key).collect();
-        Self { keys, required, relations: Vec::new() }
+        let properties: Vec<_> = keys.into_iter().collect();
+        let required = properties.iter().map(|(key, _)| *key).collect();
+        Self { properties, required, relations: Vec::new() }
     }
 
     /// Adds keys that may be absent.
     pub(crate) fn optional(mut self, keys: impl IntoIterator<Item = (&'static str, Value)>) -> Self {
-        self.keys.extend(keys);
+        self.properties.extend(keys);
         self
     }
 
@@ -55,7 +55,7 @@ impl Keys {
     fn condition(self, kind: &str, shared: &[&str]) -> Value {
         let mut properties: Map<String, Value> =
             shared.iter().chain(&["kind"]).map(|key| ((*key).to_owned(), Value::Bool(true))).collect();
-        properties.extend(self.keys.into_iter().map(|(key, schema)| (key.to_owned(), schema)));
+        properties.extend(self.properties.into_iter().map(|(key, schema)| (key.to_owned(), schema)));
         let mut then = object(properties, &self.required);
         if !self.relations.is_empty() {
             with(&mut then, &json!({ "allOf": self.relations }));
@@ -66,7 +66,7 @@ impl Keys {
 
 /// The keys of these kinds, for editors that do not look into conditions.
 fn keys_of_all(kinds: impl IntoIterator<Item = Keys>) -> Map<String, Value> {
-    let keys = kinds.into_iter().flat_map(|kind| kind.keys);
+    let keys = kinds.into_iter().flat_map(|kind| kind.properties);
     keys.map(|(key, _)| (key.to_owned(), Value::Bool(true))).collect()
 }
 

@@ -92,9 +92,10 @@ fn readable_as(spec: &PolicySpec) -> Vec<&'static str> {
 fn of_parameter(parameter: &ParameterRow, default: Option<&Value>) -> Value {
     let mut schema = match parameter.kind {
         Kind::Number(range) => {
-            let (least, most) = match range.is_closed {
-                true => ("minimum", "maximum"),
-                false => ("exclusiveMinimum", "exclusiveMaximum"),
+            let (least, most) = if range.is_closed {
+                ("minimum", "maximum")
+            } else {
+                ("exclusiveMinimum", "exclusiveMaximum")
             };
             let mut schema = json!({ "type": "number", least: range.from });
             if let Some(to) = range.to {

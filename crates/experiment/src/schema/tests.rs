@@ -230,7 +230,8 @@ fn no_policy_that_can_be_played_is_refused() {
         let replaced = |name: &str| model.keys.iter().any(|key| key.replaces.contains(&name));
         let keys =
             model.keys.iter().filter(|key| key.required && (replaced(key.name) || key.replaces.is_empty()));
-        let keys: String = keys.map(|key| format!("{} = {}\n", key.name, key.example)).collect();
+        let keys: Vec<String> = keys.map(|key| format!("{} = {}\n", key.name, key.example)).collect();
+        let keys = keys.concat();
         for row in rows() {
             let task = Task::ALL.into_iter().find(|task| task.is_for(&row.spec())).unwrap();
             let readings = MODELS.map(|model| format!("read-as = {:?}\n", model.name));
@@ -268,7 +269,7 @@ fn markdown(folder: &Path, found: &mut Vec<PathBuf>) {
             if !name.starts_with('.') && !["target", "shared", "node_modules"].contains(&name.as_str()) {
                 markdown(&path, found);
             }
-        } else if name.ends_with(".md") {
+        } else if path.extension().is_some_and(|end| end == "md") {
             found.push(path);
         }
     }

@@ -69,7 +69,8 @@ pub fn array(entry: &Value, lengths: RangeInclusive<u64>) -> Value {
 
 /// A table with these keys and no others.
 pub fn object(properties: Map<String, Value>, required: &[&str]) -> Value {
-    let mut schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    let mut schema = json!({ "type": "object", "properties": {}, "additionalProperties": false });
+    schema["properties"] = Value::Object(properties);
     if !required.is_empty() {
         with(&mut schema, &json!({ "required": required }));
     }

@@ -1,7 +1,7 @@
 //! What is valid, but perhaps not meant.
 
 use super::{Experiment, assumes_examination};
-use crate::models::Model;
+use crate::models::{Duels, Model};
 use crate::number::counted;
 use contenders::Entrant;
 use policies::catalogue::{PolicySpec, find};
@@ -87,7 +87,7 @@ impl Experiment {
         if let PolicySpec::BeatTheMean { gamma, .. } = entry.spec
             && !entry.told_gamma
         {
-            let needed = self.instances.duels().into_iter().flat_map(|duels| duels.list());
+            let needed = self.instances.duels().into_iter().flat_map(Duels::list);
             let needed = needed.filter_map(|instance| instance.model.preferences().gamma());
             let needed = needed.fold(0.0, f64::max);
             if needed > gamma.get() {

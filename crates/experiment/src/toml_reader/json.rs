@@ -43,7 +43,7 @@ fn of_integer(number: &DeInteger<'_>) -> Value {
 /// A number as `null` if it is not finite. A whole number is written without a point.
 fn of_number(number: f64) -> Value {
     let whole = num_traits::ToPrimitive::to_i64(&number).filter(|whole| *whole as f64 == number);
-    whole.map(Value::from).unwrap_or_else(|| Number::from_f64(number).map_or(Value::Null, Value::Number))
+    whole.map_or_else(|| Number::from_f64(number).map_or(Value::Null, Value::Number), Value::from)
 }
 
 #[cfg(test)]

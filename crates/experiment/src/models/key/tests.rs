@@ -10,8 +10,8 @@ use std::fs;
 fn read(model: &Model, keys: &[(&str, &str)]) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("matrix.csv"), "0.5,0.6,0.7\n0.4,0.5,0.6\n0.3,0.4,0.5\n").unwrap();
-    let pairs: String = keys.iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
-    let text = format!("[[instances]]\nmodel = {:?}\n{pairs}", model.name);
+    let pairs: Vec<String> = keys.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    let text = format!("[[instances]]\nmodel = {:?}\n{}\n", model.name, pairs.join("\n"));
     let source = Source::from_text(folder.path().join("x.toml").display().to_string(), text).unwrap();
     let document = source.parse().map_err(|error| error.to_string())?;
     let root: Table<'_> = document.root();
@@ -122,9 +122,8 @@ fn outside(kind: KeyKind) -> Vec<String> {
             values.extend(most.checked_add(1).map(|value| value.to_string()));
             values
         }
-        KeyKind::Choice(_) => vec!["\"zzzz\"".to_owned()],
+        KeyKind::Choice(_) | KeyKind::File => vec!["\"zzzz\"".to_owned()],
         KeyKind::Matrix(_) => vec!["[[0.5, 0.5], [0.5]]".to_owned(), "[[2.0]]".to_owned()],
-        KeyKind::File => vec!["\"zzzz\"".to_owned()],
         KeyKind::Table(_) => vec!["1".to_owned(), "{}".to_owned()],
         KeyKind::Either(kinds) => kinds.iter().copied().flat_map(outside).collect(),
     }
