@@ -46,6 +46,8 @@ fn read_policy(
     };
     let read_as = faults.keep(read_as.map(|field| Model::read(&field)).transpose());
     let kappa = faults.keep(kappa.map(|field| field.get::<Vec<Probability>>()).transpose());
+    // What decides whether the policy can play its users.
+    let mut is_whole = read_as.is_some() && kappa.is_some();
     let entry = match (name, spec) {
         (Some(name), Some(spec)) => {
             let mut entry = Entrant::new(name, spec);
@@ -54,10 +56,11 @@ fn read_policy(
             entry.examination = kappa.flatten();
             if let Some(lists) = lists {
                 let lists = faults.keep(read_lists(&lists, &entry, instances));
+                is_whole &= lists.is_some();
                 entry.lists = lists.flatten();
             }
             if let Some(told) = told {
-                faults.keep(read_told(table, &told, &spec));
+                is_whole &= faults.keep(read_told(table, &told, &spec)).is_some();
                 entry.told_gamma = true;
             }
             Some(entry)
@@ -65,9 +68,8 @@ fn read_policy(
         _ => None,
     };
     let fault = |fault: Fault| fault.in_table(table);
-    // A part that has an error may be the one that is checked.
     match (&entry, instances, task) {
-        (Some(entry), Some(instances), Some(task)) if faults.is_empty() => {
+        (Some(entry), Some(instances), Some(task)) if is_whole => {
             faults.keep(check(entry, instances, task).map_err(fault));
         }
         (Some(entry), _, Some(task)) => {
