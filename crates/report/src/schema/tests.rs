@@ -59,6 +59,9 @@ const LEFT: &[&str] = &[
     "is in `lower` and in `upper`",
 ];
 
+/// As [`LEFT`], but the reader reports it before it has read the figure's keys, which the schema may refuse.
+const FIRST: &str = "compares variants, and the panel has none";
+
 /// What a schema refuses in a document.
 fn refused(schema: &Validator, document: &Document<'_>) -> Vec<String> {
     let json = document.to_json();
@@ -84,7 +87,7 @@ pub(crate) fn agree(experiment: &Source, claims: &Source, read: Result<(), &Erro
         for error in &errors {
             assert!(is_left(error), "the schema accepts what the reader refuses: {error}");
         }
-    } else if errors.iter().all(is_left) {
+    } else if errors.iter().all(|error| is_left(error) && !error.to_string().contains(FIRST)) {
         panic!("listed as left to the reader, but the schema refuses it: {error}\n{refused_by_either:#?}");
     }
 }
