@@ -39,9 +39,10 @@ The last one plays only the runs that are missing. After an interruption the
 same command goes on where it was ended.
 
 Reads: an experiment, `click-bandits formats spec.toml`.
-Writes to DIR: result.json, curves.csv, timing.json, manifest.json, spec.toml,
-figures (SVG) and journal; `click-bandits formats NAME` describes each. A file
-that the program has not written is never overwritten.
+Writes to DIR: index.html, a page with the result; result.json, curves.csv,
+timing.json, manifest.json, spec.toml, figures (SVG) and journal, which
+`click-bandits formats NAME` describes. A file that the program has not written
+is never overwritten.
 
 ",
     exit_status!(),

@@ -153,6 +153,11 @@ pub(crate) static FILES: &[FileFormat] = &[
         ("total", "the same of all policies"),
     ]),
     FileFormat::written(
+        "index.html",
+        &["simulate", "merge", "reproduce", "fit", "preferences"],
+        "A page with the result, which needs no other files.",
+    ),
+    FileFormat::written(
         "manifest.json",
         &["simulate", "merge", "reproduce", "fit", "preferences"],
         "What was run, by which program, when and where.",
