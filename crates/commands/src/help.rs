@@ -129,7 +129,7 @@ Examples:
   $ click-bandits init pbm --out spec.toml
   $ click-bandits simulate spec.toml --out results
   $ click-bandits plot results --x linear --y log --out regret.svg
-  $ click-bandits plot results --policies pbm-ts,pbm-ucb --size 800x500 --out two.svg
+  $ click-bandits plot results --policies pbm-ts,pbm-pie --size 800x500 --out two.svg
 
 Reads: a directory of simulate.
 Writes: one SVG file.
