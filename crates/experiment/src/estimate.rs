@@ -14,12 +14,12 @@ use std::time::Duration;
 const LONGEST: Duration = Duration::from_millis(20);
 /// The most instances on which a policy is tried.
 const MOST_TRIALS: u64 = 3;
-/// Bytes of a number in a result's files.
-const NUMBER: f64 = 20.0;
-/// Numbers of a policy and checkpoint in `result.json` and `curves.csv` together.
-const NUMBERS: f64 = 27.0;
-/// Bytes of the figures and other files that hardly depend on the experiment.
-const FILES: f64 = 60_000.0;
+/// Bytes of a policy at a checkpoint in the tables and figures of a result.
+const AT_CHECKPOINT: f64 = 360.0;
+/// Bytes of a pair of policies at a checkpoint, in the same files.
+const OF_PAIR: f64 = 60.0;
+/// Bytes of the other parts of these files.
+const FILES: f64 = 20_000.0;
 
 /// What an experiment will take on this machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,7 +60,8 @@ impl Estimate {
             Layout::Curves(checkpoints) => checkpoints as f64,
             Layout::Answers => 1.0,
         };
-        let result = FILES + n_policies * checkpoints * NUMBERS * NUMBER;
+        let n_pairs = n_policies * (n_policies - 1.0) / 2.0;
+        let result = FILES + checkpoints * (n_policies * AT_CHECKPOINT + n_pairs * OF_PAIR);
         Ok(Self { seconds, memory: experiment.memory(), disk: runs + result })
     }
 
