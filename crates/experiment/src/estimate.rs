@@ -126,10 +126,8 @@ mod tests {
     /// A spec whose run takes longer than a trial.
     fn experiment(task: &str, instances: &str, policies: &[&str]) -> Experiment {
         let policies = policies.iter().map(|policy| format!("[[policies]]\npolicy = {policy:?}\n"));
-        let text = format!(
-            "name = \"x\"\n{task}\nruns = 2\nseed = 1\n{instances}\n{}",
-            policies.collect::<String>()
-        );
+        let policies: Vec<String> = policies.collect();
+        let text = format!("name = \"x\"\n{task}\nruns = 2\nseed = 1\n{instances}\n{}", policies.concat());
         Experiment::from_toml(&text).unwrap()
     }
 
