@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn times_have_two_digits_or_two_units() {
-        let texts = [3e-7, 0.000_417, 0.0123, 1.234, 12.34, 75.0, 2161.0, 1e4, 1e300].map(time);
+        let texts = [3e-7, 0.000_417, 0.0123, 1.234, 12.34, 78.0, 2161.0, 1e4, 1e300].map(time);
         let expected = ["0.30 µs", "420 µs", "12 ms", "1.2 s", "12 s", "1.3 min", "36 min", "2 h 46 min"];
         assert_eq!(texts[..8], expected);
         assert!(texts[8].ends_with(" years"), "{}", texts[8]);

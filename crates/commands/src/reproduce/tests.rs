@@ -132,7 +132,8 @@ fn a_report_has_its_files_and_refers_to_no_other_address() {
     ] {
         assert!(page.contains(text), "{text}");
     }
-    assert!(!page.contains("</script><b>") && !page.contains("<script"));
+    assert!(!page.contains("</script><b>"));
+    assert_eq!(page.matches("<script").count(), 1, "the program's own");
     // Two figures by default.
     assert_eq!(page.matches("<svg ").count(), 2);
     assert!(page.contains("href=\"first/result.json\"") && page.contains("href=\"first/curves.csv\""));
@@ -242,7 +243,6 @@ fn the_page_of_a_single_run_has_no_standard_errors() {
     let page = fs::read_to_string(arguments.out.join("index.html")).unwrap();
     assert!(page.contains("1 run decides nothing: at least 10 are needed.") && page.contains("−9.000"));
     assert!(!page.contains('±') && !page.contains("shaded"));
-    assert!(page.contains("href=\"first/regret.svg\">Open this figure"));
 }
 
 #[test]
@@ -356,7 +356,7 @@ fn variants_have_their_own_folders_and_shared_figures() {
         assert!(page.contains(text), "{text}");
     }
     assert_eq!(page.matches("<svg ").count(), 6);
-    assert!(!page.contains("<script") && !page.contains("flat < steep"));
+    assert!(page.matches("<script").count() == 1 && !page.contains("flat < steep"));
     // The same experiment may be run again. Without `claims.json` its figures count as foreign, and are not replaced.
     assert!(reproduce(&arguments, None, simulate(-9.0)).unwrap().ok);
     fs::remove_file(arguments.out.join("claims.json")).unwrap();
