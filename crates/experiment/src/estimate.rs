@@ -14,12 +14,12 @@ use std::time::Duration;
 const LONGEST: Duration = Duration::from_millis(20);
 /// The most instances on which a policy is tried.
 const MOST_TRIALS: u64 = 3;
-/// Bytes of a policy at a checkpoint in the tables and figures of a result.
-const AT_CHECKPOINT: f64 = 360.0;
+/// Bytes of a policy at a checkpoint in the tables, figures and page of a result. A page has its figures once more.
+const AT_CHECKPOINT: f64 = 700.0;
 /// Bytes of a pair of policies at a checkpoint, in the same files.
 const OF_PAIR: f64 = 60.0;
 /// Bytes of the other parts of these files.
-const FILES: f64 = 20_000.0;
+const FILES: f64 = 85_000.0;
 
 /// What an experiment will take on this machine.
 #[derive(Debug, Clone, PartialEq)]

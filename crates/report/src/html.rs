@@ -99,7 +99,9 @@ impl Html {
     pub fn table(&mut self, class: &str, heads: &[&str], rows: &[Vec<Self>]) -> &mut Self {
         let style = |head: &str| if head.starts_with('#') { "number" } else { "" };
         // A table that is wider than the screen is scrolled, by keyboard too.
-        self.raw("<div class=\"scroll\" tabindex=\"0\">").open("table", class).raw("<thead><tr>");
+        self.raw("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">")
+            .open("table", class)
+            .raw("<thead><tr>");
         for head in heads {
             let class = style(head);
             self.raw("<th scope=\"col\"");

@@ -33,7 +33,7 @@ pub fn page(report: &Report<'_>) -> String {
         html.open("div", "card note").open("p", "");
         html.raw("<strong>A quick check</strong> with fewer runs than the papers, and smaller instances where a claim says so. At their scale: ");
         html.raw("<code>")
-            .text(&format!("cargo xtask reproduce {}{}", reproduction.name, reproduction.option))
+            .text(&format!("click-bandits reproduce {}{}", reproduction.name, reproduction.option))
             .raw("</code>.");
         html.close("p").close("div");
     }

@@ -431,7 +431,7 @@ fn without_data_panels_that_need_them_are_not_run() {
         "– cannot be tested here",
         "the data are not public",
         "Not run:",
-        "cargo xtask reproduce small --data FILE",
+        "click-bandits reproduce small --data FILE",
     ] {
         assert!(page.contains(text), "{text}");
     }

@@ -268,7 +268,8 @@ fn policy_curve(
             Band::Deciles | Band::Range => spread.filter(|_| factor.is_some()),
         };
         if let Some((low, high)) = limits.filter(|(low, high)| low.is_finite() && high.is_finite()) {
-            band.push((x, low, high));
+            // None of these quantities is negative.
+            band.push((x, low.max(0.0), high));
         }
     }
     Curve { label, style, points, band, dots: Vec::new() }

@@ -9,6 +9,7 @@ use crate::reproduction::Panel;
 use crate::reproduction_report::PanelReport;
 use crate::standing::Standing;
 use experiment::Task;
+use policies::catalogue::PolicySpec;
 use sim::Assignment;
 
 pub(crate) fn page(panel: &Panel, found: &PanelReport, standing: &Standing, styles: &PolicyStyles) -> String {
@@ -18,6 +19,7 @@ pub(crate) fn page(panel: &Panel, found: &PanelReport, standing: &Standing, styl
     for sentence in standing.sentences() {
         html.element("p", "lead", &sentence);
     }
+    write_reading(&mut html, panel);
     html.open("section", "").element("h2", "", "Figures").open("div", "pictures");
     for picture in &found.pictures {
         html.figure("", &picture.svg);
@@ -28,9 +30,6 @@ pub(crate) fn page(panel: &Panel, found: &PanelReport, standing: &Standing, styl
     html.close("section");
     html.open("section", "").element("h2", "", "Users");
     write_users(&mut html, panel);
-    html.close("section");
-    html.open("section", "").element("h2", "", "How to read this page");
-    write_reading(&mut html, panel);
     html.close("section");
     html.open("section", "").element("h2", "", "Files");
     write_files(&mut html, found);
@@ -43,7 +42,16 @@ fn write_users(html: &mut Html, panel: &Panel) {
     let Some(variant) = panel.variants.first() else { return };
     let model = variant.experiment.instances().model();
     html.paragraph("lead", &format!("Click model `{}`: {}", model.name, model.sentence));
-    write_parameters(html, &panel.instances(), None);
+    match variant.experiment.instances().posterior() {
+        Some(_) => {
+            html.paragraph(
+                "lead",
+                "Every run draws users of its own from the posterior distribution of a log's fit. The table has the mean parameters, to five decimals.",
+            );
+            write_parameters(html, &panel.instances(), Some(5));
+        }
+        None => write_parameters(html, &panel.instances(), None),
+    }
 }
 
 /// Writes what the numbers mean.
@@ -67,8 +75,10 @@ fn write_reading(html: &mut Html, panel: &Panel) {
             "Every policy has the same number of rounds, and then names the best items. The share of right answers is compared."
         }
     };
-    let error = "± is followed by the standard error of a mean over the runs (se).";
+    let error = "± is followed by the standard error of a mean over the runs (se). z is a difference divided by its standard error. A policy is ahead \
+                 from a round on if the difference is significant at every recorded round from there to the end.";
     let users = match (experiment.instances().count(), experiment.assignment()) {
+        _ if experiment.instances().posterior().is_some() => "Every run draws users of its own.",
         (1, _) => "Every run has clicks of its own.",
         (_, Assignment::Drawn) => "Every run draws its users at random, the same for all policies.",
         (_, Assignment::InTurn) => "The runs take the instances in turn.",
@@ -82,7 +92,12 @@ fn write_reading(html: &mut Html, panel: &Panel) {
             "The asymptotic lower bound holds for very many rounds. After few rounds a policy may be below it.".to_owned(),
         );
     }
-    html.list(&notes);
+    if experiment.policies().iter().any(|policy| matches!(policy.spec, PolicySpec::Logged {})) {
+        notes.push(
+            "`logged` shows the lists of the log as often as the log does: today's ranking.".to_owned(),
+        );
+    }
+    html.open("div", "reading small muted").list(&notes).close("div");
 }
 
 /// Writes links to the files beside the page.

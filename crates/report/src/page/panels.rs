@@ -75,11 +75,11 @@ pub(super) fn write_awaiting(html: &mut Html, report: &Report<'_>, panel: &Panel
     let name = &reproduction.name;
     let (why, command) = match &panel.left {
         Some(reason) => {
-            (format!("{reason}. It is left to the full run: "), format!("cargo xtask reproduce {name}"))
+            (format!("{reason}. It is left to the full run: "), format!("click-bandits reproduce {name}"))
         }
         None => (
             "the data are not public. Who has them: ".to_owned(),
-            format!("cargo xtask reproduce {name} --data FILE"),
+            format!("click-bandits reproduce {name} --data FILE"),
         ),
     };
     html.text(&why).raw("<code>").text(&command).raw("</code>.");

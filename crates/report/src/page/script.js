@@ -118,7 +118,8 @@ for (const svg of document.querySelectorAll("svg[data-plot]")) {
   const drawCurve = (drawing, frame, curve) => {
     const of = (part) => drawing.querySelectorAll(`[data-curve="${curve.index}"] ${part}`);
     const places = curve.points.map(frame.at).filter(Boolean);
-    for (const line of of(".line")) if (places.length > 1) line.setAttribute("d", pieces(frame, places));
+    // A curve of zeros is not on a logarithmic axis.
+    for (const line of of(".line")) line.setAttribute("d", places.length > 1 ? pieces(frame, places) : "");
     const spots = markers(frame, curve, places, 6);
     of(".marker").forEach((marker, number) => {
       const spot = spots[number];
@@ -130,7 +131,7 @@ for (const svg of document.querySelectorAll("svg[data-plot]")) {
     const ends = curve.points.filter((point) => point.length > 2 && frame.at([point[0], point[3]]));
     const end = (x, value) => inside(frame, frame.at([x, value]) ?? [frame.at([x, range(drawing, "y").to])[0], frame.bottom]);
     const [high, low] = [ends.map(([x, , , value]) => end(x, value)), ends.map(([x, , value]) => end(x, value))];
-    for (const band of of(".band")) if (ends.length > 1) band.setAttribute("d", `${path([...high, ...low.reverse()])}Z`);
+    for (const band of of(".band")) band.setAttribute("d", ends.length > 1 ? `${path([...high, ...[...low].reverse()])}Z` : "");
     const cap = ([x, y]) => path([[x - 3.5, y], [x + 3.5, y]]);
     const bar = (_, number) => path([low[number], high[number]]) + cap(low[number]) + cap(high[number]);
     for (const bars of of(".bars")) bars.setAttribute("d", ends.map(bar).join(""));

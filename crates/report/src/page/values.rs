@@ -303,7 +303,10 @@ fn write_references(html: &mut Html, found: &VariantReport) {
             references.push(format!("{}: {}", bound.reader_name(), number::significant(*value, 4)));
         }
     }
-    if let Some(optimum) = &found.result.optimum
+    // Dueling users do not click.
+    let curves = || found.result.policies.iter().filter_map(PolicyResult::curves);
+    if curves().all(|curves| curves.accuracy.is_empty())
+        && let Some(optimum) = &found.result.optimum
         && let (Some(mean), Some(se)) = (optimum.clicks.mean.last(), optimum.clicks.se.last())
     {
         references.push(format!("always a best list: {} clicks", number::estimate(*mean, *se, runs)));

@@ -22,8 +22,15 @@ impl Standing {
         let competing: Vec<&Place> = self.competing().collect();
         let [leader, next, ..] = competing[..] else { return Vec::new() };
         let Some(pair) = self.pair(&leader.label, &next.label) else { return Vec::new() };
+        if competing.iter().all(|place| place.stopped == Some(0.0)) {
+            let rounds = counted(self.rounds.unwrap_or(0), "round");
+            return vec![format!(
+                "No policy stopped within {rounds}, so their stopping times are not known."
+            )];
+        }
         if self.runs < self.fewest_runs {
-            return vec![self.too_few_runs(leader, next, pair)];
+            let sentences = std::iter::once(self.too_few_runs(&competing, next, pair));
+            return sentences.chain(self.doubts(leader, &competing)).collect();
         }
         let is_tied =
             |place: &&Place| self.pair(&leader.label, &place.label).is_some_and(|pair| !pair.told_apart);
@@ -125,11 +132,22 @@ impl Standing {
     }
 
     /// There are not enough runs to tell policies apart.
-    fn too_few_runs(&self, leader: &Place, next: &Place, pair: &Pair) -> String {
+    fn too_few_runs(&self, competing: &[&Place], next: &Place, pair: &Pair) -> String {
         let runs = match self.runs {
             1 => "One run does".to_owned(),
             runs => format!("{runs} runs do"),
         };
+        let leader = competing[0];
+        let equal: Vec<&Place> =
+            competing.iter().copied().take_while(|place| place.mean == leader.mean).collect();
+        if equal.len() > 1 {
+            return format!(
+                "{} are equal on average: {}. {runs} not show whether this is more than chance: at least {} are needed.",
+                names(&equal),
+                self.in_words(leader),
+                self.fewest_runs
+            );
+        }
         format!(
             "Best on average: {}, {}; {} {} than {}, the next. {runs} not show whether this is more than chance: at least {} are \
              needed.",
@@ -142,7 +160,7 @@ impl Standing {
         )
     }
 
-    /// What else has to be known about the leader.
+    /// What else has to be known about the leader, and about runs without an answer.
     fn doubts(&self, leader: &Place, competing: &[&Place]) -> Option<String> {
         let share = |share: f64| number::significant(100.0 * share, 3);
         let mut doubts = Vec::new();
@@ -160,11 +178,20 @@ impl Standing {
                 share(right.1)
             ));
         }
-        if let Some(stopped) = leader.stopped.filter(|stopped| *stopped < 1.0) {
+        let capped: Vec<(f64, &Place)> = competing
+            .iter()
+            .filter_map(|place| Some((1.0 - place.stopped.filter(|stopped| *stopped < 1.0)?, *place)))
+            .collect();
+        if let [(first, place), rest @ ..] = capped.as_slice() {
+            let mut text = format!("{} % of the runs of {}", share(*first), place.label);
+            for (part, place) in rest.iter().take(NAMED - 1) {
+                text.push_str(&format!(", {} % of {}", share(*part), place.label));
+            }
+            if capped.len() > NAMED {
+                text.push_str(&format!(" and of {} more", capped.len() - NAMED));
+            }
             doubts.push(format!(
-                "{} % of the runs of {} ended without an answer.",
-                share(1.0 - stopped),
-                leader.label
+                "{text} ended without an answer: their stopping times are at least as long as shown."
             ));
         }
         if self.has_parted_medians() {

@@ -36,7 +36,10 @@ impl Axes {
         } else {
             None
         };
-        let other_y = other(&chart.y, points().map(|point| point.1).collect());
+        // Bars are seen to their ends.
+        let bars = chart.curves.iter().filter(|_| !chart.categories.is_empty()).flat_map(|curve| &curve.band);
+        let ends = bars.flat_map(|&(_, low, high)| [low, high]).filter(|end| *end > 0.0);
+        let other_y = other(&chart.y, points().map(|point| point.1).chain(ends).collect());
         let scaled = |axis: Axis, other: Option<Axis>, label: &str| Scaled {
             all: std::iter::once(axis).chain(other).collect(),
             label: label.to_owned(),

@@ -59,7 +59,7 @@ pub(super) fn draw_curve(
     group.set("data-curve", &index.to_string());
     // The values are in the picture once.
     if layout.class == WIDE.class {
-        describe_curve(&mut group, curve);
+        describe_curve(&mut group, chart, curve);
     }
     let points: Vec<Place> =
         curve.points.iter().map(|&(x, y)| (frame.x(&chart.x, x), frame.y(&chart.y, y))).collect();

@@ -7,6 +7,7 @@ use super::canvas::{Layer, length};
 use super::layout::Layout;
 use super::{ABOVE, Chart, Curve, Frame};
 use crate::axis::{Axis, Scale, Tick};
+use num_traits::ToPrimitive as _;
 
 /// The attributes of the root: the quantity of the horizontal axis, and the names of its categories, one a line.
 pub(super) fn of_chart(chart: &Chart) -> Vec<(&'static str, String)> {
@@ -56,9 +57,18 @@ fn describe_axis(
 }
 
 /// Sets the attributes of a curve: its name, its points (`x:y`, with a band `x:y:low:high`), and the dots of a fit.
-pub(super) fn describe_curve(layer: &mut Layer, curve: &Curve) {
+pub(super) fn describe_curve(layer: &mut Layer, chart: &Chart, curve: &Curve) {
     // On another scale it may end in the frame.
-    layer.set("data-label", curve.label.trim_end_matches(ABOVE));
+    let label = curve.label.trim_end_matches(ABOVE);
+    // A curve of one point among categories has its value as its label: the category is its name.
+    let category = match curve.points[..] {
+        [(x, _)] => x.to_usize().and_then(|place| chart.categories.get(place)),
+        _ => None,
+    };
+    match category {
+        Some(category) => layer.set("data-label", &format!("{category}: {label}")),
+        None => layer.set("data-label", label),
+    }
     let mut band = curve.band.iter().peekable();
     let point = |&(x, y): &(f64, f64)| {
         // A band may lack some of the places of the line.
