@@ -3,7 +3,7 @@
 use super::{Pair, Place, Standing, estimate};
 use experiment::number::{self, counted};
 use experiment::result::{EndValue, Quantity};
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// The number of policies that a sentence names.
 const NAMED: usize = 3;
@@ -185,10 +185,10 @@ impl Standing {
         if let [(first, place), rest @ ..] = capped.as_slice() {
             let mut text = format!("{} % of the runs of {}", share(*first), place.label);
             for (part, place) in rest.iter().take(NAMED - 1) {
-                text.push_str(&format!(", {} % of {}", share(*part), place.label));
+                let _ = write!(text, ", {} % of {}", share(*part), place.label);
             }
             if capped.len() > NAMED {
-                text.push_str(&format!(" and of {} more", capped.len() - NAMED));
+                let _ = write!(text, " and of {} more", capped.len() - NAMED);
             }
             doubts.push(format!(
                 "{text} ended without an answer: their stopping times are at least as long as shown."
