@@ -254,6 +254,15 @@ fn files_that_exist_are_not_replaced_unasked() {
     fs::write(dir.path().join("mine.csv"), "mine").expect("written");
     let (_, message) = refused(dir.path(), &["export", "out", "--out", "mine.csv"]);
     assert_eq!(message, "error: mine.csv: exists already: give another --out, or --force to replace it\n");
+    #[cfg(unix)]
+    {
+        // A new file would take the place of the link.
+        std::os::unix::fs::symlink("mine.csv", dir.path().join("link.csv")).expect("linked");
+        let (status, message) = refused(dir.path(), &["export", "out", "--out", "link.csv", "--force"]);
+        let expected =
+            "error: link.csv: is not a regular file: give another --out, or write to standard output\n";
+        assert_eq!((status, message.as_str()), (Some(1), expected));
+    }
     let (_, message) = refused(dir.path(), &["export", "out", "--out", "out/curves.csv", "--force"]);
     assert_eq!(message, "error: out/curves.csv: is a file of a result: give another --out\n");
     assert_eq!(fs::read_to_string(dir.path().join("mine.csv")).expect("a file"), "mine");

@@ -16,8 +16,8 @@ pub(crate) enum Destination {
 }
 
 impl Destination {
-    /// Standard output without a name or with the name `-`. A file that exists is refused unless `force` is given; a file of a result is
-    /// refused in any case.
+    /// Standard output without a name or with the name `-`. A file that exists is refused unless `force` is given. A file of a result, a
+    /// device, a pipe and a link are refused in any case.
     ///
     /// # Errors
     ///
@@ -27,6 +27,13 @@ impl Destination {
         let Ok(found) = fs::symlink_metadata(path) else { return Ok(Self::File(path.to_owned())) };
         if found.is_dir() {
             bail!("{}: is a directory: give --out the name of a file", path.display());
+        }
+        // A file takes the place of another one. Of a device, a pipe or a link it would take the place too.
+        if !found.is_file() {
+            bail!(
+                "{}: is not a regular file: give another --out, or write to standard output",
+                path.display()
+            );
         }
         if is_of_result(path) {
             bail!("{}: is a file of a result: give another --out", path.display());

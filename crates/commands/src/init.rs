@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let model = MODELS.into_iter().find(|model| model.name == arguments.model).context("no such model")?;
     let text = commented(model);
-    match &arguments.out {
+    match arguments.out.as_deref().filter(|path| path.as_os_str() != "-") {
         None => say(&text),
         Some(path) => {
             create(path, &text).with_context(|| format!("{}: cannot be written", path.display()))?;
