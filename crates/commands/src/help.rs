@@ -282,6 +282,8 @@ Examples:
   $ click-bandits experiments
   $ click-bandits experiments kdd2012
   $ click-bandits experiments kdd2012 --readme > README.md
+  $ click-bandits experiments rank1-needle --files mine
+  $ click-bandits check mine
 
 JSON: an array of experiments, or one: name, title, summary, papers (citation,
 link), models, panels (name, title, place, statement, models, task, variants,

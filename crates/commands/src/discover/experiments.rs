@@ -5,11 +5,13 @@ use super::page::Page;
 use super::{Entry, Form, list, show};
 use crate::embedded::{EXPERIMENTS, Embedded};
 use crate::terminal::put;
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use experiment::{Experiment, Overrides, number};
 use report::reproduction::{Extent, Panel, Reproduction};
 use serde::Serialize;
 use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// The arguments of `experiments`.
 #[derive(Debug, Clone, clap::Args)]
@@ -20,6 +22,9 @@ pub(crate) struct Arguments {
     /// Print its README, with the results of the authors of the program, in Markdown
     #[arg(long, requires = "name", conflicts_with_all = ["json", "example"])]
     readme: bool,
+    /// Write its files to a new directory, to make an experiment of your own of them
+    #[arg(long, value_name = "DIR", requires = "name", conflicts_with_all = ["json", "example", "readme"])]
+    files: Option<PathBuf>,
     #[command(flatten)]
     form: Form,
 }
@@ -64,21 +69,39 @@ struct PanelShown {
     needs_data: bool,
 }
 
-/// Lists the experiments, or shows one.
+/// Lists the experiments, shows one, or writes its files.
 ///
 /// # Errors
 ///
-/// Standard output cannot be written.
+/// The directory exists or cannot be written; standard output cannot be written.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(name) = arguments.name {
         let embedded = Embedded::find(name)?;
         if arguments.readme {
             return put(embedded.text("README.md").unwrap_or_default());
         }
+        if let Some(dir) = &arguments.files {
+            write_files(embedded, dir).with_context(|| format!("{}: cannot be written", dir.display()))?;
+            return put(&format!(
+                "{dir}: written. Change it, then: click-bandits check {dir}\n",
+                dir = dir.display()
+            ));
+        }
         return show(&Shown::of(embedded)?, arguments.form);
     }
     let all: Vec<Shown> = EXPERIMENTS.iter().map(Shown::of).collect::<Result<_>>()?;
     list(&all, &listed(&all), arguments.form)
+}
+
+/// Writes the files of an experiment to a directory that does not exist yet: all or none.
+fn write_files(embedded: &Embedded, dir: &Path) -> std::io::Result<()> {
+    fs::create_dir(dir)?;
+    let mut files = embedded.files.iter();
+    let written = files.try_for_each(|(name, content)| fs::write(dir.join(name), content));
+    if written.is_err() {
+        let _ = fs::remove_dir_all(dir);
+    }
+    written
 }
 
 fn listed(all: &[Shown]) -> Page {
