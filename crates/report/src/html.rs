@@ -77,8 +77,11 @@ impl Html {
         self.has_figures = true;
         self.raw("<figure");
         if !class.is_empty() {
-            // A wide figure is scrolled on a narrow screen, by keyboard too.
-            self.raw(" tabindex=\"0\" class=\"").text(class).raw("\"");
+            self.raw(" class=\"").text(class).raw("\"");
+        }
+        // A picture that keeps its size is scrolled on a narrow screen, by keyboard too.
+        if drawing.split('>').next().is_some_and(|head| head.contains("plot whole")) {
+            self.raw(" tabindex=\"0\"");
         }
         self.raw(">").raw(drawing).close("figure")
     }
