@@ -1,7 +1,7 @@
 //! Heat map: regret at the end, or another value of whole runs, as a share of one policy's. It has one row for each policy and one column
 //! for each variant. A coloured cell shows the number and, in small print, its standard error.
 //!
-//! Colours are steps of a logarithmic scale ([`palette`](crate::svg::palette)). The picture is as wide as its cells need, so that their
+//! Colours are steps of a logarithmic scale (`svg/palette.rs`). The picture is as wide as its cells need, so that their
 //! numbers can be read; a page lets the reader scroll it.
 
 use super::{Kind, Plot, PolicyStyles, Reading, Requirement, end_values, runs_in_words, summary};
