@@ -244,6 +244,25 @@ fn stopping_times_are_compared_and_a_fast_policy_that_errs_is_exposed() {
 }
 
 #[test]
+fn ties_and_runs_without_an_answer_have_no_winner() {
+    let said = |policies: &[(&str, Vec<Identification>)]| {
+        Standing::of(&paired(Measured::of_answers(Task::Identify, 1000, policies)).result).to_string()
+    };
+    let capped = |n| answers(n, |_| 1000, |_| false).into_iter();
+    let capped = |n| capped(n).map(|run| Identification { answered: false, ..run }).collect::<Vec<_>>();
+    let nobody = said(&[("a", capped(20)), ("b", capped(20))]);
+    assert_eq!(nobody, "No policy stopped within 1,000 rounds, so their stopping times are not known.\n");
+    let equal = said(&[("a", answers(3, |_| 70, |_| true)), ("b", answers(3, |_| 70, |_| true))]);
+    assert!(equal.starts_with("a and b are equal on average: stops after 70"), "{equal}");
+    assert!(!equal.contains("Best") && !equal.contains("Fastest"), "{equal}");
+    let one = said(&[("a", answers(20, |run| 70 + run % 3, |_| true)), ("b", capped(20))]);
+    assert!(
+        one.contains("100 % of the runs of b ended without an answer: their stopping times are at least"),
+        "{one}"
+    );
+}
+
+#[test]
 fn with_a_budget_the_share_of_wrong_answers_decides() {
     let good = answers(100, |_| 50, |run| run % 20 > 0);
     let bad = answers(100, |_| 50, |run| run % 2 > 0);
