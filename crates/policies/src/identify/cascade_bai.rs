@@ -156,8 +156,10 @@ pub struct CascadeBai {
     /// Buffer of the classification.
     candidates: Vec<Candidate>,
     /// The keys of the last list in its order, if it is an order by mean or bound; after its feedback those of the items that were not
-    /// observed, as long as they are the first of the queue and nothing else has changed.
+    /// observed, which are on the next list too.
     list: Vec<Key>,
+    /// Whether an item has a key in `list`.
+    is_listed: Vec<bool>,
     /// Buffer of items whose displays end without an observation.
     unobserved: Vec<ItemId>,
 }

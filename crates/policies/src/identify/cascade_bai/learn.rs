@@ -75,11 +75,8 @@ impl CascadeBai {
         for (position, &id) in observed.iter().enumerate() {
             self.count(id, clicks >> position & 1);
         }
-        if self.queue.advance_linked(observed) {
-            self.list.drain(..observed.len());
-        } else {
-            self.forget_order();
-        }
+        self.queue.advance_linked(observed);
+        self.take_off(observed.len());
         self.rank_again(observed);
         true
     }

@@ -96,17 +96,14 @@ impl Queue {
         self.is_linked && self.is_front_open
     }
 
-    /// Ends the displays of a front whose items are linked: adds a turn to the observed ones, in this order. Says whether the others are the
-    /// first of the queue now. They are if no item of the front had two more turns than another.
+    /// Ends the displays of a front whose items are linked: adds a turn to the observed ones, in this order. The others stay among the
+    /// first items, since no item moves forward past them.
     #[inline]
-    pub(super) fn advance_linked(&mut self, observed: &[ItemId]) -> bool {
+    pub(super) fn advance_linked(&mut self, observed: &[ItemId]) {
         self.is_front_open = false;
-        let turns = |item: Option<&ItemId>| item.map_or(0, |&item| self.buckets.place(item).0);
-        let is_even = turns(self.front_items.last()) <= turns(self.front_items.first()) + 1;
         for &item in observed {
             self.buckets.raise(item);
         }
-        is_even
     }
 
     /// Ends the open display at the front of the ring: moves the observed items to the back.

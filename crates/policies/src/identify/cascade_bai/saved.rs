@@ -56,6 +56,7 @@ impl CascadeBai {
             levels: Levels::NONE,
             candidates: Vec::with_capacity(n_items),
             list: Vec::with_capacity(settings.n_shown),
+            is_listed: vec![false; n_items],
             unobserved: Vec::with_capacity(ListShape::MAX_POSITIONS),
         };
         for item in policy.queue.items() {

@@ -64,29 +64,40 @@ impl CascadeBai {
         }
     }
 
-    /// Puts the next items of the queue in order. `list` has the keys of the first of them already, in order: those of the last list that
-    /// were not observed.
+    /// Puts the next items of the queue in order. `list` has the keys of those that it shares with the last list, in order already.
+    #[inline]
     pub(super) fn put_in_order(&mut self, shown: &mut [ItemId]) {
         let n_kept = self.list.len();
-        for &item in &shown[n_kept..] {
-            let key = self.key(item);
-            self.list.push(key);
+        for &item in &*shown {
+            if !std::mem::replace(&mut self.is_listed[item.index()], true) {
+                let key = self.key(item);
+                self.list.push(key);
+            }
         }
         if n_kept == 0 {
             self.list.sort_unstable_by(Key::largest_first);
         } else {
-            for last in n_kept..shown.len() {
+            for last in n_kept..self.list.len() {
                 let key = self.list[last];
                 let place = self.list[..last].partition_point(|other| other.largest_first(&key).is_lt());
-                self.list[place..=last].rotate_right(1);
+                self.list.copy_within(place..last, place + 1);
+                self.list[place] = key;
             }
         }
         fill(shown, self.list.iter().map(|key| key.item));
     }
 
+    /// Takes the first items, which were observed, off the ordered list: their keys change.
+    #[inline]
+    pub(super) fn take_off(&mut self, n_observed: usize) {
+        for key in self.list.drain(..n_observed) {
+            self.is_listed[key.item.index()] = false;
+        }
+    }
+
     /// Makes the next list be sorted anew.
     #[inline]
     pub(super) fn forget_order(&mut self) {
-        self.list.clear();
+        self.take_off(self.list.len());
     }
 }
