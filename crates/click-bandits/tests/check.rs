@@ -136,6 +136,21 @@ fn a_directory_of_an_experiment_is_checked() {
     let found = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{found}");
     assert!(found.contains("seed: ") && found.contains(": colour: unknown key"), "{found}");
+    assert!(text(&output.stderr).contains("claims are checked once"), "{}", text(&output.stderr));
+    // A claim has all its errors, too.
+    let good = experiments.join("rank1-needle/experiment.toml");
+    fs::copy(good, folder.path().join("experiment.toml")).expect("copied");
+    let claims = fs::read_to_string(folder.path().join("claims.toml")).expect("the file is there");
+    let claims = claims.replacen("says = ", "said = ", 1).replacen("kind = \"", "kind = \"un", 1);
+    fs::write(folder.path().join("claims.toml"), claims).expect("written");
+    let output = run(folder.path(), &["check", "."]);
+    let found = text(&output.stdout);
+    let of_first: Vec<&str> =
+        ["claims[0].says: ", "claims[0].said: ", "claims[0].test.kind: ", "claims[0].known.verdict: "]
+            .into_iter()
+            .filter(|field| found.contains(field))
+            .collect();
+    assert_eq!(of_first.len(), 4, "{found}");
     let output = run(folder.path(), &["check", ".", "--runs", "3"]);
     assert!(text(&output.stderr).contains("leave out the options"), "{}", text(&output.stderr));
 }

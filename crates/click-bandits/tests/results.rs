@@ -268,6 +268,12 @@ fn files_that_exist_are_not_replaced_unasked() {
     assert_eq!(fs::read_to_string(dir.path().join("mine.csv")).expect("a file"), "mine");
     said(dir.path(), &["export", "out", "--out", "mine.csv", "--force"]);
     assert!(fs::read_to_string(dir.path().join("mine.csv")).expect("a file").starts_with("policy,t,"));
+    // The end of a name says the format, and there are no others.
+    let (_, message) = refused(dir.path(), &["export", "out", "--out", "mine.xlsx"]);
+    let expected = "error: mine.xlsx: no format is called \"xlsx\": expected a name that ends in .csv, .json or .parquet, or --format\n";
+    assert_eq!(message, expected);
+    let (_, message) = refused(dir.path(), &["plot", "out", "--out", "mine.png"]);
+    assert_eq!(message, "error: mine.png: pictures are written as SVG: expected a name that ends in .svg\n");
     let left: Vec<_> = fs::read_dir(dir.path())
         .expect("a directory")
         .map(|entry| entry.expect("a file").file_name())

@@ -72,9 +72,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         if !faults.is_empty() {
             // Standard output has the errors alone, one a line, for other programs.
             terminal::tell(&counted(faults.len() as u64, "error"));
+            if path.is_dir() && !faults.iter().any(is_of_claims) {
+                terminal::tell(&"claims.toml: its claims are checked once experiment.toml has no errors");
+            }
         }
     }
     Ok(if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Whether an error is in the file of the claims.
+fn is_of_claims(fault: &SpecError) -> bool {
+    matches!(fault, SpecError::File(error) if Path::new(error.file()).ends_with("claims.toml"))
 }
 
 /// The number of threads that `simulate` uses.

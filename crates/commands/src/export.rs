@@ -8,7 +8,7 @@ mod tables;
 
 use crate::destination::{Destination, not_for_terminals};
 use crate::panels;
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -62,7 +62,10 @@ enum Format {
 /// The directory has no finished result or lacks runs; the file may not be written.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let destination = Destination::of(arguments.out.as_deref(), arguments.force)?;
-    let format = arguments.format.unwrap_or_else(|| by_name(&destination));
+    let format = match arguments.format {
+        Some(format) => format,
+        None => by_name(&destination)?,
+    };
     if format == Format::Parquet {
         if cfg!(not(feature = "parquet")) {
             bail!(
@@ -82,9 +85,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     })
 }
 
-/// The format that the end of a file's name says.
-fn by_name(destination: &Destination) -> Format {
-    let Destination::File(path) = destination else { return Format::Csv };
-    let end = path.extension().unwrap_or_default().to_string_lossy();
-    Format::from_str(&end, true).unwrap_or(Format::Csv)
+/// The format that the end of a file's name says; csv for a name without one.
+fn by_name(destination: &Destination) -> Result<Format> {
+    let Destination::File(path) = destination else { return Ok(Format::Csv) };
+    let Some(end) = path.extension().map(|end| end.to_string_lossy()) else { return Ok(Format::Csv) };
+    Format::from_str(&end, true).map_err(|_| {
+        anyhow!(
+            "{}: no format is called {end:?}: expected a name that ends in .csv, .json or .parquet, or --format",
+            path.display()
+        )
+    })
 }

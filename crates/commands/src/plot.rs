@@ -76,6 +76,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if destination.is_terminal() {
         return Err(not_for_terminals("A picture"));
     }
+    if let Destination::File(path) = &destination
+        && path.extension().is_some_and(|end| !end.eq_ignore_ascii_case("svg"))
+    {
+        bail!("{}: pictures are written as SVG: expected a name that ends in .svg", path.display());
+    }
     let finished = Finished::open(&arguments.dir)?;
     let mut result = finished.result().clone();
     // Colours and markers are those of the figures in the directory, whichever policies are shown.

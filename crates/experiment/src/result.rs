@@ -127,6 +127,11 @@ pub struct Curves {
 }
 
 impl PolicyResult {
+    /// Whether it is the policy `oracle`, which knows the users and does not compete with policies that learn.
+    pub fn knows_users(&self) -> bool {
+        self.policy == "oracle"
+    }
+
     /// Its curves, if regret was measured.
     pub fn curves(&self) -> Option<&Curves> {
         match &self.summary {

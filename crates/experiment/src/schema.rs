@@ -110,7 +110,10 @@ pub fn definitions() -> Map<String, Value> {
             ),
             (
                 "queries",
-                described(&json!({ "type": "array", "items": { "type": "string" } }), "Only these queries."),
+                described(
+                    &json!({ "type": "array", "minItems": 1, "uniqueItems": true, "items": { "type": "string" } }),
+                    "Only these queries.",
+                ),
             ),
         ],
         &["posterior"],

@@ -98,7 +98,7 @@ pub(crate) fn slope() -> Value {
 
 /// A number above 0.
 pub(crate) fn above_0() -> Value {
-    json!({ "type": "number", "exclusiveMinimum": 0 })
+    json!({ "type": "number", "exclusiveMinimum": 0, "maximum": f64::MAX })
 }
 
 /// A number above 0 and below 1.

@@ -203,7 +203,7 @@ impl Place {
             mean,
             se: (result.runs > 1).then_some(se),
             median: None,
-            is_oracle: policy.policy == "oracle",
+            is_oracle: policy.knows_users(),
             correct: policy.answers().map(|answers| answers.correct),
             stopped: policy.answers().and_then(|answers| answers.stopped),
         })

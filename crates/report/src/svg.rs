@@ -93,17 +93,15 @@ impl Chart {
 /// None at present. A chart that cannot be drawn would be one.
 pub fn render(chart: &Chart) -> Result<String> {
     let axes = Axes::of(chart);
-    let (wide, height) = draw(chart, &axes, &WIDE);
-    let (mut narrow, narrow_height) = draw(chart, &axes, &NARROW);
+    let (wide, Heights { whole: height, .. }) = draw(chart, &axes, &WIDE);
+    let (mut narrow, heights) = draw(chart, &axes, &NARROW);
     // Programs without a style sheet for pages do not show it. It is drawn in the units of the wide drawing.
     narrow.set("display", "none");
     narrow.set("transform", &format!("scale({:.4})", WIDE.width / NARROW.width));
+    let size = |height: f64| format!("{}/{}", canvas::length(NARROW.width), canvas::length(height));
     let mut attributes = vec![
         ("data-plot", "curves".to_owned()),
-        (
-            "style",
-            format!("--plot-narrow:{}/{}", canvas::length(NARROW.width), canvas::length(narrow_height)),
-        ),
+        ("style", format!("--plot-narrow:{};--plot-folded:{}", size(heights.whole), size(heights.folded))),
         ("preserveAspectRatio", "xMidYMin meet".to_owned()),
     ];
     attributes.extend(data::of_chart(chart));
@@ -124,8 +122,15 @@ pub fn style() -> String {
     palette::style(true) + include_str!("svg/page.css")
 }
 
+/// The height of a drawing.
+struct Heights {
+    whole: f64,
+    /// Without labels below the frame.
+    folded: f64,
+}
+
 /// Draws a chart in a layout; also its height.
-fn draw(chart: &Chart, axes: &Axes, layout: &Layout) -> (Layer, f64) {
+fn draw(chart: &Chart, axes: &Axes, layout: &Layout) -> (Layer, Heights) {
     let mut layer = Layer::new(layout.class);
     let labels = Legend::beside(chart, layout);
     let left = left_of(axes, layout);
@@ -174,7 +179,7 @@ fn draw(chart: &Chart, axes: &Axes, layout: &Layout) -> (Layer, f64) {
     } else {
         draw_legend_below(&mut layer, chart, &legend, under);
     }
-    (layer, height)
+    (layer, Heights { whole: height, folded: under + layout.edge })
 }
 
 /// The left edge of the frame, with room for the longest label beside it.
@@ -224,7 +229,7 @@ fn draw_nothing(layer: &mut Layer, frame: &Frame, layout: &Layout) {
     ];
     layer.line("", &[corners], Pen::solid(1.2), Some(Ink::Frame));
     let note = "nothing to show: no checkpoint among the rounds of this figure";
-    let columns = layout::columns_in(frame.right - frame.left - 16.0, layout.axis);
+    let columns = layout::columns_in(frame.right - frame.left - 16.0, layout.axis, note);
     let middle = (f64::midpoint(frame.left, frame.right), f64::midpoint(frame.top, frame.bottom));
     for (number, words) in in_cut_lines(note, columns).iter().enumerate() {
         let at = (middle.0, middle.1 + number as f64 * (layout.line + 2.0));

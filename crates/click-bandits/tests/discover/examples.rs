@@ -79,6 +79,17 @@ fn examples_of_formats_are_read_by_their_commands() {
     }
 }
 
+#[test]
+fn the_examples_of_an_experiment_s_files_are_one_experiment() {
+    let dir = empty();
+    for file in ["experiment.toml", "claims.toml"] {
+        write(&dir.path().join(file), &printed(dir.path(), &["formats", file, "--example"]));
+    }
+    printed(dir.path(), &["check", "."]);
+    let report = printed(dir.path(), &["reproduce", "./", "--out", "report", "--quiet"]);
+    assert!(report.contains("reproduced"), "{report}");
+}
+
 /// The fields of a file that the program writes, as the command lists them.
 fn fields(file: &str) -> Vec<String> {
     let dir = empty();

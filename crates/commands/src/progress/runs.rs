@@ -102,7 +102,7 @@ fn announcement(plan: &Plan, forecast: &Forecast) -> Option<String> {
         )
     };
     let time = forecast.left().map_or_else(String::new, |left| {
-        format!(", about {} on {}", Span(left), counted(plan.threads as u64, "thread"))
+        format!(", about {} on {}", Span(left), counted((plan.threads as u64).min(missing.max(1)), "thread"))
     });
     let restarting = match plan.restarting.as_slice() {
         [] => String::new(),
@@ -115,7 +115,7 @@ fn announcement(plan: &Plan, forecast: &Forecast) -> Option<String> {
         0 => String::new(),
         n => format!(", {} of them continued from where they were interrupted", grouped(n)),
     };
-    Some(format!("{what}{continued}, {} on disk{time}{restarting}", size(bytes)))
+    Some(format!("{what}{continued}, {} of records on disk{time}{restarting}", size(bytes)))
 }
 
 /// A number of bytes for readers.
@@ -145,16 +145,16 @@ mod tests {
             seconds: vec![seconds; 2],
         };
         let said = |plan: &Plan| announcement(plan, &Forecast::new(plan)).unwrap();
-        assert_eq!(said(&plan(1_000, 0, None)), "1,000 runs to play, 3.2 MB on disk");
+        assert_eq!(said(&plan(1_000, 0, None)), "1,000 runs to play, 3.2 MB of records on disk");
         assert_eq!(
             said(&plan(1_000, 250, Some(7.2))),
-            "500 of 1,500 runs are recorded, 1,000 to play, 3.2 MB on disk, about 1 h 0 min on 2 threads"
+            "500 of 1,500 runs are recorded, 1,000 to play, 3.2 MB of records on disk, about 1 h 0 min on 2 threads"
         );
         assert_eq!(said(&plan(0, 1, None)), "all 2 runs are recorded, nothing is left to play");
         let continued = Plan { continued: 2, ..plan(1_000, 0, None) };
         assert_eq!(
             said(&continued),
-            "1,000 runs to play, 2 of them continued from where they were interrupted, 3.2 MB on disk"
+            "1,000 runs to play, 2 of them continued from where they were interrupted, 3.2 MB of records on disk"
         );
         let own = Plan { restarting: vec!["mine".to_owned()], ..plan(1, 0, None) };
         assert!(said(&own).ends_with("; unfinished runs of \"mine\" begin again after an interruption"));

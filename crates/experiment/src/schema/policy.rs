@@ -98,9 +98,12 @@ fn of_parameter(parameter: &ParameterRow, default: Option<&Value>) -> Value {
                 ("exclusiveMinimum", "exclusiveMaximum")
             };
             let mut schema = json!({ "type": "number", least: range.from });
-            if let Some(to) = range.to {
-                with(&mut schema, &json!({ most: to }));
-            }
+            let end = match range.to {
+                Some(to) => json!({ most: to }),
+                // `1e400` is infinite.
+                None => json!({ "maximum": f64::MAX }),
+            };
+            with(&mut schema, &end);
             schema
         }
         Kind::Position => json!({ "type": "integer", "minimum": 0, "maximum": ListShape::MAX_POSITIONS - 1 }),

@@ -17,12 +17,15 @@ pub fn probability() -> Value {
     json!({ "type": "number", "minimum": 0, "maximum": 1 })
 }
 
-/// A number above a limit, and below another one if there is one.
+/// A finite number above a limit, and below another one if there is one.
 pub fn above(limit: i64, below: Option<f64>) -> Value {
     let mut schema = json!({ "type": "number", "exclusiveMinimum": limit });
-    if let Some(below) = below {
-        with(&mut schema, &json!({ "exclusiveMaximum": below }));
-    }
+    let end = match below {
+        Some(below) => json!({ "exclusiveMaximum": below }),
+        // `1e400` is infinite.
+        None => json!({ "maximum": f64::MAX }),
+    };
+    with(&mut schema, &end);
     schema
 }
 

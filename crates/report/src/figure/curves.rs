@@ -178,7 +178,7 @@ pub(super) fn chart<T: OverRounds>(
         .collect();
     let one_policy = labels.len() == 1;
     let mut curves = references(figure, variants, one_policy);
-    let mut policies: Vec<Curve> = Vec::new();
+    let (mut policies, mut oracles): (Vec<Curve>, Vec<String>) = (Vec::new(), Vec::new());
     for (number, OverlaidResult { title, result }) in variants.iter().enumerate() {
         let factor = student::reach(result.runs.saturating_sub(1));
         for policy in &result.policies {
@@ -189,6 +189,9 @@ pub(super) fn chart<T: OverRounds>(
                 (false, true) => CurveStyle::Policy(number),
                 (false, false) => styles.policy(&policy.label).with_marker(number),
             };
+            if policy.knows_users() {
+                oracles.push(label.clone());
+            }
             policies.push(policy_curve(figure, policy, label, style, factor));
         }
     }
@@ -229,6 +232,7 @@ pub(super) fn chart<T: OverRounds>(
                 best: T::BEST,
                 has_intervals: rounds.band == Band::Confidence,
                 shares_references: variants.len() < 2,
+                oracles: &oracles,
             },
         ),
         x: Axis::new(rounds.scale, first, last),

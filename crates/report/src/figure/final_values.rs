@@ -132,6 +132,11 @@ pub(super) fn chart(
         let (label, style) = (styles.name(label).to_owned(), styles.policy(label));
         curves.push(Curve { label, style, points, band, dots: Vec::new() });
     }
+    let is_oracle = |curve: &&Curve| {
+        let policies = || results().flat_map(|result| &result.policies);
+        policies().any(|policy| policy.knows_users() && styles.name(&policy.label) == curve.label)
+    };
+    let learning: Vec<Curve> = curves.iter().filter(|curve| !is_oracle(curve)).cloned().collect();
     let what = reference.map_or_else(
         || in_words(compared, results()),
         |label| format!("{}, % of {}", in_words_without_unit(compared), styles.name(label)),
@@ -139,7 +144,7 @@ pub(super) fn chart(
     Chart {
         title: title.unwrap_or(compared.heading()).to_owned(),
         subtitle: subtitle(figure.band, &curves, results()),
-        summary: summary::of_table(&by_variant(variants, &curves)),
+        summary: summary::of_table(&by_variant(variants, &learning)),
         x: Axis::new(Scale::Linear, -0.5, variants.len() as f64 - 0.5),
         x_label: String::new(),
         y: vertical(&curves, figure.scale),

@@ -29,6 +29,8 @@ pub(super) struct Described<'a> {
     pub(super) has_intervals: bool,
     /// Whether references are for all curves.
     pub(super) shares_references: bool,
+    /// Labels of curves of the policy `oracle`, which knows the users and does not compete.
+    pub(super) oracles: &'a [String],
 }
 
 /// A value with the name of what has it.
@@ -36,10 +38,14 @@ type Named<'a> = (&'a str, f64);
 
 /// Who leads at the end and by how much, who is last, and where the leader is beside the references.
 pub(super) fn of_curves(curves: &[Curve], described: Described<'_>) -> String {
-    let Described { what, best, has_intervals, shares_references } = described;
+    let Described { what, best, has_intervals, shares_references, oracles } = described;
     let end = |curve: &Curve| curve.points.last().copied();
-    let mut policies: Vec<&Curve> =
-        curves.iter().filter(|curve| !curve.style.is_dashed() && !curve.points.is_empty()).collect();
+    let is_oracle = |curve: &&Curve| oracles.iter().any(|label| label == name(curve));
+    let drawn = curves.iter().filter(|curve| !curve.style.is_dashed() && !curve.points.is_empty());
+    let (knowing, mut policies): (Vec<&Curve>, Vec<&Curve>) = drawn.partition(is_oracle);
+    if policies.is_empty() {
+        policies.clone_from(&knowing);
+    }
     let value = |curve: &Curve| end(curve).map_or(f64::NAN, |point| point.1);
     policies.sort_by(|a, b| match best {
         Best::Lowest => value(a).total_cmp(&value(b)),
@@ -82,6 +88,10 @@ pub(super) fn of_curves(curves: &[Curve], described: Described<'_>) -> String {
             text.push_str(". ");
         }
     }
+    for curve in knowing.iter().filter(|curve| !policies.iter().any(|policy| std::ptr::eq(*policy, **curve)))
+    {
+        let _ = write!(text, "{} knows the users and is at {}. ", name(curve), four(value(curve)));
+    }
     for reference in curves.iter().filter(|curve| curve.style.is_dashed()).take(MOST_PARTS) {
         let Some((_, level)) = end(reference) else { continue };
         let beside = match reference.style {
@@ -109,15 +119,31 @@ pub(super) fn of_table(columns: &[(&str, Vec<Named<'_>>)]) -> String {
     let lowest = all().min_by(|a, b| a.2.total_cmp(&b.2));
     let highest = all().max_by(|a, b| a.2.total_cmp(&b.2));
     let (Some(lowest), Some(highest)) = (lowest, highest) else { return "No values".to_owned() };
-    let one = |(column, row, value): (&str, &str, f64)| {
-        let place = if column.is_empty() { String::new() } else { format!(" in {column}") };
-        format!("{row}{place} with {}", number::significant(value, 3))
+    let three = |value: f64| number::significant(value, 3);
+    if all().count() > 1 && three(lowest.2) == three(highest.2) {
+        return format!("All values are {}. ", three(lowest.2));
+    }
+    // All that have the value as it is printed.
+    let each = |value: f64| {
+        let names: Vec<String> = all()
+            .filter(|part| three(part.2) == three(value))
+            .map(
+                |(column, row, _)| {
+                    if column.is_empty() { row.to_owned() } else { format!("{row} in {column}") }
+                },
+            )
+            .collect();
+        let verb = if names.len() == 1 { "is" } else { "are" };
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        format!("{verb} {} with {}", listed(&names), three(value))
     };
-    let mut text = format!("Lowest is {}; highest is {}. ", one(lowest), one(highest));
+    let mut text = format!("Lowest {}; highest {}. ", each(lowest.2), each(highest.2));
     if columns.len() > 1 {
         let least = |(column, rows): &(&str, Vec<Named<'_>>)| {
-            let (row, value) = rows.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-            Some(format!("{column}: {row}, {}", number::significant(*value, 3)))
+            let (_, value) = rows.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+            let least: Vec<&str> =
+                rows.iter().filter(|row| three(row.1) == three(*value)).map(|row| row.0).collect();
+            Some(format!("{column}: {}, {}", listed(&least), three(*value)))
         };
         let each: Vec<String> = columns.iter().filter_map(least).take(MOST_PARTS).collect();
         let _ = write!(text, "Lowest of each: {}", each.join("; "));
@@ -181,6 +207,7 @@ mod tests {
         best: Best::Lowest,
         has_intervals: true,
         shares_references: true,
+        oracles: &[],
     };
 
     #[test]
@@ -228,6 +255,20 @@ mod tests {
     }
 
     #[test]
+    fn an_oracle_does_not_lead() {
+        let at = |label: &str, end: f64| curve(label, CurveStyle::Policy(0), end, 0.0);
+        let described = Described { oracles: &["oracle".to_owned()], ..REGRET };
+        assert_eq!(
+            of_curves(&[at("oracle", 0.0), at("a", 1.0), at("b", 2.0)], described),
+            "Regret (clicks) at the end (round 1,000): a is lowest with 1.000, 1.0 below b (2.000). oracle knows the users and is at 0. "
+        );
+        assert_eq!(
+            of_curves(&[at("oracle", 0.0)], described),
+            "Regret (clicks) at the end (round 1,000): oracle is at 0. "
+        );
+    }
+
+    #[test]
     fn tables_are_described_by_their_lowest_and_highest_values() {
         let table = [("x", vec![("a", 50.0), ("b", 100.0)]), ("y", vec![("b", 20.0)])];
         assert_eq!(
@@ -239,7 +280,13 @@ mod tests {
             "Lowest is a with 1.00; highest is b with 2.00. "
         );
         assert_eq!(of_table(&[("x", Vec::new())]), "No values");
-        let many: Vec<(&str, Vec<Named<'_>>)> = (0..14).map(|_| ("x", vec![("a", 1.0)])).collect();
+        let many: Vec<(&str, Vec<Named<'_>>)> =
+            (0..14).map(|_| ("x", vec![("a", 1.0), ("b", 2.0)])).collect();
         assert!(of_table(&many).ends_with("x: a, 1.00; 2 more in the picture. "));
+        assert_eq!(
+            of_table(&[("", vec![("a", 1.0), ("b", 1.0), ("c", 2.0)])]),
+            "Lowest are a and b with 1.00; highest is c with 2.00. "
+        );
+        assert_eq!(of_table(&[("", vec![("a", 1.0), ("b", 1.0)])]), "All values are 1.00. ");
     }
 }

@@ -345,7 +345,10 @@ fn a_heat_map_has_a_cell_for_every_policy_of_every_variant() {
     }
     // One cell is empty.
     assert_eq!((svg.matches(" ± 0</title>").count(), svg.matches("<rect class=\"empty\"").count()), (3, 1));
-    assert!(svg.contains("Lowest is a in x &lt; 1 with 50.0; highest is b in"), "{svg}");
+    assert!(
+        svg.contains("Lowest is a in x &lt; 1 with 50.0; highest are b in x &lt; 1 and b in y with 100. "),
+        "{svg}"
+    );
 }
 
 /// A map is shown in its own size, and is wider if it has many columns.

@@ -211,6 +211,13 @@ for (const svg of document.querySelectorAll("svg[data-plot]")) {
     // Many buttons are folded.
     const parent = curves.length > 8 ? make("details", controls, {}) : controls;
     if (parent !== controls) make("summary", parent, { textContent: `Choose among ${curves.length} curves` });
+    if (parent !== controls) {
+      // So are many labels below a narrow drawing.
+      const labels = button(group("Labels"), "Labels in the picture", true, () => {
+        labels.setAttribute("aria-pressed", !svg.classList.toggle("folded"));
+      });
+      labels.parentElement.classList.add("folds");
+    }
     const row = group("Curves shown", parent);
     for (const curve of curves) {
       const made = button(row, curve.label, true, () => {
@@ -253,7 +260,8 @@ for (const svg of document.querySelectorAll("svg[data-plot]")) {
     const name = svg.dataset.xName ? `${svg.dataset.xName} = ` : "";
     const place = categories.length ? categories[Math.round(x)] : whole(x);
     const band = low === undefined ? "" : `, band ${shown(low)} to ${shown(high)}`;
-    const text = `${chosen.curve.label}; ${name}${place}: ${shown(y)}${band}`;
+    const quantity = svg.dataset.yName ? `${svg.dataset.yName} ` : "";
+    const text = `${chosen.curve.label}; ${name}${place}: ${quantity}${shown(y)}${band}`;
     if (readOut.textContent !== text) readOut.textContent = text;
   };
 
@@ -268,7 +276,9 @@ for (const svg of document.querySelectorAll("svg[data-plot]")) {
     for (const curve of curves.filter((one) => one.isOn)) {
       values(curve).forEach((value, number) => {
         const place = frame.at(value);
-        const distance = place ? Math.hypot(place[0] - x, place[1] - y) : Infinity;
+        // A policy is preferred to a bound beside it.
+        const handicap = curve.ink === "reference" ? 12 : 0;
+        const distance = place ? Math.hypot(place[0] - x, place[1] - y) + handicap : Infinity;
         if (distance < nearest) [nearest, chosen] = [distance, { curve, number }];
       });
     }

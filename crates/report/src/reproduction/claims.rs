@@ -1,10 +1,11 @@
 //! Reads the claims of an experiment: statements, tests, and known verdicts.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::fields::{read_quantity, tables};
 use super::{Extent, Panel, Reproduction};
-use crate::claims::{Claim, Kind, Reading, Untested, Verdict};
+use crate::claims::{Claim, Kind, Reading, Test, Untested, Verdict};
 use experiment::result::EndValue;
 use experiment::toml_reader::{Error, Field, Table, all, choice, collect, one_of};
 
@@ -44,68 +45,121 @@ fn read_level(table: &Table<'_>) -> Result<Option<f64>, Error> {
     Err(field.error(format!("{} is not a level: expected a number above 0 and below 0.5", field.describe())))
 }
 
+/// Reads a claim; if there are errors, all of them.
 fn read_claim(
     table: &Table<'_>,
     level: f64,
     reproduction: &Reproduction,
     extent: Extent,
 ) -> Result<Claim, Error> {
-    let name = table.required("name")?;
-    let says: String = table.required("says")?;
-    let place = table.required("place")?;
-    let level = read_level(table)?.unwrap_or(level);
+    let texts = all((table.required("name"), table.required("says"), table.required("place")));
+    let own = all((read_level(table), table.optional("remark")));
+    let quick = table.optional::<Table<'_>>("quick").map(|quick| quick.filter(|_| extent == Extent::Quick));
+    let panel = read_panel_name(table, quick.as_ref().ok().and_then(Option::as_ref), reproduction);
+    let tables = all((table.required::<Table<'_>>("test"), table.required::<Table<'_>>("known")));
+    let finished = table.finish();
+    let judged = match (&quick, &panel, &tables) {
+        (Ok(quick), Ok(panel), Ok((test, known))) => {
+            let panel = panel.as_deref().and_then(|name| reproduction.panel(name));
+            let parts = Parts { claim: table, panel, quick: quick.as_ref(), test, known };
+            parts.read(reproduction).map(Some)
+        }
+        _ => Ok(None),
+    };
+    let parts = all((quick, tables, finished)).map(|_| ());
+    let (texts, own, panel, (), judged) = all((texts, own, panel, parts, judged))?;
+    let ((name, says, place), (own_level, remark)): ((_, String, _), _) = (texts, own);
+    let judged = judged.expect("a part without which nothing is judged is an error");
+    let Judged { test, value, instead, known: (known, evidence) } = judged;
+    let says = match instead {
+        Some(instead) => format!("{says} Quick check: {instead}."),
+        None => says,
+    };
+    let level = own_level.unwrap_or(level);
+    Ok(Claim { name, panel, says, place, level, test, value, known, evidence, remark })
+}
+
+/// Reads the panel of a claim. A quick check may be about another one.
+fn read_panel_name(
+    table: &Table<'_>,
+    quick: Option<&Table<'_>>,
+    reproduction: &Reproduction,
+) -> Result<Option<String>, Error> {
     let panels: Vec<&str> = reproduction.panels.iter().map(|panel| panel.name.as_str()).collect();
-    let mut panel_name = match table.field("panel") {
-        Some(field) => Some(one_of(&field, &panels, "panel")?),
-        None => None,
-    };
-    let remark = table.optional("remark")?;
-    let quick = table.optional::<Table<'_>>("quick")?.filter(|_| extent == Extent::Quick);
-    if let Some(field) = quick.as_ref().and_then(|quick| quick.field("panel")) {
-        panel_name = Some(one_of(&field, &panels, "panel")?);
+    let read = |field: Option<Field<'_>>| field.map(|field| one_of(&field, &panels, "panel")).transpose();
+    let (own, of_quick) =
+        all((read(table.field("panel")), read(quick.and_then(|quick| quick.field("panel")))))?;
+    Ok(of_quick.or(own))
+}
+
+/// What decides how a claim is judged.
+struct Parts<'a> {
+    claim: &'a Table<'a>,
+    panel: Option<&'a Panel>,
+    quick: Option<&'a Table<'a>>,
+    test: &'a Table<'a>,
+    known: &'a Table<'a>,
+}
+
+/// How a claim is judged, and the verdict known for it.
+struct Judged {
+    test: Arc<dyn Test>,
+    value: EndValue,
+    /// What a quick check tests instead.
+    instead: Option<String>,
+    known: (Verdict, String),
+}
+
+impl Parts<'_> {
+    fn read(self, reproduction: &Reproduction) -> Result<Judged, Error> {
+        let Self { claim, panel, quick, test, known } = self;
+        let left = match quick {
+            Some(quick) => quick.optional("left")?,
+            None => panel.and_then(|panel| panel.left.clone()),
+        };
+        if let Some(reason) = left {
+            let finished = quick.map_or(Ok(()), |quick| quick.finish());
+            let (known, ()) = all((read_known(known), finished))?;
+            return Ok(Judged {
+                test: Untested::left(reason),
+                value: EndValue::Regret,
+                instead: None,
+                known,
+            });
+        }
+        let Some(quick) = quick else {
+            if panel.is_some_and(|panel| panel.differs) {
+                return Err(claim.missing(
+                    "quick",
+                    "the verdict known for a quick check, which simulates something else than the full run, or the reason to leave it out",
+                ));
+            }
+            let ((test, value), known) =
+                all((read_test(claim, test, panel, reproduction), read_known(known)))?;
+            return Ok(Judged { test, value, instead: None, known });
+        };
+        let own = quick.optional::<Table<'_>>("test");
+        let known = quick.required::<Table<'_>>("known").and_then(|known| read_known(&known));
+        let instead = quick.required("instead");
+        let finished = quick.finish();
+        let test = own.and_then(|own| read_test(claim, own.as_ref().unwrap_or(test), panel, reproduction));
+        let ((test, value), known, instead, ()) = all((test, known, instead, finished))?;
+        Ok(Judged { test, value, instead: Some(instead), known })
     }
-    let panel = panel_name.as_deref().and_then(|name| reproduction.panel(name));
-    let (own_test, own_known): (Table<'_>, Table<'_>) = (table.required("test")?, table.required("known")?);
-    table.finish()?;
-    let claim = |test, value, says, (known, evidence)| Claim {
-        name,
-        panel: panel_name.clone(),
-        says,
-        place,
-        level,
-        test,
-        value,
-        known,
-        evidence,
-        remark,
-    };
-    let left = match &quick {
-        Some(quick) => quick.optional("left")?,
-        None => panel.and_then(|panel| panel.left.clone()),
-    };
-    if let Some(reason) = left {
-        quick.map_or(Ok(()), |quick| quick.finish())?;
-        return Ok(claim(Untested::left(reason), EndValue::Regret, says, read_known(&own_known)?));
-    }
-    if quick.is_none() && panel.is_some_and(|panel| panel.differs) {
-        return Err(table.missing(
-            "quick",
-            "the verdict known for a quick check, which simulates something else than the full run, or the reason to leave it out",
-        ));
-    }
-    let test = match &quick {
-        Some(quick) => quick.optional("test")?.unwrap_or(own_test),
-        None => own_test,
-    };
-    let value = read_value(&test, panel)?;
+}
+
+/// Reads the test of a claim, and the value that it judges.
+fn read_test(
+    claim: &Table<'_>,
+    test: &Table<'_>,
+    panel: Option<&Panel>,
+    reproduction: &Reproduction,
+) -> Result<(Arc<dyn Test>, EndValue), Error> {
+    let value = read_value(test, panel)?;
     let kind: Field<'_> = test.required("kind")?;
     let printed = reproduction.printed.as_ref();
-    let reading = Reading { claim: table, table: &test, kind, panel, printed, value };
-    let read = Kind::named(&reading.kind)?.read(&reading)?;
-    let Some(quick) = quick else { return Ok(claim(read, value, says, read_known(&own_known)?)) };
-    let (known, instead): (Table<'_>, String) = (quick.required("known")?, quick.required("instead")?);
-    quick.finish()?;
-    Ok(claim(read, value, format!("{says} Quick check: {instead}."), read_known(&known)?))
+    let reading = Reading { claim, table: test, kind, panel, printed, value };
+    Ok((Kind::named(&reading.kind)?.read(&reading)?, value))
 }
 
 /// Reads the known verdict of a claim, and the evidence for it.

@@ -183,6 +183,23 @@ fn one_run_and_few_runs_show_nothing() {
 }
 
 #[test]
+fn one_policy_has_its_value_and_no_rank() {
+    let one = standing(&[10, 1000], &[("a", curves(&runs(40, 100.0, 5.0), 0.5))]);
+    let [sentence] = &one.sentences()[..] else { panic!("{one}") };
+    assert!(sentence.starts_with("a: regret ") && sentence.contains(" after 1,000 rounds. "), "{sentence}");
+    assert!(sentence.ends_with("No other policy to compare it with."), "{sentence}");
+    // Beside the oracle, a single policy still has no rival.
+    let mut measured = Measured::synthetic(
+        &[10],
+        &[("best", vec![vec![0.0]; 40]), ("a", runs(40, 100.0, 5.0).iter().map(|end| vec![*end]).collect())],
+    );
+    measured.result.policies[0].policy = "oracle".to_owned();
+    let beside = Standing::of_runs(&paired(measured)).unwrap().sentences();
+    assert!(beside.len() == 1 && beside[0].starts_with("a: regret "), "{beside:?}");
+    assert_eq!(standing(&[10], &[]).sentences(), Vec::<String>::new());
+}
+
+#[test]
 fn the_oracle_competes_with_nobody_and_uniform_does() {
     let flat = |value: f64| (0..20).map(|_| vec![value]).collect::<Vec<_>>();
     let mut measured =
@@ -197,7 +214,8 @@ fn the_oracle_competes_with_nobody_and_uniform_does() {
     assert!(text.contains("the same in every run, certain at level 0.001)"), "{text}");
     // One policy has no rival.
     measured.result.policies.pop();
-    assert_eq!(Standing::of(&measured.result).to_string(), "");
+    let text = Standing::of(&measured.result).to_string();
+    assert!(text.starts_with("lazy: regret 5") && !text.contains("Best"), "{text}");
 }
 
 #[test]

@@ -17,9 +17,14 @@ impl fmt::Display for Standing {
 }
 
 impl Standing {
-    /// The standing in a few paragraphs. Empty if fewer than two policies compete.
+    /// The standing in a few paragraphs. Empty without policies.
     pub fn sentences(&self) -> Vec<String> {
         let competing: Vec<&Place> = self.competing().collect();
+        match (competing.as_slice(), self.places.as_slice()) {
+            ([only], _) => return self.only(only),
+            ([], [only]) => return self.only(only),
+            _ => {}
+        }
         let [leader, next, ..] = competing[..] else { return Vec::new() };
         let Some(pair) = self.pair(&leader.label, &next.label) else { return Vec::new() };
         if competing.iter().all(|place| place.stopped == Some(0.0)) {
@@ -43,6 +48,18 @@ impl Standing {
         sentences.extend(self.doubts(leader, &competing));
         sentences.extend(self.further_ties(&competing, &tied));
         sentences
+    }
+
+    /// One policy, which nothing is compared with.
+    fn only(&self, place: &Place) -> Vec<String> {
+        let value = match place.stopped {
+            Some(0.0) => format!("no run stopped within {}", counted(self.rounds.unwrap_or(0), "round")),
+            _ => self.in_words(place),
+        };
+        let compared =
+            if place.is_oracle { "It knows the users." } else { "No other policy to compare it with." };
+        let sentence = format!("{}: {value}. {compared}", place.label);
+        std::iter::once(sentence).chain(self.doubts(place, &[place])).collect()
     }
 
     /// One policy is ahead of the next.

@@ -62,14 +62,13 @@ impl Scaled {
 
     /// The quantity and unit on a scale, in lines.
     pub(super) fn lines(&self, axis: &Axis, width: f64, layout: &Layout) -> Vec<String> {
-        let columns = columns_in(width, layout.axis);
         let words = match (axis.scale(), self.label.strip_suffix(')')) {
             (Scale::Linear, _) => self.label.clone(),
             (Scale::Log, _) if self.label.is_empty() => "log scale".to_owned(),
             (Scale::Log, Some(label)) => format!("{label}, log scale)"),
             (Scale::Log, None) => format!("{} (log scale)", self.label),
         };
-        in_cut_lines(&words, columns)
+        in_cut_lines(&words, columns_in(width, layout.axis, &words))
     }
 
     /// The number of lines that these words need on any scale.

@@ -9,10 +9,11 @@ use super::{ABOVE, Chart, Curve, Frame};
 use crate::axis::{Axis, Scale, Tick};
 use num_traits::ToPrimitive as _;
 
-/// The attributes of the root: the quantity of the horizontal axis, and the names of its categories, one a line.
+/// The attributes of the root: the quantities of both axes, and the names of the categories, one a line.
 pub(super) fn of_chart(chart: &Chart) -> Vec<(&'static str, String)> {
     let one_line = |name: &String| name.replace('\n', " ");
-    let mut attributes = vec![("data-x-name", one_line(&chart.x_label))];
+    let mut attributes =
+        vec![("data-x-name", one_line(&chart.x_label)), ("data-y-name", one_line(&chart.y_label))];
     if !chart.categories.is_empty() {
         let names: Vec<String> = chart.categories.iter().map(one_line).collect();
         attributes.push(("data-categories", names.join("\n")));

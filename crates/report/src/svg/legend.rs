@@ -50,9 +50,9 @@ impl<'a> Legend<'a> {
     }
 
     fn of(chart: &Chart, layout: &'a Layout, n_columns: usize, width: f64) -> Self {
-        let columns = columns_in(width, layout.legend);
         let entry = |(curve, one): (usize, &Curve)| {
             let end = one.points.last().or(one.dots.last())?.1;
+            let columns = columns_in(width, layout.legend, &one.label);
             Some(Entry { curve, lines: wrapped(&one.label, columns), end })
         };
         let mut entries: Vec<Entry> = chart.curves.iter().enumerate().filter_map(entry).collect();

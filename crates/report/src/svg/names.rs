@@ -2,7 +2,7 @@
 
 use super::canvas::{Font, Layer};
 use super::layout::{columns_in, width_of};
-use crate::text::{in_lines, n_columns};
+use crate::text::in_lines;
 
 /// The largest number of lines of a name that is level.
 const MOST_LINES: usize = 3;
@@ -19,10 +19,10 @@ pub(crate) struct Names<'a> {
 impl<'a> Names<'a> {
     /// Lays out names above or below columns of this width.
     pub(crate) fn of(names: &'a [String], column: f64, font: f64, line: f64) -> Self {
-        let columns = columns_in(column, font);
-        let lines: Vec<Vec<String>> = names.iter().map(|name| in_lines(name, columns)).collect();
+        let in_column = |name: &String| in_lines(name, columns_in(column, font, name));
+        let lines: Vec<Vec<String>> = names.iter().map(in_column).collect();
         let fits = |lines: &Vec<String>| {
-            lines.len() <= MOST_LINES && lines.iter().all(|line| n_columns(line) <= columns)
+            lines.len() <= MOST_LINES && lines.iter().all(|line| width_of(line, font) <= column)
         };
         Self { all: names, level: lines.iter().all(fits).then_some(lines), font, line }
     }

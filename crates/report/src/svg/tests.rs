@@ -82,7 +82,8 @@ fn number(element: &str, name: &str) -> f64 {
 fn drawings(svg: &str) -> [(&str, f64); 2] {
     let (wide, narrow) = svg.split_once("<g class=\"narrow").unwrap();
     let wide = wide.split_once("<g class=\"wide").unwrap().1;
-    let height = attribute(svg, "style").rsplit('/').next().unwrap().parse().unwrap();
+    let (whole, _folded) = attribute(svg, "style").split_once(';').unwrap();
+    let height = whole.rsplit('/').next().unwrap().parse().unwrap();
     [(wide, number(svg, "height")), (narrow, height)]
 }
 

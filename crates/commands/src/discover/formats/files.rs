@@ -65,13 +65,15 @@ pub(crate) static FILES: &[FileFormat] = &[
         ("[[papers]]", "key, citation, link"),
         ("[[panels]]", "the keys of spec.toml, and title, paper, place, statement, quick"),
         ("[log]", "how a log is read: format, positions, min-impressions, min-items, top-queries, prior"),
-    ]),
+    ])
+    .like(include_str!("examples/experiment.toml")),
     FileFormat::read("claims.toml", &["reproduce"], "A paper's claims as tests, beside experiment.toml.")
         .with(&[
             ("[[claims]]", "name, panel, says, place"),
             ("[claims.test]", "kind, and the keys of that kind"),
             ("[claims.known]", "verdict, evidence"),
-        ]),
+        ])
+        .like(include_str!("examples/claims.toml")),
     FileFormat::read("queries.json", &["reproduce --data"], "Measured queries: attraction and examination.")
         .with(&[
             ("name", "name of the query"),
