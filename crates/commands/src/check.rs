@@ -72,6 +72,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         if !faults.is_empty() {
             // Standard output has the errors alone, one a line, for other programs.
             terminal::tell(&counted(faults.len() as u64, "error"));
+            if faults.len() >= Error::MOST {
+                terminal::tell(&"there may be more: errors after these are not listed");
+            }
             if path.is_dir() && !faults.iter().any(is_of_claims) {
                 terminal::tell(&"claims.toml: its claims are checked once experiment.toml has no errors");
             }

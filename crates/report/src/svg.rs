@@ -39,7 +39,7 @@ use anyhow::Result;
 pub const SCRIPT: &str = include_str!("page/script.js");
 
 /// The note in the label of a curve that ends above the frame.
-pub(crate) const ABOVE: &str = " (above the frame)";
+pub(crate) const ABOVE: &str = " (above)";
 
 /// A chart to draw.
 #[derive(Debug, Clone)]

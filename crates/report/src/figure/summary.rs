@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn curves_are_described_by_who_leads_who_is_last_and_the_bound() {
         let mut curves = vec![
-            curve("lower bound (theorem 6) (above the frame)", CurveStyle::Reference(0), 93.0, 0.0),
+            curve("lower bound (theorem 6) (above)", CurveStyle::Reference(0), 93.0, 0.0),
             curve("b", CurveStyle::Policy(1), 150.0, 10.0),
             curve("PBM-TS", CurveStyle::Policy(0), 121.0, 10.0),
             curve("c", CurveStyle::Policy(2), 902.0, 10.0),

@@ -133,7 +133,7 @@ fn a_click_through_rate_is_clicks_by_rounds_from_a_round_on() {
 fn a_bound_far_above_the_curves_leaves_the_frame_and_its_label_says_so() {
     let chart = drawn(&Regret::default(), &result(&[("a", 1.0)], &[1, 10, 100], 50.0));
     assert!(chart.y.to() < 300.0);
-    assert_eq!(chart.curves[0].label, "bound (above the frame)");
+    assert_eq!(chart.curves[0].label, "bound (above)");
 }
 
 #[test]

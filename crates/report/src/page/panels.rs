@@ -10,8 +10,11 @@ use experiment::number;
 use experiment::result::ResultFile;
 use sim::Assignment;
 
+/// The most claims beside the pictures. More of them would be longer than the pictures, so they are below.
+const BESIDE: usize = 4;
+
 /// Writes a panel. Pictures and final values are at the left, statement and claims at the right. Wide pictures are above both columns, wide
-/// tables below.
+/// tables and further claims below.
 pub(super) fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, found: &PanelReport) {
     html.raw("<section id=\"").text(&panel.name).raw("\">\n");
     html.element("h2", "", &panel.title);
@@ -41,10 +44,19 @@ pub(super) fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, f
     html.close("div").open("div", "");
     html.open("div", "card says").open("p", "small muted").text("What the paper says").close("p");
     html.paragraph("", &panel.statement).close("div");
-    for judged in claims_of(report, Some(&panel.name)) {
+    let (beside, below): (Vec<_>, Vec<_>) =
+        claims_of(report, Some(&panel.name)).enumerate().partition(|(number, _)| *number < BESIDE);
+    for (_, judged) in beside {
         write_claim(html, judged);
     }
     html.close("div").close("div");
+    if !below.is_empty() {
+        html.open("div", "claims-below");
+        for (_, judged) in below {
+            write_claim(html, judged);
+        }
+        html.close("div");
+    }
     if wide {
         values::write(html, &report.styles, panel, found);
     }

@@ -118,7 +118,7 @@ impl Parts<'_> {
             None => panel.and_then(|panel| panel.left.clone()),
         };
         if let Some(reason) = left {
-            let finished = quick.map_or(Ok(()), |quick| quick.finish());
+            let finished = quick.map_or(Ok(()), Table::finish);
             let (known, ()) = all((read_known(known), finished))?;
             return Ok(Judged {
                 test: Untested::left(reason),
