@@ -43,6 +43,9 @@ pub enum Error {
         /// Number of positions.
         n_positions: usize,
     },
+    /// A policy that does not know the examination of positions was saved with it.
+    #[error("the policy does not know examination: it was saved with probabilities")]
+    KnowsExamination,
     /// The exploring position is not on the list.
     #[error("position {position} (counted from 0) is beyond a list of {n_positions}")]
     PositionBeyondList {

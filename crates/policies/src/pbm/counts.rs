@@ -17,6 +17,18 @@ use serde::{Deserialize, Serialize};
 /// reciprocal would overflow.
 const LEAST_EXAMINATION: f64 = 1e-100;
 
+/// The examination that counts.
+fn weight(examined: &Probability) -> f64 {
+    if examined.get() < LEAST_EXAMINATION { 0.0 } else { examined.get() }
+}
+
+/// Positions from the most to the least examined, the upper one first among equals.
+pub(super) fn order_of(examination: &[Probability]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..examination.len()).collect();
+    order.sort_by(|&a, &b| weight(&examination[b]).total_cmp(&weight(&examination[a])));
+    order
+}
+
 /// The counts of a position-based policy, and its knowledge of the users.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
@@ -50,12 +62,7 @@ impl PbmCounts {
     }
 
     fn assemble(examination: Vec<Probability>, rounds: u64, shows: Vec<u64>, clicks: Vec<u64>) -> Self {
-        let weight = |examined: &Probability| {
-            if examined.get() < LEAST_EXAMINATION { 0.0 } else { examined.get() }
-        };
-        let weights: Vec<f64> = examination.iter().map(weight).collect();
-        let mut order: Vec<usize> = (0..weights.len()).collect();
-        order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+        let (order, weights) = (order_of(&examination), examination.iter().map(weight).collect());
         Self { examination, rounds, shows, clicks, order, weights }
     }
 
