@@ -48,7 +48,7 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
-use super::counts::place;
+use super::counts::{place, sort_by_examination};
 use crate::products::{Products, ProductsToSave, SavedProducts};
 use crate::sizes::Sizes;
 use crate::top_l::{Ties, TopL};
@@ -112,12 +112,6 @@ impl PbmGibbs {
         let order = places.clone().unwrap_or_else(|| (0..n_positions).collect());
         Self { places, products, order, top: TopL::new(n_positions) }
     }
-}
-
-/// Sorts positions by decreasing examination, the upper one first among equals.
-#[inline]
-pub(super) fn sort_by_examination(order: &mut [usize], examination: &[f64]) {
-    order.sort_unstable_by(|&a, &b| examination[b].total_cmp(&examination[a]).then(a.cmp(&b)));
 }
 
 impl Serialize for PbmGibbs {
