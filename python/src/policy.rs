@@ -9,7 +9,7 @@ use crate::play::{Play, filled};
 use crate::sequence;
 use crate::task::{Given, build, count, is_alive, protocol_named, protocol_of, restore, size};
 use click_models::Clicks;
-use policies::catalogue::{Note, Protocol, find};
+use policies::catalogue::{Kind, Note, ParameterRow, Protocol, find};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -60,12 +60,13 @@ struct Saved {
 ///     model: protocol of the users: "pbm", "semi-bandit", "cascade", "dcm", "clicks-only" (also under the names "dbn", "ccm" and "ubm"),
 ///         "rank-one" or "dueling". May be left out if only one fits the policy and the other arguments.
 ///     items: number of items (all but "rank-one").
-///     positions: number of positions of a list, at most 64 (lists; "pbm" takes it from `examination`).
+///     positions: number of positions of a list, at most 64 (lists; "pbm" takes it from `examination`, if the policy knows that).
 ///     rows: number of rows ("rank-one").
 ///     columns: number of columns ("rank-one").
-///     examination: probability that a position is examined, shape (positions,) ("pbm").
+///     examination: probability that a position is examined, shape (positions,) ("pbm", for policies that know it).
 ///     order: positions from that of the best item to that of the last, shape (positions,); by default from the top down ("semi-bandit",
-///         "cascade" and "dcm", for policies that know it). A string is the parameter `order` of the policies that have one.
+///         "cascade" and "dcm", and "pbm" for policies that know no more than that). A string is the parameter `order` of the policies
+///         that have one.
 ///     horizon: number of rounds, for policies that need it.
 ///     seed: seed of the policy's random numbers, from 0 to 2^64 - 1; by default another one for every policy.
 ///     **parameters: the policy's parameters.
@@ -144,6 +145,13 @@ impl Policy {
             }
             Some(order) => {
                 let places: Vec<i64> = sequence::numbers("order", order)?;
+                // Of a policy that may know the order or not, it is known now.
+                let knows = |row: &ParameterRow| {
+                    row.name == "order" && matches!(row.kind, Kind::Choice(names) if names.contains(&"known"))
+                };
+                if find(name).is_some_and(|row| row.parameters.iter().any(knows)) {
+                    parameters.insert("order".to_owned(), "known".into());
+                }
                 let place = |place| usize::try_from(place).unwrap_or(usize::MAX);
                 given.order = Some(places.into_iter().map(place).collect());
             }

@@ -81,6 +81,9 @@ impl Given {
     /// Why these arguments do not describe users of the protocol to a policy of this family.
     fn fault(&self, protocol: Protocol, family: Option<Family>) -> Option<String> {
         let (needed, optional): (&[&str], &[&str]) = match protocol {
+            Protocol::PositionBased if family == Some(Family::UnknownExamination) => {
+                (&["items", "positions"], &["order"])
+            }
             Protocol::PositionBased => (&["items", "examination"], &["positions"]),
             Protocol::RankOne => (&["rows", "columns"], &[]),
             Protocol::Dueling => (&["items"], &[]),
@@ -191,6 +194,9 @@ pub(crate) fn build(spec: PolicySpec, protocol: Protocol, given: &Given) -> PyRe
         )));
     }
     match protocol {
+        Protocol::PositionBased if row.family_on(protocol) == Some(Family::UnknownExamination) => {
+            boxed(Chosen::<Pbm>::build(spec, prefix(shape()?)?, horizon))
+        }
         Protocol::PositionBased => {
             let examination = probabilities("examination", given.examination.as_deref().unwrap_or(&[]))?;
             let known = PbmKnown::new(shape()?, &examination).map_err(|error| invalid(&error))?;

@@ -13,8 +13,9 @@ use click_models::{
 use confidence::Probability;
 use policies::catalogue::{
     Catalogued, Chosen, PolicySpec, Protocol, WithAnyList, WithPositionBased, WithPrefix,
+    WithUnknownExamination,
 };
-use policies::{Error, Policy, PrefixKnown, ReadAs};
+use policies::{Error, Policy, PositionsKnown, PrefixKnown, ReadAs};
 use serde::{Serialize, de::DeserializeOwned};
 use sim::{Contender, Entry, Oracle};
 use std::marker::PhantomData;
@@ -26,11 +27,6 @@ type Known<'a, M> = <M as ClickModel>::Known<'a>;
 trait ListModel: ClickModel<Interaction: ListProtocol> + 'static {
     /// Sizes, and the order of the positions for the best items if it is not from the top.
     fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a>;
-
-    /// Examination probabilities; `None` if the model has none.
-    fn examination<'a>(_known: &Known<'a, Self>) -> &'a [Probability] {
-        &[]
-    }
 
     /// The policy as a contender that reads these users' own feedback.
     fn enter(entrant: &Entrant, horizon: u64) -> Entered<Self>
@@ -130,6 +126,27 @@ impl WithPositionBased for Enter<'_, PositionBased> {
     }
 }
 
+impl WithUnknownExamination for Enter<'_, PositionBased> {
+    type Output = Box<dyn Contender<PositionBased>>;
+
+    /// The policy gets the order of the users' positions, and no examination.
+    fn with<P, F>(self, build: F) -> Self::Output
+    where
+        P: Policy<Pbm> + Serialize + DeserializeOwned,
+        F: Fn(PrefixKnown<'_>, u64) -> Result<P, Error> + Send + Sync + 'static,
+    {
+        let (label, horizon) = (self.entrant.label.clone(), self.horizon);
+        Box::new(
+            Entry::new(label, move |known: PbmKnown<'_>| {
+                let places = PositionsKnown::from(known).places();
+                let known = PrefixKnown::with_places(known.shape(), &places).expect(GOES_WITH_USERS);
+                build(known, horizon).expect(GOES_WITH_USERS)
+            })
+            .saved(),
+        )
+    }
+}
+
 /// A protocol whose feedback a policy can assume for other users.
 trait Reading: Catalogued + ListProtocol {
     /// The knowledge of a policy: from the knowledge that `M` gives, and the examination probabilities of the experiment.
@@ -143,9 +160,10 @@ impl Reading for Pbm {
     fn known<'t, 'a: 't, M: ListModel>(
         known: &Known<'a, M>,
         told: Option<&'t [Probability]>,
-    ) -> PbmKnown<'t> {
-        let examination = told.unwrap_or_else(|| M::examination(known));
-        PbmKnown::new(M::prefix(known).shape(), examination).expect(GOES_WITH_USERS)
+    ) -> PositionsKnown<'t> {
+        let known = M::prefix(known);
+        let examination = |told| PbmKnown::new(known.shape(), told).expect(GOES_WITH_USERS);
+        told.map_or(known.into(), |told| examination(told).into())
     }
 }
 
@@ -208,12 +226,9 @@ impl ListModel for PositionBased {
         known.shape().into()
     }
 
-    fn examination<'a>(known: &Known<'a, Self>) -> &'a [Probability] {
-        known.examination()
-    }
-
     fn enter(entrant: &Entrant, horizon: u64) -> Entered<Self> {
-        entrant.spec.with_position_based(Enter::<Self>::new(entrant, horizon))
+        let known = entrant.spec.with_position_based(Enter::<Self>::new(entrant, horizon));
+        known.or_else(|| entrant.spec.with_unknown_examination(Enter::<Self>::new(entrant, horizon)))
     }
 }
 

@@ -8,7 +8,7 @@ use click_models::{
 use confidence::Probability;
 use contenders::{Entrant, LoggedLists, Play, recommending_contenders, stopping_contenders};
 use policies::Logged;
-use policies::catalogue::{PolicySpec, Protocol, rows};
+use policies::catalogue::{Family, PolicySpec, Protocol, rows};
 use sim::{
     Contender, Identification, Keeper, Pause, Replication, Schedule, StateError, Streams, Task, UntilStopped,
     WithBudget,
@@ -56,11 +56,15 @@ fn both<M>(users: impl Fn(usize, usize) -> Result<M, click_models::Error>) -> [M
 fn entrants(examination: &[f64]) -> Vec<Entrant> {
     let mut entrants: Vec<Entrant> = rows().iter().map(|row| Entrant::new(row.name, row.spec())).collect();
     for protocol in [Protocol::PositionBased, Protocol::SemiBandit, Protocol::Cascade, Protocol::Dcm] {
-        entrants.extend(rows().iter().filter(|row| row.speaks(protocol)).map(|row| Entrant {
-            label: format!("{} as {protocol}", row.name),
-            read_as: Some(protocol),
-            examination: (protocol == Protocol::PositionBased).then(|| checked(examination)),
-            ..Entrant::new(row.name, row.spec())
+        entrants.extend(rows().iter().filter(|row| row.speaks(protocol)).map(|row| {
+            Entrant {
+                label: format!("{} as {protocol}", row.name),
+                read_as: Some(protocol),
+                examination: (protocol == Protocol::PositionBased
+                    && row.families.contains(&Family::PositionBased))
+                .then(|| checked(examination)),
+                ..Entrant::new(row.name, row.spec())
+            }
         }));
     }
     let list = |items: [u32; 3]| items.map(ItemId::new).into_iter().collect();

@@ -82,11 +82,13 @@ fn every_policy_can_be_entered_on_exactly_the_models_that_it_plays() {
     // Policies that name best items have other tasks, and `logged` needs the lists of a log.
     let names = variants::<PolicySpec>().len() - STOPPING - WITH_BUDGET - 1;
     // `kl-ucb` is one of the prefix policies and plays cells too; `uniform` and `oracle` play everything.
-    let (position_based, any, cells, pairs) = (4, 6, 6, 7);
-    let prefix = names - position_based - any - cells - pairs;
+    let (position_based, unknown_examination, any, cells, pairs) = (4, 1, 6, 6, 7);
+    let prefix = names - position_based - unknown_examination - any - cells - pairs;
     // Policies for any list, `uniform` and `oracle` among them, play seven models; those two play cells and pairs too.
-    assert_eq!(entered(|_| String::new()), position_based + 3 * prefix + 7 * any + cells + 3 + pairs + 2);
+    let one_model = position_based + unknown_examination;
+    assert_eq!(entered(|_| String::new()), one_model + 3 * prefix + 7 * any + cells + 3 + pairs + 2);
     // Policies for any list need no `read-as`, so it is refused; all others can read the feedback of another model.
     assert_eq!(entered(|_| "read-as = \"pbm\"\nkappa = [0.5]".to_owned()), 6 * position_based);
+    assert_eq!(entered(|_| "read-as = \"pbm\"".to_owned()), 6 * unknown_examination);
     assert_eq!(entered(|_| "read-as = \"cascade\"".to_owned()), 6 * prefix);
 }

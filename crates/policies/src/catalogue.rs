@@ -42,6 +42,7 @@ mod visit;
 pub use chosen::{BuildError, Catalogued, Chosen, Knowledge};
 pub use families::{
     AnyListPolicy, CellPolicy, IdentifyPolicy, Note, OneOf, PairPolicy, PositionBasedPolicy, PrefixPolicy,
+    UnknownExaminationPolicy,
 };
 pub use parameters::{Kind, Level, PbmPieLevel, PbmPiePosition, Range};
 pub use row::{Answers, Family, Limit, ParameterRow, Protocol, Row, Task};
@@ -49,6 +50,7 @@ pub use rows::{PolicySpec, rows};
 pub use text::SpecError;
 pub use visit::{
     PairKnown, WithAnyList, WithBudgeted, WithCells, WithPairs, WithPositionBased, WithPrefix, WithStopping,
+    WithUnknownExamination,
 };
 
 /// The policy of this name.

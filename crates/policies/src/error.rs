@@ -25,6 +25,11 @@ pub enum Error {
     /// Saved columns of a sample are not probabilities.
     #[error("a sampled column that was saved is not a number from 0 to 1")]
     SavedColumns,
+    /// An estimate of examination that was saved is not one.
+    #[error(
+        "a saved estimate of examination is not a number above 0 and at most 1 for each position, the largest of them 1"
+    )]
+    SavedEstimate,
     /// The saved stage of an elimination is impossible.
     #[error("the saved stage, sweep and place do not belong together")]
     SavedStage,
@@ -43,6 +48,9 @@ pub enum Error {
         /// Number of positions.
         n_positions: usize,
     },
+    /// A policy that does not know the examination of positions was saved with it.
+    #[error("the policy does not know examination: it was saved with probabilities")]
+    KnowsExamination,
     /// The exploring position is not on the list.
     #[error("position {position} (counted from 0) is beyond a list of {n_positions}")]
     PositionBeyondList {

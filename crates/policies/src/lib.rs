@@ -7,6 +7,7 @@ mod kl_arms;
 #[cfg(test)]
 mod naive;
 mod policy;
+mod products;
 mod read_as;
 mod sampling;
 mod sizes;

@@ -1,12 +1,21 @@
-//! Policies for the position-based model with known examination probabilities.
+//! Policies for the position-based model, with known and with unknown examination probabilities.
 
 mod bc_mp_ts;
 mod counts;
+mod known;
+mod pbm_gibbs;
 mod pbm_pie;
 mod pbm_ts;
+mod pbm_ts_plug_in;
 mod pbm_ucb;
+mod pbm_ucb_plug_in;
+mod plug_in;
 
 pub use bc_mp_ts::BcMpTs;
+pub use known::PositionsKnown;
+pub use pbm_gibbs::{PbmGibbs, PbmGibbsOrder};
 pub use pbm_pie::PbmPie;
 pub use pbm_ts::PbmTs;
+pub use pbm_ts_plug_in::PbmTsPlugIn;
 pub use pbm_ucb::PbmUcb;
+pub use pbm_ucb_plug_in::PbmUcbPlugIn;

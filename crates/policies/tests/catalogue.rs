@@ -11,9 +11,9 @@ use click_models::{
 use confidence::NonNegative;
 use policies::catalogue::{
     Catalogued, Chosen, Limit, PairKnown, PolicySpec, WithAnyList, WithBudgeted, WithCells, WithPairs,
-    WithPositionBased, WithPrefix, WithStopping, find, rows, table,
+    WithPositionBased, WithPrefix, WithStopping, WithUnknownExamination, find, rows, table,
 };
-use policies::{Decision, Error, Policy, PrefixKnown, Recommend, Select, Stop, Update};
+use policies::{Decision, Error, Policy, PositionsKnown, PrefixKnown, Recommend, Select, Stop, Update};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
 
@@ -82,6 +82,21 @@ beside! {
     WithPairs(PairKnown) on DuelingModel: |users| users.known().into();
 }
 
+impl WithUnknownExamination for Typed<'_, PositionBased> {
+    type Output = Choices<Ranking>;
+
+    fn with<P, F>(self, build: F) -> Self::Output
+    where
+        P: Policy<Pbm>,
+        F: Fn(PrefixKnown<'_>, u64) -> Result<P, Error>,
+    {
+        let Self(users) = self;
+        let places = PositionsKnown::from(users.known()).places();
+        let known = PrefixKnown::with_places(users.shape(), &places).expect("their positions");
+        choices(users, build(known, HORIZON).expect("built"))
+    }
+}
+
 impl WithStopping for Typed<'_, CascadeModel> {
     type Output = Choices<Ranking>;
 
@@ -116,7 +131,7 @@ fn policies_by_name_choose_as_their_own_type() {
                 }
             }};
         }
-        compare!(Pbm, users.position_based[1], with_position_based, with_any_list);
+        compare!(Pbm, users.position_based[1], with_position_based, with_unknown_examination, with_any_list);
         compare!(SemiBandit, users.semi_bandits[1], with_prefix, with_any_list);
         compare!(
             Cascade,
@@ -203,6 +218,29 @@ fn foreign_snapshots_are_refused_by_name() {
         error.to_string(),
         "the saved policy `cascade-ts` cannot read the answers of position-based users"
     );
+}
+
+/// What is known is known: a policy that does not know examination keeps the order of the positions at most.
+#[test]
+fn unknown_examination_stays_unknown() {
+    let users = PositionBased::from_values(&[0.5, 0.4, 0.3], &[0.2, 0.9]).unwrap();
+    let build = |text: &str| Chosen::<Pbm>::build(text.parse().unwrap(), users.known(), None).unwrap();
+    let policy = build("pbm-gibbs(order=known)");
+    assert_eq!((policy.told().examination.len(), &policy.told().places[..]), (0, &[1, 0][..]));
+    // From the sizes alone, and from an order that is said.
+    let spec: PolicySpec = "pbm-gibbs".parse().unwrap();
+    let shape = users.shape();
+    assert!(Chosen::<Pbm>::build(spec, shape, None).unwrap().told().places.is_empty());
+    let known = PrefixKnown::with_places(shape, &[1, 0]).unwrap();
+    let told = Chosen::<Pbm>::build(*policy.spec(), known, None).unwrap();
+    assert_eq!(told.told(), policy.told());
+    // A policy that needs examination is not built from sizes.
+    let error = Chosen::<Pbm>::build("pbm-ts".parse().unwrap(), shape, None).unwrap_err().to_string();
+    assert_eq!(error, "`pbm-ts`: examination: 0 given, expected one for each of the 2 positions");
+    let mut saved = serde_json::to_value(&policy).unwrap();
+    saved["told"]["examination"] = serde_json::json!([0.2, 0.9]);
+    let error = serde_json::from_value::<Chosen<Pbm>>(saved).unwrap_err().to_string();
+    assert_eq!(error, "`pbm-gibbs`: the policy does not know examination: it was saved with probabilities");
 }
 
 #[test]

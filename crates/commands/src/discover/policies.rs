@@ -22,11 +22,16 @@ pub(crate) struct Arguments {
 }
 
 /// The groups of the list: families, the name in JSON, and a title that says when to choose one of them.
-const GROUPS: [(&[Family], &str, &str); 7] = [
+const GROUPS: [(&[Family], &str, &str); 8] = [
     (
         &[Family::PositionBased],
         "position-based",
         "Users look at any position, and it is known how probably (pbm)",
+    ),
+    (
+        &[Family::UnknownExamination],
+        "unknown-examination",
+        "Users look at any position, and nobody knows how probably (pbm)",
     ),
     (&[Family::Prefix], "prefix", "Users scan a list from the top (semi-bandit, cascade, dcm)"),
     (&[Family::AnyList], "any-list", "Users of any list model; only clicks are read (also dbn, ccm, ubm)"),
@@ -101,8 +106,9 @@ impl Policy {
         let (_, group, _) = group_of(row);
         let plays = |model: &&&Model| row.speaks(model.protocol);
         let names = |models: Vec<&&'static Model>| models.into_iter().map(|model| model.name).collect();
-        let reads_prefix_or_positions =
-            row.families.iter().any(|family| matches!(family, Family::PositionBased | Family::Prefix));
+        let reads_prefix_or_positions = row.families.iter().any(|family| {
+            matches!(family, Family::PositionBased | Family::UnknownExamination | Family::Prefix)
+        });
         let with_read_as =
             |model: &&&Model| reads_prefix_or_positions && model.has_lists() && !row.speaks(model.protocol);
         let spec = row.spec();

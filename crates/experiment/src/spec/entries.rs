@@ -10,7 +10,7 @@ use crate::toml_reader::{Error, Faults, Field, Location, Table, collect};
 use click_models::ListShape;
 use confidence::Probability;
 use contenders::{Entrant, LoggedLists};
-use policies::catalogue::{Limit, PolicySpec, Protocol, find};
+use policies::catalogue::{Family, Limit, PolicySpec, Protocol, find};
 use std::sync::Arc;
 
 /// Reads the policies of an experiment. Without the users or the task, because they have errors, what depends on them is not checked.
@@ -223,7 +223,7 @@ fn check_reading(entry: &Entrant, model: &Model, instances: &Instances) -> Resul
 
 /// Whether a policy is built from examination probabilities.
 pub(crate) fn assumes_examination(spec: &PolicySpec) -> bool {
-    spec.speaks(Protocol::PositionBased) && !spec.speaks(Protocol::Cascade)
+    spec.row().families.contains(&Family::PositionBased)
 }
 
 /// Refuses examination probabilities that the policy does not use, or that do not have one entry for each position.
@@ -238,7 +238,12 @@ fn check_examination(entry: &Entrant, instances: &Instances) -> Result<(), Fault
         return Ok(());
     };
     if !needed {
-        let message = format!("{:?} does not use examination: leave it out", entry.name);
+        let does_not = if spec.row().families.contains(&Family::UnknownExamination) {
+            "is a policy for examination that nobody knows"
+        } else {
+            "does not use examination"
+        };
+        let message = format!("{:?} {does_not}: leave it out", entry.name);
         return Err(Fault::new("kappa", message));
     }
     for (index, shape) in instances.shapes().into_iter().enumerate() {

@@ -35,7 +35,7 @@ mod protocols;
 mod saved;
 
 use super::families::{IdentifyPolicy, Note, OneOf};
-use super::{Limit, PolicySpec, Protocol};
+use super::{Family, Limit, PolicySpec, Protocol};
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{Cascade, Dueling, ItemId, PbmKnown, Ranking};
 use rand::Rng;
@@ -96,14 +96,18 @@ impl<I: Catalogued> Chosen<I> {
     ///
     /// # Errors
     ///
-    /// [`BuildError`]: the policy plays another protocol, the horizon is missing, examination probabilities are missing, the sizes need
+    /// [`BuildError`]: the policy plays another protocol, the horizon or examination probabilities that it needs are missing, the sizes need
     /// too much memory, or the parameters are not valid for these sizes.
     pub fn build<'a>(
         spec: PolicySpec,
         known: impl Into<I::Known<'a>>,
         horizon: impl Into<Option<u64>>,
     ) -> Result<Self, BuildError> {
-        let knowledge = Knowledge { horizon: horizon.into(), ..I::knowledge(&known.into()) };
+        let mut knowledge = Knowledge { horizon: horizon.into(), ..I::knowledge(&known.into()) };
+        if spec.row().family_on(I::PROTOCOL) == Some(Family::UnknownExamination) {
+            let invalid = |error| BuildError::Parameters { policy: spec.name(), error };
+            knowledge = knowledge.without_examination().map_err(invalid)?;
+        }
         let policy = Self::fresh(&spec, &knowledge)?;
         Ok(Self { spec, knowledge, policy })
     }
@@ -124,7 +128,11 @@ impl<I: Catalogued> Chosen<I> {
         // Saved knowledge may be of any length, and not every family builds `PbmKnown`.
         if I::PROTOCOL == Protocol::PositionBased {
             let shape = knowledge.list_shape().map_err(parameters)?;
-            PbmKnown::new(shape, &knowledge.examination).map_err(|error| parameters(error.into()))?;
+            if row.family_on(I::PROTOCOL) != Some(Family::UnknownExamination) {
+                PbmKnown::new(shape, &knowledge.examination).map_err(|error| parameters(error.into()))?;
+            } else if !knowledge.examination.is_empty() {
+                return Err(parameters(Error::KnowsExamination));
+            }
         }
         let [first, second] = knowledge.sizes;
         let too_large = match row.limit {

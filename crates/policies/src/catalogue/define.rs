@@ -104,6 +104,7 @@ macro_rules! builders {
     ($rows:tt) => {
         impl PolicySpec {
             with_family!(with_position_based WithPositionBased PositionBased $rows);
+            with_family!(with_unknown_examination WithUnknownExamination UnknownExamination $rows);
             with_family!(with_prefix WithPrefix Prefix $rows);
             with_family!(with_any_list WithAnyList AnyList $rows);
             with_family!(with_stopping WithStopping Stopping $rows);
@@ -135,6 +136,9 @@ pub(super) use with_family;
 macro_rules! arm {
     (PositionBased $visitor:ident; PositionBased($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
         Some($visitor.with(move |$known: PbmKnown<'_>, $horizon: u64| Ok($build)))
+    };
+    (UnknownExamination $visitor:ident; UnknownExamination($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        Some($visitor.with(move |$known: PrefixKnown<'_>, $horizon: u64| Ok($build)))
     };
     (Prefix $visitor:ident; Prefix($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
         Some($visitor.with(move |$known: PrefixKnown<'_>, $horizon: u64| Ok($build)))

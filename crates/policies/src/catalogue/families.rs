@@ -195,6 +195,12 @@ family! {
 }
 
 family! {
+    /// A policy for position-based users that does not know the examination of positions.
+    UnknownExaminationPolicy(UnknownExaminationMembers) of Ranking, reading [F: RenderedClicks] F;
+    PbmGibbs, PbmTsPlugIn, PbmUcbPlugIn
+}
+
+family! {
     /// A policy that reads an observed prefix.
     PrefixPolicy(PrefixMembers) of Ranking, reading [F: ObservedPrefix] F;
     PrefixUcb, PrefixUcbV, PrefixKlUcb, PrefixTs, TsCascade, Pie

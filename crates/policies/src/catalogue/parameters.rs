@@ -1,6 +1,6 @@
 //! Types and values of policy parameters.
 
-use crate::{CascadeKlOrder, CascadeKlTest, Delta, MeanRadius, Pulls, ShowOrder};
+use crate::{CascadeKlOrder, CascadeKlTest, Delta, MeanRadius, PbmGibbsOrder, Pulls, ShowOrder};
 use confidence::{NonNegative, Probability, Rate};
 use serde::de::DeserializeSeed;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -92,6 +92,7 @@ parameter_types! {
     Level(Level) = Kind::Choice(&["log-t", "log-t-3-log-log-t", "log-t-4-log-log-t"]);
     PbmPieLevel(PbmPieLevel) = Kind::Choice(&["log-t", "log-horizon"]);
     PbmPiePosition(PbmPiePosition) = Kind::Choice(&["last"]);
+    PbmGibbsOrder(PbmGibbsOrder) = Kind::Choice(&["unknown", "known"]);
     ShowOrder(ShowOrder) = Kind::Choice(&[
         "least-observed",
         "mean-asc",

@@ -47,6 +47,8 @@ pub struct ParameterRow {
 pub enum Family {
     /// Knows sizes and examination; reads the clicks of every position.
     PositionBased,
+    /// Knows sizes and at most the order of positions; reads the clicks of every position.
+    UnknownExamination,
     /// Knows sizes and the order of positions (by default from the top down); reads an observed prefix.
     Prefix,
     /// Knows sizes; reads the clicks of any list.
@@ -71,7 +73,7 @@ pub enum Family {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Protocol {
-    /// Knowledge: sizes and examination probabilities. Feedback: the clicks of every position.
+    /// Knowledge: sizes, and examination probabilities or at most the order of positions. Feedback: the clicks of every position.
     PositionBased,
     /// Knowledge: sizes. Feedback: the clicks of the examined positions.
     SemiBandit,
@@ -175,7 +177,7 @@ impl Family {
     pub fn protocols(self) -> &'static [Protocol] {
         use Protocol::{Cascade, ClicksOnly, Dcm, Dueling, PositionBased, RankOne, SemiBandit};
         match self {
-            Self::PositionBased => &[PositionBased],
+            Self::PositionBased | Self::UnknownExamination => &[PositionBased],
             Self::Prefix => &[SemiBandit, Cascade, Dcm],
             Self::AnyList | Self::Logged => &[PositionBased, SemiBandit, Cascade, Dcm, ClicksOnly],
             Self::Stopping | Self::FullFeedback | Self::Budgeted => &[Cascade],
@@ -198,6 +200,7 @@ impl Family {
     pub fn told(self) -> &'static str {
         match self {
             Self::PositionBased => "sizes, examination of every position",
+            Self::UnknownExamination => "sizes, at most the order of positions",
             Self::Prefix => "sizes, order of positions",
             Self::AnyList | Self::Stopping | Self::FullFeedback | Self::Budgeted => "sizes",
             Self::Cells => "rows, columns",

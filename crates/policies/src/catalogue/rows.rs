@@ -11,13 +11,14 @@ use super::parameters::{
 use super::row::{Answers, CELLS, Family, ITEMS, Limit, ParameterRow, Row};
 use super::visit::{
     PairKnown, WithAnyList, WithBudgeted, WithCells, WithPairs, WithPositionBased, WithPrefix, WithStopping,
+    WithUnknownExamination,
 };
 use crate::{
     BatchRank, BcMpTs, BeatTheMean, CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, CellKlUcb,
-    CondorcetSavage, Delta, DoubleTs, EpsilonGreedy, InterleavedFilter, KlLucb, MeanRadius, MergeDts, PbmPie,
-    PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, Pulls, Rank1Elim,
-    Rank1Gibbs, RbaKlUcb, Rmed1, Rucb, ShowOrder, SuccessiveRejects, TopRank, TsCascade, Ucb1, Ucb1Elim,
-    Uniform, UniformCell, UniformPair, Uts,
+    CondorcetSavage, Delta, DoubleTs, EpsilonGreedy, InterleavedFilter, KlLucb, MeanRadius, MergeDts,
+    PbmGibbs, PbmGibbsOrder, PbmPie, PbmTs, PbmTsPlugIn, PbmUcb, PbmUcbPlugIn, Pie, PrefixKlUcb, PrefixKnown,
+    PrefixTs, PrefixUcb, PrefixUcbV, Pulls, Rank1Elim, Rank1Gibbs, RbaKlUcb, Rmed1, Rucb, ShowOrder,
+    SuccessiveRejects, TopRank, TsCascade, Ucb1, Ucb1Elim, Uniform, UniformCell, UniformPair, Uts,
 };
 use click_models::{ListShape, PbmKnown, TableShape};
 use confidence::{NonNegative, Probability, Rate};
@@ -75,6 +76,42 @@ catalogue! {
     cost: "K Beta draws",
     guarantee: "none here; explores too little if attraction is near 1",
     source: "Komiyama et al. 2015, supplement";
+
+    /// Thompson sampling that samples examination, too.
+    PbmGibbs = "pbm-gibbs" {
+        /// Whether the policy knows which positions are examined more than others.
+        order: PbmGibbsOrder = PbmGibbsOrder::default(),
+    }
+    plays {
+        UnknownExamination(known, _horizon => PbmGibbs::new(known, order))
+    }
+    horizon: false, answers: Late, limit: CELLS,
+    cost: "K + L Gamma draws, K L multiply-adds",
+    guarantee: "none",
+    source: "ours";
+
+    /// PBM-TS with an estimate in place of examination.
+    PbmTsPlugIn = "pbm-ts-plug-in" {}
+    plays {
+        UnknownExamination(known, _horizon => PbmTsPlugIn::new(known.shape()))
+    }
+    horizon: false, answers: Late, limit: Limit::None,
+    cost: "K exact posterior draws, each from K L multiply-adds",
+    guarantee: "none; may keep a wrong order for ever",
+    source: "ours";
+
+    /// PBM-UCB with an estimate in place of examination.
+    PbmUcbPlugIn = "pbm-ucb-plug-in" {
+        /// Relative increase of `ln t`.
+        epsilon: NonNegative = NonNegative::default(),
+    }
+    plays {
+        UnknownExamination(known, _horizon => PbmUcbPlugIn::new(known.shape(), Rate::scaled_log(epsilon)))
+    }
+    horizon: false, answers: Late, limit: Limit::None,
+    cost: "K L multiply-adds",
+    guarantee: "none; may keep a wrong order for ever",
+    source: "ours";
 
     /// Ranked bandits: a KL-UCB bandit at every position.
     RbaKlUcb = "rba-kl-ucb" {}

@@ -2,7 +2,7 @@
 
 use super::{
     Answers, Family, PairKnown, ParameterRow, PolicySpec, WithAnyList, WithBudgeted, WithCells, WithPairs,
-    WithPositionBased, WithPrefix, WithStopping, rows,
+    WithPositionBased, WithPrefix, WithStopping, WithUnknownExamination, rows,
 };
 use crate::{Error, PrefixKnown};
 use click_models::{ListShape, PbmKnown, TableShape};
@@ -77,7 +77,7 @@ fn default_of(defaults: &Map<String, Value>, parameter: &ParameterRow) -> String
 
 fn plays(family: Family) -> &'static str {
     match family {
-        Family::PositionBased => "position-based",
+        Family::PositionBased | Family::UnknownExamination => "position-based",
         Family::Prefix => "prefix",
         Family::AnyList | Family::Logged => "any list",
         Family::Stopping => "cascade, until it stops",
@@ -93,6 +93,7 @@ fn plays(family: Family) -> &'static str {
 fn types(spec: &PolicySpec) -> Vec<&'static str> {
     let all = [
         spec.with_position_based(TypeName),
+        spec.with_unknown_examination(TypeName),
         spec.with_prefix(TypeName),
         spec.with_any_list(TypeName),
         spec.with_stopping(TypeName),
@@ -122,6 +123,7 @@ macro_rules! type_names {
 
 type_names! {
     WithPositionBased(PbmKnown<'_>);
+    WithUnknownExamination(PrefixKnown<'_>);
     WithPrefix(PrefixKnown<'_>);
     WithAnyList(ListShape);
     WithStopping(ListShape, NonNegative);

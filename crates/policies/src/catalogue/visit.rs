@@ -5,6 +5,7 @@
 
 use super::families::{
     AnyListPolicy, CellPolicy, IdentifyPolicy, PairPolicy, PositionBasedPolicy, PrefixPolicy,
+    UnknownExaminationPolicy,
 };
 use crate::{Error, Policy, PrefixKnown, Recommend, Stop};
 use click_models::{
@@ -48,6 +49,8 @@ macro_rules! visitors {
 visitors! {
     /// Visits policies of [`Family::PositionBased`](super::Family::PositionBased).
     WithPositionBased(PbmKnown<'_>) for [Policy<Pbm> + Into<PositionBasedPolicy>];
+    /// Visits policies of [`Family::UnknownExamination`](super::Family::UnknownExamination).
+    WithUnknownExamination(PrefixKnown<'_>) for [Policy<Pbm> + Into<UnknownExaminationPolicy>];
     /// Visits policies of [`Family::Prefix`](super::Family::Prefix).
     WithPrefix(PrefixKnown<'_>) for [Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm> + Into<PrefixPolicy>];
     /// Visits policies of [`Family::AnyList`](super::Family::AnyList).

@@ -17,6 +17,24 @@ use serde::{Deserialize, Serialize};
 /// reciprocal would overflow.
 const LEAST_EXAMINATION: f64 = 1e-100;
 
+/// The examination that counts.
+fn weight(examined: &Probability) -> f64 {
+    if examined.get() < LEAST_EXAMINATION { 0.0 } else { examined.get() }
+}
+
+/// Positions from the most to the least examined, the upper one first among equals.
+pub(super) fn order_of(examination: &[Probability]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..examination.len()).collect();
+    order.sort_by(|&a, &b| weight(&examination[b]).total_cmp(&weight(&examination[a])));
+    order
+}
+
+/// Sorts positions by decreasing examination, the upper one first among equals.
+#[inline]
+pub(super) fn sort_by_examination(order: &mut [usize], examination: &[f64]) {
+    order.sort_unstable_by(|&a, &b| examination[b].total_cmp(&examination[a]).then(a.cmp(&b)));
+}
+
 /// The counts of a position-based policy, and its knowledge of the users.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
@@ -50,13 +68,42 @@ impl PbmCounts {
     }
 
     fn assemble(examination: Vec<Probability>, rounds: u64, shows: Vec<u64>, clicks: Vec<u64>) -> Self {
-        let weight = |examined: &Probability| {
-            if examined.get() < LEAST_EXAMINATION { 0.0 } else { examined.get() }
-        };
-        let weights: Vec<f64> = examination.iter().map(weight).collect();
-        let mut order: Vec<usize> = (0..weights.len()).collect();
-        order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+        let (order, weights) = (order_of(&examination), examination.iter().map(weight).collect());
         Self { examination, rounds, shows, clicks, order, weights }
+    }
+
+    /// Without displays, and with the examination 1 everywhere: for a policy that estimates it.
+    pub(super) fn without_examination(shape: ListShape) -> Self {
+        let fresh = vec![0; shape.n_items() * shape.n_positions()];
+        let ones = vec![Probability::new(1.0).expect("a probability"); shape.n_positions()];
+        Self::assemble(ones, 0, fresh.clone(), fresh)
+    }
+
+    /// Takes these numbers for the examination of the positions; see [`Self::without_examination`].
+    #[inline]
+    pub(super) fn assume(&mut self, examination: &[f64]) {
+        self.weights.copy_from_slice(examination);
+        sort_by_examination(&mut self.order, examination);
+    }
+
+    /// What a policy that estimates examination saves: rounds, displays and clicks.
+    pub(super) fn table(&self) -> (u64, &[u64], &[u64]) {
+        (self.rounds, &self.shows, &self.clicks)
+    }
+
+    /// Puts these rounds, displays and clicks in the place of its own.
+    pub(super) fn with_table(
+        mut self,
+        rounds: u64,
+        shows: Vec<u64>,
+        clicks: Vec<u64>,
+    ) -> Result<Self, Error> {
+        if shows.len() != self.shows.len() {
+            return Err(Error::SavedSizes);
+        }
+        check_counts(rounds, &shows, &clicks)?;
+        (self.rounds, self.shows, self.clicks) = (rounds, shows, clicks);
+        Ok(self)
     }
 
     pub(crate) fn n_positions(&self) -> usize {

@@ -74,6 +74,7 @@
 //! ```
 
 use super::counts::{PbmCounts, place};
+use super::plug_in::AssumesExamination;
 use crate::exact::float;
 use crate::sampling::{BetaShape, Sampler};
 use crate::sizes::Sizes;
@@ -149,15 +150,49 @@ impl PbmTs {
 
 impl From<Saved> for PbmTs {
     fn from(Saved { counts }: Saved) -> Self {
-        let examination: Vec<f64> =
-            counts.order().iter().map(|&position| counts.examination()[position]).collect();
-        let mut exponents = vec![0.0; counts.n_items() * counts.n_positions()];
-        let posteriors = exponents
-            .chunks_exact_mut(counts.n_positions())
-            .enumerate()
-            .map(|(item, exponents)| Posterior::of(&counts, item, &examination, exponents))
-            .collect();
-        Self { examination, posteriors, exponents, top: TopL::new(counts.n_positions()), counts }
+        let mut policy = Self {
+            examination: vec![0.0; counts.n_positions()],
+            posteriors: vec![Posterior::no_failures(0.0); counts.n_items()],
+            exponents: vec![0.0; counts.n_items() * counts.n_positions()],
+            top: TopL::new(counts.n_positions()),
+            counts,
+        };
+        policy.prepare();
+        policy
+    }
+}
+
+impl PbmTs {
+    /// Computes all posteriors from the counts.
+    fn prepare(&mut self) {
+        let Self { counts, examination, posteriors, exponents, .. } = self;
+        for (examined, &position) in examination.iter_mut().zip(counts.order()) {
+            *examined = counts.examination()[position];
+        }
+        let exponents = exponents.chunks_exact_mut(counts.n_positions());
+        for ((item, posterior), exponents) in posteriors.iter_mut().enumerate().zip(exponents) {
+            *posterior = Posterior::of(counts, item, examination, exponents);
+        }
+    }
+}
+
+impl AssumesExamination for PbmTs {
+    fn over(counts: PbmCounts) -> Self {
+        Self::from(Saved { counts })
+    }
+
+    fn counts(&self) -> &PbmCounts {
+        &self.counts
+    }
+
+    fn counts_mut(&mut self) -> &mut PbmCounts {
+        &mut self.counts
+    }
+
+    #[inline]
+    fn assume(&mut self, examination: &[f64]) {
+        self.counts.assume(examination);
+        self.prepare();
     }
 }
 

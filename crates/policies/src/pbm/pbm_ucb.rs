@@ -59,6 +59,7 @@
 //! ```
 
 use super::counts::{PbmCounts, place};
+use super::plug_in::AssumesExamination;
 use crate::sizes::Sizes;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
@@ -97,6 +98,14 @@ impl PbmUcb {
     pub fn new(known: PbmKnown<'_>, rate: Rate) -> Self {
         Self::from(Saved { rate, counts: PbmCounts::new(known) })
     }
+
+    pub(super) fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    pub(super) fn set_rate(&mut self, rate: Rate) {
+        self.rate = rate;
+    }
 }
 
 impl From<Saved> for PbmUcb {
@@ -115,6 +124,29 @@ fn estimate_and_width(counts: &PbmCounts, item: usize) -> (f64, f64) {
         (counts.total_clicks(item) * per_show, (0.5 * counts.total_shows(item)).sqrt() * per_show)
     } else {
         (f64::INFINITY, 0.0)
+    }
+}
+
+impl AssumesExamination for PbmUcb {
+    fn over(counts: PbmCounts) -> Self {
+        Self::from(Saved { rate: Rate::LOG, counts })
+    }
+
+    fn counts(&self) -> &PbmCounts {
+        &self.counts
+    }
+
+    fn counts_mut(&mut self) -> &mut PbmCounts {
+        &mut self.counts
+    }
+
+    #[inline]
+    fn assume(&mut self, examination: &[f64]) {
+        let Self { counts, estimate, width, .. } = self;
+        counts.assume(examination);
+        for (item, (estimate, width)) in estimate.iter_mut().zip(width).enumerate() {
+            (*estimate, *width) = estimate_and_width(counts, item);
+        }
     }
 }
 

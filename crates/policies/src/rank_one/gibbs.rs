@@ -44,40 +44,19 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
-use crate::error::check_counts;
-use crate::exact::float;
-use crate::sampling::{GammaShape, Sampler};
+use crate::products::{Products, SavedProducts};
 use crate::sizes::Sizes;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
 use rand::Rng;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Thompson sampling with a posterior of rows and columns.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct Rank1Gibbs {
     shape: TableShape,
-    /// Row by row.
-    plays: Vec<u64>,
-    row_clicks: Vec<u64>,
-    column_clicks: Vec<u64>,
-    /// The columns of the last sweep.
-    columns: Vec<f64>,
-    /// `plays` as floating-point numbers.
-    #[serde(skip)]
-    weights: Vec<f64>,
-    #[serde(skip)]
-    row_plays: Vec<u64>,
-    #[serde(skip)]
-    column_plays: Vec<u64>,
-    #[serde(skip)]
-    rows: Vec<f64>,
-    /// Buffer: `sum over i of u_i N_i` of each column.
-    #[serde(skip)]
-    expected: Vec<f64>,
-    #[serde(skip)]
-    sampler: Sampler,
+    products: Products,
 }
 
 #[derive(Deserialize)]
@@ -89,86 +68,21 @@ struct Saved {
     columns: Vec<f64>,
 }
 
+/// [`Saved`], borrowed.
+#[derive(Serialize)]
+struct ToSave<'a> {
+    shape: TableShape,
+    plays: &'a [u64],
+    row_clicks: &'a [u64],
+    column_clicks: &'a [u64],
+    columns: &'a [f64],
+}
+
 impl Rank1Gibbs {
     /// A fresh policy.
     pub fn new(shape: TableShape) -> Self {
-        Self::assemble(Saved {
-            shape,
-            plays: vec![0; shape.n_cells()],
-            row_clicks: vec![0; shape.n_rows()],
-            column_clicks: vec![0; shape.n_columns()],
-            columns: vec![1.0; shape.n_columns()],
-        })
+        Self { shape, products: Products::new(shape.n_rows(), shape.n_columns()) }
     }
-
-    fn assemble(Saved { shape, plays, row_clicks, column_clicks, columns }: Saved) -> Self {
-        let mut column_plays = vec![0; shape.n_columns()];
-        for row in plays.chunks_exact(shape.n_columns()) {
-            column_plays.iter_mut().zip(row).for_each(|(sum, plays)| *sum += plays);
-        }
-        Self {
-            weights: plays.iter().map(|&plays| float(plays)).collect(),
-            row_plays: plays.chunks_exact(shape.n_columns()).map(|row| row.iter().sum()).collect(),
-            column_plays,
-            rows: vec![0.0; shape.n_rows()],
-            expected: vec![0.0; shape.n_columns()],
-            sampler: Sampler::new(),
-            shape,
-            plays,
-            row_clicks,
-            column_clicks,
-            columns,
-        }
-    }
-
-    /// Makes one Gibbs sweep.
-    fn sweep<R: Rng + ?Sized>(&mut self, rng: &mut R) {
-        let Self { sampler, rows, columns, expected, .. } = self;
-        expected.fill(0.0);
-        let counts = self.row_plays.iter().zip(&self.row_clicks);
-        for ((row, weights), (&plays, &clicks)) in
-            rows.iter_mut().zip(self.weights.chunks_exact(self.shape.n_columns())).zip(counts)
-        {
-            *row = draw(*sampler, plays, clicks, product(weights, columns), rng);
-            if plays > 0 {
-                for (sum, weight) in expected.iter_mut().zip(weights) {
-                    *sum += *row * weight;
-                }
-            }
-        }
-        let mut largest = 0.0_f64;
-        let counts = self.column_plays.iter().zip(&self.column_clicks);
-        for ((column, &expected), (&plays, &clicks)) in columns.iter_mut().zip(&*expected).zip(counts) {
-            *column = draw(*sampler, plays, clicks, expected, rng);
-            largest = largest.max(*column);
-        }
-        // Gamma draws with a shape of at least 1 are positive.
-        for column in columns {
-            *column /= largest;
-        }
-    }
-}
-
-/// Draws a row or a column, given the expected clicks of its plays at probability 1.
-#[inline]
-fn draw<R: Rng + ?Sized>(sampler: Sampler, plays: u64, clicks: u64, expected: f64, rng: &mut R) -> f64 {
-    let narrowed = 1.0 - float(clicks) / float(plays + 1);
-    let shape = GammaShape::new(float(clicks + 1) / narrowed);
-    narrowed / (expected + 1.0) * sampler.gamma(shape, rng)
-}
-
-/// Sum of products, in four lanes.
-#[inline]
-fn product(a: &[f64], b: &[f64]) -> f64 {
-    let mut lanes = [0.0; 4];
-    let (a, b) = (a.chunks_exact(4), b.chunks_exact(4));
-    let rest: f64 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
-    for (a, b) in a.zip(b) {
-        for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
-            *lane += a * b;
-        }
-    }
-    (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]) + rest
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "rows and columns are numbered by 32 bits")]
@@ -176,30 +90,37 @@ fn largest(side: &[f64]) -> u32 {
     (0..side.len()).fold(0, |best, place| if side[place] > side[best] { place } else { best }) as u32
 }
 
+impl Serialize for Rank1Gibbs {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let saved = self.products.to_save();
+        ToSave {
+            shape: self.shape,
+            plays: saved.plays,
+            row_clicks: saved.row_clicks,
+            column_clicks: saved.column_clicks,
+            columns: saved.columns,
+        }
+        .serialize(serializer)
+    }
+}
+
 impl TryFrom<Saved> for Rank1Gibbs {
     type Error = Error;
 
     fn try_from(saved: Saved) -> Result<Self, Error> {
-        let (n_rows, n_columns) = (saved.shape.n_rows(), saved.shape.n_columns());
-        let sizes =
-            [saved.plays.len(), saved.row_clicks.len(), saved.column_clicks.len(), saved.columns.len()];
-        if sizes != [n_rows * n_columns, n_rows, n_columns, n_columns] {
-            return Err(Error::SavedSizes);
+        let Saved { shape, plays, row_clicks, column_clicks, columns } = saved;
+        let products = Products::restore(SavedProducts { plays, row_clicks, column_clicks, columns })?;
+        if products.sizes() == [shape.n_rows(), shape.n_columns()] {
+            Ok(Self { shape, products })
+        } else {
+            Err(Error::SavedSizes)
         }
-        check_counts(0, &saved.plays, &saved.plays)?;
-        let policy = Self::assemble(saved);
-        check_counts(0, &policy.row_plays, &policy.row_clicks)?;
-        check_counts(0, &policy.column_plays, &policy.column_clicks)?;
-        if policy.columns.iter().any(|column| !(0.0..=1.0).contains(column)) {
-            return Err(Error::SavedColumns);
-        }
-        Ok(policy)
     }
 }
 
 impl Sizes for Rank1Gibbs {
     fn sizes(&self) -> [usize; 2] {
-        [self.shape.n_rows(), self.shape.n_columns()]
+        self.products.sizes()
     }
 }
 
@@ -208,21 +129,17 @@ impl Select<Cell> for Rank1Gibbs {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Cell>) {
-        self.sweep(rng);
-        out.action = Cell::new(largest(&self.rows), largest(&self.columns));
+        self.products.sweep(rng);
+        out.action = Cell::new(largest(self.products.rows()), largest(self.products.columns()));
     }
 }
 
 impl Update<Cell, CellClick> for Rank1Gibbs {
     #[inline]
     fn update(&mut self, decision: &Decision<Cell>, feedback: &CellClick) {
-        let Some(cell) = self.shape.number(decision.action) else { return };
-        let (row, column) = (decision.action.row as usize, decision.action.column as usize);
-        self.plays[cell] += 1;
-        self.weights[cell] = float(self.plays[cell]);
-        self.row_plays[row] += 1;
-        self.column_plays[column] += 1;
-        self.row_clicks[row] += u64::from(feedback.clicked);
-        self.column_clicks[column] += u64::from(feedback.clicked);
+        if self.shape.number(decision.action).is_some() {
+            let Cell { row, column } = decision.action;
+            self.products.count(row as usize, column as usize, feedback.clicked);
+        }
     }
 }

@@ -35,6 +35,8 @@ fn a_written_spec_of_any_model_reads_back_as_the_same_experiment() {
         (&clicks, UNIFORM),
         (PBM, "policy = \"pbm-ucb\"\nkappa = [0.9, 0.6]"),
         (PBM, "policy = \"dcm-ts\"\nread-as = \"dcm\""),
+        (PBM, "policy = \"pbm-gibbs\"\norder = \"known\""),
+        (CASCADE, "policy = \"pbm-gibbs\"\nread-as = \"pbm\""),
         (RANK_ONE, "policy = \"rank1-elim-kl\""),
         (RANK_ONE, "policy = \"kl-ucb\"\nlevel = \"log-t-3-log-log-t\""),
     ] {
@@ -145,6 +147,16 @@ fn a_policy_needs_read_as_on_users_of_another_model_and_nowhere_else() {
             "the users are \"cascade\" already: leave it out",
         ),
         (CASCADE, "policy = \"cascade-ts\"\nkappa = [1.0, 0.5]", "does not use examination: leave it out"),
+        (
+            PBM,
+            "policy = \"pbm-gibbs\"\nkappa = [0.8, 0.5]",
+            "\"pbm-gibbs\" is a policy for examination that nobody knows: leave it out",
+        ),
+        (
+            CASCADE,
+            "policy = \"pbm-gibbs\"\nread-as = \"pbm\"\nkappa = [1.0, 0.5]",
+            "\"pbm-gibbs\" is a policy for examination that nobody knows: leave it out",
+        ),
         (
             CASCADE,
             "policy = \"uniform\"\nread-as = \"dcm\"",

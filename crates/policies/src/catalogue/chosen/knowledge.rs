@@ -1,7 +1,7 @@
 //! A policy's knowledge of its users before the first round.
 
-use crate::{Error, PrefixKnown};
-use click_models::ListShape;
+use crate::{Error, PositionsKnown, PrefixKnown};
+use click_models::{ListShape, PbmKnown};
 use confidence::{NonNegative, Probability};
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,25 @@ impl Knowledge {
 
     pub(super) fn prefix(known: &PrefixKnown<'_>) -> Self {
         Self { places: known.places().to_vec(), ..Self::list(known.shape()) }
+    }
+
+    pub(super) fn positions(known: &PositionsKnown<'_>) -> Self {
+        match known {
+            PositionsKnown::Examination(known) => {
+                Self { examination: known.examination().to_vec(), ..Self::list(known.shape()) }
+            }
+            PositionsKnown::Order(known) => Self::prefix(known),
+        }
+    }
+
+    /// Without the examination of the positions; what is left of it is their order.
+    pub(super) fn without_examination(self) -> Result<Self, Error> {
+        if self.examination.is_empty() {
+            return Ok(self);
+        }
+        let places = PositionsKnown::from(PbmKnown::new(self.list_shape()?, &self.examination)?).places();
+        let places = if places.is_sorted() { vec![] } else { places };
+        Ok(Self { places, examination: vec![], ..self })
     }
 
     /// The first field that differs, and both values, in words.

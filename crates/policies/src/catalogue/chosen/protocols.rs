@@ -2,14 +2,15 @@
 
 use super::super::families::{
     AnyListPolicy, CellPolicy, IdentifyPolicy, Note, OneOf, PairPolicy, PositionBasedPolicy, PrefixPolicy,
+    UnknownExaminationPolicy,
 };
 use super::super::{
     Family, PairKnown, PolicySpec, Protocol, WithAnyList, WithBudgeted, WithCells, WithPairs,
-    WithPositionBased, WithPrefix, WithStopping,
+    WithPositionBased, WithPrefix, WithStopping, WithUnknownExamination,
 };
 use super::Knowledge;
 use crate::sizes::Sizes;
-use crate::{Error, PrefixKnown, Select, Update};
+use crate::{Error, PositionsKnown, PrefixKnown, Select, Update};
 use click_models::{
     Cascade, ClicksOnly, Dcm, DuelShape, Dueling, Interaction, ListShape, Pbm, PbmKnown, RankOne, SemiBandit,
     TableShape,
@@ -88,6 +89,9 @@ build! {
     WithPositionBased -> PositionBasedPolicy, |knowledge| -> PbmKnown<'_> {
         PbmKnown::new(knowledge.list_shape()?, &knowledge.examination)?
     }
+    WithUnknownExamination -> UnknownExaminationPolicy, |knowledge| -> PrefixKnown<'_> {
+        PrefixKnown::with_places(knowledge.list_shape()?, &knowledge.places)?
+    }
     WithPrefix -> PrefixPolicy, |knowledge| -> PrefixKnown<'_> { PrefixKnown::with_places(knowledge.list_shape()?, &knowledge.places)? }
     WithAnyList -> AnyListPolicy, |knowledge| -> ListShape { knowledge.list_shape()? }
     WithBudgeted -> IdentifyPolicy, |knowledge| -> ListShape { knowledge.list_shape()? }
@@ -159,9 +163,13 @@ macro_rules! lists {
 }
 
 lists! {
-    Pbm: PositionBased, PbmKnown, PositionBasedPolicy,
-        |known| Knowledge { examination: known.examination().to_vec(), ..Knowledge::list(known.shape()) },
-        |spec, family, visitor| spec.with_position_based(visitor);
+    Pbm: PositionBased, PositionsKnown, OneOf<PositionBasedPolicy, UnknownExaminationPolicy>,
+        |known| Knowledge::positions(known), |spec, family, visitor| match family {
+            Family::UnknownExamination => {
+                spec.with_unknown_examination(visitor).map(|made| made.map(OneOf::Second))
+            }
+            _ => spec.with_position_based(visitor).map(|made| made.map(OneOf::First)),
+        };
     SemiBandit: SemiBandit, PrefixKnown, PrefixPolicy,
         |known| Knowledge::prefix(known), |spec, family, visitor| spec.with_prefix(visitor);
     Dcm: Dcm, PrefixKnown, PrefixPolicy,

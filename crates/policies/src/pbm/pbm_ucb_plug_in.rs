@@ -1,0 +1,115 @@
+//! `pbm-ucb-plug-in`: PBM-UCB with an estimate of the examination that nobody knows.
+//!
+//! Before a round's list, one pass over items and positions renews the estimate of examination (`plug_in.rs`). The list is that of
+//! [`PbmUcb`](crate::PbmUcb) with this estimate: the largest upper confidence bounds, the largest at the position of the largest estimate.
+//!
+//! Reference: none for the estimate; Lagree, Vernade, Cappe 2016, section 4, *PBM-UCB*, for the rest. Deviations: the examination is
+//! an estimate, and the confidence bounds do not take into account that it is uncertain.
+//!
+//! | here | formula | shape | unit |
+//! |---|---|---|---|
+//! | `rate` | delta | - | nats |
+//! | `estimate` | kappa | `n_positions` | share of the largest examination |
+//! | `shows`, `clicks` | N, S | `n_items` x `n_positions` | - |
+//!
+//! Numerics: as PBM-UCB. Complexity: O(K L) multiply-adds a round.
+//!
+//! # Examples
+//!
+//! ```
+//! use click_models::{ClickModel, PositionBased};
+//! use confidence::Rate;
+//! use policies::{Decision, PbmUcbPlugIn, Select, Update};
+//! use rand::{SeedableRng, rngs::ChaCha8Rng};
+//!
+//! let users = PositionBased::from_values(&[0.2, 0.8, 0.4], &[0.3, 0.9])?;
+//! let mut policy = PbmUcbPlugIn::new(users.shape(), Rate::LOG);
+//! let mut rng = ChaCha8Rng::seed_from_u64(1);
+//! let mut decision = Decision::default();
+//! let best = (0..2000)
+//!     .filter(|_| {
+//!         policy.select(&mut rng, &mut decision);
+//!         policy.update(&decision, &users.respond(&decision.action, &mut rng));
+//!         decision.action == users.optimal_action()
+//!     })
+//!     .count();
+//! assert!(best > 1000, "{best}");
+//! # Ok::<(), click_models::Error>(())
+//! ```
+
+use super::PbmUcb;
+use super::plug_in::{AssumesExamination, PlugIn, Saved as SavedPlugIn, ToSave as PlugInToSave};
+use crate::sizes::Sizes;
+use crate::{Decision, Error, Select, Update};
+use click_models::{ListShape, Ranking, RenderedClicks};
+use confidence::Rate;
+use rand::Rng;
+use serde::{Deserialize, Serialize, Serializer};
+
+/// PBM-UCB with an estimate of examination.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "Saved")]
+pub struct PbmUcbPlugIn(PlugIn<PbmUcb>);
+
+#[derive(Deserialize)]
+struct Saved {
+    rate: Rate,
+    run: SavedPlugIn,
+}
+
+/// [`Saved`], borrowed.
+#[derive(Serialize)]
+struct ToSave<'a> {
+    rate: Rate,
+    run: PlugInToSave<'a>,
+}
+
+impl PbmUcbPlugIn {
+    /// A fresh policy; `rate` is the paper's delta.
+    pub fn new(shape: ListShape, rate: Rate) -> Self {
+        Self::at(PlugIn::new(shape), rate)
+    }
+
+    fn at(mut plug_in: PlugIn<PbmUcb>, rate: Rate) -> Self {
+        plug_in.policy.set_rate(rate);
+        Self(plug_in)
+    }
+}
+
+impl Serialize for PbmUcbPlugIn {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        ToSave { rate: self.0.policy.rate(), run: self.0.to_save() }.serialize(serializer)
+    }
+}
+
+impl TryFrom<Saved> for PbmUcbPlugIn {
+    type Error = Error;
+
+    fn try_from(Saved { rate, run }: Saved) -> Result<Self, Error> {
+        Ok(Self::at(PlugIn::restore(run)?, rate))
+    }
+}
+
+impl Sizes for PbmUcbPlugIn {
+    fn sizes(&self) -> [usize; 2] {
+        self.0.policy.sizes()
+    }
+}
+
+impl Select<Ranking> for PbmUcbPlugIn {
+    type Note = ();
+
+    #[inline]
+    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
+        self.0.pass();
+        self.0.policy.select(rng, out);
+    }
+}
+
+impl<F: RenderedClicks> Update<Ranking, F> for PbmUcbPlugIn {
+    #[inline]
+    fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
+        // The next pass computes all indices anew.
+        self.0.policy.counts_mut().record(&decision.action, feedback, |_, _| {});
+    }
+}

@@ -1,0 +1,121 @@
+//! An estimate of examination from the clicks of a run, in place of the examination that policies for known positions are built with.
+//!
+//! Item `k` at position `l` is clicked with probability `theta_k kappa_l`. With Poisson counts for clicks, either side's maximum of the
+//! likelihood given the other is its clicks over its weighted displays. One display with a click is added to each, so that no estimate is 0.
+//! A round makes one pass from the estimate of the round before:
+//!
+//! ```text
+//! theta_k = (S_k + 1) / (sum over l of kappa_l N_kl + 1)
+//! kappa_l = (S_l + 1) / (sum over k of theta_k N_kl + 1),   divided by the largest of them
+//! ```
+//!
+//! The first estimate is 1 everywhere. Items and positions take turns in this way until the likelihood no longer grows; one pass a round is
+//! enough, since a round adds little.
+//!
+//! Numerics: sums in the order of items and positions. Complexity: O(K L) multiply-adds a round.
+
+use super::counts::PbmCounts;
+use crate::Error;
+use crate::exact::float;
+use click_models::ListShape;
+use serde::{Deserialize, Serialize};
+
+/// A policy that is built with examination, and that can be given another one.
+pub(super) trait AssumesExamination {
+    /// The policy with these counts.
+    fn over(counts: PbmCounts) -> Self;
+
+    fn counts(&self) -> &PbmCounts;
+
+    fn counts_mut(&mut self) -> &mut PbmCounts;
+
+    /// Goes on as a policy that always had this examination.
+    fn assume(&mut self, examination: &[f64]);
+}
+
+/// The state of a policy with an estimate.
+#[derive(Debug, Deserialize)]
+pub(super) struct Saved {
+    /// Examination of every position by the last round's pass.
+    estimate: Vec<f64>,
+    rounds: u64,
+    shows: Vec<u64>,
+    clicks: Vec<u64>,
+}
+
+/// [`Saved`], borrowed.
+#[derive(Debug, Serialize)]
+pub(super) struct ToSave<'a> {
+    estimate: &'a [f64],
+    rounds: u64,
+    shows: &'a [u64],
+    clicks: &'a [u64],
+}
+
+/// The policy `P` with an estimate of the examination.
+#[derive(Debug, Clone)]
+pub(super) struct PlugIn<P> {
+    pub(super) policy: P,
+    estimate: Vec<f64>,
+    /// Buffer: clicks, and displays weighted by attraction, of every position.
+    sums: Vec<(f64, f64)>,
+}
+
+impl<P: AssumesExamination> PlugIn<P> {
+    pub(super) fn new(shape: ListShape) -> Self {
+        Self::over(PbmCounts::without_examination(shape), vec![1.0; shape.n_positions()])
+    }
+
+    fn over(counts: PbmCounts, estimate: Vec<f64>) -> Self {
+        Self { policy: P::over(counts), sums: vec![(0.0, 0.0); estimate.len()], estimate }
+    }
+
+    pub(super) fn restore(Saved { estimate, rounds, shows, clicks }: Saved) -> Result<Self, Error> {
+        let n_positions = estimate.len();
+        let in_range = |&examined: &f64| examined > 0.0 && examined <= 1.0;
+        if !estimate.iter().all(in_range) || estimate.iter().copied().fold(0.0, f64::max) < 1.0 {
+            return Err(Error::SavedEstimate);
+        }
+        if !shows.len().is_multiple_of(n_positions) {
+            return Err(Error::SavedSizes);
+        }
+        let shape = ListShape::new(shows.len() / n_positions, n_positions)?;
+        let counts = PbmCounts::without_examination(shape).with_table(rounds, shows, clicks)?;
+        Ok(Self::over(counts, estimate))
+    }
+
+    pub(super) fn to_save(&self) -> ToSave<'_> {
+        let (rounds, shows, clicks) = self.policy.counts().table();
+        ToSave { estimate: &self.estimate, rounds, shows, clicks }
+    }
+
+    /// Makes one pass, and tells the policy what it found.
+    #[inline]
+    pub(super) fn pass(&mut self) {
+        let Self { policy, estimate, sums, .. } = self;
+        let counts = policy.counts();
+        sums.fill((1.0, 1.0));
+        for item in 0..counts.n_items() {
+            let (shows, clicks) = (counts.shows(item), counts.clicks(item));
+            let (mut found, mut weighted) = (1.0, 1.0);
+            for ((&shows, &clicks), examined) in shows.iter().zip(clicks).zip(&*estimate) {
+                found += float(clicks);
+                weighted += float(shows) * examined;
+            }
+            let attraction = found / weighted;
+            for ((&shows, &clicks), (found, weighted)) in shows.iter().zip(clicks).zip(&mut *sums) {
+                *found += float(clicks);
+                *weighted += float(shows) * attraction;
+            }
+        }
+        let mut largest = 0.0_f64;
+        for (examined, (found, weighted)) in estimate.iter_mut().zip(&*sums) {
+            *examined = found / weighted;
+            largest = largest.max(*examined);
+        }
+        for examined in &mut *estimate {
+            *examined /= largest;
+        }
+        policy.assume(estimate);
+    }
+}
