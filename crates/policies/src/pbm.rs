@@ -2,11 +2,12 @@
 
 mod bc_mp_ts;
 mod counts;
+mod least_cost;
 mod pbm_pie;
 mod pbm_ts;
 mod pbm_ucb;
 
 pub use bc_mp_ts::BcMpTs;
-pub use pbm_pie::PbmPie;
+pub use pbm_pie::{PbmPie, PbmPiePosition};
 pub use pbm_ts::PbmTs;
 pub use pbm_ucb::PbmUcb;

@@ -5,7 +5,7 @@
 
 use super::define::{arm, builders, catalogue, with_family};
 use super::parameters::{
-    Level, Parameter, ParameterValue, PbmPieLevel, PbmPiePosition, radius_as_printed, rucb_alpha,
+    Level, Parameter, ParameterValue, PbmPieLevel, radius_as_printed, rucb_alpha,
     rucb_unseen, strong_transitivity, take,
 };
 use super::row::{Answers, CELLS, Family, ITEMS, Limit, ParameterRow, Row};
@@ -15,7 +15,7 @@ use super::visit::{
 use crate::{
     BatchRank, BcMpTs, BeatTheMean, CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, CellKlUcb,
     CondorcetSavage, Delta, DoubleTs, EpsilonGreedy, InterleavedFilter, KlLucb, MeanRadius, MergeDts, PbmPie,
-    PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, Pulls, Rank1Elim,
+    PbmPiePosition, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, Pulls, Rank1Elim,
     Rank1Gibbs, RbaKlUcb, Rmed1, Rucb, ShowOrder, SuccessiveRejects, TopRank, TsCascade, Ucb1, Ucb1Elim,
     Uniform, UniformCell, UniformPair, Uts,
 };
@@ -43,13 +43,11 @@ catalogue! {
         epsilon: NonNegative = NonNegative::default(),
         /// Logarithm of the round or of the horizon.
         level: PbmPieLevel = PbmPieLevel::default(),
-        /// Position at which the policy explores.
+        /// Position at which the policy explores: the last, or the one where it costs least by the estimates.
         position: PbmPiePosition = PbmPiePosition::default(),
     }
     plays {
-        PositionBased(known, horizon => match position {
-            PbmPiePosition::Last => PbmPie::new(known, level.rate(epsilon, horizon)),
-        })
+        PositionBased(known, horizon => PbmPie::new(known, level.rate(epsilon, horizon)).with_position(position))
     }
     horizon: matches!(level, PbmPieLevel::LogHorizon), answers: Late, limit: Limit::None,
     cost: "K L multiply-adds in half of the rounds",
