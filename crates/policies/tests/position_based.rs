@@ -3,7 +3,7 @@
 use crate::support::generator;
 use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranking, RenderedPbmFeedback};
 use confidence::Rate;
-use policies::{BcMpTs, Decision, PbmPie, PbmPiePosition, PbmTs, PbmUcb, Select, Update};
+use policies::{BcMpTs, Decision, PbmKlUcb, PbmPie, PbmPiePosition, PbmTs, PbmUcb, Select, Update};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -83,6 +83,7 @@ fn what_was_not_rendered_is_not_counted() {
     let model = PositionBased::from_values(&[0.5, 0.4, 0.3, 0.2, 0.1, 0.05], &[0.9, 0.8, 0.6, 0.4, 0.2])
         .expect("a valid instance");
     counts_what_was_rendered("PBM-UCB", &model, &PbmUcb::new(model.known(), Rate::LOG));
+    counts_what_was_rendered("PBM-KL-UCB", &model, &PbmKlUcb::new(model.known(), Rate::LOG));
     counts_what_was_rendered("PBM-TS", &model, &PbmTs::new(model.known()));
     counts_what_was_rendered("PBM-PIE", &model, &PbmPie::new(model.known(), Rate::LOG));
     counts_what_was_rendered("BC-MP-TS", &model, &BcMpTs::new(model.known()));
@@ -110,7 +111,9 @@ fn lists(model: &PositionBased, policy: &mut PbmPie, skipped: usize, rounds: usi
 #[test]
 fn a_state_without_a_position_explores_at_the_last() {
     let model = four_choose_two();
-    for (policy, position) in [(PbmPie::new(model.known(), Rate::LOG), "last"), (least_cost(&model), "least-cost")] {
+    for (policy, position) in
+        [(PbmPie::new(model.known(), Rate::LOG), "last"), (least_cost(&model), "least-cost")]
+    {
         let mut saved = serde_json::to_value(&policy).expect("saved");
         let found = saved.as_object_mut().and_then(|saved| saved.remove("position"));
         assert_eq!(found, Some(position.into()));

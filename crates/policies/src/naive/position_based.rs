@@ -57,6 +57,17 @@ fn pbm_ucb(history: &PbmHistory, t: u64, epsilon: f64, rng: &mut Generator) -> V
     placed(&ranked(&scores, key), &history.examination)
 }
 
+fn pbm_kl_ucb(history: &PbmHistory, delta: f64, rng: &mut Generator) -> Vec<usize> {
+    let key = rng.next_u64();
+    let scores = history.scores(|item| {
+        if history.n_tilde(item) == 0.0 {
+            return f64::INFINITY;
+        }
+        multi_position_upper(&history.clicks[item], &history.shows[item], &history.examination, delta)
+    });
+    placed(&ranked(&scores, key), &history.examination)
+}
+
 fn pbm_pie(history: &PbmHistory, t: u64, delta: f64, rng: &mut Generator) -> Vec<usize> {
     let (n_items, positions) = (history.shows.len(), history.examination.len());
     if t <= n_items as u64 {
@@ -211,8 +222,9 @@ fn pbm_pie_at_the_horizon_is_the_naive_one() {
 
 #[test]
 fn pbm_pie_at_least_cost_is_the_naive_one() {
-    let least_cost =
-        |model: &PositionBased| PbmPie::new(model.known(), Rate::LOG).with_position(PbmPiePosition::LeastCost);
+    let least_cost = |model: &PositionBased| {
+        PbmPie::new(model.known(), Rate::LOG).with_position(PbmPiePosition::LeastCost)
+    };
     assert_pbm(least_cost, |history, t, rng| pbm_pie_least_cost(history, t, log(t), rng));
     // Where it matters: high attraction, positions in any order, one that nobody looks at, estimates above 1.
     for (attraction, examination) in [
@@ -233,7 +245,31 @@ fn pbm_pie_at_least_cost_is_the_naive_one() {
 fn the_last_position_is_caught() {
     let model = PositionBased::from_values(&[0.9, 0.9, 0.9, 0.8, 0.8], &[1.0, 0.5, 0.25]).expect("valid");
     let choose = |history: &mut PbmHistory, t, rng: &mut _| pbm_pie_least_cost(history, t, log(t), rng);
-    assert_same_choices(&model, PbmPie::new(model.known(), Rate::LOG), fresh(&model), 0, ROUNDS, choose, learn);
+    assert_same_choices(
+        &model,
+        PbmPie::new(model.known(), Rate::LOG),
+        fresh(&model),
+        0,
+        ROUNDS,
+        choose,
+        learn,
+    );
+}
+
+#[test]
+fn pbm_kl_ucb_is_the_naive_one() {
+    assert_pbm(
+        |model| PbmKlUcb::new(model.known(), Rate::LOG),
+        |history, t, rng| pbm_kl_ucb(history, log(t), rng),
+    );
+}
+
+#[test]
+fn pbm_kl_ucb_at_another_level_is_the_naive_one() {
+    let model = &position_based_instances()[2];
+    let rate = Rate::scaled_log(NonNegative::new(0.25).expect("not negative"));
+    let choose = |history: &mut PbmHistory, t, rng: &mut _| pbm_kl_ucb(history, 1.25 * log(t), rng);
+    assert_same_choices(model, PbmKlUcb::new(model.known(), rate), fresh(model), 0, ROUNDS, choose, learn);
 }
 
 #[test]

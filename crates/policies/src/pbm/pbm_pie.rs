@@ -69,13 +69,14 @@
 //! ```
 
 use super::counts::{PbmCounts, place};
+use super::index_test::IndexTest;
 use super::least_cost::cheapest_rank;
 use crate::coin::{heads, pick};
 use crate::sizes::Sizes;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
 use click_models::{ItemId, PbmKnown, Ranking, RenderedClicks};
-use confidence::{MultiPositionThreshold, Rate, multi_position_entropy, multi_position_upper};
+use confidence::Rate;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -103,15 +104,9 @@ pub struct PbmPie {
     n_leaders: usize,
     #[serde(skip)]
     estimate: Vec<f64>,
-    /// Computed when an item is first tested after its counts changed: leaders change most often, and are not tested.
+    /// Tests whether an index reaches the last leader's estimate.
     #[serde(skip)]
-    evidence: Vec<Option<Evidence>>,
-    /// Failures of every item at every position, when its evidence was computed.
-    #[serde(skip)]
-    failures: Vec<f64>,
-    /// The last leader's estimate, which the index of a candidate must reach.
-    #[serde(skip)]
-    threshold: MultiPositionThreshold,
+    test: IndexTest,
     #[serde(skip)]
     top: TopL,
     #[serde(skip)]
@@ -154,29 +149,6 @@ impl PbmPie {
     }
 }
 
-/// The terms of an item's index test, except its failures.
-#[derive(Debug, Clone, Copy)]
-struct Evidence {
-    clicks: f64,
-    entropy: f64,
-}
-
-impl Evidence {
-    /// Reads the counts of `item` and writes its failures.
-    fn of(counts: &PbmCounts, item: usize, failures: &mut [f64]) -> Self {
-        let (mut entropy, mut informative_clicks) = (0.0, 0);
-        let cells = counts.shows(item).iter().zip(counts.clicks(item)).zip(counts.examination());
-        for (failure, ((&shows, &clicks), &examined)) in failures.iter_mut().zip(cells) {
-            *failure = (shows - clicks) as f64;
-            if examined > 0.0 {
-                informative_clicks += clicks;
-                entropy += multi_position_entropy(clicks as f64, *failure, examined);
-            }
-        }
-        Self { clicks: informative_clicks as f64, entropy }
-    }
-}
-
 /// The pooled estimate (equation (2)); infinite for an item without displays.
 #[inline]
 fn estimate(counts: &PbmCounts, item: usize) -> f64 {
@@ -199,10 +171,7 @@ impl From<Saved> for PbmPie {
             position,
             n_leaders,
             estimate: (0..n_items).map(|item| estimate(&counts, item)).collect(),
-            evidence: vec![None; n_items],
-            failures: vec![0.0; n_items * n_positions],
-            threshold: MultiPositionThreshold::new(counts.examination())
-                .expect("a list has at most as many positions as a threshold"),
+            test: IndexTest::new(&counts),
             top: TopL::new(n_positions),
             candidates: Vec::with_capacity(n_items),
             counts,
@@ -215,12 +184,12 @@ impl PbmPie {
     #[inline]
     fn find_candidates(&mut self, list: &Ranking, level: f64) {
         let (last_leader, _) = self.top.best()[self.n_leaders - 1];
-        self.threshold.set(last_leader);
+        self.test.set(last_leader);
         self.candidates.clear();
         for item in 0..self.counts.n_items() {
             let id = ItemId::from_index(item);
             let leads = list.contains(id) && self.rank_below(list, id).is_none();
-            if !leads && self.reaches(item, last_leader, level) {
+            if !leads && (self.estimate[item].is_infinite() || self.test.reaches(&self.counts, item, level)) {
                 self.candidates.push(id);
             }
         }
@@ -252,23 +221,6 @@ impl PbmPie {
             places[order[lower + 1]] = places[order[lower]];
         }
         places[order[rank]] = candidate;
-    }
-
-    /// Whether the index of `item` (equation (7)) reaches the estimate for which the threshold was set, `last_leader`.
-    #[inline]
-    fn reaches(&mut self, item: usize, last_leader: f64, level: f64) -> bool {
-        let Self { counts, threshold, .. } = self;
-        if self.estimate[item].is_infinite() {
-            return true;
-        }
-        let failures = &mut self.failures[item * counts.n_positions()..][..counts.n_positions()];
-        let evidence = self.evidence[item].get_or_insert_with(|| Evidence::of(counts, item, failures));
-        if threshold.excludes(evidence.entropy, evidence.clicks, failures, level) {
-            return false;
-        }
-        threshold.includes(evidence.entropy, evidence.clicks, failures, level)
-            || multi_position_upper(counts.clicks(item), counts.shows(item), counts.examination(), level)
-                >= last_leader
     }
 }
 
@@ -307,10 +259,10 @@ impl Select<Ranking> for PbmPie {
 impl<F: RenderedClicks> Update<Ranking, F> for PbmPie {
     #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
-        let Self { counts, estimate: estimates, evidence, .. } = self;
+        let Self { counts, estimate: estimates, test, .. } = self;
         counts.record(&decision.action, feedback, |counts, item| {
             estimates[item] = estimate(counts, item);
-            evidence[item] = None;
+            test.forget(item);
         });
     }
 }
