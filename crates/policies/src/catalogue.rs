@@ -39,12 +39,13 @@ pub mod table;
 mod text;
 mod visit;
 
+pub use crate::PbmPiePosition;
 pub use chosen::{BuildError, Catalogued, Chosen, Knowledge};
 pub use families::{
     AnyListPolicy, CellPolicy, IdentifyPolicy, Note, OneOf, PairPolicy, PositionBasedPolicy, PrefixPolicy,
     UnknownExaminationPolicy,
 };
-pub use parameters::{Kind, Level, PbmPieLevel, PbmPiePosition, Range};
+pub use parameters::{Kind, Level, PbmPieLevel, Range};
 pub use row::{Answers, Family, Limit, ParameterRow, Protocol, Row, Task};
 pub use rows::{PolicySpec, rows};
 pub use text::SpecError;

@@ -13,15 +13,17 @@ pub(crate) use position_based::PbmHistory;
 
 use crate::sampling::{BetaShape, Sampler};
 use crate::{
-    BatchRank, BcMpTs, Decision, EpsilonGreedy, PbmPie, PbmUcb, Pie, Policy, PrefixKlUcb, PrefixKnown,
-    PrefixTs, PrefixUcb, PrefixUcbV, RbaKlUcb, Select, TopRank, TsCascade, Update,
+    BatchRank, BcMpTs, Decision, EpsilonGreedy, PbmKlUcb, PbmPie, PbmPiePosition, PbmUcb, Pie, Policy,
+    PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, RbaKlUcb, Select, TopRank, TsCascade, Update,
 };
 use click_models::{
     Cascade, CascadeModel, ClickModel, Clicks, Dcm, DcmReward, DependentClick, Feedback, Interaction, ItemId,
     ListFeedback, ListShape, ObservedPrefix, Pbm, PbmFeedback, PositionBased, RandomSemiBandit, Ranking,
     SemiBandit,
 };
-use confidence::{NonNegative, Probability, Rate, kl_ucb_lower, kl_ucb_upper, multi_position_upper};
+use confidence::{
+    NonNegative, Probability, Rate, bernoulli_kl, kl_ucb_lower, kl_ucb_upper, multi_position_upper,
+};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -2,8 +2,11 @@
 
 mod bc_mp_ts;
 mod counts;
+mod index_test;
 mod known;
+mod least_cost;
 mod pbm_gibbs;
+mod pbm_kl_ucb;
 mod pbm_pie;
 mod pbm_ts;
 mod pbm_ts_plug_in;
@@ -14,7 +17,8 @@ mod plug_in;
 pub use bc_mp_ts::BcMpTs;
 pub use known::PositionsKnown;
 pub use pbm_gibbs::{PbmGibbs, PbmGibbsOrder};
-pub use pbm_pie::PbmPie;
+pub use pbm_kl_ucb::PbmKlUcb;
+pub use pbm_pie::{PbmPie, PbmPiePosition};
 pub use pbm_ts::PbmTs;
 pub use pbm_ts_plug_in::PbmTsPlugIn;
 pub use pbm_ucb::PbmUcb;

@@ -3,7 +3,7 @@
 use crate::support::generator;
 use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranking, RenderedPbmFeedback};
 use confidence::Rate;
-use policies::{BcMpTs, Decision, PbmPie, PbmTs, PbmUcb, Select, Update};
+use policies::{BcMpTs, Decision, PbmKlUcb, PbmPie, PbmPiePosition, PbmTs, PbmUcb, Select, Update};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -83,7 +83,72 @@ fn what_was_not_rendered_is_not_counted() {
     let model = PositionBased::from_values(&[0.5, 0.4, 0.3, 0.2, 0.1, 0.05], &[0.9, 0.8, 0.6, 0.4, 0.2])
         .expect("a valid instance");
     counts_what_was_rendered("PBM-UCB", &model, &PbmUcb::new(model.known(), Rate::LOG));
+    counts_what_was_rendered("PBM-KL-UCB", &model, &PbmKlUcb::new(model.known(), Rate::LOG));
     counts_what_was_rendered("PBM-TS", &model, &PbmTs::new(model.known()));
     counts_what_was_rendered("PBM-PIE", &model, &PbmPie::new(model.known(), Rate::LOG));
     counts_what_was_rendered("BC-MP-TS", &model, &BcMpTs::new(model.known()));
+}
+
+fn least_cost(model: &PositionBased) -> PbmPie {
+    PbmPie::new(model.known(), Rate::LOG).with_position(PbmPiePosition::LeastCost)
+}
+
+/// The lists of some rounds, after the first `skipped`.
+fn lists(model: &PositionBased, policy: &mut PbmPie, skipped: usize, rounds: usize) -> Vec<Vec<usize>> {
+    let (mut rng, mut users) = (generator(7), generator(8));
+    let mut decision = Decision::default();
+    let mut lists = vec![];
+    for _ in 0..skipped + rounds {
+        policy.select(&mut rng, &mut decision);
+        let seen = model.respond(&decision.action, &mut users);
+        policy.update(&decision, &seen);
+        lists.push(items(&decision.action));
+    }
+    lists.split_off(skipped)
+}
+
+/// A saved state from before the position could be chosen is one of the last position.
+#[test]
+fn a_state_without_a_position_explores_at_the_last() {
+    let model = four_choose_two();
+    for (policy, position) in
+        [(PbmPie::new(model.known(), Rate::LOG), "last"), (least_cost(&model), "least-cost")]
+    {
+        let mut saved = serde_json::to_value(&policy).expect("saved");
+        let found = saved.as_object_mut().and_then(|saved| saved.remove("position"));
+        assert_eq!(found, Some(position.into()));
+        let restored: PbmPie = serde_json::from_value(saved).expect("an old state");
+        assert_eq!(serde_json::to_value(&restored).expect("saved")["position"], "last");
+    }
+}
+
+/// Nothing is learnt at a position that nobody looks at: items are never explored there, and those that stand there are explored elsewhere.
+#[test]
+fn unexamined_positions_are_not_the_place_to_explore() {
+    for never in [0.0, 1e-101] {
+        let model = PositionBased::from_values(&[0.1, 0.2, 0.3, 0.4], &[0.5, never, 0.9, never])
+            .expect("a valid instance");
+        let lists = lists(&model, &mut least_cost(&model), 4, 20_000);
+        // Items 0 and 1 are explored at positions 2 and 0, and all items are always shown.
+        for item in 0..4 {
+            assert!(lists.iter().any(|list| list[0] == item || list[2] == item), "{item}");
+        }
+        let best = lists.iter().filter(|list| list[2] == 3 && list[0] == 2).count();
+        assert!(best > 17_000, "{best}");
+    }
+}
+
+/// With as many items as positions, all examined, there is nothing to explore: always the order of the estimates.
+#[test]
+fn as_many_items_as_positions() {
+    let model = PositionBased::from_values(&[0.2, 0.8], &[0.4, 0.9]).expect("a valid instance");
+    let lists = lists(&model, &mut least_cost(&model), 500, 1000);
+    assert!(lists.iter().all(|list| *list == [0, 1]));
+    let nobody = PositionBased::from_values(&[0.2, 0.8, 0.5], &[0.0, 0.0]).expect("a valid instance");
+    assert_eq!(lists_of_nobody(&nobody), 100);
+}
+
+/// Plays users who look at nothing.
+fn lists_of_nobody(model: &PositionBased) -> usize {
+    lists(model, &mut least_cost(model), 0, 100).len()
 }

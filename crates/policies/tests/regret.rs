@@ -90,6 +90,10 @@ enum Rule {
     PbmUcb {
         corrected: bool,
     },
+    /// The items of largest index (equation (7)) at this many times ln t.
+    PbmKlUcb {
+        factor: f64,
+    },
     /// Algorithm 1 with ln t, exploring with this probability.
     PbmPie {
         explore: f64,
@@ -216,6 +220,19 @@ impl Simulation {
         q <= 1.0 && (q == 0.0 || cost(q) <= level || cost(q) < cost(q * (1.0 - 1e-7)))
     }
 
+    /// `U_k` of equation (7), by bisection on the test above, which is monotone.
+    fn multi_position_index(&self, item: usize, level: f64) -> f64 {
+        if self.reaches(item, level, 1.0) {
+            return 1.0;
+        }
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..30 {
+            let middle = 0.5 * (low + high);
+            if self.reaches(item, level, middle) { low = middle } else { high = middle }
+        }
+        low
+    }
+
     /// Whether the KL-UCB index of `cell` reaches `q`.
     fn kl_reaches(cell: Cell, level: f64, q: f64) -> bool {
         let mean = cell.clicks / cell.shows;
@@ -286,6 +303,10 @@ impl Simulation {
                     let bias = if corrected { (total.shows / weighted).sqrt() } else { 1.0 };
                     unseen(item, total.clicks / weighted + bias * (level / (2.0 * weighted)).sqrt())
                 };
+                Self::sorted(all.map(index), rng)
+            }
+            Rule::PbmKlUcb { factor } => {
+                let index = |item: usize| unseen(item, self.multi_position_index(item, factor * level));
                 Self::sorted(all.map(index), rng)
             }
             Rule::PbmPie { explore } => {
@@ -408,7 +429,7 @@ fn simulated(rule: Rule, users: Users, seed: u64) -> Estimate {
     // Fewer where every index is bisected.
     let runs = match rule {
         Rule::Ranked { .. } => 90,
-        Rule::KlUcb { .. } => 300,
+        Rule::KlUcb { .. } | Rule::PbmKlUcb { .. } => 300,
         Rule::Pie { .. } | Rule::PbmTs => 700,
         Rule::BetaTs { .. } => 1500,
         _ => 500,
@@ -468,6 +489,18 @@ fn pbm_ucb() {
         "PBM-UCB",
         found,
         simulated(Rule::PbmUcb { corrected: false }, Users::PositionBased, 12),
+    );
+}
+
+#[test]
+fn pbm_kl_ucb() {
+    let model = viewers();
+    let found = measured(&model, "pbm-kl-ucb");
+    assert_equal("PBM-KL-UCB", found, simulated(Rule::PbmKlUcb { factor: 1.0 }, Users::PositionBased, 57));
+    assert_different(
+        "PBM-KL-UCB",
+        found,
+        simulated(Rule::PbmKlUcb { factor: 1.5 }, Users::PositionBased, 58),
     );
 }
 

@@ -191,7 +191,7 @@ macro_rules! family {
 family! {
     /// A policy that knows the examination of positions.
     PositionBasedPolicy(PositionBasedMembers) of Ranking, reading [F: RenderedClicks] F;
-    PbmUcb, PbmPie, PbmTs, BcMpTs
+    PbmUcb, PbmKlUcb, PbmPie, PbmTs, BcMpTs
 }
 
 family! {

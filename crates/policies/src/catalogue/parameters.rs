@@ -1,6 +1,8 @@
 //! Types and values of policy parameters.
 
-use crate::{CascadeKlOrder, CascadeKlTest, Delta, MeanRadius, PbmGibbsOrder, Pulls, ShowOrder};
+use crate::{
+    CascadeKlOrder, CascadeKlTest, Delta, MeanRadius, PbmGibbsOrder, PbmPiePosition, Pulls, ShowOrder,
+};
 use confidence::{NonNegative, Probability, Rate};
 use serde::de::DeserializeSeed;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -91,7 +93,7 @@ parameter_types! {
     Position(Option<usize>) = Kind::Position;
     Level(Level) = Kind::Choice(&["log-t", "log-t-3-log-log-t", "log-t-4-log-log-t"]);
     PbmPieLevel(PbmPieLevel) = Kind::Choice(&["log-t", "log-horizon"]);
-    PbmPiePosition(PbmPiePosition) = Kind::Choice(&["last"]);
+    PbmPiePosition(PbmPiePosition) = Kind::Choice(&["last", "least-cost"]);
     PbmGibbsOrder(PbmGibbsOrder) = Kind::Choice(&["unknown", "known"]);
     ShowOrder(ShowOrder) = Kind::Choice(&[
         "least-observed",
@@ -167,18 +169,6 @@ impl PbmPieLevel {
             Self::LogHorizon => rate.at_horizon(horizon),
         }
     }
-}
-
-/// The position at which PBM-PIE explores.
-///
-/// Only the last position is implemented. The position at which exploring costs least is not available yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum PbmPiePosition {
-    /// The last position of the list.
-    #[default]
-    Last,
 }
 
 /// The factor of the radius in Algorithm 1 of `CascadeBAI`.

@@ -5,8 +5,8 @@
 
 use super::define::{arm, builders, catalogue, with_family};
 use super::parameters::{
-    Level, Parameter, ParameterValue, PbmPieLevel, PbmPiePosition, radius_as_printed, rucb_alpha,
-    rucb_unseen, strong_transitivity, take,
+    Level, Parameter, ParameterValue, PbmPieLevel, radius_as_printed, rucb_alpha, rucb_unseen,
+    strong_transitivity, take,
 };
 use super::row::{Answers, CELLS, Family, ITEMS, Limit, ParameterRow, Row};
 use super::visit::{
@@ -16,9 +16,10 @@ use super::visit::{
 use crate::{
     BatchRank, BcMpTs, BeatTheMean, CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, CellKlUcb,
     CondorcetSavage, Delta, DoubleTs, EpsilonGreedy, InterleavedFilter, KlLucb, MeanRadius, MergeDts,
-    PbmGibbs, PbmGibbsOrder, PbmPie, PbmTs, PbmTsPlugIn, PbmUcb, PbmUcbPlugIn, Pie, PrefixKlUcb, PrefixKnown,
-    PrefixTs, PrefixUcb, PrefixUcbV, Pulls, Rank1Elim, Rank1Gibbs, RbaKlUcb, Rmed1, Rucb, ShowOrder,
-    SuccessiveRejects, TopRank, TsCascade, Ucb1, Ucb1Elim, Uniform, UniformCell, UniformPair, Uts,
+    PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition, PbmTs, PbmTsPlugIn, PbmUcb, PbmUcbPlugIn, Pie,
+    PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, Pulls, Rank1Elim, Rank1Gibbs, RbaKlUcb, Rmed1,
+    Rucb, ShowOrder, SuccessiveRejects, TopRank, TsCascade, Ucb1, Ucb1Elim, Uniform, UniformCell,
+    UniformPair, Uts,
 };
 use click_models::{ListShape, PbmKnown, TableShape};
 use confidence::{NonNegative, Probability, Rate};
@@ -38,23 +39,34 @@ catalogue! {
     guarantee: "O(log T)",
     source: "PBM paper, section 4, Proposition 8, Theorem 9";
 
+    /// PBM-KL-UCB: confidence bounds from the KL divergence.
+    PbmKlUcb = "pbm-kl-ucb" {
+        /// Relative increase of `ln t`.
+        epsilon: NonNegative = NonNegative::default(),
+    }
+    plays {
+        PositionBased(known, _horizon => PbmKlUcb::new(known, Rate::scaled_log(epsilon)))
+    }
+    horizon: false, answers: Late, limit: Limit::None,
+    cost: "K L multiply-adds, about L solved indices",
+    guarantee: "none proven",
+    source: "index: PBM paper, eq. (7), Proposition 10; as a policy: ours";
+
     /// PBM-PIE: the best list so far; one position explores.
     PbmPie = "pbm-pie" {
         /// Relative increase of the logarithm.
         epsilon: NonNegative = NonNegative::default(),
         /// Logarithm of the round or of the horizon.
         level: PbmPieLevel = PbmPieLevel::default(),
-        /// Position at which the policy explores.
+        /// Position at which the policy explores: the last, or the one where it costs least by the estimates.
         position: PbmPiePosition = PbmPiePosition::default(),
     }
     plays {
-        PositionBased(known, horizon => match position {
-            PbmPiePosition::Last => PbmPie::new(known, level.rate(epsilon, horizon)),
-        })
+        PositionBased(known, horizon => PbmPie::new(known, level.rate(epsilon, horizon)).with_position(position))
     }
     horizon: matches!(level, PbmPieLevel::LogHorizon), answers: Late, limit: Limit::None,
     cost: "K L multiply-adds in half of the rounds",
-    guarantee: "asymptotically optimal, if exploring is cheapest at the last position",
+    guarantee: "asymptotically optimal, if exploring is cheapest at the last position; with `least-cost` always (ours)",
     source: "PBM paper, Algorithm 1, eq. (7), Theorem 11";
 
     /// PBM-TS: Thompson sampling, exact posterior.

@@ -57,6 +57,17 @@ fn pbm_ucb(history: &PbmHistory, t: u64, epsilon: f64, rng: &mut Generator) -> V
     placed(&ranked(&scores, key), &history.examination)
 }
 
+fn pbm_kl_ucb(history: &PbmHistory, delta: f64, rng: &mut Generator) -> Vec<usize> {
+    let key = rng.next_u64();
+    let scores = history.scores(|item| {
+        if history.n_tilde(item) == 0.0 {
+            return f64::INFINITY;
+        }
+        multi_position_upper(&history.clicks[item], &history.shows[item], &history.examination, delta)
+    });
+    placed(&ranked(&scores, key), &history.examination)
+}
+
 fn pbm_pie(history: &PbmHistory, t: u64, delta: f64, rng: &mut Generator) -> Vec<usize> {
     let (n_items, positions) = (history.shows.len(), history.examination.len());
     if t <= n_items as u64 {
@@ -85,6 +96,64 @@ fn pbm_pie(history: &PbmHistory, t: u64, delta: f64, rng: &mut Generator) -> Vec
         leaders[positions - 1] = candidates[rng.random_range(0..candidates.len())];
     }
     placed(&leaders, &history.examination)
+}
+
+/// The list with the candidate at the rank of least gap per nat, by estimates; `items` are in order of their estimates.
+fn explored_at_least_cost(items: &[usize], candidate: usize, estimates: &[f64], kappa: &[f64]) -> Vec<usize> {
+    let clipped = |item: usize| estimates[item].min(1.0);
+    let n = kappa.len();
+    let last = clipped(items[n - 1]);
+    let mut rank = n - 1;
+    if clipped(candidate) < last {
+        let worse = clipped(candidate);
+        let costs: Vec<f64> = (0..n)
+            .map(|l| {
+                let mut displaced = 0.0;
+                for below in (l..n - 1).rev() {
+                    displaced += (kappa[below] - kappa[below + 1]) * (clipped(items[below]) - last);
+                }
+                let information = bernoulli_kl(kappa[l] * worse, kappa[l] * last);
+                (kappa[l] * (last - worse) + displaced) / information
+            })
+            .collect();
+        for l in (0..n).rev() {
+            if costs[l] < costs[rank] {
+                rank = l;
+            }
+        }
+    }
+    let mut list: Vec<usize> = items.iter().copied().filter(|&item| item != candidate).collect();
+    list.insert(rank, candidate);
+    list
+}
+
+/// PBM-PIE at the position of least cost: positions that nobody examines are not part of the game, except that they are filled.
+fn pbm_pie_least_cost(history: &PbmHistory, t: u64, delta: f64, rng: &mut Generator) -> Vec<usize> {
+    let (n_items, positions) = (history.shows.len(), history.examination.len());
+    if t <= n_items as u64 {
+        return (0..positions).map(|l| (usize::try_from(t).expect("small") - 1 + l) % n_items).collect();
+    }
+    let mut kappa: Vec<f64> = history.examination.iter().copied().filter(|&kappa| kappa > 0.0).collect();
+    kappa.sort_by(|a, b| b.partial_cmp(a).expect("numbers"));
+    let estimates = history.scores(|item| history.estimate(item));
+    let mut order = ranked(&estimates, rng.next_u64());
+    let explore = rng.next_u64() >> 63 == 0;
+    let mut candidates: Vec<usize> = order[kappa.len()..]
+        .iter()
+        .copied()
+        .filter(|&item| {
+            let (clicks, shows) = (&history.clicks[item], &history.shows[item]);
+            history.n_tilde(item) == 0.0
+                || multi_position_upper(clicks, shows, &history.examination, delta)
+                    >= estimates[order[kappa.len() - 1]]
+        })
+        .collect();
+    candidates.sort_unstable();
+    if explore && !candidates.is_empty() {
+        let candidate = candidates[rng.random_range(0..candidates.len())];
+        order = explored_at_least_cost(&order, candidate, &estimates, &kappa);
+    }
+    placed(&order[..positions], &history.examination)
 }
 
 fn bc_mp_ts(history: &PbmHistory, rng: &mut Generator) -> Vec<usize> {
@@ -149,6 +218,58 @@ fn pbm_pie_at_the_horizon_is_the_naive_one() {
         |model| PbmPie::new(model.known(), Rate::LOG.at_horizon(ROUNDS)),
         |history, t, rng| pbm_pie(history, t, log(ROUNDS), rng),
     );
+}
+
+#[test]
+fn pbm_pie_at_least_cost_is_the_naive_one() {
+    let least_cost = |model: &PositionBased| {
+        PbmPie::new(model.known(), Rate::LOG).with_position(PbmPiePosition::LeastCost)
+    };
+    assert_pbm(least_cost, |history, t, rng| pbm_pie_least_cost(history, t, log(t), rng));
+    // Where it matters: high attraction, positions in any order, one that nobody looks at, estimates above 1.
+    for (attraction, examination) in [
+        (&[0.9, 0.9, 0.9, 0.8, 0.8, 0.8, 0.7, 0.7][..], &[0.25, 1.0, 0.5][..]),
+        (&[0.95, 0.94, 0.93, 0.88, 0.86, 0.84, 0.82, 0.8], &[1.0, 0.0, 0.6, 0.3]),
+        (&[0.95, 0.9, 0.85, 0.8], &[1.0, 0.5, 0.0, 0.9]),
+        (&[1.0, 1.0, 0.99, 0.98], &[0.1, 0.05]),
+    ] {
+        let model = PositionBased::from_values(attraction, examination).expect("a valid instance");
+        let choose = |history: &mut PbmHistory, t, rng: &mut _| pbm_pie_least_cost(history, t, log(t), rng);
+        assert_same_choices(&model, least_cost(&model), fresh(&model), 0, ROUNDS, choose, learn);
+    }
+}
+
+/// The test itself: on one of these instances the last position is told from the one of least cost.
+#[test]
+#[should_panic(expected = "round")]
+fn the_last_position_is_caught() {
+    let model = PositionBased::from_values(&[0.9, 0.9, 0.9, 0.8, 0.8], &[1.0, 0.5, 0.25]).expect("valid");
+    let choose = |history: &mut PbmHistory, t, rng: &mut _| pbm_pie_least_cost(history, t, log(t), rng);
+    assert_same_choices(
+        &model,
+        PbmPie::new(model.known(), Rate::LOG),
+        fresh(&model),
+        0,
+        ROUNDS,
+        choose,
+        learn,
+    );
+}
+
+#[test]
+fn pbm_kl_ucb_is_the_naive_one() {
+    assert_pbm(
+        |model| PbmKlUcb::new(model.known(), Rate::LOG),
+        |history, t, rng| pbm_kl_ucb(history, log(t), rng),
+    );
+}
+
+#[test]
+fn pbm_kl_ucb_at_another_level_is_the_naive_one() {
+    let model = &position_based_instances()[2];
+    let rate = Rate::scaled_log(NonNegative::new(0.25).expect("not negative"));
+    let choose = |history: &mut PbmHistory, t, rng: &mut _| pbm_kl_ucb(history, 1.25 * log(t), rng);
+    assert_same_choices(model, PbmKlUcb::new(model.known(), rate), fresh(model), 0, ROUNDS, choose, learn);
 }
 
 #[test]

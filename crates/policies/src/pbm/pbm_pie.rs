@@ -1,11 +1,16 @@
-//! PBM-PIE: shows the best list by estimate, and explores at its last position only.
+//! PBM-PIE: shows the best list by estimate, and explores at one position only: the last one, or the one of least cost.
 //!
 //! The leaders are the L items of largest pooled estimate `S_k / N~_k`, in decreasing order. The candidates are the
 //! other items whose multi-position KL index (equation (7)) at level `delta` reaches the last leader's estimate. With
 //! probability 1/2 the leaders are shown, otherwise a uniformly drawn candidate takes the last leader's place; without
 //! candidates the leaders are shown. The first K rounds show every item at every position.
 //!
-//! Reference: Lagree, Vernade, Cappe 2016, Algorithm 1 and Theorem 11. Deviations: by default the level is `(1 + epsilon) ln t`, as in
+//! With [`PbmPiePosition::LeastCost`] the candidate is inserted where this costs least per nat of information (`least_cost`), and the
+//! leaders below move down. Then only examined positions count: there are as many leaders as examined positions, the next items fill
+//! the other positions and are candidates too, and an inserted item leaves its place to those that move down.
+//!
+//! Reference: Lagree, Vernade, Cappe 2016, Algorithm 1 and Theorem 11; the position of least cost is ours, after Theorem 6 (see
+//! `docs/pbm-least-cost.md`). Deviations: by default the level is `(1 + epsilon) ln t`, as in
 //! Theorem 11 and its proof; Algorithm 1 prints `(1 + epsilon) ln T`, which is `Rate::at_horizon` here. Positions may come in any order
 //! of examination: the first leader gets the largest examination, and the last position is the least examined one. In the first rounds
 //! position `l` shows item `(t + l) mod K` (0-based), which the paper leaves open. Feedback may be late: an item without feedback ranks
@@ -15,12 +20,13 @@
 //! |---|---|---|---|
 //! | `estimate` | `theta^_k` | `n_items` | probability, may exceed 1 |
 //! | `rate` | delta | - | nats |
-//! | `candidates` | B(t) | at most `n_items` - `n_positions` | items |
+//! | `candidates` | B(t) | at most `n_items` - `n_leaders` | items |
+//! | `n_leaders` | L | - | items |
 //!
 //! Numerics: the policy tests whether an index reaches the last leader's estimate (`confidence::threshold`), and solves for the index
 //! only if rounding could decide. No index reaches an estimate above 1. The policy decides whether to explore before it looks for
 //! candidates, which does not change the law of its choices. Complexity: O(`n_items`) a round, and O(`n_items` `n_positions`) in every
-//! other one.
+//! other one; with the position of least cost also one divergence per leader in every round that explores.
 //!
 //! # Examples
 //!
@@ -63,14 +69,28 @@
 //! ```
 
 use super::counts::{PbmCounts, place};
+use super::index_test::IndexTest;
+use super::least_cost::cheapest_rank;
 use crate::coin::{heads, pick};
 use crate::sizes::Sizes;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
 use click_models::{ItemId, PbmKnown, Ranking, RenderedClicks};
-use confidence::{MultiPositionThreshold, Rate, multi_position_entropy, multi_position_upper};
+use confidence::Rate;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
+
+/// The position at which PBM-PIE explores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum PbmPiePosition {
+    /// The last position of the list (Algorithm 1).
+    #[default]
+    Last,
+    /// The examined position at which the candidate costs fewest clicks per nat, by the estimates (Theorem 6).
+    LeastCost,
+}
 
 /// PBM-PIE.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -78,17 +98,15 @@ use serde::{Deserialize, Serialize};
 pub struct PbmPie {
     rate: Rate,
     counts: PbmCounts,
+    position: PbmPiePosition,
+    /// The best items whose places are not up for exploration: as many as positions, or as examined positions.
+    #[serde(skip)]
+    n_leaders: usize,
     #[serde(skip)]
     estimate: Vec<f64>,
-    /// Computed when an item is first tested after its counts changed: leaders change most often, and are not tested.
+    /// Tests whether an index reaches the last leader's estimate.
     #[serde(skip)]
-    evidence: Vec<Option<Evidence>>,
-    /// Failures of every item at every position, when its evidence was computed.
-    #[serde(skip)]
-    failures: Vec<f64>,
-    /// The last leader's estimate, which the index of a candidate must reach.
-    #[serde(skip)]
-    threshold: MultiPositionThreshold,
+    test: IndexTest,
     #[serde(skip)]
     top: TopL,
     #[serde(skip)]
@@ -99,17 +117,25 @@ pub struct PbmPie {
 struct Saved {
     rate: Rate,
     counts: PbmCounts,
+    #[serde(default)]
+    position: PbmPiePosition,
 }
 
 impl PbmPie {
-    /// A fresh policy; `rate` is the paper's delta.
+    /// A fresh policy that explores at the last position; `rate` is the paper's delta.
     ///
     /// # Panics
     ///
     /// If `known` does not have one examination probability per position. [`ClickModel::known`](click_models::ClickModel::known) always
     /// has.
     pub fn new(known: PbmKnown<'_>, rate: Rate) -> Self {
-        Self::from(Saved { rate, counts: PbmCounts::new(known) })
+        Self::from(Saved { rate, counts: PbmCounts::new(known), position: PbmPiePosition::Last })
+    }
+
+    /// Sets the position at which the policy explores.
+    #[must_use]
+    pub fn with_position(self, position: PbmPiePosition) -> Self {
+        Self::from(Saved { rate: self.rate, counts: self.counts, position })
     }
 
     /// Shows every item at every position, in a number of rounds equal to the number of items.
@@ -123,29 +149,6 @@ impl PbmPie {
     }
 }
 
-/// The terms of an item's index test, except its failures.
-#[derive(Debug, Clone, Copy)]
-struct Evidence {
-    clicks: f64,
-    entropy: f64,
-}
-
-impl Evidence {
-    /// Reads the counts of `item` and writes its failures.
-    fn of(counts: &PbmCounts, item: usize, failures: &mut [f64]) -> Self {
-        let (mut entropy, mut informative_clicks) = (0.0, 0);
-        let cells = counts.shows(item).iter().zip(counts.clicks(item)).zip(counts.examination());
-        for (failure, ((&shows, &clicks), &examined)) in failures.iter_mut().zip(cells) {
-            *failure = (shows - clicks) as f64;
-            if examined > 0.0 {
-                informative_clicks += clicks;
-                entropy += multi_position_entropy(clicks as f64, *failure, examined);
-            }
-        }
-        Self { clicks: informative_clicks as f64, entropy }
-    }
-}
-
 /// The pooled estimate (equation (2)); infinite for an item without displays.
 #[inline]
 fn estimate(counts: &PbmCounts, item: usize) -> f64 {
@@ -154,15 +157,21 @@ fn estimate(counts: &PbmCounts, item: usize) -> f64 {
 }
 
 impl From<Saved> for PbmPie {
-    fn from(Saved { rate, counts }: Saved) -> Self {
+    fn from(Saved { rate, counts, position }: Saved) -> Self {
         let (n_items, n_positions) = (counts.n_items(), counts.n_positions());
+        let n_leaders = match position {
+            PbmPiePosition::Last => n_positions,
+            // Nothing can be learnt if there is none; then any place will do.
+            PbmPiePosition::LeastCost => {
+                counts.examination().iter().filter(|&&examined| examined > 0.0).count().max(1)
+            }
+        };
         Self {
             rate,
+            position,
+            n_leaders,
             estimate: (0..n_items).map(|item| estimate(&counts, item)).collect(),
-            evidence: vec![None; n_items],
-            failures: vec![0.0; n_items * n_positions],
-            threshold: MultiPositionThreshold::new(counts.examination())
-                .expect("a list has at most as many positions as a threshold"),
+            test: IndexTest::new(&counts),
             top: TopL::new(n_positions),
             candidates: Vec::with_capacity(n_items),
             counts,
@@ -171,35 +180,47 @@ impl From<Saved> for PbmPie {
 }
 
 impl PbmPie {
-    /// The items outside the list whose index reaches the last leader's estimate.
+    /// The items below the leaders whose index reaches the last leader's estimate.
     #[inline]
-    fn find_candidates(&mut self, leaders: &Ranking, level: f64) {
-        let last_leader = self.top.threshold();
-        self.threshold.set(last_leader);
+    fn find_candidates(&mut self, list: &Ranking, level: f64) {
+        let (last_leader, _) = self.top.best()[self.n_leaders - 1];
+        self.test.set(last_leader);
         self.candidates.clear();
         for item in 0..self.counts.n_items() {
             let id = ItemId::from_index(item);
-            if !leaders.contains(id) && self.reaches(item, last_leader, level) {
+            let leads = list.contains(id) && self.rank_below(list, id).is_none();
+            if !leads && (self.estimate[item].is_infinite() || self.test.reaches(&self.counts, item, level)) {
                 self.candidates.push(id);
             }
         }
     }
 
-    /// Whether the index of `item` (equation (7)) reaches the estimate for which the threshold was set, `last_leader`.
+    /// The rank of an item of the list that is no leader.
     #[inline]
-    fn reaches(&mut self, item: usize, last_leader: f64, level: f64) -> bool {
-        let Self { counts, threshold, .. } = self;
-        if self.estimate[item].is_infinite() {
-            return true;
+    fn rank_below(&self, list: &Ranking, item: ItemId) -> Option<usize> {
+        let ranks = self.n_leaders..self.counts.n_positions();
+        ranks.into_iter().find(|&rank| list[self.counts.order()[rank]] == item)
+    }
+
+    /// Inserts the candidate where it is explored, and moves the items below down to the place that it leaves.
+    #[inline]
+    fn insert(&self, candidate: ItemId, list: &mut Ranking) {
+        let (n_positions, order) = (self.counts.n_positions(), self.counts.order());
+        let rank = match self.position {
+            PbmPiePosition::Last => n_positions - 1,
+            PbmPiePosition::LeastCost => cheapest_rank(
+                self.estimate[candidate.index()],
+                &self.top.best()[..self.n_leaders],
+                order,
+                self.counts.examination(),
+            ),
+        };
+        let left = self.rank_below(list, candidate).unwrap_or(n_positions - 1);
+        let places = list.positions_mut(n_positions);
+        for lower in (rank..left).rev() {
+            places[order[lower + 1]] = places[order[lower]];
         }
-        let failures = &mut self.failures[item * counts.n_positions()..][..counts.n_positions()];
-        let evidence = self.evidence[item].get_or_insert_with(|| Evidence::of(counts, item, failures));
-        if threshold.excludes(evidence.entropy, evidence.clicks, failures, level) {
-            return false;
-        }
-        threshold.includes(evidence.entropy, evidence.clicks, failures, level)
-            || multi_position_upper(counts.clicks(item), counts.shows(item), counts.examination(), level)
-                >= last_leader
+        places[order[rank]] = candidate;
     }
 }
 
@@ -229,8 +250,8 @@ impl Select<Ranking> for PbmPie {
             return;
         }
         self.find_candidates(&out.action, self.rate.level(round));
-        if let (Some(candidate), Some(&last)) = (pick(&self.candidates, rng), self.counts.order().last()) {
-            out.action.positions_mut(self.counts.n_positions())[last] = candidate;
+        if let Some(candidate) = pick(&self.candidates, rng) {
+            self.insert(candidate, &mut out.action);
         }
     }
 }
@@ -238,10 +259,10 @@ impl Select<Ranking> for PbmPie {
 impl<F: RenderedClicks> Update<Ranking, F> for PbmPie {
     #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
-        let Self { counts, estimate: estimates, evidence, .. } = self;
+        let Self { counts, estimate: estimates, test, .. } = self;
         counts.record(&decision.action, feedback, |counts, item| {
             estimates[item] = estimate(counts, item);
-            evidence[item] = None;
+            test.forget(item);
         });
     }
 }

@@ -1,0 +1,183 @@
+//! PBM-KL-UCB: shows the items of largest multi-position KL index.
+//!
+//! At round `t` item `k` has the index of equation (7),
+//!
+//! ```text
+//! U_k = max { q in [theta_min, 1] : sum_l N_{k,l} d(S_{k,l} / N_{k,l}, kappa_l q) <= delta },      delta = (1 + epsilon) ln t
+//! ```
+//!
+//! and the policy shows the L largest indices, the largest at the position with the largest examination. An item that was never shown
+//! where users look comes first.
+//!
+//! Reference: Lagree, Vernade, Cappe 2016, equation (7) and Proposition 10, for the index. The policy is ours: the paper uses the index in
+//! PBM-PIE only, and its conclusion names "PBM-KLUCB" as future work without a definition. Deviations: none to state. The default is
+//! `epsilon = 0`; Proposition 10 gives summable error probabilities for a positive `epsilon`.
+//!
+//! | here | paper | shape | unit |
+//! |---|---|---|---|
+//! | `counts` | `S_{k,l}`, `N_{k,l}` | `n_items` x `n_positions` | clicks, displays |
+//! | `rate` | delta | - | nats |
+//! | `winners` | - | `n_positions` | items |
+//!
+//! Numerics: the same choices as solving for every index. The last round's winners are solved for, and the smallest of their indices is a
+//! threshold; another item is solved for only if its index may reach it (`confidence::threshold`), and then may raise it. An index is a
+//! pure function of the counts and the level, so items with equal counts tie. Complexity: O(`n_items` `n_positions`) multiply-adds a
+//! round, and usually one solved index per position.
+//!
+//! # Examples
+//!
+//! With examination 1/2, item 0 with 1 click in 10 displays has at level 0 the index 1/5. Item 1 with no click in 20 displays has
+//! `2 (1 - t^(-1/20))`. Both rise with `t`, the second from 0 on, and item 1 is first shown when it has caught up.
+//!
+//! ```
+//! use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranking};
+//! use confidence::{Rate, multi_position_upper};
+//! use policies::{Decision, PbmKlUcb, Select, Update};
+//! use rand::{SeedableRng, rngs::ChaCha8Rng};
+//!
+//! // One display of one item at the only position.
+//! let one = |item, clicked| {
+//!     let action: Ranking = [ItemId::new(item)].into_iter().collect();
+//!     let clicks = if clicked { Clicks::new(1).with(0) } else { Clicks::new(1) };
+//!     (Decision { action, note: () }, PbmFeedback { clicks })
+//! };
+//! let users = PositionBased::from_values(&[0.2, 0.1], &[0.5])?;
+//! let mut policy = PbmKlUcb::new(users.known(), Rate::LOG);
+//! for display in 0..10 {
+//!     let (decision, feedback) = one(0, display == 0);
+//!     policy.update(&decision, &feedback);
+//! }
+//! for _ in 0..2 {
+//!     let (decision, feedback) = one(1, false);
+//!     policy.update(&decision, &feedback);
+//! }
+//! let mut rng = ChaCha8Rng::seed_from_u64(1);
+//! let mut decision = Decision::default();
+//! for t in 1..=40 {
+//!     policy.select(&mut rng, &mut decision);
+//!     let level = Rate::LOG.level(t);
+//!     let index = |clicks, shows| multi_position_upper(&[clicks], &[shows], &[0.5], level);
+//!     let best = if index(1, 10) > index(0, 2) { 0 } else { 1 };
+//!     assert!(index(1, 10) == index(0, 2) || decision.action[0].index() == best);
+//! }
+//! // Item 1 has caught up.
+//! assert_eq!(decision.action[0].index(), 1);
+//! # Ok::<(), click_models::Error>(())
+//! ```
+
+use super::counts::{PbmCounts, place};
+use super::index_test::{IndexTest, index};
+use crate::sizes::Sizes;
+use crate::top_l::{Ties, TopL};
+use crate::{Decision, Select, Update};
+use click_models::{PbmKnown, Ranking, RenderedClicks};
+use confidence::Rate;
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+/// PBM-KL-UCB.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "Saved")]
+pub struct PbmKlUcb {
+    rate: Rate,
+    counts: PbmCounts,
+    /// Whether an item has displays where users look.
+    #[serde(skip)]
+    is_seen: Vec<bool>,
+    /// Tests whether an index reaches the smallest of the best.
+    #[serde(skip)]
+    test: IndexTest,
+    #[serde(skip)]
+    top: TopL,
+    /// The items of the last round.
+    #[serde(skip)]
+    winners: Vec<u32>,
+}
+
+#[derive(Deserialize)]
+struct Saved {
+    rate: Rate,
+    counts: PbmCounts,
+}
+
+impl PbmKlUcb {
+    /// A fresh policy; `rate` is the paper's delta.
+    ///
+    /// # Panics
+    ///
+    /// If `known` does not have one examination probability per position. [`ClickModel::known`](click_models::ClickModel::known) always
+    /// has.
+    pub fn new(known: PbmKnown<'_>, rate: Rate) -> Self {
+        Self::from(Saved { rate, counts: PbmCounts::new(known) })
+    }
+}
+
+impl From<Saved> for PbmKlUcb {
+    fn from(Saved { rate, counts }: Saved) -> Self {
+        Self {
+            rate,
+            is_seen: (0..counts.n_items()).map(|item| counts.weighted_shows(item) > 0.0).collect(),
+            test: IndexTest::new(&counts),
+            top: TopL::new(counts.n_positions()),
+            winners: Vec::with_capacity(counts.n_positions()),
+            counts,
+        }
+    }
+}
+
+impl PbmKlUcb {
+    /// Finds the items of largest index.
+    #[inline]
+    fn search(&mut self, level: f64, ties: Ties) {
+        let Self { counts, is_seen, test, top, winners, .. } = self;
+        let score = |item: u32| {
+            if is_seen[item as usize] { index(counts, item as usize, level) } else { f64::INFINITY }
+        };
+        top.clear();
+        for &item in &*winners {
+            top.offer(item, score(item), ties);
+        }
+        let mut reached = top.threshold();
+        test.set(reached);
+        for (item, &is_seen) in (0_u32..).zip(&*is_seen) {
+            if winners.contains(&item) || is_seen && test.excludes(counts, item as usize, level) {
+                continue;
+            }
+            top.offer(item, score(item), ties);
+            if top.threshold() > reached {
+                reached = top.threshold();
+                test.set(reached);
+            }
+        }
+        winners.clear();
+        winners.extend(top.best().iter().map(|&(_, item)| item));
+    }
+}
+
+impl Sizes for PbmKlUcb {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
+    }
+}
+
+impl Select<Ranking> for PbmKlUcb {
+    type Note = ();
+
+    #[inline]
+    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
+        let level = self.rate.level(self.counts.next_round());
+        self.search(level, Ties::draw(rng));
+        place(self.top.best(), self.counts.order(), &mut out.action);
+    }
+}
+
+impl<F: RenderedClicks> Update<Ranking, F> for PbmKlUcb {
+    #[inline]
+    fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
+        let Self { counts, is_seen, test, .. } = self;
+        counts.record(&decision.action, feedback, |counts, item| {
+            is_seen[item] = counts.weighted_shows(item) > 0.0;
+            test.forget(item);
+        });
+    }
+}
