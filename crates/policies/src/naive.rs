@@ -1,7 +1,7 @@
 //! Every policy a second time, straight from the papers, and the test that both make the same choices.
 //!
 //! Nothing is remembered but counts, every index is worked out every round, and lists are sorted. What is shared with the policies is
-//! the sampler of Beta variates and the documented order of random draws: one 64-bit key for the round's ties, then, for PIE and
+//! the samplers of Gamma and Beta variates (`pbm-ts-plug-in`: PBM-TS, made anew every round) and the documented order of random draws: one 64-bit key for the round's ties, then, for PIE and
 //! PBM-PIE, a coin whose upper bit decides whether the leaders are shown, then the choice among candidates in the order of items. Equal
 //! scores rank by the `SplitMix64` finaliser of `key ^ item * 0x9e3779b97f4a7c15`, the larger first.
 
@@ -11,10 +11,11 @@ mod prefix;
 
 pub(crate) use position_based::PbmHistory;
 
-use crate::sampling::{BetaShape, Sampler};
+use crate::sampling::{BetaShape, GammaShape, Sampler};
 use crate::{
-    BatchRank, BcMpTs, Decision, EpsilonGreedy, PbmKlUcb, PbmPie, PbmPiePosition, PbmUcb, Pie, Policy,
-    PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, RbaKlUcb, Select, TopRank, TsCascade, Update,
+    BatchRank, BcMpTs, Decision, EpsilonGreedy, PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition,
+    PbmTs, PbmTsPlugIn, PbmUcb, PbmUcbPlugIn, Pie, Policy, PositionsKnown, PrefixKlUcb, PrefixKnown,
+    PrefixTs, PrefixUcb, PrefixUcbV, RbaKlUcb, Select, TopRank, TsCascade, Update,
 };
 use click_models::{
     Cascade, CascadeModel, ClickModel, Clicks, Dcm, DcmReward, DependentClick, Feedback, Interaction, ItemId,

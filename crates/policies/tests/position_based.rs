@@ -3,9 +3,12 @@
 use crate::support::generator;
 use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranking, RenderedPbmFeedback};
 use confidence::Rate;
-use policies::{BcMpTs, Decision, PbmKlUcb, PbmPie, PbmPiePosition, PbmTs, PbmUcb, Select, Update};
-use serde::Serialize;
-use serde_json::Value;
+use policies::{
+    BcMpTs, Decision, PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition, PbmTs, PbmTsPlugIn, PbmUcb,
+    PbmUcbPlugIn, PositionsKnown, PrefixKnown, Select, Update,
+};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 fn four_choose_two() -> PositionBased {
@@ -69,7 +72,8 @@ where
     assert_eq!(saved(&fully), saved(&ordinary), "{name}");
     for table in ["shows", "clicks"] {
         let saved = saved(&partly);
-        let items = saved["counts"][table].as_array().expect("a table").chunks(model.examination().len());
+        let table = saved.get("counts").or(saved.get("run")).unwrap_or(&saved)[table].as_array();
+        let items = table.expect("a table").chunks(model.examination().len());
         let count = |places: &[Value]| places.iter().filter_map(Value::as_u64).sum::<u64>();
         let (rendered, below) = items.fold((0, 0), |(rendered, below), item| {
             (rendered + count(&item[..3]), below + count(&item[3..]))
@@ -87,6 +91,71 @@ fn what_was_not_rendered_is_not_counted() {
     counts_what_was_rendered("PBM-TS", &model, &PbmTs::new(model.known()));
     counts_what_was_rendered("PBM-PIE", &model, &PbmPie::new(model.known(), Rate::LOG));
     counts_what_was_rendered("BC-MP-TS", &model, &BcMpTs::new(model.known()));
+    counts_what_was_rendered("PBM-TS plug-in", &model, &PbmTsPlugIn::new(model.shape()));
+    counts_what_was_rendered("PBM-UCB plug-in", &model, &PbmUcbPlugIn::new(model.shape(), Rate::LOG));
+}
+
+/// The same of a policy that keeps clicks of items and of positions.
+#[test]
+fn gibbs_counts_what_was_rendered() {
+    let model = four_choose_two();
+    let mut policy = PbmGibbs::new(model.shape(), PbmGibbsOrder::Unknown);
+    let action: Ranking = [2, 0].map(ItemId::new).into_iter().collect();
+    let clicks = Clicks::from_bits(1, 1).expect("one bit");
+    policy.update(&Decision { action, note: () }, &RenderedPbmFeedback { clicks });
+    let saved = serde_json::to_value(&policy).expect("saved");
+    let products = &saved["products"];
+    assert_eq!(products["plays"], json!([0, 0, 0, 0, 1, 0, 0, 0]));
+    assert_eq!((&products["row_clicks"], &products["column_clicks"]), (&json!([0, 0, 1, 0]), &json!([1, 0])));
+}
+
+/// Every check of saved data by itself.
+#[test]
+fn inconsistent_states_without_examination_are_refused() {
+    fn refused<P: Serialize + DeserializeOwned>(policy: &P, place: &str, value: Value) {
+        let mut damaged = serde_json::to_value(policy).expect("saved");
+        *damaged.pointer_mut(place).expect("a place in it") = value;
+        assert!(serde_json::from_value::<P>(damaged).is_err(), "{place}");
+    }
+    let shape = four_choose_two().shape();
+    let gibbs = PbmGibbs::new(shape, PbmGibbsOrder::Known);
+    refused(&gibbs, "/places", json!([0, 0]));
+    refused(&gibbs, "/places", json!([]));
+    refused(&gibbs, "/products/plays", json!([0, 0, 0]));
+    refused(&gibbs, "/products/row_clicks", json!([1, 0, 0, 0]));
+    refused(&gibbs, "/products/column_clicks", json!([0, 1]));
+    refused(&gibbs, "/products/columns", json!([0.5, 1.5]));
+    refused(&gibbs, "/products/columns", json!([]));
+    let ts = PbmTsPlugIn::new(shape);
+    refused(&ts, "/estimate", json!([1.0, 0.0]));
+    refused(&ts, "/estimate", json!([0.9, 0.5]));
+    refused(&ts, "/estimate", json!([]));
+    refused(&ts, "/estimate", json!([1.0, 1.0, 1.0]));
+    refused(&ts, "/clicks/0", json!(1));
+    let ucb = PbmUcbPlugIn::new(shape, Rate::LOG);
+    refused(&ucb, "/run/shows", json!([0]));
+    refused(&ucb, "/run/rounds", json!(1_u64 << 41));
+}
+
+/// A position that nobody examines ends up with the worst item, and the other two with the best ones, the best where users look most.
+#[test]
+fn positions_find_their_order() {
+    let model = PositionBased::from_values(&[0.8, 0.6, 0.2], &[0.0, 0.4, 0.9]).expect("a valid instance");
+    for mut game in [PbmGibbsOrder::Unknown, PbmGibbsOrder::Known].map(|order| {
+        let places = PositionsKnown::from(model.known()).places();
+        PbmGibbs::new(PrefixKnown::with_places(model.shape(), &places).expect("their positions"), order)
+    }) {
+        let (mut rng, mut users) = (generator(5), generator(6));
+        let mut decision = Decision::default();
+        let mut last = 0;
+        for round in 0..4000 {
+            game.select(&mut rng, &mut decision);
+            let seen = model.respond(&decision.action, &mut users);
+            game.update(&decision, &seen);
+            last += u32::from(round >= 3000 && items(&decision.action) == [2, 1, 0]);
+        }
+        assert!(last > 950, "{last}");
+    }
 }
 
 fn least_cost(model: &PositionBased) -> PbmPie {

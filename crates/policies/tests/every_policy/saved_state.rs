@@ -92,7 +92,22 @@ fn damaged_data_is_refused_or_usable() {
 fn extreme(fresh: &Value, rng: &mut impl rand::Rng) -> Option<Value> {
     let mut saved = fresh.clone();
     let state = &mut saved["state"];
-    let table = if state.get("counts").is_some() { &mut state["counts"] } else { state };
+    if let Some(products) = state.get_mut("products") {
+        let cells = products["plays"].as_array()?.len();
+        let n_columns = products["columns"].as_array()?.len();
+        // Sums of rows and columns are counts, too.
+        let sizes = [0, 1, 2, 1000, 1_000_000, (1_u64 << 40) / cells as u64];
+        let plays: Vec<u64> = (0..cells).map(|_| sizes[rng.random_range(0..sizes.len())]).collect();
+        let rows = plays.chunks(n_columns).map(|row| row.iter().sum());
+        let columns = (0..n_columns).map(|column| plays.iter().skip(column).step_by(n_columns).sum());
+        let mut share = |plays: u64| [0, plays, plays / 2, plays.min(1)][rng.random_range(0..4)];
+        products["row_clicks"] = rows.map(&mut share).collect();
+        products["column_clicks"] = columns.map(&mut share).collect();
+        products["plays"] = plays.into();
+        return Some(saved);
+    }
+    let inside = ["counts", "run"].into_iter().find(|name| state.get(name).is_some());
+    let table = if let Some(name) = inside { &mut state[name] } else { state };
     let sizes = [0, 1, 2, 1000, 1_000_000, 1_000_000_000, 1 << 40];
     if let Some(pairs) = table.get_mut("wins").and_then(Value::as_array_mut) {
         pairs.fill_with(|| sizes[rng.random_range(0..sizes.len())].into());
