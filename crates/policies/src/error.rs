@@ -25,6 +25,9 @@ pub enum Error {
     /// Saved columns of a sample are not probabilities.
     #[error("a sampled column that was saved is not a number from 0 to 1")]
     SavedColumns,
+    /// A list that was saved as a leader is no list.
+    #[error("a saved leader has an unknown item, or an item twice")]
+    SavedLeaders,
     /// The saved stage of an elimination is impossible.
     #[error("the saved stage, sweep and place do not belong together")]
     SavedStage,
