@@ -92,6 +92,7 @@ parameter_types! {
     Probability(Probability) = Kind::Number(Range::UNIT);
     Delta(Delta) = Kind::Number(Range::INSIDE_UNIT);
     Position(Option<usize>) = Kind::Position;
+    Count(NonZeroU32) = Kind::Count;
     Period(Option<NonZeroU32>) = Kind::Count;
     Level(Level) = Kind::Choice(&["log-t", "log-t-3-log-log-t", "log-t-4-log-log-t"]);
     PbmPieLevel(PbmPieLevel) = Kind::Choice(&["log-t", "log-horizon"]);

@@ -16,7 +16,7 @@ use super::visit::{
 use crate::{
     BatchRank, BcMpTs, BeatTheMean, CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, CellKlUcb,
     CondorcetSavage, Delta, DoubleTs, EpsilonGreedy, Grab, InterleavedFilter, KlLucb, MeanRadius, MergeDts,
-    PbmGibbs, PbmGibbsOrder, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixKnown, PrefixTs,
+    PbMhb, PbmGibbs, PbmGibbsOrder, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixKnown, PrefixTs,
     PrefixUcb, PrefixUcbV, Pulls, Rank1Elim, Rank1Gibbs, RbaKlUcb, Rmed1, Rucb, ShowOrder, SuccessiveRejects,
     TopRank, TsCascade, Ucb1, Ucb1Elim, Uniform, UniformCell, UniformPair, Uts,
 };
@@ -103,6 +103,21 @@ catalogue! {
     cost: "an assignment: up to K L^2 operations; K + L comparisons",
     guarantee: "O(log T), in its paper",
     source: "Gauthier et al. 2021, a reading of the authors' program";
+
+    /// PB-MHB: Thompson sampling by a Metropolis-Hastings chain.
+    PbMhb = "pb-mhb" {
+        /// Standard deviation of a proposal, times the root of the round.
+        c: NonNegative = PbMhb::default_width(),
+        /// Sweeps of the chain in a round.
+        m: NonZeroU32 = PbMhb::default_sweeps(),
+    }
+    plays {
+        UnknownExamination(known, _horizon => PbMhb::new(known, c, m))
+    }
+    horizon: false, answers: Late, limit: CELLS,
+    cost: "2 m K L logarithms",
+    guarantee: "none",
+    source: "Gauthier et al. 2021 (IDA), a reading of the authors' program";
 
     /// Ranked bandits: a KL-UCB bandit at every position.
     RbaKlUcb = "rba-kl-ucb" {}
