@@ -3,7 +3,7 @@
 use crate::support::generator;
 use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranking, RenderedPbmFeedback};
 use confidence::Rate;
-use policies::{BcMpTs, Decision, PbmPie, PbmTs, PbmUcb, Select, Update};
+use policies::{BcMpTs, Decision, Grab, PbMhb, PbmPie, PbmTs, PbmUcb, Select, Update};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -86,4 +86,7 @@ fn what_was_not_rendered_is_not_counted() {
     counts_what_was_rendered("PBM-TS", &model, &PbmTs::new(model.known()));
     counts_what_was_rendered("PBM-PIE", &model, &PbmPie::new(model.known(), Rate::LOG));
     counts_what_was_rendered("BC-MP-TS", &model, &BcMpTs::new(model.known()));
+    counts_what_was_rendered("GRAB", &model, &Grab::new(model.shape(), None, 1000));
+    let fresh = PbMhb::new(model.shape(), PbMhb::default_width(), PbMhb::default_sweeps());
+    counts_what_was_rendered("PB-MHB", &model, &fresh);
 }
