@@ -30,6 +30,14 @@ pub enum Error {
         "a saved estimate of examination is not a number above 0 and at most 1 for each position, the largest of them 1"
     )]
     SavedEstimate,
+    /// A list that was saved as a leader is no list.
+    #[error("a saved leader has an unknown item, or an item twice")]
+    SavedLeaders,
+    /// The saved state of a chain is outside its range.
+    #[error(
+        "a factor of the saved chain is not inside 0 to 1, or not 1 at the position that is examined most"
+    )]
+    SavedChain,
     /// The saved stage of an elimination is impossible.
     #[error("the saved stage, sweep and place do not belong together")]
     SavedStage,

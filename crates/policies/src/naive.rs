@@ -8,6 +8,7 @@
 mod any_list;
 mod position_based;
 mod prefix;
+mod unknown_examination;
 
 pub(crate) use position_based::PbmHistory;
 

@@ -1,10 +1,15 @@
 //! Policies for the position-based model, with known and with unknown examination probabilities.
 
+mod assignment;
 mod bc_mp_ts;
+mod cells;
 mod counts;
+mod grab;
 mod index_test;
 mod known;
+mod leaders;
 mod least_cost;
+mod pb_mhb;
 mod pbm_gibbs;
 mod pbm_kl_ucb;
 mod pbm_pie;
@@ -15,7 +20,9 @@ mod pbm_ucb_plug_in;
 mod plug_in;
 
 pub use bc_mp_ts::BcMpTs;
+pub use grab::Grab;
 pub use known::PositionsKnown;
+pub use pb_mhb::PbMhb;
 pub use pbm_gibbs::{PbmGibbs, PbmGibbsOrder};
 pub use pbm_kl_ucb::PbmKlUcb;
 pub use pbm_pie::{PbmPie, PbmPiePosition};

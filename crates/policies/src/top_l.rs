@@ -18,6 +18,18 @@ impl Ties {
         Self { key: rng.next_u64() }
     }
 
+    /// The ties of a key that was drawn before.
+    #[inline]
+    pub(crate) fn of(key: u64) -> Self {
+        Self { key }
+    }
+
+    /// A random number for `item`.
+    #[inline]
+    pub(crate) fn hash(self, item: u32) -> u64 {
+        self.rank(item).0
+    }
+
     /// Hash of `item`: among equals the larger goes first. The mixing function is the finaliser of `SplitMix64`.
     fn rank(self, item: u32) -> (u64, u32) {
         let mut hash = self.key ^ u64::from(item).wrapping_mul(0x9e37_79b9_7f4a_7c15);

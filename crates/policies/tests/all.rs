@@ -11,3 +11,4 @@ mod rank_one;
 mod refusals;
 mod regret;
 mod support;
+mod unknown_examination;

@@ -4,8 +4,8 @@ use crate::support::generator;
 use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranking, RenderedPbmFeedback};
 use confidence::Rate;
 use policies::{
-    BcMpTs, Decision, PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition, PbmTs, PbmTsPlugIn, PbmUcb,
-    PbmUcbPlugIn, PositionsKnown, PrefixKnown, Select, Update,
+    BcMpTs, Decision, Grab, PbMhb, PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition, PbmTs,
+    PbmTsPlugIn, PbmUcb, PbmUcbPlugIn, PositionsKnown, PrefixKnown, Select, Update,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -93,6 +93,9 @@ fn what_was_not_rendered_is_not_counted() {
     counts_what_was_rendered("BC-MP-TS", &model, &BcMpTs::new(model.known()));
     counts_what_was_rendered("PBM-TS plug-in", &model, &PbmTsPlugIn::new(model.shape()));
     counts_what_was_rendered("PBM-UCB plug-in", &model, &PbmUcbPlugIn::new(model.shape(), Rate::LOG));
+    counts_what_was_rendered("GRAB", &model, &Grab::new(model.shape(), None, 1000));
+    let fresh = PbMhb::new(model.shape(), PbMhb::default_width(), PbMhb::default_sweeps());
+    counts_what_was_rendered("PB-MHB", &model, &fresh);
 }
 
 /// The same of a policy that keeps clicks of items and of positions.

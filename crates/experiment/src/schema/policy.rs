@@ -107,6 +107,7 @@ fn of_parameter(parameter: &ParameterRow, default: Option<&Value>) -> Value {
             schema
         }
         Kind::Position => json!({ "type": "integer", "minimum": 0, "maximum": ListShape::MAX_POSITIONS - 1 }),
+        Kind::Count => json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX }),
         Kind::Choice(names) => choice(names.iter().map(|name| (*name, ""))),
         _ => json!({}),
     };

@@ -197,7 +197,7 @@ family! {
 family! {
     /// A policy for position-based users that does not know the examination of positions.
     UnknownExaminationPolicy(UnknownExaminationMembers) of Ranking, reading [F: RenderedClicks] F;
-    PbmGibbs, PbmTsPlugIn, PbmUcbPlugIn
+    Grab, PbMhb, PbmGibbs, PbmTsPlugIn, PbmUcbPlugIn,
 }
 
 family! {

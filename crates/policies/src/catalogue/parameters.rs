@@ -6,6 +6,7 @@ use crate::{
 use confidence::{NonNegative, Probability, Rate};
 use serde::de::DeserializeSeed;
 use serde::{Deserialize, Deserializer, Serialize};
+use std::num::NonZeroU32;
 
 /// The values that a parameter accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub enum Kind {
     Number(Range),
     /// The number of a position, from 0; it may be absent.
     Position,
+    /// A whole number from 1 on. A default that depends on the sizes is absent.
+    Count,
     /// One of these names.
     Choice(&'static [&'static str]),
 }
@@ -91,6 +94,8 @@ parameter_types! {
     Probability(Probability) = Kind::Number(Range::UNIT);
     Delta(Delta) = Kind::Number(Range::INSIDE_UNIT);
     Position(Option<usize>) = Kind::Position;
+    Count(NonZeroU32) = Kind::Count;
+    Period(Option<NonZeroU32>) = Kind::Count;
     Level(Level) = Kind::Choice(&["log-t", "log-t-3-log-log-t", "log-t-4-log-log-t"]);
     PbmPieLevel(PbmPieLevel) = Kind::Choice(&["log-t", "log-horizon"]);
     PbmPiePosition(PbmPiePosition) = Kind::Choice(&["last", "least-cost"]);

@@ -15,15 +15,16 @@ use super::visit::{
 };
 use crate::{
     BatchRank, BcMpTs, BeatTheMean, CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, CellKlUcb,
-    CondorcetSavage, Delta, DoubleTs, EpsilonGreedy, InterleavedFilter, KlLucb, MeanRadius, MergeDts,
-    PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition, PbmTs, PbmTsPlugIn, PbmUcb, PbmUcbPlugIn, Pie,
-    PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, Pulls, Rank1Elim, Rank1Gibbs, RbaKlUcb, Rmed1,
-    Rucb, ShowOrder, SuccessiveRejects, TopRank, TsCascade, Ucb1, Ucb1Elim, Uniform, UniformCell,
-    UniformPair, Uts,
+    CondorcetSavage, Delta, DoubleTs, EpsilonGreedy, Grab, InterleavedFilter, KlLucb, MeanRadius, MergeDts,
+    PbMhb, PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition, PbmTs, PbmTsPlugIn, PbmUcb,
+    PbmUcbPlugIn, Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, Pulls, Rank1Elim,
+    Rank1Gibbs, RbaKlUcb, Rmed1, Rucb, ShowOrder, SuccessiveRejects, TopRank, TsCascade, Ucb1, Ucb1Elim,
+    Uniform, UniformCell, UniformPair, Uts,
 };
 use click_models::{ListShape, PbmKnown, TableShape};
 use confidence::{NonNegative, Probability, Rate};
 use serde::Serialize;
+use std::num::NonZeroU32;
 
 catalogue! {
     /// PBM-UCB: confidence bounds from clicks and examination.
@@ -124,6 +125,34 @@ catalogue! {
     cost: "K L multiply-adds",
     guarantee: "none; may keep a wrong order for ever",
     source: "ours";
+
+    /// GRAB: exchanges two items of the best list so far.
+    Grab = "grab" {
+        /// A list that leads is shown in the first of so many rounds in which it leads; by default the number of items.
+        gamma: Option<NonZeroU32> = None,
+    }
+    plays {
+        UnknownExamination(known, horizon => Grab::new(known.shape(), gamma, horizon))
+    }
+    horizon: true, answers: Late, limit: CELLS,
+    cost: "an assignment: up to K L^2 operations; K + L comparisons",
+    guarantee: "O(log T), in its paper",
+    source: "Gauthier et al. 2021, a reading of the authors' program";
+
+    /// PB-MHB: Thompson sampling by a Metropolis-Hastings chain.
+    PbMhb = "pb-mhb" {
+        /// Standard deviation of a proposal, times the root of the round.
+        c: NonNegative = PbMhb::default_width(),
+        /// Sweeps of the chain in a round.
+        m: NonZeroU32 = PbMhb::default_sweeps(),
+    }
+    plays {
+        UnknownExamination(known, _horizon => PbMhb::new(known, c, m))
+    }
+    horizon: false, answers: Late, limit: CELLS,
+    cost: "2 m K L logarithms",
+    guarantee: "none",
+    source: "Gauthier et al. 2021 (IDA), a reading of the authors' program";
 
     /// Ranked bandits: a KL-UCB bandit at every position.
     RbaKlUcb = "rba-kl-ucb" {}

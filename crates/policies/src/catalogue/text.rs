@@ -56,6 +56,7 @@ impl Display for Kind {
             Self::Position => {
                 write!(f, "an integer from 0, below the number of positions; may be absent")
             }
+            Self::Count => write!(f, "a whole number from 1 on"),
             Self::Choice(names) => write!(f, "`{}`", names.join("`, `")),
         }
     }

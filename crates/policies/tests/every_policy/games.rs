@@ -330,6 +330,7 @@ pub(crate) fn variants(row: &Row) -> Vec<PolicySpec> {
         let values: Vec<Value> = match parameter.kind {
             Kind::Number(_) => vec![0.3.into()],
             Kind::Position => vec![1.into()],
+            Kind::Count => vec![2.into()],
             Kind::Choice(names) => names.iter().map(|&name| name.into()).collect(),
             kind => panic!("no value of {kind} is known"),
         };

@@ -123,8 +123,9 @@ impl<I: Catalogued> Chosen<I> {
 }
 
 /// The keys of settings in saved states: parameters and knowledge, which do not change while a policy plays.
-const SETTINGS: [&str; 22] = [
+const SETTINGS: [&str; 25] = [
     "alpha",
+    "anchor",
     "batch_size",
     "bounds",
     "clipped",
@@ -144,7 +145,9 @@ const SETTINGS: [&str; 22] = [
     "scale",
     "settings",
     "shape",
+    "sweeps",
     "unseen",
+    "width",
     "zeta",
 ];
 

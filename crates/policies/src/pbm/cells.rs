@@ -1,0 +1,99 @@
+//! Displays and clicks of every item at every position, for policies that know the sizes only.
+
+use crate::Error;
+use crate::error::check_counts;
+use click_models::{ListShape, Ranking, RenderedClicks};
+use serde::{Deserialize, Serialize};
+
+/// The counts of a policy that does not know examination.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub(super) struct CellCounts {
+    n_positions: usize,
+    /// Rounds decided so far.
+    rounds: u64,
+    /// Item by item, every position.
+    shows: Vec<u64>,
+    clicks: Vec<u64>,
+}
+
+#[derive(Deserialize)]
+struct Saved {
+    n_positions: usize,
+    rounds: u64,
+    shows: Vec<u64>,
+    clicks: Vec<u64>,
+}
+
+impl CellCounts {
+    pub(super) fn new(shape: ListShape) -> Self {
+        let fresh = vec![0; shape.n_items() * shape.n_positions()];
+        Self { n_positions: shape.n_positions(), rounds: 0, shows: fresh.clone(), clicks: fresh }
+    }
+
+    #[inline]
+    pub(super) fn n_positions(&self) -> usize {
+        self.n_positions
+    }
+
+    #[inline]
+    pub(super) fn n_items(&self) -> usize {
+        self.shows.len() / self.n_positions
+    }
+
+    /// Numbers of items and positions.
+    pub(super) fn sizes(&self) -> [usize; 2] {
+        [self.n_items(), self.n_positions]
+    }
+
+    /// Rounds decided so far.
+    pub(super) fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// Counts a new round and returns its 1-based number.
+    #[inline]
+    pub(super) fn next_round(&mut self) -> u64 {
+        self.rounds += 1;
+        self.rounds
+    }
+
+    /// Displays and clicks of a cell: item times `n_positions` plus position.
+    #[inline]
+    pub(super) fn cell(&self, cell: usize) -> (u64, u64) {
+        (self.shows[cell], self.clicks[cell])
+    }
+
+    /// Counts one round's displays and clicks at the rendered positions, then calls `changed` for every cell there. Ignores unknown items
+    /// and positions beyond the list.
+    #[inline]
+    pub(super) fn record(
+        &mut self,
+        shown: &Ranking,
+        seen: &impl RenderedClicks,
+        mut changed: impl FnMut(&Self, usize),
+    ) {
+        let clicks = seen.rendered_clicks(self.n_positions);
+        for (position, item) in shown.by_position().take(clicks.len()) {
+            if item.index() < self.n_items() {
+                let cell = item.index() * self.n_positions + position;
+                self.shows[cell] += 1;
+                self.clicks[cell] += u64::from(clicks.get(position));
+                changed(self, cell);
+            }
+        }
+    }
+}
+
+impl TryFrom<Saved> for CellCounts {
+    type Error = Error;
+
+    fn try_from(Saved { n_positions, rounds, shows, clicks }: Saved) -> Result<Self, Error> {
+        if n_positions == 0 || !shows.len().is_multiple_of(n_positions) {
+            return Err(Error::SavedSizes);
+        }
+        ListShape::new(shows.len() / n_positions, n_positions)?;
+        check_counts(rounds, &shows, &clicks)?;
+        Ok(Self { n_positions, rounds, shows, clicks })
+    }
+}

@@ -1,0 +1,141 @@
+//! How often every list has been the leader.
+//!
+//! Room for the lists is taken once, so that counting allocates nothing. If more lists than there is room for have led, the one that last led
+//! longest ago is forgotten: when it leads again, it counts from 0.
+
+use crate::Error;
+use crate::error::MAX_COUNT;
+use serde::{Deserialize, Serialize};
+
+/// The number of lists that are remembered.
+pub(super) const ROOM: usize = 2048;
+
+/// The lists that have led, how often, and when last.
+#[derive(Debug, Clone)]
+pub(super) struct Leaders {
+    /// One list after the other, and zeros in the room left.
+    lists: Vec<u32>,
+    times: Vec<u64>,
+    last: Vec<u64>,
+    used: usize,
+    /// The place of the latest leader.
+    latest: usize,
+}
+
+/// What is saved, in the same order.
+#[derive(Debug, Serialize)]
+pub(super) struct LeadersToSave<'a> {
+    lists: &'a [u32],
+    times: &'a [u64],
+    last: &'a [u64],
+}
+
+/// What is saved.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct SavedLeaders {
+    lists: Vec<u32>,
+    times: Vec<u64>,
+    last: Vec<u64>,
+}
+
+impl Leaders {
+    pub(super) fn new(n_positions: usize) -> Self {
+        Self {
+            lists: vec![0; ROOM * n_positions],
+            times: vec![0; ROOM],
+            last: vec![0; ROOM],
+            used: 0,
+            latest: 0,
+        }
+    }
+
+    fn list(&self, place: usize) -> &[u32] {
+        let n_positions = self.lists.len() / ROOM;
+        &self.lists[place * n_positions..][..n_positions]
+    }
+
+    /// Counts that `list` leads in this round, and returns how often it has led before.
+    #[inline]
+    pub(super) fn count(&mut self, list: &[u32], round: u64) -> u64 {
+        if self.used == 0 || self.list(self.latest) != list {
+            self.latest = self.find(list);
+        }
+        let before = self.times[self.latest];
+        self.times[self.latest] += 1;
+        self.last[self.latest] = round;
+        before
+    }
+
+    /// The place of `list`, or one that is made for it.
+    fn find(&mut self, list: &[u32]) -> usize {
+        if let Some(place) = (0..self.used).find(|&place| self.list(place) == list) {
+            return place;
+        }
+        let place = if self.used < ROOM {
+            self.used += 1;
+            self.used - 1
+        } else {
+            (0..ROOM).min_by_key(|&place| self.last[place]).unwrap_or(0)
+        };
+        self.lists[place * list.len()..][..list.len()].copy_from_slice(list);
+        self.times[place] = 0;
+        place
+    }
+
+    pub(super) fn to_save(&self) -> LeadersToSave<'_> {
+        let n_positions = self.lists.len() / ROOM;
+        LeadersToSave {
+            lists: &self.lists[..self.used * n_positions],
+            times: &self.times[..self.used],
+            last: &self.last[..self.used],
+        }
+    }
+
+    /// The leaders that were saved.
+    ///
+    /// # Errors
+    ///
+    /// The lengths do not belong together, a list has an unknown item or an item twice, or a count is too large.
+    pub(super) fn restore(saved: &SavedLeaders, n_items: usize, n_positions: usize) -> Result<Self, Error> {
+        let SavedLeaders { lists, times, last } = saved;
+        if times.len() > ROOM || last.len() != times.len() || lists.len() != times.len() * n_positions {
+            return Err(Error::SavedSizes);
+        }
+        for list in lists.chunks_exact(n_positions) {
+            let is_known =
+                |(place, &item): (usize, &u32)| (item as usize) < n_items && !list[..place].contains(&item);
+            if !list.iter().enumerate().all(is_known) {
+                return Err(Error::SavedLeaders);
+            }
+        }
+        if let Some(&count) = times.iter().chain(last).find(|&&count| count > MAX_COUNT) {
+            return Err(Error::TooManyRounds(count));
+        }
+        let mut leaders = Self::new(n_positions);
+        leaders.used = times.len();
+        leaders.lists[..lists.len()].copy_from_slice(lists);
+        leaders.times[..times.len()].copy_from_slice(times);
+        leaders.last[..last.len()].copy_from_slice(last);
+        Ok(leaders)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without room for all, the list that led longest ago counts from 0, and no other one does.
+    #[test]
+    fn the_list_that_led_longest_ago_is_forgotten() {
+        let mut leaders = Leaders::new(2);
+        let list = |number: usize| [0, 1].map(|place| u32::try_from(2 * number + place).expect("small"));
+        for number in 0..ROOM {
+            assert_eq!(leaders.count(&list(number), number as u64), 0);
+        }
+        assert_eq!(leaders.count(&list(0), 5000), 1);
+        assert_eq!(leaders.count(&list(ROOM), 5001), 0);
+        assert_eq!(leaders.count(&list(0), 5002), 2);
+        assert_eq!(leaders.count(&list(2), 5003), 1);
+        assert_eq!(leaders.count(&list(1), 5004), 0);
+    }
+}

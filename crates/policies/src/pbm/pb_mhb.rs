@@ -1,0 +1,322 @@
+//! PB-MHB: Thompson sampling for position-based users whose examination nobody knows, by a Metropolis-Hastings chain.
+//!
+//! Item i at position k is clicked with probability `theta_i kappa_k`, and `kappa = 1` at the position that is examined most. The chain
+//! goes on from its state of the round before. In round t it makes m sweeps over `theta_1 .. theta_L` and the other `kappa`. For each
+//! of them, x, it proposes x' from a normal distribution with mean x and standard deviation `sigma = c / sqrt(t)`, conditioned on [0, 1], and
+//! accepts if `ln U < ln rho`, where U is uniform and
+//!
+//! ```text
+//! ln rho = sum over the cells (i, k) with x of  S ln(theta'_i kappa'_k / (theta_i kappa_k)) + F ln((1 - theta'_i kappa'_k) / (1 - theta_i kappa_k))
+//!          + ln(Phi((1 - x) / sigma) - Phi(-x / sigma)) - ln(Phi((1 - x') / sigma) - Phi(-x' / sigma)),
+//! S = 1/2 + clicks,    F = 1/2 + displays without a click.
+//! ```
+//!
+//! Then it shows the items of largest theta, the largest at the position of the largest kappa, and so on.
+//!
+//! Reference: Gauthier, Gaudel, Fromont, *Position-based multiple-play bandits with unknown position bias*, IDA 2021. The paper was not at
+//! hand: this is a reading of the authors' program (`gaudel/ranking_bandits`, `pb_mhb.py`, `target.py`, `proposal.py`, MIT licence; no code
+//! was taken), with the parameters of its experiments, `c = 1000` and `m = 1`. So the two halves are in the target for every cell, as in
+//! the program: its prior is not uniform. Deviations: the program takes the first position for the one that is examined most, and its
+//! experiments see to it. Here the policy is told which one it is; without being told it takes the first, too. The start is drawn in the
+//! first round.
+//!
+//! | here | formula | shape | unit |
+//! |---|---|---|---|
+//! | `attraction` | theta | `n_items` | probability |
+//! | `examination` | kappa | `n_positions` | share of the largest examination |
+//! | `anchor` | position of `kappa = 1` | - | position |
+//! | `successes`, `failures` | S, F | `n_items` x `n_positions` | displays |
+//! | `width`, `sweeps` | c, m | - | - |
+//!
+//! If the best position is examined with probability below 1, theta stands for its products with it. If another position than `anchor` is
+//! examined most, its kappa would have to exceed 1: the policy then never learns the best order, and loses a share of every round.
+//!
+//! Numerics: a sum over cells takes `S ln` of the changed factor once for all cells. A proposal is a normal draw, repeated until it is
+//! inside, if sigma is below 1/2. Otherwise it is a uniform one, accepted with probability `exp(-(x' - x)^2 / (2 sigma^2))`: the same law, and the
+//! expected number of draws is below 3 for any sigma. Complexity: about `2 m n_items n_positions` logarithms a round. Memory: 32 bytes for each
+//! item and position.
+//!
+//! # Examples
+//!
+//! The third position is examined more than the second one. Nobody tells the policy.
+//!
+//! ```
+//! use click_models::{ClickModel, PositionBased};
+//! use policies::{Decision, PbMhb, Select, Update};
+//! use rand::{SeedableRng, rngs::ChaCha8Rng};
+//!
+//! let users = PositionBased::from_values(&[0.2, 0.8, 0.4, 0.1], &[0.9, 0.2, 0.6])?;
+//! let mut policy = PbMhb::new(users.shape(), PbMhb::default_width(), PbMhb::default_sweeps());
+//! let mut rng = ChaCha8Rng::seed_from_u64(1);
+//! let mut decision = Decision::default();
+//! let best = (0..5000)
+//!     .filter(|_| {
+//!         policy.select(&mut rng, &mut decision);
+//!         policy.update(&decision, &users.respond(&decision.action, &mut rng));
+//!         decision.action == users.optimal_action()
+//!     })
+//!     .count();
+//! assert!(best > 4000, "{best}");
+//! # Ok::<(), click_models::Error>(())
+//! ```
+
+use super::cells::CellCounts;
+use super::counts::{place, sort_by_examination};
+use crate::exact::float;
+use crate::sampling::Sampler;
+use crate::sizes::Sizes;
+use crate::top_l::{Ties, TopL};
+use crate::{Decision, Error, PrefixKnown, Select, Update};
+use click_models::{Ranking, RenderedClicks};
+use confidence::NonNegative;
+use confidence::math::ln;
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
+
+/// PB-MHB.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub struct PbMhb {
+    width: NonNegative,
+    sweeps: NonZeroU32,
+    anchor: usize,
+    counts: CellCounts,
+    /// The chain; before the first round any numbers.
+    attraction: Vec<f64>,
+    examination: Vec<f64>,
+    #[serde(skip)]
+    successes: Vec<f64>,
+    #[serde(skip)]
+    failures: Vec<f64>,
+    #[serde(skip)]
+    item_successes: Vec<f64>,
+    #[serde(skip)]
+    position_successes: Vec<f64>,
+    #[serde(skip)]
+    order: Vec<usize>,
+    #[serde(skip)]
+    top: TopL,
+    #[serde(skip)]
+    sampler: Sampler,
+}
+
+#[derive(Deserialize)]
+struct Saved {
+    width: NonNegative,
+    sweeps: NonZeroU32,
+    anchor: usize,
+    counts: CellCounts,
+    attraction: Vec<f64>,
+    examination: Vec<f64>,
+}
+
+/// Below this standard deviation normal draws are repeated until they are inside; from it on uniform ones are thinned.
+const NARROW: f64 = 0.5;
+
+impl PbMhb {
+    /// A fresh policy. Of what is known it uses which position is examined most: by default the first.
+    pub fn new<'a>(known: impl Into<PrefixKnown<'a>>, width: NonNegative, sweeps: NonZeroU32) -> Self {
+        let known = known.into();
+        let shape = known.shape();
+        let anchor = known.places().first().copied().unwrap_or(0);
+        Self::assemble(Saved {
+            width,
+            sweeps,
+            anchor,
+            counts: CellCounts::new(shape),
+            attraction: vec![0.5; shape.n_items()],
+            examination: (0..shape.n_positions())
+                .map(|place| if place == anchor { 1.0 } else { 0.5 })
+                .collect(),
+        })
+    }
+
+    /// The `c` of the authors' experiments: 1000.
+    pub fn default_width() -> NonNegative {
+        NonNegative::from_count(1000)
+    }
+
+    /// The `m` of the authors' experiments: 1.
+    pub fn default_sweeps() -> NonZeroU32 {
+        NonZeroU32::MIN
+    }
+
+    fn assemble(Saved { width, sweeps, anchor, counts, attraction, examination }: Saved) -> Self {
+        let [n_items, n_positions] = counts.sizes();
+        let cells = 0..n_items * n_positions;
+        let success = |cell: usize| 0.5 + float(counts.cell(cell).1);
+        let failure = |cell: usize| 0.5 + float(counts.cell(cell).0 - counts.cell(cell).1);
+        let successes: Vec<f64> = cells.clone().map(success).collect();
+        let of_position = |position: usize| successes.iter().skip(position).step_by(n_positions).sum::<f64>();
+        Self {
+            failures: cells.map(failure).collect(),
+            item_successes: successes.chunks_exact(n_positions).map(|item| item.iter().sum()).collect(),
+            position_successes: (0..n_positions).map(of_position).collect(),
+            successes,
+            order: (0..n_positions).collect(),
+            top: TopL::new(n_positions),
+            sampler: Sampler::new(),
+            width,
+            sweeps,
+            anchor,
+            counts,
+            attraction,
+            examination,
+        }
+    }
+
+    /// Draws the chain's start.
+    #[cold]
+    fn start<R: Rng + ?Sized>(&mut self, rng: &mut R) {
+        for attraction in &mut self.attraction {
+            *attraction = inside(rng);
+        }
+        for (position, examination) in self.examination.iter_mut().enumerate() {
+            *examination = if position == self.anchor { 1.0 } else { inside(rng) };
+        }
+    }
+
+    /// Moves every attraction, then every examination.
+    fn sweep<R: Rng + ?Sized>(&mut self, sigma: f64, rng: &mut R) {
+        let Self { attraction, examination, failures, item_successes, position_successes, .. } = self;
+        let n_positions = examination.len();
+        let chain = Chain { sigma, sampler: self.sampler };
+        for ((x, failures), &successes) in
+            attraction.iter_mut().zip(failures.chunks_exact(n_positions)).zip(&*item_successes)
+        {
+            *x = chain.step(*x, successes, || failures.iter().zip(&*examination), rng);
+        }
+        for position in (0..n_positions).filter(|&position| position != self.anchor) {
+            let failures = || failures.iter().skip(position).step_by(n_positions).zip(&*attraction);
+            examination[position] =
+                chain.step(examination[position], position_successes[position], failures, rng);
+        }
+    }
+}
+
+/// The step of a round.
+#[derive(Debug, Clone, Copy)]
+struct Chain {
+    sigma: f64,
+    sampler: Sampler,
+}
+
+impl Chain {
+    /// The next state of a factor in state `x`. `cells` has the failures of its cells and the other factor of each.
+    #[inline]
+    fn step<'a, C, R>(self, x: f64, successes: f64, cells: impl Fn() -> C, rng: &mut R) -> f64
+    where
+        C: Iterator<Item = (&'a f64, &'a f64)>,
+        R: Rng + ?Sized,
+    {
+        let proposed = propose(x, self.sigma, self.sampler, rng);
+        let level = ln(inside(rng));
+        let mut log_ratio = successes * ln(proposed / x);
+        for (failures, factor) in cells() {
+            log_ratio += failures * ln((1.0 - proposed * factor) / (1.0 - x * factor));
+        }
+        log_ratio += ln(mass(x, self.sigma) / mass(proposed, self.sigma));
+        if level < log_ratio { proposed } else { x }
+    }
+}
+
+/// A uniform draw, neither 0 nor 1.
+#[inline]
+fn inside<R: Rng + ?Sized>(rng: &mut R) -> f64 {
+    ((rng.next_u64() >> 12) as f64 + 0.5) * (1.0 / 4_503_599_627_370_496.0)
+}
+
+/// A draw from the normal distribution with mean `x` and standard deviation `sigma`, conditioned on the inside of [0, 1].
+#[inline]
+fn propose<R: Rng + ?Sized>(x: f64, sigma: f64, sampler: Sampler, rng: &mut R) -> f64 {
+    loop {
+        if sigma < NARROW {
+            let proposed = x + sigma * sampler.normal(rng);
+            if proposed > 0.0 && proposed < 1.0 {
+                return proposed;
+            }
+        } else {
+            let proposed = inside(rng);
+            let distance = (proposed - x) / sigma;
+            if inside(rng) < libm::exp(-0.5 * distance * distance) {
+                return proposed;
+            }
+        }
+    }
+}
+
+/// The probability that a normal draw with this mean is inside [0, 1].
+#[inline]
+fn mass(x: f64, sigma: f64) -> f64 {
+    let scale = std::f64::consts::FRAC_1_SQRT_2 / sigma;
+    0.5 * (libm::erf((1.0 - x) * scale) + libm::erf(x * scale))
+}
+
+impl TryFrom<Saved> for PbMhb {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self, Error> {
+        let [n_items, n_positions] = saved.counts.sizes();
+        if [saved.attraction.len(), saved.examination.len()] != [n_items, n_positions] {
+            return Err(Error::SavedSizes);
+        }
+        if saved.anchor >= n_positions {
+            return Err(Error::PositionBeyondList { position: saved.anchor, n_positions });
+        }
+        let is_inside = |x: &f64| *x > 0.0 && *x < 1.0;
+        let is_examined =
+            |(position, x): (usize, &f64)| if position == saved.anchor { *x == 1.0 } else { is_inside(x) };
+        if !saved.attraction.iter().all(is_inside) || !saved.examination.iter().enumerate().all(is_examined) {
+            return Err(Error::SavedChain);
+        }
+        Ok(Self::assemble(saved))
+    }
+}
+
+impl Sizes for PbMhb {
+    fn sizes(&self) -> [usize; 2] {
+        self.counts.sizes()
+    }
+}
+
+impl Select<Ranking> for PbMhb {
+    type Note = ();
+
+    #[inline]
+    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
+        let ties = Ties::draw(rng);
+        if self.counts.rounds() == 0 {
+            self.start(rng);
+        }
+        let sigma = self.width.get() / float(self.counts.next_round()).sqrt();
+        if sigma > 0.0 {
+            for _ in 0..self.sweeps.get() {
+                self.sweep(sigma, rng);
+            }
+        }
+        self.top.clear();
+        for (item, &attraction) in (0_u32..).zip(&self.attraction) {
+            self.top.offer(item, attraction, ties);
+        }
+        sort_by_examination(&mut self.order, &self.examination);
+        place(self.top.best(), &self.order, &mut out.action);
+    }
+}
+
+impl<F: RenderedClicks> Update<Ranking, F> for PbMhb {
+    #[inline]
+    fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
+        let Self { counts, successes, failures, item_successes, position_successes, .. } = self;
+        counts.record(&decision.action, feedback, |counts, cell| {
+            let (shows, clicks) = counts.cell(cell);
+            let (success, n_positions) = (0.5 + float(clicks), counts.n_positions());
+            let clicked = success - successes[cell];
+            successes[cell] = success;
+            failures[cell] = 0.5 + float(shows - clicks);
+            // Sums of halves are exact.
+            item_successes[cell / n_positions] += clicked;
+            position_successes[cell % n_positions] += clicked;
+        });
+    }
+}
