@@ -13,7 +13,7 @@ pub(crate) use position_based::PbmHistory;
 
 use crate::sampling::{BetaShape, GammaShape, Sampler};
 use crate::{
-    BatchRank, BcMpTs, Decision, EpsilonGreedy, PbmGibbs, PbmGibbsOrder, PbmPie, PbmTs, PbmTsPlugIn, PbmUcb,
+    BatchRank, BcMpTs, Decision, EpsilonGreedy, PbmGibbs, PbmGibbsOrder, PbmPie, PbmPrior, PbmTs, PbmTsPlugIn, PbmUcb,
     PbmUcbPlugIn, Pie, Policy, PositionsKnown, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV,
     RbaKlUcb, Select, TopRank, TsCascade, Update,
 };

@@ -10,6 +10,7 @@ mod pbm_ts_plug_in;
 mod pbm_ucb;
 mod pbm_ucb_plug_in;
 mod plug_in;
+mod prior;
 
 pub use bc_mp_ts::BcMpTs;
 pub use known::PositionsKnown;
@@ -19,3 +20,4 @@ pub use pbm_ts::PbmTs;
 pub use pbm_ts_plug_in::PbmTsPlugIn;
 pub use pbm_ucb::PbmUcb;
 pub use pbm_ucb_plug_in::PbmUcbPlugIn;
+pub use prior::PbmPrior;

@@ -123,7 +123,7 @@ impl<I: Catalogued> Chosen<I> {
 }
 
 /// The keys of settings in saved states: parameters and knowledge, which do not change while a policy plays.
-const SETTINGS: [&str; 22] = [
+const SETTINGS: [&str; 23] = [
     "alpha",
     "batch_size",
     "bounds",
@@ -139,6 +139,7 @@ const SETTINGS: [&str; 22] = [
     "n_positions",
     "places",
     "position",
+    "prior",
     "radius",
     "rate",
     "scale",
