@@ -7,8 +7,8 @@ use click_models::{
 };
 use confidence::Probability;
 use contenders::{Entrant, FittedPriors, LoggedLists, Play, recommending_contenders, stopping_contenders};
-use policies::{Logged, PbmPrior};
 use policies::catalogue::{Family, PolicySpec, Protocol, rows};
+use policies::{Logged, PbmPrior};
 use sim::{
     Contender, Identification, Keeper, Pause, Replication, Schedule, StateError, Streams, Task, UntilStopped,
     WithBudget,
@@ -175,12 +175,18 @@ fn position_based() {
 #[test]
 fn a_fitted_prior() {
     let belief = |mean: f64| Some((mean, 0.05));
-    let prior = PbmPrior::new([belief(0.3), None, belief(0.4)], [Some((1.0, 0.0)), belief(0.6)]).expect("beliefs");
-    let priors =
-        FittedPriors { file: String::new(), sha256: String::new(), content: vec![], of_instances: vec![prior] };
+    let prior =
+        PbmPrior::new([belief(0.3), None, belief(0.4)], [Some((1.0, 0.0)), belief(0.6)]).expect("beliefs");
+    let priors = FittedPriors {
+        file: String::new(),
+        sha256: String::new(),
+        content: vec![],
+        of_instances: vec![prior],
+    };
     for (name, read_as) in [("known", None), ("unknown", Some(Protocol::PositionBased))] {
         let spec: PolicySpec = format!("pbm-gibbs(order={name})").parse().expect("a policy");
-        let entrant = Entrant { priors: Some(Arc::new(priors.clone())), read_as, ..Entrant::new("pbm-gibbs", spec) };
+        let entrant =
+            Entrant { priors: Some(Arc::new(priors.clone())), read_as, ..Entrant::new("pbm-gibbs", spec) };
         let schedule = Schedule::new(vec![1, 1_024, HORIZON]).expect("increasing");
         if read_as.is_none() {
             let [users, larger] = both(|n, m| PositionBased::from_values(&probabilities(n), &falling(m)));

@@ -131,7 +131,9 @@ fn inconsistent_states_without_examination_are_refused() {
     refused(&warm, "/prior/attraction/0/clicks", json!(25.0));
     refused(&warm, "/prior/attraction", json!([null]));
     refused(&warm, "/prior/examination", json!(vec![json!({ "plays": 1.0, "clicks": 0.0 }); 3]));
-    assert!(PbmPrior::new([Some((1.5, 0.1))], []).is_err() && PbmPrior::new([], [Some((0.5, -0.1))]).is_err());
+    assert!(
+        PbmPrior::new([Some((1.5, 0.1))], []).is_err() && PbmPrior::new([], [Some((0.5, -0.1))]).is_err()
+    );
     let ts = PbmTsPlugIn::new(shape);
     refused(&ts, "/estimate", json!([1.0, 0.0]));
     refused(&ts, "/estimate", json!([0.9, 0.5]));

@@ -117,8 +117,9 @@ fn pbm_gibbs_from(
         b / (expected + 1.0) * Sampler::new().gamma(GammaShape::new((clicks + 1.0) / b), rng)
     };
     let (n_items, n_positions) = (history.shows.len(), history.examination.len());
-    let attraction: Vec<f64> =
-        (0..n_items).map(|item| draw(history.n(item), history.s(item), history.n_tilde(item), items.get(item), rng)).collect();
+    let attraction: Vec<f64> = (0..n_items)
+        .map(|item| draw(history.n(item), history.s(item), history.n_tilde(item), items.get(item), rng))
+        .collect();
     let examination: Vec<f64> = (0..n_positions)
         .map(|position| {
             let of = |table: &[Vec<u64>]| table.iter().map(|item| item[position]).sum::<u64>() as f64;
@@ -272,7 +273,8 @@ fn pbm_gibbs_with_a_known_order_is_the_naive_one() {
 #[test]
 fn pbm_gibbs_with_a_prior_is_the_naive_one() {
     let model = &position_based_instances()[0];
-    let prior = PbmPrior::new([None, Some((0.3, 0.05))], [Some((1.0, 0.0)), Some((0.5, 0.1))]).expect("beliefs");
+    let prior =
+        PbmPrior::new([None, Some((0.3, 0.05))], [Some((1.0, 0.0)), Some((0.5, 0.1))]).expect("beliefs");
     let policy = PbmGibbs::new(model.shape(), PbmGibbsOrder::Unknown).with_prior(&prior).expect("they fit");
     let ones = 1_048_576.0;
     let choose = |history: &mut PbmHistory, _, rng: &mut _| {
