@@ -38,8 +38,10 @@ def pairs() -> list[tuple[str, str]]:
 
 
 def arguments(row: Any, protocol: str, users: Any) -> dict[str, Any]:
-    """Keyword arguments of `Policy`; the order of positions only for policies that know it."""
+    """Keyword arguments of `Policy`; examination and the order of positions only for policies that know them."""
     known = dict(users.known())
+    if "examination" in known and "at most the order" in row["told"]:
+        known["positions"] = len(known.pop("examination"))
     if "order" not in row["told"]:
         known.pop("order", None)
     if row["needs_horizon"]:

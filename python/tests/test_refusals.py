@@ -20,6 +20,10 @@ PBM = {"items": 6, "examination": [0.9, 0.6, 0.3]}
         (("cascade-ts", {"items": 6, "positions": 3}), ValueError, "give model=, one of \"semi-bandit\", \"cascade\", \"dcm\""),
         (("pbm-ts", {"items": 6}), ValueError, "missing examination"),
         (("pbm-ts", {**PBM, "positions": 4}), ValueError, "examination"),
+        (("pbm-gibbs", PBM), ValueError, "unexpected argument examination"),
+        (("pbm-gibbs", {"items": 6}), ValueError, "missing positions"),
+        (("pbm-gibbs", {"items": 2, "positions": 3}), ValueError, "3 positions but only 2 items"),
+        (("pbm-gibbs", {"items": 6, "positions": 3, "order": [0, 1]}), ValueError, "order"),
         (("pbm-ts", {**PBM, "itmes": 6}), ValueError, "unknown parameter `itmes`.*did you mean `items`"),
         (("pbm-ts", {**PBM, "rows": 6}), ValueError, "unexpected argument rows"),
         (("pbm-ucb", {**PBM, "epsilon": -1}), ValueError, "epsilon = -1: expected a number at least 0"),
@@ -261,6 +265,10 @@ def test_the_catalogue():
 
 def test_one_model_fits():
     assert Policy("pbm-ts", **PBM).model == "pbm"
+    # Nobody has to know examination. An order of positions that is given is known.
+    assert Policy("pbm-gibbs", items=6, positions=3).parameters == {"order": "unknown"}
+    assert Policy("pbm-gibbs", items=6, positions=3, order=[2, 0, 1]).parameters == {"order": "known"}
+    assert Policy("pbm-gibbs", items=6, positions=3, order="known").parameters == {"order": "known"}
     assert Policy("top-rank", horizon=9, **PBM).model == "pbm"
     assert Policy("uniform", rows=2, columns=3).model == "rank-one"
     assert Policy("uniform", items=3).model == "dueling"

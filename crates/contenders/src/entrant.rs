@@ -1,6 +1,6 @@
 //! A policy of the catalogue that takes part in an experiment.
 
-use crate::LoggedLists;
+use crate::{FittedPriors, LoggedLists};
 use confidence::Probability;
 use policies::catalogue::{PolicySpec, Protocol};
 use std::sync::Arc;
@@ -22,6 +22,8 @@ pub struct Entrant {
     pub told_gamma: bool,
     /// The lists of the log for each instance, for the policy `logged` only.
     pub lists: Option<Arc<LoggedLists>>,
+    /// What a log's fit says of each instance, for a policy that begins with it.
+    pub priors: Option<Arc<FittedPriors>>,
 }
 
 impl Entrant {
@@ -36,6 +38,7 @@ impl Entrant {
             examination: None,
             told_gamma: false,
             lists: None,
+            priors: None,
         }
     }
 }

@@ -22,12 +22,14 @@
 
 mod cells;
 mod entrant;
+mod fitted;
 mod identify;
 mod lists;
 mod logged;
 mod pairs;
 
 pub use entrant::{CannotPlay, Entrant};
+pub use fitted::FittedPriors;
 pub use identify::{recommending_contenders, stopping_contenders};
 pub use logged::LoggedLists;
 

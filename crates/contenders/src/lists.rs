@@ -3,6 +3,7 @@
 //! A policy that reads its users' own feedback is entered under its own type, so that its round loop is compiled for both. A policy with
 //! `read-as` is chosen at run time. Otherwise every policy would be compiled with every pair of models, most of which are never played.
 
+use crate::fitted::FittedEntry;
 use crate::logged::LoggedEntry;
 use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
 use click_models::{
@@ -24,9 +25,14 @@ use std::marker::PhantomData;
 type Known<'a, M> = <M as ClickModel>::Known<'a>;
 
 /// A click model of lists, with the knowledge that it gives to policies.
-trait ListModel: ClickModel<Interaction: ListProtocol> + 'static {
+pub(crate) trait ListModel: ClickModel<Interaction: ListProtocol> + 'static {
     /// Sizes, and the order of the positions for the best items if it is not from the top.
     fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a>;
+
+    /// What policies may know of the positions.
+    fn positions<'a>(known: &Known<'a, Self>) -> PositionsKnown<'a> {
+        Self::prefix(known).into()
+    }
 
     /// The policy as a contender that reads these users' own feedback.
     fn enter(entrant: &Entrant, horizon: u64) -> Entered<Self>
@@ -50,6 +56,9 @@ where
     if let PolicySpec::Logged {} = entrant.spec {
         let lists = entrant.lists.clone()?;
         return Some(Box::new(LoggedEntry::new(entrant.label.clone(), lists)));
+    }
+    if let (PolicySpec::PbmGibbs { order }, Some(priors)) = (entrant.spec, &entrant.priors) {
+        return Some(Box::new(FittedEntry::new(entrant.label.clone(), order, priors.clone())));
     }
     let on_any_list = entrant.spec.with_any_list(Enter::<M>::new(entrant, horizon));
     on_any_list.or_else(|| match entrant.read_as {
@@ -224,6 +233,10 @@ play!(
 impl ListModel for PositionBased {
     fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a> {
         known.shape().into()
+    }
+
+    fn positions<'a>(known: &Known<'a, Self>) -> PositionsKnown<'a> {
+        (*known).into()
     }
 
     fn enter(entrant: &Entrant, horizon: u64) -> Entered<Self> {

@@ -6,9 +6,9 @@ use click_models::{
     DynamicBayesian, ItemId, PositionBased, PreferenceMatrix, RandomSemiBandit, RankOneModel, UserBrowsing,
 };
 use confidence::Probability;
-use contenders::{Entrant, LoggedLists, Play, recommending_contenders, stopping_contenders};
-use policies::Logged;
+use contenders::{Entrant, FittedPriors, LoggedLists, Play, recommending_contenders, stopping_contenders};
 use policies::catalogue::{Family, PolicySpec, Protocol, rows};
+use policies::{Logged, PbmPrior};
 use sim::{
     Contender, Identification, Keeper, Pause, Replication, Schedule, StateError, Streams, Task, UntilStopped,
     WithBudget,
@@ -169,6 +169,35 @@ fn n_readers() -> usize {
 fn position_based() {
     let users = both(|n, m| PositionBased::from_values(&probabilities(n), &falling(m)));
     assert_eq!(check_regret(users), [n_players(Protocol::PositionBased), n_readers()]);
+}
+
+/// `pbm-gibbs` from the fit of a log, on its own users and on others whose clicks it reads as those of its own.
+#[test]
+fn a_fitted_prior() {
+    let belief = |mean: f64| Some((mean, 0.05));
+    let prior =
+        PbmPrior::new([belief(0.3), None, belief(0.4)], [Some((1.0, 0.0)), belief(0.6)]).expect("beliefs");
+    let priors = FittedPriors {
+        file: String::new(),
+        sha256: String::new(),
+        content: vec![],
+        of_instances: vec![prior],
+    };
+    for (name, read_as) in [("known", None), ("unknown", Some(Protocol::PositionBased))] {
+        let spec: PolicySpec = format!("pbm-gibbs(order={name})").parse().expect("a policy");
+        let entrant =
+            Entrant { priors: Some(Arc::new(priors.clone())), read_as, ..Entrant::new("pbm-gibbs", spec) };
+        let schedule = Schedule::new(vec![1, 1_024, HORIZON]).expect("increasing");
+        if read_as.is_none() {
+            let [users, larger] = both(|n, m| PositionBased::from_values(&probabilities(n), &falling(m)));
+            let contenders = PositionBased::contenders(&[entrant], HORIZON).expect("it plays them");
+            check(&*contenders[0], &schedule, [&users, &larger], true, &[]);
+        } else {
+            let [users, larger] = both(|n, m| CascadeModel::from_values(&probabilities(n), m));
+            let contenders = CascadeModel::contenders(&[entrant], HORIZON).expect("it plays them");
+            check(&*contenders[0], &schedule, [&users, &larger], true, &[]);
+        }
+    }
 }
 
 #[test]

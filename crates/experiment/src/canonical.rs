@@ -186,6 +186,8 @@ enum Policy<'a> {
         kappa: Option<&'a [Probability]>,
         #[serde(skip_serializing_if = "Option::is_none")]
         lists: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        prior: Option<&'a str>,
     },
     /// A contender of the program that runs the experiment.
     Own { label: &'a str, policy: &'static str },
@@ -200,6 +202,7 @@ impl<'a> Policy<'a> {
             told: entry.told_gamma.then_some("gamma"),
             kappa: entry.examination.as_deref(),
             lists: entry.lists.as_deref().map(|lists| lists.sha256.as_str()),
+            prior: entry.priors.as_deref().map(|priors| priors.sha256.as_str()),
         }
     }
 }

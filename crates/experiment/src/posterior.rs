@@ -17,6 +17,7 @@
 //! certain here than the log leaves them.
 
 mod exposure;
+pub(crate) mod prior;
 
 use crate::hash::sha256;
 use crate::models::MODELS;

@@ -36,7 +36,8 @@
 //!
 //! In the place of `[[instances]]`, `users = { posterior = "parameters.json", model = "pbm" }` draws the users of every run from the
 //! posterior distribution of a log's fit ([`PosteriorFile`](crate::posterior::PosteriorFile)). `policy = "logged"` with `lists = "logged.csv"` plays the lists of a log
-//! ([`logged_lists`](crate::logged_lists())). Both files are found from the folder of the experiment's file.
+//! ([`logged_lists`](crate::logged_lists())). `policy = "pbm-gibbs"` with `prior = "fitted"` and `prior_file = "parameters.json"` begins with what a
+//! log's fit says. These files are found from the folder of the experiment's file.
 //!
 //! `read-as = "cascade"` lets a policy for one model play users of another: it names the model whose feedback the policy should assume.
 //! A policy that has to know examination probabilities then needs `kappa = [1.0, 0.6, 0.3]`. On users of its own model `kappa` may
@@ -62,7 +63,7 @@ pub use context::{DataInstances, SpecContext};
 pub use overrides::{OverrideError, Overrides};
 pub use write::quoted;
 
-pub(crate) use entries::{assumes_examination, check};
+pub(crate) use entries::{assumes_examination, check, has_prior};
 
 use self::memory::Size;
 use self::scope::Scope;
@@ -362,7 +363,9 @@ impl Experiment {
         let posterior =
             self.instances.posterior().map(|file| (write::file_name(file.file()), file.content()));
         let mut inputs: Vec<(&str, &[u8])> = Vec::new();
-        for input in posterior.into_iter().chain(lists) {
+        let priors = self.policies.iter().filter_map(|entry| entry.priors.as_deref());
+        let priors = priors.map(|priors| (write::file_name(&priors.file), priors.content.as_slice()));
+        for input in posterior.into_iter().chain(lists).chain(priors) {
             if !inputs.contains(&input) {
                 inputs.push(input);
             }

@@ -38,6 +38,29 @@ pub enum Error {
         "a factor of the saved chain is not inside 0 to 1, or not 1 at the position that is examined most"
     )]
     SavedChain,
+    /// A mean and a standard deviation that no probability has.
+    #[error(
+        "a belief with mean {mean} and standard deviation {deviation}: expected a mean from 0 to 1 and a deviation of at least 0"
+    )]
+    NotABelief {
+        /// The mean.
+        mean: f64,
+        /// The standard deviation.
+        deviation: f64,
+    },
+    /// Beliefs of more items or positions than there are.
+    #[error("beliefs of {found} {of}, but there are {most}")]
+    TooManyBeliefs {
+        /// Items or positions.
+        of: &'static str,
+        /// Number of beliefs.
+        found: usize,
+        /// Number of items or positions.
+        most: usize,
+    },
+    /// Saved beliefs are not ones.
+    #[error("a saved belief has more clicks than displays, or more displays than a belief can be worth")]
+    SavedPrior,
     /// The saved stage of an elimination is impossible.
     #[error("the saved stage, sweep and place do not belong together")]
     SavedStage,

@@ -15,8 +15,8 @@ pub(crate) use position_based::PbmHistory;
 use crate::sampling::{BetaShape, GammaShape, Sampler};
 use crate::{
     BatchRank, BcMpTs, Decision, EpsilonGreedy, PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition,
-    PbmTs, PbmTsPlugIn, PbmUcb, PbmUcbPlugIn, Pie, Policy, PositionsKnown, PrefixKlUcb, PrefixKnown,
-    PrefixTs, PrefixUcb, PrefixUcbV, RbaKlUcb, Select, TopRank, TsCascade, Update,
+    PbmPrior, PbmTs, PbmTsPlugIn, PbmUcb, PbmUcbPlugIn, Pie, Policy, PositionsKnown, PrefixKlUcb,
+    PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, RbaKlUcb, Select, TopRank, TsCascade, Update,
 };
 use click_models::{
     Cascade, CascadeModel, ClickModel, Clicks, Dcm, DcmReward, DependentClick, Feedback, Interaction, ItemId,

@@ -18,6 +18,7 @@ mod pbm_ts_plug_in;
 mod pbm_ucb;
 mod pbm_ucb_plug_in;
 mod plug_in;
+mod prior;
 
 pub use bc_mp_ts::BcMpTs;
 pub use grab::Grab;
@@ -30,3 +31,4 @@ pub use pbm_ts::PbmTs;
 pub use pbm_ts_plug_in::PbmTsPlugIn;
 pub use pbm_ucb::PbmUcb;
 pub use pbm_ucb_plug_in::PbmUcbPlugIn;
+pub use prior::PbmPrior;

@@ -10,6 +10,8 @@
 //! This is the posterior of a Poisson count with mean `u sum v_j N_j`, with its variance narrowed to that of Bernoulli clicks. Columns
 //! are drawn likewise, and then divided by the largest of them, since clicks determine the products only.
 //!
+//! A row or a column may begin with a belief: plays with a certain partner, and clicks, that are added to its own.
+//!
 //! Shared by `rank1-gibbs` (one cell a round) and `pbm-gibbs` (items are rows, positions are columns, and a list plays several cells).
 //!
 //! Numerics: sums of a row have four lanes, the same on every machine. The sampled columns are part of the saved state, since the next
@@ -21,6 +23,14 @@ use crate::exact::float;
 use crate::sampling::{GammaShape, Sampler};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
+
+/// What is believed of a row or a column before the first round: as if it had been played `plays` times with a certain partner, with
+/// `clicks` clicks.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Pseudo {
+    pub(crate) plays: f64,
+    pub(crate) clicks: f64,
+}
 
 /// Plays and clicks of a table, and the last sweep.
 #[derive(Debug, Clone)]
@@ -36,6 +46,8 @@ pub(crate) struct Products {
     row_plays: Vec<u64>,
     column_plays: Vec<u64>,
     rows: Vec<f64>,
+    row_prior: Vec<Pseudo>,
+    column_prior: Vec<Pseudo>,
     /// Buffer: `sum over i of u_i N_i` of each column.
     expected: Vec<f64>,
     sampler: Sampler,
@@ -81,6 +93,8 @@ impl Products {
             row_plays: plays.chunks_exact(n_columns).map(|row| row.iter().sum()).collect(),
             column_plays,
             rows: vec![0.0; row_clicks.len()],
+            row_prior: vec![Pseudo::default(); row_clicks.len()],
+            column_prior: vec![Pseudo::default(); n_columns],
             expected: vec![0.0; n_columns],
             sampler: Sampler::new(),
             plays,
@@ -120,6 +134,16 @@ impl Products {
         }
     }
 
+    /// Begins the first rows and columns with these beliefs, the others without any.
+    pub(crate) fn set_prior(&mut self, rows: &[Pseudo], columns: &[Pseudo]) {
+        for (belief, prior) in self.row_prior.iter_mut().zip(rows) {
+            *belief = *prior;
+        }
+        for (belief, prior) in self.column_prior.iter_mut().zip(columns) {
+            *belief = *prior;
+        }
+    }
+
     /// Numbers of rows and columns.
     pub(crate) fn sizes(&self) -> [usize; 2] {
         [self.rows.len(), self.columns.len()]
@@ -154,11 +178,11 @@ impl Products {
     pub(crate) fn sweep<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         let Self { sampler, rows, columns, expected, .. } = self;
         expected.fill(0.0);
-        let counts = self.row_plays.iter().zip(&self.row_clicks);
-        for ((row, weights), (&plays, &clicks)) in
+        let counts = self.row_plays.iter().zip(&self.row_clicks).zip(&self.row_prior);
+        for ((row, weights), ((&plays, &clicks), &prior)) in
             rows.iter_mut().zip(self.weights.chunks_exact(columns.len())).zip(counts)
         {
-            *row = draw(*sampler, plays, clicks, product(weights, columns), rng);
+            *row = draw(*sampler, plays, clicks, product(weights, columns), prior, rng);
             if plays > 0 {
                 for (sum, weight) in expected.iter_mut().zip(weights) {
                     *sum += *row * weight;
@@ -166,9 +190,11 @@ impl Products {
             }
         }
         let mut largest = 0.0_f64;
-        let counts = self.column_plays.iter().zip(&self.column_clicks);
-        for ((column, &expected), (&plays, &clicks)) in columns.iter_mut().zip(&*expected).zip(counts) {
-            *column = draw(*sampler, plays, clicks, expected, rng);
+        let counts = self.column_plays.iter().zip(&self.column_clicks).zip(&self.column_prior);
+        for ((column, &expected), ((&plays, &clicks), &prior)) in
+            columns.iter_mut().zip(&*expected).zip(counts)
+        {
+            *column = draw(*sampler, plays, clicks, expected, prior, rng);
             largest = largest.max(*column);
         }
         // Gamma draws with a shape of at least 1 are positive.
@@ -180,10 +206,18 @@ impl Products {
 
 /// Draws a row or a column, given the expected clicks of its plays at probability 1.
 #[inline]
-fn draw<R: Rng + ?Sized>(sampler: Sampler, plays: u64, clicks: u64, expected: f64, rng: &mut R) -> f64 {
-    let narrowed = 1.0 - float(clicks) / float(plays + 1);
-    let shape = GammaShape::new(float(clicks + 1) / narrowed);
-    narrowed / (expected + 1.0) * sampler.gamma(shape, rng)
+fn draw<R: Rng + ?Sized>(
+    sampler: Sampler,
+    plays: u64,
+    clicks: u64,
+    expected: f64,
+    prior: Pseudo,
+    rng: &mut R,
+) -> f64 {
+    let (plays, clicks) = (float(plays) + prior.plays, float(clicks) + prior.clicks);
+    let narrowed = 1.0 - clicks / (plays + 1.0);
+    let shape = GammaShape::new((clicks + 1.0) / narrowed);
+    narrowed / (expected + prior.plays + 1.0) * sampler.gamma(shape, rng)
 }
 
 /// Sum of products, in four lanes.

@@ -4,8 +4,8 @@ use crate::support::generator;
 use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranking, RenderedPbmFeedback};
 use confidence::Rate;
 use policies::{
-    BcMpTs, Decision, Grab, PbMhb, PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition, PbmTs,
-    PbmTsPlugIn, PbmUcb, PbmUcbPlugIn, PositionsKnown, PrefixKnown, Select, Update,
+    BcMpTs, Decision, Grab, PbMhb, PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition, PbmPrior,
+    PbmTs, PbmTsPlugIn, PbmUcb, PbmUcbPlugIn, PositionsKnown, PrefixKnown, Select, Update,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -129,6 +129,15 @@ fn inconsistent_states_without_examination_are_refused() {
     refused(&gibbs, "/products/column_clicks", json!([0, 1]));
     refused(&gibbs, "/products/columns", json!([0.5, 1.5]));
     refused(&gibbs, "/products/columns", json!([]));
+    let prior = PbmPrior::new([Some((0.5, 0.1))], [None]).expect("beliefs");
+    let warm = gibbs.with_prior(&prior).expect("they fit");
+    refused(&warm, "/prior/attraction/0/plays", json!(-1.0));
+    refused(&warm, "/prior/attraction/0/clicks", json!(25.0));
+    refused(&warm, "/prior/attraction", json!([null]));
+    refused(&warm, "/prior/examination", json!(vec![json!({ "plays": 1.0, "clicks": 0.0 }); 3]));
+    assert!(
+        PbmPrior::new([Some((1.5, 0.1))], []).is_err() && PbmPrior::new([], [Some((0.5, -0.1))]).is_err()
+    );
     let ts = PbmTsPlugIn::new(shape);
     refused(&ts, "/estimate", json!([1.0, 0.0]));
     refused(&ts, "/estimate", json!([0.9, 0.5]));

@@ -2,7 +2,7 @@
 
 use super::value::{array, choice, described, probability, reference, text, with};
 use crate::models::MODELS;
-use crate::spec::assumes_examination;
+use crate::spec::{assumes_examination, has_prior};
 use click_models::ListShape;
 use policies::catalogue::{Kind, ParameterRow, PolicySpec, Protocol, Row, rows};
 use serde_json::{Map, Value, json};
@@ -45,6 +45,14 @@ fn common() -> Map<String, Value> {
         ("kappa", described(&array(&probability(), 1..=ListShape::MAX_POSITIONS as u64), kappa)),
         ("told", described(&choice([("gamma", "")]), told)),
         ("lists", described(&text(), lists)),
+        (
+            "prior",
+            described(
+                &choice([("flat", ""), ("fitted", "")]),
+                "What the policy believes before the first round.",
+            ),
+        ),
+        ("prior_file", described(&text(), "The file of a fitted prior: the parameters that `fit` writes.")),
     ];
     keys.into_iter().map(|(key, schema)| (key.to_owned(), schema)).collect()
 }
@@ -62,6 +70,11 @@ fn of_row(row: &Row) -> Value {
     if assumes_examination(&spec) {
         properties.insert("kappa".to_owned(), Value::Bool(true));
     }
+    if has_prior(&spec) {
+        for key in ["prior", "prior_file"] {
+            properties.insert(key.to_owned(), Value::Bool(true));
+        }
+    }
     let is_logged = matches!(spec, PolicySpec::Logged {});
     if is_logged {
         properties.insert("lists".to_owned(), Value::Bool(true));
@@ -72,6 +85,12 @@ fn of_row(row: &Row) -> Value {
     let mut then = json!({ "properties": properties, "additionalProperties": false });
     if is_logged {
         with(&mut then, &json!({ "required": ["lists"] }));
+    }
+    if has_prior(&spec) {
+        // A fitted prior has a file, and no other one has.
+        let is_fitted = json!({ "properties": { "prior": { "const": "fitted" } }, "required": ["prior"] });
+        let no_file = json!({ "not": { "required": ["prior_file"] } });
+        with(&mut then, &json!({ "if": is_fitted, "then": { "required": ["prior_file"] }, "else": no_file }));
     }
     if matches!(spec, PolicySpec::BeatTheMean { .. }) {
         with(&mut then["properties"], &json!({ "told": true }));

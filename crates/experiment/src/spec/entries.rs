@@ -6,10 +6,11 @@ use crate::logged_lists;
 use crate::models::{Instances, MODELS, Model};
 use crate::names::{read_title, unique};
 use crate::number::counted;
-use crate::toml_reader::{Error, Faults, Field, Location, Table, collect};
+use crate::posterior::prior;
+use crate::toml_reader::{Error, Faults, Field, Location, Table, choice, collect};
 use click_models::ListShape;
 use confidence::Probability;
-use contenders::{Entrant, LoggedLists};
+use contenders::{Entrant, FittedPriors, LoggedLists};
 use policies::catalogue::{Family, Limit, PolicySpec, Protocol, find};
 use std::sync::Arc;
 
@@ -35,9 +36,12 @@ fn read_policy(
     let (label, read_as) = (table.field("label"), table.field("read-as"));
     let (kappa, told) = (table.field("kappa"), table.field("told"));
     let lists = table.field("lists");
-    let spec = faults.keep(table.variant::<PolicySpec>("policy", "policy"));
     let policy = table.field("policy");
     let name: Option<String> = policy.as_ref().and_then(|field| field.get().ok());
+    // Keys of one policy: of others they are unknown.
+    let takes_prior = name.as_deref().and_then(find).is_some_and(|row| has_prior(&row.spec()));
+    let priors = takes_prior.then(|| [table.field("prior"), table.field("prior_file")]);
+    let spec = faults.keep(table.variant::<PolicySpec>("policy", "policy"));
     // Without a label the policy is named after itself, so an error about its name points at `policy`.
     let location = label.as_ref().or(policy.as_ref()).map(Field::location);
     let label = match &label {
@@ -58,6 +62,11 @@ fn read_policy(
                 let lists = faults.keep(read_lists(&lists, &entry, instances));
                 is_whole &= lists.is_some();
                 entry.lists = lists.flatten();
+            }
+            if let Some(priors) = priors {
+                let priors = faults.keep(read_priors(table, priors, instances));
+                is_whole &= priors.is_some();
+                entry.priors = priors.flatten();
             }
             if let Some(told) = told {
                 is_whole &= faults.keep(read_told(table, &told, &spec)).is_some();
@@ -100,6 +109,52 @@ fn read_lists(
     lists
         .map(|lists| Some(Arc::new(lists)))
         .map_err(|error| if error.is_about_whole_file() { field.error(error.to_string()) } else { error })
+}
+
+/// Reads the keys `prior` and `prior_file`.
+fn read_priors(
+    table: &Table<'_>,
+    [prior, file]: [Option<Field<'_>>; 2],
+    instances: Option<&Instances>,
+) -> Result<Option<Arc<FittedPriors>>, Error> {
+    let is_fitted = match &prior {
+        None => false,
+        Some(field) => choice(field, &[("flat", false), ("fitted", true)], "prior")?,
+    };
+    match file {
+        Some(file) if !is_fitted => {
+            Err(file.error("used with `prior = \"fitted\"` only: add that, or leave it out"))
+        }
+        None if is_fitted => Err(table.missing("prior_file", PRIOR_FILE)),
+        None => Ok(None),
+        Some(file) => {
+            file.get::<String>()?;
+            let Some(instances) = instances else { return Ok(None) };
+            prior::read(&file, instances).map(|priors| Some(Arc::new(priors)))
+        }
+    }
+}
+
+/// What `prior_file` names.
+const PRIOR_FILE: &str = "the file with the parameters of a log, which `fit` writes";
+
+/// Whether a policy can begin with the fit of a log.
+pub(crate) fn has_prior(spec: &PolicySpec) -> bool {
+    matches!(spec, PolicySpec::PbmGibbs { .. })
+}
+
+/// Refuses beliefs for a policy without a prior, or not for every instance.
+fn check_priors(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
+    match &entry.priors {
+        Some(_) if !has_prior(&entry.spec) => {
+            Err(Fault::new("prior", format!("{:?} begins without a prior: leave it out", entry.name)))
+        }
+        Some(priors) if priors.of_instances.len() != instances.count() => {
+            let found = counted(priors.of_instances.len() as u64, "instance");
+            Err(Fault::new("prior_file", format!("{found} for {}", instances.count())))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks the key `told`.
@@ -157,6 +212,7 @@ pub(crate) fn check(entry: &Entrant, instances: &Instances, task: Task) -> Resul
     check_position(&entry.spec, instances)?;
     check_limit(entry, instances)?;
     check_lists(entry, instances)?;
+    check_priors(entry, instances)?;
     check_told(entry, instances)
 }
 

@@ -52,6 +52,10 @@ impl Experiment {
             if let Some(lists) = &entry.lists {
                 let _ = writeln!(text, "lists = {}", quoted(file_name(&lists.file)));
             }
+            if let Some(priors) = &entry.priors {
+                let _ =
+                    writeln!(text, "prior = \"fitted\"\nprior_file = {}", quoted(file_name(&priors.file)));
+            }
             if entry.told_gamma {
                 let _ = writeln!(text, "told = \"gamma\"");
             }

@@ -139,6 +139,7 @@ macro_rules! family {
         #[derive(Debug, Clone)]
         pub struct $Family($Members);
 
+        #[allow(clippy::enum_variant_names, reason = "named after the types")]
         #[derive(Debug, Clone)]
         enum $Members {
             $($Policy(Box<Member<$Action, crate::$Policy>>),)+

@@ -168,20 +168,33 @@ fn bc_mp_ts(history: &PbmHistory, rng: &mut Generator) -> Vec<usize> {
 
 /// The history's `examination` is the last sweep's.
 fn pbm_gibbs(history: &mut PbmHistory, places: Option<&[f64]>, rng: &mut Generator) -> Vec<usize> {
+    pbm_gibbs_from(history, places, [&[], &[]], rng)
+}
+
+/// Beliefs of the first items and of the first positions: displays, and clicks.
+fn pbm_gibbs_from(
+    history: &mut PbmHistory,
+    places: Option<&[f64]>,
+    [items, positions]: [&[(f64, f64)]; 2],
+    rng: &mut Generator,
+) -> Vec<usize> {
     let key = rng.next_u64();
-    let draw = |plays: f64, clicks: f64, expected: f64, rng: &mut Generator| {
+    let draw = |plays: f64, clicks: f64, expected: f64, belief: Option<&(f64, f64)>, rng: &mut Generator| {
+        let (more_plays, more_clicks) = belief.copied().unwrap_or_default();
+        let (plays, clicks, expected) = (plays + more_plays, clicks + more_clicks, expected + more_plays);
         let b = 1.0 - clicks / (plays + 1.0);
         b / (expected + 1.0) * Sampler::new().gamma(GammaShape::new((clicks + 1.0) / b), rng)
     };
     let (n_items, n_positions) = (history.shows.len(), history.examination.len());
-    let attraction: Vec<f64> =
-        (0..n_items).map(|item| draw(history.n(item), history.s(item), history.n_tilde(item), rng)).collect();
+    let attraction: Vec<f64> = (0..n_items)
+        .map(|item| draw(history.n(item), history.s(item), history.n_tilde(item), items.get(item), rng))
+        .collect();
     let examination: Vec<f64> = (0..n_positions)
         .map(|position| {
             let of = |table: &[Vec<u64>]| table.iter().map(|item| item[position]).sum::<u64>() as f64;
             let shown = attraction.iter().zip(&history.shows);
             let expected = shown.map(|(attraction, shows)| attraction * shows[position] as f64).sum();
-            draw(of(&history.shows), of(&history.clicks), expected, rng)
+            draw(of(&history.shows), of(&history.clicks), expected, positions.get(position), rng)
         })
         .collect();
     let largest = examination.iter().copied().fold(0.0, f64::max);
@@ -375,6 +388,21 @@ fn pbm_gibbs_with_a_known_order_is_the_naive_one() {
         },
         |model, history, _, rng| pbm_gibbs(history, Some(&fresh(model).examination), rng),
     );
+}
+
+/// A belief of mean .3 and deviation .05 is worth 83 displays, and one without deviation 2^20.
+#[test]
+fn pbm_gibbs_with_a_prior_is_the_naive_one() {
+    let model = &position_based_instances()[0];
+    let prior =
+        PbmPrior::new([None, Some((0.3, 0.05))], [Some((1.0, 0.0)), Some((0.5, 0.1))]).expect("beliefs");
+    let policy = PbmGibbs::new(model.shape(), PbmGibbsOrder::Unknown).with_prior(&prior).expect("they fit");
+    let ones = 1_048_576.0;
+    let choose = |history: &mut PbmHistory, _, rng: &mut _| {
+        let beliefs: [&[(f64, f64)]; 2] = [&[(0.0, 0.0), (83.0, 24.9)], &[(ones, ones), (24.0, 12.0)]];
+        pbm_gibbs_from(history, None, beliefs, rng)
+    };
+    assert_same_choices(model, policy, unknown(model), 0, ROUNDS, choose, learn);
 }
 
 #[test]

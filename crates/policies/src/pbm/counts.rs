@@ -18,14 +18,14 @@ use serde::{Deserialize, Serialize};
 const LEAST_EXAMINATION: f64 = 1e-100;
 
 /// The examination that counts.
-fn weight(examined: &Probability) -> f64 {
+fn weight(examined: Probability) -> f64 {
     if examined.get() < LEAST_EXAMINATION { 0.0 } else { examined.get() }
 }
 
 /// Positions from the most to the least examined, the upper one first among equals.
 pub(super) fn order_of(examination: &[Probability]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..examination.len()).collect();
-    order.sort_by(|&a, &b| weight(&examination[b]).total_cmp(&weight(&examination[a])));
+    order.sort_by(|&a, &b| weight(examination[b]).total_cmp(&weight(examination[a])));
     order
 }
 
@@ -68,7 +68,7 @@ impl PbmCounts {
     }
 
     fn assemble(examination: Vec<Probability>, rounds: u64, shows: Vec<u64>, clicks: Vec<u64>) -> Self {
-        let (order, weights) = (order_of(&examination), examination.iter().map(weight).collect());
+        let (order, weights) = (order_of(&examination), examination.iter().copied().map(weight).collect());
         Self { examination, rounds, shows, clicks, order, weights }
     }
 

@@ -11,6 +11,9 @@
 //! and a position likewise. The policy shows the L largest draws, the largest at the position of the largest drawn examination, and so on.
 //! With `order = "known"` the order of the positions is known, and the largest draw goes to the position examined most.
 //!
+//! A policy need not begin with nothing: [`PbmPrior`] turns the fit of a log into displays and clicks that are added to those of the run
+//! (`prior = "fitted"` in experiments). Items that the log does not have begin as in a fresh policy.
+//!
 //! Reference: none, the policy is ours; the sweep is that of `rank1-gibbs`. There is no proof of logarithmic regret; its performance is
 //! measured. Deviations: none.
 //!
@@ -48,6 +51,7 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
+use super::PbmPrior;
 use super::counts::{place, sort_by_examination};
 use crate::products::{Products, ProductsToSave, SavedProducts};
 use crate::sizes::Sizes;
@@ -75,6 +79,8 @@ pub enum PbmGibbsOrder {
 pub struct PbmGibbs {
     /// Position of the best item, of the second best, and so on, if that is known.
     places: Option<Vec<usize>>,
+    /// What was believed before the first round; none of a policy that began without beliefs.
+    prior: Option<PbmPrior>,
     products: Products,
     /// The positions of this round's list: of the best item, of the second best, and so on.
     order: Vec<usize>,
@@ -84,6 +90,7 @@ pub struct PbmGibbs {
 #[derive(Deserialize)]
 struct Saved {
     places: Option<Vec<usize>>,
+    prior: Option<PbmPrior>,
     products: SavedProducts,
 }
 
@@ -91,6 +98,7 @@ struct Saved {
 #[derive(Serialize)]
 struct ToSave<'a> {
     places: &'a Option<Vec<usize>>,
+    prior: &'a Option<PbmPrior>,
     products: ProductsToSave<'a>,
 }
 
@@ -110,20 +118,41 @@ impl PbmGibbs {
     fn assemble(places: Option<Vec<usize>>, products: Products) -> Self {
         let [_, n_positions] = products.sizes();
         let order = places.clone().unwrap_or_else(|| (0..n_positions).collect());
-        Self { places, products, order, top: TopL::new(n_positions) }
+        Self { places, prior: None, products, order, top: TopL::new(n_positions) }
+    }
+
+    /// Begins with beliefs of items and positions; those without one begin as in a fresh policy.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyBeliefs`] if there are beliefs of more items or positions than there are.
+    pub fn with_prior(mut self, prior: &PbmPrior) -> Result<Self, Error> {
+        let [n_items, n_positions] = self.products.sizes();
+        for (of, found, most) in [
+            ("items", prior.attraction().len(), n_items),
+            ("positions", prior.examination().len(), n_positions),
+        ] {
+            if found > most {
+                return Err(Error::TooManyBeliefs { of, found, most });
+            }
+        }
+        self.products.set_prior(prior.attraction(), prior.examination());
+        self.prior = Some(prior.clone());
+        Ok(self)
     }
 }
 
 impl Serialize for PbmGibbs {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        ToSave { places: &self.places, products: self.products.to_save() }.serialize(serializer)
+        ToSave { places: &self.places, prior: &self.prior, products: self.products.to_save() }
+            .serialize(serializer)
     }
 }
 
 impl TryFrom<Saved> for PbmGibbs {
     type Error = Error;
 
-    fn try_from(Saved { places, products }: Saved) -> Result<Self, Error> {
+    fn try_from(Saved { places, prior, products }: Saved) -> Result<Self, Error> {
         let products = Products::restore(products)?;
         let [n_items, n_positions] = products.sizes();
         let shape = ListShape::new(n_items, n_positions)?;
@@ -133,7 +162,11 @@ impl TryFrom<Saved> for PbmGibbs {
                 return Err(Error::NotTheirPlaces { n_positions });
             }
         }
-        Ok(Self::assemble(places, products))
+        let policy = Self::assemble(places, products);
+        match &prior {
+            None => Ok(policy),
+            Some(prior) => policy.with_prior(prior),
+        }
     }
 }
 

@@ -123,7 +123,7 @@ impl<I: Catalogued> Chosen<I> {
 }
 
 /// The keys of settings in saved states: parameters and knowledge, which do not change while a policy plays.
-const SETTINGS: [&str; 25] = [
+const SETTINGS: [&str; 26] = [
     "alpha",
     "anchor",
     "batch_size",
@@ -140,6 +140,7 @@ const SETTINGS: [&str; 25] = [
     "n_positions",
     "places",
     "position",
+    "prior",
     "radius",
     "rate",
     "scale",

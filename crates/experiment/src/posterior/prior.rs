@@ -1,0 +1,90 @@
+//! The fit of a log as what a policy believes before its first round: `prior = "fitted"`, `prior_file = "parameters.json"`.
+//!
+//! The file is what `fit` writes, with a fit of the position-based model. An instance begins with the query of its name, or with the only
+//! query of the file if the instance has no name. Item `k` of the instance is item `k` of the query, and the first position is the log's
+//! first. Items and positions that the file does not have, or of which it gives no standard error, begin as in a fresh policy; a position
+//! without a standard error is the one that examination is relative to, and is known.
+
+use super::{PosteriorFile, Query};
+use crate::models::Instances;
+use crate::number::counted;
+use crate::toml_reader::{Error, Field};
+use click_models::ListShape;
+use contenders::FittedPriors;
+use policies::PbmPrior;
+use policies::catalogue::Protocol;
+
+/// Reads the file that a field of an experiment names, for these instances.
+///
+/// # Errors
+///
+/// The file cannot be read or is no fit of the position-based model; an instance without a query, or with fewer items than its query.
+pub(crate) fn read(field: &Field<'_>, instances: &Instances) -> Result<FittedPriors, Error> {
+    let name: String = field.get()?;
+    let path = field.folder().join(&name).display().to_string();
+    // An error inside the file has its place there. A file that cannot be read is an error of this field.
+    let read = field.read_beside(&name, "the parameters of a fit, as JSON");
+    let content = read.map_err(|error| field.error(error.to_string()))?;
+    let file = PosteriorFile::of(&name, &path, content, Some("pbm"))?;
+    // Users of such a file are given with the most examined position first.
+    let is_sorted = instances.posterior().is_some() && instances.model().protocol == Protocol::PositionBased;
+    let (shapes, parameters) = (instances.shapes(), instances.parameters());
+    let of_instances = shapes.into_iter().zip(&parameters).enumerate().map(|(index, (shape, parameters))| {
+        let query = query_of(&file, parameters.name.as_deref());
+        let prior = query.and_then(|query| prior_of(&file, query, shape, is_sorted));
+        prior.map_err(|message| Error::whole_file(&path, format!("instances[{index}]: {message}")))
+    });
+    Ok(FittedPriors {
+        of_instances: of_instances.collect::<Result<_, _>>()?,
+        file: name,
+        sha256: file.sha256().to_owned(),
+        content: file.content().to_vec(),
+    })
+}
+
+fn query_of<'a>(file: &'a PosteriorFile, name: Option<&str>) -> Result<&'a Query, String> {
+    let queries = &file.fitted().queries;
+    match (name, queries.as_slice()) {
+        (Some(name), _) => {
+            queries.iter().find(|query| query.name == name).ok_or_else(|| format!("no query {name:?}"))
+        }
+        (None, [only]) => Ok(only),
+        (None, _) => {
+            let found = counted(queries.len() as u64, "query");
+            Err(format!("{found} found: name the instance after one of them (`name`)"))
+        }
+    }
+}
+
+fn prior_of(
+    file: &PosteriorFile,
+    query: &Query,
+    shape: ListShape,
+    is_sorted: bool,
+) -> Result<PbmPrior, String> {
+    if query.n_items() > shape.n_items() {
+        return Err(format!(
+            "query {:?} has {}, but the instance has {}",
+            query.name,
+            counted(query.n_items() as u64, "item"),
+            shape.n_items()
+        ));
+    }
+    let n_known = file.of_positions(query).len().min(shape.n_positions());
+    let mut examination = file.positions_of(query, n_known, 0.0);
+    if is_sorted {
+        examination.sort_by(|a, b| b.mean.total_cmp(&a.mean));
+    }
+    // The log's first position need not be the most examined one.
+    let scale = examination.iter().fold(1.0_f64, |largest, examined| largest.max(examined.mean));
+    let examination = examination.into_iter().map(|examined| {
+        let examined = examined.times(1.0 / scale);
+        // Nothing is known of a position without a value; 0 with a standard error of 0 is none.
+        (examined.mean > 0.0).then_some((examined.mean, examined.deviation))
+    });
+    let attraction = query.attraction().into_iter().map(|attraction| {
+        let attraction = attraction.times(scale);
+        (attraction.deviation > 0.0).then_some((attraction.mean, attraction.deviation))
+    });
+    PbmPrior::new(attraction, examination).map_err(|error| format!("query {:?}: {error}", query.name))
+}
