@@ -40,19 +40,6 @@ catalogue! {
     guarantee: "O(log T)",
     source: "PBM paper, section 4, Proposition 8, Theorem 9";
 
-    /// PBM-KL-UCB: confidence bounds from the KL divergence.
-    PbmKlUcb = "pbm-kl-ucb" {
-        /// Relative increase of `ln t`.
-        epsilon: NonNegative = NonNegative::default(),
-    }
-    plays {
-        PositionBased(known, _horizon => PbmKlUcb::new(known, Rate::scaled_log(epsilon)))
-    }
-    horizon: false, answers: Late, limit: Limit::None,
-    cost: "K L multiply-adds, about L solved indices",
-    guarantee: "none proven",
-    source: "index: PBM paper, eq. (7), Proposition 10; as a policy: ours";
-
     /// PBM-PIE: the best list so far; one position explores.
     PbmPie = "pbm-pie" {
         /// Relative increase of the logarithm.
@@ -69,6 +56,19 @@ catalogue! {
     cost: "K L multiply-adds in half of the rounds",
     guarantee: "asymptotically optimal, if exploring is cheapest at the last position; with `least-cost` always (ours)",
     source: "PBM paper, Algorithm 1, eq. (7), Theorem 11";
+
+    /// PBM-KL-UCB: confidence bounds from the KL divergence.
+    PbmKlUcb = "pbm-kl-ucb" {
+        /// Relative increase of `ln t`.
+        epsilon: NonNegative = NonNegative::default(),
+    }
+    plays {
+        PositionBased(known, _horizon => PbmKlUcb::new(known, Rate::scaled_log(epsilon)))
+    }
+    horizon: false, answers: Late, limit: Limit::None,
+    cost: "K L multiply-adds, about L solved indices",
+    guarantee: "none proven",
+    source: "index: PBM paper, eq. (7), Proposition 10; as a policy: ours";
 
     /// PBM-TS: Thompson sampling, exact posterior.
     PbmTs = "pbm-ts" {}
