@@ -123,10 +123,11 @@ impl<I: Catalogued> Chosen<I> {
 }
 
 /// The keys of settings in saved states: parameters and knowledge, which do not change while a policy plays.
-const SETTINGS: [&str; 25] = [
+const SETTINGS: [&str; 26] = [
     "alpha",
     "anchor",
     "batch_size",
+    "beta",
     "bounds",
     "clipped",
     "delta",
