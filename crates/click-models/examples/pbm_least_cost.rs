@@ -26,12 +26,17 @@ fn constants() {
         ("third", &[0.95, 0.94, 0.93, 0.88, 0.86, 0.84, 0.82, 0.8], &[1.0, 0.6, 0.3]),
         ("fourth", &evenly, &[1.0, 0.9, 0.8, 0.7, 0.6]),
     ];
-    println!("| instance | Theorem 6 | at the last position | ratio | cheapest positions, from 1 |\n|---|---|---|---|---|");
+    println!(
+        "| instance | Theorem 6 | at the last position | ratio | cheapest positions, from 1 |\n|---|---|---|---|---|"
+    );
     for (name, theta, kappa) in instances {
         let (bound, last) = (pbm_lower_bound(theta, kappa), pbm_last_position_cost(theta, kappa));
         let terms = pbm_lower_bound_terms(theta, kappa).expect("an instance");
-        let positions: Vec<String> =
-            terms.iter().filter_map(|term| term.position).map(|position| (position + 1).to_string()).collect();
+        let positions: Vec<String> = terms
+            .iter()
+            .filter_map(|term| term.position)
+            .map(|position| (position + 1).to_string())
+            .collect();
         println!("| {name} | {bound:.2} | {last:.2} | {:.2} | {} |", last / bound, positions.join(", "));
     }
 }
@@ -52,7 +57,8 @@ fn map() {
             let kappa: Vec<f64> = (0..N_POSITIONS).map(|position| f64::powi(decay, position)).collect();
             let (mut sum, mut largest, mut elsewhere) = (0.0, 1.0_f64, 0);
             for _ in 0..INSTANCES {
-                let theta: Vec<f64> = (0..N_ITEMS).map(|_| low + (high - low) * rng.random::<f64>()).collect();
+                let theta: Vec<f64> =
+                    (0..N_ITEMS).map(|_| low + (high - low) * rng.random::<f64>()).collect();
                 let ratio = pbm_last_position_cost(&theta, &kappa) / pbm_lower_bound(&theta, &kappa);
                 sum += ratio;
                 largest = largest.max(ratio);

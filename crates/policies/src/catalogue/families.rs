@@ -228,7 +228,7 @@ family! {
 family! {
     /// A policy that compares two items.
     PairPolicy(PairMembers) of Pair, reading [] DuelOutcome;
-    Rucb, BeatTheMean, CondorcetSavage, InterleavedFilter, Rmed1, DoubleTs, MergeDts, UniformPair
+    Rucb, BeatTheMean, CondorcetSavage, InterleavedFilter, Rmed1, EcwRmed, DoubleTs, MergeDts, UniformPair
 }
 
 impl IdentifyPolicy {
@@ -263,6 +263,7 @@ impl Recommend<ItemId> for PairPolicy {
             PairMembers::CondorcetSavage(member) => member.policy.recommend(rng, out),
             PairMembers::InterleavedFilter(member) => member.policy.recommend(rng, out),
             PairMembers::Rmed1(member) => member.policy.recommend(rng, out),
+            PairMembers::EcwRmed(member) => member.policy.recommend(rng, out),
             PairMembers::DoubleTs(member) => member.policy.recommend(rng, out),
             PairMembers::MergeDts(member) => member.policy.recommend(rng, out),
             PairMembers::UniformPair(member) => member.policy.recommend(rng, out),

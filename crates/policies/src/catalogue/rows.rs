@@ -15,8 +15,8 @@ use super::visit::{
 };
 use crate::{
     BatchRank, BcMpTs, BeatTheMean, CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, CellKlUcb,
-    CondorcetSavage, Delta, DoubleTs, EpsilonGreedy, Grab, InterleavedFilter, KlLucb, MeanRadius, MergeDts,
-    PbMhb, PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition, PbmTs, PbmTsPlugIn, PbmUcb,
+    CondorcetSavage, Delta, DoubleTs, EcwRmed, EpsilonGreedy, Grab, InterleavedFilter, KlLucb, MeanRadius,
+    MergeDts, PbMhb, PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition, PbmTs, PbmTsPlugIn, PbmUcb,
     PbmUcbPlugIn, Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, Pulls, Rank1Elim,
     Rank1Gibbs, RbaKlUcb, Rmed1, Rucb, ShowOrder, SuccessiveRejects, TopRank, TsCascade, Ucb1, Ucb1Elim,
     Uniform, UniformCell, UniformPair, Uts,
@@ -556,6 +556,21 @@ catalogue! {
     cost: "K comparisons, far less in later rounds",
     guarantee: "asymptotically optimal up to a constant, among policies that compare with the best item only",
     source: "Komiyama et al. 2015, Algorithms 1 and 2";
+
+    /// ECW-RMED: compares as often as a Copeland winner needs.
+    EcwRmed = "ecw-rmed" {
+        /// Factor of `sqrt(ln t)` in the least number of duels of a pair.
+        alpha: NonNegative = EcwRmed::default_alpha(),
+        /// Factor of `1 / ln ln t` in the distance from 1/2 below which a pair is compared.
+        beta: NonNegative = EcwRmed::default_beta(),
+    }
+    plays {
+        Pairs(known, _horizon => EcwRmed::with_parameters(known.shape, alpha, beta))
+    }
+    horizon: false, answers: Late, limit: ITEMS,
+    cost: "K^2 log K operations a Copeland winner, far less in later rounds",
+    guarantee: "asymptotically optimal against Copeland winners if there are several; O(log T)",
+    source: "Komiyama et al. 2016, Algorithm 1";
 
     /// Double Thompson sampling: draws both items.
     DoubleTs = "double-ts" {}

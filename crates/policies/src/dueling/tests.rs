@@ -148,6 +148,172 @@ fn best_of(items: &[usize], score: impl Fn(usize) -> f64, key: u64) -> usize {
 
 const ROUNDS: usize = 30_000;
 
+// --- ECW-RMED ------------------------------------------------------------------------------------------------------------
+
+/// Sets of `size` of these items.
+fn sets(items: &[usize], size: usize) -> Vec<Vec<usize>> {
+    let Some((&first, rest)) = items.split_first() else {
+        return if size == 0 { vec![vec![]] } else { vec![] };
+    };
+    let mut sets = sets(rest, size);
+    if let Some(size) = size.checked_sub(1) {
+        sets.extend(self::sets(rest, size).into_iter().map(|set| [vec![first], set].concat()));
+    }
+    sets
+}
+
+/// The duels so far, as the paper sees them.
+struct Seen {
+    n: usize,
+    superiors: Vec<Vec<usize>>,
+    divergence: Vec<Vec<f64>>,
+    duels: Vec<Vec<f64>>,
+}
+
+impl Seen {
+    fn of(history: &History<'_>) -> Self {
+        let n = history.n_items();
+        let table = |cell: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
+            (0..n).map(|i| (0..n).map(|j| cell(i, j)).collect()).collect()
+        };
+        let share =
+            |i: usize, j: usize| history.share(i.min(j), i.max(j)).max(history.share(i.max(j), i.min(j)));
+        Self {
+            n,
+            superiors: (0..n)
+                .map(|i| (0..n).filter(|&j| j != i && history.share(i, j) < 0.5).collect())
+                .collect(),
+            divergence: table(&|i, j| bernoulli_kl(share(i, j), 0.5)),
+            duels: table(&|i, j| history.counts.duels(i, j) as f64),
+        }
+    }
+
+    fn others(&self, item: usize) -> Vec<usize> {
+        (0..self.n).filter(|&other| other != item).collect()
+    }
+
+    fn winners(&self) -> Vec<usize> {
+        let fewest = self.superiors.iter().map(Vec::len).min();
+        (0..self.n).filter(|&i| Some(self.superiors[i].len()) == fewest).collect()
+    }
+
+    /// Whether no constraint of the lower bound is violated, by trying every set.
+    fn suffices(&self, winner: usize, log: f64) -> bool {
+        let e = |i: usize, j: usize| (self.duels[i][j] * self.divergence[i][j] / log).min(1.0);
+        let inferiors: Vec<usize> =
+            self.others(winner).into_iter().filter(|&j| self.superiors[j].contains(&winner)).collect();
+        let mut numbers: Vec<usize> = self.superiors.iter().map(Vec::len).collect();
+        numbers.sort_unstable();
+        self.others(winner).into_iter().all(|item| {
+            let superiors: Vec<usize> =
+                self.superiors[item].iter().copied().filter(|&j| j != winner).collect();
+            (numbers[0].saturating_sub(1)..=numbers[1]).all(|l| {
+                sets(&inferiors, l + 1 - numbers[0]).into_iter().all(|set| {
+                    let size =
+                        self.superiors[item].len().saturating_sub(l + usize::from(set.contains(&item)));
+                    let first: f64 = set.iter().map(|&j| e(winner, j)).sum();
+                    let sum = |others: &Vec<usize>| first + others.iter().map(|&j| e(item, j)).sum::<f64>();
+                    sets(&superiors, size).iter().all(|others| sum(others) >= 1.0)
+                })
+            })
+        })
+    }
+
+    /// The plan's cost, and its pairs with the duels per nat.
+    fn plan(&self, winner: usize) -> (f64, Vec<((usize, usize), f64)>) {
+        let l = |i: usize| self.superiors[i].len() as f64;
+        let cost = |i: usize, j: usize| {
+            (l(i) + l(j) - 2.0 * l(winner)) / (2.0 * (self.n - 1) as f64) / self.divergence[i][j]
+        };
+        let (mut total, mut pairs) = (0.0, vec![]);
+        for j in self.others(winner).into_iter().filter(|&j| self.superiors[j].contains(&winner)) {
+            total += cost(winner, j);
+            pairs.push(((winner, j), 1.0 / self.divergence[winner][j]));
+        }
+        for i in self.others(winner) {
+            let mut others: Vec<usize> = self.superiors[i].iter().copied().filter(|&j| j != winner).collect();
+            others.sort_by(|&a, &b| cost(i, a).total_cmp(&cost(i, b)));
+            let size = self.superiors[i].len() - self.superiors[winner].len() + 1;
+            if size > others.len() {
+                continue;
+            }
+            let k = others.len() - size;
+            let of = |h: usize| others[..h].iter().map(|&j| cost(i, j)).sum::<f64>() / (h - k) as f64;
+            let best = (k + 1..=others.len()).map(of).fold(f64::INFINITY, f64::min);
+            let h = (k + 1..=others.len()).find(|&h| of(h) == best).expect("one of them");
+            total += best;
+            pairs.extend(others[..h].iter().map(|&j| ((i, j), 1.0 / (h - k) as f64 / self.divergence[i][j])));
+        }
+        (total, pairs)
+    }
+}
+
+fn naive_ecw_rmed(model: &DuelingModel, alpha: f64, beta: f64, rounds: usize) -> Vec<Pair> {
+    let mut rng = generator(1);
+    let mut history = History::new(model);
+    let n = history.n_items();
+    let pairs: Vec<(usize, usize)> = (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
+    let mut now = pairs.clone();
+    // The key of the first round; after a comparison that of the next round.
+    rng.next_u64();
+    loop {
+        for &(i, j) in &pairs {
+            let (t, duels) = (history.round(), history.counts.duels(i, j) as f64);
+            let close = beta / confidence::math::ln(log(t));
+            if t < 3 || duels < alpha * log(t).sqrt() || (history.share(i, j) - 0.5).abs() < close {
+                history.play(i, j);
+                if history.pairs.len() == rounds {
+                    return history.pairs;
+                }
+                rng.next_u64();
+            }
+        }
+        let (mut remaining, mut next): (_, Vec<(usize, usize)>) = (now.clone(), vec![]);
+        for (i, j) in now {
+            history.play(i, j);
+            if history.pairs.len() == rounds {
+                return history.pairs;
+            }
+            let key = rng.next_u64();
+            let (seen, log) = (Seen::of(&history), log(history.pairs.len() as u64));
+            let winners = seen.winners();
+            let able: Vec<usize> = winners.iter().copied().filter(|&w| seen.suffices(w, log)).collect();
+            let mut candidates = vec![];
+            let winner = if able.is_empty() {
+                let winner = best_of(&winners, |w| -seen.plan(w).0, key);
+                let short =
+                    seen.plan(winner).1.into_iter().filter(|&((i, j), need)| need * log > seen.duels[i][j]);
+                candidates.extend(short.map(|((i, j), _)| (i.max(j), i.min(j))));
+                winner
+            } else {
+                best_of(&able, |_| 0.0, key)
+            };
+            candidates.push((winner, winner));
+            remaining.retain(|&pair| pair != (i, j));
+            for pair in candidates {
+                if !remaining.contains(&pair) && !next.contains(&pair) {
+                    next.push(pair);
+                }
+            }
+        }
+        next.sort_unstable();
+        now = next;
+    }
+}
+
+#[test]
+fn ecw_rmed_is_the_naive_one() {
+    for model in instances() {
+        // Every set of superiors is tried.
+        let rounds = if model.known().n_items() > 6 { 3000 } else { ROUNDS / 2 };
+        let naive = naive_ecw_rmed(&model, 3.0, 0.01, rounds);
+        assert_same(&choices(EcwRmed::new(model.known()), &model, rounds), &naive, &model);
+    }
+    let model = users(5, |i, j| if j - i <= 2 { 0.7 } else { 0.3 });
+    let naive = naive_ecw_rmed(&model, 2.9, 0.01, 5000);
+    assert_other(&choices(EcwRmed::new(model.known()), &model, 5000), &naive);
+}
+
 // --- RMED1 --------------------------------------------------------------------------------------------------------------
 
 fn naive_rmed1(model: &DuelingModel, slack: f64, rounds: usize) -> Vec<Pair> {

@@ -22,8 +22,8 @@
 //!
 //! | here | formula | shape | unit |
 //! |---|---|---|---|
-//! | `attraction` | theta | `n_items` | probability |
-//! | `examination` | kappa | `n_positions` | share of the largest examination |
+//! | `theta` | theta | `n_items` | probability |
+//! | `kappa` | kappa | `n_positions` | share of the largest examination |
 //! | `anchor` | position of `kappa = 1` | - | position |
 //! | `successes`, `failures` | S, F | `n_items` x `n_positions` | displays |
 //! | `width`, `sweeps` | c, m | - | - |
@@ -83,8 +83,8 @@ pub struct PbMhb {
     anchor: usize,
     counts: CellCounts,
     /// The chain; before the first round any numbers.
-    attraction: Vec<f64>,
-    examination: Vec<f64>,
+    theta: Vec<f64>,
+    kappa: Vec<f64>,
     #[serde(skip)]
     successes: Vec<f64>,
     #[serde(skip)]
@@ -107,8 +107,8 @@ struct Saved {
     sweeps: NonZeroU32,
     anchor: usize,
     counts: CellCounts,
-    attraction: Vec<f64>,
-    examination: Vec<f64>,
+    theta: Vec<f64>,
+    kappa: Vec<f64>,
 }
 
 /// Below this standard deviation normal draws are repeated until they are inside; from it on uniform ones are thinned.
@@ -125,10 +125,8 @@ impl PbMhb {
             sweeps,
             anchor,
             counts: CellCounts::new(shape),
-            attraction: vec![0.5; shape.n_items()],
-            examination: (0..shape.n_positions())
-                .map(|place| if place == anchor { 1.0 } else { 0.5 })
-                .collect(),
+            theta: vec![0.5; shape.n_items()],
+            kappa: (0..shape.n_positions()).map(|place| if place == anchor { 1.0 } else { 0.5 }).collect(),
         })
     }
 
@@ -142,7 +140,7 @@ impl PbMhb {
         NonZeroU32::MIN
     }
 
-    fn assemble(Saved { width, sweeps, anchor, counts, attraction, examination }: Saved) -> Self {
+    fn assemble(Saved { width, sweeps, anchor, counts, theta, kappa }: Saved) -> Self {
         let [n_items, n_positions] = counts.sizes();
         let cells = 0..n_items * n_positions;
         let success = |cell: usize| 0.5 + float(counts.cell(cell).1);
@@ -161,36 +159,35 @@ impl PbMhb {
             sweeps,
             anchor,
             counts,
-            attraction,
-            examination,
+            theta,
+            kappa,
         }
     }
 
     /// Draws the chain's start.
     #[cold]
     fn start<R: Rng + ?Sized>(&mut self, rng: &mut R) {
-        for attraction in &mut self.attraction {
-            *attraction = inside(rng);
+        for theta in &mut self.theta {
+            *theta = inside(rng);
         }
-        for (position, examination) in self.examination.iter_mut().enumerate() {
-            *examination = if position == self.anchor { 1.0 } else { inside(rng) };
+        for (position, kappa) in self.kappa.iter_mut().enumerate() {
+            *kappa = if position == self.anchor { 1.0 } else { inside(rng) };
         }
     }
 
     /// Moves every attraction, then every examination.
     fn sweep<R: Rng + ?Sized>(&mut self, sigma: f64, rng: &mut R) {
-        let Self { attraction, examination, failures, item_successes, position_successes, .. } = self;
-        let n_positions = examination.len();
+        let Self { theta, kappa, failures, item_successes, position_successes, .. } = self;
+        let n_positions = kappa.len();
         let chain = Chain { sigma, sampler: self.sampler };
         for ((x, failures), &successes) in
-            attraction.iter_mut().zip(failures.chunks_exact(n_positions)).zip(&*item_successes)
+            theta.iter_mut().zip(failures.chunks_exact(n_positions)).zip(&*item_successes)
         {
-            *x = chain.step(*x, successes, || failures.iter().zip(&*examination), rng);
+            *x = chain.step(*x, successes, || failures.iter().zip(&*kappa), rng);
         }
         for position in (0..n_positions).filter(|&position| position != self.anchor) {
-            let failures = || failures.iter().skip(position).step_by(n_positions).zip(&*attraction);
-            examination[position] =
-                chain.step(examination[position], position_successes[position], failures, rng);
+            let failures = || failures.iter().skip(position).step_by(n_positions).zip(&*theta);
+            kappa[position] = chain.step(kappa[position], position_successes[position], failures, rng);
         }
     }
 }
@@ -258,7 +255,7 @@ impl TryFrom<Saved> for PbMhb {
 
     fn try_from(saved: Saved) -> Result<Self, Error> {
         let [n_items, n_positions] = saved.counts.sizes();
-        if [saved.attraction.len(), saved.examination.len()] != [n_items, n_positions] {
+        if [saved.theta.len(), saved.kappa.len()] != [n_items, n_positions] {
             return Err(Error::SavedSizes);
         }
         if saved.anchor >= n_positions {
@@ -267,7 +264,7 @@ impl TryFrom<Saved> for PbMhb {
         let is_inside = |x: &f64| *x > 0.0 && *x < 1.0;
         let is_examined =
             |(position, x): (usize, &f64)| if position == saved.anchor { *x == 1.0 } else { is_inside(x) };
-        if !saved.attraction.iter().all(is_inside) || !saved.examination.iter().enumerate().all(is_examined) {
+        if !saved.theta.iter().all(is_inside) || !saved.kappa.iter().enumerate().all(is_examined) {
             return Err(Error::SavedChain);
         }
         Ok(Self::assemble(saved))
@@ -296,10 +293,10 @@ impl Select<Ranking> for PbMhb {
             }
         }
         self.top.clear();
-        for (item, &attraction) in (0_u32..).zip(&self.attraction) {
+        for (item, &attraction) in (0_u32..).zip(&self.theta) {
             self.top.offer(item, attraction, ties);
         }
-        sort_by_examination(&mut self.order, &self.examination);
+        sort_by_examination(&mut self.order, &self.kappa);
         place(self.top.best(), &self.order, &mut out.action);
     }
 }

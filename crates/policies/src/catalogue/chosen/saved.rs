@@ -127,6 +127,7 @@ const SETTINGS: [&str; 26] = [
     "alpha",
     "anchor",
     "batch_size",
+    "beta",
     "bounds",
     "clipped",
     "delta",
