@@ -123,7 +123,7 @@ impl<I: Catalogued> Chosen<I> {
 }
 
 /// The keys of settings in saved states: parameters and knowledge, which do not change while a policy plays.
-const SETTINGS: [&str; 26] = [
+const SETTINGS: [&str; 27] = [
     "alpha",
     "anchor",
     "batch_size",
