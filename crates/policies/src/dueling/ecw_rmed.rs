@@ -1,6 +1,6 @@
 //! ECW-RMED: compares a pair until its duels are as many as a winner of least cost needs; no item has to beat all others.
 //!
-//! Item i's *superiors* S_i beat it in more than half of their duels, its *inferiors* I_i lose. With `L_i` superiors of item i, the
+//! Item i's *superiors* `S_i` beat it in more than half of their duels, its *inferiors* `I_i` lose. With `L_i` superiors of item i, the
 //! Copeland winners have the fewest, L. `d_ij` is the divergence of the share of i's wins against j from 1/2, `N_ij` the number of
 //! their duels, and `r_ij = (L_i + L_j - 2 L) / (2 (K - 1))` the regret of comparing them, all by the duels so far.
 //!
