@@ -82,7 +82,7 @@ fn every_policy_can_be_entered_on_exactly_the_models_that_it_plays() {
     // Policies that name best items have other tasks, and `logged` needs the lists of a log.
     let names = variants::<PolicySpec>().len() - STOPPING - WITH_BUDGET - 1;
     // `kl-ucb` is one of the prefix policies and plays cells too; `uniform` and `oracle` play everything.
-    let (position_based, unknown_examination, any, cells, pairs) = (4, 3, 6, 6, 7);
+    let (position_based, unknown_examination, any, cells, pairs) = (5, 5, 6, 6, 8);
     let prefix = names - position_based - unknown_examination - any - cells - pairs;
     // Policies for any list, `uniform` and `oracle` among them, play seven models; those two play cells and pairs too.
     let one_model = position_based + unknown_examination;

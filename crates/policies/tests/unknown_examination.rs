@@ -82,20 +82,38 @@ fn regret_of_grab() {
     let found = regret(grab(0, 10_000), small, 0, &[1000, 10_000], (200, 1));
     assert_equal("GRAB, the authors' program", found[0], Mean(48.89, 1.56));
     assert_equal("GRAB, the authors' program", found[1], Mean(193.57, 5.85));
+    let two_positions = regret(grab(4, 5000), [&FOUR, &[0.9, 0.5]], 0, &[500, 5000], (400, 3));
+    assert_equal("GRAB, a simulation, two positions", two_positions[0], Mean(31.584, 0.590));
+    assert_equal("GRAB, a simulation, two positions", two_positions[1], Mean(102.466, 2.422));
+    let three_positions = regret(grab(3, 5000), [&FOUR, &[0.3, 0.9, 0.6]], 0, &[500, 5000], (400, 4));
+    assert_equal("GRAB, a simulation, three positions", three_positions[0], Mean(35.144, 0.923));
+    assert_equal("GRAB, a simulation, three positions", three_positions[1], Mean(144.713, 2.856));
+    // Leaders shown half as often again, and a level for ten times the rounds.
+    let wrong = regret(grab(2, 5000), [&FOUR, &[0.9, 0.5]], 0, &[5000], (400, 3));
+    assert_different("GRAB with another gamma", two_positions[1], wrong[0]);
 }
 
-fn pb_mhb(c: u32, m: u32) -> impl Fn(&PositionBased) -> PbMhb {
+fn pb_mhb(c: f64, m: u32) -> impl Fn(&PositionBased) -> PbMhb {
+    let width = NonNegative::new(c).expect("not negative");
     let sweeps = NonZeroU32::new(m).expect("not 0");
-    move |users| PbMhb::new(users.shape(), NonNegative::from_count(c), sweeps)
+    move |users| PbMhb::new(users.shape(), width, sweeps)
 }
 
 #[test]
 fn regret_of_pb_mhb() {
     let small = [&THETA[..], &KAPPA];
-    let found = regret(pb_mhb(1000, 1), small, 1, &[200, 1000, 2000], (400, 2));
+    let found = regret(pb_mhb(1000.0, 1), small, 1, &[200, 1000, 2000], (400, 2));
     assert_equal("PB-MHB, the authors' program", found[0], Mean(18.51, 1.33));
     assert_equal("PB-MHB, the authors' program", found[1], Mean(31.63, 1.96));
     assert_equal("PB-MHB, the authors' program", found[2], Mean(37.68, 2.70));
+    let wide = regret(pb_mhb(1.0, 3), [&FOUR, &[0.9, 0.5]], 1, &[150, 1500], (600, 5));
+    assert_equal("PB-MHB, a simulation, two positions", wide[0], Mean(12.560, 0.178));
+    assert_equal("PB-MHB, a simulation, two positions", wide[1], Mean(23.536, 0.332));
+    let narrow = regret(pb_mhb(0.5, 1), [&FOUR, &[0.9, 0.3, 0.6]], 1, &[150, 1500], (600, 6));
+    assert_equal("PB-MHB, a simulation, three positions", narrow[0], Mean(11.734, 0.158));
+    assert_equal("PB-MHB, a simulation, three positions", narrow[1], Mean(20.247, 0.274));
+    let wrong = regret(pb_mhb(0.02, 1), [&FOUR, &[0.9, 0.3, 0.6]], 1, &[1500], (600, 6));
+    assert_different("PB-MHB with narrow steps", narrow[1], wrong[0]);
 }
 
 /// How many of the last rounds show a best list.
