@@ -81,7 +81,7 @@ fn simulate_ends_with_the_policies_from_best_to_worst_and_says_who_is_ahead() {
         words.contains("Best: TS, ours, regret ") && words.contains(" less than pbm-ucb, the next (z = "),
         "{said}"
     );
-    assert!(words.contains("certain at level 0.001 after correction for 3 comparisons). Of the recorded rounds, it is ahead of all others from round "));
+    assert!(words.contains("by chance in less than 1 of 1,000 experiments, all 3 comparisons counted). Of the recorded rounds, it is ahead of all others from round "));
     assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
 }
 

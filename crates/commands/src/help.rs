@@ -5,8 +5,8 @@
 macro_rules! exit_status {
     () => {
         "\
-Exit status: 0 success; 1 an error, which is printed in one line on standard
-error; 2 an invalid command line; 130 and 143 ended by Ctrl-C or SIGTERM."
+Exit status: 0 success; 1 an error, which is printed on standard error;
+2 an invalid command line; 130 and 143 ended by Ctrl-C or SIGTERM."
     };
 }
 

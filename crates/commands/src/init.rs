@@ -162,6 +162,12 @@ model = \"{name}\"
         text.push_str("\n# To ask for the best items, write instead of task, horizon and checkpoints\n");
         text.push_str("#   task = \"identify\"\n#   max_steps = 1_000_000\n");
         comment(&mut text, &format!("with policies for this task: {}.", able.join(", ")));
+        let budget =
+            rows().iter().filter(|row| row.speaks(model.protocol) && tasks(row).contains(&Task::Budget));
+        let budget: Vec<&str> = budget.map(|row| row.name).collect();
+        text.push_str("\n# To ask for the best items after a fixed number of rounds, write\n");
+        text.push_str("#   task = \"budget\"\n#   horizon = 1_000\n");
+        comment(&mut text, &format!("with policies for this task: {}.", budget.join(", ")));
     }
     text
 }

@@ -134,8 +134,10 @@ impl Policy {
             told: told.join("; "),
             needs_horizon: spec.needs_horizon(),
             late_clicks: match row.answers {
-                Answers::Late => "count when they arrive; lost ones have no effect",
-                Answers::IndependentOfClicks => "allowed only if delay and loss do not depend on the click",
+                Answers::Late => "count when they arrive; lost ones have no effect (in the library)",
+                Answers::IndependentOfClicks => {
+                    "allowed only if delay and loss do not depend on the click (in the library)"
+                }
             },
             limit: match row.limit {
                 Limit::None => String::new(),

@@ -10,7 +10,7 @@ use crate::schema::{Keys, label, names, quantity, scale};
 use crate::series::{Simulated, labels};
 use crate::student::{self, CONFIDENCE};
 use crate::svg::{self, Chart, Curve};
-use experiment::result::{EndValue, ResultFile};
+use experiment::result::{EndValue, Quantity, ResultFile};
 use experiment::toml_reader::Error;
 use experiment::{Task, number};
 use num_traits::ToPrimitive as _;
@@ -171,8 +171,12 @@ fn of_policies(
         let x = place as f64;
         let bar = student::reach(result.runs.saturating_sub(1))
             .map(|factor| (x, mean - factor * se, mean + factor * se));
+        // The stopping time of a run that was cut off is at least what was measured.
+        let cut_off = compared == EndValue::Answer(Quantity::StoppingTime)
+            && policy.answers().and_then(|answers| answers.stopped).is_some_and(|stopped| stopped < 1.0);
+        let value = number::estimate(mean, se, result.runs);
         curves.push(Curve {
-            label: number::estimate(mean, se, result.runs),
+            label: if cut_off { format!("at least {}", number::significant(mean, 4)) } else { value },
             style: styles.policy(&policy.label),
             points: vec![(x, mean)],
             band: bar.into_iter().collect(),

@@ -28,6 +28,9 @@ pub(crate) fn page(panel: &Panel, found: &PanelReport, standing: &Standing, styl
     html.open("section", "").element("h2", "", &values::heading(found));
     values::write_tables(&mut html, styles, panel, found);
     html.close("section");
+    html.open("section", "").element("h2", "", "Policies");
+    write_policies(&mut html, panel);
+    html.close("section");
     html.open("section", "").element("h2", "", "Users");
     write_users(&mut html, panel);
     html.close("section");
@@ -35,6 +38,21 @@ pub(crate) fn page(panel: &Panel, found: &PanelReport, standing: &Standing, styl
     write_files(&mut html, found);
     html.close("section");
     html.page(&panel.title)
+}
+
+/// Writes what each policy does, and its parameters.
+fn write_policies(html: &mut Html, panel: &Panel) {
+    let Some(variant) = panel.variants.first() else { return };
+    let mut all = Vec::new();
+    for policy in variant.experiment.policies() {
+        let (label, name, spec) = (&policy.label, &policy.name, &policy.spec);
+        let named = if label == name { format!("`{label}`") } else { format!("`{label}` (`{name}`)") };
+        let parameters: Vec<String> =
+            spec.parameters().iter().map(|(key, value)| format!("`{key} = {value}`")).collect();
+        let with = if parameters.is_empty() { String::new() } else { format!(" {}.", parameters.join(", ")) };
+        all.push(format!("{named}: {}{with}", spec.row().sentence));
+    }
+    html.list(&all);
 }
 
 /// Writes the click model and its parameters.
@@ -75,18 +93,33 @@ fn write_reading(html: &mut Html, panel: &Panel) {
             "Every policy has the same number of rounds, and then names the best items. The share of right answers is compared."
         }
     };
-    let error = "± is followed by the standard error of a mean over the runs (se). z is a difference divided by its standard error. A policy is ahead \
-                 from a round on if the difference is significant at every recorded round from there to the end.";
+    let competing = || experiment.policies().iter().filter(|policy| policy.name != "oracle");
+    let compares = competing().count() > 1;
+    let mut error = "± is followed by the standard error of a mean over the runs (se).".to_owned();
+    if compares {
+        error.push_str(" z is a difference divided by its standard error.");
+    }
+    if compares && panel.task() == Task::Regret {
+        error.push_str(
+            " A policy is ahead from a round on if the difference is significant at every recorded round from there to the end.",
+        );
+    }
     let users = match (experiment.instances().count(), experiment.assignment()) {
         _ if experiment.instances().posterior().is_some() => "Every run draws users of its own.",
+        (1, _) if panel.has_duels() => "Every run has comparisons of its own.",
         (1, _) => "Every run has clicks of its own.",
         (_, Assignment::Drawn) => "Every run draws its users at random, the same for all policies.",
         (_, Assignment::InTurn) => "The runs take the instances in turn.",
     };
-    let paired = format!(
-        "{users} All policies of a run meet the same users, so two policies are compared run by run."
-    );
-    let mut notes = vec![measure.to_owned(), error.to_owned(), paired];
+    let paired = if compares {
+        " All policies of a run meet the same users, so two policies are compared run by run."
+    } else {
+        ""
+    };
+    let mut notes = vec![measure.to_owned(), error, format!("{users}{paired}")];
+    if competing().count() < experiment.policies().len() {
+        notes.push("The policy `oracle` knows the users. It is shown, but not compared.".to_owned());
+    }
     if experiment.instances().lower_bound().is_some() && panel.task() == Task::Regret {
         notes.push(
             "The asymptotic lower bound holds for very many rounds. After few rounds a policy may be below it.".to_owned(),
@@ -106,8 +139,8 @@ fn write_files(html: &mut Html, found: &PanelReport) {
         found.pictures.iter().map(|picture| (picture.file.as_str(), "figure")).collect();
     files.extend([
         ("spec.toml", "the experiment: `click-bandits simulate spec.toml --out DIR` plays it again"),
-        ("result.json", "all numbers of this page, at every checkpoint"),
-        ("curves.csv", "the curves as a table"),
+        ("result.json", "all numbers of this page, and more"),
+        ("curves.csv", "the means and quantiles as a table"),
         ("timing.json", "CPU time of every policy"),
         ("manifest.json", "program, machine, date, and hashes of all files"),
     ]);

@@ -24,7 +24,7 @@ pub(super) fn write_overview(html: &mut Html, report: &Report<'_>) {
         "p",
         "muted",
         &format!(
-            "Of {}: {}. {compared}.",
+            "Of {}: {}. {compared}. Regret is what a policy lost against a best action; z is a difference divided by its standard error.",
             number::counted(report.claims.len() as u64, "claim"),
             counts.join(", ")
         ),

@@ -5,6 +5,7 @@ use super::values;
 use crate::html::Html;
 use crate::reproduction::{Panel, Reproduction, Variant};
 use crate::reproduction_report::{PanelReport, Report, VariantReport};
+use crate::standing::Standing;
 use experiment::models::InstanceTable;
 use experiment::number;
 use experiment::result::ResultFile;
@@ -26,7 +27,15 @@ pub(super) fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, f
         ""
     };
     let ran = ran(panel, found);
+    // Who is best, in a sentence; of variants the table tells it.
+    let standing = match found.variants.as_slice() {
+        [alone] if !panel.has_variants() => Standing::of(&alone.result).sentences(),
+        _ => Vec::new(),
+    };
     html.element("p", "muted", &format!("{}{ran}{users}", source(report.reproduction, panel)));
+    for sentence in standing.iter().take(1) {
+        html.element("p", "lead", sentence);
+    }
     for picture in found.pictures.iter().filter(|picture| picture.is_wide) {
         html.figure("wide", &picture.svg);
     }

@@ -98,8 +98,8 @@ fn columns(found: &VariantReport, policy: &PolicyResult) -> Vec<(&'static str, H
         let (regret, clicks) = (&curves.regret, &curves.clicks);
         let se = regret.se[last];
         columns.push((with_se(["#regret ± se", "#regret"]), estimate(regret.mean[last], se)));
-        columns.push(("#first decile", Html::of(&number::beside(regret.q10[last], se))));
-        columns.push(("#last decile", Html::of(&number::beside(regret.q90[last], se))));
+        columns.push(("#10 % of runs below", Html::of(&number::beside(regret.q10[last], se))));
+        columns.push(("#10 % of runs above", Html::of(&number::beside(regret.q90[last], se))));
         // Dueling users prefer one of two items in every round, so there are no clicks to count.
         if let Some(&accuracy) = curves.accuracy.get(last) {
             columns.push(("#accuracy", percent(accuracy)));
@@ -110,7 +110,12 @@ fn columns(found: &VariantReport, policy: &PolicyResult) -> Vec<(&'static str, H
     }
     if let Some(answers) = policy.answers() {
         if let Some(time) = answers.stopping_time {
-            columns.push((with_se(["#stopping time ± se", "#stopping time"]), estimate(time.mean, time.se)));
+            let value = if answers.stopped.is_some_and(|stopped| stopped < 1.0) {
+                Html::of(&format!("at least {}", number::significant(time.mean, 4)))
+            } else {
+                estimate(time.mean, time.se)
+            };
+            columns.push((with_se(["#stopping time ± se", "#stopping time"]), value));
             columns.push(("#shortest", Html::of(&number::fixed(time.min, 0))));
             columns.push(("#longest", Html::of(&number::fixed(time.max, 0))));
         }

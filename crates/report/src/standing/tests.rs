@@ -71,7 +71,10 @@ fn the_leader_is_named_with_its_lead_and_since_when() {
     let [sentence] = &standing.sentences()[..] else { panic!("{standing}") };
     assert!(sentence.starts_with("Best: a, regret "), "{sentence}");
     assert!(sentence.contains(" %) less than b, the next (z = "), "{sentence}");
-    assert!(sentence.contains(", certain at level 0.001 after correction for 3 comparisons)."), "{sentence}");
+    assert!(
+        sentence.contains("; by chance in less than 1 of 1,000 experiments, all 3 comparisons counted)."),
+        "{sentence}"
+    );
     let since = "Of the recorded rounds, it is ahead of all others from round 10 on.";
     assert!(sentence.ends_with(since), "{sentence}");
 }
@@ -211,7 +214,7 @@ fn the_oracle_competes_with_nobody_and_uniform_does() {
     assert_eq!((standing.comparisons, standing.pairs.len()), (1, 1));
     let text = standing.to_string();
     assert!(text.starts_with("No policy is ahead of lazy, which learns nothing. Best: lazy, "), "{text}");
-    assert!(text.contains("the same in every run, certain at level 0.001)"), "{text}");
+    assert!(text.contains("the same in every run; by chance in less than 1 of 1,000 experiments)"), "{text}");
     // One policy has no rival.
     measured.result.policies.pop();
     let text = Standing::of(&measured.result).to_string();
@@ -253,7 +256,8 @@ fn stopping_times_are_compared_and_a_fast_policy_that_errs_is_exposed() {
         &paired(Measured::of_answers(Task::Identify, 1000, &[("slow", slow), ("fast", fast)])).result,
     );
     let text = standing.to_string();
-    assert!(text.starts_with("Fastest: fast, stops after 102"), "{text}");
+    assert!(text.starts_with("Fastest, but less often right: fast, stops after 102"), "{text}");
+    assert!(text.contains(" rounds, right in 66.7 % of the runs; "), "{text}");
     assert!(text.contains(" sooner than slow, the next") && !text.contains("recorded rounds"), "{text}");
     assert!(
         text.contains("fast is right less often than slow: in 66.7 % of the runs, slow in 100 %."),
@@ -275,9 +279,20 @@ fn ties_and_runs_without_an_answer_have_no_winner() {
     assert!(!equal.contains("Best") && !equal.contains("Fastest"), "{equal}");
     let one = said(&[("a", answers(20, |run| 70 + run % 3, |_| true)), ("b", capped(20))]);
     assert!(
-        one.contains("100 % of the runs of b ended without an answer: their stopping times are at least"),
+        one.contains("; at least 929.0 (93 %) sooner than b, the next (some of whose runs were cut off; by"),
         "{one}"
     );
+    assert!(one.contains("No run of b ended with an answer.") && !one.contains("z = "), "{one}");
+    let partly = answers(20, |run| if run < 5 { 1000 } else { 300 + run }, |run| run >= 5);
+    let partly: Vec<_> =
+        partly.into_iter().map(|run| Identification { answered: run.steps < 1000, ..run }).collect();
+    let two = said(&[("a", answers(20, |run| 70 + run % 3, |_| true)), ("b", capped(20)), ("c", partly)]);
+    assert!(two.contains("25.0 % of the runs of c ended without an answer: their stopping times are"), "{two}");
+    // The cut-off runs of two policies are no tie.
+    let three =
+        said(&[("a", answers(20, |run| 70 + run % 3, |_| true)), ("b", capped(20)), ("c", capped(20))]);
+    assert!(three.contains("No run of b and c ended with an answer."), "{three}");
+    assert!(!three.contains("told apart") && !three.contains("equal"), "{three}");
 }
 
 #[test]

@@ -68,11 +68,11 @@ impl Standing {
             Some(z) => format!("z = {}", number::fixed(z, usize::from(z < 10.0))),
             None => "the same in every run".to_owned(),
         };
-        let level = self.level;
-        let correction = match self.comparisons {
+        let counted_in = match self.comparisons {
             1 => String::new(),
-            many => format!(" after correction for {} comparisons", number::grouped(many as u64)),
+            many => format!(", all {} comparisons counted", number::grouped(many as u64)),
         };
+        let chance = number::grouped(libm::round(1.0 / self.level) as u64);
         let share = match 100.0 * pair.difference / next.mean {
             share if self.unit.is_empty() || !share.is_finite() => String::new(),
             share => format!(" ({} %)", number::significant(share, 2)),
@@ -81,12 +81,20 @@ impl Standing {
         if let Some(caveat) = learns_nothing(leader) {
             sentences.push(format!("No policy is ahead of {}, {caveat}.", leader.label));
         }
+        // The stopping time of a run that was cut off is a least one, and so is the difference. Its error is not known.
+        let cut_off = leader.stopped == Some(1.0) && next.stopped.is_some_and(|stopped| stopped < 1.0);
+        let (difference, evidence) = if cut_off {
+            let least = number::significant(pair.difference, 4);
+            (format!("at least {least}"), "some of whose runs were cut off; ".to_owned())
+        } else {
+            (self.difference(pair), format!("{how_surely}; "))
+        };
+        let evidence = format!("{evidence}by chance in less than 1 of {chance} experiments{counted_in}");
         sentences.push(format!(
-            "{}: {}, {}; {}{share} {} than {}, the next ({how_surely}, certain at level {level}{correction}).",
-            if self.value == EndValue::Answer(Quantity::StoppingTime) { "Fastest" } else { "Best" },
+            "{}: {}, {}; {difference}{share} {} than {}, the next ({evidence}).",
+            self.head(leader),
             leader.label,
             self.in_words(leader),
-            self.difference(pair),
             self.comparative(),
             next.label,
         ));
@@ -99,6 +107,24 @@ impl Standing {
             sentences.push(format!("It cannot be told apart from {}, {vary} more.", names(tied)));
         }
         sentences.join(" ")
+    }
+
+    /// What the leader is, as the first word of the sentence.
+    fn head(&self, leader: &Place) -> &'static str {
+        match self.value {
+            EndValue::Answer(Quantity::StoppingTime) if self.more_reliable(leader).is_some() => {
+                "Fastest, but less often right"
+            }
+            EndValue::Answer(Quantity::StoppingTime) => "Fastest",
+            EndValue::Regret | EndValue::Accuracy | EndValue::Answer(_) => "Best",
+        }
+    }
+
+    /// A policy that is surely right more often than the leader.
+    fn more_reliable(&self, leader: &Place) -> Option<&Place> {
+        let mut pairs = self.pairs.iter().filter(|pair| pair.better == leader.label);
+        let pair = pairs.find(|pair| pair.less_often_right == Some(true))?;
+        self.competing().find(|place| place.label == pair.worse)
     }
 
     /// The policy with the lowest mean cannot be told apart from the next.
@@ -181,9 +207,7 @@ impl Standing {
     fn doubts(&self, leader: &Place, competing: &[&Place]) -> Option<String> {
         let share = |share: f64| number::significant(100.0 * share, 3);
         let mut doubts = Vec::new();
-        let righter =
-            self.pairs.iter().find(|pair| pair.better == leader.label && pair.less_often_right == Some(true));
-        let other = righter.and_then(|pair| competing.iter().find(|place| place.label == pair.worse));
+        let other = self.more_reliable(leader);
         if let Some((other, right)) = other.and_then(|other| Some((other, (leader.correct?, other.correct?))))
         {
             doubts.push(format!(
@@ -195,9 +219,15 @@ impl Standing {
                 share(right.1)
             ));
         }
+        let never: Vec<&Place> =
+            competing.iter().copied().filter(|place| place.stopped == Some(0.0)).collect();
+        if !never.is_empty() {
+            doubts.push(format!("No run of {} ended with an answer.", names(&never)));
+        }
+        let is_capped = |stopped: &f64| 0.0 < *stopped && *stopped < 1.0;
         let capped: Vec<(f64, &Place)> = competing
             .iter()
-            .filter_map(|place| Some((1.0 - place.stopped.filter(|stopped| *stopped < 1.0)?, *place)))
+            .filter_map(|place| Some((1.0 - place.stopped.filter(is_capped)?, *place)))
             .collect();
         if let [(first, place), rest @ ..] = capped.as_slice() {
             let mut text = format!("{} % of the runs of {}", share(*first), place.label);
@@ -236,7 +266,10 @@ impl Standing {
             .filter(|pair| !pair.iter().all(&is_told))
             .filter_map(|pair| self.pair(&pair[0].label, &pair[1].label))
             .collect();
-        let ties: Vec<&Pair> = neighbours.iter().copied().filter(|pair| !pair.told_apart).collect();
+        // Runs that were all cut off at the same round say nothing about which is faster.
+        let never = |label: &str| competing.iter().any(|p| p.label == label && p.stopped == Some(0.0));
+        let is_tie = |pair: &&Pair| !pair.told_apart && !(never(&pair.better) && never(&pair.worse));
+        let ties: Vec<&Pair> = neighbours.iter().copied().filter(is_tie).collect();
         if ties.len() > PAIRS {
             return vec![format!(
                 "Of the {} further pairs of neighbours in this order, {} cannot be told apart.",
@@ -262,7 +295,12 @@ impl Standing {
             self.rounds.map_or_else(String::new, |rounds| format!(" after {}", counted(rounds, "round")));
         match self.value {
             EndValue::Regret => format!("regret {value} {}{after}", self.unit),
-            EndValue::Answer(Quantity::StoppingTime) => format!("stops after {value} rounds"),
+            EndValue::Answer(Quantity::StoppingTime) => {
+                let right = place.correct.map_or_else(String::new, |correct| {
+                    format!(", right in {} % of the runs", number::significant(100.0 * correct, 3))
+                });
+                format!("stops after {value} rounds{right}")
+            }
             EndValue::Accuracy | EndValue::Answer(_) => format!("wrong in {value} % of the runs{after}"),
         }
     }
