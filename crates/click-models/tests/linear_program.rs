@@ -38,9 +38,9 @@ fn semi_bandit_program(theta: &[f64], kappa: &[f64]) -> f64 {
 
 /// Decreasing attractions and examinations, at most 5 items, at least one of them suboptimal.
 #[derive(Debug, Clone)]
-struct Instance {
-    theta: Vec<f64>,
-    kappa: Vec<f64>,
+pub(crate) struct Instance {
+    pub(crate) theta: Vec<f64>,
+    pub(crate) kappa: Vec<f64>,
 }
 
 impl Arbitrary for Instance {
