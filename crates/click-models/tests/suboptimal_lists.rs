@@ -1,4 +1,4 @@
-//! Lemmas on lists with suboptimal items: PBM paper, Lemmas 15, 16 and 18 and Proposition 14; RSF paper, Lemma 9.
+//! Lemmas on lists with suboptimal items: PBM paper, Lemmas 15, 16 and 18, Fact 17 and Proposition 14; RSF paper, Lemma 9.
 //!
 //! Items and positions are in decreasing order, so items `0..n_positions` are the best list.
 
@@ -145,6 +145,35 @@ fn lemma_15_keeps_the_constraints_and_proposition_14_the_cost() {
         assert!(total(&after) <= total(&before) * (1.0 + 1e-12), "{} {}", total(&after), total(&before));
     }
     QuickCheck::new().tests(500).quickcheck(property as fn(Instance, Vec<u8>, usize));
+}
+
+// --- PBM paper, Fact 17 -----------------------------------------------------------------------------------------------
+
+/// The gap of the list with the largest indices, and twice its examined bonuses. Estimates are `errors` bonuses off.
+fn gap_and_bonuses(theta: &[f64], kappa: &[f64], errors: &[f64], bonuses: &[f64]) -> (f64, f64) {
+    let index = |item: usize| theta[item] + (errors[item] + 1.0) * bonuses[item];
+    let mut items: Vec<usize> = (0..theta.len()).collect();
+    items.sort_by(|&left, &right| index(right).total_cmp(&index(left)));
+    let list: Ranking = items[..kappa.len()].iter().map(|&item| ItemId::from_index(item)).collect();
+    let examined = list.by_position().map(|(position, item)| kappa[position] * bonuses[item.index()]);
+    let bonuses = 2.0 * examined.sum::<f64>();
+    (PositionBased::from_values(theta, kappa).unwrap().gap(&list), bonuses)
+}
+
+/// If no estimate is off by more than its bonus, the list with the largest indices loses at most twice its examined bonuses.
+#[test]
+fn fact_17_holds_if_every_estimate_is_within_its_bonus() {
+    fn property(Instance { theta, kappa }: Instance, draws: Vec<(i8, u8)>) {
+        let drawn = || draws.iter().copied().chain(std::iter::repeat((0, 100))).take(theta.len());
+        let errors: Vec<f64> = drawn().map(|(error, _)| f64::from(error) / 128.0).collect();
+        let bonuses: Vec<f64> = drawn().map(|(_, bonus)| f64::from(bonus) / 500.0).collect();
+        let (gap, bonuses) = gap_and_bonuses(&theta, &kappa, &errors, &bonuses);
+        assert!(gap <= bonuses + ROUNDING, "{gap} above {bonuses}");
+    }
+    QuickCheck::new().tests(2000).quickcheck(property as fn(Instance, Vec<(i8, u8)>));
+    // The printed event asks this of the items of the list only. Here the best item is underestimated and not shown.
+    let (gap, bonuses) = gap_and_bonuses(&[0.9, 0.3], &[1.0], &[-8.0, 0.0], &[0.1, 0.01]);
+    assert!(gap > 10.0 * bonuses, "{gap} {bonuses}");
 }
 
 // --- PBM paper, Lemma 18 ----------------------------------------------------------------------------------------------
