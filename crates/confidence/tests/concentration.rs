@@ -1,7 +1,7 @@
 //! Concentration lemmas in the proofs of the papers' upper bounds: PBM paper, Lemmas 19 to 22; `CascadeBAI` paper, Theorem B.1 and Remark
 //! D.1.
 //!
-//! Probabilities are exact: sums over binomial distributions, and dynamic programs over all strategies of whoever chooses what is observed
+//! Probabilities are exact: sums over binomial distributions, and dynamic programs over all strategies that choose what is observed
 //! and when to stop. Every lemma comes with a stronger version that fails.
 
 use confidence::bernoulli_kl;

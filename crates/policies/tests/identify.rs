@@ -524,12 +524,12 @@ fn lemma_5_9_bounds_the_items_identified_before_the_last_step() {
         (&[0.9, 0.8, 0.3, 0.2, 0.1], 2, 0.0, 2),
         (&[0.9, 0.8, 0.75, 0.7, 0.2, 0.1], 2, 0.15, 4),
         (&[0.9, 0.8, 0.7, 0.3, 0.2, 0.15, 0.1], 3, 0.1, 3),
-        (&[1.0, 0.99, 0.98, 0.97, 0.96, 0.95], 2, 0.5, 6),
+        (&[1.0, 1.0, 0.999_999, 0.999_999, 0.999_999, 0.999_999], 2, 0.5, 6),
     ];
     let mut exceeded = vec![];
     for (weights, n_best, epsilon, acceptable) in instances {
         let stated = weights.len() - (acceptable - n_best).max(1);
-        for seed in 0..5 {
+        for seed in 0..10 {
             let (before, end) = identified(weights, n_best, epsilon, seed);
             assert!(before < stated, "{before} identified before the last step of {weights:?}");
             if end > stated {
@@ -537,8 +537,8 @@ fn lemma_5_9_bounds_the_items_identified_before_the_last_step() {
             }
         }
     }
-    // Two items: one step accepts the one and rejects the other. With a large tolerance, one step accepts almost all.
-    println!("{exceeded:?}");
-    assert!(exceeded.contains(&(2, 2, 1)));
-    assert!(exceeded.iter().any(|&(n_items, end, stated)| n_items == 6 && end > stated + 2));
+    // Without a tolerance the last step always decides two items: it accepts one and rejects the other. With a large one it may accept
+    // most items.
+    assert!(exceeded.contains(&(2, 2, 1)) && exceeded.contains(&(5, 5, 4)));
+    assert!(exceeded.iter().any(|&(n_items, end, stated)| n_items == 6 && end > stated), "{exceeded:?}");
 }
