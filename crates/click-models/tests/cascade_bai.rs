@@ -340,9 +340,9 @@ quickcheck! {
         RISKS.iter().all(|&delta| bounds::cascade_bai_observations(gap, delta, n_items) <= 3300.0 * rate(gap, delta, n_items))
     }
 
-    /// Propositions 4.4 and 4.7, the step that leads to the mean: for every risk up to 1/e, the steps that suffice with that probability are
+    /// Proposition 4.4, the step that leads to the mean: for every risk up to 1/e, the steps that suffice with that probability are
     /// at most `A ln(1 / risk)`. Then the mean is at most `A ln(1 / delta) + A`, and at most twice the first term for `delta <= 1/e`.
-    fn propositions_4_4_and_4_7_up_to_one_over_e(bytes: Vec<u8>, k: u8, is_rare: bool) -> bool {
+    fn proposition_4_4_up_to_one_over_e(bytes: Vec<u8>, k: u8, is_rare: bool) -> bool {
         let Some((weights, k)) = regime(&bytes, k, is_rare) else { return true };
         [1.0 / std::f64::consts::E, 0.05, 1e-6, 1e-100].iter().all(|&risk| {
             let Some(terms) = bounds::cascade_bai_upper_terms(&weights, k, 0.0, risk) else { return true };
@@ -355,6 +355,41 @@ quickcheck! {
             sufficient <= factor * combined(&rates, k, is_rare) * libm::log(1.0 / risk)
         })
     }
+}
+
+quickcheck! {
+    /// The same step of Proposition 4.7: Proposition 4.6 at every risk up to 1/e.
+    fn proposition_4_7_up_to_one_over_e(best: u16, worst: u16, k: u8, others: u8) -> bool {
+        let (k, others) = (usize::from(k % 40) + 1, usize::from(others) + 1);
+        let (best, worst) = (f64::from(best.max(worst)) / 65_535.0, f64::from(best.min(worst)) / 65_535.0);
+        let (is_rare, n_items, gap) = (best * k as f64 <= 1.0, k + others, best - worst);
+        if gap == 0.0 || worst == 0.0 || !(is_rare || worst >= 0.5 || best <= 2.0 * worst) {
+            return true;
+        }
+        let factor = if is_rare { 10_576.0 / k as f64 } else { 10_624.0 * best };
+        let per_nat = factor * n_items as f64 * rate(gap, 1.0, n_items);
+        [1.0 / std::f64::consts::E, 0.05, 1e-6, 1e-100].iter().all(|&risk| {
+            let steps = bounds::cascade_bai_two_level_upper_bound(best, worst, n_items, k, risk);
+            steps <= per_nat * libm::log(1.0 / risk)
+        })
+    }
+}
+
+/// Proposition 4.7 (ii) allows every pair of weights with `best <= 2 worst`, also if both are far below `1 / K`. Then a step has K
+/// observations, not `1 / best`, and the bound is too small by a factor of about `best K`.
+#[test]
+fn proposition_4_7_is_false_for_close_weights_below_one_over_k() {
+    let (best, worst, delta, n_items) = (2e-6, 1e-6, 0.1, 2);
+    let gap: f64 = best - worst;
+    let printed = 21_248.0 * best * n_items as f64 * rate(gap, 1.0, n_items) * libm::log(1.0 / delta);
+    // With one observation a step. Neither item is decided while the means differ by less than both radii; after that many
+    // observations, tens of millions of clicks, no mean is twice the weight.
+    let rho = (delta / (12.0 * n_items as f64)).sqrt();
+    let observations =
+        (0..).map(|power| 1_u64 << power).find(|&n| 2.0 * confidence::lil_radius(n, rho) < 2.0 * best);
+    // Half of it is too little.
+    let steps = n_items as f64 * observations.unwrap() as f64 / 2.0;
+    assert!(steps > 10.0 * printed, "{steps} {printed}");
 }
 
 /// The largest possible difference of two means is 1, so no item is decided before its radius is below 1. The propositions' bounds on the
