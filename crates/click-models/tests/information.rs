@@ -125,9 +125,9 @@ impl Play<'_> {
 
     /// A history with its probabilities under `theta` and `lambda`, and its log-likelihood ratio.
     fn visit(&self, history: u64, round: u32, chances: [f64; 2], log_ratio: f64, sums: &mut Sums) {
-        if round == Self::LONGEST || round > 0 && history >> 8 & 3 == 0 {
+        if round == Self::LONGEST || round > 0 && (history >> 8).is_multiple_of(4) {
             sums.log_ratio += chances[0] * log_ratio;
-            if history >> 16 & 1 == 1 {
+            if !(history >> 16).is_multiple_of(2) {
                 sums.event[0] += chances[0];
                 sums.event[1] += chances[1];
                 sums.tilted += chances[0] * libm::exp(-log_ratio);

@@ -4,6 +4,8 @@
 //! The program minimises regret over the numbers of plays of all lists, per unit of `ln T`, such that every suboptimal item gets one nat
 //! of information against the last item of the best list.
 
+#![expect(clippy::needless_pass_by_value, reason = "quickcheck hands a property its arguments by value")]
+
 use crate::support::simplex::covering_program;
 use crate::support::{all_lists, assert_close, cases, numbers};
 use click_models::{

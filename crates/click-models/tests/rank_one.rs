@@ -218,7 +218,7 @@ fn the_sum_of_lemma_4_is_below_256_but_not_below_160() {
         for step in 0..1000 {
             // sqrt(mu gamma) times the gap; the gap itself is at most 1 and not smaller.
             let scaled = libm::exp2(-f64::from(step) / 100.0);
-            let stage = (0..).find(|&stage: &i32| libm::exp2(-f64::from(stage)) < scaled).unwrap();
+            let stage = (0..64).find(|&stage: &i32| libm::exp2(-f64::from(stage)) < scaled).unwrap();
             let plays = |stage: i32| {
                 if stage < 0 { 0.0 } else { (16.0 * libm::exp2(2.0 * f64::from(stage)) * log).ceil() }
             };

@@ -2,6 +2,8 @@
 //!
 //! Items and positions are in decreasing order, so items `0..n_positions` are the best list.
 
+#![expect(clippy::needless_pass_by_value, reason = "quickcheck hands a property its arguments by value")]
+
 use crate::linear_program::Instance;
 use crate::support::{all_lists, assert_close};
 use click_models::{ClickModel, ItemId, PositionBased, RandomSemiBandit, Ranking};
@@ -45,9 +47,9 @@ fn lemma_9_of_the_rsf_paper_bounds_the_gap_of_every_list() {
             assert!((readers.gap(&list) - viewers.gap(&list)).abs() <= ROUNDING);
         }
         // Equality, where the printed proof says "more": one suboptimal item at the last position.
-        for item in n_positions..theta.len() {
+        for (item, attraction) in theta.iter().enumerate().skip(n_positions) {
             let gap = readers.gap(&inserted(item, n_positions - 1, n_positions));
-            assert!((gap - kappa[n_positions - 1] * (last - theta[item])).abs() <= ROUNDING);
+            assert!((gap - kappa[n_positions - 1] * (last - attraction)).abs() <= ROUNDING);
         }
     }
     QuickCheck::new().tests(500).quickcheck(property as fn(Instance));
@@ -184,7 +186,7 @@ fn largest_sum(gaps: &[f64], constant: f64) -> f64 {
     let largest = |count: f64| {
         gaps.iter().copied().filter(|gap| count <= constant / (gap * gap)).fold(f64::NEG_INFINITY, f64::max)
     };
-    (0..).map(|count| largest(f64::from(count))).take_while(|gap| *gap > 0.0).sum()
+    (0..1_000_000).map(|count| largest(f64::from(count))).take_while(|gap| *gap > 0.0).sum()
 }
 
 /// Positive gaps, and a constant that lets some thousands of displays through at most.

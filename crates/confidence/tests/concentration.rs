@@ -4,6 +4,12 @@
 //! Probabilities are exact: sums over binomial distributions, and dynamic programs over all strategies that choose what is observed
 //! and when to stop. Every lemma comes with a stronger version that fails.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts are made from positive numbers"
+)]
+
 use confidence::bernoulli_kl;
 
 /// `ln n!` for all `n` up to a limit.
