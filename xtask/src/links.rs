@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The relative links of a page in Markdown, without their anchors.
-fn links(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn links(text: &str) -> impl Iterator<Item = &str> {
     let ends = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
     ends.map(|(link, _)| link.split('#').next().unwrap_or_default())
         .filter(|link| !link.is_empty() && !link.contains(':') && !link.contains(' '))

@@ -5,6 +5,8 @@
 
 #[cfg(test)]
 mod links;
+#[cfg(test)]
+mod numbered;
 mod reproduce;
 mod signals;
 #[cfg(test)]

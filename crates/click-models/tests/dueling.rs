@@ -145,6 +145,25 @@ quickcheck! {
     }
 }
 
+/// Remark 4: `2 D^2 <= d(1/2 + D, 1/2) <= 4 D^2`, so a bound of KL-UCB gains a factor of 2 at most in the constant before `ln t`; in fact
+/// less than 1.4.
+#[test]
+fn divergences_from_one_half_satisfy_remark_4() {
+    for step in 1..=1000 {
+        let gap = f64::from(step) / 2000.0;
+        for chance in [0.5 + gap, 0.5 - gap] {
+            let nats = confidence::bernoulli_kl(chance, 0.5);
+            let squared = gap * gap;
+            assert!(2.0 * squared <= nats * (1.0 + 1e-9) && nats <= 4.0 * squared, "{gap}");
+            // The largest ratio, ln 2 / (1/4) / 2, at a certain preference.
+            assert!(nats <= 2.0 * squared * 2.0 * std::f64::consts::LN_2 * (1.0 + 1e-9), "{gap}");
+        }
+    }
+    // Both bounds are needed: 2 near a tie, more than 2.7 at a certain preference.
+    let ratio = |gap: f64| confidence::bernoulli_kl(0.5 + gap, 0.5) / (gap * gap);
+    assert!(ratio(0.01) < 2.01 && ratio(0.5) > 2.7);
+}
+
 fn is_unbeaten(matrix: &PreferenceMatrix, lottery: &[f64]) -> bool {
     let all = || matrix.shape().items();
     let against = |j: ItemId| all().map(|i| lottery[i.index()] * matrix.excess(i, j)).sum::<f64>();

@@ -4,6 +4,8 @@
 //! The program minimises regret over the numbers of plays of all lists, per unit of `ln T`, such that every suboptimal item gets one nat
 //! of information against the last item of the best list.
 
+#![expect(clippy::needless_pass_by_value, reason = "quickcheck hands a property its arguments by value")]
+
 use crate::support::simplex::covering_program;
 use crate::support::{all_lists, assert_close, cases, numbers};
 use click_models::{
@@ -38,9 +40,9 @@ fn semi_bandit_program(theta: &[f64], kappa: &[f64]) -> f64 {
 
 /// Decreasing attractions and examinations, at most 5 items, at least one of them suboptimal.
 #[derive(Debug, Clone)]
-struct Instance {
-    theta: Vec<f64>,
-    kappa: Vec<f64>,
+pub(crate) struct Instance {
+    pub(crate) theta: Vec<f64>,
+    pub(crate) kappa: Vec<f64>,
 }
 
 impl Arbitrary for Instance {
@@ -101,6 +103,50 @@ fn both_theorems_are_their_programs_on_the_papers_and_golden_instances() {
         let bound = bounds::semi_bandit_lower_bound(&theta, kappa.len());
         assert_close(bound, semi_bandit_program(&theta, &kappa), 1e-9, "Theorem 4");
     }
+}
+
+/// PBM paper, Theorem 4, and RSF paper, Theorem 5: what solves the programs, which change one item at a time to the last of the best list,
+/// has the information that the theorems require against every change of suboptimal items that improves the best list.
+#[test]
+fn solutions_of_the_programs_satisfy_theorems_4_and_5_for_any_change() {
+    fn satisfies(Instance { theta, kappa }: Instance, draws: Vec<(u16, u16, u16, u16)>) {
+        let n_positions = kappa.len();
+        let last = theta[n_positions - 1];
+        let lists = all_lists(theta.len(), n_positions);
+        let users = PositionBased::from_values(&theta, &kappa).unwrap();
+        let cost: Vec<f64> = lists.iter().map(|list| users.gap(list).max(0.0)).collect();
+        let censored = |examined: f64, p: f64, q: f64| bernoulli_kl(examined * p, examined * q);
+        let observed = |examined: f64, p: f64, q: f64| examined * bernoulli_kl(p, q);
+        let both: [&dyn Fn(f64, f64, f64) -> f64; 2] = [&censored, &observed];
+        for nats in both {
+            let against = |lambda: &[f64], list: &Ranking| -> f64 {
+                let at = |(position, item): (usize, click_models::ItemId)| {
+                    nats(kappa[position], theta[item.index()], lambda[item.index()])
+                };
+                list.by_position().map(at).sum()
+            };
+            let to_the_last = |item: usize| {
+                let mut lambda = theta.clone();
+                lambda[item] = last;
+                lists.iter().map(|list| against(&lambda, list)).collect()
+            };
+            let rows: Vec<Vec<f64>> = (n_positions..theta.len()).map(to_the_last).collect();
+            let (_, plays) = covering_program(&cost, &rows);
+            let improvement = draws.iter().map(|&(a, b, c, d)| {
+                let mut lambda = theta.clone();
+                for (item, draw) in (n_positions..theta.len()).zip([a, b, c, d]) {
+                    lambda[item] = (f64::from(draw) + 0.5) / 65_536.0;
+                }
+                lambda
+            });
+            for lambda in improvement.filter(|lambda| lambda[n_positions..].iter().any(|&new| new > last)) {
+                let information: f64 =
+                    lists.iter().zip(&plays).map(|(list, plays)| plays * against(&lambda, list)).sum();
+                assert!(information >= 1.0 - 1e-9, "{information} for {lambda:?} instead of {theta:?}");
+            }
+        }
+    }
+    QuickCheck::new().tests(300).quickcheck(satisfies as fn(Instance, Vec<(u16, u16, u16, u16)>));
 }
 
 #[test]

@@ -7,7 +7,7 @@
 use crate::support::{FALSE_ALARM, assert_close, binomial_check, cases, counts, number, numbers, power};
 use click_models::bounds::{rank_one_hardness, rank_one_upper_bound, rank_one_upper_bound_corrected};
 use click_models::{Cell, ClickModel, Error, PositionBased, RankOneModel, TableShape};
-use confidence::{Probability, bernoulli_kl};
+use confidence::{Probability, bernoulli_kl, kl_ucb_lower, kl_ucb_upper};
 use quickcheck::quickcheck;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -178,6 +178,60 @@ fn logarithms_satisfy_the_corrected_steps_of_lemma_2() {
         let sum = log * log + 3.0 * libm::log(log) * log;
         assert!(sum.ceil() <= 3.0 * log * log && sum <= 2.104 * log * log, "{n}");
     }
+}
+
+/// Lemma 3: with as many plays as (10) requires, and means within a quarter of the gap, the interval of a row ends below that of the best
+/// one. `n` from 7 to 93 is left out, where the level exceeds `2 ln n`.
+#[test]
+fn lemma_3_separates_a_row_from_the_best_one() {
+    let is_separated = |scale: f64, row: f64, gap: f64, horizon: f64| {
+        // As few plays as (10) allows: mu is the scale, p_max the larger of the best row and the scale.
+        let gamma = scale.max(1.0 - scale.max(row + gap));
+        let plays = (16.0 * libm::log(horizon) / (scale * gamma * gap * gap)).ceil();
+        let level = libm::log(horizon) + 3.0 * libm::log(libm::log(horizon));
+        let upper = kl_ucb_upper(scale * (row + gap / 4.0), plays, level);
+        let lower = kl_ucb_lower(scale * (row + 0.75 * gap), plays, level);
+        let middle = scale * (row + gap / 2.0);
+        upper < middle && middle < lower
+    };
+    let twentieths = || (1..20).map(|step| f64::from(step) / 20.0);
+    for scale in twentieths() {
+        for row in twentieths() {
+            for gap in [0.001, 0.05, 0.2, 0.5, 0.9].into_iter().filter(|gap| row + gap <= 1.0) {
+                for horizon in [5.0, 6.0, 94.0, 1000.0, 1e9] {
+                    assert!(is_separated(scale, row, gap, horizon), "{scale} {row} {gap} {horizon}");
+                }
+            }
+        }
+    }
+    // In between it fails, but there not even the first stage ends: it has at least three rows and columns, each played 16 ln n times.
+    assert!(!is_separated(0.6, 0.83, 0.001, 20.0));
+    assert!((7..=93).all(|n| 3.0 * 16.0 * libm::log(f64::from(n)) > f64::from(n)));
+}
+
+/// Lemma 4: the sum in its proof, over all stages up to the one that eliminates the row, for gaps scaled by `sqrt(mu gamma)` from 1 down.
+#[test]
+fn the_sum_of_lemma_4_is_below_256_but_not_below_160() {
+    let mut largest: f64 = 0.0;
+    for horizon in [5.0, 100.0, 1e6] {
+        let log = libm::log(horizon);
+        for step in 0..1000 {
+            // sqrt(mu gamma) times the gap; the gap itself is at most 1 and not smaller.
+            let scaled = libm::exp2(-f64::from(step) / 100.0);
+            let stage = (0..64).find(|&stage: &i32| libm::exp2(-f64::from(stage)) < scaled).unwrap();
+            let plays = |stage: i32| {
+                if stage < 0 { 0.0 } else { (16.0 * libm::exp2(2.0 * f64::from(stage)) * log).ceil() }
+            };
+            // Per unit of the gap.
+            let sum: f64 = (0..=stage)
+                .map(|at| (1.0 + libm::exp2(f64::from(stage - at + 1))) * (plays(at) - plays(at - 1)))
+                .sum();
+            let factor = (sum - 80.0) * scaled * scaled / log;
+            assert!(factor <= 256.0, "{factor} for {scaled} after {horizon} rounds");
+            largest = largest.max(factor);
+        }
+    }
+    assert!(largest > 255.0, "{largest}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod certified;
 mod common;
+mod concentration;
 mod coverage;
 mod divergences;
 mod front_page;
