@@ -11,6 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::error::Error;
 use std::time::Instant;
 
+#[expect(clippy::disallowed_methods, reason = "measures time, to print it")]
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [policy, runs, rounds, instances @ ..] = arguments.as_slice() else {

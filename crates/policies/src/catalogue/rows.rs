@@ -128,7 +128,7 @@ catalogue! {
 
     /// GRAB: exchanges two items of the best list so far.
     Grab = "grab" {
-        /// A list that leads is shown in the first of so many rounds in which it leads; by default the number of items.
+        /// A list is shown in the first of every `gamma` rounds in which it leads; by default the number of items.
         gamma: Option<NonZeroU32> = None,
     }
     plays {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Displays that a parameter without a standard deviation is worth: it is known, as far as a policy can tell.
 const KNOWN: f64 = 1_048_576.0;
-/// At most so many displays: a fit of more is no surer of what users do today.
+/// The most displays that a prior is worth: a fit of more is no surer of what users do today.
 const MOST: f64 = 1_073_741_824.0;
 
 /// What is believed of attraction and examination before the first round.

@@ -287,7 +287,10 @@ fn ties_and_runs_without_an_answer_have_no_winner() {
     let partly: Vec<_> =
         partly.into_iter().map(|run| Identification { answered: run.steps < 1000, ..run }).collect();
     let two = said(&[("a", answers(20, |run| 70 + run % 3, |_| true)), ("b", capped(20)), ("c", partly)]);
-    assert!(two.contains("25.0 % of the runs of c ended without an answer: their stopping times are"), "{two}");
+    assert!(
+        two.contains("25.0 % of the runs of c ended without an answer: their stopping times are"),
+        "{two}"
+    );
     // The cut-off runs of two policies are no tie.
     let three =
         said(&[("a", answers(20, |run| 70 + run % 3, |_| true)), ("b", capped(20)), ("c", capped(20))]);
