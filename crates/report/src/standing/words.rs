@@ -3,6 +3,7 @@
 use super::{Pair, Place, Standing, estimate};
 use experiment::number::{self, counted};
 use experiment::result::{EndValue, Quantity};
+use num_traits::ToPrimitive as _;
 use std::fmt::{self, Write as _};
 
 /// The number of policies that a sentence names.
@@ -72,7 +73,7 @@ impl Standing {
             1 => String::new(),
             many => format!(", all {} comparisons counted", number::grouped(many as u64)),
         };
-        let chance = number::grouped(libm::round(1.0 / self.level) as u64);
+        let chance = libm::round(1.0 / self.level).to_u64().map_or_else(String::new, number::grouped);
         let share = match 100.0 * pair.difference / next.mean {
             share if self.unit.is_empty() || !share.is_finite() => String::new(),
             share => format!(" ({} %)", number::significant(share, 2)),
@@ -268,8 +269,8 @@ impl Standing {
             .collect();
         // Runs that were all cut off at the same round say nothing about which is faster.
         let never = |label: &str| competing.iter().any(|p| p.label == label && p.stopped == Some(0.0));
-        let is_tie = |pair: &&Pair| !pair.told_apart && !(never(&pair.better) && never(&pair.worse));
-        let ties: Vec<&Pair> = neighbours.iter().copied().filter(is_tie).collect();
+        let says_nothing = |pair: &Pair| pair.told_apart || never(&pair.better) && never(&pair.worse);
+        let ties: Vec<&Pair> = neighbours.iter().copied().filter(|pair| !says_nothing(pair)).collect();
         if ties.len() > PAIRS {
             return vec![format!(
                 "Of the {} further pairs of neighbours in this order, {} cannot be told apart.",
