@@ -21,6 +21,7 @@
 //! | [`weighted_cascade_lower_bound`] | lower bound for the cascade model with weights by position | Combes et al. 2015, generalised |
 //! | [`dcm_lower_bound`] | lower bound for satisfaction in the dependent click model | Katariya et al. 2016, Theorem 3, generalised |
 //! | [`rank_one_hardness`] | gaps, `mu`, `p_max` and `gamma` of a rank-one instance | `Rank1ElimKL` paper, (1) to (5) |
+//! | [`rank_one_lower_bound`] | lower bound for rank-one bandits | Trinh et al. 2020, Proposition 1 |
 //! | [`rank_one_upper_bound`] | upper bound for `Rank1ElimKL` after `n` rounds, in clicks | `Rank1ElimKL` paper, Theorem 1, as printed |
 //! | [`rank_one_upper_bound_corrected`] | that bound with the constant that the proof gives | `Rank1ElimKL` paper, Lemma 4 |
 //! | [`cascade_bai_lower_bound`] | lower bound on the rounds to identify the best items of a cascade | `CascadeBAI` paper, Theorem 4.8 |
@@ -52,8 +53,8 @@
 //!   `n_positions`-th largest attraction, as printed. To get the bound for the list that users examine, remove such positions from the
 //!   slice, as [`PositionBased::lower_bound`](crate::PositionBased::lower_bound) does. If no position is ever examined, every list is
 //!   optimal and the constant is 0.
-//! - Rank-one bounds are clicks in `horizon` rounds, not constants before `ln T`. Each function documents its result if the paper leaves
-//!   it undefined.
+//! - Rank-one upper bounds are clicks in `horizon` rounds, not constants before `ln T`. Each function documents its result if the paper
+//!   leaves it undefined.
 //! - Bounds on identification are rounds, not regret. Each function documents its result if the paper leaves it undefined.
 //! - An item that one display can rule out (the threshold is 1 and its position always examined) costs nothing.
 //!
@@ -92,7 +93,8 @@ pub use pbm::{
     pbm_relaxed_lower_bound, pbm_ucb_examination_factor, pbm_ucb_upper_bound, smallest_permutation_gap,
 };
 pub use rank_one::{
-    RankOneHardness, rank_one_hardness, rank_one_upper_bound, rank_one_upper_bound_corrected,
+    RankOneHardness, rank_one_hardness, rank_one_lower_bound, rank_one_upper_bound,
+    rank_one_upper_bound_corrected,
 };
 pub use semi_bandit::{multiple_play_lower_bound, semi_bandit_lower_bound};
 
