@@ -38,6 +38,7 @@
 //! | [`cascade_fewest_observations`], [`cascade_most_observations`] | the extremes of this mean (`mu_k`, `mu~_k`) | Theorem 5.1 |
 //! | [`cascade_observations_deviation`] | sub-Gaussian parameter of the number of observed items (`v_k`) | Lemma 5.5 |
 //! | [`dueling_lower_bound`] | lower bound for dueling bandits | Komiyama et al. 2015, Theorem 2 |
+//! | [`copeland_lower_bound`] | lower bound without a Condorcet winner, in Copeland regret | Komiyama et al. 2016, Theorem 2 |
 //! | [`rucb_settled_after`], [`rucb_duels`], [`rucb_log_coefficient`] | `C(delta)`, `D_ij`, the factor of `ln t` | RUCB paper, Theorem 2 |
 //! | [`rucb_high_probability_bound`] | upper bound for RUCB with probability `1 - delta` | Theorem 2 |
 //! | [`rucb_expected_bound`] | upper bound on the mean regret of RUCB | Theorem 3 |
@@ -68,6 +69,7 @@
 
 mod cascade;
 mod cascade_bai;
+mod copeland;
 mod dcm;
 mod dueling;
 mod pbm;
@@ -83,6 +85,7 @@ pub use cascade_bai::{
     cascade_fewest_observations, cascade_most_observations, cascade_observations_deviation,
     expected_observations,
 };
+pub use copeland::{COPELAND_LOWER_BOUND_MOST_ITEMS, copeland_lower_bound};
 pub use dcm::dcm_lower_bound;
 pub use dueling::{
     dueling_lower_bound, rucb_duels, rucb_expected_bound, rucb_high_probability_bound, rucb_log_coefficient,

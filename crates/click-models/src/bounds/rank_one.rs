@@ -14,9 +14,9 @@
 //! both, but costs at least what the two cheaper cells cost; the tests solve the linear program over all cells.
 //!
 //! References: Trinh, Kaufmann, Vernade, Combes, *Solving Bernoulli rank-one bandits with unimodal Thompson sampling*, ALT 2020,
-//! Proposition 1 (the lower bound); for the rest Katariya, Kveton, Szepesvari, Vernade, Wen, *Bernoulli rank-1 bandits for click feedback*, IJCAI 2017, (1) to (5) and
-//! Theorem 1. Deviations: the lower bound is stated for a unique best cell; here rows and columns that tie with the best cost nothing.
-//! The theorem prints `c = 160`; the last line of Lemma 4's proof is `320 4^(m-1)` and `2^(m-1)` is at most `1 /
+//! Proposition 1 (the lower bound); Katariya, Kveton, Szepesvari, Vernade, Wen, *Bernoulli rank-1 bandits for click feedback*, IJCAI 2017,
+//! (1) to (5) and Theorem 1 (the rest). Deviations: the lower bound is stated for a unique best cell; here rows and columns that tie with
+//! the best cost nothing. The theorem prints `c = 160`; the last line of Lemma 4's proof is `320 4^(m-1)` and `2^(m-1)` is at most `1 /
 //! (sqrt(mu gamma) Delta)`, which gives 320. [`rank_one_upper_bound`] is the statement as printed, [`rank_one_upper_bound_corrected`] has
 //! the 320. Lemma 2 states `ln(ln^3 n) <= ln n` for `n >= 5`, which fails for 7 to 93; neither function corrects for that.
 //!
