@@ -39,7 +39,7 @@ use crate::{ItemId, PreferenceMatrix};
 use std::cmp::Ordering;
 
 /// More items have too many pairs for the dense inverse of the program.
-pub const COPELAND_LOWER_BOUND_MOST_ITEMS: usize = 40;
+pub const COPELAND_LOWER_BOUND_MOST_ITEMS: usize = 32;
 
 /// Nats may fall short of 1 by this much.
 const TOLERANCE: f64 = 1e-10;
