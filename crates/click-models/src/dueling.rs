@@ -138,7 +138,7 @@ impl DuelingModel {
     /// let users = DuelingModel::new(PreferenceMatrix::parse(rows, "circle")?);
     /// assert!(users.preferences().condorcet_winner().is_none());
     /// assert!((users.lower_bound() - 1.7294).abs() < 5e-4);
-    /// # Ok::<(), click_models::Error>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn lower_bound(&self) -> f64 {
         match self.benchmark {

@@ -61,7 +61,7 @@ const PIVOT: f64 = 1e-9;
 ///
 /// let cyclic = PreferenceMatrix::parse(".5 .6 .6 .6\n.4 .5 .9 .1\n.4 .1 .5 .9\n.4 .9 .1 .5", "cyclic")?;
 /// assert!((copeland_lower_bound(&cyclic) - 27.549).abs() < 5e-4);
-/// # Ok::<(), click_models::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn copeland_lower_bound(preferences: &PreferenceMatrix) -> f64 {
     let Some(duels) = Duels::new(preferences) else { return f64::NAN };
