@@ -56,7 +56,7 @@ fn program(preferences: &PreferenceMatrix, winner: ItemId) -> f64 {
     choices.sort_by_key(|flipped| flipped.count_ones());
     let mut smallest: Vec<u32> = Vec::new();
     for choice in choices {
-        if !smallest.iter().any(|&small| small & choice == small) {
+        if !smallest.iter().any(|&small| small & !choice == 0) {
             smallest.push(choice);
         }
     }
