@@ -21,6 +21,7 @@
 //! | [`weighted_cascade_lower_bound`] | lower bound for the cascade model with weights by position | Combes et al. 2015, generalised |
 //! | [`dcm_lower_bound`] | lower bound for satisfaction in the dependent click model | Katariya et al. 2016, Theorem 3, generalised |
 //! | [`rank_one_hardness`] | gaps, `mu`, `p_max` and `gamma` of a rank-one instance | `Rank1ElimKL` paper, (1) to (5) |
+//! | [`rank_one_lower_bound`] | lower bound for rank-one bandits | Trinh et al. 2020, Proposition 1 |
 //! | [`rank_one_upper_bound`] | upper bound for `Rank1ElimKL` after `n` rounds, in clicks | `Rank1ElimKL` paper, Theorem 1, as printed |
 //! | [`rank_one_upper_bound_corrected`] | that bound with the constant that the proof gives | `Rank1ElimKL` paper, Lemma 4 |
 //! | [`cascade_bai_lower_bound`] | lower bound on the rounds to identify the best items of a cascade | `CascadeBAI` paper, Theorem 4.8 |
@@ -37,6 +38,7 @@
 //! | [`cascade_fewest_observations`], [`cascade_most_observations`] | the extremes of this mean (`mu_k`, `mu~_k`) | Theorem 5.1 |
 //! | [`cascade_observations_deviation`] | sub-Gaussian parameter of the number of observed items (`v_k`) | Lemma 5.5 |
 //! | [`dueling_lower_bound`] | lower bound for dueling bandits | Komiyama et al. 2015, Theorem 2 |
+//! | [`copeland_lower_bound`] | lower bound without a Condorcet winner, in Copeland regret | Komiyama et al. 2016, Theorem 2 |
 //! | [`rucb_settled_after`], [`rucb_duels`], [`rucb_log_coefficient`] | `C(delta)`, `D_ij`, the factor of `ln t` | RUCB paper, Theorem 2 |
 //! | [`rucb_high_probability_bound`] | upper bound for RUCB with probability `1 - delta` | Theorem 2 |
 //! | [`rucb_expected_bound`] | upper bound on the mean regret of RUCB | Theorem 3 |
@@ -52,8 +54,8 @@
 //!   `n_positions`-th largest attraction, as printed. To get the bound for the list that users examine, remove such positions from the
 //!   slice, as [`PositionBased::lower_bound`](crate::PositionBased::lower_bound) does. If no position is ever examined, every list is
 //!   optimal and the constant is 0.
-//! - Rank-one bounds are clicks in `horizon` rounds, not constants before `ln T`. Each function documents its result if the paper leaves
-//!   it undefined.
+//! - Rank-one upper bounds are clicks in `horizon` rounds, not constants before `ln T`. Each function documents its result if the paper
+//!   leaves it undefined.
 //! - Bounds on identification are rounds, not regret. Each function documents its result if the paper leaves it undefined.
 //! - An item that one display can rule out (the threshold is 1 and its position always examined) costs nothing.
 //!
@@ -67,6 +69,7 @@
 
 mod cascade;
 mod cascade_bai;
+mod copeland;
 mod dcm;
 mod dueling;
 mod pbm;
@@ -82,6 +85,7 @@ pub use cascade_bai::{
     cascade_fewest_observations, cascade_most_observations, cascade_observations_deviation,
     expected_observations,
 };
+pub use copeland::{COPELAND_LOWER_BOUND_MOST_ITEMS, copeland_lower_bound};
 pub use dcm::dcm_lower_bound;
 pub use dueling::{
     dueling_lower_bound, rucb_duels, rucb_expected_bound, rucb_high_probability_bound, rucb_log_coefficient,
@@ -92,7 +96,8 @@ pub use pbm::{
     pbm_relaxed_lower_bound, pbm_ucb_examination_factor, pbm_ucb_upper_bound, smallest_permutation_gap,
 };
 pub use rank_one::{
-    RankOneHardness, rank_one_hardness, rank_one_upper_bound, rank_one_upper_bound_corrected,
+    RankOneHardness, rank_one_hardness, rank_one_lower_bound, rank_one_upper_bound,
+    rank_one_upper_bound_corrected,
 };
 pub use semi_bandit::{multiple_play_lower_bound, semi_bandit_lower_bound};
 

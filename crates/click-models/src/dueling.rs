@@ -44,7 +44,7 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
-use crate::{ClickModel, DuelOutcome, DuelShape, Dueling, ItemId, Pair, PreferenceMatrix};
+use crate::{ClickModel, DuelOutcome, DuelShape, Dueling, ItemId, Pair, PreferenceMatrix, bounds};
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
@@ -122,6 +122,29 @@ impl DuelingModel {
     /// The regret of comparing each item with itself, one number per item: `Delta_i` if there is a Condorcet winner.
     pub fn losses(&self) -> &[f64] {
         &self.losses
+    }
+
+    /// Lower bound on the regret of any uniformly efficient policy on this instance, per `ln T`, in the unit of this model's regret:
+    /// [`bounds::dueling_lower_bound`] with a Condorcet winner, otherwise [`bounds::copeland_lower_bound`], which is NaN for ties and
+    /// for many items.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use click_models::{DuelingModel, PreferenceMatrix};
+    ///
+    /// // Items 0 to 2 beat each other in a circle, and item 3.
+    /// let rows = ".5 .9 .1 .8\n.1 .5 .9 .8\n.9 .1 .5 .8\n.2 .2 .2 .5";
+    /// let users = DuelingModel::new(PreferenceMatrix::parse(rows, "circle")?);
+    /// assert!(users.preferences().condorcet_winner().is_none());
+    /// assert!((users.lower_bound() - 1.7294).abs() < 5e-4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lower_bound(&self) -> f64 {
+        match self.benchmark {
+            Benchmark::Condorcet(_) => bounds::dueling_lower_bound(&self.preferences),
+            Benchmark::Copeland(_) => bounds::copeland_lower_bound(&self.preferences),
+        }
     }
 }
 

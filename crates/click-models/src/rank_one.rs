@@ -41,7 +41,7 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
-use crate::bounds::{RankOneHardness, rank_one_hardness};
+use crate::bounds::{self, RankOneHardness, rank_one_hardness};
 use crate::{Cell, CellClick, ClickModel, Error, PositionBased, RankOne, TableShape};
 use confidence::Probability;
 use rand::{Rng, RngExt};
@@ -169,14 +169,32 @@ impl RankOneModel {
         &self.columns
     }
 
+    /// Lower bound on the regret of any uniformly efficient policy on this instance, in clicks per `ln T`:
+    /// [`bounds::rank_one_lower_bound`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use click_models::{RankOneModel, TableShape};
+    ///
+    /// let users = RankOneModel::needle(TableShape::new(4, 4)?, (0.25, 0.5), (0.25, 0.5))?;
+    /// assert!((users.lower_bound() - 7.576).abs() < 5e-4);
+    /// # Ok::<(), click_models::Error>(())
+    /// ```
+    pub fn lower_bound(&self) -> f64 {
+        bounds::rank_one_lower_bound(&plain(&self.rows), &plain(&self.columns))
+    }
+
     /// The quantities that determine the hardness of an instance in the paper's analysis.
     #[expect(clippy::missing_panics_doc, reason = "the model holds probabilities, at least one a side")]
     pub fn hardness(&self) -> RankOneHardness {
-        let plain =
-            |side: &[Probability]| side.iter().map(|probability| probability.get()).collect::<Vec<_>>();
         rank_one_hardness(&plain(&self.rows), &plain(&self.columns))
             .expect("probabilities, at least one a side")
     }
+}
+
+fn plain(side: &[Probability]) -> Vec<f64> {
+    side.iter().map(|probability| probability.get()).collect()
 }
 
 fn first_of_largest(side: &[Probability]) -> usize {

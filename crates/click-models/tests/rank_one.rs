@@ -4,8 +4,11 @@
 //! The statistical checks simulate [`ROUNDS`] users from a fixed seed and compare counts with exact binomial bounds. A right model fails
 //! one check with probability at most 1e-6; it detects the wrong models with probability 1 - 1e-6 or more, as computed below.
 
+use crate::support::simplex::covering_program;
 use crate::support::{FALSE_ALARM, assert_close, binomial_check, cases, counts, number, numbers, power};
-use click_models::bounds::{rank_one_hardness, rank_one_upper_bound, rank_one_upper_bound_corrected};
+use click_models::bounds::{
+    rank_one_hardness, rank_one_lower_bound, rank_one_upper_bound, rank_one_upper_bound_corrected,
+};
 use click_models::{Cell, ClickModel, Error, PositionBased, RankOneModel, TableShape};
 use confidence::{Probability, bernoulli_kl, kl_ucb_lower, kl_ucb_upper};
 use quickcheck::quickcheck;
@@ -138,6 +141,89 @@ fn theorem_1_is_smaller_for_the_second_calibrated_query() {
     }
 }
 
+/// Constants for the instances of the lower bound's paper, computed from its formula in another program.
+#[test]
+fn the_lower_bound_has_known_values() {
+    let needles = [
+        ((4, 0.25, 0.5), 7.576),
+        ((8, 0.25, 0.5), 17.678),
+        ((16, 0.25, 0.5), 37.881),
+        ((32, 0.25, 0.5), 78.288),
+        ((8, 0.5, 0.05), 210.979),
+        ((16, 0.5, 0.05), 452.097),
+        ((32, 0.5, 0.05), 934.335),
+    ];
+    for ((n, base, gap), expected) in needles {
+        let shape = TableShape::new(n, n).unwrap();
+        let bound = RankOneModel::needle(shape, (base, gap), (base, gap)).unwrap().lower_bound();
+        assert!((bound - expected).abs() < 5.1e-4, "{n} x {n}, {base} + {gap}: {bound} and {expected}");
+    }
+}
+
+/// The least regret of plays of all cells such that raising one row or one column to the best is ruled out, by the simplex method.
+fn lower_bound_program(rows: &[f64], columns: &[f64]) -> f64 {
+    let users = RankOneModel::from_values(rows, columns).unwrap();
+    let best = users.optimal_action();
+    let (best_row, best_column) = (rows[best.row as usize], columns[best.column as usize]);
+    let (row, column) = (|cell: Cell| rows[cell.row as usize], |cell: Cell| columns[cell.column as usize]);
+    let cost: Vec<f64> = cells(users.shape()).map(|cell| users.gap(&cell).max(0.0)).collect();
+    let nats = |told: &dyn Fn(Cell) -> Option<f64>| {
+        let of = |cell: Cell| told(cell).map_or(0.0, |other| bernoulli_kl(row(cell) * column(cell), other));
+        cells(users.shape()).map(of).collect::<Vec<f64>>()
+    };
+    let wrong_rows = (0..rows.len()).filter(|&i| rows[i] < best_row);
+    let rows_told = wrong_rows
+        .map(|i| nats(&|cell| (cell.row as usize == i).then(|| best_row * column(cell))))
+        .collect::<Vec<_>>();
+    let wrong_columns = (0..columns.len()).filter(|&j| columns[j] < best_column);
+    let columns_told =
+        wrong_columns.map(|j| nats(&|cell| (cell.column as usize == j).then(|| row(cell) * best_column)));
+    covering_program(&cost, &rows_told.iter().cloned().chain(columns_told).collect::<Vec<_>>()).0
+}
+
+/// A cell that is wrong in its row and in its column tells about both. Such a cell is never worth its cost.
+#[test]
+fn the_lower_bound_is_its_linear_program() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+    for _ in 0..500 {
+        // Thousandths, because rounded products would be magnified by the divergence of closer numbers.
+        let mut side = |n: usize| {
+            (0..n).map(|_| f64::from(rng.random_range(1..1000_u32)) / 1000.0).collect::<Vec<f64>>()
+        };
+        let (rows, columns) = (side(4), side(3));
+        let bound = rank_one_lower_bound(&rows, &columns);
+        assert_close(bound, lower_bound_program(&rows, &columns), 1e-8, &format!("{rows:?} {columns:?}"));
+    }
+}
+
+/// Other tables with another best cell, and the same probability for the best cell of this one: the plays that the bound counts tell one
+/// nat or more against each of them.
+#[test]
+fn no_other_table_escapes_the_plays_of_the_lower_bound() {
+    let (rows, columns) = ([0.7, 0.4, 0.2], [0.5, 0.6, 0.3]);
+    let best = 0.7 * 0.6;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
+    let (mut found, mut closest) = (0, f64::INFINITY);
+    while found < 20_000 {
+        // The first row times the second column remains `best`. Every other number remains or changes.
+        let mut change =
+            |kept: f64, least: f64| if rng.random() { kept } else { rng.random_range(least..1.0) };
+        let first = change(rows[0], best);
+        let second = best / first;
+        let row = [first, change(rows[1], 0.0), change(rows[2], 0.0)];
+        let column = [change(columns[0], 0.0), second, change(columns[2], 0.0)];
+        if row[1].max(row[2]) <= first && column[0].max(column[2]) <= second {
+            continue;
+        }
+        found += 1;
+        let told = |here: f64, there: f64| bernoulli_kl(here, there) / bernoulli_kl(here, best);
+        let of_rows = (1..3).map(|i| told(rows[i] * 0.6, row[i] * second));
+        let of_columns = [0, 2].into_iter().map(|j| told(0.7 * columns[j], first * column[j]));
+        closest = of_rows.chain(of_columns).sum::<f64>().min(closest);
+    }
+    assert!((1.0..1.01).contains(&closest), "{closest}");
+}
+
 /// Lemma 1, on which Theorem 1 relies: `c (1 - max(p, q)) d(p, q) <= d(c p, c q) <= c d(p, q)`, and Pinsker's inequality.
 #[test]
 fn divergences_of_scaled_probabilities_satisfy_lemma_1() {
@@ -242,6 +328,7 @@ fn bounds_of_odd_instances_have_the_documented_values() {
     let for_good = |sides: f64| (6.0 * std::f64::consts::E + 82.0) * sides;
     // Malformed.
     for (rows, columns) in [(&[][..], &[0.5][..]), (&[0.5], &[]), (&[1.5], &[0.5]), (&[0.5], &[f64::NAN])] {
+        assert!(rank_one_lower_bound(rows, columns).is_nan());
         assert!(plain(rows, columns).iter().all(|bound| bound.is_nan()));
         assert!(rank_one_hardness(rows, columns).is_none());
     }
@@ -251,6 +338,13 @@ fn bounds_of_odd_instances_have_the_documented_values() {
     // All rows zero: mu is 0 and no regret is possible, but the columns' gaps count in the formula.
     let [printed, corrected] = plain(&[0.0, 0.0], &[0.5, 0.25]);
     assert!(printed.is_nan() && corrected == f64::INFINITY);
+    assert_eq!(rank_one_lower_bound(&[0.5, 0.5], &[0.25]), 0.0);
+    assert_eq!(rank_one_lower_bound(&[0.0, 0.0], &[0.5, 0.25]), 0.0);
+    // A certain click: one missing click rules out every other cell.
+    assert_eq!(rank_one_lower_bound(&[1.0, 0.5], &[0.25, 1.0]), 0.0);
+    // Rows that tie with the best cost nothing, and the order does not count.
+    let once = rank_one_lower_bound(&[0.75, 0.25], &[0.5, 0.25]);
+    assert_eq!(rank_one_lower_bound(&[0.25, 0.75, 0.75], &[0.25, 0.5]), once);
     // The theorem begins at 5 rounds.
     let (rows, columns) = ([0.75, 0.25], [0.75, 0.25]);
     assert_eq!(rank_one_upper_bound(&rows, &columns, 4), f64::INFINITY);

@@ -143,6 +143,6 @@ fn logarithmic(preferences: &PreferenceMatrix, alpha: f64, rounds: u64) -> f64 {
 }
 
 /// `d(1/2 + excess, 1/2)`.
-fn divergence_from_half(excess: f64) -> f64 {
+pub(super) fn divergence_from_half(excess: f64) -> f64 {
     relative_entropy(0.5 + excess, 0.5, -excess) + relative_entropy(0.5 - excess, 0.5, excess)
 }

@@ -28,7 +28,7 @@ use crate::fields::LONGEST_LIST;
 use crate::result::Bound;
 use crate::toml_reader::{Error, Field, Table, all, collect};
 use arms::read_arms;
-use click_models::bounds::{dueling_lower_bound, rucb_expected_bound, rucb_high_probability_bound};
+use click_models::bounds::{rucb_expected_bound, rucb_high_probability_bound};
 use click_models::{DuelingModel, ItemId, ListShape, PreferenceMatrix};
 use contenders::Entrant;
 use policies::catalogue::{PolicySpec, Protocol};
@@ -107,7 +107,7 @@ impl Member for DuelingModel {
     }
 
     fn lower_bound(&self) -> f64 {
-        dueling_lower_bound(self.preferences())
+        Self::lower_bound(self)
     }
 
     fn instances(list: Vec<Instance<Self>>) -> Instances {

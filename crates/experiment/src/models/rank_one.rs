@@ -82,7 +82,7 @@ const CALIBRATED: &[ModelKey] = &[
 
 impl Member for RankOneModel {
     const LISTS: &'static [&'static str] = &["rows", "columns"];
-    const LOWER_BOUND: Option<&'static str> = None;
+    const LOWER_BOUND: Option<&'static str> = Some("lower bound (rank-one bandits)");
 
     fn model() -> &'static Model {
         &MODEL
@@ -110,6 +110,10 @@ impl Member for RankOneModel {
 
     fn n_cells(&self) -> Option<usize> {
         Some(self.shape().n_cells())
+    }
+
+    fn lower_bound(&self) -> f64 {
+        Self::lower_bound(self)
     }
 }
 

@@ -545,6 +545,10 @@ impl Recommend<Pair> for EcwRmed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use click_models::PreferenceMatrix;
+    use click_models::bounds::copeland_lower_bound;
+    use rand::rngs::ChaCha8Rng;
+    use rand::{RngExt, SeedableRng};
 
     /// After a thousand duels of every pair with these shares.
     fn after(rows: &[&[u64]]) -> EcwRmed {
@@ -573,12 +577,45 @@ mod tests {
             (&[&[484, 519, 529, 518], &[481, 530, 539], &[504, 512], &[503]], 261.954),
         ];
         for (rows, expected) in cases {
-            let mut policy = after(rows);
-            policy.find_winners();
-            let winners: Vec<u32> = policy.winners.iter().map(|(winner, _)| *winner).collect();
-            let costs = winners.into_iter().map(|winner| policy.plan(winner as usize));
-            let least = costs.fold(f64::INFINITY, f64::min);
+            let (least, _) = least_cost(&mut after(rows));
             assert!((least - expected).abs() < 6e-4, "{least} and {expected}");
         }
+    }
+
+    /// The cost of the cheapest plan, and the number of winners.
+    fn least_cost(policy: &mut EcwRmed) -> (f64, usize) {
+        policy.find_winners();
+        let winners: Vec<u32> = policy.winners.iter().map(|(winner, _)| *winner).collect();
+        let costs = winners.iter().map(|&winner| policy.plan(winner as usize));
+        (costs.fold(f64::INFINITY, f64::min), winners.len())
+    }
+
+    /// Theorems 2, 5 and 6: the cheapest plan costs at least the lower bound, and no more if there are several winners.
+    #[test]
+    fn plans_meet_the_lower_bound_if_there_are_several_winners() {
+        let mut rng = ChaCha8Rng::seed_from_u64(6);
+        let (mut met, mut above) = (0, 0);
+        for number in 0..60 {
+            let n_items = 3 + number % 6;
+            let mut share =
+                || if rng.random() { rng.random_range(20..=480) } else { rng.random_range(520..=980) };
+            let upper: Vec<Vec<u64>> =
+                (1..n_items).map(|i| (i..n_items).map(|_| share()).collect()).collect();
+            let mut rows = vec![vec![0.5; n_items]; n_items];
+            for (i, wins) in upper.iter().enumerate() {
+                for (place, &wins) in wins.iter().enumerate() {
+                    rows[i][i + 1 + place] = wins as f64 / 1000.0;
+                    rows[i + 1 + place][i] = (1000 - wins) as f64 / 1000.0;
+                }
+            }
+            let bound = copeland_lower_bound(&PreferenceMatrix::new(&rows).expect("preferences"));
+            let (cost, n_winners) =
+                least_cost(&mut after(&upper.iter().map(Vec::as_slice).collect::<Vec<_>>()));
+            assert!(cost >= bound * (1.0 - 1e-9), "{cost} below {bound}: {rows:?}");
+            met += u32::from(n_winners > 1);
+            above += u32::from(cost > bound * 1.01);
+            assert!(n_winners == 1 || cost <= bound * (1.0 + 1e-9), "{cost} above {bound}: {rows:?}");
+        }
+        assert!(met > 10 && above > 10, "{met} {above}");
     }
 }
