@@ -23,6 +23,7 @@ use std::sync::Arc;
 use super::levels::coin;
 use super::{Basis, Comparison, Finding, Kind, Levels, Reading, Test, Verdict, fewest_runs, number, verdict_of};
 use crate::series::Series;
+use confidence::math::ln;
 use experiment::toml_reader::Error;
 
 pub(super) static KIND: Kind = Kind {
@@ -154,7 +155,7 @@ fn summary(verdict: Verdict, comparisons: &[Comparison], counts: &[(Tails, u64)]
     };
     let power = if verdict == Verdict::Reproduced {
         // (1 - p)^runs = level.
-        let seen = -libm::expm1(libm::log(levels.stated) / runs as f64);
+        let seen = -libm::expm1(ln(levels.stated) / runs as f64);
         let share = number::significant(100.0 * seen, 2);
         format!(" These runs would have seen what happens in {share} % of all runs.")
     } else {
