@@ -50,7 +50,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
         }
         for (item, positions) in counts.iter().enumerate() {
-            for (position, [clicks, impressions]) in positions.iter().enumerate().filter(|(_, [_, n])| *n > 0) {
+            for (position, [clicks, impressions]) in positions.iter().enumerate().filter(|(_, [_, n])| *n > 0)
+            {
                 writeln!(out, "{name},{item},{},{clicks},{impressions}", position + 1)?;
             }
         }

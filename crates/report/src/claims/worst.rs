@@ -21,7 +21,9 @@ use anyhow::bail;
 use std::sync::Arc;
 
 use super::levels::coin;
-use super::{Basis, Comparison, Finding, Kind, Levels, Reading, Test, Verdict, fewest_runs, number, verdict_of};
+use super::{
+    Basis, Comparison, Finding, Kind, Levels, Reading, Test, Verdict, fewest_runs, number, verdict_of,
+};
 use crate::series::Series;
 use confidence::math::ln;
 use experiment::toml_reader::Error;

@@ -10,7 +10,8 @@ fn worst(lower: &[&str], upper: &[&str], factor: f64) -> Worst {
 /// Runs with these regrets at the end; one policy for each list.
 fn ending(policies: &[(&str, Vec<f64>)]) -> Measured {
     let runs = |ends: &Vec<f64>| ends.iter().map(|&end| vec![0.0, 0.0, 0.0, end]).collect();
-    let policies: Vec<(&str, Vec<Vec<f64>>)> = policies.iter().map(|(label, ends)| (*label, runs(ends))).collect();
+    let policies: Vec<(&str, Vec<Vec<f64>>)> =
+        policies.iter().map(|(label, ends)| (*label, runs(ends))).collect();
     Measured::synthetic(&T, &policies)
 }
 
@@ -24,7 +25,8 @@ fn measured(last: f64) -> Measured {
 
 #[test]
 fn a_worst_run_is_judged_by_the_runs_above_it() {
-    let with = |lower: &str, upper: &str, factor, last| verdict(worst(&[lower], &[upper], factor), measured(last));
+    let with =
+        |lower: &str, upper: &str, factor, last| verdict(worst(&[lower], &[upper], factor), measured(last));
     // 20 runs above 80; 10 above 90; 9 above 91.
     assert_eq!(with("narrow", "wide", 1.0, 80.0), Verdict::Reproduced);
     assert_eq!(with("narrow", "wide", 1.0, 90.0), Verdict::Reproduced);
@@ -67,7 +69,8 @@ fn the_summary_has_the_worst_runs_and_what_they_cannot_show() {
 fn every_worst_run_has_to_be_below_every_other() {
     let ends = |scale: f64| (1..=100).map(|run| scale * f64::from(run)).collect::<Vec<f64>>();
     let panel = alone(ending(&[("one", ends(1.0)), ("two", ends(2.0)), ("three", ends(3.0))]));
-    let of = |lower: &[&str], upper: &[&str]| judged(worst(lower, upper, 1.0), 0.001, &panel).unwrap().verdict;
+    let of =
+        |lower: &[&str], upper: &[&str]| judged(worst(lower, upper, 1.0), 0.001, &panel).unwrap().verdict;
     assert_eq!(of(&["one", "two"], &["three"]), Verdict::Reproduced);
     assert_eq!(of(&["one"], &["two", "three"]), Verdict::Reproduced);
     assert_eq!(of(&["one", "three"], &["two"]), Verdict::Contradicted);
@@ -91,7 +94,8 @@ fn equal_tails_are_rarely_told_apart() {
         let users: Vec<f64> = (0..40).map(|_| libm::exp(normal())).collect();
         let mut one = || users.iter().map(|user| user * libm::exp(0.7 * normal())).collect::<Vec<f64>>();
         let (a, b) = (one(), one());
-        let finding = judged(worst(&["a"], &["b"], 1.0), 1.0 / 16.0, &alone(ending(&[("a", a), ("b", b)]))).unwrap();
+        let finding =
+            judged(worst(&["a"], &["b"], 1.0), 1.0 / 16.0, &alone(ending(&[("a", a), ("b", b)]))).unwrap();
         granted += usize::from(finding.verdict == Verdict::Reproduced);
         refused += usize::from(finding.verdict == Verdict::Contradicted);
         by_worst += usize::from(finding.comparisons[0].difference < 0.0);
