@@ -31,6 +31,7 @@ pub mod same_slope;
 pub mod share;
 pub mod table;
 pub mod time_ratio;
+pub mod worst;
 
 mod evidence;
 mod finding;
@@ -65,8 +66,9 @@ use self::finding::{finding, verdict_of};
 use self::levels::{Sign, freedom_of};
 
 /// Every kind of test: one row and one file for each.
-pub static KINDS: [&Kind; 14] = [
+pub static KINDS: [&Kind; 15] = [
     &order::KIND,
+    &worst::KIND,
     &near_optimum::KIND,
     &below_bound::KIND,
     &parallel::KIND,

@@ -96,6 +96,11 @@ pub(crate) fn slope() -> Value {
     json!({ "type": "array", "minItems": 2, "maxItems": 2, "items": round(), "description": "Two checkpoints, [t1, t2]." })
 }
 
+/// The factor of the higher of two values.
+pub(crate) fn factor() -> Value {
+    json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1e6, "default": 1 })
+}
+
 /// A number above 0.
 pub(crate) fn above_0() -> Value {
     json!({ "type": "number", "exclusiveMinimum": 0, "maximum": f64::MAX })

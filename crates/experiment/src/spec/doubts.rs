@@ -44,8 +44,9 @@ impl Experiment {
         for (index, entry) in self.policies.iter().enumerate() {
             doubts.extend(self.doubts_of(entry).into_iter().map(|doubt| format!("{}: {doubt}", entry.label)));
             let is_same = |other: &&Entrant| {
-                (other.spec, other.read_as, &other.examination, other.told_gamma)
-                    == (entry.spec, entry.read_as, &entry.examination, entry.told_gamma)
+                let files = |entry: &Entrant| entry.priors.as_ref().map(|priors| priors.sha256.clone());
+                (other.spec, other.read_as, &other.examination, other.told_gamma, files(other))
+                    == (entry.spec, entry.read_as, &entry.examination, entry.told_gamma, files(entry))
             };
             if let Some(other) = self.policies[..index].iter().find(is_same) {
                 doubts.push(format!(

@@ -406,6 +406,7 @@ fn a_policy_begins_with_the_fit_of_a_log() {
     let again = read_beside(&experiment.to_toml(), PARAMETERS, LISTS).unwrap();
     assert_eq!(again.canonical(), experiment.canonical());
     assert_eq!(experiment.inputs(), [("p.json", PARAMETERS.as_bytes())]);
+    assert_eq!(experiment.doubts(), [""; 0]);
     // The file is part of what the experiment is.
     let other = read_beside(WARM, &PARAMETERS.replace("0.05", "0.04"), LISTS).unwrap();
     assert_ne!(other.identity(), experiment.identity());
@@ -414,6 +415,7 @@ fn a_policy_begins_with_the_fit_of_a_log() {
     let said = flat.replace("label = \"warm\"", "label = \"warm\"\nprior = \"flat\"");
     let flat = read_beside(&flat, PARAMETERS, LISTS).unwrap();
     assert_ne!(flat.identity(), experiment.identity());
+    assert_eq!(flat.doubts(), ["warm: the same policy as pbm-gibbs, with other random numbers"]);
     assert_eq!(read_beside(&said, PARAMETERS, LISTS).unwrap().identity(), flat.identity());
 
     // The log is right about the best two of four items, so less is lost. Without an effect a gain of 5 standard errors has a probability of 3e-7. A

@@ -69,6 +69,6 @@ pub(crate) fn fewest_runs(level: f64) -> u64 {
 }
 
 /// The probability that this many fair coins all show heads.
-fn coin(runs: u64) -> f64 {
+pub(super) fn coin(runs: u64) -> f64 {
     libm::exp2(-(runs as f64))
 }

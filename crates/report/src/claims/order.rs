@@ -1,13 +1,12 @@
 //! Whether one regret (at a checkpoint, or its slope) is below another, or one stopping time, or another value of whole runs. The two
 //! values are compared run by run.
 
-use crate::schema::{Keys, round, series, slope};
+use crate::schema::{Keys, factor, round, series, slope};
 use anyhow::bail;
 use serde_json::json;
 use std::sync::Arc;
 
 use super::evidence::SeriesRuns;
-use super::reading::check_paired;
 use super::{
     Basis, Comparison, Finding, Kind, Levels, Reading, Sign, Test, Verdict, finding, freedom_of,
     mean_and_error, number,
@@ -15,16 +14,15 @@ use super::{
 use crate::series::Series;
 use experiment::Task;
 use experiment::result::EndValue;
-use experiment::toml_reader::{Error, Field};
+use experiment::toml_reader::Error;
 
 pub(super) static KIND: Kind = Kind {
     name: "order",
     keys: "`lower`, `upper`: series; `t`: a checkpoint, the last by default, or `slope = [t1, t2]`: two checkpoints; `factor`: 1 by default",
     holds: "regret of each of `lower` below `factor` times that of each of `upper`, on the differences run by run; with `slope`, of the slopes (regret at t2 minus regret at t1) / ln(t2 / t1). Also reported of a regret: the first checkpoint from which on the difference is significant at every later one",
     schema: || {
-        let factor = json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1e6, "default": 1 });
         Keys::required([("lower", series(1)), ("upper", series(1))])
-            .optional([("t", round()), ("slope", slope()), ("factor", factor)])
+            .optional([("t", round()), ("slope", slope()), ("factor", factor())])
             .with(json!({ "not": { "required": ["t", "slope"] } }))
     },
     read: |reading| Ok(Arc::new(read(reading)?)),
@@ -54,12 +52,8 @@ pub enum ComparedAt {
 
 fn read(reading: &Reading<'_, '_>) -> Result<Order, Error> {
     let (panel, table) = (reading.panel()?, reading.table);
-    let (lower, upper) = (reading.series("lower")?, reading.series("upper")?);
-    if let Some(both) = lower.iter().find(|series| upper.contains(series)) {
-        return Err(table.error(format!("policy \"{both}\" is in `lower` and in `upper`")));
-    }
+    let [lower, upper] = reading.lower_and_upper()?;
     let all = [lower.as_slice(), upper.as_slice()].concat();
-    check_paired(&table.required("upper")?, panel, &all)?;
     let at = match table.field("slope") {
         Some(slope) if panel.task() != Task::Regret => {
             return Err(slope.error("the panel's runs have no checkpoints: leave it out"));
@@ -73,19 +67,7 @@ fn read(reading: &Reading<'_, '_>) -> Result<Order, Error> {
         }
         None => ComparedAt::Round(reading.round(&all)?),
     };
-    let factor = match table.field("factor") {
-        Some(field) => read_factor(&field)?,
-        None => 1.0,
-    };
-    Ok(Order { lower, upper, at, factor })
-}
-
-fn read_factor(field: &Field<'_>) -> Result<f64, Error> {
-    let factor: f64 = field.get()?;
-    if factor > 0.0 && factor <= 1e6 {
-        return Ok(factor);
-    }
-    Err(field.error(format!("{factor} is not a factor: expected a number above 0, at most 1e6")))
+    Ok(Order { lower, upper, at, factor: reading.factor()? })
 }
 
 impl Test for Order {

@@ -65,6 +65,28 @@ impl<'a> Reading<'a, '_> {
         Ok(found)
     }
 
+    /// Reads `lower` and `upper`, series that are compared run by run. Refuses one that is in both.
+    pub(super) fn lower_and_upper(&self) -> Result<[Vec<Series>; 2], Error> {
+        let (panel, table) = (self.panel()?, self.table);
+        let (lower, upper) = (self.series("lower")?, self.series("upper")?);
+        if let Some(both) = lower.iter().find(|series| upper.contains(series)) {
+            return Err(table.error(format!("policy \"{both}\" is in `lower` and in `upper`")));
+        }
+        let all = [lower.as_slice(), upper.as_slice()].concat();
+        check_paired(&table.required("upper")?, panel, &all)?;
+        Ok([lower, upper])
+    }
+
+    /// Reads `factor`, by which the higher of two values is multiplied; 1 by default.
+    pub(super) fn factor(&self) -> Result<f64, Error> {
+        let Some(field) = self.table.field("factor") else { return Ok(1.0) };
+        let factor: f64 = field.get()?;
+        if factor > 0.0 && factor <= 1e6 {
+            return Ok(factor);
+        }
+        Err(field.error(format!("{factor} is not a factor: expected a number above 0, at most 1e6")))
+    }
+
     /// Reads `t`, a checkpoint of every variant of these series. It may be absent, for the last checkpoint, if all variants have the same
     /// horizon.
     pub(super) fn round(&self, series: &[Series]) -> Result<Option<u64>, Error> {

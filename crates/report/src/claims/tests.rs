@@ -15,6 +15,7 @@ mod answers;
 mod growth;
 mod levels;
 mod ratio;
+mod worst;
 
 /// Rounds of the synthetic results.
 const T: [u64; 4] = [10, 100, 1000, 10_000];

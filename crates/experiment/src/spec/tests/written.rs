@@ -23,6 +23,15 @@ fn a_written_spec_reads_back_as_the_same_experiment() {
 }
 
 #[test]
+fn a_parameter_without_a_value_is_not_written() {
+    // By default `gamma` of GRAB is the number of items, and has no value.
+    let experiment = read(&GOOD.replace("policy = \"pbm-ts\"", "policy = \"grab\"")).unwrap();
+    let written = experiment.to_toml();
+    assert!(written.contains("policy = \"grab\"") && !written.contains("gamma"), "{written}");
+    assert_eq!(read(&written).unwrap().identity(), experiment.identity());
+}
+
+#[test]
 fn numbers_of_the_canonical_form_read_back_exactly() {
     let theta = [0.1, 1.0 / 3.0, 5e-324, 0.300_000_000_000_000_04, f64::EPSILON];
     let text = GOOD.replace("[0.45, 0.35, 0.25, 0.15, 0.05]", &format!("{theta:?}"));
