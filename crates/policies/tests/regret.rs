@@ -281,6 +281,19 @@ impl Simulation {
         })
     }
 
+    /// A list by a bandit for each position, and what each of them wanted.
+    fn ranked(&self, level: f64, rng: &mut ChaCha8Rng) -> (Vec<usize>, Vec<usize>) {
+        let (mut shown, mut wanted) = (vec![], vec![]);
+        for position in 0..2 {
+            let indices = [0, 1, 2, 3].map(|item| Self::kl_index(self.cells[item][position], level));
+            let pick = Self::sorted(indices, rng)[0];
+            wanted.push(pick);
+            let rest: Vec<usize> = (0..4).filter(|item| !shown.contains(item)).collect();
+            shown.push(if shown.contains(&pick) { rest[rng.random_range(0..rest.len())] } else { pick });
+        }
+        (shown, wanted)
+    }
+
     /// Best item first, and for ranked bandits what each position's bandit wanted.
     fn choose(&self, t: u64, rng: &mut ChaCha8Rng) -> (Vec<usize>, Vec<usize>) {
         let level = log(t as f64);
@@ -340,22 +353,7 @@ impl Simulation {
                 Self::sorted(draws, rng)
             }
             Rule::PbmTs => Self::sorted(all.map(|item| self.posterior_draw(item, rng)), rng),
-            Rule::Ranked { .. } => {
-                let mut wanted = vec![];
-                let mut shown = vec![];
-                for position in 0..2 {
-                    let indices = all.map(|item| Self::kl_index(self.cells[item][position], level));
-                    let pick = Self::sorted(indices, rng)[0];
-                    wanted.push(pick);
-                    let rest: Vec<usize> = all.into_iter().filter(|item| !shown.contains(item)).collect();
-                    shown.push(if shown.contains(&pick) {
-                        rest[rng.random_range(0..rest.len())]
-                    } else {
-                        pick
-                    });
-                }
-                return (shown, wanted);
-            }
+            Rule::Ranked { .. } => return self.ranked(level, rng),
             Rule::Ucb { scale, clipped } => {
                 let most = if clipped { 1.0 } else { f64::INFINITY };
                 let index = |item: usize| ratio(item) + (scale * level / self.total(item).shows).sqrt();

@@ -162,6 +162,9 @@ fn sets(items: &[usize], size: usize) -> Vec<Vec<usize>> {
     sets
 }
 
+/// Two items, and how many duels of theirs a nat of evidence takes.
+type DuelsPerNat = ((usize, usize), f64);
+
 /// The duels so far, as the paper sees them.
 struct Seen {
     n: usize,
@@ -220,7 +223,7 @@ impl Seen {
     }
 
     /// The plan's cost, and its pairs with the duels per nat.
-    fn plan(&self, winner: usize) -> (f64, Vec<((usize, usize), f64)>) {
+    fn plan(&self, winner: usize) -> (f64, Vec<DuelsPerNat>) {
         let l = |i: usize| self.superiors[i].len() as f64;
         let cost = |i: usize, j: usize| {
             (l(i) + l(j) - 2.0 * l(winner)) / (2.0 * (self.n - 1) as f64) / self.divergence[i][j]
