@@ -3,6 +3,7 @@
 
 use crate::support::simplex::covering_program;
 use crate::support::{all_lists, assert_close, cases, number, numbers};
+use click_models::ItemId;
 use click_models::bounds::{
     cascade_bai_lower_bound, cascade_bai_lower_bound_unrounded, cascade_characteristic_time,
     cascade_optimal_mixture,
@@ -53,12 +54,12 @@ fn least_information(weights: &[f64], n_positions: usize, observed: &[f64]) -> (
     least
 }
 
-/// Two numbers, less than 1e-6 apart, that `T*` is between, by Kelley's method: the smallest number of steps, over all lists, that satisfies
-/// the cuts so far. Nearer cuts would be alike up to rounding.
+/// Two numbers, 1e-4 apart at most, that `T*` is between, by Kelley's method: the smallest number of steps, over all lists, that satisfies
+/// the cuts so far. With nearer cuts, which are nearly alike, the simplex solver loses its digits.
 fn by_cuts(weights: &[f64], n_positions: usize) -> (f64, f64) {
     let lists: Vec<Vec<f64>> = all_lists(weights.len(), n_positions)
         .iter()
-        .map(|list| observations(weights, &list.iter().map(|item| item.index()).collect::<Vec<_>>()))
+        .map(|list| observations(weights, &list.iter().map(ItemId::index).collect::<Vec<_>>()))
         .collect();
     let mut cuts = vec![least_information(weights, n_positions, &vec![1.0; weights.len()]).1];
     for _ in 0..1000 {
@@ -73,9 +74,12 @@ fn by_cuts(weights: &[f64], n_positions: usize) -> (f64, f64) {
             .map(|item| times.iter().zip(&lists).map(|(times, list)| times * list[item]).sum())
             .collect();
         let (nats, cut) = least_information(weights, n_positions, &observed);
-        if nats >= 1.0 - 0.9e-6 {
+        if nats >= 1.0 - 0.9e-4 {
             return (steps, steps / nats);
         }
+        let binds =
+            |row: &Vec<f64>| row.iter().zip(&times).map(|(nats, times)| nats * times).sum::<f64>() < 1.01;
+        cuts = cuts.into_iter().zip(&rows).filter(|(_, row)| binds(row)).map(|(cut, _)| cut).collect();
         cuts.push(cut);
     }
     panic!("{weights:?}, {n_positions}: no convergence");
@@ -165,8 +169,10 @@ impl Arbitrary for Instance {
 #[test]
 fn matches_the_reference_values() {
     for case in cases("cascade_characteristic_time.json") {
-        let (weights, k) =
-            (numbers(&case["inputs"]["w_sorted"]), case["inputs"]["K"].as_u64().unwrap() as usize);
+        let (weights, k) = (
+            numbers(&case["inputs"]["w_sorted"]),
+            usize::try_from(case["inputs"]["K"].as_u64().unwrap()).unwrap(),
+        );
         let time = cascade_characteristic_time(&weights, k);
         let wanted = number(&case["output"]["characteristic_time"]);
         assert_close(time, wanted, number(&case["output"]["relative_accuracy"]), "T*");
@@ -179,7 +185,10 @@ fn is_the_value_of_a_program_over_all_lists() {
     fn agrees(Instance { weights, n_positions }: Instance) {
         let time = cascade_characteristic_time(&weights, n_positions);
         let (low, high) = by_cuts(&weights, n_positions);
-        assert!(time >= low * (1.0 - PROMISED) && time <= high * (1.0 + 1e-9), "{weights:?}: {low} {time} {high}");
+        assert!(
+            time >= low * (1.0 - PROMISED) && time <= high * (1.0 + 1e-9),
+            "{weights:?}: {low} {time} {high}"
+        );
         assert_mixture_attains(&weights, n_positions, time);
     }
     QuickCheck::new().tests(300).quickcheck(agrees as fn(Instance));
@@ -255,7 +264,7 @@ fn certain_clicks_and_certain_misses() {
     // x = 1/2, o = (1/2, 1/2): each observation gives ln 2.
     assert_close(
         cascade_characteristic_time(&[1.0, 0.0], 1),
-        1.0 / 2.0_f64.ln(),
+        std::f64::consts::LOG2_E,
         PROMISED,
         "two certain items",
     );

@@ -49,8 +49,9 @@ pub(super) fn best_list(kinds: &[Kind], prices: &[f64], n_positions: usize) -> P
     };
     let mut order: Vec<usize> = (0..kinds.len()).collect();
     order.sort_by(|&left, &right| per_click(right).total_cmp(&per_click(left)));
-    let items: Vec<usize> =
-        order.iter().flat_map(|&kind| std::iter::repeat_n(kind, kinds[kind].items.len())).collect();
+    // No list shows more than K items of a kind.
+    let at_most = |kind: usize| kinds[kind].items.len().min(n_positions);
+    let items: Vec<usize> = order.iter().flat_map(|&kind| std::iter::repeat_n(kind, at_most(kind))).collect();
 
     let width = n_positions + 1;
     let mut is_shown = vec![false; items.len() * width];
