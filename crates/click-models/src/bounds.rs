@@ -37,6 +37,8 @@
 //! | [`expected_observations`] | mean number of observed items of a list | section 5.1 |
 //! | [`cascade_fewest_observations`], [`cascade_most_observations`] | the extremes of this mean (`mu_k`, `mu~_k`) | Theorem 5.1 |
 //! | [`cascade_observations_deviation`] | sub-Gaussian parameter of the number of observed items (`v_k`) | Lemma 5.5 |
+//! | [`cascade_characteristic_time`] | lower bound on the rounds of any policy, per nat (`T*`) | this project, after Kaufmann et al. 2016 |
+//! | [`cascade_optimal_mixture`] | the mixture of lists that attains it | this project |
 //! | [`dueling_lower_bound`] | lower bound for dueling bandits | Komiyama et al. 2015, Theorem 2 |
 //! | [`copeland_lower_bound`] | lower bound without a Condorcet winner, in Copeland regret | Komiyama et al. 2016, Theorem 2 |
 //! | [`rucb_settled_after`], [`rucb_duels`], [`rucb_log_coefficient`] | `C(delta)`, `D_ij`, the factor of `ln t` | RUCB paper, Theorem 2 |
@@ -69,6 +71,7 @@
 
 mod cascade;
 mod cascade_bai;
+mod characteristic_time;
 mod copeland;
 mod dcm;
 mod dueling;
@@ -85,6 +88,7 @@ pub use cascade_bai::{
     cascade_fewest_observations, cascade_most_observations, cascade_observations_deviation,
     expected_observations,
 };
+pub use characteristic_time::{cascade_characteristic_time, cascade_optimal_mixture};
 pub use copeland::{COPELAND_LOWER_BOUND_MOST_ITEMS, copeland_lower_bound};
 pub use dcm::dcm_lower_bound;
 pub use dueling::{

@@ -3,6 +3,7 @@
 mod bounds;
 mod browsing;
 mod cascade_bai;
+mod characteristic_time;
 mod copeland;
 mod data_types;
 mod dueling;

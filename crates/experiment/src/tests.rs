@@ -48,6 +48,41 @@ fn exactly_the_policies_that_name_best_items_can_be_entered_for_tasks_that_ask_f
     }
 }
 
+/// The bounds on stopping times of an experiment with these weights and one policy for each `delta`: label and value.
+fn bounds_of_stopping(attraction: &[f64], deltas: &[f64]) -> Vec<(String, f64)> {
+    let mut text = format!(
+        "name = \"x\"\ntask = \"identify\"\nmax_steps = 10\nruns = 1\nseed = 1\n[[instances]]\nmodel = \"cascade\"\n\
+         attraction = {attraction:?}\npositions = 1\n"
+    );
+    for delta in deltas {
+        text += &format!("[[policies]]\npolicy = \"cascade-kl\"\nlabel = \"{delta}\"\ndelta = {delta}\n");
+    }
+    let source = Source::from_text("spec.toml", text).unwrap();
+    let experiment = Experiment::from_document(&source.parse().unwrap()).unwrap();
+    let bounds = experiment.instances.users().bounds_of_stopping(&experiment.policies);
+    bounds.into_iter().map(|bound| (bound.label, bound.value[0])).collect()
+}
+
+#[test]
+fn stopping_times_are_bounded_by_the_theorem_and_by_the_characteristic_time() {
+    let bounds = bounds_of_stopping(&[0.5, 0.4], &[0.1, 0.6]);
+    let labels: Vec<&str> = bounds.iter().map(|(label, _)| &label[..]).collect();
+    // From one half on, the formula of the characteristic time is no bound.
+    let wanted = [
+        "lower bound (CascadeBAI paper, Theorem 4.8, delta = 0.1)",
+        "lower bound (CascadeBAI paper, Theorem 4.8, delta = 0.6)",
+        "lower bound (characteristic time, delta = 0.1)",
+    ];
+    assert_eq!(labels, wanted);
+    let nats = confidence::bernoulli_kl(0.9, 0.1);
+    assert_eq!(bounds[2].1, click_models::bounds::cascade_characteristic_time(&[0.5, 0.4], 1) * nats);
+    assert!(bounds[2].1 > bounds[0].1);
+    // No bound holds for items that cannot be told apart, and one that takes too long is left out.
+    assert_eq!(bounds_of_stopping(&[0.5, 0.5], &[0.1]), []);
+    let weights: Vec<f64> = (1..=129).map(|item| f64::from(item) / 130.0).collect();
+    assert_eq!(bounds_of_stopping(&weights, &[0.1]).len(), 1);
+}
+
 /// The number of pairs of a policy and a model that the reader accepts, with these additional keys.
 fn entered(keys: impl Fn(&str) -> String) -> usize {
     let mut entered = 0;

@@ -8,9 +8,9 @@ use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence}
 use crate::result::Bound;
 use crate::task::Task;
 use crate::toml_reader::{Error, Field, Table, all};
-use click_models::bounds::cascade_bai_lower_bound;
+use click_models::bounds::{cascade_bai_lower_bound, cascade_characteristic_time};
 use click_models::{CascadeModel, ListShape};
-use confidence::Probability;
+use confidence::{Probability, bernoulli_kl};
 use contenders::{Entrant, recommending_contenders, stopping_contenders};
 use policies::catalogue::{PolicySpec, Protocol};
 use sim::{UntilStopped, WithBudget};
@@ -106,8 +106,8 @@ impl Member for CascadeModel {
         Self::lower_bound(self)
     }
 
-    /// Lower bounds on the mean stopping time, mean over the instances: one for every error probability `delta` of the experiment's
-    /// policies that read cascade feedback.
+    /// Lower bounds on the mean stopping time, mean over the instances: two for every error probability `delta` of the experiment's
+    /// policies that read cascade feedback, by Theorem 4.8 and by the characteristic time, `T* d(1 - delta, delta)`.
     fn bounds_of_stopping(instances: &[Instance<Self>], policies: &[Entrant]) -> Vec<Bound> {
         let mut risks: Vec<f64> = Vec::new();
         for spec in policies.iter().map(|entry| &entry.spec) {
@@ -121,20 +121,33 @@ impl Member for CascadeModel {
                 risks.push(delta.get());
             }
         }
-        let bound = |delta: f64| {
-            let of = |users: &Self| {
-                let weights: Vec<f64> =
-                    users.attraction().iter().map(|probability| probability.get()).collect();
-                cascade_bai_lower_bound(&weights, users.shape().n_positions(), delta)
-            };
-            let mean = super::list::mean(instances, of);
-            mean.is_finite().then(|| Bound {
-                label: format!("lower bound (CascadeBAI paper, Theorem 4.8, delta = {delta})"),
-                t: Vec::new(),
-                value: vec![mean],
-            })
+        let weights = |users: &Self| -> Vec<f64> {
+            users.attraction().iter().map(|probability| probability.get()).collect()
         };
-        risks.into_iter().filter_map(bound).collect()
+        let bound = |label: String, value: f64| Bound { label, t: Vec::new(), value: vec![value] };
+        let of_theorem = |&delta: &f64| {
+            let of =
+                |users: &Self| cascade_bai_lower_bound(&weights(users), users.shape().n_positions(), delta);
+            bound(
+                format!("lower bound (CascadeBAI paper, Theorem 4.8, delta = {delta})"),
+                super::list::mean(instances, of),
+            )
+        };
+        let mut bounds: Vec<Bound> = risks.iter().map(of_theorem).collect();
+        // The bound by the characteristic time does not hold for larger error probabilities. The time itself does not depend on them.
+        let small: Vec<f64> = risks.into_iter().filter(|&delta| delta < 0.5).collect();
+        let in_time =
+            instances.iter().all(|instance| n_different(&weights(&instance.model)) <= MOST_DIFFERENT);
+        if !small.is_empty() && in_time {
+            let of = |users: &Self| cascade_characteristic_time(&weights(users), users.shape().n_positions());
+            let time = super::list::mean(instances, of);
+            bounds.extend(small.into_iter().map(|delta| {
+                let label = format!("lower bound (characteristic time, delta = {delta})");
+                bound(label, time * bernoulli_kl(1.0 - delta, delta))
+            }));
+        }
+        bounds.retain(|bound| bound.value[0].is_finite());
+        bounds
     }
 
     fn play(instances: &[Instance<Self>], game: &PlayRequest<'_>) -> Result<Played, PlayError> {
@@ -151,6 +164,16 @@ impl Member for CascadeModel {
             }
         }
     }
+}
+
+/// With more different weights, the characteristic time takes longer than seconds and is left out.
+const MOST_DIFFERENT: usize = 128;
+
+fn n_different(weights: &[f64]) -> usize {
+    let mut sorted = weights.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.dedup();
+    sorted.len()
 }
 
 fn read(table: &Table<'_>) -> Result<CascadeModel, Error> {

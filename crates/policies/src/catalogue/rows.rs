@@ -129,6 +129,7 @@ catalogue! {
     /// GRAB: exchanges two items of the best list so far.
     Grab = "grab" {
         /// A list is shown in the first of every `gamma` rounds in which it leads; by default the number of items.
+        #[serde(skip_serializing_if = "Option::is_none")]
         gamma: Option<NonZeroU32> = None,
     }
     plays {

@@ -115,10 +115,7 @@ impl PolicySpec {
         // Serde writes a variant of an enum as a map from its name to a map.
         let Ok(Value::Object(spec)) = serde_json::to_value(self) else { return Map::new() };
         match spec.into_iter().next() {
-            Some((_, Value::Object(mut parameters))) => {
-                parameters.retain(|_, value| !value.is_null());
-                parameters
-            }
+            Some((_, Value::Object(parameters))) => parameters,
             _ => Map::new(),
         }
     }
