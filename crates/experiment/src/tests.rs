@@ -8,6 +8,7 @@ use click_models::{
 };
 use contenders::{Play, recommending_contenders, stopping_contenders};
 use policies::catalogue::PolicySpec;
+use std::fmt::Write as _;
 
 const MODELS: [(&str, &str); 9] = [
     ("pbm", "theta = [0.5, 0.4]\nkappa = [0.9]"),
@@ -55,7 +56,7 @@ fn bounds_of_stopping(attraction: &[f64], deltas: &[f64]) -> Vec<(String, f64)> 
          attraction = {attraction:?}\npositions = 1\n"
     );
     for delta in deltas {
-        text += &format!("[[policies]]\npolicy = \"cascade-kl\"\nlabel = \"{delta}\"\ndelta = {delta}\n");
+        let _ = writeln!(text, "[[policies]]\npolicy = \"cascade-kl\"\nlabel = \"{delta}\"\ndelta = {delta}");
     }
     let source = Source::from_text("spec.toml", text).unwrap();
     let experiment = Experiment::from_document(&source.parse().unwrap()).unwrap();
