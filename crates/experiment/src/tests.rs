@@ -50,13 +50,14 @@ fn exactly_the_policies_that_name_best_items_can_be_entered_for_tasks_that_ask_f
 
 /// The bounds on stopping times of an experiment with these weights and one policy for each `delta`: label and value.
 fn bounds_of_stopping(attraction: &[f64], deltas: &[f64]) -> Vec<(String, f64)> {
-    let mut text = format!(
+    let head = format!(
         "name = \"x\"\ntask = \"identify\"\nmax_steps = 10\nruns = 1\nseed = 1\n[[instances]]\nmodel = \"cascade\"\n\
          attraction = {attraction:?}\npositions = 1\n"
     );
-    for delta in deltas {
-        text += &format!("[[policies]]\npolicy = \"cascade-kl\"\nlabel = \"{delta}\"\ndelta = {delta}\n");
-    }
+    let policy = |delta: &f64| {
+        format!("[[policies]]\npolicy = \"cascade-kl\"\nlabel = \"{delta}\"\ndelta = {delta}\n")
+    };
+    let text = head + &deltas.iter().map(policy).collect::<String>();
     let source = Source::from_text("spec.toml", text).unwrap();
     let experiment = Experiment::from_document(&source.parse().unwrap()).unwrap();
     let bounds = experiment.instances.users().bounds_of_stopping(&experiment.policies);
