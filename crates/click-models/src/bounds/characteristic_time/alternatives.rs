@@ -19,8 +19,8 @@ impl Information {
 
     /// Of numbers of observations `(o_i, o_j)` of two items with weights `best > other`; `unit` nats count as one.
     ///
-    /// The minimum is at the common mean `x = (o_i w_i + o_j w_j) / (o_i + o_j)`. Its distances to the weights are products, not differences of
-    /// nearly equal numbers.
+    /// The minimum is at the common mean `x = (o_i w_i + o_j w_j) / (o_i + o_j)`. Its distances to the weights are products, not
+    /// differences of nearly equal numbers.
     pub(super) fn new([best, other]: [f64; 2], [of_best, of_other]: [f64; 2], unit: f64) -> Self {
         if of_best <= 0.0 || of_other <= 0.0 {
             return Self::NONE;
