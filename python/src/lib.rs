@@ -35,13 +35,14 @@ mod _native {
         cascade_bai_gaps, cascade_bai_lower_bound, cascade_bai_lower_bound_unrounded, cascade_bai_n1_bound,
         cascade_bai_observations, cascade_bai_observations_corrected, cascade_bai_tolerant_upper_terms,
         cascade_bai_two_level_lower_bound, cascade_bai_two_level_rates, cascade_bai_two_level_upper_bound,
-        cascade_bai_upper_terms, cascade_fewest_observations, cascade_most_observations,
-        cascade_observations_deviation, expected_observations,
+        cascade_bai_upper_terms, cascade_characteristic_time, cascade_fewest_observations,
+        cascade_most_observations, cascade_observations_deviation, cascade_optimal_mixture,
+        expected_observations,
     };
     #[pymodule_export]
     use crate::bounds::dueling::{
-        dueling_lower_bound, rucb_duels, rucb_expected_bound, rucb_high_probability_bound,
-        rucb_log_coefficient, rucb_settled_after,
+        copeland_lower_bound, dueling_lower_bound, rucb_duels, rucb_expected_bound,
+        rucb_high_probability_bound, rucb_log_coefficient, rucb_settled_after,
     };
     #[pymodule_export]
     use crate::bounds::lists::{
@@ -54,7 +55,9 @@ mod _native {
         pbm_relaxed_lower_bound, pbm_ucb_examination_factor, pbm_ucb_upper_bound, smallest_permutation_gap,
     };
     #[pymodule_export]
-    use crate::bounds::rank_one::{rank_one_hardness, rank_one_upper_bound, rank_one_upper_bound_corrected};
+    use crate::bounds::rank_one::{
+        rank_one_hardness, rank_one_lower_bound, rank_one_upper_bound, rank_one_upper_bound_corrected,
+    };
     #[pymodule_export]
     use crate::catalogue::entries;
     #[pymodule_export]

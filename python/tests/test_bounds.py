@@ -108,9 +108,32 @@ def test_dueling():
     expected = 0.25 * (28 / 3) ** (1 / 3) * 3 / 2 + 16 * math.log(1000)
     close(bounds.rucb_expected_bound(TWO, [2.0, 1.0], 1000), [expected, math.inf])
     close(bounds.dueling_lower_bound(np.array(TWO)), 0.25 / (2 * kl(0.25, 0.5)))
+    # The Copeland regret of a duel of the winner with the other item is a half of the other's loss, 1.
+    close(bounds.copeland_lower_bound(np.array(TWO)), 0.5 / kl(0.25, 0.5))
+    with pytest.raises(ValueError, match="copeland_lower_bound: expected no two items that are as good as each other"):
+        bounds.copeland_lower_bound([[0.5, 0.5], [0.5, 0.5]])
     with pytest.raises(ValueError, match=r"rucb_expected_bound\[0\]: expected an item that beats all others"):
         bounds.rucb_expected_bound(TWO, 2, [0, 10])
     with pytest.raises(ValueError, match="rucb_settled_after: expected at least 2 items"):
         bounds.rucb_settled_after(1, 2, 0.1)
     with pytest.raises(TypeError, match=r"preferences\[1\]: expected a sequence of numbers"):
         bounds.dueling_lower_bound([[0.5, 0.7], 3])
+
+
+def test_characteristic_time():
+    # One position: a bandit with two arms. By symmetry, both are shown half of the time.
+    close(bounds.cascade_characteristic_time([0.25, 0.75], [1, 2]), [1 / kl(0.75, 0.5), 0.0], rtol=1e-6)
+    mixture = bounds.cascade_optimal_mixture([0.25, 0.75], 1)
+    assert sum(share for _, share in mixture) == pytest.approx(1)
+    assert sum(share for items, share in mixture if items == [0]) == pytest.approx(0.5, abs=1e-3)
+    assert bounds.cascade_characteristic_time([0.5, 0.5], 1) == math.inf
+    for call in (bounds.cascade_characteristic_time, bounds.cascade_optimal_mixture):
+        with pytest.raises(ValueError, match="expected at least one position, and at least as many items as positions"):
+            call([0.25, 0.75], 3)
+
+
+def test_rank_one_lower_bound():
+    # One column: a bandit with two arms.
+    close(bounds.rank_one_lower_bound([0.75, 0.25], [1.0]), 0.5 / kl(0.25, 0.75))
+    with pytest.raises(ValueError, match=r"rows\[0\] is 2, not a probability"):
+        bounds.rank_one_lower_bound([2.0], [0.5])

@@ -25,6 +25,15 @@ bounds! {
     cascade_bai_lower_bound_unrounded([weights: Probability], n_positions: Count as size, delta: ErrorProbability),
         otherwise "at least one position, and at least as many items as positions";
 
+    /// T*, the characteristic time: any policy that is right with probability 1 - delta on every instance takes T* d(1 - delta, delta) rounds
+    /// or more on average. 0 if all items are to be found; infinite if the last of the best items and the next one are equally attractive.
+    ///
+    /// Args:
+    ///     weights: attraction probabilities of the items, in any order, shape (items,).
+    ///     n_positions: number of positions, or an array of them, of any shape, that of the result.
+    cascade_characteristic_time([weights: Probability], n_positions: Count as size),
+        otherwise "at least one position, and at least as many items as positions";
+
     /// T-bar: the number of observations of every item after which an item with this gap is accepted or rejected, as printed with 216 and 648:
     /// CascadeBAI paper, section 4.1. Infinite for a gap of 0.
     ///
@@ -113,6 +122,30 @@ fn set_gaps(dict: &Bound<'_, PyDict>, gaps: CascadeBaiGaps) -> PyResult<()> {
     dict.set_item("n_acceptable", gaps.n_acceptable)?;
     dict.set_item("plain", PyArray1::from_vec(py, gaps.plain))?;
     dict.set_item("tolerant", PyArray1::from_vec(py, gaps.tolerant))
+}
+
+/// A mixture of lists that attains `cascade_characteristic_time`.
+///
+/// Args:
+///     weights: attraction probabilities of the items, in any order, shape (items,).
+///     n_positions: number of positions, at least 1 and at most the number of items.
+///
+/// Returns:
+///     list: pairs of a list of items, from the top position down, and the share of rounds in which it is shown. The shares add up to 1.
+///
+/// Raises:
+///     ValueError: a number outside its range.
+#[pyfunction]
+pub(crate) fn cascade_optimal_mixture(
+    py: Python<'_>,
+    weights: &Bound<'_, PyAny>,
+    n_positions: &Bound<'_, PyAny>,
+) -> PyResult<Vec<(Vec<usize>, f64)>> {
+    let weights = slice("weights", weights, Domain::Probability)?;
+    let n_positions = task::size("n_positions", Some(n_positions))?.unwrap_or(0);
+    let mixture = py.detach(|| scalar::cascade_optimal_mixture(&weights, n_positions));
+    let expected = "at least one position, and at least as many items as positions";
+    or_refused("cascade_optimal_mixture", expected, Some(mixture).filter(|mixture| !mixture.is_empty()))
 }
 
 /// The gaps of all items to acceptance or rejection: CascadeBAI paper, section 4.1.

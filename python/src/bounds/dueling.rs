@@ -29,6 +29,26 @@ pub(crate) fn dueling_lower_bound<'py>(
     })
 }
 
+/// Lower bound on the Copeland regret of uniformly efficient policies in dueling bandits, per ln t, also without an item that beats all
+/// others: Komiyama et al. 2016, Theorem 2.
+///
+/// Args:
+///     preferences: probability that the item of the row is preferred to that of the column, shape (items, items).
+///
+/// Raises:
+///     ValueError: no matrix of preferences, two items as good as each other, or more than 32 items.
+#[pyfunction]
+pub(crate) fn copeland_lower_bound<'py>(
+    py: Python<'py>,
+    preferences: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let matrix = matrix(preferences)?;
+    let expected = "no two items that are as good as each other, and at most 32 items";
+    defined(py, "copeland_lower_bound", expected, &Columns::of(py, [])?, |[]| {
+        scalar::copeland_lower_bound(&matrix)
+    })
+}
+
 /// C(delta), the round after which all confidence intervals of RUCB hold with probability 1 - delta: RUCB paper, Lemma 1.
 ///
 /// Args:

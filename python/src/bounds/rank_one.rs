@@ -9,6 +9,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 bounds! {
+    /// Lower bound on the regret of uniformly efficient policies on a rank-one table, per ln T: Trinh et al. 2020. 0 if all cells are best.
+    ///
+    /// Args:
+    ///     rows: probabilities of the rows, shape (rows,).
+    ///     columns: probabilities of the columns, shape (columns,).
+    rank_one_lower_bound([rows: Probability, columns: Probability]), otherwise "at least one row and one column";
+
     /// Upper bound for Rank1ElimKL after `horizon` rounds, in clicks: Rank1ElimKL paper, Theorem 1, as printed. Infinite for fewer than 5
     /// rounds.
     ///
