@@ -306,6 +306,22 @@ fn certain_clicks_and_certain_misses() {
     }
 }
 
+/// Two arms with tiny weights: the divergences are those of Poisson distributions, so `T*` is inversely proportional to the scale.
+#[test]
+fn tiny_weights_are_solved_as_well() {
+    let scaled = |scale: f64, ratio: f64| cascade_characteristic_time(&[scale, ratio * scale], 1) * scale;
+    for ratio in [0.5, 0.1, 0.0] {
+        let expected = scaled(1e-100, ratio);
+        for scale in [1e-120, 1e-170, 1e-250, 1e-300] {
+            let found = scaled(scale, ratio);
+            assert!((found / expected - 1.0).abs() < 2e-6, "{scale} {ratio}: {found} {expected}");
+        }
+    }
+    assert!((scaled(1e-170, 0.5) / 23.47 - 1.0).abs() < 1e-3);
+    let mixture = cascade_optimal_mixture(&[0.9, 0.8, 1e-200, 0.0], 3);
+    assert!(!mixture.is_empty());
+}
+
 #[test]
 fn odd_input_gives_the_documented_values() {
     for (weights, k) in
@@ -318,6 +334,9 @@ fn odd_input_gives_the_documented_values() {
     assert_eq!(cascade_optimal_mixture(&[0.4, 0.5], 2), [(vec![1, 0], 1.0)]);
     assert_eq!(cascade_characteristic_time(&[0.4, 0.5, 0.4], 2), f64::INFINITY);
     assert_eq!(cascade_optimal_mixture(&[0.4, 0.5, 0.4], 2), [(vec![1, 0], 1.0)]);
+    // T* is about 4.6e323, no double.
+    assert!(cascade_characteristic_time(&[5e-324, 0.0], 1).is_nan());
+    assert!(cascade_optimal_mixture(&[5e-324, 0.0], 1).is_empty());
     // As Theorem 4.8 says it.
     assert_eq!(cascade_bai_lower_bound(&[0.4, 0.5, 0.4], 2, 0.1), f64::INFINITY);
 }

@@ -1,7 +1,7 @@
 //! The characteristic time of identifying the best items under cascade feedback: what the weights cost any policy, per nat.
 //!
-//! An item is *one of the best* if it is among the K most attractive; a step shows an ordered list of K items. A policy that is right with
-//! probability `1 - delta` on every instance needs, on this one,
+//! An item is *one of the best* if it is among the K most attractive; a step shows an ordered list of K items. For `delta < 1/2`, a policy
+//! that is right with probability `1 - delta` or more on every instance without a tie at K needs, on this one,
 //!
 //! ```text
 //! E steps >= T* d(1 - delta, delta),
@@ -26,8 +26,8 @@
 //! | `lower`, `upper` | what `T*` is between | - | steps per nat |
 //!
 //! Numerics: an interior-point method with lists added as they are needed ([`interior_point`], private). Both sides of the optimum are
-//! evaluated from scratch: a mixture gives an upper bound on `T*`, prices of observations a lower one. They differ by at most 1e-6 of the
-//! value. Complexity: a few hundred iterations; one costs O(P + n^3) for P pairs of kinds and n lists, up to four for every kind. Two kinds
+//! evaluated from scratch: a mixture gives an upper bound on `T*`, prices of observations a lower one. If they do not come within 1e-6 of each
+//! other, the result is NaN. Complexity: a few hundred iterations; one costs O(P + n^3) for P pairs of kinds and n lists, up to four for every kind. Two kinds
 //! take microseconds, 64 different weights a tenth of a second, 128 a few seconds (VM, two cores, Intel Xeon, Sapphire Rapids).
 
 mod alternatives;
@@ -41,11 +41,14 @@ use lists::{Kind, placements};
 
 /// `T*`: the characteristic time of identifying the `n_positions` most attractive items under cascade feedback, in steps per nat.
 ///
-/// Any policy that is right with probability at least `1 - delta` on every instance takes `T* d(1 - delta, delta)` steps or more on average,
-/// where `d` is [`bernoulli_kl`](confidence::bernoulli_kl). The result is at most `T*` and at least `(1 - 1e-6) T*`.
+/// For `delta < 1/2`, any policy that is right with probability at least `1 - delta` on every instance without a tie at K takes
+/// `T* d(1 - delta, delta)` steps or more on average, where `d` is [`bernoulli_kl`](confidence::bernoulli_kl). The result is at most `T*` up
+/// to rounding, and at least `(1 - 1e-6) T*`.
 ///
 /// 0 if all items are to be found; `+inf` if the K-th and the next item are equally attractive; NaN for
-/// [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
+/// [malformed input](crate::bounds#what-the-functions-do-with-odd-input), and if positive weights are so small that `T*` is no double.
+///
+/// Time grows with the cube of the number of different weights: some hundreds of them take minutes.
 ///
 /// # Examples
 ///
@@ -71,7 +74,7 @@ pub fn cascade_characteristic_time(weights: &[f64], n_positions: usize) -> f64 {
 /// definition is at least `(1 - 1e-6) / T*`. There are other optimal mixtures; items of equal weight are shown equally often in this one.
 ///
 /// If all items are to be found, or if the K-th and the next item are equally attractive, every mixture is optimal, and the result is the
-/// list of the best items. Empty for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
+/// list of the best items. Empty where [`cascade_characteristic_time`] is NaN.
 ///
 /// # Examples
 ///

@@ -35,7 +35,8 @@ impl Information {
             (attracted + relative_entropy(1.0 - weight, not_x, -difference)) / unit
         };
         let gradient = [divergence(best, -below), divergence(other, above)];
-        let scale = (x * not_x * all * unit).sqrt();
+        // The product of all four may be too small for a double.
+        let scale = (x * not_x * all).sqrt() * unit.sqrt();
         Self {
             nats: of_best * gradient[0] + of_other * gradient[1],
             gradient,

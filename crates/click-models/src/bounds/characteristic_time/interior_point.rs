@@ -44,7 +44,7 @@ const TO_BOUNDARY: f64 = 0.9;
 /// What was found.
 #[derive(Debug)]
 pub(super) struct Solution {
-    /// A lower bound on `T*`, in steps per nat.
+    /// A lower bound on `T*`, in steps per nat. NaN, without a mixture, if the promise is not kept: weights too small for doubles.
     pub(super) lower: f64,
     /// A mixture whose information shows that `T*` is at most `1 + PROMISED` times that.
     pub(super) mixture: Vec<(Pattern, f64)>,
@@ -121,6 +121,10 @@ pub(super) fn solve(kinds: &[Kind], n_best: usize, n_positions: usize) -> Soluti
             break;
         }
         program.advance(check);
+    }
+    let is_kept = upper <= lower * (1.0 + PROMISED);
+    if !is_kept {
+        return Solution { lower: f64::NAN, mixture: Vec::new() };
     }
     program.columns = columns;
     program.solution(lower, upper)
