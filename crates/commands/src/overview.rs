@@ -238,7 +238,7 @@ mod tests {
         };
         let text = overview("identify", "max_steps");
         assert!(text.starts_with("Until it stops, at most 2,000 rounds, mean of 2 runs ± "), "{text}");
-        assert!(text.contains("stopped  correct") && text.matches("100 %").count() == 3, "{text}");
+        assert!(text.contains("stopped  correct") && text.matches("100 %").count() == 2, "{text}");
         let text = overview("budget", "horizon");
         assert!(text.starts_with("After 2,000 rounds, mean of 2 runs ± "), "{text}");
         assert!(!text.contains("stopp") && text.matches("100 %").count() == 1, "{text}");

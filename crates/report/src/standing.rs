@@ -15,6 +15,7 @@ mod words;
 
 use crate::claims::fewest_runs;
 use crate::family::{Family, statistic};
+use crate::figure::PolicyStyles;
 use crate::student;
 use experiment::result::{Difference, EndValue, Estimate, PolicyResult, ResultFile};
 use experiment::{JournalError, Measured, number};
@@ -160,6 +161,17 @@ impl Standing {
             place.median = (!values.is_empty()).then(|| sim::quantile(&values, 0.5));
         }
         Ok(standing)
+    }
+
+    /// The standing with other names for the policies: those of figures.
+    pub(crate) fn named(mut self, styles: &PolicyStyles) -> Self {
+        let rename = |label: &mut String| *label = styles.name(label).to_owned();
+        self.places.iter_mut().for_each(|place| rename(&mut place.label));
+        for pair in &mut self.pairs {
+            rename(&mut pair.better);
+            rename(&mut pair.worse);
+        }
+        self
     }
 
     /// Whether medians are worth showing: one of them differs from its mean by more than a fifth of the mean.

@@ -106,8 +106,8 @@ fn write_reading(html: &mut Html, panel: &Panel) {
     }
     let users = match (experiment.instances().count(), experiment.assignment()) {
         _ if experiment.instances().posterior().is_some() => "Every run draws users of its own.",
-        (1, _) if panel.has_duels() => "Every run has comparisons of its own.",
-        (1, _) => "Every run has clicks of its own.",
+        (1, _) if panel.has_duels() => "Every run draws new comparisons.",
+        (1, _) => "Every run draws new clicks.",
         (_, Assignment::Drawn) => "Every run draws its users at random, the same for all policies.",
         (_, Assignment::InTurn) => "The runs take the instances in turn.",
     };
@@ -119,11 +119,6 @@ fn write_reading(html: &mut Html, panel: &Panel) {
     let mut notes = vec![measure.to_owned(), error, format!("{users}{paired}")];
     if competing().count() < experiment.policies().len() {
         notes.push("The policy `oracle` knows the users. It is shown, but not compared.".to_owned());
-    }
-    if experiment.instances().lower_bound().is_some() && panel.task() == Task::Regret {
-        notes.push(
-            "The asymptotic lower bound holds for very many rounds. After few rounds a policy may be below it.".to_owned(),
-        );
     }
     if experiment.policies().iter().any(|policy| matches!(policy.spec, PolicySpec::Logged {})) {
         notes.push(

@@ -56,6 +56,8 @@ pub(super) fn write_parameters(html: &mut Html, instances: &[InstanceTable], dec
             columns.push(name);
         }
     }
+    // An instance that is alone and has no name of its own needs none.
+    let has_names = !matches!(instances, [alone] if alone.name == "instance 0");
     let rows: Vec<Vec<Html>> = instances
         .iter()
         .map(|InstanceTable { name, n_items, parameters, .. }| {
@@ -63,11 +65,13 @@ pub(super) fn write_parameters(html: &mut Html, instances: &[InstanceTable], dec
                 let found = parameters.iter().find(|(name, _)| name == column);
                 Html::of(&found.map_or_else(|| "–".to_owned(), |(_, value)| written(value, decimals)))
             };
-            let head = [Html::of(name), Html::of(&n_items.to_string())];
-            head.into_iter().chain(columns.iter().map(cell)).collect()
+            let name = has_names.then(|| Html::of(name));
+            let head = name.into_iter().chain([Html::of(&n_items.to_string())]);
+            head.chain(columns.iter().map(cell)).collect()
         })
         .collect();
-    let heads: Vec<&str> = ["Instance", "#Items"].into_iter().chain(columns).collect();
+    let head = has_names.then_some("Instance");
+    let heads: Vec<&str> = head.into_iter().chain(["#Items"]).chain(columns).collect();
     html.table("wide", &heads, &rows);
 }
 

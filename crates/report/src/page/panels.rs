@@ -29,7 +29,7 @@ pub(super) fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, f
     let ran = ran(panel, found);
     // Who is best, in a sentence; of variants the table tells it.
     let standing = match found.variants.as_slice() {
-        [alone] if !panel.has_variants() => Standing::of(&alone.result).sentences(),
+        [alone] if !panel.has_variants() => Standing::of(&alone.result).named(&report.styles).sentences(),
         _ => Vec::new(),
     };
     html.element("p", "muted", &format!("{}{ran}{users}", source(report.reproduction, panel)));

@@ -98,8 +98,8 @@ fn columns(found: &VariantReport, policy: &PolicyResult) -> Vec<(&'static str, H
         let (regret, clicks) = (&curves.regret, &curves.clicks);
         let se = regret.se[last];
         columns.push((with_se(["#regret ± se", "#regret"]), estimate(regret.mean[last], se)));
-        columns.push(("#10 % of runs below", Html::of(&number::beside(regret.q10[last], se))));
-        columns.push(("#10 % of runs above", Html::of(&number::beside(regret.q90[last], se))));
+        columns.push(("#10 % quantile", Html::of(&number::beside(regret.q10[last], se))));
+        columns.push(("#90 % quantile", Html::of(&number::beside(regret.q90[last], se))));
         // Dueling users prefer one of two items in every round, so there are no clicks to count.
         if let Some(&accuracy) = curves.accuracy.get(last) {
             columns.push(("#accuracy", percent(accuracy)));
@@ -109,6 +109,8 @@ fn columns(found: &VariantReport, policy: &PolicyResult) -> Vec<(&'static str, H
         }
     }
     if let Some(answers) = policy.answers() {
+        // Without an answer none is right or wrong.
+        let right = if answers.stopped == Some(0.0) { missing() } else { percent(answers.correct) };
         if let Some(time) = answers.stopping_time {
             let value = if answers.stopped.is_some_and(|stopped| stopped < 1.0) {
                 Html::of(&format!("at least {}", number::significant(time.mean, 4)))
@@ -116,14 +118,17 @@ fn columns(found: &VariantReport, policy: &PolicyResult) -> Vec<(&'static str, H
                 estimate(time.mean, time.se)
             };
             columns.push((with_se(["#stopping time ± se", "#stopping time"]), value));
+            columns.push(("#right", right.clone()));
+            columns.extend(answers.stopped.map(|stopped| ("#stopped", percent(stopped))));
             columns.push(("#shortest", Html::of(&number::fixed(time.min, 0))));
             columns.push(("#longest", Html::of(&number::fixed(time.max, 0))));
         }
         let observations = answers.observations;
         let value = estimate(observations.mean, observations.se);
         columns.push((with_se(["#observations ± se", "#observations"]), value));
-        columns.extend(answers.stopped.map(|stopped| ("#stopped", percent(stopped))));
-        columns.push(("#right", percent(answers.correct)));
+        if answers.stopping_time.is_none() {
+            columns.push(("#right", right));
+        }
     }
     let speed = found.timing.as_ref().map(|timing| rate(timing, &policy.label));
     columns.extend(speed.map(|speed| ("#million rounds a CPU-second", Html::of(&speed))));
@@ -318,5 +323,12 @@ fn write_references(html: &mut Html, found: &VariantReport) {
     }
     if !references.is_empty() {
         html.element("p", "small muted", &format!("For comparison: {}.", references.join("; ")));
+    }
+    if found.result.bounds.iter().any(|bound| bound.reader_name().contains("asymptotic")) {
+        html.element(
+            "p",
+            "small muted",
+            "An asymptotic lower bound holds as the number of rounds goes to infinity. At any given round a good policy can be below it.",
+        );
     }
 }

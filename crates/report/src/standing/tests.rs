@@ -120,7 +120,7 @@ fn policies_that_are_close_are_not_told_apart_and_more_runs_are_suggested() {
     let text = standing.to_string();
     assert!(text.starts_with("a and b cannot be told apart: regret "), "{text}");
     assert!(text.contains(&format!("About {needed} runs would tell a difference of this size.")), "{text}");
-    assert!(text.contains(" a is ahead of c: ") && text.trim_end().ends_with(" less."), "{text}");
+    assert!(text.contains(" a is ahead of c (") && text.trim_end().ends_with(" less)."), "{text}");
     assert_eq!(text.lines().count(), 1, "{text}");
 }
 
@@ -257,10 +257,29 @@ fn stopping_times_are_compared_and_a_fast_policy_that_errs_is_exposed() {
     );
     let text = standing.to_string();
     assert!(text.starts_with("Fastest, but less often right: fast, stops after 102"), "{text}");
-    assert!(text.contains(" rounds, right in 66.7 % of the runs; "), "{text}");
+    assert!(text.contains(" rounds, right in 40 of 60 runs; "), "{text}");
     assert!(text.contains(" sooner than slow, the next") && !text.contains("recorded rounds"), "{text}");
     assert!(
         text.contains("fast is right less often than slow: in 66.7 % of the runs, slow in 100 %."),
+        "{text}"
+    );
+    let reliable =
+        "Of the policies that no other one exceeds in right answers, slow is the fastest: stops after 302.90";
+    assert!(text.contains(reliable) && text.contains(" rounds, right in 60 of 60 runs."), "{text}");
+}
+
+#[test]
+fn a_fast_policy_that_is_mostly_wrong_is_called_so_without_a_rival() {
+    let wrong = answers(60, |run| 5 + run % 3, |run| run % 5 == 0);
+    let capped = answers(60, |_| 1000, |_| false).into_iter();
+    let capped: Vec<_> = capped.map(|run| Identification { answered: false, ..run }).collect();
+    let text = Standing::of(
+        &paired(Measured::of_answers(Task::Identify, 1000, &[("wrong", wrong), ("never", capped)])).result,
+    )
+    .to_string();
+    assert!(text.starts_with("Fastest, but more often wrong than right: wrong, stops after 6.00"), "{text}");
+    assert!(
+        text.contains(", right in 12 of 60 runs; at least ") && text.contains("(all of whose runs"),
         "{text}"
     );
 }
@@ -279,7 +298,7 @@ fn ties_and_runs_without_an_answer_have_no_winner() {
     assert!(!equal.contains("Best") && !equal.contains("Fastest"), "{equal}");
     let one = said(&[("a", answers(20, |run| 70 + run % 3, |_| true)), ("b", capped(20))]);
     assert!(
-        one.contains("; at least 929.0 (93 %) sooner than b, the next (some of whose runs were cut off; by"),
+        one.contains("; at least 929.0 (93 %) sooner than b, the next (all of whose runs were cut off; by"),
         "{one}"
     );
     assert!(one.contains("No run of b ended with an answer.") && !one.contains("z = "), "{one}");

@@ -75,7 +75,7 @@ impl Standing {
         };
         let chance = libm::round(1.0 / self.level).to_u64().map_or_else(String::new, number::grouped);
         let share = match 100.0 * pair.difference / next.mean {
-            share if self.unit.is_empty() || !share.is_finite() => String::new(),
+            share if self.unit.is_empty() || !share.is_finite() || share >= 99.5 => String::new(),
             share => format!(" ({} %)", number::significant(share, 2)),
         };
         let mut sentences: Vec<String> = Vec::new();
@@ -86,7 +86,8 @@ impl Standing {
         let cut_off = leader.stopped == Some(1.0) && next.stopped.is_some_and(|stopped| stopped < 1.0);
         let (difference, evidence) = if cut_off {
             let least = number::significant(pair.difference, 4);
-            (format!("at least {least}"), "some of whose runs were cut off; ".to_owned())
+            let runs = if next.stopped == Some(0.0) { "all" } else { "some" };
+            (format!("at least {least}"), format!("{runs} of whose runs were cut off; "))
         } else {
             (self.difference(pair), format!("{how_surely}; "))
         };
@@ -110,9 +111,29 @@ impl Standing {
         sentences.join(" ")
     }
 
-    /// What the leader is, as the first word of the sentence.
+    /// In how many runs a policy named the right items; begins with a comma.
+    fn how_often_right(&self, place: &Place) -> String {
+        let right = place.correct.and_then(|correct| libm::round(correct * self.runs as f64).to_u64());
+        right.map_or_else(String::new, |right| {
+            format!(", right in {} of {}", number::grouped(right), counted(self.runs, "run"))
+        })
+    }
+
+    /// The fastest policy that is not surely right less often than another one, if the leader is.
+    fn fastest_reliable(&self, leader: &Place) -> Option<&Place> {
+        self.more_reliable(leader)?;
+        let is_reliable = |place: &&Place| {
+            place.stopped.is_some_and(|stopped| stopped > 0.0) && self.more_reliable(place).is_none()
+        };
+        self.competing().find(is_reliable)
+    }
+
+    /// What the leader is, as the first words of the sentence.
     fn head(&self, leader: &Place) -> &'static str {
         match self.value {
+            EndValue::Answer(Quantity::StoppingTime) if leader.correct.is_some_and(|share| share < 0.5) => {
+                "Fastest, but more often wrong than right"
+            }
             EndValue::Answer(Quantity::StoppingTime) if self.more_reliable(leader).is_some() => {
                 "Fastest, but less often right"
             }
@@ -162,10 +183,10 @@ impl Standing {
         if let Some(behind) = behind {
             let more = match n_competing - 2 - tied.len() {
                 0 => String::new(),
-                more => format!(" and {more} more"),
+                more => format!(", and of {more} more"),
             };
             sentences.push(format!(
-                "{} is ahead of {}{more}: {} {}.",
+                "{} is ahead of {} ({} {}){more}.",
                 leader.label,
                 behind.worse,
                 self.difference(behind),
@@ -218,6 +239,13 @@ impl Standing {
                 share(right.0),
                 other.label,
                 share(right.1)
+            ));
+        }
+        if let Some(reliable) = self.fastest_reliable(leader) {
+            doubts.push(format!(
+                "Of the policies that no other one exceeds in right answers, {} is the fastest: {}.",
+                reliable.label,
+                self.in_words(reliable)
             ));
         }
         let never: Vec<&Place> =
@@ -297,10 +325,7 @@ impl Standing {
         match self.value {
             EndValue::Regret => format!("regret {value} {}{after}", self.unit),
             EndValue::Answer(Quantity::StoppingTime) => {
-                let right = place.correct.map_or_else(String::new, |correct| {
-                    format!(", right in {} % of the runs", number::significant(100.0 * correct, 3))
-                });
-                format!("stops after {value} rounds{right}")
+                format!("stops after {value} rounds{}", self.how_often_right(place))
             }
             EndValue::Accuracy | EndValue::Answer(_) => format!("wrong in {value} % of the runs{after}"),
         }
