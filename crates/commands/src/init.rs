@@ -156,18 +156,23 @@ model = \"{name}\"
         text.push_str("#read-as = \"cascade\"\n");
     }
     if model.names_best_items {
-        let able =
-            rows().iter().filter(|row| row.speaks(model.protocol) && tasks(row).contains(&Task::Identify));
-        let able: Vec<&str> = able.map(|row| row.name).collect();
-        text.push_str("\n# To ask for the best items, write instead of task, horizon and checkpoints\n");
-        text.push_str("#   task = \"identify\"\n#   max_steps = 1_000_000\n");
-        comment(&mut text, &format!("with policies for this task: {}.", able.join(", ")));
-        let budget =
-            rows().iter().filter(|row| row.speaks(model.protocol) && tasks(row).contains(&Task::Budget));
-        let budget: Vec<&str> = budget.map(|row| row.name).collect();
-        text.push_str("\n# To ask for the best items after a fixed number of rounds, write\n");
-        text.push_str("#   task = \"budget\"\n#   horizon = 1_000\n");
-        comment(&mut text, &format!("with policies for this task: {}.", budget.join(", ")));
+        for (how, task, length) in [
+            (
+                "To ask for the best items, write instead of task, horizon and checkpoints",
+                Task::Identify,
+                "max_steps = 1_000_000",
+            ),
+            (
+                "To ask for them after a fixed number of rounds, write instead",
+                Task::Budget,
+                "horizon = 1_000",
+            ),
+        ] {
+            let able = rows().iter().filter(|row| row.speaks(model.protocol) && tasks(row).contains(&task));
+            let able: Vec<&str> = able.map(|row| row.name).collect();
+            let _ = writeln!(text, "\n# {how}\n#   task = {:?}\n#   {length}", task.name());
+            comment(&mut text, &format!("with policies for this task: {}.", able.join(", ")));
+        }
     }
     text
 }

@@ -119,7 +119,7 @@ impl Standing {
         })
     }
 
-    /// The fastest policy that is not surely right less often than another one, if the leader is.
+    /// The fastest policy that is not surely right less often than a slower one, if the leader is.
     fn fastest_reliable(&self, leader: &Place) -> Option<&Place> {
         self.more_reliable(leader)?;
         let is_reliable = |place: &&Place| {
@@ -243,7 +243,7 @@ impl Standing {
         }
         if let Some(reliable) = self.fastest_reliable(leader) {
             doubts.push(format!(
-                "Of the policies that no other one exceeds in right answers, {} is the fastest: {}.",
+                "Of the policies that no slower one exceeds in right answers, {} is the fastest: {}.",
                 reliable.label,
                 self.in_words(reliable)
             ));
