@@ -2,8 +2,10 @@
 //! (bisection for indices, `rand_distr` for Beta variates, sorting for the best list).
 
 mod kl_ucb;
+mod prefix;
 
 pub use kl_ucb::{PlainKlUcb, Solver};
+pub use prefix::{PlainPrefix, PrefixRule};
 
 use click_models::{ItemId, PbmFeedback, PbmKnown, Ranking};
 use confidence::math::ln;

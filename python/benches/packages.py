@@ -236,7 +236,12 @@ def main() -> None:
     elif sys.argv[1:] == ["--contents"]:
         contents()
     else:
-        print(tables(measured(int(sys.argv[1]) if sys.argv[1:] else 5)))
+        playing = [package.name for package in playable()]
+        missing = [package.name for package in PACKAGES if package.adapter and package.name not in playing]
+        if playing:
+            print(tables(measured(int(sys.argv[1]) if sys.argv[1:] else 5)))
+        if missing:
+            print(f"\nNot found, so not played: {', '.join(missing)}. `--prepare` installs them.")
 
 
 if __name__ == "__main__":

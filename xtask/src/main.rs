@@ -7,6 +7,7 @@
 mod links;
 #[cfg(test)]
 mod numbered;
+mod performance;
 mod reproduce;
 mod signals;
 #[cfg(test)]
@@ -29,11 +30,14 @@ struct Cli {
 enum Task {
     /// Run a paper's experiment, check its claims, and write a report with figures
     Reproduce(reproduce::Arguments),
+    /// Measure the policies beside their plain versions and beside the packages of others
+    Performance(performance::Arguments),
 }
 
 fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::Reproduce(arguments) => reproduce::run(&arguments),
+        Task::Performance(arguments) => performance::run(&arguments),
     };
     done.unwrap_or_else(|error| {
         // Ignore errors: the reader may be gone.

@@ -142,7 +142,7 @@ fn is_parquet(log: &Path) -> bool {
 }
 
 /// The folder of the workspace, from any folder inside it.
-fn workspace() -> Result<PathBuf> {
+pub(crate) fn workspace() -> Result<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().map(Path::to_path_buf).context("the xtask package is not in a workspace")
 }
