@@ -36,6 +36,7 @@ pub mod worst;
 mod evidence;
 mod finding;
 mod levels;
+mod power;
 mod reading;
 mod verdict;
 mod within;
@@ -49,6 +50,7 @@ pub use within::Limits;
 
 pub(crate) use levels::{fewest_runs, tail};
 pub(crate) use not_testable::Untested;
+pub(crate) use power::POWER;
 pub(crate) use reading::Reading;
 
 use crate::schema::Keys;
@@ -200,6 +202,13 @@ pub fn judge(claim: &Claim, evidence: Option<&Evidence<'_>>, rows: &[Row]) -> Re
             None => finding,
         })
         .with_context(|| format!("claim `{}` cannot be judged", claim.name))
+}
+
+/// From how many runs on a check comes to the verdict of `finding` again with a probability of 0.99, if effects and spread are as measured.
+/// `None` if the claim is undecided, or no run decides it.
+pub fn runs_needed(claim: &Claim, finding: &Finding, evidence: Option<&Evidence<'_>>) -> Option<u64> {
+    let runs = evidence.filter(|_| claim.test.is_of_means())?.fewest_runs();
+    power::runs_needed(finding, claim.level, Levels::of(claim.level, claim.test.tests()), runs)
 }
 
 #[cfg(test)]

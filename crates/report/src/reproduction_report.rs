@@ -1,6 +1,6 @@
 //! The report on a reproduction. Each panel is judged and drawn as soon as it has run; everything is written at the end.
 
-use crate::claims::{Agreement, Claim, Comparison, Evidence, Finding, Verdict, judge};
+use crate::claims::{Agreement, Claim, Comparison, Evidence, Finding, Verdict, judge, runs_needed};
 use crate::figure::{self, Figure, PolicyStyles};
 use crate::page;
 use crate::report_dir::{self, Owner};
@@ -66,6 +66,8 @@ pub struct Judged<'a> {
     pub finding: Finding,
     /// Whether the finding agrees with the known verdict.
     pub agreement: Agreement,
+    /// From how many runs on a check comes to this verdict again with a probability of 0.99; `None` if this is not known.
+    pub runs_needed: Option<u64>,
 }
 
 /// The report on a reproduction: everything that its page shows.
@@ -154,7 +156,8 @@ impl<'a> Report<'a> {
             let finding = judge(claim, evidence.as_ref(), rows)
                 .unwrap_or_else(|error| Finding::without_a_test(Verdict::Undecided, &format!("{error:#}")));
             let agreement = Agreement::of(finding.verdict, claim.known);
-            judged.push(Judged { claim, finding, agreement });
+            let runs_needed = runs_needed(claim, &finding, evidence.as_ref());
+            judged.push(Judged { claim, finding, agreement, runs_needed });
         }
         self.claims.extend(judged);
         let place = |judged: &Judged<'_>| {
@@ -252,6 +255,8 @@ impl<'a> Report<'a> {
             verdict: Verdict,
             known: Verdict,
             agreement: Agreement,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            runs_needed: Option<u64>,
             evidence: &'a str,
             summary: &'a str,
             comparisons: &'a [Comparison],
@@ -266,6 +271,7 @@ impl<'a> Report<'a> {
                 verdict: judged.finding.verdict,
                 known: judged.claim.known,
                 agreement: judged.agreement,
+                runs_needed: judged.runs_needed,
                 evidence: &judged.claim.evidence,
                 summary: &judged.finding.summary,
                 comparisons: &judged.finding.comparisons,

@@ -1,6 +1,6 @@
 //! Claims: the table of all claims, and each claim with its comparisons.
 
-use crate::claims::{Agreement, Comparison, Finding, Verdict};
+use crate::claims::{Agreement, Comparison, Finding, POWER, Verdict};
 use crate::html::Html;
 use crate::reproduction_report::{Judged, Report};
 use experiment::number;
@@ -61,6 +61,14 @@ pub(super) fn write_claim(html: &mut Html, judged: &Judged<'_>) {
     html.element("p", "small muted", &claim.place);
     html.paragraph("", &finding.summary);
     write_comparisons(html, finding);
+    if let Some(runs) = judged.runs_needed {
+        let hundredths = number::significant(100.0 * POWER, 2);
+        let said = format!(
+            "With effects of this size, {} would come to this verdict in {hundredths} of 100 checks.",
+            number::counted(runs, "run")
+        );
+        html.element("p", "small muted", &said);
+    }
     if let Some(remark) = &claim.remark {
         html.paragraph("small", remark);
     }
