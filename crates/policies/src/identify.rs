@@ -6,12 +6,13 @@
 mod candidates;
 mod cascade_bai;
 mod cascade_kl;
+mod evidence;
 mod kl_lucb;
 mod successive_rejects;
 
 pub use cascade_bai::{CascadeBai, Pulls, ShowOrder};
 pub use cascade_kl::{CascadeKl, CascadeKlOrder, CascadeKlTest};
-pub use kl_lucb::KlLucb;
+pub use kl_lucb::{KlLucb, KlLucbLevels};
 pub use successive_rejects::SuccessiveRejects;
 
 /// The largest probability of a wrong answer.

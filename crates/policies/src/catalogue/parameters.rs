@@ -1,7 +1,8 @@
 //! Types and values of policy parameters.
 
 use crate::{
-    CascadeKlOrder, CascadeKlTest, Delta, MeanRadius, PbmGibbsOrder, PbmPiePosition, Pulls, ShowOrder,
+    CascadeKlOrder, CascadeKlTest, Delta, KlLucbLevels, MeanRadius, PbmGibbsOrder, PbmPiePosition, Pulls,
+    ShowOrder,
 };
 use confidence::{NonNegative, Probability, Rate};
 use serde::de::DeserializeSeed;
@@ -112,6 +113,7 @@ parameter_types! {
     Pulls(Pulls) = Kind::Choice(&["list", "one"]);
     CascadeKlTest(CascadeKlTest) = Kind::Choice(&["pair", "item"]);
     CascadeKlOrder(CascadeKlOrder) = Kind::Choice(&["need", "least-observed"]);
+    KlLucbLevels(KlLucbLevels) = Kind::Choice(&["rounds", "mixture"]);
     MeanRadius(MeanRadius) = Kind::Choice(&["paper", "tight"]);
 }
 

@@ -15,11 +15,11 @@ use super::visit::{
 };
 use crate::{
     BatchRank, BcMpTs, BeatTheMean, CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, CellKlUcb,
-    CondorcetSavage, Delta, DoubleTs, EcwRmed, EpsilonGreedy, Grab, InterleavedFilter, KlLucb, MeanRadius,
-    MergeDts, PbMhb, PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition, PbmTs, PbmTsPlugIn, PbmUcb,
-    PbmUcbPlugIn, Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, Pulls, Rank1Elim,
-    Rank1Gibbs, RbaKlUcb, Rmed1, Rucb, ShowOrder, SuccessiveRejects, TopRank, TsCascade, Ucb1, Ucb1Elim,
-    Uniform, UniformCell, UniformPair, Uts,
+    CondorcetSavage, Delta, DoubleTs, EcwRmed, EpsilonGreedy, Grab, InterleavedFilter, KlLucb, KlLucbLevels,
+    MeanRadius, MergeDts, PbMhb, PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition, PbmTs,
+    PbmTsPlugIn, PbmUcb, PbmUcbPlugIn, Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, Pulls,
+    Rank1Elim, Rank1Gibbs, RbaKlUcb, Rmed1, Rucb, ShowOrder, SuccessiveRejects, TopRank, TsCascade, Ucb1,
+    Ucb1Elim, Uniform, UniformCell, UniformPair, Uts,
 };
 use click_models::{ListShape, PbmKnown, TableShape};
 use confidence::{NonNegative, Probability, Rate};
@@ -477,9 +477,13 @@ catalogue! {
         delta: Delta = Delta::default(),
         /// Tolerance: how much less attractive than the K-th best item an item of the answer may be.
         epsilon: NonNegative = NonNegative::default(),
+        /// Confidence levels: from the number of rounds as in the paper, or from mixtures of likelihoods as in `cascade-kl`.
+        levels: KlLucbLevels = KlLucbLevels::default(),
     }
     plays {
-        Stopping(shape within epsilon => KlLucb::new(shape, delta).with_epsilon(epsilon))
+        Stopping(shape within epsilon => {
+            KlLucb::new(shape, delta).with_epsilon(epsilon).with_levels(levels)
+        })
     }
     horizon: false, answers: IndependentOfClicks, limit: Limit::None,
     cost: "L comparisons, a few indices",

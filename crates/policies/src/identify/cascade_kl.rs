@@ -49,7 +49,7 @@
 //! | `candidates` | `D`, `N`, `S` | at most `n_items` (L) | items, observations, clicks |
 //! | `candidates.n_best`, `.n_open` | K, k | - | items |
 //! | `pair_level` | right side of the test of pairs | - | nats |
-//! | `upper_inverse_level`, `lower_inverse_level` | `2 K / delta`, `2 (L - K) / delta` | - | - |
+//! | `item_levels.upper`, `.lower` | `2 K / delta`, `2 (L - K) / delta` | - | - |
 //! | `boundary` | c of the order by need | - | clicks per observation |
 //!
 //! Numerics: `upper` and `lower` are rounded outward. The ratio of a pair is not: it is a sum of log-gammas with an error of about
@@ -84,19 +84,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod evidence;
 mod need;
 #[cfg(test)]
 mod tests;
 
 use super::Delta;
 use super::candidates::{Candidates, Verdict};
+use super::evidence::{Evidence, ItemLevels, ln_likelihood, prior_below, prior_of_better, rejection_level};
 use crate::exact::float;
 use crate::sizes::Sizes;
 use crate::{Decision, Recommend, Select, Stop, Update};
 use click_models::{CascadeFeedback, Clicks, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
 use confidence::{NonNegative, kl_ucb_entropy};
-use evidence::{Evidence, ln_likelihood, prior_below, prior_of_better, rejection_level};
 use need::{Key, Need, boundary, most_needed};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -146,8 +145,7 @@ pub struct CascadeKl {
     /// The tolerance, at most 1.
     epsilon: f64,
     pair_level: f64,
-    upper_inverse_level: f64,
-    lower_inverse_level: f64,
+    item_levels: ItemLevels,
     /// Observations of the undecided items, now and at the next classification.
     open_observations: u64,
     next_look: u64,
@@ -402,8 +400,8 @@ impl CascadeKl {
     fn judge_by_items(&mut self, boundary: f64) {
         // If one item beats another, its lower bound exceeds the lower edge, or the other's upper bound is below the upper edge.
         let (below, above) = self.edge(boundary);
-        let lower_level = rejection_level(prior_below(1.0 - below), self.lower_inverse_level) - SLACK;
-        let upper_level = rejection_level(prior_below(above), self.upper_inverse_level) - SLACK;
+        let lower_level = rejection_level(prior_below(1.0 - below), self.item_levels.lower) - SLACK;
+        let upper_level = rejection_level(prior_below(above), self.item_levels.upper) - SLACK;
         let has_passed =
             |contestant: &Contestant| contestant.below >= lower_level || contestant.above >= upper_level;
         if !self.contestants.iter().any(has_passed) {
@@ -413,9 +411,7 @@ impl CascadeKl {
         let (n_open, size) = (self.candidates.n_open(), contestants.len());
         let epsilon = self.epsilon;
         bounds.clear();
-        bounds.extend(contestants.iter().map(|Contestant { evidence, .. }| {
-            (evidence.lower(self.lower_inverse_level), evidence.upper(self.upper_inverse_level))
-        }));
+        bounds.extend(contestants.iter().map(|contestant| self.item_levels.bounds(contestant.evidence)));
         sorted.clear();
         sorted.extend(bounds.iter().map(|&(_, upper)| upper));
         sorted.sort_unstable_by(f64::total_cmp);
@@ -443,7 +439,7 @@ impl From<Saved> for CascadeKl {
         let epsilon = epsilon.get().min(1.0);
         let n_items = candidates.n_items();
         let (n_best, n_others) = (candidates.n_best(), n_items - candidates.n_best());
-        let inverse_level = |n_errors: usize| float(n_errors as u64) / delta.get();
+        let inverse_pair_level = float((n_best * n_others) as u64) / delta.get();
         let needs = match order {
             CascadeKlOrder::Need => (0..n_items)
                 .map(ItemId::from_index)
@@ -454,9 +450,8 @@ impl From<Saved> for CascadeKl {
         let mut policy = Self {
             settings,
             epsilon,
-            pair_level: rejection_level(prior_of_better(epsilon), inverse_level(n_best * n_others)),
-            upper_inverse_level: inverse_level(2 * n_best),
-            lower_inverse_level: inverse_level(2 * n_others),
+            pair_level: rejection_level(prior_of_better(epsilon), inverse_pair_level),
+            item_levels: ItemLevels::new(&candidates, delta),
             candidates,
             open_observations: 0,
             next_look: 1,

@@ -4,7 +4,8 @@
 //!
 //! ```text
 //! upper_i = max { q >= m_i : N_i d(m_i, q) <= beta },    lower_i = min { q <= m_i : N_i d(m_i, q) <= beta },
-//! beta = x + ln x,    x = ln(405.5 L t^1.1 / delta).
+//! levels = "rounds":   beta = x + ln x,    x = ln(405.5 L t^1.1 / delta)
+//! levels = "mixture":  the bounds of cascade-kl with test = "item" in place of these
 //! ```
 //!
 //! The K items of largest mean are the leaders. The policy stops when the largest upper bound of the others is below the smallest lower
@@ -15,6 +16,15 @@
 //! by `delta`, if the term `ln x` is there (`docs/cascade-bai.md`). The level is often quoted without this term, and then there is no
 //! proof.
 //!
+//! The levels of mixtures are ours ([`CascadeKl`](crate::CascadeKl)): one-sided mixtures of likelihoods, Robbins, *Statistical methods
+//! related to the law of the iterated logarithm*, Annals of Mathematical Statistics 1970. They show which part of the gain of `cascade-kl`
+//! comes from the bounds alone. The probability of a wrong answer is at most `delta` with them, too. By Ville's inequality, and whatever
+//! rule chooses the lists, the upper bound of one of the K best items `j` is ever below its attraction `w_j` with probability at most
+//! `delta / (2 K)`, and the lower bound of another item ever above its attraction with probability at most `delta / (2 (L - K))`. If
+//! none of the L bounds fails, the leaders at the end are right: were one of them an `i` that is worse than the K-th best by more than
+//! `epsilon`, one of the K best, `j`, would be among the others, and `w_j <= upper_j < lower_i + epsilon <= w_i + epsilon`. Lemma 3 in
+//! `docs/cascade-bai.md` has the inequalities of the bounds, and their proof.
+//!
 //! Deviations, which are necessary because a round shows a list and does not pull two arms:
 //!
 //! - Half of the list's positions, rounded up, show the others of largest upper bound, and as many show the leaders of smallest lower
@@ -22,17 +32,17 @@
 //!   odd number of positions this is one item too many; the most observed of them is not shown, and may be one of the paper's two arms.
 //!   With one position the item shown is the less observed of the two.
 //! - `t` counts rounds, and is rounded up to the next member of a sequence that grows by an eighth. So bounds change mainly with the item's
-//!   own observations. This raises the level by at most a tenth of a nat, and is as safe.
+//!   own observations. This raises the level by at most a tenth of a nat, and is as safe. The levels of mixtures do not depend on `t`.
 //! - Ties are broken by a random order, drawn once a run.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
 //! | `candidates.n_best` | m | - | items |
-//! | `level` | beta(t, delta) | - | nats |
+//! | `level` | beta(t, delta); for mixtures inverse levels of the bounds | - | nats |
 //! | `sides` | J(t), then its complement | `n_items` | items |
 //!
-//! Numerics: the bounds are rounded outward. Complexity: O(L) a round, and two solutions for every observed item; O(L) solutions at each of
-//! the O(log t) changes of the level. Memory: O(L).
+//! Numerics: the bounds are rounded outward. Complexity: O(L) a round, and two solutions for every observed item (six for mixtures); O(L)
+//! solutions at each of the O(log t) changes of the level. Memory: O(L).
 //!
 //! # Examples
 //!
@@ -62,8 +72,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(test)]
+mod tests;
+
 use super::Delta;
 use super::candidates::{Candidates, Verdict};
+use super::evidence::{Evidence, ItemLevels};
 use crate::error::check_counts;
 use crate::exact::float;
 use crate::sizes::Sizes;
@@ -75,16 +89,29 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
+/// What the confidence levels of KL-LUCB depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum KlLucbLevels {
+    /// The number of rounds, as in the paper.
+    #[default]
+    Rounds,
+    /// The item's own observations: mixtures of likelihoods, as in [`CascadeKlTest::Item`](crate::CascadeKlTest::Item).
+    Mixture,
+}
+
 /// KL-LUCB under cascade feedback.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
 pub struct KlLucb {
     delta: Delta,
     epsilon: NonNegative,
+    levels: KlLucbLevels,
     rounds: u64,
     #[serde(rename = "counts")]
     candidates: Candidates,
-    level: f64,
+    level: Level,
     /// The last round with this level.
     level_until: u64,
     /// Of all items, by id.
@@ -92,6 +119,28 @@ pub struct KlLucb {
     /// All items: the leaders, then the others.
     sides: Vec<Entry>,
     shown: Vec<Entry>,
+}
+
+/// What the bounds of an item are computed from, besides its counts.
+#[derive(Debug, Clone, Copy)]
+enum Level {
+    /// In nats.
+    Rounds(f64),
+    Mixture(ItemLevels),
+}
+
+impl Level {
+    /// The lower and the upper bound of an item.
+    fn bounds(self, candidates: &Candidates, item: ItemId) -> (f64, f64) {
+        let observations = candidates.observations(item);
+        match self {
+            Self::Rounds(level) => {
+                let (mean, n) = (candidates.mean(item), float(observations));
+                (kl_ucb_lower(mean, n, level), kl_ucb_upper(mean, n, level))
+            }
+            Self::Mixture(levels) => levels.bounds(Evidence::new(observations, candidates.clicks(item))),
+        }
+    }
 }
 
 /// An item among the leaders or the others.
@@ -111,33 +160,44 @@ struct Entry {
 struct Saved {
     delta: Delta,
     epsilon: NonNegative,
+    /// States from before there was a choice have none.
+    #[serde(default)]
+    levels: KlLucbLevels,
     rounds: u64,
     #[serde(rename = "counts")]
     candidates: Candidates,
 }
 
 impl KlLucb {
-    /// A fresh policy that identifies as many items as a list has positions, without a tolerance.
+    /// A fresh policy that identifies as many items as a list has positions, with levels from the rounds and without a tolerance.
     pub fn new(shape: ListShape, delta: Delta) -> Self {
-        let candidates = Candidates::new(shape);
-        Self::assemble(Saved { delta, epsilon: NonNegative::ZERO, rounds: 0, candidates })
+        let (epsilon, levels) = (NonNegative::ZERO, KlLucbLevels::default());
+        Self::assemble(Saved { delta, epsilon, levels, rounds: 0, candidates: Candidates::new(shape) })
     }
 
     /// The policy from the start with a tolerance: the answer may have items that are worse than the K-th best by at most `epsilon`.
     #[must_use]
     pub fn with_epsilon(self, epsilon: NonNegative) -> Self {
-        let Self { delta, candidates, .. } = self;
-        Self::assemble(Saved { delta, epsilon, rounds: 0, candidates: candidates.fresh() })
+        let Self { delta, levels, candidates, .. } = self;
+        Self::assemble(Saved { delta, epsilon, levels, rounds: 0, candidates: candidates.fresh() })
     }
 
-    fn assemble(Saved { delta, epsilon, rounds, candidates }: Saved) -> Self {
+    /// The policy from the start with other levels.
+    #[must_use]
+    pub fn with_levels(self, levels: KlLucbLevels) -> Self {
+        let Self { delta, epsilon, candidates, .. } = self;
+        Self::assemble(Saved { delta, epsilon, levels, rounds: 0, candidates: candidates.fresh() })
+    }
+
+    fn assemble(Saved { delta, epsilon, levels, rounds, candidates }: Saved) -> Self {
         let n_items = candidates.n_items();
         let mut policy = Self {
             delta,
             epsilon,
+            levels,
             rounds,
             candidates,
-            level: f64::INFINITY,
+            level: Level::Rounds(f64::INFINITY),
             level_until: 0,
             bounds: vec![(0.0, 1.0); n_items],
             sides: Vec::with_capacity(n_items),
@@ -166,7 +226,7 @@ impl KlLucb {
         self.rounds += 1;
         let Self { candidates, bounds, level, .. } = self;
         candidates.record(shown, seen, |candidates, item| {
-            bounds[item.index()] = both_bounds(candidates, item, *level);
+            bounds[item.index()] = level.bounds(candidates, item);
         });
         if self.rounds > self.level_until {
             self.raise_level();
@@ -178,15 +238,23 @@ impl KlLucb {
     /// Computes the level of this round and some later ones, and all bounds.
     #[cold]
     fn raise_level(&mut self) {
-        while self.level_until < self.rounds.max(1) {
-            self.level_until += 1 + self.level_until / 8;
-        }
-        let n_items = float(self.candidates.n_items() as u64);
-        let rounds = libm::pow(float(self.level_until), 1.1);
-        let x = ln(405.5 * n_items * rounds / self.delta.get());
-        self.level = x + ln(x);
+        self.level = match self.levels {
+            KlLucbLevels::Rounds => {
+                while self.level_until < self.rounds.max(1) {
+                    self.level_until += 1 + self.level_until / 8;
+                }
+                let n_items = float(self.candidates.n_items() as u64);
+                let rounds = libm::pow(float(self.level_until), 1.1);
+                let x = ln(405.5 * n_items * rounds / self.delta.get());
+                Level::Rounds(x + ln(x))
+            }
+            KlLucbLevels::Mixture => {
+                self.level_until = u64::MAX;
+                Level::Mixture(ItemLevels::new(&self.candidates, self.delta))
+            }
+        };
         for &item in self.candidates.in_question() {
-            self.bounds[item.index()] = both_bounds(&self.candidates, item, self.level);
+            self.bounds[item.index()] = self.level.bounds(&self.candidates, item);
         }
     }
 
@@ -219,15 +287,9 @@ impl KlLucb {
     }
 }
 
-/// The bounds of an item at a level.
-fn both_bounds(candidates: &Candidates, item: ItemId, level: f64) -> (f64, f64) {
-    let (mean, n) = (candidates.mean(item), float(candidates.observations(item)));
-    (kl_ucb_lower(mean, n, level), kl_ucb_upper(mean, n, level))
-}
-
 impl From<KlLucb> for Saved {
-    fn from(KlLucb { delta, epsilon, rounds, candidates, .. }: KlLucb) -> Self {
-        Self { delta, epsilon, rounds, candidates }
+    fn from(KlLucb { delta, epsilon, levels, rounds, candidates, .. }: KlLucb) -> Self {
+        Self { delta, epsilon, levels, rounds, candidates }
     }
 }
 

@@ -310,11 +310,12 @@ impl Plain for Dueling {
 
 /// Parameters that matter only together: with small radii the policies for the best items decide within a test, so that their tolerance and
 /// the order of their lists show in what they choose.
-const TOGETHER: [&str; 8] = [
+const TOGETHER: [&str; 9] = [
     "cascade-bai(radius_scale=0.3,order=mean-asc)",
     "cascade-bai(radius_scale=0.3,order=upper-desc)",
     "batrac(radius_scale=0.3,epsilon=0.1)",
     "cascade-kl(test=item,order=least-observed,epsilon=0.1)",
+    "kl-lucb(epsilon=0.1,levels=mixture)",
     "pbm-pie(epsilon=0.1,level=log-horizon)",
     "beat-the-mean(gamma=0.5,radius=tight)",
     "pie(position=0,level=log-t-4-log-log-t)",

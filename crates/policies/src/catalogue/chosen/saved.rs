@@ -123,7 +123,7 @@ impl<I: Catalogued> Chosen<I> {
 }
 
 /// The keys of settings in saved states: parameters and knowledge, which do not change while a policy plays.
-const SETTINGS: [&str; 27] = [
+const SETTINGS: [&str; 28] = [
     "alpha",
     "anchor",
     "batch_size",
@@ -137,6 +137,7 @@ const SETTINGS: [&str; 27] = [
     "head_start",
     "horizon",
     "lead_every",
+    "levels",
     "n_best",
     "n_positions",
     "places",

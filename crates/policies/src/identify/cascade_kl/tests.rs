@@ -423,8 +423,9 @@ fn errors(weights: &[f64], n_best: usize, settings: Settings, looseness: f64, ru
     for _ in 0..runs {
         let mut policy = policy(users.shape(), settings);
         policy.pair_level /= looseness;
-        policy.upper_inverse_level = libm::pow(policy.upper_inverse_level, 1.0 / looseness);
-        policy.lower_inverse_level = libm::pow(policy.lower_inverse_level, 1.0 / looseness);
+        let loose = |inverse_level: f64| libm::pow(inverse_level, 1.0 / looseness);
+        let ItemLevels { upper, lower } = policy.item_levels;
+        policy.item_levels = ItemLevels { upper: loose(upper), lower: loose(lower) };
         while policy.check().is_continue() && !is_wrong(&policy) {
             policy.select(&mut rng, &mut decision);
             let clicks = users.respond(&decision.action, &mut rng);

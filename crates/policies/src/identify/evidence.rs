@@ -1,4 +1,4 @@
-//! Evidence on the attraction of items: mixture likelihood ratios.
+//! Evidence on the attraction of items: mixture likelihood ratios, and the confidence bounds that they give.
 //!
 //! *Test of a null hypothesis* against an alternative `H` of prior probability `c`. Let `m` be the probability of the clicks under means
 //! drawn from the prior, and `l` their largest probability under the null. If the null contains everything outside `H`, then the
@@ -11,6 +11,8 @@
 //!
 //! The prior is Jeffreys', independent for two items. `docs/cascade-bai.md` has the proofs.
 
+use super::Delta;
+use super::candidates::Candidates;
 use crate::exact::float;
 use confidence::math::{ln, ln_1p};
 use confidence::{kl_ucb_entropy, kl_ucb_lower, kl_ucb_upper};
@@ -111,6 +113,28 @@ impl Evidence {
             if slope(middle) < 0.0 { high = middle } else { low = middle }
         }
         value(low).max(value(high))
+    }
+}
+
+/// Inverse levels of the bounds of single items: `2 K / delta` of upper bounds, `2 (L - K) / delta` of lower ones.
+///
+/// With probability `1 - delta` no upper bound of the K best items ever fails, and no lower bound of the others.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ItemLevels {
+    pub(super) upper: f64,
+    pub(super) lower: f64,
+}
+
+impl ItemLevels {
+    pub(super) fn new(candidates: &Candidates, delta: Delta) -> Self {
+        let inverse_level = |n_items: usize| 2.0 * float(n_items as u64) / delta.get();
+        let n_best = candidates.n_best();
+        Self { upper: inverse_level(n_best), lower: inverse_level(candidates.n_items() - n_best) }
+    }
+
+    /// The lower and the upper bound of an item.
+    pub(super) fn bounds(self, evidence: Evidence) -> (f64, f64) {
+        (evidence.lower(self.lower), evidence.upper(self.upper))
     }
 }
 
