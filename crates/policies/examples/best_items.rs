@@ -8,21 +8,16 @@
 //! Arguments: the task, L, K, the number of runs, and the instances (rows of the paper's Table E.1, or `linear`: attractions from 0.9 to
 //! 0.05).
 
+mod table_e1;
+
 use click_models::bounds::cascade_bai_lower_bound;
-use click_models::{CascadeFeedback, CascadeModel, ClickModel, ItemId, Ranking};
+use click_models::{CascadeModel, ClickModel, ItemId, Ranking};
 use confidence::NonNegative;
 use policies::{
     CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, Decision, Delta, KlLucb, Recommend, Select, Stop,
     SuccessiveRejects, Update,
 };
-use rand::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use std::ops::ControlFlow;
-
-/// Policies that cascade users can play with.
-trait ForCascades: Update<Ranking, CascadeFeedback, Note = ()> {}
-
-impl<P: Update<Ranking, CascadeFeedback, Note = ()>> ForCascades for P {}
+use table_e1::{ForCascades, Times, generator, instances, times};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -30,21 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("expected a task, L, K, the number of runs, and rows".into());
     };
     let (n_items, n_best, runs): (usize, usize, usize) = (n_items.parse()?, n_best.parse()?, runs.parse()?);
-    let k = n_best as f64;
-    let rows = [
-        ("1", 1.0 / k, 1.0 / (k * k)),
-        ("2", 1.0 - 1.0 / (k * k), 1.0 - 1.0 / k),
-        ("3", 1.0 / k.sqrt(), 1.0 / k),
-        ("4", 1.0 - 1.0 / k, 1.0 - 1.0 / k.sqrt()),
-        ("5", 1.0 - 1.0 / k, 1.0 / k),
-    ];
-    let two_kinds = |best: f64, others: f64| -> Vec<f64> {
-        (0..n_items).map(|item| if item < n_best { best } else { others }).collect()
-    };
-    let linear = (0..n_items).map(|item| 0.9 - 0.85 * item as f64 / (n_items - 1) as f64).collect();
-    let mut instances: Vec<(&str, Vec<f64>)> =
-        rows.iter().map(|&(name, best, others)| (name, two_kinds(best, others))).collect();
-    instances.push(("linear", linear));
+    let mut instances = instances(n_items, n_best);
     instances.retain(|(name, _)| names.iter().any(|asked| asked == name));
     for (name, weights) in &instances {
         let users = CascadeModel::from_values(weights, n_best)?;
@@ -55,10 +36,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     Ok(())
-}
-
-fn generator(run: usize) -> Xoshiro256PlusPlus {
-    Xoshiro256PlusPlus::seed_from_u64(1_000_000 + run as u64)
 }
 
 fn stopping_times(
@@ -92,29 +69,9 @@ fn print_times<P>(name: &str, users: &CascadeModel, runs: usize, bound: f64, fre
 where
     P: ForCascades + Stop<Answer = Vec<ItemId>>,
 {
-    let best: Vec<ItemId> = (0..users.shape().n_positions()).map(ItemId::from_index).collect();
-    let (mut total, mut squares, mut errors) = (0.0, 0.0, 0);
-    for run in 0..runs {
-        let (mut policy, mut rng, mut decision) = (fresh(), generator(run), Decision::default());
-        let mut rounds = 0_u64;
-        let answer = loop {
-            if let ControlFlow::Break(answer) = policy.check() {
-                break answer;
-            }
-            policy.select(&mut rng, &mut decision);
-            let answer = users.respond(&decision.action, &mut rng);
-            policy.update(&decision, &answer);
-            rounds += 1;
-        };
-        errors += u32::from(answer != best);
-        total += rounds as f64;
-        squares += (rounds * rounds) as f64;
-    }
-    let n = runs as f64;
-    let mean = total / n;
-    let error = ((squares / n - mean * mean) / n).sqrt();
+    let Times { mean, error, wrong } = times(users, runs, fresh);
     println!(
-        "  {name}: {mean:.0} +- {error:.0} rounds in {runs} runs, {:.1} times the bound, {errors} errors",
+        "  {name}: {mean:.0} +- {error:.0} rounds in {runs} runs, {:.1} times the bound, {wrong} errors",
         mean / bound
     );
 }
