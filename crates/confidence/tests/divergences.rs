@@ -95,3 +95,14 @@ fn stirling_errors_match_factorials() {
         assert!((found - (log_factorial - stirling)).abs() < 2e-13, "{n}: {found}");
     }
 }
+
+/// Between the integers, too, where the logarithm of the Gamma function is that of `libm`.
+#[test]
+fn stirling_errors_match_the_gamma_function() {
+    for step in 1..=400 {
+        let n = f64::from(step) / 16.0 + 1e-3;
+        let stirling = (n + 0.5) * ln(n) - n + 0.5 * ln(2.0 * std::f64::consts::PI);
+        let (found, expected) = (stirling_error(n), libm::lgamma(n + 1.0) - stirling);
+        assert!((found - expected).abs() < 1e-13 * (1.0 + libm::fabs(stirling)), "{n}: {found}, {expected}");
+    }
+}
