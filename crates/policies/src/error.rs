@@ -30,6 +30,9 @@ pub enum Error {
         "a saved estimate of examination is not a number above 0 and at most 1 for each position, the largest of them 1"
     )]
     SavedEstimate,
+    /// The saved order of a large catalogue, or its threshold, is none.
+    #[error("the saved order of the items does not have each of them once, or the saved threshold is beyond its range")]
+    SavedThinning,
     /// A list that was saved as a leader is no list.
     #[error("a saved leader has an unknown item, or an item twice")]
     SavedLeaders,

@@ -9,6 +9,10 @@
 //!
 //! Complexity: O(1) expected; one to two 64-bit draws a normal, about 1.02 normals and uniforms a Gamma.
 
+pub(crate) mod beta_posteriors;
+pub(crate) mod largest_draws;
+pub(crate) mod thinning;
+
 use confidence::math::ln;
 use rand::{Rng, RngExt};
 use std::sync::LazyLock;

@@ -48,48 +48,75 @@
 
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
-use crate::sampling::{BetaShape, Sampler};
+use crate::exact::float;
+use crate::sampling::beta_posteriors::BetaPosteriors;
+use crate::sampling::largest_draws::LargestDraws;
+use crate::sampling::thinning::SavedThinning;
 use crate::sizes::Sizes;
-use crate::top_l::{Ties, TopL};
-use crate::{Decision, Select, Update};
+use crate::{Decision, Error, Select, Update};
 use click_models::{ObservedPrefix, Ranking};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
+/// From this number of items on, draws are thinned.
+const LARGE: usize = 256;
+
 /// Thompson sampling on an observed prefix.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Saved")]
+#[serde(try_from = "Saved")]
 pub struct PrefixTs {
     counts: PrefixCounts,
+    draws: LargestDraws,
     #[serde(skip)]
-    posterior: Vec<BetaShape>,
-    #[serde(skip)]
-    top: TopL,
+    posteriors: BetaPosteriors,
 }
 
 #[derive(Deserialize)]
 struct Saved {
     counts: PrefixCounts,
+    #[serde(default)]
+    draws: Option<SavedThinning>,
 }
 
 impl PrefixTs {
     /// A fresh policy.
     pub fn new<'a>(known: impl Into<PrefixKnown<'a>>) -> Self {
-        Self::from(Saved { counts: PrefixCounts::new(known.into()) })
+        let counts = PrefixCounts::new(known.into());
+        let posteriors = posteriors(&counts);
+        Self { draws: LargestDraws::new(&posteriors, counts.n_positions(), LARGE), posteriors, counts }
+    }
+
+    /// A fresh policy that draws every item in every round, on large catalogues too. Its lists have the same law as those of
+    /// [`PrefixTs::new`], so it is what that policy can be compared with.
+    pub fn drawing_all<'a>(known: impl Into<PrefixKnown<'a>>) -> Self {
+        let counts = PrefixCounts::new(known.into());
+        Self {
+            draws: LargestDraws::of_all(counts.n_positions()),
+            posteriors: posteriors(&counts),
+            counts,
+        }
     }
 }
 
-impl From<Saved> for PrefixTs {
-    fn from(Saved { counts }: Saved) -> Self {
-        let posterior = (0..counts.n_items()).map(|item| posterior(&counts, item)).collect();
-        Self { posterior, top: TopL::new(counts.n_positions()), counts }
+impl TryFrom<Saved> for PrefixTs {
+    type Error = Error;
+
+    fn try_from(Saved { counts, draws }: Saved) -> Result<Self, Error> {
+        let posteriors = posteriors(&counts);
+        let draws = LargestDraws::restore(draws.as_ref(), &posteriors, counts.n_positions())?;
+        Ok(Self { draws, posteriors, counts })
     }
 }
 
+fn posteriors(counts: &PrefixCounts) -> BetaPosteriors {
+    BetaPosteriors::new((0..counts.n_items()).map(|item| evidence(counts, item)))
+}
+
+/// Successes and failures.
 #[inline]
-fn posterior(counts: &PrefixCounts, item: usize) -> BetaShape {
+fn evidence(counts: &PrefixCounts, item: usize) -> (f64, f64) {
     let (shows, clicks) = (counts.shows(item), counts.clicks(item));
-    BetaShape::after(clicks as f64, (shows - clicks) as f64)
+    (float(clicks), float(shows - clicks))
 }
 
 impl Sizes for PrefixTs {
@@ -103,22 +130,17 @@ impl Select<Ranking> for PrefixTs {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
-        let ties = Ties::draw(rng);
-        let sampler = Sampler::new();
-        self.top.clear();
-        for (item, &posterior) in (0_u32..).zip(&self.posterior) {
-            self.top.offer(item, sampler.beta(posterior, rng), ties);
-        }
-        self.counts.show(self.top.best(), &mut out.action);
+        self.counts.show(self.draws.select(&self.posteriors, rng), &mut out.action);
     }
 }
 
 impl<F: ObservedPrefix> Update<Ranking, F> for PrefixTs {
     #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
-        let Self { counts, posterior: posteriors, .. } = self;
+        let Self { counts, posteriors, draws } = self;
         counts.record(&decision.action, feedback.observed_clicks(), |counts, item| {
-            posteriors[item] = posterior(counts, item);
+            posteriors.set(item, evidence(counts, item));
+            draws.update(posteriors, item);
         });
     }
 }

@@ -16,7 +16,7 @@ fn tolerance() -> f64 {
     (libm::log(2.0 / FALSE_ALARM) / (2.0 * DRAWS as f64)).sqrt()
 }
 
-fn distance(draws: impl Iterator<Item = f64>, exact: impl Fn(f64) -> f64) -> f64 {
+pub(super) fn distance(draws: impl Iterator<Item = f64>, exact: impl Fn(f64) -> f64) -> f64 {
     let mut draws: Vec<f64> = draws.collect();
     draws.sort_by(f64::total_cmp);
     let n = draws.len() as f64;
@@ -135,7 +135,7 @@ fn gamma_variates_are_gamma() {
 
 /// The distribution function of Beta(a, b): from statrs, whose continued fraction has too few terms for large shapes, or then by
 /// Simpson's rule between twelve standard deviations on both sides of the mean, 20 panels a standard deviation.
-fn beta_distribution(a: f64, b: f64) -> Box<dyn Fn(f64) -> f64> {
+pub(super) fn beta_distribution(a: f64, b: f64) -> Box<dyn Fn(f64) -> f64> {
     if a.min(b) < 100.0 {
         let exact = Beta::new(a, b).expect("valid shapes");
         return Box::new(move |x| exact.cdf(x));

@@ -1,0 +1,254 @@
+//! The L largest of N independent posterior draws, without drawing them all: the same law, and another random stream.
+//!
+//! A threshold `tau` is fixed before the round, from past rounds only. `P(X_i > tau)` is at most `q_i`, the mass of an envelope of the upper
+//! tail of item `i`'s posterior.
+//!
+//! 1. Items with `q_i > 0.35` are drawn in full.
+//! 2. Every other item has a Poisson process of points with rate `-ln(1 - q_i)`. With probability `q_i` it has a point: a candidate. A candidate
+//!    takes a proposal from its envelope, and accepts it with the ratio of posterior to envelope. So it exceeds `tau` with probability
+//!    `P(X_i > tau)`, and its value has the law of `X_i` given `X_i > tau`.
+//! 3. If L draws exceed `tau`, the largest L of them are the answer: no other item is above `tau`. Otherwise every other item is drawn given that
+//!    it is at most `tau`, and the answer is the largest L of all. Such a round is called short.
+//!
+//! All points of a round come from one Poisson process. Items stand in buckets, one for each power of two. In the bucket of the rates in
+//! `(2^-(k+1), 2^-k]` each item has a cell of length `2^-k`, and only points in the first part of the cell, of the length of the item's rate,
+//! count. The next point is looked for from the end of the cell, since the process has no memory. So the expected cost of a round is a few draws
+//! and does not depend on N.
+//!
+//! The threshold is the largest one at which about 0.3 of N rounds are short (`search.rs`). It is searched again after a short round, when the rates
+//! have changed too much, and after a time that grows with the number of rounds.
+//!
+//! What a threshold was, and the order of items inside the buckets, depend on earlier rounds, and the random stream depends on both. So they are
+//! saved. Rates, buckets and sums are functions of the counts and the threshold.
+//!
+//! References: Lewis and Shedler, *Simulation of nonhomogeneous Poisson processes by thinning*, Naval Research Logistics Quarterly 26, 1979;
+//! Devroye, *Non-Uniform Random Variate Generation*, 1986, chapters II.3 and VI.1. Deviations: the buckets, and the choice of the threshold.
+//!
+//! Complexity: O(L) expected draws a round; O(N) in short rounds and for a search, each about once in N rounds. Memory: 60 bytes an item.
+
+mod buckets;
+mod saved;
+mod search;
+mod threshold;
+
+pub(crate) use saved::SavedThinning;
+pub(crate) use threshold::Threshold;
+
+use super::Sampler;
+use crate::top_l::{Ties, TopL};
+use buckets::Buckets;
+use confidence::math::{ln, ln_1p};
+use rand::{Rng, RngExt};
+use search::Search;
+
+/// Items whose bound is larger are drawn in full: rejected candidates would cost more.
+const IN_FULL: f64 = 0.35;
+
+/// Independent posteriors on (0, 1), one an item.
+///
+/// What is promised of an item may depend on nothing but its posterior and the threshold.
+pub(crate) trait Posteriors {
+    /// Number of items.
+    fn n_items(&self) -> usize;
+
+    /// A draw of the posterior of `item`.
+    fn draw<R: Rng + ?Sized>(&self, item: usize, sampler: Sampler, rng: &mut R) -> f64;
+
+    /// The mass `q` of the envelope: at least the probability that a draw exceeds the threshold. Any number above 0.35, or NaN, says that `item`
+    /// is to be drawn in full.
+    fn bound(&self, item: usize, threshold: &Threshold) -> f64;
+
+    /// With probability `P(X > threshold) / q` a draw above the threshold, otherwise `None`. May be `None` also if the draw is below
+    /// `least`. Called only if `q` is at most 0.35.
+    fn draw_above<R: Rng + ?Sized>(
+        &self,
+        item: usize,
+        threshold: &Threshold,
+        least: f64,
+        rng: &mut R,
+    ) -> Option<f64>;
+
+    /// About the probability that a draw exceeds the threshold. It decides only how fast rounds are.
+    fn chance(&self, item: usize, threshold: &Threshold) -> f64;
+
+    /// A hash of the posterior of `item`.
+    fn hash(&self, item: usize) -> u64;
+
+    /// Whether the posteriors of two items are equal. Equal ones have equal hashes.
+    fn is_like(&self, item: usize, other: usize) -> bool;
+}
+
+/// The rate of an item's points, infinite if it is drawn in full.
+#[inline]
+fn rate(bound: f64) -> f64 {
+    if bound <= IN_FULL { -ln_1p(-bound) } else { f64::INFINITY }
+}
+
+/// An exponential variate with mean 1.
+#[inline]
+pub(crate) fn exponential<R: Rng + ?Sized>(rng: &mut R) -> f64 {
+    // 1 - u is in (0, 1], so the logarithm is finite.
+    -ln(1.0 - rng.random::<f64>())
+}
+
+/// `2^exponent`, for small exponents.
+#[inline]
+fn power_of_two(exponent: u8) -> f64 {
+    f64::from_bits((1023 + u64::from(exponent)) << 52)
+}
+
+/// A threshold, and all items in buckets by the rates of their points.
+#[derive(Debug, Clone)]
+pub(crate) struct Thinning {
+    threshold: Threshold,
+    buckets: Buckets,
+    search: Search,
+    /// Rounds so far.
+    rounds: u64,
+    /// The round of the next search, unless it is due before.
+    next_search: u64,
+    /// A search is due when the sum of all rates falls below `least`, or rises above `most` with the items drawn in full.
+    least: u64,
+    most: u64,
+    /// Buffer: candidates above the threshold, in a short round.
+    above: Vec<u32>,
+}
+
+impl Thinning {
+    /// For lists of this length.
+    pub(crate) fn new<P: Posteriors>(posteriors: &P, n_positions: usize) -> Self {
+        let mut thinning = Self::empty(posteriors.n_items(), n_positions, Threshold::at(0));
+        thinning.restart(posteriors);
+        thinning
+    }
+
+    /// Before any search.
+    fn empty(n_items: usize, n_positions: usize, threshold: Threshold) -> Self {
+        Self {
+            threshold,
+            buckets: Buckets::new(n_items),
+            search: Search::new(n_items, n_positions),
+            rounds: 0,
+            next_search: 0,
+            least: 0,
+            most: 0,
+            above: Vec::with_capacity(n_positions),
+        }
+    }
+
+    /// Forgets all rounds, as if made anew. Allocates nothing. The number of items must be the same.
+    pub(crate) fn restart<P: Posteriors>(&mut self, posteriors: &P) {
+        self.rounds = 0;
+        self.move_threshold(posteriors, None);
+    }
+
+    /// The posterior of `item` has changed.
+    #[inline]
+    pub(crate) fn update<P: Posteriors>(&mut self, posteriors: &P, item: usize) {
+        self.buckets.set(item, rate(posteriors.bound(item, &self.threshold)));
+    }
+
+    /// One round: the largest draws, and their items, in `top`.
+    #[inline]
+    pub(crate) fn select<P: Posteriors, R: Rng + ?Sized>(
+        &mut self,
+        posteriors: &P,
+        top: &mut TopL,
+        rng: &mut R,
+    ) {
+        let total = self.buckets.total();
+        let load = total.saturating_add((self.buckets.in_full().len() as u64) << 32);
+        if self.rounds >= self.next_search || total < self.least || load > self.most {
+            self.move_threshold(posteriors, Some(self.threshold));
+        }
+        self.rounds += 1;
+        let ties = Ties::draw(rng);
+        top.clear();
+        self.draw_above(posteriors, top, ties, rng);
+        if top.threshold() <= self.threshold.value {
+            self.draw_below(posteriors, top, ties, rng);
+            self.next_search = self.rounds;
+        }
+    }
+
+    /// Offers all draws that may exceed the threshold.
+    #[inline]
+    fn draw_above<P: Posteriors, R: Rng + ?Sized>(
+        &self,
+        posteriors: &P,
+        top: &mut TopL,
+        ties: Ties,
+        rng: &mut R,
+    ) {
+        let sampler = Sampler::new();
+        for &item in self.buckets.in_full() {
+            top.offer(item, posteriors.draw(item as usize, sampler, rng), ties);
+        }
+        // The rate that is left to the next point.
+        let mut left = exponential(rng);
+        for (exponent, items) in self.buckets.with_rate() {
+            let (cells, cell_size) = (items.len() as f64, power_of_two(exponent));
+            // In cells.
+            let mut point = left * cell_size;
+            while point < cells {
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below a length")]
+                let cell = point as usize;
+                let item = items[cell];
+                if point - (cell as f64) < self.buckets.rate(item as usize) * cell_size {
+                    let least = top.threshold();
+                    if let Some(draw) = posteriors.draw_above(item as usize, &self.threshold, least, rng) {
+                        top.offer(item, draw, ties);
+                    }
+                }
+                point = (cell + 1) as f64 + exponential(rng) * cell_size;
+            }
+            left = (point - cells) / cell_size;
+        }
+    }
+
+    /// Offers all other items, drawn given that they do not exceed the threshold.
+    #[cold]
+    #[inline(never)]
+    fn draw_below<P: Posteriors, R: Rng + ?Sized>(
+        &mut self,
+        posteriors: &P,
+        top: &mut TopL,
+        ties: Ties,
+        rng: &mut R,
+    ) {
+        let sampler = Sampler::new();
+        self.above.clear();
+        let candidates = top.best().iter().map(|&(_, item)| item);
+        self.above.extend(candidates.filter(|&item| !self.buckets.is_in_full(item as usize)));
+        self.above.sort_unstable();
+        let mut above = self.above.iter().copied().peekable();
+        for item in (0_u32..).take(posteriors.n_items()) {
+            if above.next_if_eq(&item).is_some() || self.buckets.is_in_full(item as usize) {
+                continue;
+            }
+            let draw = loop {
+                let draw = posteriors.draw(item as usize, sampler, rng);
+                if draw <= self.threshold.value {
+                    break draw;
+                }
+            };
+            top.offer(item, draw, ties);
+        }
+    }
+
+    /// Searches another threshold, and puts all items into their buckets.
+    #[cold]
+    #[inline(never)]
+    fn move_threshold<P: Posteriors>(&mut self, posteriors: &P, before: Option<Threshold>) {
+        let found = self.search.find(posteriors, before);
+        self.threshold = found.threshold;
+        (self.least, self.most) = (found.least, found.most);
+        let search = &self.search;
+        self.buckets.fill(|item| search.rate(item));
+        let n_items = posteriors.n_items() as u64;
+        self.next_search = self.rounds + (n_items / 16).max(self.rounds / 8);
+    }
+}
+
+#[cfg(test)]
+mod tests;
