@@ -11,9 +11,10 @@
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
-//! | `posterior` | `Beta(1 + S_k, 1 + N~_k - S_k)` | `n_items` | - |
+//! | `posteriors` | `Beta(1 + S_k, 1 + N~_k - S_k)` | `n_items` | - |
 //!
-//! Numerics: shapes are at least 1, where the Gamma sampler needs no correction. Complexity: `n_items` Beta draws a round.
+//! Numerics: shapes are at least 1, where the Gamma sampler needs no correction. Complexity: `n_items` Beta draws a round; from 256 items on
+//! (and 16 a position) a few draws, by thinning, with the same law of the lists. The order that thinning keeps the items in is saved.
 //!
 //! # Examples
 //!
@@ -50,28 +51,33 @@
 //! ```
 
 use super::counts::{PbmCounts, place};
-use crate::sampling::{BetaShape, Sampler};
+use crate::sampling::beta_posteriors::BetaPosteriors;
+use crate::sampling::largest_draws::LargestDraws;
+use crate::sampling::thinning::SavedThinning;
 use crate::sizes::Sizes;
-use crate::top_l::{Ties, TopL};
-use crate::{Decision, Select, Update};
+use crate::{Decision, Error, Select, Update};
 use click_models::{PbmKnown, Ranking, RenderedClicks};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
+/// From this number of items on, draws are thinned.
+const LARGE: usize = 256;
+
 /// BC-MP-TS.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Saved")]
+#[serde(try_from = "Saved")]
 pub struct BcMpTs {
     counts: PbmCounts,
+    draws: LargestDraws,
     #[serde(skip)]
-    posterior: Vec<BetaShape>,
-    #[serde(skip)]
-    top: TopL,
+    posteriors: BetaPosteriors,
 }
 
 #[derive(Deserialize)]
 struct Saved {
     counts: PbmCounts,
+    #[serde(default)]
+    draws: Option<SavedThinning>,
 }
 
 impl BcMpTs {
@@ -82,21 +88,46 @@ impl BcMpTs {
     /// If `known` does not have one examination probability per position. [`ClickModel::known`](click_models::ClickModel::known) always
     /// has.
     pub fn new(known: PbmKnown<'_>) -> Self {
-        Self::from(Saved { counts: PbmCounts::new(known) })
+        let counts = PbmCounts::new(known);
+        let posteriors = posteriors(&counts);
+        Self { draws: LargestDraws::new(&posteriors, counts.n_positions(), LARGE), posteriors, counts }
+    }
+
+    /// A fresh policy that draws every item in every round, on large catalogues too. Its lists have the same law as those of
+    /// [`BcMpTs::new`], so it is what that policy can be compared with.
+    ///
+    /// # Panics
+    ///
+    /// As [`BcMpTs::new`].
+    pub fn drawing_all(known: PbmKnown<'_>) -> Self {
+        let counts = PbmCounts::new(known);
+        Self {
+            draws: LargestDraws::of_all(counts.n_positions()),
+            posteriors: posteriors(&counts),
+            counts,
+        }
     }
 }
 
-impl From<Saved> for BcMpTs {
-    fn from(Saved { counts }: Saved) -> Self {
-        let posterior = (0..counts.n_items()).map(|item| posterior(&counts, item)).collect();
-        Self { posterior, top: TopL::new(counts.n_positions()), counts }
+impl TryFrom<Saved> for BcMpTs {
+    type Error = Error;
+
+    fn try_from(Saved { counts, draws }: Saved) -> Result<Self, Error> {
+        let posteriors = posteriors(&counts);
+        let draws = LargestDraws::restore(draws.as_ref(), &posteriors, counts.n_positions())?;
+        Ok(Self { draws, posteriors, counts })
     }
 }
 
+fn posteriors(counts: &PbmCounts) -> BetaPosteriors {
+    BetaPosteriors::new((0..counts.n_items()).map(|item| evidence(counts, item)))
+}
+
+/// Successes, and failures as corrected for bias.
 #[inline]
-fn posterior(counts: &PbmCounts, item: usize) -> BetaShape {
+fn evidence(counts: &PbmCounts, item: usize) -> (f64, f64) {
     let clicks = counts.total_clicks(item);
-    BetaShape::after(clicks, (counts.weighted_shows(item) - clicks).max(0.0))
+    (clicks, (counts.weighted_shows(item) - clicks).max(0.0))
 }
 
 impl Sizes for BcMpTs {
@@ -110,22 +141,17 @@ impl Select<Ranking> for BcMpTs {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
-        let ties = Ties::draw(rng);
-        let sampler = Sampler::new();
-        self.top.clear();
-        for (item, &posterior) in (0_u32..).zip(&self.posterior) {
-            self.top.offer(item, sampler.beta(posterior, rng), ties);
-        }
-        place(self.top.best(), self.counts.order(), &mut out.action);
+        place(self.draws.select(&self.posteriors, rng), self.counts.order(), &mut out.action);
     }
 }
 
 impl<F: RenderedClicks> Update<Ranking, F> for BcMpTs {
     #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
-        let Self { counts, posterior: posteriors, .. } = self;
+        let Self { counts, posteriors, draws } = self;
         counts.record(&decision.action, feedback, |counts, item| {
-            posteriors[item] = posterior(counts, item);
+            posteriors.set(item, evidence(counts, item));
+            draws.update(posteriors, item);
         });
     }
 }
