@@ -10,9 +10,9 @@ use super::{Posteriors, rate};
 
 /// A round in which fewer draws than positions exceed the threshold costs about as much as drawing all items, so their share is this number
 /// over the number of items right after a search,
-const SHORT_AFTER_SEARCH: f64 = 0.3;
+const SHORT_AFTER_SEARCH: f64 = 0.1;
 /// and at most this one before the next search.
-const SHORT_BEFORE_SEARCH: f64 = 1.5;
+const SHORT_BEFORE_SEARCH: f64 = 4.0;
 /// Log-odds between the ends of the bracket at the end of a search, in steps.
 const PRECISION: i32 = 1 << 11;
 /// Half of the first bracket, in steps.
