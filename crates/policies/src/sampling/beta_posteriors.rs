@@ -21,9 +21,10 @@ use rand::{Rng, RngExt};
 
 /// Successes and failures of an item.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Evidence {
-    successes: f64,
-    failures: f64,
+pub(crate) struct Evidence {
+    /// A whole number.
+    pub(crate) successes: f64,
+    pub(crate) failures: f64,
 }
 
 /// The posteriors of all items.
@@ -102,7 +103,7 @@ impl Evidence {
 
     /// The mass of the envelope.
     #[inline]
-    fn bound(self, threshold: &Threshold) -> f64 {
+    pub(crate) fn bound(self, threshold: &Threshold) -> f64 {
         if self.successes == 0.0 {
             return libm::exp((self.failures + 1.0) * threshold.ln_miss);
         }
@@ -115,7 +116,7 @@ impl Evidence {
 
     /// The density at the threshold, with successes and failures.
     #[inline]
-    fn density(self, threshold: &Threshold) -> f64 {
+    pub(crate) fn density(self, threshold: &Threshold) -> f64 {
         const FACTORIALS: [f64; 13] = [
             1.0,
             1.0,
@@ -161,7 +162,7 @@ impl Evidence {
     }
 
     #[inline]
-    fn draw_above<R: Rng + ?Sized>(self, threshold: &Threshold, least: f64, rng: &mut R) -> Option<f64> {
+    pub(crate) fn draw_above<R: Rng + ?Sized>(self, threshold: &Threshold, least: f64, rng: &mut R) -> Option<f64> {
         let Self { successes, failures } = self;
         if failures == 0.0 {
             let bound = self.bound(threshold);
@@ -185,7 +186,7 @@ impl Evidence {
     }
 
     /// By the normal distribution with the same mean and variance.
-    fn chance(self, threshold: &Threshold) -> f64 {
+    pub(crate) fn chance(self, threshold: &Threshold) -> f64 {
         let (a, b) = (self.successes + 1.0, self.failures + 1.0);
         let mean = a / (a + b);
         let deviation = (mean * (1.0 - mean) / (a + b + 1.0)).sqrt();

@@ -20,9 +20,14 @@ impl LargestDraws {
         Self { top: TopL::new(n_positions), thinning: None }
     }
 
-    /// Thins if there are at least `fewest` items, and at least sixteen for a position.
+    /// Whether to thin: with at least `fewest` items, and at least sixteen for a position.
+    pub(crate) fn thins(n_items: usize, n_positions: usize, fewest: usize) -> bool {
+        n_items >= fewest.max(16 * n_positions)
+    }
+
+    /// Thins a large catalogue.
     pub(crate) fn new<P: Posteriors>(posteriors: &P, n_positions: usize, fewest: usize) -> Self {
-        let is_large = posteriors.n_items() >= fewest.max(16 * n_positions);
+        let is_large = Self::thins(posteriors.n_items(), n_positions, fewest);
         let thinning = is_large.then(|| Box::new(Thinning::new(posteriors, n_positions)));
         Self { thinning, ..Self::of_all(n_positions) }
     }

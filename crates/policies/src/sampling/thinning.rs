@@ -15,7 +15,7 @@
 //! count. The next point is looked for from the end of the cell, since the process has no memory. So the expected cost of a round is a few draws
 //! and does not depend on N.
 //!
-//! The threshold is the largest one at which about 0.3 of N rounds are short (`search.rs`). It is searched again after a short round, when the rates
+//! The threshold is the largest one at which about one round in 10 N is short (`search.rs`). It is searched again after a short round, when the rates
 //! have changed too much, and after a time that grows with the number of rounds.
 //!
 //! What a threshold was, and the order of items inside the buckets, depend on earlier rounds, and the random stream depends on both. So they are
@@ -250,5 +250,7 @@ impl Thinning {
     }
 }
 
+#[cfg(test)]
+pub(crate) mod law;
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,12 @@
 //! `alpha` = 1e-6. A sampler whose distribution function is off by twice that distance anywhere passes with probability
 //! at most 1e-6.
 
+mod tails;
+
+use super::posterior::{Posterior, Series};
 use super::*;
+use rand::RngExt;
+use crate::sampling::{BetaShape, Sampler};
 use crate::naive::{PbmHistory, placed, ranked};
 use click_models::{ClickModel, Clicks, PbmFeedback};
 use rand::SeedableRng;
@@ -59,7 +64,7 @@ impl Table {
             "counts": { "examination": self.examination, "rounds": 0, "shows": shows, "clicks": clicks }
         });
         let policy: PbmTs = serde_json::from_value(saved).expect("a valid policy");
-        (policy.posteriors[0], policy.exponents[..positions].to_vec(), policy.examination)
+        (policy.items.posteriors[0], policy.items.exponents[..positions].to_vec(), policy.items.examination)
     }
 
     /// Draws, and the share of proposals that were accepted.
@@ -459,9 +464,9 @@ fn updates_change_the_posterior_of_what_was_shown() {
     assert_eq!((policy.counts.shows(1), policy.counts.clicks(1)), (&[10, 0][..], &[4, 0][..]));
     assert_eq!((policy.counts.shows(0), policy.counts.clicks(0)), (&[0, 10][..], &[0, 0][..]));
     // One position alone: Beta(5, 7) / 0.9 and Beta(1, 11) / 0.3, mode and mean of the Beta by hand.
-    assert_eq!(policy.posteriors[1].stretch, 1.0 / 0.9);
-    assert_eq!(policy.posteriors[0].stretch, 1.0 / 0.3);
-    assert!(policy.posteriors.iter().all(|posterior| posterior.exact));
+    assert_eq!(policy.items.posteriors[1].stretch, 1.0 / 0.9);
+    assert_eq!(policy.items.posteriors[0].stretch, 1.0 / 0.3);
+    assert!(policy.items.posteriors.iter().all(|posterior| posterior.exact));
 }
 
 /// Proposals worked out afresh for every item in every round, from counts of one's own, choose the same lists.

@@ -8,8 +8,8 @@ use super::buckets::in_units;
 use super::threshold::{MOST_STEPS, Threshold};
 use super::{Posteriors, rate};
 
-/// A round in which fewer draws than positions exceed the threshold costs about as much as drawing all items, so their share is this number
-/// over the number of items right after a search,
+/// A round in which fewer draws than positions exceed the threshold costs about as much as drawing all items. So the share of such rounds is this
+/// number over the number of items right after a search,
 const SHORT_AFTER_SEARCH: f64 = 0.1;
 /// and at most this one before the next search.
 const SHORT_BEFORE_SEARCH: f64 = 4.0;

@@ -1,0 +1,134 @@
+//! The posteriors of all items of PBM-TS.
+
+use super::super::counts::PbmCounts;
+use super::posterior::Posterior;
+use super::tail::Tail;
+use crate::sampling::Sampler;
+use crate::sampling::thinning::{Posteriors, Threshold};
+use rand::Rng;
+
+/// Posteriors, made from the counts.
+#[derive(Debug, Clone)]
+pub(super) struct Items {
+    /// Examination of every position, from the most to the least examined: the order of all arrays below.
+    pub(super) examination: Vec<f64>,
+    pub(super) posteriors: Vec<Posterior>,
+    /// Excess of the proposal in each position's factor: the exponents of `1 - kappa_l theta` in the ratio of posterior to proposal; item
+    /// by item, every position.
+    pub(super) exponents: Vec<f64>,
+    /// Upper tails, item by item; none if every item is drawn in every round.
+    pub(super) tails: Vec<Tail>,
+    /// Displays without a click at positions that are ever examined, item by item, of items with tails.
+    pub(super) failures: Vec<f64>,
+}
+
+impl Items {
+    /// For rounds that draw every item.
+    pub(super) fn all_drawn(counts: &PbmCounts) -> Self {
+        let (n_items, n_positions) = (counts.n_items(), counts.n_positions());
+        let mut items = Self {
+            examination: vec![0.0; n_positions],
+            posteriors: vec![Posterior::no_failures(0.0); n_items],
+            exponents: vec![0.0; n_items * n_positions],
+            tails: vec![],
+            failures: vec![],
+        };
+        items.prepare(counts);
+        items
+    }
+
+    /// For thinned rounds.
+    pub(super) fn thinned(counts: &PbmCounts) -> Self {
+        let mut items = Self::all_drawn(counts);
+        items.tails = vec![Tail::default(); counts.n_items()];
+        items.failures = vec![0.0; items.exponents.len()];
+        items.prepare(counts);
+        items
+    }
+
+    /// Makes all posteriors from the counts.
+    pub(super) fn prepare(&mut self, counts: &PbmCounts) {
+        for (examined, &position) in self.examination.iter_mut().zip(counts.order()) {
+            *examined = counts.examination()[position];
+        }
+        for item in 0..counts.n_items() {
+            self.update(counts, item);
+        }
+    }
+
+    /// Makes the posterior of an item from its counts.
+    #[inline]
+    pub(super) fn update(&mut self, counts: &PbmCounts, item: usize) {
+        let Self { examination, posteriors, exponents, tails, failures } = self;
+        let positions = examination.len();
+        let range = item * positions..(item + 1) * positions;
+        posteriors[item] = Posterior::of(counts, item, examination, &mut exponents[range.clone()]);
+        if let Some(tail) = tails.get_mut(item) {
+            *tail = Tail::of(counts, item, examination, &mut failures[range]);
+        }
+    }
+
+    #[inline]
+    fn positions_of<'a>(&self, values: &'a [f64], item: usize) -> &'a [f64] {
+        let positions = self.examination.len();
+        &values[item * positions..][..positions]
+    }
+
+    #[inline]
+    fn failures_of(&self, item: usize) -> &[f64] {
+        self.positions_of(&self.failures, item)
+    }
+}
+
+impl Posteriors for Items {
+    #[inline]
+    fn n_items(&self) -> usize {
+        self.posteriors.len()
+    }
+
+    #[inline]
+    fn draw<R: Rng + ?Sized>(&self, item: usize, sampler: Sampler, rng: &mut R) -> f64 {
+        self.posteriors[item].draw(self.positions_of(&self.exponents, item), &self.examination, sampler, rng)
+    }
+
+    #[inline]
+    fn bound(&self, item: usize, threshold: &Threshold) -> f64 {
+        self.tails[item].bound(threshold, self.failures_of(item), &self.examination)
+    }
+
+    #[inline]
+    fn draw_above<R: Rng + ?Sized>(
+        &self,
+        item: usize,
+        threshold: &Threshold,
+        least: f64,
+        rng: &mut R,
+    ) -> Option<f64> {
+        let (tail, failures) = (&self.tails[item], self.failures_of(item));
+        let draw = tail.propose(threshold, failures, &self.examination, least, rng)?;
+        let is_above = tail.has_no_failures() || {
+            let any = self.draw(item, Sampler::new(), rng);
+            tail.accepts(any, failures, &self.examination, rng)
+        };
+        is_above.then_some(draw)
+    }
+
+    fn chance(&self, item: usize, threshold: &Threshold) -> f64 {
+        self.tails[item].chance(threshold)
+    }
+
+    #[inline]
+    fn hash(&self, item: usize) -> u64 {
+        let mut hash = self.tails[item].clicks().to_bits();
+        for failures in self.failures_of(item) {
+            hash = hash.rotate_left(23).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ failures.to_bits();
+        }
+        hash
+    }
+
+    #[inline]
+    fn is_like(&self, item: usize, other: usize) -> bool {
+        self.tails[item].clicks() == self.tails[other].clicks()
+            && self.failures_of(item) == self.failures_of(other)
+    }
+}
