@@ -2,7 +2,7 @@
 //! round.
 //!
 //! `cargo run --release -p benches --example thompson_catalogue -- rsf-ts 4096 1000000` plays a policy (`rsf-ts`, `bc-mp-ts` or `pbm-ts`), a number of
-//! items and a number of rounds. Each row is a window of rounds. The plain policy starts each window from the state of the thinned one and plays a
+//! items and a number of rounds; a fourth argument is the number of positions, 5 by default. Each row is a window of rounds. The plain policy starts each window from the state of the thinned one and plays a
 //! sample of rounds, because the cost of its rounds is constant. Times are of this thread, users included; ratios are medians of five paired
 //! runs.
 
@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Serialize, de::DeserializeOwned};
 
-const EXAMINATION: [f64; 5] = [1.0, 0.9, 0.81, 0.73, 0.66];
+const N_POSITIONS: usize = 5;
 const RUNS: u64 = 5;
 /// About this number of draws of a plain policy in a window.
 const PLAIN_DRAWS: u64 = 2_000_000;
@@ -32,6 +32,11 @@ fn median(mut values: Vec<f64>) -> f64 {
 fn attraction(n_items: usize) -> Vec<f64> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     (0..n_items).map(|_| 0.4 * rng.random::<f64>() * rng.random::<f64>()).collect()
+}
+
+/// Each position is examined nine times as often in ten as the one above it.
+fn examination(n_positions: usize) -> Vec<f64> {
+    std::iter::successors(Some(1.0), |above| Some(0.9 * above)).take(n_positions).collect()
 }
 
 /// A run in progress.
@@ -78,7 +83,8 @@ where
     M::Interaction: click_models::Interaction<Action = Ranking>,
     P: Policy<M::Interaction> + Select<Ranking, Note = ()> + Serialize + DeserializeOwned,
 {
-    let mut ends: Vec<u64> = [1000, 10_000, 100_000, 1_000_000].into_iter().filter(|&end| end < horizon).collect();
+    let mut ends: Vec<u64> =
+        [1000, 10_000, 100_000, 1_000_000].into_iter().filter(|&end| end < horizon).collect();
     ends.push(horizon);
     let plain_rounds = (PLAIN_DRAWS / n_items).max(3);
     let mut rates = vec![(vec![], vec![]); ends.len() + 1];
@@ -110,16 +116,21 @@ where
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [policy, n_items, horizon] = &arguments[..] else {
-        panic!("expected a policy, a number of items and a number of rounds");
+    let [policy, n_items, horizon, n_positions @ ..] = &arguments[..] else {
+        panic!("expected a policy, a number of items and a number of rounds, and perhaps of positions");
     };
+    let n_positions = n_positions.first().map_or(N_POSITIONS, |number| number.parse().expect("a number"));
     let n_items: usize = n_items.parse().expect("a number of items");
     let horizon = horizon.parse().expect("a number of rounds");
-    let semi_bandit = RandomSemiBandit::from_values(&attraction(n_items), &EXAMINATION).expect("valid");
-    let position_based = PositionBased::from_values(&attraction(n_items), &EXAMINATION).expect("valid");
+    let semi_bandit =
+        RandomSemiBandit::from_values(&attraction(n_items), &examination(n_positions)).expect("valid");
+    let position_based =
+        PositionBased::from_values(&attraction(n_items), &examination(n_positions)).expect("valid");
     match &policy[..] {
         "rsf-ts" => compare(&semi_bandit, n_items as u64, horizon, || PrefixTs::new(semi_bandit.shape())),
-        "bc-mp-ts" => compare(&position_based, n_items as u64, horizon, || BcMpTs::new(position_based.known())),
+        "bc-mp-ts" => {
+            compare(&position_based, n_items as u64, horizon, || BcMpTs::new(position_based.known()))
+        }
         "pbm-ts" => compare(&position_based, n_items as u64, horizon, || PbmTs::new(position_based.known())),
         other => panic!("{other}: expected rsf-ts, bc-mp-ts or pbm-ts"),
     }

@@ -31,7 +31,9 @@ pub enum Error {
     )]
     SavedEstimate,
     /// The saved order of a large catalogue, or its threshold, is none.
-    #[error("the saved order of the items does not have each of them once, or the saved threshold is beyond its range")]
+    #[error(
+        "the saved order of the items does not have each of them once, or the saved threshold is beyond its range"
+    )]
     SavedThinning,
     /// A list that was saved as a leader is no list.
     #[error("a saved leader has an unknown item, or an item twice")]

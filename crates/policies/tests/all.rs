@@ -6,6 +6,7 @@ mod dueling;
 mod dueling_policies;
 mod every_policy;
 mod identify;
+mod large_catalogues;
 mod position_based;
 mod rank_one;
 mod refusals;

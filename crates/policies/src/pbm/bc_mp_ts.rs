@@ -14,7 +14,7 @@
 //! | `posteriors` | `Beta(1 + S_k, 1 + N~_k - S_k)` | `n_items` | - |
 //!
 //! Numerics: shapes are at least 1, where the Gamma sampler needs no correction. Complexity: `n_items` Beta draws a round; from 256 items on
-//! (and 16 a position) a few draws, by thinning, with the same law of the lists. The order that thinning keeps the items in is saved.
+//! (and 32 a position) a few draws, by thinning, with the same law of the lists. The order that thinning keeps the items in is saved.
 //!
 //! # Examples
 //!
@@ -52,7 +52,7 @@
 
 use super::counts::{PbmCounts, place};
 use crate::sampling::beta_posteriors::BetaPosteriors;
-use crate::sampling::largest_draws::LargestDraws;
+use crate::sampling::largest_draws::{Large, LargestDraws};
 use crate::sampling::thinning::SavedThinning;
 use crate::sizes::Sizes;
 use crate::{Decision, Error, Select, Update};
@@ -60,8 +60,8 @@ use click_models::{PbmKnown, Ranking, RenderedClicks};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// From this number of items on, draws are thinned.
-const LARGE: usize = 256;
+/// Where draws are thinned.
+const LARGE: Large = Large { items: 256, per_position: 32 };
 
 /// BC-MP-TS.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -101,11 +101,7 @@ impl BcMpTs {
     /// As [`BcMpTs::new`].
     pub fn drawing_all(known: PbmKnown<'_>) -> Self {
         let counts = PbmCounts::new(known);
-        Self {
-            draws: LargestDraws::of_all(counts.n_positions()),
-            posteriors: posteriors(&counts),
-            counts,
-        }
+        Self { draws: LargestDraws::of_all(counts.n_positions()), posteriors: posteriors(&counts), counts }
     }
 }
 

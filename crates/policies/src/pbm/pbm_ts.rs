@@ -20,7 +20,7 @@
 //! | failures | `beta_{k,l} = N_{k,l} - S_{k,l}` | `n_items` x `n_positions` | - |
 //! | `examination` | kappa | `n_positions` | probability |
 //!
-//! A draw is exact (`pbm_ts/posterior.rs`). From 512 items on (and 16 a position) most items are not drawn: those that cannot be among the largest
+//! A draw is exact (`pbm_ts/posterior.rs`). From 512 items on (and 128 a position) most items are not drawn: those that cannot be among the largest
 //! are thinned, with the same law of the lists (`pbm_ts/tail.rs`). The order that thinning keeps the items in is saved.
 //!
 //! Numerics: practically exact while counts stay below `2^40`. Complexity: constant expected time for each of `n_items` draws a round, or for a few
@@ -58,7 +58,7 @@ mod tail;
 
 use super::counts::{PbmCounts, place};
 use super::plug_in::AssumesExamination;
-use crate::sampling::largest_draws::LargestDraws;
+use crate::sampling::largest_draws::{Large, LargestDraws};
 use crate::sampling::thinning::SavedThinning;
 use crate::sizes::Sizes;
 use crate::{Decision, Error, Select, Update};
@@ -67,8 +67,8 @@ use items::Items;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// From this number of items on, draws are thinned.
-const LARGE: usize = 512;
+/// Where draws are thinned.
+const LARGE: Large = Large { items: 512, per_position: 128 };
 
 /// PBM-TS.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ impl PbmTs {
     pub fn new(known: PbmKnown<'_>) -> Self {
         let counts = PbmCounts::new(known);
         let n_positions = counts.n_positions();
-        if !LargestDraws::thins(counts.n_items(), n_positions, LARGE) {
+        if !LARGE.includes(counts.n_items(), n_positions) {
             return Self::over(counts);
         }
         let items = Items::thinned(&counts);

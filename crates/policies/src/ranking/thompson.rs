@@ -12,7 +12,7 @@
 //! | `posteriors` | `Beta(alpha_k, beta_k)` | `n_items` | - |
 //!
 //! Numerics: shapes are at least 1, where the Gamma sampler needs no correction. Complexity: `n_items` Beta draws a round; from 256 items on
-//! (and 16 a position) a few draws, by thinning, with the same law of the lists. The order that thinning keeps the items in is saved.
+//! (and 32 a position) a few draws, by thinning, with the same law of the lists. The order that thinning keeps the items in is saved.
 //!
 //! # Examples
 //!
@@ -51,7 +51,7 @@ use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::exact::float;
 use crate::sampling::beta_posteriors::BetaPosteriors;
-use crate::sampling::largest_draws::LargestDraws;
+use crate::sampling::largest_draws::{Large, LargestDraws};
 use crate::sampling::thinning::SavedThinning;
 use crate::sizes::Sizes;
 use crate::{Decision, Error, Select, Update};
@@ -59,8 +59,8 @@ use click_models::{ObservedPrefix, Ranking};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// From this number of items on, draws are thinned.
-const LARGE: usize = 256;
+/// Where draws are thinned.
+const LARGE: Large = Large { items: 256, per_position: 32 };
 
 /// Thompson sampling on an observed prefix.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -91,11 +91,7 @@ impl PrefixTs {
     /// [`PrefixTs::new`], so it is what that policy can be compared with.
     pub fn drawing_all<'a>(known: impl Into<PrefixKnown<'a>>) -> Self {
         let counts = PrefixCounts::new(known.into());
-        Self {
-            draws: LargestDraws::of_all(counts.n_positions()),
-            posteriors: posteriors(&counts),
-            counts,
-        }
+        Self { draws: LargestDraws::of_all(counts.n_positions()), posteriors: posteriors(&counts), counts }
     }
 }
 

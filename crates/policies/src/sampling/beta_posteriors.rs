@@ -162,7 +162,12 @@ impl Evidence {
     }
 
     #[inline]
-    pub(crate) fn draw_above<R: Rng + ?Sized>(self, threshold: &Threshold, least: f64, rng: &mut R) -> Option<f64> {
+    pub(crate) fn draw_above<R: Rng + ?Sized>(
+        self,
+        threshold: &Threshold,
+        least: f64,
+        rng: &mut R,
+    ) -> Option<f64> {
         let Self { successes, failures } = self;
         if failures == 0.0 {
             let bound = self.bound(threshold);

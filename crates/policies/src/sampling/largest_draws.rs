@@ -7,6 +7,21 @@ use crate::top_l::{Ties, TopL};
 use rand::Rng;
 use serde::{Serialize, Serializer};
 
+/// From what size on thinned rounds are faster than rounds that draw every item.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Large {
+    /// At least this number of items,
+    pub(crate) items: usize,
+    /// and at least this number for each position.
+    pub(crate) per_position: usize,
+}
+
+impl Large {
+    pub(crate) fn includes(self, n_items: usize, n_positions: usize) -> bool {
+        n_items >= self.items.max(self.per_position * n_positions)
+    }
+}
+
 /// Finds the largest draws.
 #[derive(Debug, Clone)]
 pub(crate) struct LargestDraws {
@@ -20,14 +35,9 @@ impl LargestDraws {
         Self { top: TopL::new(n_positions), thinning: None }
     }
 
-    /// Whether to thin: with at least `fewest` items, and at least sixteen for a position.
-    pub(crate) fn thins(n_items: usize, n_positions: usize, fewest: usize) -> bool {
-        n_items >= fewest.max(16 * n_positions)
-    }
-
     /// Thins a large catalogue.
-    pub(crate) fn new<P: Posteriors>(posteriors: &P, n_positions: usize, fewest: usize) -> Self {
-        let is_large = Self::thins(posteriors.n_items(), n_positions, fewest);
+    pub(crate) fn new<P: Posteriors>(posteriors: &P, n_positions: usize, large: Large) -> Self {
+        let is_large = large.includes(posteriors.n_items(), n_positions);
         let thinning = is_large.then(|| Box::new(Thinning::new(posteriors, n_positions)));
         Self { thinning, ..Self::of_all(n_positions) }
     }

@@ -1,6 +1,6 @@
 //! `select` and `update` allocate nothing once the caller's buffers have been used. What users answer is measured with them.
 
-use super::games::{Extent, Game, Playable, game, games, games_without_a_row};
+use super::games::{Extent, Game, Playable, game, games, games_without_a_row, large_games};
 use super::users::Users;
 use allocation_counter::measure;
 use click_models::{CascadeModel, ClickModel, PbmFeedback, PositionBased, Ranking};
@@ -35,6 +35,9 @@ fn rounds_with_many_items_allocate_nothing() {
         let model = CascadeModel::from_values(&attraction, 5).expect("valid");
         let mut game = CascadeModel::named(&Rc::new(model), "kl-ucb", 6000);
         assert_eq!(allocations(&mut *game), 0, "{n_items} items");
+    }
+    for mut game in large_games() {
+        assert_eq!(allocations(&mut *game), 0, "{}", game.name());
     }
 }
 

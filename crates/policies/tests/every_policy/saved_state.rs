@@ -1,6 +1,6 @@
 //! A policy that is saved and restored goes on as if nothing had happened, and damaged data is refused.
 
-use super::games::{Extent, Game, games, games_without_a_row};
+use super::games::{Extent, Game, games, games_without_a_row, large_games};
 use super::users::Users;
 use crate::support::{generator, saved::damages};
 use rand::RngExt;
@@ -46,6 +46,40 @@ fn restored_policies_go_on_as_the_original() {
     }
 }
 
+/// Large catalogues are thinned: their threshold and the order of the items are saved, too.
+#[test]
+fn restored_policies_go_on_as_the_original_on_large_catalogues() {
+    for mut game in large_games() {
+        let mut played = 0;
+        for start in [0, 1, 30, 3000] {
+            play(&mut *game, start - played);
+            played = start;
+            let saved = game.saved();
+            assert!(saved["state"]["draws"]["order"].is_array(), "{}", game.name());
+            assert_go_on_alike(&*game, game.restored(&saved).expect("a saved policy can be restored"));
+        }
+        assert_go_on_alike(&*game, game.restored_from(&game.bytes()));
+    }
+}
+
+/// Another order inside the buckets is another random stream, which the comparison above sees.
+#[test]
+#[should_panic(expected = "rsf-ts")]
+fn another_order_is_seen() {
+    let mut game = large_games().remove(0);
+    play(&mut *game, 100);
+    let mut saved = game.saved();
+    let order = saved["state"]["draws"]["order"].as_array_mut().expect("an order");
+    order.reverse();
+    let mut restored = game.restored(&saved).expect("as good an order as the other");
+    // What is compared is the choices, not what is saved.
+    for _ in 0..300 {
+        game.round();
+        restored.round();
+        assert_eq!(game.choice(), restored.choice(), "{}", game.name());
+    }
+}
+
 /// One count that is restored as another is what the comparison above is for.
 #[test]
 #[should_panic(expected = "pbm-ts")]
@@ -66,7 +100,7 @@ fn another_count_is_seen() {
 #[test]
 fn damaged_data_is_refused_or_usable() {
     let (mut refused, mut accepted) = (0, 0);
-    for mut game in games(Users::first(), Extent::Variants, 1500) {
+    for mut game in games(Users::first(), Extent::Variants, 1500).into_iter().chain(large_games()) {
         play(&mut *game, 30);
         for damaged in damages(&game.saved()) {
             match game.restored(&damaged) {

@@ -116,11 +116,7 @@ impl Tail {
     fn envelope(&self, threshold: &Threshold, slope: f64) -> (f64, f64) {
         let examined = self.least_examined;
         let miss = 1.0 - examined * threshold.value;
-        let end = if examined < 1.0 {
-            -ln_1p(-examined * threshold.miss / miss)
-        } else {
-            f64::INFINITY
-        };
+        let end = if examined < 1.0 { -ln_1p(-examined * threshold.miss / miss) } else { f64::INFINITY };
         (1.0 + slope * miss / examined, end)
     }
 
@@ -140,7 +136,7 @@ impl Tail {
         let over_g = self.ln_over_g(threshold.value, threshold.ln_miss, failures, examination);
         let density = self.evidence().density(threshold);
         let width = (1.0 - self.least_examined * threshold.value) / (self.least_examined * exponent);
-        density * libm::exp(over_g) * width * -libm::expm1(-exponent * end)
+        density * libm::exp(over_g) * width * share_below(exponent * end)
     }
 
     /// A draw of the envelope that passes the first event. May be `None` also if it is below `least`.
@@ -159,7 +155,7 @@ impl Tail {
         let slope = self.slope(threshold, failures, examination);
         let (exponent, end) = self.envelope(threshold, slope);
         // An exponential variate up to the end.
-        let distance = -ln_1p(rng.random::<f64>() * libm::expm1(-exponent * end)) / exponent;
+        let distance = -ln_1p(-share_below(exponent * end) * rng.random::<f64>()) / exponent;
         let examined = self.least_examined;
         let further = -libm::expm1(-distance) * (1.0 - examined * threshold.value) / examined;
         let draw = (threshold.value + further).min(1.0);
@@ -201,4 +197,11 @@ impl Tail {
         let failures = (self.weighted_shows - self.clicks).max(0.0);
         Evidence { successes: self.clicks, failures }.chance(threshold)
     }
+}
+
+/// Probability that a standard exponential variate is below `end`; for a negative one the same formula.
+#[inline]
+fn share_below(end: f64) -> f64 {
+    // Beyond 40 it is 1 as a floating-point number.
+    if end > 40.0 { 1.0 } else { -libm::expm1(-end) }
 }

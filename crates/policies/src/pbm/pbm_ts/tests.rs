@@ -9,10 +9,10 @@ mod tails;
 
 use super::posterior::{Posterior, Series};
 use super::*;
-use rand::RngExt;
-use crate::sampling::{BetaShape, Sampler};
 use crate::naive::{PbmHistory, placed, ranked};
+use crate::sampling::{BetaShape, Sampler};
 use click_models::{ClickModel, Clicks, PbmFeedback};
+use rand::RngExt;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::json;

@@ -101,7 +101,10 @@ impl Buckets {
             return 0;
         }
         let exponent = 1022_u64.saturating_sub(rate.to_bits() >> 52);
-        #[expect(clippy::cast_possible_truncation, reason = "at most 1022, and at most the last bucket after it")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "at most 1022, and at most the last bucket after it"
+        )]
         let bucket = exponent.clamp(1, u64::from(self.last())) as u8;
         bucket
     }

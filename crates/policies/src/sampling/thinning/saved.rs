@@ -50,7 +50,8 @@ impl Thinning {
         posteriors: &P,
         n_positions: usize,
     ) -> Result<Self, Error> {
-        if saved.step.unsigned_abs() > MOST_STEPS.unsigned_abs() || !is_order(&saved.order, posteriors.n_items())
+        if saved.step.unsigned_abs() > MOST_STEPS.unsigned_abs()
+            || !is_order(&saved.order, posteriors.n_items())
         {
             return Err(Error::SavedThinning);
         }

@@ -21,12 +21,12 @@ fn catalogues() -> [(&'static str, Counts); 8] {
         ("successes only", of(|item| (item % 5, 0))),
         ("few rounds", of(|item| (u32::from(item % 4 == 0) + item % 3 / 2, item % 11))),
         ("two classes", of(|item| if item % 2 == 0 { (20, 40) } else { (2, 7) })),
-        ("leaders", of(|item| if item % 60 == 0 { (9_000 + item, 21_000) } else { (item % 2, 25 + item % 9) })),
-        ("tens of thousands of rounds", of(|item| (3_000 + 7 * item, 30_000 + item % 3))),
         (
-            "fractions",
-            (0..300_u32).map(|item| (f64::from(item % 6), 0.37 * f64::from(item % 31))).collect(),
+            "leaders",
+            of(|item| if item % 60 == 0 { (9_000 + item, 21_000) } else { (item % 2, 25 + item % 9) }),
         ),
+        ("tens of thousands of rounds", of(|item| (3_000 + 7 * item, 30_000 + item % 3))),
+        ("fractions", (0..300_u32).map(|item| (f64::from(item % 6), 0.37 * f64::from(item % 31))).collect()),
     ]
 }
 

@@ -88,7 +88,9 @@ fn thinned_rounds_have_the_law_of_plain_ones() {
         ("no rounds", |_, _| (0, 0)),
         ("no clicks", |item, position| (0, ((item + position) % 5) as u64)),
         ("clicks only", |item, position| (((item + position) % 3) as u64, 0)),
-        ("few rounds", |item, position| (u64::from((item + position) % 9 == 0), ((item * position) % 7) as u64)),
+        ("few rounds", |item, position| {
+            (u64::from((item + position) % 9 == 0), ((item * position) % 7) as u64)
+        }),
         ("leaders", |item, position| {
             if item % 64 == 0 { (3000 + item as u64, 9000 - 1000 * position as u64) } else { (1, 9) }
         }),

@@ -1,0 +1,102 @@
+//! Thompson sampling on large catalogues: the curves of thinned policies are those of policies that draw every item.
+//!
+//! Each plays 60 runs of 4,000 rounds. The mean regret after 100, 500, 1,000, 2,000 and 4,000 rounds is compared, at five standard errors: of all 15
+//! comparisons some fails by chance with probability 1e-5. Power: a regret that is off by ten standard errors passes with probability 3e-7, which
+//! is between 2 and 10 % of the regret (the test prints it). A policy whose items count every display twice is rejected.
+
+use crate::support::generator;
+use click_models::{
+    ClickModel, Feedback, Interaction, PbmFeedback, PositionBased, RandomSemiBandit, Ranking,
+};
+use policies::{BcMpTs, Decision, PbmTs, Policy, PrefixTs, Select, Update};
+use rand::{Rng, RngExt};
+
+const RUNS: u64 = 60;
+const CHECKPOINTS: [u32; 5] = [100, 500, 1_000, 2_000, 4_000];
+const N_ITEMS: usize = 640;
+const EXAMINATION: [f64; 4] = [1.0, 0.8, 0.5, 0.4];
+
+fn attraction() -> Vec<f64> {
+    let mut rng = generator(5);
+    (0..N_ITEMS).map(|_| 0.8 * rng.random::<f64>() * rng.random::<f64>()).collect()
+}
+
+/// Mean regret at every checkpoint, and its variance.
+fn curve<M, P>(model: &M, seed: u64, fresh: impl Fn() -> P) -> Vec<(f64, f64)>
+where
+    M: ClickModel,
+    M::Interaction: Interaction<Action = Ranking>,
+    P: Policy<M::Interaction>,
+{
+    let mut sums = vec![(0.0, 0.0); CHECKPOINTS.len()];
+    for run in 0..RUNS {
+        let [mut rng, mut users] = [2 * run, 2 * run + 1].map(|stream| generator(1000 * seed + stream));
+        let mut policy = fresh();
+        let mut decision = Decision::default();
+        let (mut regret, mut round) = (0.0, 0);
+        for (&checkpoint, (sum, squares)) in CHECKPOINTS.iter().zip(&mut sums) {
+            while round < checkpoint {
+                policy.select(&mut rng, &mut decision);
+                regret += model.gap(&decision.action);
+                let feedback: Feedback<M> = model.respond(&decision.action, &mut users);
+                policy.update(&decision, &feedback);
+                round += 1;
+            }
+            *sum += regret;
+            *squares += regret * regret;
+        }
+    }
+    let runs = RUNS as f64;
+    let mean =
+        |(sum, squares): (f64, f64)| (sum / runs, (squares / runs - (sum / runs).powi(2)) / (runs - 1.0));
+    sums.into_iter().map(mean).collect()
+}
+
+/// The largest difference in standard errors; prints ten standard errors as a share of the regret.
+fn largest_z(name: &str, one: &[(f64, f64)], other: &[(f64, f64)]) -> f64 {
+    let mut largest = 0.0_f64;
+    for ((mean, error), (other, other_error)) in one.iter().zip(other) {
+        let error = (error + other_error).sqrt();
+        println!("{name}: {mean:.1}, {other:.1}, seen: {:.1} %", 1000.0 * error / mean);
+        largest = largest.max((mean - other).abs() / error);
+    }
+    largest
+}
+
+#[test]
+fn thinned_policies_have_the_regret_of_plain_ones() {
+    let semi_bandit = RandomSemiBandit::from_values(&attraction(), &EXAMINATION).expect("valid");
+    let shape = semi_bandit.shape();
+    let thinned = curve(&semi_bandit, 1, || PrefixTs::new(shape));
+    let plain = curve(&semi_bandit, 2, || PrefixTs::drawing_all(shape));
+    assert!(largest_z("rsf-ts", &thinned, &plain) < 5.0);
+
+    let users = PositionBased::from_values(&attraction(), &EXAMINATION).expect("valid");
+    let thinned = curve(&users, 3, || BcMpTs::new(users.known()));
+    let plain = curve(&users, 4, || BcMpTs::drawing_all(users.known()));
+    assert!(largest_z("bc-mp-ts", &thinned, &plain) < 5.0);
+
+    let thinned = curve(&users, 5, || PbmTs::new(users.known()));
+    let plain = curve(&users, 6, || PbmTs::drawing_all(users.known()));
+    assert!(largest_z("pbm-ts", &thinned, &plain) < 5.0);
+    let twice = curve(&users, 7, || Twice(PbmTs::new(users.known())));
+    assert!(largest_z("pbm-ts, every display twice", &twice, &plain) > 5.0);
+}
+
+/// Learns from every answer twice.
+struct Twice(PbmTs);
+
+impl Select<Ranking> for Twice {
+    type Note = ();
+
+    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
+        self.0.select(rng, out);
+    }
+}
+
+impl Update<Ranking, PbmFeedback> for Twice {
+    fn update(&mut self, decision: &Decision<Ranking>, feedback: &PbmFeedback) {
+        self.0.update(decision, feedback);
+        self.0.update(decision, feedback);
+    }
+}
