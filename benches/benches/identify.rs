@@ -1,10 +1,11 @@
 //! Best arm identification under cascade feedback, users included: steps of `CascadeBAI` compared with a plain version that sorts and
-//! computes every bound in every step, with the orders of section 6.1, and with late feedback; and the first steps of `cascade-kl` and
-//! KL-LUCB.
+//! computes every bound in every step, with the orders of section 6.1, and with late feedback; and the first steps of `cascade-kl`, beside
+//! a version that computes its order for every item in every step, and of KL-LUCB.
 
 #[path = "../../crates/policies/tests/support/plain_cascade_bai.rs"]
 mod plain_cascade_bai;
 
+use benches::PlainByNeed;
 use click_models::{Cascade, CascadeModel, ClickModel, ListShape};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use plain_cascade_bai::PlainCascadeBai;
@@ -155,6 +156,13 @@ fn first_steps(criterion: &mut Criterion) {
     group.bench_function("cascade-kl", |bencher| {
         bencher.iter_batched(
             || CascadeKl::new(shape, delta),
+            |policy| black_box(play(&users, policy, FEW_STEPS)),
+            BatchSize::LargeInput,
+        );
+    });
+    group.bench_function("cascade-kl, plain order, no decisions", |bencher| {
+        bencher.iter_batched(
+            || PlainByNeed::new(shape),
             |policy| black_box(play(&users, policy, FEW_STEPS)),
             BatchSize::LargeInput,
         );

@@ -84,19 +84,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod by_need;
 mod need;
+mod packed;
 #[cfg(test)]
 mod tests;
 
 use super::Delta;
 use super::candidates::{Candidates, Verdict};
-use super::evidence::{Evidence, ItemLevels, ln_likelihood, prior_below, prior_of_better, rejection_level};
+use super::evidence::{
+    Evidence, ItemLevels, Logarithms, largest_ln_likelihoods, prior_below, prior_of_better, rejection_level,
+};
 use crate::exact::float;
 use crate::sizes::Sizes;
 use crate::{Decision, Recommend, Select, Stop, Update};
+use by_need::ByNeed;
 use click_models::{CascadeFeedback, Clicks, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
-use confidence::{NonNegative, kl_ucb_entropy};
-use need::{Key, Need, boundary, most_needed};
+use confidence::NonNegative;
+use need::boundary;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
@@ -149,9 +154,8 @@ pub struct CascadeKl {
     /// Observations of the undecided items, now and at the next classification.
     open_observations: u64,
     next_look: u64,
-    /// Smoothed means of all items; used by the order by need only.
-    needs: Vec<Need>,
-    keys: Vec<Key>,
+    /// Used by the order by need only.
+    by_need: Option<ByNeed>,
     means: Vec<f64>,
     contestants: Vec<Contestant>,
     bounds: Vec<(f64, f64)>,
@@ -182,6 +186,8 @@ struct Contestant {
 
 /// An upper bound, with a large margin, of the rounding in a sum of logarithms.
 const SLACK: f64 = 1e-6;
+/// Items whose logarithms are computed at once.
+const LANES: usize = 4;
 
 impl CascadeKl {
     /// A fresh policy that identifies as many items as a list has positions, with the default test and order and no tolerance.
@@ -238,16 +244,16 @@ impl CascadeKl {
         if self.candidates.is_done() {
             return;
         }
-        let Self { candidates, needs, settings, open_observations, .. } = self;
+        let Self { candidates, by_need, settings, open_observations, .. } = self;
         candidates.record(shown, seen, |candidates, item| {
             *open_observations += 1;
-            match settings.order {
-                CascadeKlOrder::Need => {
-                    needs[item.index()] = Need::new(candidates.observations(item), candidates.clicks(item));
-                }
-                CascadeKlOrder::LeastObserved => candidates.requeue(item),
+            if settings.order == CascadeKlOrder::LeastObserved {
+                candidates.requeue(item);
             }
         });
+        if let Some(by_need) = by_need {
+            by_need.refresh(candidates, &shown.as_slice()[..seen.len().min(shown.len())]);
+        }
         if self.open_observations >= self.next_look {
             self.look();
         }
@@ -286,7 +292,13 @@ impl CascadeKl {
         let Self { contestants, candidates, .. } = self;
         let n_open = candidates.in_question().len();
         candidates.decide(contestants.iter().map(|contestant| (contestant.item, contestant.verdict)));
-        candidates.in_question().len() < n_open
+        let has_decided = candidates.in_question().len() < n_open;
+        if let Some(by_need) = &mut self.by_need
+            && has_decided
+        {
+            by_need.set_stale();
+        }
+        has_decided
     }
 
     /// Whether two items are so far apart that one may beat the other: a fast necessary condition.
@@ -295,19 +307,25 @@ impl CascadeKl {
             return true;
         }
         let (below, above) = self.edge(boundary);
+        let edges = [below, above].map(Logarithms::new);
         // The two largest values of each kind, with their items, since the largest two may belong to the same item.
         let mut largest = [[(f64::NEG_INFINITY, None); 2]; 2];
-        for &item in self.candidates.in_question() {
-            let clicks = float(self.candidates.clicks(item));
-            let failures = float(self.candidates.observations(item)) - clicks;
-            let entropy = kl_ucb_entropy(clicks, failures);
-            for (two, edge) in largest.iter_mut().zip([below, above]) {
-                // The maximum likelihood instead of the prior: an upper bound of the ratio.
-                let ratio = entropy - ln_likelihood(clicks, failures, edge);
-                if ratio > two[0].0 {
-                    *two = [(ratio, Some(item)), two[0]];
-                } else if ratio > two[1].0 {
-                    two[1] = (ratio, Some(item));
+        for some in self.candidates.in_question().chunks(LANES) {
+            let (mut clicks, mut failures) = ([0.0; LANES], [0.0; LANES]);
+            for (lane, &item) in some.iter().enumerate() {
+                clicks[lane] = float(self.candidates.clicks(item));
+                failures[lane] = float(self.candidates.observations(item)) - clicks[lane];
+            }
+            let likelihoods = largest_ln_likelihoods(clicks, failures);
+            for (lane, &item) in some.iter().enumerate() {
+                for (two, edge) in largest.iter_mut().zip(edges) {
+                    // The maximum likelihood instead of the prior: an upper bound of the ratio.
+                    let ratio = likelihoods[lane] - edge.of_likelihood(clicks[lane], failures[lane]);
+                    if ratio > two[0].0 {
+                        *two = [(ratio, Some(item)), two[0]];
+                    } else if ratio > two[1].0 {
+                        two[1] = (ratio, Some(item));
+                    }
                 }
             }
         }
@@ -440,13 +458,6 @@ impl From<Saved> for CascadeKl {
         let n_items = candidates.n_items();
         let (n_best, n_others) = (candidates.n_best(), n_items - candidates.n_best());
         let inverse_pair_level = float((n_best * n_others) as u64) / delta.get();
-        let needs = match order {
-            CascadeKlOrder::Need => (0..n_items)
-                .map(ItemId::from_index)
-                .map(|item| Need::new(candidates.observations(item), candidates.clicks(item)))
-                .collect(),
-            CascadeKlOrder::LeastObserved => vec![],
-        };
         let mut policy = Self {
             settings,
             epsilon,
@@ -455,8 +466,7 @@ impl From<Saved> for CascadeKl {
             candidates,
             open_observations: 0,
             next_look: 1,
-            needs,
-            keys: Vec::with_capacity(n_items),
+            by_need: (order == CascadeKlOrder::Need).then(|| ByNeed::new(n_items)),
             means: Vec::with_capacity(n_items),
             contestants: Vec::with_capacity(n_items),
             bounds: Vec::with_capacity(n_items),
@@ -484,15 +494,18 @@ impl Select<Ranking> for CascadeKl {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
-        let Self { candidates, settings, needs, keys, means, .. } = self;
-        candidates.begin(rng);
+        let Self { candidates, by_need, open_observations, .. } = self;
+        let is_first = candidates.begin(rng);
         let in_question = candidates.in_question();
-        if settings.order == CascadeKlOrder::Need && !candidates.is_done() {
-            let boundary = boundary(candidates, means);
-            let first = most_needed(candidates, needs, boundary, keys);
-            candidates.show(first.map(|place| in_question[place]), &mut out.action);
-        } else {
-            candidates.show(in_question.iter().copied(), &mut out.action);
+        match by_need {
+            Some(by_need) if !candidates.is_done() => {
+                if is_first {
+                    by_need.set_stale();
+                }
+                let first = by_need.first(candidates, *open_observations);
+                candidates.show(first.map(|place| in_question[place]), &mut out.action);
+            }
+            _ => candidates.show(in_question.iter().copied(), &mut out.action),
         }
     }
 }

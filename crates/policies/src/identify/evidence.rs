@@ -14,7 +14,7 @@
 use super::Delta;
 use super::candidates::Candidates;
 use crate::exact::float;
-use confidence::math::{ln, ln_1p};
+use confidence::math::{ln, ln_1p, ln_of_normals};
 use confidence::{kl_ucb_entropy, kl_ucb_lower, kl_ucb_upper};
 use std::f64::consts::FRAC_PI_2;
 
@@ -140,9 +140,44 @@ impl ItemLevels {
 
 /// The log-likelihood of mean `p`.
 pub(super) fn ln_likelihood(clicks: f64, failures: f64, p: f64) -> f64 {
-    let clicked = if clicks == 0.0 { 0.0 } else { clicks * ln(p) };
-    let failed = if failures == 0.0 { 0.0 } else { failures * ln_1p(-p) };
-    clicked + failed
+    Logarithms::new(p).of_likelihood(clicks, failures)
+}
+
+/// The logarithms of a mean and of one minus it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Logarithms {
+    click: f64,
+    failure: f64,
+}
+
+impl Logarithms {
+    pub(super) fn new(p: f64) -> Self {
+        Self { click: ln(p), failure: ln_1p(-p) }
+    }
+
+    /// The log-likelihood of the mean.
+    pub(super) fn of_likelihood(self, clicks: f64, failures: f64) -> f64 {
+        let clicked = if clicks == 0.0 { 0.0 } else { clicks * self.click };
+        let failed = if failures == 0.0 { 0.0 } else { failures * self.failure };
+        clicked + failed
+    }
+}
+
+/// Upper bounds of the largest log-likelihoods of several items, those of their empirical means, less than `2e-14` nats an observation too
+/// large. Their logarithms share vector registers.
+pub(super) fn largest_ln_likelihoods<const N: usize>(clicks: [f64; N], failures: [f64; N]) -> [f64; N] {
+    /// More than the rounding of an observation's logarithm.
+    const ROUNDING: f64 = 1e-14;
+    let ln_shares = |counts: [f64; N]| -> [f64; N] {
+        let share = |lane: usize| counts[lane] / (clicks[lane] + failures[lane]).max(1.0);
+        // A count of 0 has the weight 0: any normal number will do.
+        ln_of_normals(std::array::from_fn(|lane| share(lane).max(f64::MIN_POSITIVE)))
+    };
+    let (ln_clicks, ln_failures) = (ln_shares(clicks), ln_shares(failures));
+    std::array::from_fn(|lane| {
+        let (clicks, failures) = (clicks[lane], failures[lane]);
+        clicks * ln_clicks[lane] + failures * ln_failures[lane] + ROUNDING * (clicks + failures)
+    })
 }
 
 /// The threshold, in nats, for rejecting a null in favour of an alternative of this prior probability.

@@ -1,9 +1,8 @@
-//! The order by need of `cascade-kl`: which items are shown, and in which order.
+//! What the order by need of `cascade-kl` is made of: the progress of an item, and the boundary.
 
 use crate::exact::float;
 use crate::identify::candidates::Candidates;
-use confidence::math::{ln, ln_1p};
-use std::cmp::Ordering;
+use confidence::math::{ln, ln_1p, ln_1p_of_small, ln_of_normals};
 
 /// Items with less than this share of the average number of observations come before all others.
 pub(super) const LEAST_SHARE: f64 = 0.3;
@@ -11,22 +10,41 @@ pub(super) const LEAST_SHARE: f64 = 0.3;
 /// The weight of the square root of observations, in nats.
 const PER_ROOT: f64 = 0.02;
 
-/// The part of an item's progress that does not depend on the other items.
+/// From this mean on, `ln(1 - mean)` is not computed by [`ln_1p_of_small`].
+const MOST_SMALL: f64 = 0.29;
+
+/// The parts of an item's progress that do not depend on the other items. Its progress towards being told apart from a boundary `c` is
+/// `base - clicks ln c - failures ln(1 - c)`, and its depth on the list `ln_mean` plus the progress.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Need {
-    /// The part of the progress that does not depend on the boundary.
-    base: f64,
+    pub(super) base: f64,
     /// Observations times the smoothed mean, and times one minus it.
-    clicks: f64,
-    failures: f64,
-    ln_mean: f64,
+    pub(super) clicks: f64,
+    pub(super) failures: f64,
+    pub(super) ln_mean: f64,
 }
 
 impl Need {
     pub(super) fn new(observations: u64, clicks: u64) -> Self {
-        let n = float(observations);
         let mean = smoothed_mean(observations, clicks);
-        let (ln_mean, ln_failure) = (ln(mean), ln_1p(-mean));
+        Self::of_parts(float(observations), mean, ln(mean), ln_1p(-mean))
+    }
+
+    /// Of several items at once, the same bits as one by one: their logarithms share vector registers.
+    #[inline]
+    pub(super) fn of_several<const N: usize>(n: [f64; N], means: [f64; N]) -> [Self; N] {
+        let ln_means = ln_of_normals(means);
+        let mut ln_failures = ln_1p_of_small(means.map(|mean| -mean));
+        for (ln_failure, mean) in ln_failures.iter_mut().zip(means) {
+            if mean >= MOST_SMALL {
+                *ln_failure = ln_1p(-mean);
+            }
+        }
+        std::array::from_fn(|lane| Self::of_parts(n[lane], means[lane], ln_means[lane], ln_failures[lane]))
+    }
+
+    #[inline]
+    fn of_parts(n: f64, mean: f64, ln_mean: f64, ln_failure: f64) -> Self {
         Self {
             base: n * (mean * ln_mean + (1.0 - mean) * ln_failure) + PER_ROOT * n.sqrt(),
             clicks: n * mean,
@@ -34,67 +52,6 @@ impl Need {
             ln_mean,
         }
     }
-
-    /// The item's progress towards being told apart from the boundary, given the logarithms of the boundary and of one minus it.
-    pub(super) fn progress(&self, (click, failure): (f64, f64)) -> f64 {
-        self.base - self.clicks * click - self.failures * failure
-    }
-
-    /// The logarithm of the value that orders items on the list, smallest first.
-    pub(super) fn depth(&self, progress: f64) -> f64 {
-        self.ln_mean + progress
-    }
-}
-
-/// The rank of an undecided item.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Key {
-    is_fed: bool,
-    progress: f64,
-    /// Larger values go further down the list.
-    depth: f64,
-    /// Index among the undecided items, which are in a random order.
-    place: usize,
-}
-
-impl Key {
-    fn by_need(&self, other: &Self) -> Ordering {
-        let by_progress = self.progress.total_cmp(&other.progress);
-        self.is_fed.cmp(&other.is_fed).then(by_progress).then(self.place.cmp(&other.place))
-    }
-
-    fn by_depth(&self, other: &Self) -> Ordering {
-        let by_depth = self.depth.total_cmp(&other.depth);
-        self.is_fed.cmp(&other.is_fed).then(by_depth).then(self.place.cmp(&other.place))
-    }
-}
-
-/// Indices, among the undecided items, of the items of a list, first to last. `boundary` is the mean that separates the best items from the
-/// others.
-pub(super) fn most_needed(
-    candidates: &Candidates,
-    needs: &[Need],
-    boundary: f64,
-    keys: &mut Vec<Key>,
-) -> impl Iterator<Item = usize> {
-    let in_question = candidates.in_question();
-    let least = LEAST_SHARE * float(candidates.open_observations()) / float(in_question.len() as u64);
-    let boundary = (ln(boundary), ln_1p(-boundary));
-    keys.clear();
-    keys.extend(in_question.iter().enumerate().map(|(place, &item)| {
-        let need = needs[item.index()];
-        let n = float(candidates.observations(item));
-        let progress = need.progress(boundary);
-        let is_fed = n >= least;
-        Key { is_fed, progress: if is_fed { progress } else { n }, depth: need.depth(progress), place }
-    }));
-    let n_shown = candidates.n_best();
-    if n_shown < keys.len() {
-        keys.select_nth_unstable_by(n_shown, Key::by_need);
-        keys.truncate(n_shown);
-    }
-    keys.sort_unstable_by(Key::by_depth);
-    keys.iter().map(|key| key.place)
 }
 
 /// The boundary: the mean with the same divergence from the k-th largest smoothed mean and from the next one, with k items still to be
