@@ -35,9 +35,10 @@
 //! ```
 
 use crate::linear_list::decreasing;
+use crate::threshold::Threshold;
 use crate::{Cascade, CascadeFeedback, ClickModel, Error, ItemId, ListShape, Ranking, bounds};
 use confidence::{NonNegative, Probability};
-use rand::{Rng, RngExt};
+use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 /// The largest weight.
@@ -51,6 +52,8 @@ const MAX_WEIGHT: f64 = 1e9;
 pub struct CascadeModel {
     shape: ListShape,
     attraction: Vec<Probability>,
+    /// The attraction probabilities, for drawing.
+    thresholds: Vec<Threshold>,
     weights: Option<Vec<NonNegative>>,
     optimal_action: Ranking,
     optimal_reward: f64,
@@ -74,7 +77,10 @@ impl CascadeModel {
     pub fn new(attraction: Vec<Probability>, n_positions: usize) -> Result<Self, Error> {
         let shape = ListShape::new(attraction.len(), n_positions)?;
         let best = decreasing(&attraction).into_iter().take(n_positions).map(ItemId::from_index).collect();
-        Ok(Self { shape, attraction, weights: None, optimal_action: best, optimal_reward: 0.0 }.valued())
+        let thresholds = attraction.iter().map(|&probability| Threshold::new(probability)).collect();
+        let users =
+            Self { shape, attraction, thresholds, weights: None, optimal_action: best, optimal_reward: 0.0 };
+        Ok(users.valued())
     }
 
     /// [`CascadeModel::new`] from plain numbers.
@@ -231,14 +237,12 @@ impl ClickModel for CascadeModel {
 
     #[inline]
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> CascadeFeedback {
-        let mut click = None;
+        // Draws even after the user has left, so that every policy meets the same user in the next round.
+        let mut attracting = 0_u64;
         for (position, item) in action.as_slice().iter().enumerate() {
-            // Draw even after the user has left, so that every policy meets the same user in the next round.
-            let attracted = rng.random::<f64>() < self.attraction[item.index()].get();
-            if attracted && click.is_none() {
-                click = Some(position);
-            }
+            attracting |= u64::from(self.thresholds[item.index()].is_above(rng)) << position;
         }
+        let click = (attracting > 0).then(|| attracting.trailing_zeros() as usize);
         CascadeFeedback::new(click, action.len()).expect("the click is on a list of the catalogue's shape")
     }
 

@@ -11,6 +11,7 @@ mod pair;
 mod ranking;
 mod shape;
 mod table;
+mod threshold;
 
 pub mod bounds;
 pub mod cascade;
