@@ -20,7 +20,8 @@
 //!
 //! Numerics: one key for ties a round, then two Gamma draws for every cell of the row (by column) and then of the column (by row, without
 //! the leader). The leader is tracked exactly: another cell is searched when the leader's mean falls to one that another cell may have.
-//! Complexity: O(K + L) draws a round, and occasionally O(K L) comparisons.
+//! From 256 cells on in a row and a column together, most draws of a leader that lasts are left out by thinning; choices have the same law.
+//! Complexity: O(K + L) draws a round, with thinning a few for a leader that lasts; and occasionally O(K L) comparisons.
 //!
 //! # Examples
 //!
@@ -46,16 +47,28 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
+mod cross;
+mod leaders;
+#[cfg(test)]
+mod tests;
+
 use super::cell_counts::CellCounts;
 use crate::error::{MAX_COUNT, check_counts};
 use crate::exact::float;
-use crate::sampling::{BetaShape, Sampler};
+use crate::sampling::Sampler;
+use crate::sampling::beta_posteriors::BetaPosteriors;
+use crate::sampling::thinning::Posteriors;
 use crate::sizes::Sizes;
-use crate::top_l::{Ties, TopL};
+use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
+use cross::{Cross, SavedThinned, Thinned};
+use leaders::Leaders;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
+
+/// From this number of cells on in a row and a column together, draws are thinned.
+const LARGE: usize = 256;
 
 /// Unimodal Thompson sampling.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -65,8 +78,10 @@ pub struct Uts {
     counts: CellCounts,
     /// Number of rounds in which every cell has led.
     leads: Vec<u64>,
+    /// `None` if all draws are made in every round.
+    thinned: Option<Thinned>,
     #[serde(skip)]
-    posteriors: Vec<BetaShape>,
+    posteriors: BetaPosteriors,
     #[serde(skip)]
     leaders: Leaders,
     #[serde(skip)]
@@ -78,6 +93,8 @@ struct Saved {
     lead_every: u64,
     counts: CellCounts,
     leads: Vec<u64>,
+    #[serde(default)]
+    thinned: Option<SavedThinned>,
 }
 
 impl Uts {
@@ -90,25 +107,45 @@ impl Uts {
     /// 2^40.
     pub fn leading_every(shape: TableShape, rounds: u64) -> Self {
         let (counts, leads) = (CellCounts::new(shape), vec![0; shape.n_cells()]);
-        Self::assemble(Saved { lead_every: rounds.clamp(1, MAX_COUNT), counts, leads })
+        let policy = Self::assemble(rounds.clamp(1, MAX_COUNT), counts, leads);
+        policy.with_thinning(shape.n_rows() + shape.n_columns() > LARGE)
     }
 
-    fn assemble(Saved { lead_every, counts, leads }: Saved) -> Self {
-        let posteriors = counts.all().map(|(plays, clicks)| posterior(plays, clicks)).collect();
+    /// The policy from the start, with or without thinning. Choices have the same law, and another random stream. Thinning is faster from
+    /// some dozens of rows and columns on; by default it is used from 256 cells on in a row and a column together, so that runs on smaller
+    /// tables can be repeated bit for bit.
+    #[must_use]
+    pub fn with_thinning(self, thins: bool) -> Self {
+        let shape = self.counts.shape();
+        let fresh = Self::assemble(self.lead_every, CellCounts::new(shape), vec![0; shape.n_cells()]);
+        Self { thinned: thins.then(|| Thinned::new(&fresh.posteriors, shape)), ..fresh }
+    }
+
+    fn assemble(lead_every: u64, counts: CellCounts, leads: Vec<u64>) -> Self {
+        let posteriors = BetaPosteriors::new(counts.all().map(evidence));
         let means = counts.all().map(|(plays, clicks)| mean(plays, clicks)).collect();
-        Self { leaders: Leaders::new(means), lead_every, counts, leads, posteriors, sampler: Sampler::new() }
+        let leaders = Leaders::new(means);
+        Self { lead_every, counts, leads, thinned: None, posteriors, leaders, sampler: Sampler::new() }
+    }
+
+    /// The cell to play among those of the leader's row and column.
+    #[inline]
+    fn sample<R: Rng + ?Sized>(&mut self, leader: usize, rng: &mut R) -> usize {
+        let cross = Cross::new(&self.posteriors, self.counts.shape(), leader);
+        let thinned = self.thinned.as_mut().and_then(|thinned| thinned.select(&cross, rng));
+        thinned.unwrap_or_else(|| self.draw_all(leader, rng))
     }
 
     /// The largest of one draw for each cell of the leader's row and column.
     #[inline]
-    fn sample<R: Rng + ?Sized>(&self, leader: usize, rng: &mut R) -> usize {
+    fn draw_all<R: Rng + ?Sized>(&self, leader: usize, rng: &mut R) -> usize {
         let n_columns = self.counts.shape().n_columns();
         let (row, column) = (leader / n_columns, leader % n_columns);
         let in_row = row * n_columns..(row + 1) * n_columns;
-        let in_column = (column..self.posteriors.len()).step_by(n_columns).filter(|&cell| cell != leader);
+        let in_column = (column..self.posteriors.n_items()).step_by(n_columns).filter(|&cell| cell != leader);
         let mut best = (f64::NEG_INFINITY, leader);
         for cell in in_row.chain(in_column) {
-            let draw = self.sampler.beta(self.posteriors[cell], rng);
+            let draw = self.posteriors.draw(cell, self.sampler, rng);
             if draw > best.0 {
                 best = (draw, cell);
             }
@@ -117,9 +154,10 @@ impl Uts {
     }
 }
 
+/// Successes and failures.
 #[inline]
-fn posterior(plays: u64, clicks: u64) -> BetaShape {
-    BetaShape::after(float(clicks), float(plays - clicks))
+fn evidence((plays, clicks): (u64, u64)) -> (f64, f64) {
+    (float(clicks), float(plays - clicks))
 }
 
 #[inline]
@@ -135,8 +173,11 @@ impl TryFrom<Saved> for Uts {
             return Err(Error::SavedSizes);
         }
         check_counts(saved.lead_every, &saved.leads, &saved.leads)?;
-        let saved = Saved { lead_every: saved.lead_every.max(1), ..saved };
-        Ok(Self::assemble(saved))
+        let Saved { lead_every, counts, leads, thinned } = saved;
+        let policy = Self::assemble(lead_every.max(1), counts, leads);
+        let restore =
+            |saved: SavedThinned| Thinned::restore(&saved, &policy.posteriors, policy.counts.shape());
+        Ok(Self { thinned: thinned.map(restore).transpose()?, ..policy })
     }
 }
 
@@ -164,87 +205,11 @@ impl Update<Cell, CellClick> for Uts {
     fn update(&mut self, decision: &Decision<Cell>, feedback: &CellClick) {
         if let Some(cell) = self.counts.record(decision.action, *feedback) {
             let (plays, clicks) = (self.counts.plays(cell), self.counts.clicks(cell));
-            self.posteriors[cell] = posterior(plays, clicks);
+            self.posteriors.set(cell, evidence((plays, clicks)));
             self.leaders.set(cell, mean(plays, clicks));
-        }
-    }
-}
-
-/// The cells of largest mean.
-#[derive(Debug, Clone)]
-struct Leaders {
-    means: Vec<f64>,
-    best: f64,
-    /// All cells whose mean is `best`, in any order; empty if they have to be searched.
-    cells: Vec<u32>,
-    /// No other cell has a larger mean.
-    others: f64,
-    top: TopL,
-}
-
-impl Leaders {
-    fn new(means: Vec<f64>) -> Self {
-        let cells = Vec::with_capacity(means.len());
-        Self { means, best: 0.0, cells, others: 0.0, top: TopL::new(1) }
-    }
-
-    fn find(&mut self) {
-        self.best = self.means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        self.others = f64::NEG_INFINITY;
-        for (cell, &mean) in (0..).zip(&self.means) {
-            if mean == self.best {
-                self.cells.push(cell);
-            } else {
-                self.others = self.others.max(mean);
+            if let Some(thinned) = &mut self.thinned {
+                thinned.update(&self.posteriors, self.counts.shape(), cell);
             }
         }
     }
-
-    #[inline]
-    fn select(&mut self, ties: Ties) -> usize {
-        if self.cells.is_empty() {
-            self.find();
-        }
-        if let [only] = self.cells[..] {
-            return only as usize;
-        }
-        self.top.clear();
-        self.top.offer_equals(&self.cells, self.best, ties);
-        self.top.best()[0].1 as usize
-    }
-
-    /// Sets the mean of a cell.
-    #[inline]
-    fn set(&mut self, cell: usize, mean: f64) {
-        let before = std::mem::replace(&mut self.means[cell], mean);
-        if self.cells.is_empty() || mean == before {
-            return;
-        }
-        let led = before == self.best;
-        if mean > self.best {
-            // The only leader: former leaders are among the others now.
-            if !(led && self.cells.len() == 1) {
-                self.others = self.best;
-            }
-            self.best = mean;
-            self.cells.clear();
-            self.cells.push(number(cell));
-        } else if led {
-            if self.cells.len() == 1 && mean > self.others {
-                self.best = mean;
-                return;
-            }
-            self.cells.retain(|&other| other as usize != cell);
-            self.others = self.others.max(mean);
-        } else if mean == self.best {
-            self.cells.push(number(cell));
-        } else {
-            self.others = self.others.max(mean);
-        }
-    }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "cells are numbered by 32 bits")]
-fn number(cell: usize) -> u32 {
-    cell as u32
 }
