@@ -1,0 +1,66 @@
+//! The played cells of rows that have few.
+
+/// With a larger share of its cells played, a row is summed faster over all cells.
+const SHARE: usize = 4;
+/// With fewer columns every row is summed over all cells.
+const FEWEST_COLUMNS: usize = 16;
+
+/// The columns of the played cells of every row, up to a number of cells.
+#[derive(Debug, Clone)]
+pub(super) struct Played {
+    /// At most this number of cells of a row is kept.
+    most: usize,
+    /// `most` columns a row, of which the first are used; in increasing order.
+    columns: Vec<u32>,
+    /// Played cells of each row.
+    lens: Vec<usize>,
+}
+
+impl Played {
+    /// From the plays of all cells, row by row.
+    pub(super) fn new(plays: &[u64], n_columns: usize) -> Self {
+        let n_rows = plays.len() / n_columns;
+        let most = if n_columns < FEWEST_COLUMNS { 0 } else { n_columns / SHARE };
+        let mut played = Self { most, columns: vec![0; n_rows * most], lens: vec![0; n_rows] };
+        for (cell, _) in plays.iter().enumerate().filter(|&(_, &plays)| plays > 0) {
+            played.add(cell / n_columns, cell % n_columns);
+        }
+        played
+    }
+
+    /// A cell is played for the first time.
+    #[inline]
+    pub(super) fn add(&mut self, row: usize, column: usize) {
+        #[expect(clippy::cast_possible_truncation, reason = "columns are numbered by 32 bits")]
+        let column = column as u32;
+        let len = self.lens[row];
+        self.lens[row] += 1;
+        if len < self.most {
+            let columns = &mut self.columns[row * self.most..][..=len];
+            let place = columns[..len].partition_point(|&other| other < column);
+            columns.copy_within(place..len, place + 1);
+            columns[place] = column;
+        }
+    }
+
+    /// The columns of a row's played cells, in increasing order; `None` if there are too many of them.
+    #[inline]
+    pub(super) fn of_row(&self, row: usize) -> Option<&[u32]> {
+        let len = self.lens[row];
+        // Without columns also a row without plays is summed over all cells.
+        (len <= self.most && self.most > 0).then(|| &self.columns[row * self.most..][..len])
+    }
+}
+
+#[cfg(test)]
+impl Played {
+    /// No row's cells are kept.
+    pub(super) fn none(n_rows: usize) -> Self {
+        Self { most: 0, columns: vec![], lens: vec![0; n_rows] }
+    }
+
+    /// Forgets the last of a row's cells.
+    pub(super) fn forget_last(&mut self, row: usize) {
+        self.lens[row] = self.lens[row].saturating_sub(1);
+    }
+}
