@@ -78,6 +78,7 @@ use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
 use confidence::{NonNegative, Rate};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
 
 /// Double Thompson sampling.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -195,23 +196,32 @@ impl DoubleTs {
         if own > best.lost {
             return;
         }
-        for other in 0..lost.len() {
-            // The pair has been sampled for the other item.
-            if sampled[other] > item || other == item {
-                continue;
-            }
-            // Without branches, which would be unpredictable.
-            let beats = coins.toss(counts, item, other, rng);
-            lost[other] += u32::from(beats);
-            own += u32::from(!beats);
-            if own > best.lost {
-                sampled[item] = other + 1;
-                lost[item] = own;
-                return;
-            }
-        }
-        sampled[item] = lost.len();
+        // It has no sample against itself, and those of other pairs may have been drawn for the other item.
+        let n_items = lost.len();
+        sampled[item] = n_items;
+        let (lost_by, sampled_with) = (&mut lost[..n_items], &sampled[..n_items]);
+        let mut out = None;
+        coins.toss_all(
+            counts,
+            item,
+            rng,
+            |other| sampled_with[other] <= item,
+            |other, beats| {
+                // Without branches, which would be unpredictable.
+                lost_by[other] += u32::from(beats);
+                own += u32::from(!beats);
+                if own > best.lost {
+                    out = Some(other);
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            },
+        );
         lost[item] = own;
+        if let Some(other) = out {
+            sampled[item] = other + 1;
+            return;
+        }
         if ties.precedes(-f64::from(own), candidate, -f64::from(best.lost), best.item) {
             *best = Best { item: candidate, lost: own };
         }
@@ -223,17 +233,13 @@ impl DoubleTs {
         let n_items = self.n_open.len();
         let openings = &self.openings[first * n_items..(first + 1) * n_items];
         let mut best = (0.5, first);
-        for (other, &opening) in openings.iter().enumerate() {
-            // l_{other, first} <= 1/2 is equivalent to u_{first, other} >= 1/2.
-            if other == first || level < opening {
-                continue;
-            }
-            if let Some(sample) = self.upsets.draw(&self.counts, other, first, rng)
-                && sample > best.0
-            {
+        // l_{other, first} <= 1/2 is equivalent to u_{first, other} >= 1/2. The first item has no opening against itself.
+        let may_win = |other: usize| level >= openings[other];
+        self.upsets.draw_all(&self.counts, first, rng, may_win, |other, sample| {
+            if sample > best.0 {
                 best = (sample, other);
             }
-        }
+        });
         best.1
     }
 }

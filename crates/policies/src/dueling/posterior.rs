@@ -1,7 +1,7 @@
 //! Thompson samples of preference probabilities, mostly whether they exceed 1/2.
 //!
 //! The probability that item i is preferred to j is sampled from `Beta(1 + w_ij, 1 + w_ji)`. Mostly it only matters whether a sample
-//! exceeds 1/2, and after many duels the samples of an item that lost most of them rarely do. [`Upsets::draw`] returns the sample if it
+//! exceeds 1/2, and after many duels the samples of an item that lost most of them rarely do. [`Upsets::draw_all`] returns the sample if it
 //! exceeds 1/2. It is equal in law to drawing the sample and comparing, but usually costs one uniform draw. With `n = w_ij + w_ji` and
 //! `s = 2 (w_ji - w_ij) > 0`, the density `f(x) = (n + 1) C(n, w_ij) x^w_ij (1 - x)^w_ji` is log-concave, and therefore below its tangent
 //! at 1/2:
@@ -45,6 +45,7 @@ use crate::sampling::{BetaShape, Sampler};
 use confidence::bernoulli_kl;
 use confidence::math::{ln, ln_1p, stirling_error};
 use rand::{Rng, RngExt};
+use std::ops::ControlFlow;
 
 /// A sample of the probability that `item` is preferred to `other`.
 #[inline]
@@ -98,6 +99,45 @@ impl Coins {
         self.estimates[loser * self.n_items + winner] = !estimate;
     }
 
+    /// Draws whether samples say that `item` beats the others that are `wanted`, one after the other, until `tossed` breaks. A toss takes one
+    /// draw.
+    #[inline]
+    pub(super) fn toss_all<R: Rng + ?Sized>(
+        &self,
+        counts: &DuelCounts,
+        item: usize,
+        rng: &mut R,
+        wanted: impl Fn(usize) -> bool,
+        mut tossed: impl FnMut(usize, bool) -> ControlFlow<()>,
+    ) {
+        let estimates = &self.estimates[item * self.n_items..][..self.n_items];
+        let mut next = 0;
+        while next < estimates.len() {
+            // A loop without calls keeps the generator in registers.
+            let mut near = None;
+            while next < estimates.len() {
+                let (other, estimate) = (next, estimates[next]);
+                next += 1;
+                if !wanted(other) {
+                    continue;
+                }
+                let draw = rng.next_u64();
+                if draw.abs_diff(estimate) <= MARGIN {
+                    near = Some((other, draw));
+                    break;
+                }
+                if tossed(other, draw < estimate).is_break() {
+                    return;
+                }
+            }
+            if let Some((other, draw)) = near
+                && tossed(other, is_below(draw, counts, item, other)).is_break()
+            {
+                return;
+            }
+        }
+    }
+
     /// Draws whether a sample says that `item` beats `other`. Takes one draw.
     #[inline]
     pub(super) fn toss<R: Rng + ?Sized>(
@@ -122,6 +162,7 @@ fn is_below(draw: u64, counts: &DuelCounts, item: usize, other: usize) -> bool {
 /// Draws samples if they exceed 1/2.
 #[derive(Debug, Clone)]
 pub(super) struct Upsets {
+    /// One row per item: the limits of the others' samples against it.
     limits: Vec<u64>,
     sampler: Sampler,
 }
@@ -134,7 +175,7 @@ impl Upsets {
         let n_items = counts.shape().n_items();
         let limits = (0..n_items * n_items)
             .map(|cell| (cell / n_items, cell % n_items))
-            .map(|(item, other)| limit(counts.wins(item, other), counts.wins(other, item)))
+            .map(|(item, other)| limit(counts.wins(other, item), counts.wins(item, other)))
             .collect();
         Self { limits, sampler: Sampler::new() }
     }
@@ -144,28 +185,44 @@ impl Upsets {
     pub(super) fn set(&mut self, counts: &DuelCounts, item: usize, other: usize) {
         let n_items = counts.shape().n_items();
         let (wins, losses) = (counts.wins(item, other), counts.wins(other, item));
-        self.limits[item * n_items + other] = limit(wins, losses);
-        self.limits[other * n_items + item] = limit(losses, wins);
+        self.limits[other * n_items + item] = limit(wins, losses);
+        self.limits[item * n_items + other] = limit(losses, wins);
     }
 
-    /// A sample of the probability that `item` is preferred to `other`, if it exceeds 1/2.
+    /// Samples of the probabilities that the others that are `wanted` are preferred to `item`, in the order of their numbers. `drawn` gets
+    /// those that exceed 1/2.
     #[inline]
-    pub(super) fn draw<R: Rng + ?Sized>(
+    pub(super) fn draw_all<R: Rng + ?Sized>(
         &self,
         counts: &DuelCounts,
         item: usize,
-        other: usize,
         rng: &mut R,
-    ) -> Option<f64> {
-        let limit = self.limits[item * counts.shape().n_items() + other];
-        if limit == 0 {
-            let sample = sample(self.sampler, counts, item, other, rng);
-            return (sample > 0.5).then_some(sample);
+        wanted: impl Fn(usize) -> bool,
+        mut drawn: impl FnMut(usize, f64),
+    ) {
+        let n_items = counts.shape().n_items();
+        let limits = &self.limits[item * n_items..][..n_items];
+        let mut next = 0;
+        loop {
+            // The next item whose sample may exceed 1/2. A loop without calls keeps the generator in registers.
+            let mut candidate = None;
+            while candidate.is_none() && next < limits.len() {
+                let (other, limit) = (next, limits[next]);
+                next += 1;
+                if wanted(other) && (limit == 0 || rng.next_u64() < limit) {
+                    candidate = Some((other, limit));
+                }
+            }
+            let Some((other, limit)) = candidate else { return };
+            let sample = if limit == 0 {
+                Some(sample(self.sampler, counts, other, item, rng)).filter(|&sample| sample > 0.5)
+            } else {
+                propose(float(counts.wins(other, item)), float(counts.wins(item, other)), rng)
+            };
+            if let Some(sample) = sample {
+                drawn(other, sample);
+            }
         }
-        if rng.next_u64() >= limit {
-            return None;
-        }
-        propose(float(counts.wins(item, other)), float(counts.wins(other, item)), rng)
     }
 }
 
@@ -373,9 +430,11 @@ mod tests {
         {
             let counts = counted(wins, losses);
             let upsets = Upsets::new(&counts);
-            proposed += u32::from(upsets.limits[1] > 0);
-            let mut above: Vec<f64> =
-                (0..DRAWS).filter_map(|_| upsets.draw(&counts, 0, 1, &mut rng)).collect();
+            proposed += u32::from(upsets.limits[2] > 0);
+            let mut above = vec![];
+            for _ in 0..DRAWS {
+                upsets.draw_all(&counts, 1, &mut rng, |other| other == 0, |_, sample| above.push(sample));
+            }
             above.sort_by(f64::total_cmp);
             let chance = probability(wins, losses);
             let mean = f64::from(DRAWS) * chance;
@@ -395,7 +454,7 @@ mod tests {
             assert!(distance < bound, "{wins}, {losses}: {distance}, {bound}");
             // The test has power: proposals that are all accepted are too frequent.
             if wins == 40 {
-                let limit = upsets.limits[1] as f64 * UNIT * f64::from(DRAWS);
+                let limit = upsets.limits[2] as f64 * UNIT * f64::from(DRAWS);
                 assert!((n - limit).abs() > 5.5 * limit.sqrt() + 12.0, "{n}, {limit}");
             }
         }

@@ -428,10 +428,17 @@ fn naive_double_ts(model: &DuelingModel, alpha: f64, rounds: usize) -> Vec<Pair>
         let upsets = Upsets::new(&history.counts);
         let (mut second, mut largest) = (first, 0.5);
         for i in (0..n).filter(|&i| i != first && history.bound(i, first, -1.0, alpha, log_t) <= 0.5) {
-            let draw = upsets.draw(&history.counts, i, first, &mut rng);
-            if let Some(draw) = draw.filter(|&draw| draw > largest) {
-                (second, largest) = (i, draw);
-            }
+            upsets.draw_all(
+                &history.counts,
+                first,
+                &mut rng,
+                |other| other == i,
+                |_, draw| {
+                    if draw > largest {
+                        (second, largest) = (i, draw);
+                    }
+                },
+            );
         }
         history.play(first, second);
     }
