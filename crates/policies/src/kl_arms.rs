@@ -1,19 +1,20 @@
 //! Arms ranked by their KL-UCB index; an index is solved for only if it can matter.
 //!
 //! The choice is the one that solving for all indices would give. A few arms are found by a [`scan`] of all arms, unless the last choice
-//! is certain to stand; many arms are found through a [`shortlist`]. The choice is the naive one to the last bit, because an index is a
+//! is certain to stand; many arms are found through a [`shortlist`](crate::shortlist). The choice is the naive one to the last bit, because an index is a
 //! pure function of (displays, clicks, level) and ties do not depend on the order in which arms are visited. Tests compare it with the
 //! naive version.
 
+mod filter;
 mod scan;
-mod shortlist;
 #[cfg(test)]
 mod tests;
 
+use crate::shortlist::{Arm, Shortlist};
 use crate::top_l::Ties;
 use confidence::{KlUcbThreshold, kl_ucb_entropy, kl_ucb_upper};
+use filter::KlFilter;
 use scan::Scan;
-use shortlist::Shortlist;
 
 /// Up to this number of arms a scan is faster than a shortlist.
 const MOST_SCANNED: usize = 128;
@@ -35,34 +36,6 @@ impl KlArm {
     pub(crate) fn new(shows: u64, clicks: u64) -> Self {
         let (clicks, failures, shows) = (clicks as f64, (shows - clicks) as f64, shows as f64);
         Self { clicks, failures, shows, mean: clicks / shows.max(1.0), entropy: None }
-    }
-
-    #[inline]
-    pub(crate) fn mean(&self) -> f64 {
-        self.mean
-    }
-
-    /// Whether the arm has no displays.
-    #[inline]
-    pub(crate) fn is_fresh(&self) -> bool {
-        self.shows == 0.0
-    }
-
-    /// Whether the index is the same at every level.
-    #[inline]
-    fn has_counts_of(&self, other: &Self) -> bool {
-        self.shows == other.shows && self.clicks == other.clicks
-    }
-
-    /// The KL-UCB index; infinite for an arm without displays.
-    #[inline]
-    pub(crate) fn index(&self, level: f64) -> f64 {
-        if self.is_fresh() { f64::INFINITY } else { kl_ucb_upper(self.mean, self.shows, level) }
-    }
-
-    /// Sort order that puts arms with the same counts next to each other.
-    fn key(&self) -> (u64, u64) {
-        (self.shows.to_bits(), self.clicks.to_bits())
     }
 
     #[inline]
@@ -88,6 +61,32 @@ impl KlArm {
     }
 }
 
+impl Arm for KlArm {
+    type Filter = KlFilter;
+
+    #[inline]
+    fn key(&self) -> (u64, u64) {
+        (self.shows.to_bits(), self.clicks.to_bits())
+    }
+
+    /// Whether the arm has no displays.
+    #[inline]
+    fn is_fresh(&self) -> bool {
+        self.shows == 0.0
+    }
+
+    #[inline]
+    fn mean(&self) -> f64 {
+        self.mean
+    }
+
+    /// The KL-UCB index; infinite for an arm without displays.
+    #[inline]
+    fn index(&self, level: f64) -> f64 {
+        if self.is_fresh() { f64::INFINITY } else { kl_ucb_upper(self.mean, self.shows, level) }
+    }
+}
+
 /// Arms, and the arms of largest index round after round.
 #[derive(Debug, Clone)]
 pub(crate) struct KlTop {
@@ -99,7 +98,7 @@ pub(crate) struct KlTop {
 #[derive(Debug, Clone)]
 enum Search {
     Scan(Scan),
-    Shortlist(Box<Shortlist>),
+    Shortlist(Box<Shortlist<KlArm>>),
 }
 
 impl KlTop {

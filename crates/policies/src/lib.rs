@@ -10,8 +10,10 @@ mod policy;
 mod products;
 mod read_as;
 mod sampling;
+mod shortlist;
 mod sizes;
 mod top_l;
+mod ucb_arms;
 
 pub mod catalogue;
 pub mod dueling;

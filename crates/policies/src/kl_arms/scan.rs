@@ -11,6 +11,7 @@
 //! used up.
 
 use super::KlArm;
+use crate::shortlist::Arm;
 use crate::top_l::{Ties, TopL};
 use confidence::{KlUcbThreshold, kl_ucb_entropy};
 

@@ -1,6 +1,7 @@
 //! Lazy and naive pick the same arms in the same order over whole bandit runs, ties included.
 
-use super::{KlArm, KlTop, Search, Shortlist};
+use super::{KlArm, KlTop, Search};
+use crate::shortlist::{Arm, Shortlist};
 use crate::top_l::{Ties, TopL};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

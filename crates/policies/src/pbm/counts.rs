@@ -193,8 +193,14 @@ impl PbmCounts {
 /// Shows `best` (scores and items, best first); the best item gets the position with the largest examination.
 #[inline]
 pub(crate) fn place(best: &[(f64, u32)], order: &[usize], out: &mut Ranking) {
+    place_items(best.iter().map(|&(_, item)| item), order, out);
+}
+
+/// Shows `best` (items, best first); the best item gets the position with the largest examination.
+#[inline]
+pub(crate) fn place_items(best: impl Iterator<Item = u32>, order: &[usize], out: &mut Ranking) {
     let places = out.positions_mut(order.len());
-    for (&position, &(_, item)) in order.iter().zip(best) {
+    for (&position, item) in order.iter().zip(best) {
         places[position] = ItemId::new(item);
     }
 }

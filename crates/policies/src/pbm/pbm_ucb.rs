@@ -14,12 +14,14 @@
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
-//! | `estimate` | `theta^_k = S_k / N~_k` | `n_items` | probability, may exceed 1 |
-//! | `width` | `sqrt(N_k / 2) / N~_k` | `n_items` | per root of a nat |
+//! | `mean` of `arms` | `theta^_k = S_k / N~_k` | `n_items` | probability, may exceed 1 |
+//! | `width` of `arms` | `sqrt(N_k / 2) / N~_k` | `n_items` | per root of a nat |
 //! | `rate` | delta | - | nats |
 //!
 //! Numerics: an index is a pure function of the counts, so items with equal counts tie. Items whose weighted displays are equal only before
-//! rounding (1 and 1 at examinations 0.9 and 0.3, 2 at 0.6) do not tie. Complexity: O(`n_items`) a round.
+//! rounding (1 and 1 at examinations 0.9 and 0.3, 2 at 0.6) do not tie. Large catalogues make the same choices without computing every
+//! index, see `ucb_arms`. Complexity: O(`n_items`) a round in small catalogues; in large ones the passes over all items are hundreds of
+//! rounds apart.
 //!
 //! # Examples
 //!
@@ -58,10 +60,11 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
-use super::counts::{PbmCounts, place};
+use super::counts::{PbmCounts, place_items};
 use super::plug_in::AssumesExamination;
 use crate::sizes::Sizes;
-use crate::top_l::{Ties, TopL};
+use crate::top_l::Ties;
+use crate::ucb_arms::{Line, UcbTop};
 use crate::{Decision, Select, Update};
 use click_models::{PbmKnown, Ranking, RenderedClicks};
 use confidence::Rate;
@@ -75,11 +78,7 @@ pub struct PbmUcb {
     rate: Rate,
     counts: PbmCounts,
     #[serde(skip)]
-    estimate: Vec<f64>,
-    #[serde(skip)]
-    width: Vec<f64>,
-    #[serde(skip)]
-    top: TopL,
+    arms: UcbTop<Line>,
 }
 
 #[derive(Deserialize)]
@@ -110,26 +109,27 @@ impl PbmUcb {
 
 impl From<Saved> for PbmUcb {
     fn from(Saved { rate, counts }: Saved) -> Self {
-        let (estimate, width) = (0..counts.n_items()).map(|item| estimate_and_width(&counts, item)).unzip();
-        Self { rate, estimate, width, top: TopL::new(counts.n_positions()), counts }
+        let arms = (0..counts.n_items()).map(|item| arm(&counts, item));
+        Self { rate, arms: UcbTop::new(arms, counts.n_positions()), counts }
     }
 }
 
 /// The part of the index that does not depend on `t`, and the factor of `sqrt(delta)`.
 #[inline]
-fn estimate_and_width(counts: &PbmCounts, item: usize) -> (f64, f64) {
+fn arm(counts: &PbmCounts, item: usize) -> Line {
     let weighted = counts.weighted_shows(item);
     if weighted > 0.0 {
         let per_show = 1.0 / weighted;
-        (counts.total_clicks(item) * per_show, (0.5 * counts.total_shows(item)).sqrt() * per_show)
+        Line::new(counts.total_clicks(item) * per_show, (0.5 * counts.total_shows(item)).sqrt() * per_show)
     } else {
-        (f64::INFINITY, 0.0)
+        Line::FRESH
     }
 }
 
 impl AssumesExamination for PbmUcb {
     fn over(counts: PbmCounts) -> Self {
-        Self::from(Saved { rate: Rate::LOG, counts })
+        let arms = (0..counts.n_items()).map(|item| arm(&counts, item));
+        Self { rate: Rate::LOG, arms: UcbTop::comparing_all(arms, counts.n_positions()), counts }
     }
 
     fn counts(&self) -> &PbmCounts {
@@ -142,10 +142,10 @@ impl AssumesExamination for PbmUcb {
 
     #[inline]
     fn assume(&mut self, examination: &[f64]) {
-        let Self { counts, estimate, width, .. } = self;
+        let Self { counts, arms, .. } = self;
         counts.assume(examination);
-        for (item, (estimate, width)) in estimate.iter_mut().zip(width).enumerate() {
-            (*estimate, *width) = estimate_and_width(counts, item);
+        for item in 0..counts.n_items() {
+            arms.set(item, arm(counts, item));
         }
     }
 }
@@ -162,21 +162,17 @@ impl Select<Ranking> for PbmUcb {
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let root_of_level = self.rate.level(self.counts.next_round()).sqrt();
-        let ties = Ties::draw(rng);
-        self.top.clear();
-        for (item, (estimate, width)) in (0_u32..).zip(self.estimate.iter().zip(&self.width)) {
-            self.top.offer(item, estimate + width * root_of_level, ties);
-        }
-        place(self.top.best(), self.counts.order(), &mut out.action);
+        let winners = self.arms.select(root_of_level, Ties::draw(rng));
+        place_items(winners.iter().copied(), self.counts.order(), &mut out.action);
     }
 }
 
 impl<F: RenderedClicks> Update<Ranking, F> for PbmUcb {
     #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
-        let Self { counts, estimate, width, .. } = self;
+        let Self { counts, arms, .. } = self;
         counts.record(&decision.action, feedback, |counts, item| {
-            (estimate[item], width[item]) = estimate_and_width(counts, item);
+            arms.set(item, arm(counts, item));
         });
     }
 }

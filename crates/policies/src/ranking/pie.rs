@@ -62,6 +62,7 @@ use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::coin::{heads, pick};
 use crate::kl_arms::KlArm;
+use crate::shortlist::Arm;
 use crate::sizes::Sizes;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Select, Update};

@@ -11,10 +11,12 @@
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
-//! | `mean` | `mu^_k`, `w^_e` | `n_items` | probability |
-//! | `width` | `sqrt(2 / (3 N_k))`, `sqrt(1.5 / T_e)` | `n_items` | per root of a nat |
+//! | `mean` of `arms` | `mu^_k`, `w^_e` | `n_items` | probability |
+//! | `width` of `arms` | `sqrt(2 / (3 N_k))`, `sqrt(1.5 / T_e)` | `n_items` | per root of a nat |
 //!
-//! Numerics: an index is a pure function of the counts. Complexity: O(`n_items`) a round.
+//! Numerics: the same choices as computing every index, see `ucb_arms`. Complexity: O(`n_items`) a round in small catalogues. In large
+//! ones the passes over all items are hundreds of rounds apart, and only the hashing of items that tie for the last place grows with the
+//! catalogue.
 //!
 //! # Examples
 //!
@@ -56,7 +58,8 @@
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::sizes::Sizes;
-use crate::top_l::{Ties, TopL};
+use crate::top_l::Ties;
+use crate::ucb_arms::{Line, UcbTop};
 use crate::{Decision, Select, Update};
 use click_models::{ObservedPrefix, Ranking};
 use confidence::{NonNegative, Rate};
@@ -71,11 +74,7 @@ pub struct PrefixUcb {
     clipped: bool,
     counts: PrefixCounts,
     #[serde(skip)]
-    mean: Vec<f64>,
-    #[serde(skip)]
-    width: Vec<f64>,
-    #[serde(skip)]
-    top: TopL,
+    arms: UcbTop<Line>,
 }
 
 #[derive(Deserialize)]
@@ -107,18 +106,19 @@ impl PrefixUcb {
 
 impl From<Saved> for PrefixUcb {
     fn from(Saved { scale, clipped, counts }: Saved) -> Self {
-        let (mean, width) = (0..counts.n_items()).map(|item| mean_and_width(&counts, scale, item)).unzip();
-        Self { scale, clipped, mean, width, top: TopL::new(counts.n_positions()), counts }
+        let arms = (0..counts.n_items()).map(|item| arm(&counts, scale, clipped, item));
+        Self { scale, clipped, arms: UcbTop::new(arms, counts.n_positions()), counts }
     }
 }
 
 #[inline]
-fn mean_and_width(counts: &PrefixCounts, scale: NonNegative, item: usize) -> (f64, f64) {
+fn arm(counts: &PrefixCounts, scale: NonNegative, clipped: bool, item: usize) -> Line {
     if counts.shows(item) == 0 {
-        return (f64::INFINITY, 0.0);
+        return Line::FRESH;
     }
     let shows = counts.shows(item) as f64;
-    (counts.clicks(item) as f64 / shows, (scale.get() / shows).sqrt())
+    let line = Line::new(counts.clicks(item) as f64 / shows, (scale.get() / shows).sqrt());
+    if clipped { line.clipped_at(1.0) } else { line }
 }
 
 impl Sizes for PrefixUcb {
@@ -133,24 +133,17 @@ impl Select<Ranking> for PrefixUcb {
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let root_of_log = Rate::LOG.level(self.counts.next_round()).sqrt();
-        let ties = Ties::draw(rng);
-        self.top.clear();
-        for (item, (&mean, width)) in (0_u32..).zip(self.mean.iter().zip(&self.width)) {
-            let index = mean + width * root_of_log;
-            // An item that was never observed keeps its infinite index.
-            let index = if self.clipped && mean <= 1.0 { index.min(1.0) } else { index };
-            self.top.offer(item, index, ties);
-        }
-        self.counts.show(self.top.best(), &mut out.action);
+        let winners = self.arms.select(root_of_log, Ties::draw(rng));
+        self.counts.show_items(winners.iter().copied(), &mut out.action);
     }
 }
 
 impl<F: ObservedPrefix> Update<Ranking, F> for PrefixUcb {
     #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
-        let Self { scale, counts, mean, width, .. } = self;
+        let Self { scale, clipped, counts, arms } = self;
         counts.record(&decision.action, feedback.observed_clicks(), |counts, item| {
-            (mean[item], width[item]) = mean_and_width(counts, *scale, item);
+            arms.set(item, arm(counts, *scale, *clipped, item));
         });
     }
 }

@@ -19,7 +19,8 @@
 //! | `deviation` | `sqrt(2 v_e / T_e)` | `n_items` | per root of a nat |
 //! | `bias` | `3 / T_e` | `n_items` | per nat |
 //!
-//! Numerics: an index is a pure function of the counts. Complexity: O(`n_items`) a round.
+//! Numerics: the same choices as computing every index, see `ucb_arms`. Complexity: O(`n_items`) a round in small catalogues; in large
+//! ones as `PrefixUcb`.
 //!
 //! # Examples
 //!
@@ -60,8 +61,10 @@
 
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
+use crate::shortlist::Arm;
 use crate::sizes::Sizes;
-use crate::top_l::{Ties, TopL};
+use crate::top_l::Ties;
+use crate::ucb_arms::{Floor, UcbTop};
 use crate::{Decision, Select, Update};
 use click_models::{ObservedPrefix, Ranking};
 use confidence::{NonNegative, Rate};
@@ -75,9 +78,7 @@ pub struct PrefixUcbV {
     zeta: NonNegative,
     counts: PrefixCounts,
     #[serde(skip)]
-    arms: Vec<Arm>,
-    #[serde(skip)]
-    top: TopL,
+    arms: UcbTop<BernsteinArm>,
 }
 
 #[derive(Deserialize)]
@@ -87,15 +88,15 @@ struct Saved {
     counts: PrefixCounts,
 }
 
-/// An index is `mean + deviation sqrt(zeta ln t) + bias zeta ln t`.
+/// The index `mean + deviation sqrt(level) + bias level`, at the level `zeta ln t`.
 #[derive(Debug, Clone, Copy)]
-struct Arm {
+struct BernsteinArm {
     mean: f64,
     deviation: f64,
     bias: f64,
 }
 
-impl Arm {
+impl BernsteinArm {
     #[inline]
     fn new(shows: u64, clicks: u64) -> Self {
         if shows == 0 {
@@ -104,6 +105,31 @@ impl Arm {
         let shows = shows as f64;
         let mean = clicks as f64 / shows;
         Self { mean, deviation: (2.0 * (mean * (1.0 - mean)) / shows).sqrt(), bias: 3.0 / shows }
+    }
+}
+
+impl Arm for BernsteinArm {
+    type Filter = Floor;
+
+    /// The mean and the number of displays determine the index; below 2^52 displays the bias determines their number.
+    #[inline]
+    fn key(&self) -> (u64, u64) {
+        (self.mean.to_bits(), self.bias.to_bits())
+    }
+
+    #[inline]
+    fn is_fresh(&self) -> bool {
+        self.mean == f64::INFINITY
+    }
+
+    #[inline]
+    fn mean(&self) -> f64 {
+        self.mean
+    }
+
+    #[inline]
+    fn index(&self, level: f64) -> f64 {
+        self.mean + self.deviation * level.sqrt() + self.bias * level
     }
 }
 
@@ -126,8 +152,9 @@ impl PrefixUcbV {
 
 impl From<Saved> for PrefixUcbV {
     fn from(Saved { zeta, counts }: Saved) -> Self {
-        let arms = (0..counts.n_items()).map(|item| Arm::new(counts.shows(item), counts.clicks(item)));
-        Self { arms: arms.collect(), top: TopL::new(counts.n_positions()), zeta, counts }
+        let arms =
+            (0..counts.n_items()).map(|item| BernsteinArm::new(counts.shows(item), counts.clicks(item)));
+        Self { arms: UcbTop::new(arms, counts.n_positions()), zeta, counts }
     }
 }
 
@@ -143,13 +170,8 @@ impl Select<Ranking> for PrefixUcbV {
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let exploration = self.zeta.get() * Rate::LOG.level(self.counts.next_round());
-        let root = exploration.sqrt();
-        let ties = Ties::draw(rng);
-        self.top.clear();
-        for (item, arm) in (0_u32..).zip(&self.arms) {
-            self.top.offer(item, arm.mean + arm.deviation * root + arm.bias * exploration, ties);
-        }
-        self.counts.show(self.top.best(), &mut out.action);
+        let winners = self.arms.select(exploration, Ties::draw(rng));
+        self.counts.show_items(winners.iter().copied(), &mut out.action);
     }
 }
 
@@ -158,7 +180,7 @@ impl<F: ObservedPrefix> Update<Ranking, F> for PrefixUcbV {
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         let Self { counts, arms, .. } = self;
         counts.record(&decision.action, feedback.observed_clicks(), |counts, item| {
-            arms[item] = Arm::new(counts.shows(item), counts.clicks(item));
+            arms.set(item, BernsteinArm::new(counts.shows(item), counts.clicks(item)));
         });
     }
 }

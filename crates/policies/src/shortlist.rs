@@ -1,25 +1,24 @@
 //! Shortlist for large catalogues: the arms that can win for a while.
 //!
 //! A list has a *floor* and a *ceiling*. Every arm that is not listed has an index below the floor at every level up to the ceiling, as
-//! long as its counts stay (`confidence::KlUcbThreshold`: two multiply-adds an arm, hundreds of rounds apart). So as long as the last
+//! long as its counts stay. A [`Filter`] finds these arms in one pass over the catalogue, hundreds of rounds apart. So as long as the last
 //! winner's index reaches the floor and the level is below the ceiling, all winners are listed. An arm is tested again as soon as its
 //! counts change. When the list no longer suffices, a new one is made with a lower floor.
 //!
 //! Arms with the same counts have the same index. They form one *run* on the list: one index, with ties broken by hash. In a large
 //! catalogue most arms were never clicked; arms never shown form such a run, too.
 //!
-//! The index `U(level)` is concave and grows with the level from the mean `p` at level 0. With `U(ceiling)` solved for once,
+//! The index `U(level)` is concave and grows with the level from `m = U(0)`. With `U(ceiling)` computed once,
 //!
 //! ```text
-//! p + (U(ceiling) - p) level / ceiling  <=  U(level)  <=  U(ceiling)
+//! m + (U(ceiling) - m) level / ceiling  <=  U(level)  <=  U(ceiling)
 //! ```
 //!
-//! These two bounds usually order the winners; indices are solved for only where the bounds overlap. Both bounds are widened by [`SLACK`]
-//! of their size, many times the error of the solver (2e-14 of `U - p` and four units in the last place).
+//! These two bounds usually order the winners; indices are computed only where the bounds overlap. Both bounds are widened by [`SLACK`]
+//! of their size, many times the error of a computed index (for KL-UCB 2e-14 of `U - m` and four units in the last place).
 
-use super::KlArm;
 use crate::top_l::{Ties, TopL};
-use confidence::KlUcbThreshold;
+use std::fmt::Debug;
 
 /// Relative slack of the bounds of a computed index.
 const SLACK: f64 = 1e-12;
@@ -33,10 +32,45 @@ const MOST_RUNS: usize = 96;
 /// Range of the distance of the floor below the last winner; the lower end is far above the slack.
 const GAPS: [f64; 2] = [1e-8, 0.25];
 
+/// An arm whose index is a concave, increasing function of the level, and not negative.
+pub(crate) trait Arm: Copy + Debug {
+    /// Finds the arms for a list.
+    type Filter: Filter<Self>;
+
+    /// Arms with the same key have the same index at every level.
+    fn key(&self) -> (u64, u64);
+
+    /// Whether the index is infinite, at every level.
+    fn is_fresh(&self) -> bool;
+
+    /// The index at level 0, unless the arm is fresh.
+    fn mean(&self) -> f64;
+
+    /// The index. Its relative error is far below [`SLACK`].
+    fn index(&self, level: f64) -> f64;
+}
+
+/// Which arms have an index below a floor at every level up to a ceiling.
+pub(crate) trait Filter<A>: Clone + Debug {
+    /// The filter for this number of arms, all of them fresh.
+    fn new(n_arms: usize) -> Self;
+
+    fn set_floor(&mut self, floor: f64);
+
+    /// Notes that the arm of `item` changed.
+    fn set(&mut self, item: usize, arm: &mut A);
+
+    /// Whether the index is certainly below the floor.
+    fn excludes(&self, arm: &mut A, ceiling: f64) -> bool;
+
+    /// Lists arms, among them all whose index reaches the floor.
+    fn list(&self, arms: &[A], ceiling: f64, list: impl FnMut(usize));
+}
+
 /// Listed arms with the same counts.
 #[derive(Debug, Clone)]
-struct Run {
-    arm: KlArm,
+struct Run<A> {
+    arm: A,
     /// The index at the ceiling.
     reach: f64,
     /// Start of its members, and the room reserved for them.
@@ -45,7 +79,7 @@ struct Run {
     room: u32,
 }
 
-impl Run {
+impl<A: Arm> Run<A> {
     /// A lower bound of the index at `share` of the ceiling.
     #[inline]
     fn low(&self, share: f64) -> f64 {
@@ -58,23 +92,19 @@ impl Run {
 
 /// The list, and what making the next one needs.
 #[derive(Debug, Clone)]
-pub(super) struct Shortlist {
+pub(crate) struct Shortlist<A: Arm> {
     capacity: usize,
-    /// Clicks, failures and entropies of all arms, rounded, for the scan that makes a list.
-    clicks: Vec<f32>,
-    failures: Vec<f32>,
-    entropies: Vec<f32>,
-    /// Arms never shown.
+    filter: A::Filter,
+    /// Arms with an infinite index.
     n_fresh: usize,
     floor: f64,
-    threshold: KlUcbThreshold,
     ceiling: f64,
     /// The level when the list was made, and its growth since the previous list.
     made_at: f64,
     pace: f64,
     /// Distance of the next floor below the last winner.
     gap: f64,
-    runs: Vec<Run>,
+    runs: Vec<Run<A>>,
     members: Vec<u32>,
     used: usize,
     /// The run and the index in `members` of every arm.
@@ -88,16 +118,13 @@ pub(super) struct Shortlist {
     chosen: Vec<u32>,
 }
 
-impl Shortlist {
-    pub(super) fn new(arms: &mut [KlArm], capacity: usize) -> Self {
+impl<A: Arm> Shortlist<A> {
+    pub(crate) fn new(arms: &mut [A], capacity: usize) -> Self {
         let mut list = Self {
             capacity,
-            clicks: vec![0.0; arms.len()],
-            failures: vec![0.0; arms.len()],
-            entropies: vec![0.0; arms.len()],
+            filter: A::Filter::new(arms.len()),
             n_fresh: arms.len(),
             floor: f64::INFINITY,
-            threshold: KlUcbThreshold::new(f64::INFINITY),
             ceiling: f64::NEG_INFINITY,
             made_at: f64::INFINITY,
             pace: 0.0,
@@ -123,13 +150,14 @@ impl Shortlist {
 
     /// Sets the counts of an arm.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is the point")]
-    pub(super) fn set(&mut self, item: usize, was_fresh: bool, arm: &mut KlArm) {
-        self.n_fresh -= usize::from(was_fresh);
-        self.clicks[item] = arm.clicks as f32;
-        self.failures[item] = arm.failures as f32;
-        self.entropies[item] = arm.entropy() as f32;
-        let stays = !arm.is_excluded(&self.threshold, self.ceiling);
+    pub(crate) fn set(&mut self, item: usize, was_fresh: bool, arm: &mut A) {
+        self.n_fresh = self.n_fresh + usize::from(arm.is_fresh()) - usize::from(was_fresh);
+        self.filter.set(item, arm);
+        let stays = if self.floor == f64::INFINITY {
+            arm.is_fresh()
+        } else {
+            !self.filter.excludes(arm, self.ceiling)
+        };
         let alone = self.leave(item);
         if stays {
             self.join(item, alone, arm);
@@ -161,15 +189,15 @@ impl Shortlist {
 
     /// Lists the arm in the run with its counts. If there is none, the arm gets a run of its own, in the place of the empty run `alone`
     /// if given.
-    fn join(&mut self, item: usize, alone: Option<u32>, arm: &KlArm) {
+    fn join(&mut self, item: usize, alone: Option<u32>, arm: &A) {
         if self.used == self.members.len() {
             return self.give_up(item);
         }
-        let reach = arm.index(self.ceiling);
+        let reach = reach(arm, self.ceiling);
         let high = reach * (1.0 + SLACK);
         let entry = self.order.partition_point(|&(other, _)| other > high);
         let equal = self.order[entry..].iter().take_while(|&&(other, _)| other == high);
-        let equal = equal.map(|&(_, run)| run).find(|&run| self.runs[run as usize].arm.has_counts_of(arm));
+        let equal = equal.map(|&(_, run)| run).find(|&run| self.runs[run as usize].arm.key() == arm.key());
         let home = match (equal, alone) {
             (Some(home), _) => home,
             (None, Some(home)) => {
@@ -211,17 +239,17 @@ impl Shortlist {
     #[cold]
     fn give_up(&mut self, item: usize) {
         self.home[item] = UNLISTED;
-        self.ceiling = f64::NEG_INFINITY;
+        (self.floor, self.ceiling) = (f64::INFINITY, f64::NEG_INFINITY);
     }
 
     /// The arms of largest index at `level`, best first.
-    pub(super) fn select(&mut self, arms: &[KlArm], level: f64, ties: Ties) -> &[u32] {
+    pub(crate) fn select(&mut self, arms: &[A], level: f64, ties: Ties) -> &[u32] {
         if level > self.ceiling {
             self.make(arms, level, self.last);
         }
         while !self.choose(level, ties) {
             self.gap = (2.0 * self.gap).min(GAPS[1]);
-            self.make(arms, level, self.floor.min(1.0));
+            self.make(arms, level, self.floor);
         }
         &self.chosen
     }
@@ -271,7 +299,7 @@ impl Shortlist {
 
     /// Makes a list for `level` and some levels above it, with a floor below `from`.
     #[inline(never)]
-    fn make(&mut self, arms: &[KlArm], level: f64, from: f64) {
+    fn make(&mut self, arms: &[A], level: f64, from: f64) {
         if self.n_fresh >= self.capacity {
             // No other arm can win at any level.
             (self.floor, self.ceiling) = (f64::INFINITY, f64::INFINITY);
@@ -279,22 +307,21 @@ impl Shortlist {
             if level > self.made_at {
                 self.pace = level - self.made_at;
             }
-            self.floor = from.min(1.0) - self.gap;
+            self.floor = if from.is_finite() { from } else { 1.0 } - self.gap;
             self.ceiling = level + (2.0 * self.pace).min(level * FURTHEST_CEILING);
         }
         self.made_at = level;
-        self.threshold = KlUcbThreshold::new(self.floor);
+        self.filter.set_floor(self.floor);
         self.used = 0;
         let Self { members, used, .. } = self;
-        let mut list = |item| {
+        let list = |item| {
             members[*used] = count(item);
             *used += 1;
         };
         if self.floor == f64::INFINITY {
             (0..arms.len()).filter(|&item| arms[item].is_fresh()).for_each(list);
         } else {
-            let (entropies, clicks, failures) = (&self.entropies, &self.clicks, &self.failures);
-            self.threshold.rough_candidates(entropies, clicks, failures, self.ceiling, &mut list);
+            self.filter.list(arms, self.ceiling, list);
         }
         self.runs.clear();
         self.home.fill(UNLISTED);
@@ -303,9 +330,9 @@ impl Shortlist {
         for (place, &item) in (0..).zip(&*listed) {
             let arm = &arms[item as usize];
             match self.runs.last_mut() {
-                Some(run) if run.arm.has_counts_of(arm) => (run.len, run.room) = (run.len + 1, run.room + 1),
+                Some(run) if run.arm.key() == arm.key() => (run.len, run.room) = (run.len + 1, run.room + 1),
                 _ => {
-                    let reach = arm.index(self.ceiling);
+                    let reach = reach(arm, self.ceiling);
                     self.runs.push(Run { arm: *arm, reach, start: place, len: 1, room: 1 });
                 }
             }
@@ -321,6 +348,11 @@ impl Shortlist {
         self.order.extend((0..).zip(&self.runs).map(|(home, run)| (run.reach * (1.0 + SLACK), home)));
         self.order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
     }
+}
+
+/// The index at a ceiling, which is infinite if arms are.
+fn reach<A: Arm>(arm: &A, ceiling: f64) -> f64 {
+    if arm.is_fresh() { f64::INFINITY } else { arm.index(ceiling) }
 }
 
 /// The number of an arm or a run; items are numbered by `u32`.
