@@ -114,6 +114,8 @@ pub(crate) struct Shortlist<A: Arm> {
     order: Vec<(f64, u32)>,
     /// Approximate index of the last winner.
     last: f64,
+    /// Buffer: runs whose bounds do not order them, with their indices, in decreasing order.
+    computed: Vec<(f64, u32)>,
     top: TopL,
     chosen: Vec<u32>,
 }
@@ -137,6 +139,7 @@ impl<A: Arm> Shortlist<A> {
             place: vec![0; arms.len()],
             order: Vec::with_capacity(arms.len()),
             last: 1.0,
+            computed: Vec::with_capacity(4 * arms.len()),
             top: TopL::new(capacity),
             chosen: Vec::with_capacity(capacity),
         };
@@ -248,7 +251,6 @@ impl<A: Arm> Shortlist<A> {
             self.make(arms, level, self.last);
         }
         while !self.choose(level, ties) {
-            self.gap = (2.0 * self.gap).min(GAPS[1]);
             self.make(arms, level, self.floor);
         }
         &self.chosen
@@ -270,22 +272,9 @@ impl<A: Arm> Shortlist<A> {
                 next += 1;
                 continue;
             }
-            // The bounds do not order some runs: solve until all others are certainly below.
             let wanted = self.capacity - self.chosen.len();
-            self.top.clear();
-            let mut least = f64::INFINITY;
-            while let Some(&(high, run)) = self.order.get(next) {
-                let worst = self.top.best().get(wanted - 1).map_or(least, |&(index, _)| index);
-                if high < worst && !self.top.best().is_empty() {
-                    break;
-                }
-                let run = &self.runs[run as usize];
-                let index = run.arm.index(level);
-                let members = &self.members[run.start as usize..][..run.len as usize];
-                self.top.offer_equals(members, index, ties);
-                least = least.min(index);
-                next += 1;
-            }
+            next = self.compute(next, wanted, level);
+            self.rank(wanted, ties);
             for &(index, item) in self.top.best().iter().take(wanted) {
                 if index < self.floor {
                     return false;
@@ -295,6 +284,48 @@ impl<A: Arm> Shortlist<A> {
             }
         }
         true
+    }
+
+    /// Computes indices of runs from `next` on, whose bounds do not order them, until all others are certainly below: below as many arms
+    /// as are wanted, or below all of these. Returns the next run.
+    fn compute(&mut self, mut next: usize, wanted: usize, level: f64) -> usize {
+        let Self { order, runs, computed, .. } = self;
+        computed.clear();
+        let mut worst = f64::NEG_INFINITY;
+        while let Some(&(high, run)) = order.get(next) {
+            if high < worst {
+                break;
+            }
+            next += 1;
+            let index = runs[run as usize].arm.index(level);
+            let place = computed.partition_point(|&(other, _)| other >= index);
+            computed.insert(place, (index, run));
+            let mut rest = wanted;
+            for &(index, run) in &*computed {
+                worst = index;
+                rest = rest.saturating_sub(runs[run as usize].len as usize);
+                if rest == 0 {
+                    break;
+                }
+            }
+        }
+        next
+    }
+
+    /// Finds the best arms of the runs with a computed index.
+    fn rank(&mut self, wanted: usize, ties: Ties) {
+        let Self { runs, members, computed, top, .. } = self;
+        top.clear();
+        for equals in computed.chunk_by(|one, other| one.0 == other.0) {
+            if top.best().len() >= wanted {
+                break;
+            }
+            let members = equals.iter().map(|&(_, run)| {
+                let run = &runs[run as usize];
+                &members[run.start as usize..][..run.len as usize]
+            });
+            top.offer_equals(members, equals[0].0, ties);
+        }
     }
 
     /// Makes a list for `level` and some levels above it, with a floor below `from`.
@@ -339,9 +370,9 @@ impl<A: Arm> Shortlist<A> {
             self.home[item as usize] = count(self.runs.len() - 1);
             self.place[item as usize] = place;
         }
-        if self.used < FEWEST_MEMBERS {
+        if self.used < 4 * FEWEST_MEMBERS && self.runs.len() < FEWEST_MEMBERS {
             self.gap = (2.0 * self.gap).min(GAPS[1]);
-        } else if self.runs.len() > MOST_RUNS {
+        } else if self.runs.len() > MOST_RUNS || self.used > arms.len() / 2 {
             self.gap = (0.5 * self.gap).max(GAPS[0]);
         }
         self.order.clear();

@@ -52,6 +52,9 @@ impl Ties {
     }
 }
 
+/// Room for equal items among which the first are found, for each of these.
+const ROOM: usize = 4;
+
 /// Keeps the best `capacity` of the items offered to it, in decreasing order of score.
 #[derive(Debug, Clone)]
 pub(crate) struct TopL {
@@ -63,7 +66,7 @@ pub(crate) struct TopL {
 
 impl TopL {
     pub(crate) fn new(capacity: usize) -> Self {
-        Self { capacity, best: Vec::with_capacity(capacity), first: Vec::with_capacity(capacity) }
+        Self { capacity, best: Vec::with_capacity(capacity), first: Vec::with_capacity(ROOM * capacity) }
     }
 
     #[inline]
@@ -100,37 +103,51 @@ impl TopL {
         self.best[place] = (score, item);
     }
 
-    /// Offers many items of one score. The result is the same as one by one, at the cost of little more than a hash for each.
-    pub(crate) fn offer_equals(&mut self, items: &[u32], score: f64, ties: Ties) {
-        if items.len() <= self.capacity {
-            for &item in items {
-                self.offer(item, score, ties);
-            }
-            return;
-        }
-        self.first.clear();
-        let mut least = 0;
-        for &item in items {
-            let rank = ties.rank(item);
-            if rank.0 < least {
-                continue;
-            }
-            // Rare: the i-th of them is among the first so far with probability capacity / i.
-            if self.first.len() == self.capacity {
-                if rank <= self.first[self.capacity - 1] {
-                    continue;
-                }
-                self.first.pop();
-            }
-            let place = self.first.partition_point(|&other| other > rank);
-            self.first.insert(place, rank);
-            if self.first.len() == self.capacity {
-                least = self.first[self.capacity - 1].0;
-            }
+    /// Offers many items of one score, some at a time. The result is the same as one by one, at the cost of little more than a hash for
+    /// each.
+    pub(crate) fn offer_equals<'a>(
+        &mut self,
+        equals: impl Iterator<Item = &'a [u32]> + Clone,
+        score: f64,
+        ties: Ties,
+    ) {
+        let n_items: usize = equals.clone().map(<[u32]>::len).sum();
+        // Twice as many hashes as there are places are expected above this one.
+        let likely = 2 * self.capacity as u64;
+        let least = u64::MAX - (u64::MAX / (n_items as u64).max(likely)).saturating_mul(likely);
+        self.find_first(equals.clone(), least, ties);
+        if self.first.len() < self.capacity.min(n_items) {
+            self.find_first(equals, 0, ties);
         }
         for place in 0..self.first.len() {
             self.offer(self.first[place].1, score, ties);
         }
+    }
+
+    /// Finds the first of the items whose hash is at least `least`.
+    fn find_first<'a>(&mut self, equals: impl Iterator<Item = &'a [u32]>, mut least: u64, ties: Ties) {
+        self.first.clear();
+        for items in equals {
+            for &item in items {
+                let rank = ties.rank(item);
+                // Rare, so that the loop is little more than a hash.
+                if rank.0 >= least {
+                    if self.first.len() == ROOM * self.capacity {
+                        least = self.keep_first();
+                    }
+                    self.first.push(rank);
+                }
+            }
+        }
+        self.keep_first();
+    }
+
+    /// Keeps as many as there are places, in order, and returns the hash of the last one.
+    #[cold]
+    fn keep_first(&mut self) -> u64 {
+        self.first.sort_unstable_by(|one, other| other.cmp(one));
+        self.first.truncate(self.capacity);
+        self.first.last().map_or(0, |last| last.0)
     }
 
     /// Scores and items, best first.
@@ -184,7 +201,7 @@ mod tests {
             for score in scores.iter().map(|&score| f64::from(score % 4)) {
                 let equals: Vec<u32> = (item..item + u32::from(n_items % 32)).collect();
                 item += u32::from(n_items);
-                together.offer_equals(&equals, score, ties);
+                together.offer_equals(equals.chunks(3), score, ties);
                 for item in equals {
                     apart.offer(item, score, ties);
                 }
