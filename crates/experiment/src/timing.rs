@@ -8,7 +8,7 @@ use crate::clock::CpuInstant;
 use serde::{Deserialize, Serialize};
 use std::iter::Sum;
 use std::marker::PhantomData;
-use std::ops::Add;
+use std::ops::{Add, Div};
 use std::time::{Duration, Instant};
 
 /// The content of `timing.json`.
@@ -101,6 +101,16 @@ impl Add for Elapsed {
 
     fn add(self, other: Self) -> Self {
         Self { cpu: self.cpu + other.cpu, wall: self.wall + other.wall }
+    }
+}
+
+impl Div<u32> for Elapsed {
+    type Output = Self;
+
+    /// An equal part of the time; 0 parts count as 1.
+    fn div(self, parts: u32) -> Self {
+        let parts = parts.max(1);
+        Self { cpu: self.cpu / parts, wall: self.wall / parts }
     }
 }
 

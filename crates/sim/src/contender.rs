@@ -61,6 +61,33 @@ pub trait Contender<M: ClickModel, T: Task = Schedule>: Send + Sync {
             Some(_) => Err(StateError::NotSaved(self.label().to_owned())),
         }
     }
+
+    /// The number of replications that are best played at once, by [`Contender::play_together`].
+    fn lanes(&self, task: &T) -> usize {
+        let _ = task;
+        1
+    }
+
+    /// Whether [`Contender::play_together`] pays for these replications: as many as [`Contender::lanes`].
+    fn go_together(&self, replications: &[Replication<'_, M>]) -> bool {
+        let _ = replications;
+        false
+    }
+
+    /// Plays several replications from their beginnings. The records are those of [`Contender::replicate`]. No state is handed to
+    /// `keeper`, which is told of the rounds of each replication.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Stopped`].
+    fn play_together(
+        &self,
+        replications: &[Replication<'_, M>],
+        task: &T,
+        keeper: &mut dyn Keeper,
+    ) -> Result<Vec<T::Record>, StateError> {
+        replications.iter().map(|&replication| self.resume(replication, task, None, keeper)).collect()
+    }
 }
 
 /// One replication: the users that all contenders meet in it, and their random streams.

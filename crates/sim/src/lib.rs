@@ -5,6 +5,7 @@ mod contender;
 mod duels;
 mod identify;
 mod keeper;
+mod lockstep;
 mod run;
 mod saver;
 mod schedule;
@@ -21,6 +22,7 @@ pub use identify::{
     FullFeedbackEntry, Identification, Stopping, UntilStopped, WithBudget, play_budget, play_until_stopped,
 };
 pub use keeper::{Keeper, KeepsNothing, Pause, ROUNDS_BETWEEN, StateError};
+pub use lockstep::LockstepEntry;
 pub use run::{Curve, play, play_replication};
 pub use saver::{Restarts, Saver, Saves};
 pub use schedule::{Schedule, ScheduleError};

@@ -77,9 +77,9 @@ impl<M: ClickModel, T: Task + fmt::Debug> fmt::Debug for Tournament<'_, M, T> {
     }
 }
 
-/// Receives notice of every replication while a tournament runs. Replications of one contender may run concurrently.
+/// Receives notice of replications while a tournament runs. Replications of one contender may run concurrently.
 pub trait Observer: Sync {
-    /// Runs `work`, one replication of the contender with this index, and may measure it.
+    /// Runs `work`, one replication of the contender with this index or several that are played together, and may measure it.
     fn observe<T>(&self, contender: usize, work: impl FnOnce() -> T) -> T;
 }
 
@@ -111,6 +111,25 @@ pub trait Book<R>: Sync {
         contender: usize,
         replication: u64,
         play: impl FnOnce(Option<&[u8]>, &mut dyn Keeper) -> Result<R, StateError>,
+    ) -> Result<(), Self::Error>;
+
+    /// Whether a state of this replication was kept. Then it is not played together with others.
+    fn has_state(&self, contender: usize, replication: u64) -> bool {
+        let _ = (contender, replication);
+        false
+    }
+
+    /// Plays several replications at once, and records them as if they had been played one by one. `play` tells its keeper of the rounds
+    /// of each, and returns the records in the order of the replications.
+    ///
+    /// # Errors
+    ///
+    /// As [`Book::record`].
+    fn record_together(
+        &self,
+        contender: usize,
+        replications: Range<u64>,
+        play: impl FnOnce(&mut dyn Keeper) -> Result<Vec<R>, StateError>,
     ) -> Result<(), Self::Error>;
 }
 
@@ -181,20 +200,71 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
     /// If there is no instance, or a policy plays an action that the model does not admit.
     pub fn play_into<B: Book<T::Record>>(&self, replications: Range<u64>, book: &B) -> Result<(), B::Error> {
         let n_contenders = self.contenders.len();
-        let first = replications.start;
-        let n_replications = usize::try_from(replications.end.saturating_sub(first)).unwrap_or(usize::MAX);
-        // One task per replication and contender. A task depends on its number only, so records do not depend on the order of execution.
-        (0..n_replications.saturating_mul(n_contenders)).into_par_iter().with_max_len(1).try_for_each(
-            |task| {
-                let (number, contender) = (first + (task / n_contenders) as u64, task % n_contenders);
+        let lanes = self.lanes(&replications);
+        let n_replications = replications.end.saturating_sub(replications.start);
+        let n_blocks = usize::try_from(n_replications.div_ceil(lanes)).unwrap_or(usize::MAX);
+        // One task per block of replications and contender, and in it one per replication unless they are played together. What a task
+        // records depends on its number only, so records do not depend on the order of execution.
+        (0..n_blocks.saturating_mul(n_contenders)).into_par_iter().with_max_len(1).try_for_each(|task| {
+            let (block, contender) = (task / n_contenders, task % n_contenders);
+            let first = replications.start + block as u64 * lanes;
+            let numbers = first..replications.end.min(first + lanes);
+            if let Some(played) = self.play_together(contender, &numbers, book) {
+                return played;
+            }
+            numbers.into_par_iter().try_for_each(|number| {
                 if book.is_recorded(contender, number) {
                     return Ok(());
                 }
                 book.record(contender, number, |state, keeper| {
                     self.play_one(contender, number, state, keeper)
                 })
-            },
-        )
+            })
+        })
+    }
+
+    /// The number of replications in a block: as many as a contender plays together, and 1 if then some threads had nothing to do.
+    fn lanes(&self, replications: &Range<u64>) -> u64 {
+        let lanes = self.contenders.iter().map(|contender| contender.lanes(self.task)).max().unwrap_or(1);
+        let (lanes, threads) = (lanes.max(1) as u64, rayon::current_num_threads() as u64);
+        let n_replications = replications.end.saturating_sub(replications.start);
+        if n_replications >= lanes.saturating_mul(threads) { lanes } else { 1 }
+    }
+
+    /// Plays replications together and records them; `None` if they are to be played one by one.
+    fn play_together<B: Book<T::Record>>(
+        &self,
+        contender: usize,
+        numbers: &Range<u64>,
+        book: &B,
+    ) -> Option<Result<(), B::Error>> {
+        let plays = &self.contenders[contender];
+        let lanes = plays.lanes(self.task) as u64;
+        let is_fresh = |number| !book.is_recorded(contender, number) && !book.has_state(contender, number);
+        if lanes <= 1 || numbers.end - numbers.start != lanes || !numbers.clone().all(is_fresh) {
+            return None;
+        }
+        let users: Vec<(u64, usize, Cow<'_, M>)> = numbers
+            .clone()
+            .map(|number| {
+                let instance = self.draw_instance(number);
+                (number, instance, self.users(number, instance))
+            })
+            .collect();
+        let replications: Vec<Replication<'_, M>> = users
+            .iter()
+            .map(|(number, instance, users)| self.replication(*number, *instance, users))
+            .collect();
+        plays.go_together(&replications).then(|| {
+            book.record_together(contender, numbers.clone(), |keeper| {
+                plays.play_together(&replications, self.task, keeper)
+            })
+        })
+    }
+
+    /// The replication of this number, which meets these users on this instance.
+    fn replication<'a>(&'a self, number: u64, instance: usize, users: &'a M) -> Replication<'a, M> {
+        Replication { number, instance, users, told: &self.instances[instance], streams: self.streams }
     }
 
     /// Plays one replication of the contender with this index, from a state or from the beginning.
@@ -214,9 +284,13 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
         keeper: &mut dyn Keeper,
     ) -> Result<T::Record, StateError> {
         let instance = self.draw_instance(number);
-        let (users, told) = (&*self.users(number, instance), &self.instances[instance]);
-        let replication = Replication { number, instance, users, told, streams: self.streams };
-        self.contenders[contender].resume(replication, self.task, state, keeper)
+        let users = self.users(number, instance);
+        self.contenders[contender].resume(
+            self.replication(number, instance, &users),
+            self.task,
+            state,
+            keeper,
+        )
     }
 }
 
@@ -240,11 +314,30 @@ impl<O: Observer, R: Send> Book<R> for Memory<'_, O, R> {
         play: impl FnOnce(Option<&[u8]>, &mut dyn Keeper) -> Result<R, StateError>,
     ) -> Result<(), StateError> {
         let record = self.observer.observe(contender, || play(None, &mut KeepsNothing))?;
+        self.put(contender, replication, record);
+        Ok(())
+    }
+
+    fn record_together(
+        &self,
+        contender: usize,
+        replications: Range<u64>,
+        play: impl FnOnce(&mut dyn Keeper) -> Result<Vec<R>, StateError>,
+    ) -> Result<(), StateError> {
+        let records = self.observer.observe(contender, || play(&mut KeepsNothing))?;
+        for (replication, record) in replications.zip(records) {
+            self.put(contender, replication, record);
+        }
+        Ok(())
+    }
+}
+
+impl<O, R> Memory<'_, O, R> {
+    fn put(&self, contender: usize, replication: u64, record: R) {
         if let Some(place) =
             usize::try_from(replication).ok().and_then(|run| self.records[contender].get(run))
         {
             *place.lock().unwrap_or_else(PoisonError::into_inner) = record;
         }
-        Ok(())
     }
 }

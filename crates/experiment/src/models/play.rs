@@ -172,6 +172,23 @@ impl<M: ClickModel, T: sim::Task> Contender<M, T> for Shared<M, T> {
     ) -> Result<T::Record, StateError> {
         self.0.resume(replication, task, state, keeper)
     }
+
+    fn lanes(&self, task: &T) -> usize {
+        self.0.lanes(task)
+    }
+
+    fn go_together(&self, replications: &[Replication<'_, M>]) -> bool {
+        self.0.go_together(replications)
+    }
+
+    fn play_together(
+        &self,
+        replications: &[Replication<'_, M>],
+        task: &T,
+        keeper: &mut dyn Keeper,
+    ) -> Result<Vec<T::Record>, StateError> {
+        self.0.play_together(replications, task, keeper)
+    }
 }
 
 /// Plays all runs and records regret and clicks.

@@ -59,7 +59,8 @@ fn is_equal<const L: usize>(seed: u64, n_rounds: u64, key: impl Fn(u64) -> u64) 
         }
         lanes.update(&clicked);
     }
-    let saved = |policies: &[PbmUcb; LANES]| policies.each_ref().map(|one| serde_json::to_value(one).unwrap());
+    let saved =
+        |policies: &[PbmUcb; LANES]| policies.each_ref().map(|one| serde_json::to_value(one).unwrap());
     saved(&lanes.into_policies()) == saved(&alone)
 }
 

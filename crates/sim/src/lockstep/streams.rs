@@ -1,0 +1,67 @@
+//! Random streams in lockstep: the generator of every lane, one word of their states in a row.
+
+use crate::SimRng;
+use policies::LANES;
+use std::array;
+
+/// The streams of all lanes. Each gives the numbers of its [`SimRng`].
+#[derive(Debug, Clone)]
+pub(super) struct StreamLanes {
+    state: [[u64; LANES]; 4],
+}
+
+impl StreamLanes {
+    pub(super) fn new(streams: [SimRng; LANES]) -> Self {
+        let states = streams.map(|stream| {
+            let bytes = postcard::to_allocvec(&stream).expect("four numbers");
+            postcard::from_bytes::<[u64; 4]>(&bytes).expect("four numbers")
+        });
+        Self { state: array::from_fn(|word| states.map(|state| state[word])) }
+    }
+
+    /// The next number of every stream, by the recurrence of Xoshiro256++ (Blackman and Vigna 2021).
+    #[inline(always)]
+    pub(super) fn next(&mut self) -> [u64; LANES] {
+        let [first, second, third, fourth] = &mut self.state;
+        let mut next = [0; LANES];
+        for lane in 0..LANES {
+            let (a, b, c, d) = (first[lane], second[lane], third[lane], fourth[lane]);
+            next[lane] = a.wrapping_add(d).rotate_left(23).wrapping_add(a);
+            let (c, d) = (c ^ a, d ^ b);
+            first[lane] = a ^ d;
+            second[lane] = b ^ c;
+            third[lane] = c ^ (b << 17);
+            fourth[lane] = d.rotate_left(45);
+        }
+        next
+    }
+
+    /// The next uniform number of every stream, from 0 to below 1, as `rng.random::<f64>()` draws it: the upper 53 bits.
+    #[inline(always)]
+    pub(super) fn uniform(&mut self) -> [f64; LANES] {
+        // Without a conversion, which vectors lack before AVX-512. The upper 52 bits are the fraction of a number from 1 to 2, and the
+        // last one is that of a number from 1/2 on. Sums and differences are exact.
+        self.next().map(|bits| {
+            let upper = f64::from_bits((bits >> 12) | 1.0_f64.to_bits()) - 1.5;
+            let last = f64::from_bits(((bits >> 11) & 1) | 0.5_f64.to_bits());
+            upper + last
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Streams;
+    use rand::{Rng, RngExt};
+
+    #[test]
+    fn lanes_give_the_numbers_of_their_streams() {
+        let mut alone: [SimRng; LANES] = array::from_fn(|lane| Streams::new(7).environment(lane as u64));
+        let mut lanes = StreamLanes::new(alone.clone());
+        for _ in 0..1_000 {
+            assert_eq!(lanes.next(), alone.each_mut().map(|stream| stream.next_u64()));
+            assert_eq!(lanes.uniform(), alone.each_mut().map(|stream| stream.random::<f64>()));
+        }
+    }
+}
