@@ -7,6 +7,9 @@ use policies::{LANES, PbmUcbLanes};
 use pulp::{Arch, Simd, WithSimd};
 use std::array;
 
+/// The largest number of items.
+const MAX_ITEMS: usize = PbmUcbLanes::<1>::MAX_ITEMS;
+
 /// Plays every replication to the schedule's horizon. Returns the records, and the policies at the end.
 pub(super) fn play_lanes<const L: usize>(
     arch: Arch,
@@ -47,15 +50,14 @@ pub(super) fn play_lanes<const L: usize>(
 /// The probability of a click on every item at every position, in every lane; 0 for items that a lane does not have.
 fn clicks_of<const L: usize>(
     replications: &[Replication<'_, PositionBased>; LANES],
-) -> Vec<[[f64; LANES]; L]> {
+) -> Box<[[[f64; LANES]; L]; MAX_ITEMS]> {
     let users = replications.each_ref().map(|one| one.users);
-    let n_items = users.iter().map(|users| users.shape().n_items()).max().unwrap_or(0);
     let click = |item: usize, position: usize, lane: usize| {
         let attraction = users[lane].attraction().get(item).map_or(0.0, |attraction| attraction.get());
         users[lane].examination()[position].get() * attraction
     };
     let at = |item, position| array::from_fn(|lane| click(item, position, lane));
-    (0..n_items).map(|item| array::from_fn(|position| at(item, position))).collect()
+    Box::new(array::from_fn(|item| array::from_fn(|position| at(item, position))))
 }
 
 /// Replications in lockstep.
@@ -64,7 +66,7 @@ struct Lanes<const L: usize> {
     environment: StreamLanes,
     randomness: StreamLanes,
     /// Probability of a click on an item at a position.
-    clicks_of: Vec<[[f64; LANES]; L]>,
+    clicks_of: Box<[[[f64; LANES]; L]; MAX_ITEMS]>,
     /// Expected clicks on the best list.
     best: [f64; LANES],
     regret: [f64; LANES],
@@ -93,30 +95,32 @@ impl<const L: usize> Lanes<L> {
     #[inline(always)]
     fn play_round(&mut self) {
         let Self { policies, environment, randomness, clicks_of, best, regret, clicks } = self;
-        let shown = policies.select(&randomness.next());
+        let mut keys = [0; LANES];
+        for lane in 0..LANES {
+            keys[lane] = randomness.next(lane);
+        }
+        let shown = policies.select(&keys);
         let mut click = [[0.0; LANES]; L];
         for position in 0..L {
             for lane in 0..LANES {
-                let item = usize::try_from(shown[position][lane]).unwrap_or(0);
+                let item = usize::try_from(shown[position][lane]).unwrap_or(0) % MAX_ITEMS;
                 click[position][lane] = clicks_of[item][position][lane];
             }
         }
         let mut clicked = [[0.0; LANES]; L];
-        let (mut expected, mut counted) = ([0.0; LANES], [0.0; LANES]);
-        for position in 0..L {
-            let uniform = environment.uniform();
-            for lane in 0..LANES {
-                let is_click = if uniform[lane] < click[position][lane] { 1.0 } else { 0.0 };
-                clicked[position][lane] = is_click;
-                counted[lane] += is_click;
-                expected[lane] += click[position][lane];
-            }
-        }
         for lane in 0..LANES {
-            let gap = best[lane] - expected[lane];
+            let (mut expected, mut counted) = (0.0, 0.0);
+            for position in 0..L {
+                let probability = click[position][lane];
+                let is_click = if environment.uniform(lane) < probability { 1.0 } else { 0.0 };
+                clicked[position][lane] = is_click;
+                counted += is_click;
+                expected += probability;
+            }
+            let gap = best[lane] - expected;
             // As `ClickModel::gap`.
             regret[lane] += if gap.abs() < 1e-13 * best[lane] { 0.0 } else { gap };
-            clicks[lane] += counted[lane];
+            clicks[lane] += counted;
         }
         policies.update(&clicked);
     }

@@ -19,33 +19,28 @@ impl StreamLanes {
         Self { state: array::from_fn(|word| states.map(|state| state[word])) }
     }
 
-    /// The next number of every stream, by the recurrence of Xoshiro256++ (Blackman and Vigna 2021).
+    /// The next number of a lane's stream, by the recurrence of Xoshiro256++ (Blackman and Vigna 2021).
     #[inline(always)]
-    pub(super) fn next(&mut self) -> [u64; LANES] {
+    pub(super) fn next(&mut self, lane: usize) -> u64 {
         let [first, second, third, fourth] = &mut self.state;
-        let mut next = [0; LANES];
-        for lane in 0..LANES {
-            let (a, b, c, d) = (first[lane], second[lane], third[lane], fourth[lane]);
-            next[lane] = a.wrapping_add(d).rotate_left(23).wrapping_add(a);
-            let (c, d) = (c ^ a, d ^ b);
-            first[lane] = a ^ d;
-            second[lane] = b ^ c;
-            third[lane] = c ^ (b << 17);
-            fourth[lane] = d.rotate_left(45);
-        }
-        next
+        let (a, b, c, d) = (first[lane], second[lane], third[lane], fourth[lane]);
+        let (mixed_c, mixed_d) = (c ^ a, d ^ b);
+        first[lane] = a ^ mixed_d;
+        second[lane] = b ^ mixed_c;
+        third[lane] = mixed_c ^ (b << 17);
+        fourth[lane] = mixed_d.rotate_left(45);
+        a.wrapping_add(d).rotate_left(23).wrapping_add(a)
     }
 
-    /// The next uniform number of every stream, from 0 to below 1, as `rng.random::<f64>()` draws it: the upper 53 bits.
+    /// The next uniform number of a lane's stream, from 0 to below 1, as `rng.random::<f64>()` draws it: the upper 53 bits.
     #[inline(always)]
-    pub(super) fn uniform(&mut self) -> [f64; LANES] {
+    pub(super) fn uniform(&mut self, lane: usize) -> f64 {
         // Without a conversion, which vectors lack before AVX-512. The upper 52 bits are the fraction of a number from 1 to 2, and the
         // last one is that of a number from 1/2 on. Sums and differences are exact.
-        self.next().map(|bits| {
-            let upper = f64::from_bits((bits >> 12) | 1.0_f64.to_bits()) - 1.5;
-            let last = f64::from_bits(((bits >> 11) & 1) | 0.5_f64.to_bits());
-            upper + last
-        })
+        let bits = self.next(lane);
+        let upper = f64::from_bits((bits >> 12) | 1.0_f64.to_bits()) - 1.5;
+        let last = f64::from_bits(((bits >> 11) & 1) | 0.5_f64.to_bits());
+        upper + last
     }
 }
 
@@ -60,8 +55,10 @@ mod tests {
         let mut alone: [SimRng; LANES] = array::from_fn(|lane| Streams::new(7).environment(lane as u64));
         let mut lanes = StreamLanes::new(alone.clone());
         for _ in 0..1_000 {
-            assert_eq!(lanes.next(), alone.each_mut().map(|stream| stream.next_u64()));
-            assert_eq!(lanes.uniform(), alone.each_mut().map(|stream| stream.random::<f64>()));
+            for (lane, stream) in alone.iter_mut().enumerate() {
+                assert_eq!(lanes.next(lane), stream.next_u64());
+                assert_eq!(lanes.uniform(lane), stream.random::<f64>());
+            }
         }
     }
 }

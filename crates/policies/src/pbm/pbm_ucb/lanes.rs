@@ -20,6 +20,9 @@ const GROUP: usize = 4;
 /// One number for each lane.
 type Row<T> = [T; LANES];
 
+/// The largest number of items, a power of two.
+const MAX_ITEMS: usize = 16;
+
 /// The index of an item that a lane does not have, below those of all items.
 const ABSENT: f64 = -2.0;
 /// Below the indices of all items, above [`ABSENT`].
@@ -55,7 +58,9 @@ pub struct PbmUcbLanes<const L: usize> {
     order: [usize; L],
     /// Examination of a position, once for every position at which the item may be shown now.
     weights: [[Row<f64>; L]; L],
-    items: Vec<Item<L>>,
+    n_items: usize,
+    /// Of a fixed size, so that an index needs no check.
+    items: Box<[Item<L>; MAX_ITEMS]>,
     /// The item at every position.
     shown: [Row<u64>; L],
 }
@@ -72,7 +77,7 @@ struct Item<const L: usize> {
 
 impl<const L: usize> PbmUcbLanes<L> {
     /// The largest number of items: beyond it, [`PbmUcb`] is not slower.
-    pub const MAX_ITEMS: usize = 16;
+    pub const MAX_ITEMS: usize = MAX_ITEMS;
 
     /// The largest number of rounds, below which counts are exact as floating-point numbers.
     const MAX_ROUNDS: u64 = 1 << 52;
@@ -97,8 +102,8 @@ impl<const L: usize> PbmUcbLanes<L> {
             [array::from_fn(|lane| policies[lane].counts.examination()[position]); L]
         });
         let n_items = policies.iter().map(|policy| policy.counts.n_items()).max()?;
-        let items = (0..n_items).map(|item| Item::of(item, &policies)).collect();
-        Some(Self { rate, rounds, order, weights, items, shown: [[0; LANES]; L], policies })
+        let items = Box::new(array::from_fn(|item| Item::of(item, &policies)));
+        Some(Self { n_items, rate, rounds, order, weights, items, shown: [[0; LANES]; L], policies })
     }
 
     /// Chooses the lists of a new round: the item of each lane at every position. `keys` are the random numbers of the lanes.
@@ -119,9 +124,9 @@ impl<const L: usize> PbmUcbLanes<L> {
     /// Chooses the lists of the lanes from `first` on. Returns 0 if there was no tie.
     #[inline(always)]
     fn choose(&mut self, first: usize, root_of_level: f64) -> u64 {
-        let mut indices = [[0.0; GROUP]; 16];
-        let indices = &mut indices[..self.items.len()];
-        for (index, item) in indices.iter_mut().zip(&self.items) {
+        let mut indices = [[0.0; GROUP]; MAX_ITEMS];
+        let indices = &mut indices[..self.n_items];
+        for (index, item) in indices.iter_mut().zip(&*self.items) {
             for lane in 0..GROUP {
                 index[lane] = item.estimate[first + lane] + item.width[first + lane] * root_of_level;
             }
@@ -162,7 +167,7 @@ impl<const L: usize> PbmUcbLanes<L> {
         let mut top = TopL::new(L);
         for (lane, &key) in keys.iter().enumerate() {
             top.clear();
-            for (number, item) in (0_u32..).zip(&self.items) {
+            for (number, item) in (0_u32..).zip(&self.items[..self.n_items]) {
                 let index = item.estimate[lane] + item.width[lane] * root_of_level;
                 top.offer(number, index, Ties::of(key));
             }
@@ -261,8 +266,7 @@ fn estimate_and_width(weighted: f64, total: f64, clicks: f64) -> (f64, f64) {
 /// The number of an item as an index.
 #[inline(always)]
 fn number(item: u64) -> usize {
-    // There are 16 at most.
-    usize::try_from(item).unwrap_or(0)
+    usize::try_from(item).unwrap_or(0) % MAX_ITEMS
 }
 
 /// A count as it is saved.
