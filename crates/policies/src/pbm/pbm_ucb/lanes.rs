@@ -245,8 +245,8 @@ impl<const L: usize> Item<L> {
             array::from_fn(|position| row(&|policy| of(&policy.counts, item)[position] as f64, 0.0))
         };
         Self {
-            estimate: row(&|policy| policy.estimate[item], ABSENT),
-            width: row(&|policy| policy.width[item], 0.0),
+            estimate: row(&|policy| policy.arms.arm(item).mean_and_width().0, ABSENT),
+            width: row(&|policy| policy.arms.arm(item).mean_and_width().1, 0.0),
             total_clicks: row(&|policy| policy.counts.total_clicks(item), 0.0),
             shows: at(PbmCounts::shows),
             clicks: at(PbmCounts::clicks),
@@ -254,7 +254,7 @@ impl<const L: usize> Item<L> {
     }
 }
 
-/// As [`super::estimate_and_width`], free of branches.
+/// As [`super::arm`], free of branches.
 #[inline(always)]
 fn estimate_and_width(weighted: f64, total: f64, clicks: f64) -> (f64, f64) {
     let per_show = 1.0 / weighted;
