@@ -6,6 +6,7 @@
 //! thread read which part of the log.
 
 use crate::fault::Fault;
+use crate::read::digits;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use std::borrow::Cow;
@@ -71,16 +72,8 @@ pub(crate) fn plain_number(text: &[u8]) -> Option<u64> {
     if text.len() > 19 || (first == b'0' && !rest.is_empty()) {
         return None;
     }
-    let mut number = 0;
-    for &byte in text {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        // At most 19 digits: below 10^19, which is below 2^64.
-        number = number * 10 + u64::from(digit);
-    }
-    (number < TEXT).then_some(number)
+    // At most 19 digits: below 10^19, which is below 2^64.
+    digits(text).filter(|&number| number < TEXT)
 }
 
 /// A hash of texts with a random key, so that no log can be constructed whose names collide. No result depends on it.

@@ -7,6 +7,7 @@
 mod fields;
 pub mod formats;
 mod line;
+mod marks;
 mod meaning;
 mod progress;
 mod source;
@@ -14,7 +15,10 @@ mod source;
 pub use self::formats::{Columns, Delimited, Format, Frame, ReadColumn, Value};
 pub use self::source::Input;
 
+pub(crate) use self::fields::digits;
+
 use self::line::{LineFault, LineFormat};
+use self::marks::{Line, Lines};
 use self::meaning::Meaning;
 use self::progress::Progress;
 use self::source::{Block, Source};
@@ -280,17 +284,19 @@ impl Reader {
         progress: &mut Progress,
     ) -> bool {
         let mut memory = F::Memory::default();
-        let mut start = 0;
+        let mut lines = Lines::new(bytes, format.delimiter(&block.layout));
         let mut number = block.first_line;
-        while start < bytes.len() {
-            // The last line of a file may have no line end.
-            let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |len| start + len);
-            let line = &bytes[start..end];
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
+        while let Some((start, line)) = lines.next_line() {
             let at = block.at(start);
-            start = end + 1;
-            format.enter(&block.layout, line, &mut memory, sink);
-            if let Err(mut fault) = format.line(&block.layout, line, at, &mut memory, sink) {
+            let counted = match line {
+                Line::Whole(line) => {
+                    format.enter(&block.layout, line, &mut memory, sink);
+                    format.line(&block.layout, line, at, &mut memory, sink)
+                }
+                Line::Cut(columns) => format.columns(&block.layout, columns, at, &mut memory, sink),
+            };
+            if let Err(mut fault) = counted {
+                let line = lines.line_from(start);
                 if number == 1 && !F::HEADER && looks_like_a_header(line) {
                     fault = LineFault::new(Fault::UnexpectedHeader, 0, line);
                 }

@@ -15,15 +15,40 @@ pub(crate) fn number(text: &[u8]) -> Result<u64, Fault> {
     if text.is_empty() || text.len() > 19 {
         return long_number(text);
     }
+    digits(text).ok_or_else(|| not_a_number(text))
+}
+
+/// The number of up to 19 digits, if the text has nothing else.
+#[inline]
+pub(crate) fn digits(text: &[u8]) -> Option<u64> {
+    if let (4..=8, Some(&first), Some(&last)) = (text.len(), text.first_chunk(), text.last_chunk()) {
+        // The bytes in the middle are in both, at the same place.
+        let [first, last] = [first, last].map(|four| u64::from(u32::from_le_bytes(four)));
+        return of_up_to_8(first | last << (8 * (text.len() - 4)), text.len());
+    }
     let mut number = 0;
     for &byte in text {
         let digit = byte.wrapping_sub(b'0');
         if digit > 9 {
-            return Err(not_a_number(text));
+            return None;
         }
         number = number * 10 + u64::from(digit);
     }
-    Ok(number)
+    Some(number)
+}
+
+/// The number of this many digits, from 1 to 8, of which the first is in the lowest byte. Bytes after them do not matter.
+#[inline]
+fn of_up_to_8(text: u64, len: usize) -> Option<u64> {
+    // Digits with zeros in front; bytes after the number are shifted out.
+    let digits = (text ^ (u64::from(b'0') * ONES)) << (64 - 8 * len);
+    if (digits.wrapping_add(0x76 * ONES) | digits) & HIGH_BITS != 0 {
+        return None;
+    }
+    // Combines neighbours into pairs, fours and eights. The first digit is in the lowest byte.
+    let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    Some((fours * 10_000 + (fours >> 32)) & 0xffff_ffff)
 }
 
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -57,12 +82,22 @@ pub(crate) fn tabs_of_64(line: &[u8]) -> u64 {
 /// The tabs among eight bytes, in the lowest eight bits.
 #[inline]
 fn tabs_of_8(bytes: u64) -> u64 {
+    in_lowest_bits(high_bits_of(bytes, b'\t'))
+}
+
+/// The high bits of the bytes that are this one.
+#[inline]
+pub(crate) fn high_bits_of(bytes: u64, byte: u8) -> u64 {
     const LOW_BITS: u64 = 0x7f * ONES;
-    // A tab is a zero now. The addition leaves the high bit of a zero byte, and only of it, clear; nothing is carried.
-    let zeros = bytes ^ (u64::from(b'\t') * ONES);
-    let tabs = !(((zeros & LOW_BITS) + LOW_BITS) | zeros | LOW_BITS);
-    // Moves the high bits of the bytes next to each other.
-    (tabs >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    // The byte is a zero now. The addition leaves the high bit of a zero byte, and only of it, clear; nothing is carried.
+    let zeros = bytes ^ (u64::from(byte) * ONES);
+    !(((zeros & LOW_BITS) + LOW_BITS) | zeros | LOW_BITS)
+}
+
+/// Moves the high bits of eight bytes next to each other.
+#[inline]
+pub(crate) fn in_lowest_bits(high_bits: u64) -> u64 {
+    (high_bits >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// The number from `start` to `end` of a line; accepts the same as [`number`].
@@ -75,15 +110,7 @@ pub(crate) fn number_in(line: &[u8], start: usize, end: usize) -> Result<u64, Fa
     }
     match line[start..].first_chunk() {
         Some(&eight) if (2..=8).contains(&len) => {
-            // Digits with zeros in front; bytes after the number are shifted out.
-            let digits = (u64::from_le_bytes(eight) ^ (u64::from(b'0') * ONES)) << (64 - 8 * len);
-            if (digits.wrapping_add(0x76 * ONES) | digits) & HIGH_BITS != 0 {
-                return Err(not_a_number(&line[start..end]));
-            }
-            // Combines neighbours into pairs, fours and eights. The first digit is in the lowest byte.
-            let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
-            let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
-            Ok((fours * 10_000 + (fours >> 32)) & 0xffff_ffff)
+            of_up_to_8(u64::from_le_bytes(eight), len).ok_or_else(|| not_a_number(&line[start..end]))
         }
         _ => number(&line[start..end]),
     }

@@ -1,5 +1,6 @@
 //! The interface of formats with lines, and where blocks of lines are cut.
 
+use super::marks::CutLine;
 use crate::fault::Fault;
 use crate::sink::Sink;
 
@@ -83,6 +84,28 @@ pub(crate) trait LineFormat: Sync {
         memory: &mut Self::Memory,
         sink: &mut S,
     ) -> Result<(), LineFault>;
+
+    /// The byte between columns, for a format that lets lines be cut into columns before it gets them. It then gets lines with quotation
+    /// marks whole.
+    #[inline]
+    fn delimiter(&self, _layout: &Self::Layout) -> Option<u8> {
+        None
+    }
+
+    /// Called for a line that was cut into columns, instead of [`enter`](Self::enter) and [`line`](Self::line).
+    #[inline]
+    fn columns<S: Sink>(
+        &self,
+        layout: &Self::Layout,
+        line: CutLine<'_>,
+        at: u64,
+        memory: &mut Self::Memory,
+        sink: &mut S,
+    ) -> Result<(), LineFault> {
+        let line = line.whole();
+        self.enter(layout, line, memory, sink);
+        self.line(layout, line, at, memory, sink)
+    }
 
     /// Called at the end of a block, which is the end of everything that its lines belong to.
     fn end<S: Sink>(&self, _memory: &mut Self::Memory, _sink: &mut S) {}

@@ -14,6 +14,7 @@ use crate::fault::Fault;
 use crate::names::Id;
 use crate::read::fields::{MAX_POSITIONS, check_count, table_clicks, table_number};
 use crate::read::line::{LineFault, LineFormat, MAX_TEXT, after_last_line, cut_between};
+use crate::read::marks::CutLine;
 use crate::read::meaning::Meaning;
 use crate::sink::Sink;
 use crate::table::Shown;
@@ -336,8 +337,16 @@ impl Layout {
         let Some(session) = self.columns[SESSION] else { return };
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let split = split(line, self.delimiter).unwrap_or_default();
-        for column in [Some(session), self.columns[QUERY]].into_iter().flatten() {
-            key.extend_from_slice(split.get(column).map_or(b"", AsRef::as_ref));
+        let field = |column: usize| split.get(column).map(AsRef::as_ref);
+        self.key_of([field(session), self.columns[QUERY].and_then(field)], key);
+    }
+
+    /// The key of a line with these fields of session and query.
+    fn key_of(&self, [session, query]: [Option<&[u8]>; 2], key: &mut Vec<u8>) {
+        key.clear();
+        let query = self.columns[QUERY].map(|_| query);
+        for field in [Some(session), query].into_iter().flatten() {
+            key.extend_from_slice(field.unwrap_or_default());
             // Fields contain no line ends.
             key.push(b'\n');
         }
@@ -412,25 +421,31 @@ impl LineFormat for TableLines<'_> {
         (list, _): &mut (OpenList, Vec<u8>),
         sink: &mut S,
     ) -> Result<(), LineFault> {
-        if memchr::memchr(b'"', line).is_some() {
-            let fields = split(line, layout.delimiter).map_err(|fault| LineFault::new(fault, 0, b"\""));
-            let fields = fields.inspect_err(|_| list.skip())?;
-            let fields_of = layout.columns.map(|column| fields.get(column?).map(AsRef::as_ref));
-            return self.shown(layout, fields.len(), fields_of, at, list, sink).inspect_err(|_| list.skip());
+        let fields = split(line, layout.delimiter).map_err(|fault| LineFault::new(fault, 0, b"\""));
+        let fields = fields.inspect_err(|_| list.skip())?;
+        let fields_of = layout.columns.map(|column| fields.get(column?).map(AsRef::as_ref));
+        self.shown(layout, fields.len(), fields_of, at, list, sink).inspect_err(|_| list.skip())
+    }
+
+    fn delimiter(&self, layout: &Layout) -> Option<u8> {
+        Some(layout.delimiter)
+    }
+
+    #[inline]
+    fn columns<S: Sink>(
+        &self,
+        layout: &Layout,
+        line: CutLine<'_>,
+        at: u64,
+        (list, key): &mut (OpenList, Vec<u8>),
+        sink: &mut S,
+    ) -> Result<(), LineFault> {
+        let fields = layout.columns.map(|column| line.get(column?));
+        if layout.columns[SESSION].is_some() {
+            layout.key_of([SESSION, QUERY].map(|role| fields[role]), key);
+            list.enter(key, sink);
         }
-        let mut fields: [Option<&[u8]>; ROLES] = [None; ROLES];
-        let mut found = 0;
-        let mut start = 0;
-        for end in memchr::memchr_iter(layout.delimiter, line).chain([line.len()]) {
-            for (field, column) in fields.iter_mut().zip(&layout.columns) {
-                if *column == Some(found) {
-                    *field = Some(&line[start..end]);
-                }
-            }
-            found += 1;
-            start = end + 1;
-        }
-        self.shown(layout, found, fields, at, list, sink).inspect_err(|_| list.skip())
+        self.shown(layout, line.n_columns(), fields, at, list, sink).inspect_err(|_| list.skip())
     }
 
     fn end<S: Sink>(&self, (list, _): &mut (OpenList, Vec<u8>), sink: &mut S) {

@@ -1,0 +1,223 @@
+//! Cuts a block into lines, and lines into columns.
+//!
+//! Line ends, delimiters and quotation marks of 64 bytes of the block are found at once, whatever lines they belong to. Columns are short, so
+//! looking for the end of one after the other would cost more than all else that is done to a line.
+
+use super::fields::{high_bits_of, in_lowest_bits};
+
+/// The lines of a block, one after another.
+pub(crate) struct Lines<'a> {
+    bytes: &'a [u8],
+    /// `None`: lines are not cut into columns.
+    delimiter: Option<u8>,
+    /// Where the next line starts.
+    start: usize,
+    /// Where the 64 bytes start whose marks are in `marks`, and their marks that no line had yet.
+    chunk: usize,
+    marks: u64,
+    /// The ends of the columns of a line.
+    ends: Vec<usize>,
+}
+
+/// A line without its end.
+pub(crate) enum Line<'a> {
+    /// It has a quotation mark, or lines are not cut.
+    Whole(&'a [u8]),
+    Cut(CutLine<'a>),
+}
+
+/// A line without quotation marks, cut into columns.
+#[derive(Clone, Copy)]
+pub(crate) struct CutLine<'a> {
+    bytes: &'a [u8],
+    start: usize,
+    /// At least one; the last is the end of the line.
+    ends: &'a [usize],
+}
+
+impl<'a> CutLine<'a> {
+    pub(crate) fn n_columns(self) -> usize {
+        self.ends.len()
+    }
+
+    /// A column, if the line has it.
+    #[inline]
+    pub(crate) fn get(self, column: usize) -> Option<&'a [u8]> {
+        let end = *self.ends.get(column)?;
+        let start = column.checked_sub(1).map_or(self.start, |before| self.ends[before] + 1);
+        Some(&self.bytes[start..end])
+    }
+
+    pub(crate) fn whole(self) -> &'a [u8] {
+        &self.bytes[self.start..self.ends.last().copied().unwrap_or(self.start)]
+    }
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn new(bytes: &'a [u8], delimiter: Option<u8>) -> Self {
+        let marks = delimiter.map_or(0, |delimiter| marks(bytes, delimiter));
+        Self { bytes, delimiter, start: 0, chunk: 0, marks, ends: Vec::new() }
+    }
+
+    /// The next line, and where it starts.
+    #[inline]
+    pub(crate) fn next_line(&mut self) -> Option<(usize, Line<'_>)> {
+        let start = self.start;
+        if start >= self.bytes.len() {
+            return None;
+        }
+        let Some(delimiter) = self.delimiter else {
+            let line = line(&self.bytes[start..]);
+            self.start = start + line.len() + 1;
+            return Some((start, Line::Whole(line.strip_suffix(b"\r").unwrap_or(line))));
+        };
+        self.ends.clear();
+        let mut has_quotes = false;
+        let mut end = loop {
+            if self.marks == 0 {
+                self.chunk += 64;
+                let Some(rest) = self.bytes.get(self.chunk..) else { break self.bytes.len() };
+                self.marks = marks(rest, delimiter);
+                continue;
+            }
+            let place = self.chunk + self.marks.trailing_zeros() as usize;
+            self.marks &= self.marks - 1;
+            match self.bytes[place] {
+                b'\n' => break place,
+                b'"' => has_quotes = true,
+                _ => self.ends.push(place),
+            }
+        };
+        self.start = end + 1;
+        if end > start && self.bytes[end - 1] == b'\r' {
+            end -= 1;
+            // If it is the delimiter, too.
+            self.ends.pop_if(|last| *last == end);
+        }
+        if has_quotes {
+            return Some((start, Line::Whole(&self.bytes[start..end])));
+        }
+        self.ends.push(end);
+        Some((start, Line::Cut(CutLine { bytes: self.bytes, start, ends: &self.ends })))
+    }
+
+    /// The line that starts here, without its end.
+    pub(crate) fn line_from(&self, start: usize) -> &'a [u8] {
+        let line = line(&self.bytes[start..]);
+        line.strip_suffix(b"\r").unwrap_or(line)
+    }
+}
+
+/// The bytes before LF. The last line of a file may have no line end.
+#[inline]
+fn line(bytes: &[u8]) -> &[u8] {
+    &bytes[..memchr::memchr(b'\n', bytes).unwrap_or(bytes.len())]
+}
+
+/// Line ends, delimiters and quotation marks among the first 64 bytes, the first byte in the lowest bit.
+#[inline]
+fn marks(bytes: &[u8], delimiter: u8) -> u64 {
+    if let Some(chunk) = bytes.first_chunk() {
+        return marks_of_64(chunk, delimiter);
+    }
+    let mut chunk = [0; 64];
+    chunk[..bytes.len()].copy_from_slice(bytes);
+    // The delimiter may be 0.
+    marks_of_64(&chunk, delimiter) & ((1 << bytes.len()) - 1)
+}
+
+#[inline]
+fn marks_of_64(chunk: &[u8; 64], delimiter: u8) -> u64 {
+    let mut marks = 0;
+    for (number, eight) in chunk.as_chunks().0.iter().enumerate() {
+        let eight = u64::from_le_bytes(*eight);
+        let any = high_bits_of(eight, b'\n') | high_bits_of(eight, b'"') | high_bits_of(eight, delimiter);
+        marks |= in_lowest_bits(any) << (8 * number);
+    }
+    marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines by their start: the columns of a cut line, or the whole line.
+    type Cut = Vec<(usize, Result<Vec<Vec<u8>>, Vec<u8>>)>;
+
+    fn cut(bytes: &[u8], delimiter: u8) -> Cut {
+        let mut lines = Lines::new(bytes, Some(delimiter));
+        let mut all = Vec::new();
+        while let Some((start, line)) = lines.next_line() {
+            all.push((
+                start,
+                match line {
+                    Line::Whole(line) => Err(line.to_vec()),
+                    Line::Cut(line) => {
+                        assert!(line.get(line.n_columns()).is_none());
+                        Ok((0..line.n_columns())
+                            .filter_map(|column| line.get(column))
+                            .map(<[u8]>::to_vec)
+                            .collect())
+                    }
+                },
+            ));
+        }
+        all
+    }
+
+    /// Byte by byte.
+    fn plain(bytes: &[u8], delimiter: u8) -> Cut {
+        let mut start = 0;
+        let lines = bytes.split_inclusive(|&byte| byte == b'\n');
+        let cut = |line: &[u8]| {
+            let of_line = start;
+            start += line.len();
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            let columns = || line.split(|&byte| byte == delimiter).map(<[u8]>::to_vec).collect();
+            (of_line, if line.contains(&b'"') { Err(line.to_vec()) } else { Ok(columns()) })
+        };
+        lines.map(cut).collect()
+    }
+
+    /// A wrong version: begins anew every 64 bytes.
+    fn without_borders(bytes: &[u8], delimiter: u8) -> Cut {
+        let shift = |(number, part): (usize, &[u8])| {
+            plain(part, delimiter).into_iter().map(move |(start, line)| (64 * number + start, line))
+        };
+        bytes.chunks(64).enumerate().flat_map(shift).collect()
+    }
+
+    /// Every place of a line end, CR LF, quotation mark or delimiter relative to a border of 64 bytes.
+    #[test]
+    fn columns_and_lines_cross_borders() {
+        let mut differs = 0;
+        for before in 0..130 {
+            for middle in ["\n", "\r\n", ",", "\"x,y\"", ",\"a\",", "\n\n", "\r", ",\r\n,", ""] {
+                for end in ["", "\n", "\r\n", "\r", ","] {
+                    let log = format!("{},{middle}{}{end}", "7".repeat(before), "8,9".repeat(before % 30));
+                    let expected = plain(log.as_bytes(), b',');
+                    assert_eq!(cut(log.as_bytes(), b','), expected, "{log:?}");
+                    differs += usize::from(without_borders(log.as_bytes(), b',') != expected);
+                }
+            }
+        }
+        assert!(differs > 1000, "{differs}");
+    }
+
+    /// Delimiters that mean something else, too, and bytes that differ from marks by their lowest or highest bit.
+    #[test]
+    fn any_bytes_are_cut_as_byte_by_byte() {
+        #[expect(clippy::needless_pass_by_value, reason = "quickcheck hands values over")]
+        fn same(bytes: Vec<u8>) -> bool {
+            let bytes: Vec<u8> = bytes
+                .iter()
+                .map(|byte| b"01,;\n\r\"\t\x0b\x0a\x8a\xa2\x23\x00\x2d\xac"[usize::from(byte % 16)])
+                .collect();
+            [b',', b';', b'\t', 0, 0xac, b'\r']
+                .iter()
+                .all(|&delimiter| cut(&bytes, delimiter) == plain(&bytes, delimiter))
+        }
+        quickcheck::QuickCheck::new().tests(20_000).quickcheck(same as fn(Vec<u8>) -> bool);
+    }
+}
