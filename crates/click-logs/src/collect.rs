@@ -13,38 +13,43 @@ use crate::names::{Id, Interner, MIX_B, lock, mix};
 use crate::read_report::ReadReport;
 use crate::session::Sessions;
 use crate::sink::{Sink, Tally};
-use crate::table::{MAX_COUNT, Shown, Table};
+use crate::table::{MAX_COUNT, PackedCell, Shown, Table};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Tables of one part of the log.
 const SHARDS: usize = 128;
-/// Lines of a batch, 40 bytes each.
-const BATCH: usize = 256;
+/// Lines of a batch, 32 bytes each.
+const BATCH: usize = 1024;
 /// Words of a batch of sessions.
 const SESSION_WORDS: usize = 2048;
 
 #[derive(Debug)]
 pub(crate) struct Collector {
     interner: Interner,
-    /// Tables of the data to fit, and of the data held out.
-    shards: Vec<Mutex<[Table; 2]>>,
+    /// Tables of the data to fit, and after them those of the data held out, if any are.
+    tables: Vec<Mutex<Table>>,
     keep_sessions: bool,
     hold_out: Option<HoldOut>,
 }
 
 impl Collector {
     pub(crate) fn new(keep_sessions: bool, hold_out: Option<HoldOut>) -> Self {
-        let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
-        Self { interner: Interner::new(), shards, keep_sessions, hold_out }
+        let n_tables = if hold_out.is_some() { 2 * SHARDS } else { SHARDS };
+        let tables = (0..n_tables).map(|_| Mutex::default()).collect();
+        Self { interner: Interner::new(), tables, keep_sessions, hold_out }
     }
 
     /// The receiver of one thread.
     pub(crate) fn batches(&self) -> Batches<'_> {
+        let batch = || Batch { queries: Vec::with_capacity(BATCH), cells: Vec::with_capacity(BATCH) };
         Batches {
             collector: self,
-            shown: (0..SHARDS).map(|_| Vec::with_capacity(BATCH)).collect(),
-            sessions: vec![Vec::new(); SHARDS],
+            shown: self.tables.iter().map(|_| batch()).collect(),
+            sessions: vec![Vec::new(); self.tables.len()],
+            expanded: Vec::new(),
+            places: Vec::with_capacity(BATCH),
             tally: Tally::default(),
         }
     }
@@ -57,36 +62,38 @@ impl Collector {
         std::thread::scope(|scope| {
             for _ in 0..threads.get() {
                 scope.spawn(|| {
-                    while let Some(shard) = self.shards.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        lock(shard).iter_mut().for_each(|table| table.finish(&renaming));
+                    while let Some(table) = self.tables.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        lock(table).finish(&renaming);
                     }
                 });
             }
         });
-        let mut parts = [Vec::with_capacity(SHARDS), Vec::with_capacity(SHARDS)];
-        for shard in self.shards {
-            let [fitted, held_out] = shard.into_inner().unwrap_or_else(PoisonError::into_inner);
-            parts[0].push(fitted);
-            parts[1].push(held_out);
-        }
-        let [fitted, held_out] = parts.map(|mut tables| {
+        let mut tables =
+            self.tables.into_iter().map(|table| table.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let [fitted, held_out] = [(); 2].map(|()| {
+            let mut tables: Vec<Table> = tables.by_ref().take(SHARDS).collect();
             let sessions = Sessions::from_tables(Arc::clone(&names), &mut tables);
             HeldOut { counts: Counts::from_tables(Arc::clone(&names), tables), sessions }
         });
-        for part in [&fitted, &held_out] {
-            if let Some((query, cell)) = part.counts.overflown() {
-                let message = format!(
-                    "query {}, item {}, position {}: more impressions than can be counted, {}",
-                    names.name(query).escape_debug(),
-                    names.name(cell.item).escape_debug(),
-                    cell.position + 1,
-                    MAX_COUNT - 1,
-                );
-                return Err(Error::of(ErrorKind::TooManyImpressions, "", message));
-            }
+        let log = Log {
+            counts: fitted.counts,
+            sessions: fitted.sessions,
+            held_out: self.hold_out.map(|_| held_out),
+            report,
+        };
+        // A cell has at most the impressions of all.
+        let overflown = (log.report.impressions >= MAX_COUNT).then(|| log.whole().0.overflown()).flatten();
+        if let Some((query, cell)) = overflown {
+            let message = format!(
+                "query {}, item {}, position {}: more impressions than can be counted, {}",
+                names.name(query).escape_debug(),
+                names.name(cell.item).escape_debug(),
+                cell.position + 1,
+                MAX_COUNT - 1,
+            );
+            return Err(Error::of(ErrorKind::TooManyImpressions, "", message));
         }
-        let held_out = self.hold_out.map(|_| held_out);
-        Ok(Log { counts: fitted.counts, sessions: fitted.sessions, held_out, report })
+        Ok(log)
     }
 }
 
@@ -94,28 +101,51 @@ impl Collector {
 #[derive(Debug)]
 pub(crate) struct Batches<'a> {
     collector: &'a Collector,
-    shown: Vec<Vec<(Shown, bool)>>,
-    /// For each session: query, whether it is held out, clicks, number of items, items.
+    /// Of every table.
+    shown: Vec<Batch>,
+    /// Of every table, session by session: query, clicks, number of items, items.
     sessions: Vec<Vec<u64>>,
+    /// Reused: the cells of sessions, and places of cells.
+    expanded: Vec<PackedCell>,
+    places: Vec<u32>,
     pub(crate) tally: Tally,
 }
 
+/// Lines for one table.
+#[derive(Debug)]
+struct Batch {
+    queries: Vec<u64>,
+    /// Their queries are numbered when they are counted.
+    cells: Vec<PackedCell>,
+}
+
+impl Batch {
+    fn count(&mut self, table: &Mutex<Table>, places: &mut Vec<u32>) {
+        let mut table = lock(table);
+        for (cell, query) in self.cells.iter_mut().zip(self.queries.drain(..)) {
+            cell.query = table.query(query);
+        }
+        table.add_all(&self.cells, places);
+        self.cells.clear();
+    }
+}
+
+/// The number of the table of a query.
 #[inline]
-fn shard_of(query: Id) -> usize {
-    (mix(query.0, MIX_B) >> 50) as usize % SHARDS
+fn table_of(query: Id, held_out: bool) -> usize {
+    let shard = (mix(query.0, MIX_B) >> 50) as usize % SHARDS;
+    shard + if held_out { SHARDS } else { 0 }
 }
 
 impl Batches<'_> {
     #[inline]
-    fn count(&mut self, shown: Shown, held_out: bool) {
-        let shard = shard_of(shown.query);
-        let batch = &mut self.shown[shard];
-        batch.push((shown, held_out));
-        if batch.len() == BATCH {
-            let mut tables = lock(&self.collector.shards[shard]);
-            for (shown, held_out) in batch.drain(..) {
-                tables[usize::from(held_out)].add(&shown);
-            }
+    fn count(&mut self, shown: &Shown, held_out: bool) {
+        let number = table_of(shown.query, held_out);
+        let batch = &mut self.shown[number];
+        batch.queries.push(shown.query.0);
+        batch.cells.push(shown.in_query(0));
+        if batch.cells.len() == BATCH {
+            batch.count(&self.collector.tables[number], &mut self.places);
         }
     }
 
@@ -124,34 +154,43 @@ impl Batches<'_> {
     fn count_cut(&mut self, hold_out: HoldOut, shown: &Shown, at: u64) {
         for (part, held_out) in hold_out.at(at).cut(shown).into_iter().zip([false, true]) {
             if part.impressions > 0 {
-                self.count(part, held_out);
+                self.count(&part, held_out);
             }
         }
     }
 
-    fn count_sessions(&mut self, shard: usize) {
-        let mut tables = lock(&self.collector.shards[shard]);
-        let mut words = self.sessions[shard].as_slice();
-        while let [query, held_out, clicks, n_items, rest @ ..] = words {
+    /// Looks the query of a session up once, for all of its items.
+    fn count_sessions(&mut self, number: usize) {
+        let mut table = lock(&self.collector.tables[number]);
+        self.expanded.clear();
+        let mut words = self.sessions[number].as_slice();
+        while let [query, clicks, n_items, rest @ ..] = words {
             // This thread wrote the number, and the items after it.
             let n_items = usize::try_from(*n_items).unwrap_or(usize::MAX).min(rest.len());
             let (items, rest) = rest.split_at(n_items);
-            tables[usize::from(*held_out != 0)].add_sessions(Id(*query), items, *clicks, 1);
+            let query = table.query(*query);
+            self.expanded.extend((0..).zip(items).map(|(position, &item)| PackedCell {
+                item,
+                query,
+                clicks: (clicks >> position & 1).into(),
+                impressions: 1.into(),
+                position,
+            }));
+            if self.collector.keep_sessions {
+                table.add_sessions(query, items, *clicks, 1);
+            }
             words = rest;
         }
-        drop(tables);
-        self.sessions[shard].clear();
+        table.add_all(&self.expanded, &mut self.places);
+        drop(table);
+        self.sessions[number].clear();
     }
 
     /// Counts the rest.
     pub(crate) fn finish(mut self) -> Tally {
-        for shard in 0..SHARDS {
-            let mut tables = lock(&self.collector.shards[shard]);
-            for (shown, held_out) in self.shown[shard].drain(..) {
-                tables[usize::from(held_out)].add(&shown);
-            }
-            drop(tables);
-            self.count_sessions(shard);
+        for number in 0..self.collector.tables.len() {
+            self.shown[number].count(&self.collector.tables[number], &mut self.places);
+            self.count_sessions(number);
         }
         self.tally
     }
@@ -169,7 +208,7 @@ impl Sink for Batches<'_> {
         // Nothing was shown, so there is no cell.
         if shown.impressions > 0 {
             match self.collector.hold_out {
-                None => self.count(shown, false),
+                None => self.count(&shown, false),
                 Some(hold_out) => self.count_cut(hold_out, &shown, at),
             }
         }
@@ -178,18 +217,12 @@ impl Sink for Batches<'_> {
     fn session(&mut self, query: Id, items: &[Id], clicks: u64, at: u64) {
         self.tally.session(items, clicks);
         let held_out = self.collector.hold_out.is_some_and(|hold_out| hold_out.at(at).takes_one());
-        for (position, &item) in (0..).zip(items) {
-            let clicks = clicks >> position & 1;
-            self.count(Shown { query, item, clicks, impressions: 1, position }, held_out);
-        }
-        if self.collector.keep_sessions {
-            let shard = shard_of(query);
-            let words = &mut self.sessions[shard];
-            words.extend([query.0, held_out.into(), clicks, items.len() as u64]);
-            words.extend(items.iter().map(|item| item.0));
-            if words.len() >= SESSION_WORDS {
-                self.count_sessions(shard);
-            }
+        let number = table_of(query, held_out);
+        let words = &mut self.sessions[number];
+        words.extend([query.0, clicks, items.len() as u64]);
+        words.extend(items.iter().map(|item| item.0));
+        if words.len() >= SESSION_WORDS {
+            self.count_sessions(number);
         }
     }
 

@@ -243,23 +243,42 @@ impl Counts {
     /// Merges the counts of two logs, or of two parts of one.
     #[must_use]
     pub fn merged(&self, other: &Self) -> Self {
+        if Arc::ptr_eq(&self.names, &other.names) {
+            return self.with(other, Arc::clone(&self.names), &[Renaming::none(), Renaming::none()]);
+        }
         let (names, renamings) = names::merge(&self.names, &other.names);
-        let mut table = Table::default();
-        for (counts, renaming) in [self, other].into_iter().zip(&renamings) {
-            for query in counts.queries() {
-                for cell in query.cells() {
-                    table.add(&crate::table::Shown {
-                        query: Id(renaming.apply(query.id.0)),
-                        item: Id(renaming.apply(cell.item.0)),
-                        clicks: cell.clicks,
-                        impressions: cell.impressions,
-                        position: u8::try_from(cell.position).unwrap_or(u8::MAX),
-                    });
+        self.with(other, Arc::new(names), &renamings)
+    }
+
+    /// Merges with counts whose names become these. Renaming keeps the order of identifiers.
+    fn with(&self, other: &Self, names: Arc<Names>, renamings: &[Renaming; 2]) -> Self {
+        let mut all = Self { names, queries: Vec::new(), cells: vec![Vec::new()] };
+        all.cells[0].reserve_exact(self.n_cells() + other.n_cells());
+        let of = |counts: &Self, place: usize, renaming: &Renaming| {
+            counts.queries.get(place).map(|entry| Id(renaming.apply(entry.id.0)))
+        };
+        let mut places = [0, 0];
+        loop {
+            let ids = [of(self, places[0], &renamings[0]), of(other, places[1], &renamings[1])];
+            let Some(id) = ids.into_iter().flatten().min() else { break };
+            let mut parts: [&[PackedCell]; 2] = [&[], &[]];
+            for (number, counts) in [self, other].into_iter().enumerate() {
+                if ids[number] == Some(id) {
+                    parts[number] = counts.of(&counts.queries[places[number]]).cells;
+                    places[number] += 1;
                 }
             }
+            let start = all.cells[0].len();
+            merge_cells(parts, renamings, &mut all.cells[0]);
+            all.queries.push(QueryEntry {
+                id,
+                table: 0,
+                start: place(start),
+                end: place(all.cells[0].len()),
+            });
         }
-        table.finish(&Renaming::none());
-        Self::from_tables(Arc::new(names), vec![table])
+        all.cells[0].shrink_to_fit();
+        all
     }
 
     /// Writes all cells as CSV that [`Format::counts`](crate::Format::counts) reads: a header, then
@@ -317,6 +336,27 @@ impl PartialEq for Counts {
                             && (a.position, a.clicks, a.impressions) == (b.position, b.clicks, b.impressions)
                     })
             })
+    }
+}
+
+/// Merges the sorted cells of a query.
+fn merge_cells([mut a, mut b]: [&[PackedCell]; 2], [of_a, of_b]: &[Renaming; 2], all: &mut Vec<PackedCell>) {
+    let first = |cells: &[PackedCell], renaming: &Renaming| {
+        cells.first().map(|cell| PackedCell { item: renaming.apply(cell.item), ..*cell })
+    };
+    loop {
+        let next = [first(a, of_a), first(b, of_b)];
+        let key = |cell: &PackedCell| (cell.item, cell.position);
+        let Some(least) = next.iter().flatten().map(key).min() else { break };
+        let [from_a, from_b] = next.map(|cell| cell.filter(|cell| key(cell) == least));
+        (a, b) = (&a[from_a.iter().len()..], &b[from_b.iter().len()..]);
+        all.extend(match (from_a, from_b) {
+            (Some(mut cell), Some(more)) => {
+                cell.add(&more);
+                Some(cell)
+            }
+            (cell, more) => cell.or(more),
+        });
     }
 }
 

@@ -17,6 +17,16 @@ pub struct Log {
     pub report: ReadReport,
 }
 
+impl Log {
+    /// Counts and sessions of the whole log: of what is held out, too.
+    pub fn whole(&self) -> (Counts, Sessions) {
+        match &self.held_out {
+            None => (self.counts.clone(), self.sessions.clone()),
+            Some(held_out) => (self.counts.merged(&held_out.counts), self.sessions.with(&held_out.sessions)),
+        }
+    }
+}
+
 /// A part of a log that is held out from fits. Its identifiers are those of the rest.
 #[derive(Debug, Clone)]
 pub struct HeldOut {

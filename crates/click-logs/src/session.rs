@@ -143,6 +143,25 @@ impl Sessions {
         rest
     }
 
+    /// These sessions and those of another part of the same log.
+    pub(crate) fn with(&self, other: &Self) -> Self {
+        let mut all = Self { names: Arc::clone(&self.names), ..Self::default() };
+        for (id, parts) in in_step(self.queries(), other.queries(), QuerySessions::id) {
+            all.open(id);
+            let [a, b] = parts.map(|query| query.into_iter().flat_map(|query| query.lists()));
+            for (items, parts) in in_step(a, b, ListSessions::items) {
+                let [a, b] = parts.map(|list| list.map_or(&[][..], |list| list.patterns).iter());
+                let patterns = in_step(a, b, |pattern| pattern.clicks.bits());
+                let both = |(_, [a, b]): (u64, [Option<&Pattern>; 2])| match (a, b) {
+                    (Some(a), Some(b)) => Some(Pattern { sessions: a.sessions + b.sessions, ..*a }),
+                    (pattern, None) | (None, pattern) => pattern.copied(),
+                };
+                all.push(items.iter().copied(), patterns.filter_map(both));
+            }
+        }
+        all
+    }
+
     fn open(&mut self, query: Id) {
         self.queries.push(QueryEntry { id: query, lists: (self.lists.len(), self.lists.len()) });
     }
@@ -201,6 +220,20 @@ impl Sessions {
         }
         sessions
     }
+}
+
+/// Goes through two sorted sequences: each key in order, with the entries that have it.
+fn in_step<T, K: Ord + Copy>(
+    a: impl Iterator<Item = T>,
+    b: impl Iterator<Item = T>,
+    key: impl Fn(&T) -> K,
+) -> impl Iterator<Item = (K, [Option<T>; 2])> {
+    let (mut a, mut b) = (a.peekable(), b.peekable());
+    std::iter::from_fn(move || {
+        let least = [a.peek(), b.peek()].into_iter().flatten().map(&key).min()?;
+        let is_least = |entry: &T| key(entry) == least;
+        Some((least, [a.next_if(is_least), b.next_if(is_least)]))
+    })
 }
 
 impl PartialEq for Sessions {

@@ -6,12 +6,23 @@
 use crate::names::{Id, Renaming, TextHash};
 use hashbrown::HashTable;
 
+/// The place of a cell that the table does not have.
+const NEW: u32 = u32::MAX;
 /// Clicks and impressions of a line and of a cell are below this number.
 pub(crate) const MAX_COUNT: u64 = (1 << 40) - 1;
 
 /// A count below 2^40, in five bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Count40([u8; 5]);
+
+impl From<u64> for Count40 {
+    /// The number, or the largest count.
+    #[inline]
+    fn from(number: u64) -> Self {
+        let [a, b, c, d, e, ..] = number.min(MAX_COUNT).to_le_bytes();
+        Self([a, b, c, d, e])
+    }
+}
 
 impl Count40 {
     #[inline]
@@ -23,8 +34,7 @@ impl Count40 {
     /// Adds, and saturates at the largest count. Whether a sum saturates does not depend on the order.
     #[inline]
     pub(crate) fn add(&mut self, more: u64) {
-        let [a, b, c, d, e, ..] = self.get().saturating_add(more).min(MAX_COUNT).to_le_bytes();
-        self.0 = [a, b, c, d, e];
+        *self = self.get().saturating_add(more).into();
     }
 }
 
@@ -39,6 +49,25 @@ pub(crate) struct PackedCell {
     pub(crate) position: u8,
 }
 
+impl PackedCell {
+    /// Whether both are of the same query, item and position.
+    #[inline]
+    fn is_same(&self, other: &Self) -> bool {
+        (self.item, self.query, self.position) == (other.item, other.query, other.position)
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, more: &Self) {
+        self.clicks.add(more.clicks.get());
+        self.impressions.add(more.impressions.get());
+    }
+
+    #[inline]
+    fn hash(&self, hash: TextHash) -> u64 {
+        hash.of_numbers(self.item, u64::from(self.query) << 8 | u64::from(self.position))
+    }
+}
+
 /// Clicks and impressions of one line at one cell.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shown {
@@ -47,6 +76,15 @@ pub(crate) struct Shown {
     pub(crate) clicks: u64,
     pub(crate) impressions: u64,
     pub(crate) position: u8,
+}
+
+impl Shown {
+    /// The cell, with the index of its query.
+    #[inline]
+    pub(crate) fn in_query(&self, query: u32) -> PackedCell {
+        let Self { item, clicks, impressions, position, .. } = *self;
+        PackedCell { item: item.0, query, clicks: clicks.into(), impressions: impressions.into(), position }
+    }
 }
 
 /// Sessions with the same list and the same clicks.
@@ -83,7 +121,7 @@ pub(crate) struct Table {
 impl Table {
     /// The index of a query.
     #[inline]
-    fn query(&mut self, query: u64) -> u32 {
+    pub(crate) fn query(&mut self, query: u64) -> u32 {
         let (hash, ids) = (self.hash, &self.query_ids);
         let entry = self.queries.entry(
             hash.of_numbers(query, 0),
@@ -101,47 +139,49 @@ impl Table {
         }
     }
 
-    #[inline]
+    /// Adds a cell, or adds to it.
     pub(crate) fn add(&mut self, shown: &Shown) {
-        let query = self.query(shown.query.0);
-        let (item, position) = (shown.item.0, shown.position);
+        let cell = shown.in_query(self.query(shown.query.0));
+        self.add_cell(cell);
+    }
+
+    /// Adds cells one after another. Their places are looked up first: look-ups do not depend on each other, so the processor waits for the
+    /// memory of many of them at once. If each cell was looked up and added in turn, it would wait for one after the other.
+    pub(crate) fn add_all(&mut self, cells: &[PackedCell], places: &mut Vec<u32>) {
+        let (hash, index) = (self.hash, &self.index);
+        places.clear();
+        // The first cell with seven equal bits of the hash: nearly always the right one, and its memory need not be read for this.
+        let likely = |cell: &PackedCell| index.find(cell.hash(hash), |_| true).copied().unwrap_or(NEW);
+        places.extend(cells.iter().map(likely));
+        for (cell, &place) in cells.iter().zip(&*places) {
+            match self.cells.get_mut(place as usize) {
+                Some(known) if known.is_same(cell) => known.add(cell),
+                _ => self.add_cell(*cell),
+            }
+        }
+    }
+
+    #[inline]
+    fn add_cell(&mut self, cell: PackedCell) {
         let (hash, cells) = (self.hash, &self.cells);
         let entry = self.index.entry(
-            cell_hash(hash, query, item, position),
-            |&place| {
-                let cell = &cells[place as usize];
-                cell.item == item && cell.query == query && cell.position == position
-            },
-            |&place| {
-                let cell = &cells[place as usize];
-                cell_hash(hash, cell.query, cell.item, cell.position)
-            },
+            cell.hash(hash),
+            |&place| cells[place as usize].is_same(&cell),
+            |&place| cells[place as usize].hash(hash),
         );
         match entry {
             hashbrown::hash_table::Entry::Occupied(place) => {
-                let cell = &mut self.cells[*place.get() as usize];
-                cell.clicks.add(shown.clicks);
-                cell.impressions.add(shown.impressions);
+                self.cells[*place.get() as usize].add(&cell);
             }
             hashbrown::hash_table::Entry::Vacant(vacant) => {
                 vacant.insert(place_of(self.cells.len()));
-                let mut cell = PackedCell {
-                    item,
-                    query,
-                    clicks: Count40::default(),
-                    impressions: Count40::default(),
-                    position,
-                };
-                cell.clicks.add(shown.clicks);
-                cell.impressions.add(shown.impressions);
                 push(&mut self.cells, cell);
             }
         }
     }
 
     /// Adds `sessions` with this list and these clicks.
-    pub(crate) fn add_sessions(&mut self, query: Id, items: &[u64], clicks: u64, sessions: u64) {
-        let query = self.query(query.0);
+    pub(crate) fn add_sessions(&mut self, query: u32, items: &[u64], clicks: u64, sessions: u64) {
         let (hash, lists, known) = (self.hash, &self.lists, &self.items);
         let items_of = |list: &PackedList| &known[list.start..][..usize::from(list.len)];
         let entry = self.list_index.entry(
@@ -212,10 +252,11 @@ impl Table {
 
 /// # Panics
 ///
-/// With 2^32 entries in one table, which take 100 GB.
+/// With 2^32 - 1 entries in one table, which take 100 GB.
 #[inline]
 fn place_of(len: usize) -> u32 {
-    u32::try_from(len).expect("a table holds fewer than 2^32 entries, 100 GB")
+    let place = u32::try_from(len).ok().filter(|&place| place != NEW);
+    place.expect("a table holds fewer than 2^32 - 1 entries, 100 GB")
 }
 
 /// Grows by an eighth instead of doubling: large logs are limited by memory, and copying is cheap compared with look-ups.
@@ -227,11 +268,58 @@ fn push<T>(entries: &mut Vec<T>, entry: T) {
     entries.push(entry);
 }
 
-#[inline]
-fn cell_hash(hash: TextHash, query: u32, item: u64, position: u8) -> u64 {
-    hash.of_numbers(item, u64::from(query) << 8 | u64::from(position))
-}
-
 fn list_hash(hash: TextHash, query: u32, items: &[u64]) -> u64 {
     items.iter().fold(hash.of_numbers(query.into(), 0), |sum, &item| hash.of_numbers(sum ^ item, 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    type Totals = BTreeMap<(u32, u64, u8), (u64, u64)>;
+
+    fn totals(cells: &[PackedCell]) -> Totals {
+        let mut totals = Totals::new();
+        for cell in cells {
+            let (clicks, impressions) = totals.entry((cell.query, cell.item, cell.position)).or_default();
+            *clicks = MAX_COUNT.min(*clicks + cell.clicks.get());
+            *impressions = MAX_COUNT.min(*impressions + cell.impressions.get());
+        }
+        totals
+    }
+
+    /// Cells of 40 queries and items at 4 positions, some of them with counts near the largest.
+    fn cells(n: u64) -> Vec<PackedCell> {
+        let cell = |number: u64| {
+            let bits = crate::names::mix(number, 5);
+            let impressions = if bits.is_multiple_of(50) { MAX_COUNT - 3 } else { 1 + bits % 7 };
+            let shown = Shown {
+                query: Id(0),
+                item: Id(bits >> 8 & 0x3f),
+                clicks: bits >> 20 & 1,
+                impressions,
+                position: (bits >> 16 & 3) as u8,
+            };
+            shown.in_query((bits >> 32 & 0x1f) as u32)
+        };
+        (0..n).map(cell).collect()
+    }
+
+    /// Batches of any size, in which cells are there several times or new, sum up as one cell after the other.
+    #[test]
+    fn cells_that_are_looked_up_first_are_counted_once() {
+        let cells = cells(20_000);
+        let expected = totals(&cells);
+        for batch in [1, 2, 7, 1024, cells.len()] {
+            let (mut table, mut places) = (Table::default(), Vec::new());
+            cells.chunks(batch).for_each(|cells| table.add_all(cells, &mut places));
+            assert_eq!(table.cells.len(), expected.len(), "{batch}");
+            assert_eq!(totals(&table.cells), expected, "{batch}");
+        }
+        // A wrong version, which takes every cell that was not found for a new one, would have most cells twice.
+        let (mut table, mut places) = (Table::default(), Vec::new());
+        table.add_all(&cells, &mut places);
+        assert!(places.iter().filter(|&&place| place == NEW).count() > 2 * expected.len());
+    }
 }

@@ -775,6 +775,15 @@ fn threads_and_blocks_change_nothing() {
             held_out.counts.impressions() + expected.counts.impressions(),
             expected.report.impressions
         );
+        // What is held out and the rest are the log as it is read without.
+        let plain = Reader::new(format.clone()).keep_sessions().lenient(0.1).unwrap();
+        let plain = with(&plain, 1, 1 << 20).unwrap();
+        let (counts, sessions) = expected.whole();
+        assert_eq!((&counts, &sessions, &expected.report), (&plain.counts, &plain.sessions, &plain.report));
+        assert_ne!((&expected.counts, expected.counts.merged(&counts)), (&counts, counts.clone()));
+        // Sessions that are not kept are counted all the same.
+        let counted = with(&Reader::new(format.clone()).lenient(0.1).unwrap(), 2, 1000).unwrap();
+        assert_eq!((csv(&counted.counts), counted.sessions.is_empty()), (csv(&counts), true));
         let strict = Reader::new(format);
         let first = with(&strict, 1, 1 << 20).unwrap_err().to_string();
         for (threads, bytes) in [(1, 100), (2, 1000), (4, 333), (16, 5000), (3, 1)] {
