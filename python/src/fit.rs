@@ -222,7 +222,6 @@ fn of_study(error: &StudyError<Option<Error>>, source: &Source, filter: &Filter)
             filter.n_positions.unwrap_or(*n_positions),
             filter.min_total_impressions,
         )),
-        StudyError::Changed => value_error("the log changed between two readings: fit a copy of it"),
         StudyError::Fit(model, error) => value_error(format!("fitting {model}: {error}")),
         StudyError::HoldOut(error) => value_error(error),
         StudyError::Compare(error) => value_error(format!("comparing the models: {error}")),

@@ -6,7 +6,8 @@
 //! cargo run --release -p click-logs --example speed -- count kdd2012 training.txt
 //! ```
 //!
-//! Formats: `kdd2012`, `yandex`, `sessions`, `obd`, `delimited`, `parquet`. A generated file whose name ends in `.gz` is compressed.
+//! Formats: `kdd2012`, `yandex`, `sessions`, `obd`, `delimited`, `parquet`. A generated file whose name ends in `.gz` is compressed. A number
+//! after the lines is the number of queries of `sessions`, `delimited` and `parquet`.
 
 use click_logs::generate::{Traffic, kdd2012, yandex};
 use click_logs::{Error, ReadReport, Reader, formats};
@@ -29,20 +30,26 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 const COLUMNS: &str = "query=query,item=item,position=position,click=click,impressions=impressions";
 const ROWS_OF_A_GROUP: usize = 1_000_000;
+/// Queries of a generated log.
+const N_QUERIES: u64 = 100_000;
 
 fn main() -> Outcome {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
-        ["generate", "parquet", path, lines] => generate_parquet(File::create(path)?, lines.parse()?),
-        ["generate", format, path, lines] => {
-            let out = BufWriter::new(File::create(path)?);
+        ["generate", format, path, lines, ref n_queries @ ..] if n_queries.len() < 2 => {
+            let (out, lines) = (File::create(path)?, lines.parse()?);
+            let n_queries = n_queries.first().map_or(Ok(N_QUERIES), |number| number.parse())?;
+            if format == "parquet" {
+                return generate_parquet(out, lines, n_queries);
+            }
+            let out = BufWriter::new(out);
             if Path::new(path).extension().is_some_and(|extension| extension == "gz") {
                 let mut out = GzEncoder::new(out, Compression::default());
-                generate(format, lines.parse()?, &mut out)?;
+                generate(format, lines, n_queries, &mut out)?;
                 Ok(out.finish()?.flush()?)
             } else {
-                generate(format, lines.parse()?, out)
+                generate(format, lines, n_queries, out)
             }
         }
         [task, format, path] | [task, format, path, _] if matches!(task, "scan" | "count") => {
@@ -66,7 +73,7 @@ fn main() -> Outcome {
             Ok(())
         }
         _ => Err(
-            "expected: generate FORMAT FILE LINES | scan FORMAT FILE [THREADS] | count FORMAT FILE [THREADS]"
+            "expected: generate FORMAT FILE LINES [QUERIES] | scan FORMAT FILE [THREADS] | count FORMAT FILE [THREADS]"
                 .into(),
         ),
     }
@@ -78,7 +85,7 @@ fn count(reader: &Reader, path: &str) -> Result<ReadReport, Error> {
     Ok(log.report)
 }
 
-fn generate(format: &str, lines: u64, mut out: impl Write) -> Outcome {
+fn generate(format: &str, lines: u64, n_queries: u64, mut out: impl Write) -> Outcome {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     match format {
         "kdd2012" => kdd2012(&traffic(700_000, 3, &[1.0, 0.5, 0.4])?, lines, 1, &mut out)?,
@@ -87,7 +94,7 @@ fn generate(format: &str, lines: u64, mut out: impl Write) -> Outcome {
         "sessions" => {
             writeln!(out, "query\tregion\turls\tclicked_mask\tn_clicks_outside_top10")?;
             for _ in 0..lines {
-                let query = skewed(&mut rng);
+                let query = skewed(&mut rng, n_queries);
                 let first = rng.random_range(0..3);
                 write!(out, "{query}\t1\t")?;
                 for position in 0..10 {
@@ -119,7 +126,7 @@ fn generate(format: &str, lines: u64, mut out: impl Write) -> Outcome {
         "delimited" => {
             writeln!(out, "query,item,position,click,impressions")?;
             for _ in 0..lines {
-                let [query, item, position, clicks, impressions] = row(&mut rng);
+                let [query, item, position, clicks, impressions] = row(&mut rng, n_queries);
                 writeln!(out, "{query},{item},{position},{clicks},{impressions}")?;
             }
         }
@@ -147,20 +154,20 @@ fn traffic(
 }
 
 /// A query; half of all draws are one of the first hundred queries.
-fn skewed(rng: &mut Xoshiro256PlusPlus) -> u64 {
-    let largest = if rng.random() { 100 } else { 100_000 };
+fn skewed(rng: &mut Xoshiro256PlusPlus, n_queries: u64) -> u64 {
+    let largest = if rng.random() { 100 } else { n_queries };
     rng.random_range(0..largest)
 }
 
-fn row(rng: &mut Xoshiro256PlusPlus) -> [u64; 5] {
-    let query = skewed(rng);
+fn row(rng: &mut Xoshiro256PlusPlus, n_queries: u64) -> [u64; 5] {
+    let query = skewed(rng, n_queries);
     let item = 3_000_000 + query * 8 + rng.random_range(0..8);
     let impressions = 1 + u64::from(rng.random::<u64>().trailing_zeros());
     [query, item, rng.random_range(1..=3), rng.random_range(0..=1), impressions]
 }
 
 /// Writes counts as engines do: whole numbers, Snappy.
-fn generate_parquet(out: File, lines: usize) -> Outcome {
+fn generate_parquet(out: File, lines: u64, n_queries: u64) -> Outcome {
     let columns = ["query", "item", "position", "click", "impressions"];
     let schema = columns.map(|name| format!("OPTIONAL INT64 {name};")).concat();
     let schema = Arc::new(parse_message_type(&format!("message log {{ {schema} }}"))?);
@@ -169,7 +176,7 @@ fn generate_parquet(out: File, lines: usize) -> Outcome {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     for start in (0..lines).step_by(ROWS_OF_A_GROUP) {
         let rows: Vec<[u64; 5]> =
-            (start..lines.min(start + ROWS_OF_A_GROUP)).map(|_| row(&mut rng)).collect();
+            (start..lines.min(start + ROWS_OF_A_GROUP as u64)).map(|_| row(&mut rng, n_queries)).collect();
         let mut group = writer.next_row_group()?;
         for column in 0..columns.len() {
             let values = rows.iter().map(|row| i64::try_from(row[column])).collect::<Result<Vec<_>, _>>()?;

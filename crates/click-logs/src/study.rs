@@ -1,8 +1,8 @@
 //! A study of a log: fits of models to the whole log, their comparison on a part that is held out, and the choice of users to simulate.
 //!
-//! The log is read twice. The first reading gives the data of the fits; the second one holds a part out, on which the models are compared
-//! together with simple [`BASELINES`]. Counts, one line for each cell, are read once and then split. The caller reads, so that logs can be
-//! files or tables in memory.
+//! The log is read once, and a part is held out while it is read. The models are fitted to the whole log. On the part they are compared,
+//! fitted to the rest, together with simple [`BASELINES`]. Counts, one line for each cell, are split after they were read. The caller reads,
+//! so that logs can be files or tables in memory.
 //!
 //! # Examples
 //!
@@ -92,7 +92,7 @@ pub struct Settings {
     pub held_out: u64,
     /// The seed of the choice of what is held out.
     pub seed: u64,
-    /// Whether the log is counts, one line for each cell. They are split instead of read again.
+    /// Whether the log is counts, one line for each cell. They are split after they were read.
     pub is_counts: bool,
 }
 
@@ -139,13 +139,11 @@ pub struct Study {
 /// What a study does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Reads the whole log.
+    /// Reads the log.
     Read,
     /// Fits a model.
     Fit(Model),
-    /// Holds a part out.
-    HoldOut,
-    /// Fits again, and compares. The log is not read again.
+    /// Fits to the rest, and compares on what is held out.
     Compare,
 }
 
@@ -164,8 +162,6 @@ pub enum StudyError<E> {
         /// The number of its positions.
         n_positions: usize,
     },
-    /// The second reading did not give the same log as the first.
-    Changed,
     /// A model cannot be fitted.
     Fit(Model, FitError),
     /// The counts cannot be split.
@@ -184,7 +180,6 @@ impl<E: fmt::Display> fmt::Display for StudyError<E> {
             Self::NothingPasses { n_queries, .. } => {
                 write!(f, "nothing to fit: none of {n_queries} queries passes the filter")
             }
-            Self::Changed => f.write_str("the log changed between two readings: fit a copy of it"),
             Self::Fit(model, error) => write!(f, "fitting {model}: {error}"),
             Self::HoldOut(error) => error.fmt(f),
             Self::Compare(error) => write!(f, "comparing the models: {error}"),
@@ -201,36 +196,29 @@ struct Apart {
     held_out: HeldOut,
 }
 
-/// Studies a log. `read` reads it: wholly for `None`, and for `(one_in, seed)` with a part held out
-/// ([`Reader::hold_out`](crate::Reader::hold_out)). `before` is called before every step, and ends the study with an error.
+/// Studies a log. `read` is called once. For `(one_in, seed)` it reads the log with a part held out
+/// ([`Reader::hold_out`](crate::Reader::hold_out)), for `None` without. `before` is called before every step, and ends the study with an
+/// error.
 ///
 /// # Errors
 ///
 /// [`StudyError`].
 pub fn study<E>(
     settings: &Settings,
-    mut read: impl FnMut(Option<(u64, u64)>) -> Result<Log, E>,
+    read: impl FnOnce(Option<(u64, u64)>) -> Result<Log, E>,
     mut before: impl FnMut(Step) -> Result<(), E>,
 ) -> Result<Study, StudyError<E>> {
     let mut before = |step| before(step).map_err(StudyError::Caller);
-    let mut read = |held_out| read(held_out).map_err(StudyError::Caller);
     before(Step::Read)?;
-    let whole = WholeLog::new(read(None)?, &settings.filter)?;
+    let held_out = (!settings.is_counts).then_some((settings.held_out, settings.seed));
+    let log = read(held_out).map_err(StudyError::Caller)?;
+    let (whole, apart) = WholeLog::new(log, settings)?;
     let mut fits = Vec::with_capacity(settings.models.len());
     for &model in &settings.models {
         before(Step::Fit(model))?;
         let of_model = fit(model, &whole.counts, &whole.sessions, &settings.options);
         fits.push(of_model.map_err(|error| StudyError::Fit(model, error))?);
     }
-    before(Step::HoldOut)?;
-    let apart = if settings.is_counts {
-        let parts = split(&whole.counts, settings.held_out, settings.seed);
-        let [counts, held_out] = parts.map_err(StudyError::HoldOut)?;
-        let held_out = HeldOut { counts: held_out, sessions: Sessions::default() };
-        Apart { counts, sessions: Sessions::default(), held_out }
-    } else {
-        whole.apart(read(Some((settings.held_out, settings.seed)))?).ok_or(StudyError::Changed)?
-    };
     before(Step::Compare)?;
     let is_empty = apart.counts.n_cells() == 0 || apart.held_out.counts.n_cells() == 0;
     let compared = (!is_empty).then(|| compared(settings, &apart)).transpose();
@@ -252,44 +240,49 @@ fn compared(settings: &Settings, apart: &Apart) -> Result<Comparison, FitError> 
 }
 
 impl WholeLog {
-    fn new<E>(log: Log, filter: &Filter) -> Result<Self, StudyError<E>> {
-        let n_queries = log.counts.n_queries();
+    /// What passes the filter of the whole log, and of its two parts.
+    fn new<E>(log: Log, settings: &Settings) -> Result<(Self, Apart), StudyError<E>> {
+        let (counts, sessions) = log.whole();
+        let n_queries = counts.n_queries();
         if n_queries == 0 {
             return Err(StudyError::NoImpressions(Box::new(log.report)));
         }
-        let counts = log.counts.filtered(filter);
+        let n_positions = counts.n_positions();
+        let counts = counts.filtered(&settings.filter);
         if counts.n_queries() == 0 {
-            return Err(StudyError::NothingPasses { n_queries, n_positions: log.counts.n_positions() });
+            return Err(StudyError::NothingPasses { n_queries, n_positions });
         }
-        let sessions = log.sessions.restricted(|query| counts.query(query).is_some());
-        Ok(Self { report: log.report, n_queries, counts, sessions })
+        let sessions = sessions.restricted(|query| counts.query(query).is_some());
+        let whole = Self { report: log.report, n_queries, counts, sessions };
+        let apart = match log.held_out {
+            Some(held_out) => whole.apart(log.counts, log.sessions, held_out),
+            None => {
+                let parts = split(&whole.counts, settings.held_out, settings.seed);
+                let [counts, held_out] = parts.map_err(StudyError::HoldOut)?;
+                let held_out = HeldOut { counts: held_out, sessions: Sessions::default() };
+                Apart { counts, sessions: Sessions::default(), held_out }
+            }
+        };
+        Ok((whole, apart))
     }
 
-    /// The parts of the second reading that pass. Sessions are held out whole, including items that do not pass the filter; then all models
-    /// are fitted to all items of the queries that pass. `None` if the log is not the one that was read first.
-    fn apart(&self, log: Log) -> Option<Apart> {
-        // Queries and items are numbered in the order of the log, so identifiers of a changed log would differ.
-        if log.report != self.report {
-            return None;
-        }
-        let held_out = log
-            .held_out
-            .unwrap_or_else(|| HeldOut { counts: Counts::default(), sessions: Sessions::default() });
-        let query_passes = |query| self.counts.query(query).is_some();
-        Some(if self.sessions.is_empty() {
+    /// What passes of the two parts. Sessions are held out whole, including items that do not pass the filter; then all models are fitted to
+    /// all items of the queries that pass.
+    fn apart(&self, counts: Counts, sessions: Sessions, held_out: HeldOut) -> Apart {
+        if self.sessions.is_empty() {
             let passing = |counts: Counts| passing(&counts, &self.counts);
             let held_out = HeldOut { counts: passing(held_out.counts), sessions: Sessions::default() };
-            Apart { counts: passing(log.counts), sessions: Sessions::default(), held_out }
-        } else {
-            Apart {
-                counts: log.counts.restricted(|query, _| query_passes(query)),
-                sessions: log.sessions.restricted(query_passes),
-                held_out: HeldOut {
-                    counts: held_out.counts.restricted(|query, _| query_passes(query)),
-                    sessions: held_out.sessions.restricted(query_passes),
-                },
-            }
-        })
+            return Apart { counts: passing(counts), sessions: Sessions::default(), held_out };
+        }
+        let query_passes = |query| self.counts.query(query).is_some();
+        Apart {
+            counts: counts.restricted(|query, _| query_passes(query)),
+            sessions: sessions.restricted(query_passes),
+            held_out: HeldOut {
+                counts: held_out.counts.restricted(|query, _| query_passes(query)),
+                sessions: held_out.sessions.restricted(query_passes),
+            },
+        }
     }
 }
 

@@ -1,8 +1,7 @@
 //! `fit`: fits click models to a click log, with intervals; compares them on held-out data; writes an experiment with the log's users.
 //!
-//! The log is read twice. The first reading fits the written parameters to the whole log. The second reading holds data out for the
-//! comparison: one session in `--held-out`, drawn by its place in the log, or one impression if lines are not sessions. A file of counts is
-//! read once. Files do not depend on the number of threads.
+//! The log is read once. The written parameters are fitted to the whole log. Data are held out for the comparison: one session in
+//! `--held-out`, drawn by its place in the log, or one impression if lines are not sessions. Files do not depend on the number of threads.
 
 mod answer;
 mod arguments;

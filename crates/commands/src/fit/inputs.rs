@@ -1,7 +1,7 @@
 //! The input files of a fit, with their SHA-256, and with copies of inputs that can be read only once.
 //!
 //! The digests are part of the fit's identity, so a changed log is another fit. A file is hashed before it is read; its size and time of
-//! change are checked after the last reading. Standard input and pipes are hashed while they are copied into a temporary file without a
+//! change are checked after it was read. Standard input and pipes are hashed while they are copied into a temporary file without a
 //! name, which disappears when the process ends, in whatever way.
 
 use crate::progress::Progress;

@@ -103,9 +103,9 @@ impl Source {
     }
 
     /// Reads the files, and shows progress.
-    fn read(&self, reader: &Reader, inputs: &Inputs, what: &str) -> Result<Log> {
+    fn read(&self, reader: &Reader, inputs: &Inputs) -> Result<Log> {
         const MEGABYTE: u64 = 1_000_000;
-        let progress = Progress::start(what, inputs.bytes().div_ceil(MEGABYTE), "MB", self.quiet);
+        let progress = Progress::start("reading", inputs.bytes().div_ceil(MEGABYTE), "MB", self.quiet);
         let done = AtomicU64::new(0);
         let watch = |more: u64| {
             let before = done.fetch_add(more, Ordering::Relaxed);
@@ -143,19 +143,18 @@ impl Source {
             seed: self.seed,
             is_counts: self.format.is_none(),
         };
-        let read = |held_out: Option<(u64, u64)>| match held_out {
-            None => self.read(&self.reader, inputs, "reading"),
-            Some((one_in, seed)) => {
-                let reader = self.reader.clone().hold_out(one_in, seed);
-                self.read(&reader.map_err(|error| self.with_remedy(&error))?, inputs, "reading again")
-            }
+        let read = |held_out: Option<(u64, u64)>| {
+            let reader = self.reader.clone();
+            let reader = held_out.map_or(Ok(reader.clone()), |(one_in, seed)| reader.hold_out(one_in, seed));
+            let log = self.read(&reader.map_err(|error| self.with_remedy(&error))?, inputs)?;
+            inputs.check_unchanged()?;
+            Ok(log)
         };
         let before = |step| {
             match step {
                 Step::Read => tell(&format!("reading {}", self.named)),
                 Step::Fit(model) => tell(&format!("fitting {model}")),
-                Step::HoldOut => tell("comparing on what is held out"),
-                Step::Compare => inputs.check_unchanged()?,
+                Step::Compare => tell("comparing on what is held out"),
             }
             Ok(())
         };
