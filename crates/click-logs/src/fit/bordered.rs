@@ -6,7 +6,13 @@
 //! Reference: inversion of a partitioned matrix (Schur complement). Deviations: none. Numerics: [`super::linear`]. Complexity: O(n^3)
 //! for a block of `n` parameters.
 
+use super::in_order::{in_order, in_order_each, tasks_of};
 use super::linear::Cholesky;
+use std::ops::Range;
+
+/// Size of the blocks of one task for a thread, and their number when variances are computed.
+const SIZE_OF_A_TASK: usize = 1 << 16;
+const BLOCKS_OF_A_TASK: usize = 1 << 8;
 
 /// The information on the `n` parameters of a block, `n` by `n`, and its mixed derivatives with the shared ones, a row for each of these.
 pub(super) struct Block {
@@ -36,11 +42,35 @@ impl Block {
     }
 }
 
+/// Numbers to add to the information on the shared parameters, with their places.
+pub(super) type SharedTerms = Vec<(usize, f64)>;
+
 /// A factorised block, and its inverse times its border.
-struct Solved {
+pub(super) struct Solved {
     n: usize,
     factor: Cholesky,
     border: Vec<f64>,
+}
+
+impl Solved {
+    /// Factorises a block, and appends what its elimination adds to the shared part. `None` if the block is singular.
+    pub(super) fn new(block: Block, n_shared: usize, shared: &mut SharedTerms) -> Option<Self> {
+        let Block { n, matrix, border } = block;
+        let factor = Cholesky::new(n, matrix)?;
+        let mut solved = border.clone();
+        for of in 0..n_shared {
+            factor.solve(&mut solved[of * n..(of + 1) * n]);
+        }
+        // Minus border' inverse border.
+        for a in 0..n_shared {
+            for b in 0..=a {
+                let pairs = border[a * n..(a + 1) * n].iter().zip(&solved[b * n..(b + 1) * n]);
+                let product: f64 = pairs.map(|(x, y)| x * y).sum();
+                shared.push((a * n_shared + b, -product));
+            }
+        }
+        Some(Self { n, factor, border: solved })
+    }
 }
 
 /// An information matrix that grows block by block.
@@ -63,28 +93,24 @@ impl Bordered {
         Self { n_shared, shared: vec![0.0; n_shared * n_shared], blocks: Vec::new() }
     }
 
-    /// Adds a block; `None` is a block that was not computed.
-    pub(super) fn push(&mut self, block: Option<Block>) {
-        let solved = block.and_then(|block| self.eliminate(block));
-        self.blocks.push(solved);
-    }
-
-    /// Subtracts border' inverse border from the shared part.
-    fn eliminate(&mut self, block: Block) -> Option<Solved> {
-        let Block { n, matrix, border } = block;
-        let factor = Cholesky::new(n, matrix)?;
-        let mut solved = border.clone();
-        for of in 0..self.n_shared {
-            factor.solve(&mut solved[of * n..(of + 1) * n]);
-        }
-        for a in 0..self.n_shared {
-            for b in 0..=a {
-                let pairs = border[a * n..(a + 1) * n].iter().zip(&solved[b * n..(b + 1) * n]);
-                let product: f64 = pairs.map(|(x, y)| x * y).sum();
-                self.shared[a * self.n_shared + b] -= product;
-            }
-        }
-        Some(Solved { n, factor, border: solved })
+    /// Adds blocks that are made on all cores from the elements, of which `size_of` tells how long it takes. `None` is a block that was not
+    /// computed, or is singular.
+    pub(super) fn push_all<T: Sync>(
+        &mut self,
+        of: &[T],
+        size_of: impl Fn(&T) -> usize,
+        block: impl Fn(&T, &mut SharedTerms) -> Option<Block> + Sync,
+    ) {
+        let n_shared = self.n_shared;
+        let solve = |range: Range<usize>| {
+            let mut shared = SharedTerms::new();
+            let mut solved = |of: &T| Solved::new(block(of, &mut shared)?, n_shared, &mut shared);
+            (of[range].iter().map(&mut solved).collect::<Vec<_>>(), shared)
+        };
+        in_order_each(tasks_of(of, SIZE_OF_A_TASK, size_of), solve, |(blocks, shared)| {
+            shared.into_iter().for_each(|(place, term)| self.shared[place] += term);
+            self.blocks.extend(blocks);
+        });
     }
 
     pub(super) fn variances(self) -> Variances {
@@ -116,6 +142,14 @@ impl Bordered {
             };
             of_block.inverse_diagonal().into_iter().enumerate().map(with_shared).collect()
         };
-        Variances { shared, blocks: blocks.into_iter().map(|block| block.map(of_block)).collect() }
+        let of_blocks = |blocks: Vec<Option<Solved>>| -> Vec<_> {
+            blocks.into_iter().map(|block| block.map(of_block)).collect()
+        };
+        let mut blocks = blocks.into_iter();
+        let mut tasks = Vec::new();
+        while blocks.len() > 0 {
+            tasks.push(blocks.by_ref().take(BLOCKS_OF_A_TASK).collect());
+        }
+        Variances { shared, blocks: in_order(tasks, of_blocks).into_iter().flatten().collect() }
     }
 }

@@ -1,15 +1,96 @@
 //! Parallel work with results that do not depend on the number of cores.
+//!
+//! How work is divided into tasks depends on the data alone, and results are used in the order of the tasks. A sum of floating-point numbers
+//! has the bits of one thread if the terms are computed in parallel and added in their order.
 
 use crate::names::lock;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
+
+/// Number of terms of one task for a thread.
+const TERMS_OF_A_TASK: usize = 1 << 14;
+
+/// The number of threads for this number of tasks.
+fn threads_for(n_tasks: usize) -> usize {
+    // Asking for the number of cores takes longer than a small task.
+    if n_tasks < 2 {
+        1
+    } else {
+        std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(n_tasks)
+    }
+}
 
 /// Runs tasks on all cores; results are in the order of the tasks.
 pub(super) fn in_order<T: Send, R: Send>(tasks: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let threads = threads_for(tasks.len());
+    on_threads(threads, tasks, work)
+}
+
+/// Runs tasks on all cores, and hands their results over in the order of the tasks. A few results are kept, whatever the number of tasks.
+pub(super) fn in_order_each<T: Send, R: Send>(
+    tasks: Vec<T>,
+    work: impl Fn(T) -> R + Sync,
+    each: impl FnMut(R),
+) {
+    let threads = threads_for(tasks.len());
+    each_on_threads(threads, tasks, work, each);
+}
+
+fn each_on_threads<T: Send, R: Send>(
+    threads: usize,
+    tasks: Vec<T>,
+    work: impl Fn(T) -> R + Sync,
+    mut each: impl FnMut(R),
+) {
+    let mut tasks = tasks.into_iter();
+    while tasks.len() > 0 {
+        // Two for each thread, so that a long task keeps no other thread waiting for all of its time.
+        let some = tasks.by_ref().take(2 * threads).collect();
+        on_threads(threads, some, &work).into_iter().for_each(&mut each);
+    }
+}
+
+/// The sum of the terms of `0..n`, in this order.
+pub(super) fn sum_in_order(n: usize, term: impl Fn(usize) -> f64 + Sync) -> f64 {
+    let mut sum = 0.0;
+    let starts = (0..n).step_by(TERMS_OF_A_TASK);
+    let tasks = starts.map(|start| start..n.min(start + TERMS_OF_A_TASK)).collect();
+    let terms = |range: Range<usize>| range.map(&term).collect::<Vec<f64>>();
+    in_order_each(tasks, terms, |terms| terms.into_iter().for_each(|term| sum += term));
+    sum
+}
+
+/// Tasks of consecutive elements: as many as have this size together.
+pub(super) fn tasks_of<T>(all: &[T], size: usize, size_of: impl Fn(&T) -> usize) -> Vec<Range<usize>> {
+    let mut tasks: Vec<Range<usize>> = Vec::new();
+    let mut open = 0;
+    for (place, of) in all.iter().enumerate() {
+        match tasks.last_mut() {
+            Some(last) if open < size => last.end = place + 1,
+            _ => {
+                tasks.push(place..place + 1);
+                open = 0;
+            }
+        }
+        open += size_of(of);
+    }
+    tasks
+}
+
+/// Parts of a slice: one after the other, of these lengths.
+pub(super) fn cut<T>(mut all: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
+    let mut parts = Vec::new();
+    for length in lengths {
+        let (part, rest) = all.split_at_mut(length);
+        parts.push(part);
+        all = rest;
+    }
+    parts
+}
+
+fn on_threads<T: Send, R: Send>(threads: usize, tasks: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let n = tasks.len();
-    // Asking for the number of cores takes longer than a small task.
-    let threads =
-        if n < 2 { 1 } else { std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(n) };
     if threads == 1 {
         return tasks.into_iter().map(work).collect();
     }
@@ -41,5 +122,39 @@ mod tests {
     fn results_are_in_the_order_of_the_tasks() {
         let squares = in_order((0..1000_u64).collect(), |number| number * number);
         assert!(squares.into_iter().eq((0..1000).map(|number| number * number)));
+    }
+
+    /// A sum of terms of all magnitudes has the bits of one loop, for any number of threads. Added up as the threads deliver it, or task by
+    /// task, it has other bits.
+    #[test]
+    fn sums_have_the_bits_of_one_loop() {
+        let term = |number: usize| libm::sin(number as f64) * libm::pow(10.0, (number % 9) as f64);
+        let n = 3 * TERMS_OF_A_TASK + 5;
+        let expected = (0..n).map(term).fold(0.0, |sum, term| sum + term);
+        assert_eq!(sum_in_order(n, term).to_bits(), expected.to_bits());
+        let tasks = || (0..n).step_by(100).map(|start| start..n.min(start + 100)).collect();
+        let terms = |range: Range<usize>| range.map(term).collect::<Vec<f64>>();
+        for threads in [1, 2, 7] {
+            let mut sum = 0.0;
+            each_on_threads(threads, tasks(), terms, |terms| terms.into_iter().for_each(|term| sum += term));
+            assert_eq!(sum.to_bits(), expected.to_bits(), "{threads} threads");
+        }
+        let (mut reversed, mut by_task) = (0.0, 0.0);
+        each_on_threads(2, tasks().into_iter().rev().collect(), terms, |terms| {
+            terms.into_iter().for_each(|term| reversed += term);
+        });
+        each_on_threads(2, tasks(), terms, |terms| by_task += terms.iter().sum::<f64>());
+        assert!(reversed.to_bits() != expected.to_bits() && by_task.to_bits() != expected.to_bits());
+        assert_eq!(sum_in_order(0, term), 0.0);
+    }
+
+    #[test]
+    fn tasks_are_of_a_size_and_leave_nothing_out() {
+        let sizes = [3, 0, 1, 9, 2, 2, 2, 0];
+        assert_eq!(tasks_of(&sizes, 4, |&size| size), [0..3, 3..4, 4..6, 6..8]);
+        assert_eq!(tasks_of(&sizes, 1 << 20, |&size| size), vec![0..8]);
+        assert!(tasks_of(&[], 4, |&size: &usize| size).is_empty());
+        let mut numbers = [1, 2, 3, 4];
+        assert_eq!(cut(&mut numbers, [1, 0, 3].into_iter()), [&[1][..], &[], &[2, 3, 4]]);
     }
 }

@@ -9,8 +9,8 @@
 //!
 //! Numerics: parameters at 0 or 1 are moved inside by 1e-9, so that every quotient is finite. Complexity: O(length^2) for a tail.
 
-use super::super::bordered::{Block, Bordered};
-use super::super::stopping::information::{LARGEST_BLOCK, curvature};
+use super::super::bordered::{Block, Bordered, SharedTerms};
+use super::super::stopping::information::{LARGEST_BLOCK, curvature, size_of_block};
 use super::problem::{Kind, Problem, Split};
 use super::tails::NoClick;
 use std::ops::Range;
@@ -124,7 +124,14 @@ impl Local {
 
     /// Adds minus the second derivatives of `times` its logarithm. Local parameters have these places in the block and, after it, in the
     /// shared part.
-    fn add_to(&self, times: f64, places: &[usize], block: &mut Block, shared: &mut [f64], n_shared: usize) {
+    fn add_to(
+        &self,
+        times: f64,
+        places: &[usize],
+        block: &mut Block,
+        shared: &mut SharedTerms,
+        n_shared: usize,
+    ) {
         let n = block.n;
         for (a, &of_a) in places.iter().enumerate() {
             for (b, &of_b) in places.iter().enumerate() {
@@ -133,7 +140,7 @@ impl Local {
                 match (of_a.checked_sub(n), of_b.checked_sub(n)) {
                     (None, None) => block.matrix[of_a * n + of_b] += term,
                     (Some(of_a), None) => block.border[of_a * n + of_b] += term,
-                    (Some(of_a), Some(of_b)) => shared[of_a * n_shared + of_b] += term,
+                    (Some(of_a), Some(of_b)) => shared.push((of_a * n_shared + of_b, term)),
                     // The transpose is there already.
                     (None, Some(_)) => {}
                 }
@@ -153,14 +160,10 @@ impl Problem {
             let on = if of == 0 { on + self.skips_above } else { on };
             bordered.shared[of * n_shared + of] = curvature(on, stopped, c);
         }
-        let mut first = 0;
-        for [rows, lists] in &self.queries {
-            let end = lists.end.checked_sub(1).map_or(0, |last| self.tails.ends[last]);
-            let block = (rows.len() <= LARGEST_BLOCK)
-                .then(|| self.block(&split, rows.clone(), lists.clone(), first, &mut bordered.shared));
-            bordered.push(block);
-            first = end;
-        }
+        let block = |[rows, lists]: &[Range<usize>; 2], shared: &mut SharedTerms| {
+            (rows.len() <= LARGEST_BLOCK).then(|| self.block(&split, rows.clone(), lists.clone(), shared))
+        };
+        bordered.push_all(&self.queries, size_of_block, block);
         let found = bordered.variances();
         let first_satisfaction = self.clicks.len();
         let mut variances = vec![f64::INFINITY; at.len() - n_shared];
@@ -194,14 +197,13 @@ impl Problem {
         }
     }
 
-    /// The information of a query, whose lists begin at `first` in the tails.
+    /// The information of a query.
     fn block(
         &self,
         at: &Split<'_>,
         rows: Range<usize>,
         lists: Range<usize>,
-        mut first: usize,
-        shared: &mut [f64],
+        shared: &mut SharedTerms,
     ) -> Block {
         let (n_rows, n_shared) = (rows.len(), self.prior.len());
         let n = if self.kind == Kind::Dbn { 2 * n_rows } else { n_rows };
@@ -221,9 +223,7 @@ impl Problem {
                 local.add_to(self.went_on[row], &places, &mut block, shared, n_shared);
             }
         }
-        for list in lists {
-            let end = self.tails.ends[list];
-            let (of_list, sessions) = (&self.tails.rows[first..end], &self.tails.sessions[first..end]);
+        for (of_list, sessions) in self.tails.lists(lists) {
             for (position, &sessions) in sessions.iter().enumerate().filter(|(_, sessions)| **sessions > 0.0)
             {
                 let tail = &of_list[position..];
@@ -238,7 +238,6 @@ impl Problem {
                 let local = local.into_tail(&going, n_shared);
                 local.add_to(sessions, &places, &mut block, shared, n_shared);
             }
-            first = end;
         }
         block.separate_unknown();
         block

@@ -1,6 +1,7 @@
 //! The likelihood of the sessions, from certain events and from tails; and its EM steps.
 
 use super::super::estimate::binomial_log_likelihood;
+use super::super::in_order::sum_in_order;
 use super::super::scanned::Certain;
 use super::super::squarem::Em;
 use super::tails::{Expected, Tails};
@@ -240,14 +241,14 @@ impl Em for Problem {
     fn step(&self, from: &[f64], to: &mut [f64]) {
         let at = self.split(from);
         let after_click = self.after_click(&at);
-        let (expected, _) = self.tails.expect::<false>(at.attraction, &after_click, at.continuation[0]);
+        let (expected, _) = self.expect::<false>(&at, &after_click);
         self.maximise(&at, &expected, from, to);
     }
 
     fn step_and_log_likelihood(&self, from: &[f64], to: &mut [f64]) -> f64 {
         let at = self.split(from);
         let after_click = self.after_click(&at);
-        let (expected, of_tails) = self.tails.expect::<true>(at.attraction, &after_click, at.continuation[0]);
+        let (expected, of_tails) = self.expect::<true>(&at, &after_click);
         self.maximise(&at, &expected, from, to);
         self.certain_log_likelihood(&at, &after_click) + of_tails
     }
@@ -261,6 +262,11 @@ impl Em for Problem {
 }
 
 impl Problem {
+    /// The first half of an EM step.
+    fn expect<const LIKELIHOOD: bool>(&self, at: &Split<'_>, after_click: &[f64]) -> (Expected, f64) {
+        self.tails.expect::<LIKELIHOOD>(&self.queries, at.attraction, after_click, at.continuation[0])
+    }
+
     /// The second half of an EM step.
     fn maximise(&self, at: &Split<'_>, expected: &Expected, from: &[f64], to: &mut [f64]) {
         to.copy_from_slice(from);
@@ -292,15 +298,15 @@ impl Problem {
     /// The log-likelihood of what was certainly examined, with the log-prior.
     fn certain_log_likelihood(&self, at: &Split<'_>, after_click: &[f64]) -> f64 {
         let binomial = |successes: &[f64], failures: &[f64], parameters: &[f64]| -> f64 {
-            let counts = successes.iter().zip(failures).zip(parameters);
-            counts.map(|((&s, &f), &p)| binomial_log_likelihood(s, f, p)).sum()
+            let of = |of: usize| binomial_log_likelihood(successes[of], failures[of], parameters[of]);
+            sum_in_order(parameters.len(), of)
         };
-        let went_on = self.went_on.iter().zip(after_click);
+        let went_on = |row: usize| binomial_log_likelihood(self.went_on[row], 0.0, after_click[row]);
         let prior = self.prior.iter().zip(at.continuation);
         binomial(&self.clicks, &self.skips, at.attraction)
             + binomial(&self.satisfied, &self.unsatisfied, at.satisfaction)
             + binomial_log_likelihood(self.skips_above, 0.0, at.continuation[0])
-            + went_on.map(|(&on, &q)| binomial_log_likelihood(on, 0.0, q)).sum::<f64>()
+            + sum_in_order(after_click.len(), went_on)
             + prior.map(|(&[on, stopped], &c)| binomial_log_likelihood(on, stopped, c)).sum::<f64>()
     }
 }

@@ -22,8 +22,10 @@
 //! Numerics: sums and products of probabilities. Likelihoods of single sessions are multiplied before their logarithm is taken. Complexity:
 //! O(length) for a list, from its first last click down.
 
+use super::super::in_order::{cut, in_order_each, tasks_of};
 use super::LONGEST;
 use confidence::math::ln;
+use std::ops::Range;
 
 /// The tails of all lists. A list begins with the first click that is a last one, or at the top if a session has no click.
 #[derive(Debug, Clone, Default)]
@@ -52,6 +54,36 @@ struct LogProduct {
     product: f64,
 }
 
+/// A factor of a product of likelihoods, or its logarithm.
+#[derive(Debug, Clone, Copy)]
+enum Factor {
+    Likelihood(f64),
+    Logarithm(f64),
+}
+
+impl Factor {
+    /// This likelihood of each of `times` sessions.
+    #[inline]
+    fn new(likelihood: f64, times: f64) -> Self {
+        if times == 1.0 && likelihood > SMALLEST_PRODUCT {
+            Self::Likelihood(likelihood)
+        } else {
+            Self::Logarithm(times * ln(likelihood))
+        }
+    }
+}
+
+/// Hidden events of some lists whose sums are of all queries: the factors of the likelihood, and numbers of users who went on and stopped
+/// after no click.
+#[derive(Debug, Default)]
+struct OfAll {
+    factors: Vec<Factor>,
+    after_skip: Vec<[f64; 2]>,
+}
+
+/// Number of lists of one task for a thread.
+const LISTS_OF_A_TASK: usize = 1 << 12;
+
 /// A smaller product is moved to the sum, long before it underflows.
 const SMALLEST_PRODUCT: f64 = 1e-150;
 
@@ -60,17 +92,17 @@ impl LogProduct {
         Self { sum: 0.0, product: 1.0 }
     }
 
-    /// Multiplies by this likelihood of each of `times` sessions.
     #[inline]
-    fn multiply(&mut self, likelihood: f64, times: f64) {
-        if times == 1.0 && likelihood > SMALLEST_PRODUCT {
-            self.product *= likelihood;
-            if self.product < SMALLEST_PRODUCT {
-                self.sum += ln(self.product);
-                self.product = 1.0;
+    fn multiply(&mut self, factor: Factor) {
+        match factor {
+            Factor::Likelihood(likelihood) => {
+                self.product *= likelihood;
+                if self.product < SMALLEST_PRODUCT {
+                    self.sum += ln(self.product);
+                    self.product = 1.0;
+                }
             }
-        } else {
-            self.sum += times * ln(likelihood);
+            Factor::Logarithm(logarithm) => self.sum += logarithm,
         }
     }
 
@@ -122,10 +154,13 @@ impl NoClick {
 }
 
 impl Tails {
-    /// Rows and sessions of every list.
-    pub(super) fn lists(&self) -> impl Iterator<Item = (&[usize], &[f64])> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| (&self.rows[start..end], &self.sessions[start..end]))
+    /// Rows and sessions of these lists.
+    pub(super) fn lists(&self, lists: Range<usize>) -> impl Iterator<Item = (&[usize], &[f64])> {
+        let before = lists.start.checked_sub(1);
+        let starts = before.map(|last| self.ends[last]).into_iter().chain(before.is_none().then_some(0));
+        let ends = &self.ends[lists];
+        let starts = starts.chain(ends.iter().copied());
+        starts.zip(ends).map(|(start, &end)| (&self.rows[start..end], &self.sessions[start..end]))
     }
 
     /// Adds the tails of a list; `sessions` begin at each of its positions.
@@ -138,9 +173,10 @@ impl Tails {
         self.ends.push(self.rows.len());
     }
 
-    /// Expected hidden events and, if it is wanted, the log-likelihood; 0 otherwise.
+    /// Expected hidden events and, if it is wanted, the log-likelihood; 0 otherwise. `queries` are ranges of rows and of lists.
     pub(super) fn expect<const LIKELIHOOD: bool>(
         &self,
+        queries: &[[Range<usize>; 2]],
         attraction: &[f64],
         after_click: &[f64],
         after_skip: f64,
@@ -151,8 +187,40 @@ impl Tails {
             went_on: vec![0.0; attraction.len()],
             after_skip: [0.0; 2],
         };
+        let tasks = tasks_of(queries, LISTS_OF_A_TASK, |[_, lists]| lists.len());
+        let tasks: Vec<[Range<usize>; 2]> = tasks
+            .into_iter()
+            .map(|task| [0, 1].map(|of| queries[task.start][of].start..queries[task.end - 1][of].end))
+            .collect();
+        let n_rows = || tasks.iter().map(|[rows, _]| rows.len());
+        let examined = cut(&mut expected.examined, n_rows());
+        let of_rows = examined.into_iter().zip(cut(&mut expected.went_on, n_rows()));
+        let tasks = tasks.iter().zip(of_rows).collect();
+        let expect = |([rows, lists], of_rows): (&[Range<usize>; 2], (&mut [f64], &mut [f64]))| {
+            let known = (attraction, after_click, after_skip);
+            self.expect_lists::<LIKELIHOOD>(lists.clone(), known, rows.start, of_rows)
+        };
+        let sums = &mut expected.after_skip;
+        in_order_each(tasks, expect, |of_all| {
+            of_all.factors.into_iter().for_each(|factor| log_likelihood.multiply(factor));
+            for [on, stopped] in of_all.after_skip {
+                *sums = [sums[0] + on, sums[1] + stopped];
+            }
+        });
+        (expected, log_likelihood.ln())
+    }
+
+    /// Expected hidden events of some lists: adds to those of the rows from `first_row` on, and returns those of all queries.
+    fn expect_lists<const LIKELIHOOD: bool>(
+        &self,
+        lists: Range<usize>,
+        (attraction, after_click, after_skip): (&[f64], &[f64], f64),
+        first_row: usize,
+        (examined, went_on_of_rows): (&mut [f64], &mut [f64]),
+    ) -> OfAll {
+        let mut of_all = OfAll::default();
         let mut no_click = NoClick::default();
-        for (rows, sessions) in self.lists() {
+        for (rows, sessions) in self.lists(lists) {
             no_click.set(rows, attraction, after_skip);
             // Sessions in which the position was examined, without a click from there on.
             let mut here = 0.0;
@@ -162,40 +230,46 @@ impl Tails {
                         let clicked = rows[above];
                         if LIKELIHOOD {
                             let likelihood = no_click.likelihood(position, after_click[clicked]);
-                            log_likelihood.multiply(likelihood, begin);
+                            of_all.factors.push(Factor::new(likelihood, begin));
                         }
                         let went_on = begin * no_click.went_on(position, after_click[clicked]);
-                        expected.went_on[clicked] += went_on;
+                        went_on_of_rows[clicked - first_row] += went_on;
                         here += went_on;
                     } else {
                         if LIKELIHOOD {
-                            log_likelihood.multiply(no_click.from[0], begin);
+                            of_all.factors.push(Factor::new(no_click.from[0], begin));
                         }
                         here += begin;
                     }
                 }
-                expected.examined[row] += here;
+                examined[row - first_row] += here;
                 if position + 1 < rows.len() {
                     let next = here * no_click.goes_on(position, after_skip);
-                    expected.after_skip[0] += next;
-                    expected.after_skip[1] += here - next;
+                    of_all.after_skip.push([next, here - next]);
                     here = next;
                 }
             }
         }
-        (expected, log_likelihood.ln())
+        of_all
     }
 
     pub(super) fn log_likelihood(&self, attraction: &[f64], after_click: &[f64], after_skip: f64) -> f64 {
         let mut log_likelihood = LogProduct::new();
-        let mut no_click = NoClick::default();
-        for (rows, sessions) in self.lists() {
-            no_click.set(rows, attraction, after_skip);
-            for (position, &begin) in sessions.iter().enumerate().filter(|(_, begin)| **begin > 0.0) {
-                let q = position.checked_sub(1).map_or(1.0, |above| after_click[rows[above]]);
-                log_likelihood.multiply(no_click.likelihood(position, q), begin);
+        let factors = |lists: Range<usize>| {
+            let mut factors = Vec::new();
+            let mut no_click = NoClick::default();
+            for (rows, sessions) in self.lists(lists) {
+                no_click.set(rows, attraction, after_skip);
+                for (position, &begin) in sessions.iter().enumerate().filter(|(_, begin)| **begin > 0.0) {
+                    let q = position.checked_sub(1).map_or(1.0, |above| after_click[rows[above]]);
+                    factors.push(Factor::new(no_click.likelihood(position, q), begin));
+                }
             }
-        }
+            factors
+        };
+        in_order_each(tasks_of(&self.ends, LISTS_OF_A_TASK, |_| 1), factors, |factors| {
+            factors.into_iter().for_each(|factor| log_likelihood.multiply(factor));
+        });
         log_likelihood.ln()
     }
 }

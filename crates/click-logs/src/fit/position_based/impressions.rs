@@ -1,6 +1,7 @@
 //! Impressions by item and column: positions, or in the user browsing model pairs of a position and the last click above.
 
 use super::super::credibility::{Count, Source, merged};
+use super::super::in_order::in_order;
 use crate::counts::QueryCounts;
 use crate::names::Id;
 use crate::session::{QuerySessions, Sessions};
@@ -23,7 +24,7 @@ pub(in super::super) enum Impressions<'a> {
 impl Impressions<'_> {
     /// The impressions of sessions, by item and browsing column.
     pub(in super::super) fn browsing(sessions: &Sessions) -> Self {
-        Self::Browsing(sessions.queries().map(|query| (query.id(), browsing(&query))).collect())
+        Self::Browsing(in_order(sessions.queries().collect(), |query| (query.id(), browsing(&query))))
     }
 
     pub(in super::super) fn id(&self, query: usize) -> Id {

@@ -1,8 +1,11 @@
 //! Newton's method in the logarithms of the parameters, and the observed information.
 
+use super::super::in_order::{in_order, in_order_each};
 use super::super::linear::Cholesky;
 use super::super::squarem::{Convergence, Em, Progress};
 use super::Problem;
+use super::em::ROWS_OF_A_TASK;
+use std::ops::Range;
 
 /// Newton's method usually takes a few steps; EM is better for a likelihood that needs more.
 const NEWTON_STEPS: usize = 60;
@@ -89,14 +92,54 @@ impl Problem<'_> {
     pub(super) fn information(&self, at: &[f64], pins: &[usize]) -> Option<Information> {
         let (rows, columns) = at.split_at(self.n_rows());
         let n = columns.len();
+        // Adding up the matrices of tasks must not take longer than the tasks.
+        let rows_of_a_task = ROWS_OF_A_TASK.max(n * n);
+        let tasks = (0..rows.len().max(1)).step_by(rows_of_a_task);
+        let tasks = tasks.map(|start| start..rows.len().min(start + rows_of_a_task)).collect();
+        let (mut all, mut is_flat) = (None::<Information>, false);
+        in_order_each(
+            tasks,
+            |of| self.information_of_rows(of, rows, columns),
+            |of_rows| match (&mut all, of_rows) {
+                (_, None) => is_flat = true,
+                (None, first) => all = first,
+                (Some(sum), Some(of_rows)) => sum.add(of_rows),
+            },
+        );
+        let mut information = all.filter(|_| !is_flat)?;
+        // Fixed parameters: columns that set the scale, and columns without clicks.
+        for column in 0..n {
+            if pins[column] == column || columns[column] == 0.0 {
+                information.gradient[column] = 0.0;
+                for other in 0..n {
+                    information.matrix[column * n + other] = 0.0;
+                    information.matrix[other * n + column] = 0.0;
+                }
+                information.matrix[column * n + column] = 1.0;
+            }
+        }
+        Some(information)
+    }
+}
+
+impl Problem<'_> {
+    /// The share of some rows in the derivatives; the first rows have that of the clicks of columns, too. `None` if a row has no curvature.
+    fn information_of_rows(&self, of: Range<usize>, rows: &[f64], columns: &[f64]) -> Option<Information> {
+        let n = columns.len();
+        let first = of.start;
         let mut information = Information {
             n,
-            rows: vec![(0.0, 0.0); rows.len()],
-            gradient: self.cells.column_totals.iter().map(|total| total.clicks).collect(),
+            rows: vec![(0.0, 0.0); of.len()],
+            gradient: self
+                .cells
+                .column_totals
+                .iter()
+                .map(|total| if first == 0 { total.clicks } else { 0.0 })
+                .collect(),
             matrix: vec![0.0; n * n],
         };
         let mut of_row: Vec<(usize, f64)> = Vec::with_capacity(n);
-        for (row, &a) in rows.iter().enumerate().filter(|(_, a)| **a > 0.0) {
+        for (row, &a) in of.clone().zip(&rows[of]).filter(|(_, a)| **a > 0.0) {
             of_row.clear();
             let mut gradient = self.cells.rows[row];
             let mut curvature = 0.0;
@@ -114,7 +157,7 @@ impl Problem<'_> {
             if curvature.is_nan() || curvature <= 0.0 {
                 return None;
             }
-            information.rows[row] = (gradient, curvature);
+            information.rows[row - first] = (gradient, curvature);
             let times = self.cells.times[row];
             for &(column, h) in &of_row {
                 let h = times * h;
@@ -124,17 +167,6 @@ impl Problem<'_> {
                 for &(left, of_left) in of_row.iter().filter(|other| other.0 <= column) {
                     information.matrix[column * n + left] -= share * of_left;
                 }
-            }
-        }
-        // Fixed parameters: columns that set the scale, and columns without clicks.
-        for column in 0..n {
-            if pins[column] == column || columns[column] == 0.0 {
-                information.gradient[column] = 0.0;
-                for other in 0..n {
-                    information.matrix[column * n + other] = 0.0;
-                    information.matrix[other * n + column] = 0.0;
-                }
-                information.matrix[column * n + column] = 1.0;
             }
         }
         Some(information)
@@ -153,6 +185,13 @@ pub(super) struct Information {
 }
 
 impl Information {
+    /// Adds the share of the next rows.
+    fn add(&mut self, next: Self) {
+        self.rows.extend(next.rows);
+        self.gradient.iter_mut().zip(next.gradient).for_each(|(sum, of)| *sum += of);
+        self.matrix.iter_mut().zip(next.matrix).for_each(|(sum, of)| *sum += of);
+    }
+
     /// The step in the logarithms, and its decrement: about twice the promised gain.
     pub(super) fn step(self, problem: &Problem<'_>, at: &[f64], pins: &[usize]) -> Option<(Vec<f64>, f64)> {
         let (rows, columns) = at.split_at(self.rows.len());
@@ -198,22 +237,27 @@ impl Information {
                 *variance = f64::INFINITY;
             }
         }
-        let mut of_rows = Vec::with_capacity(rows.len());
-        let mut moved = vec![0.0; self.n];
-        for (row, (&a, &(_, curvature))) in rows.iter().zip(&self.rows).enumerate() {
-            if curvature <= 0.0 {
-                of_rows.push(f64::INFINITY);
-                continue;
-            }
-            moved.fill(0.0);
-            for (column, skips) in problem.cells.row(row) {
-                let g = columns[column];
-                if pins[column] != column && g > 0.0 {
-                    moved[column] += skips * a * g / ((1.0 - a * g) * (1.0 - a * g)) / curvature;
+        let variances = |of: Range<usize>| -> Vec<f64> {
+            let mut moved = vec![0.0; self.n];
+            let variance = |(row, (&a, &(_, curvature))): (usize, (&f64, &(f64, f64)))| {
+                if curvature <= 0.0 {
+                    return f64::INFINITY;
                 }
-            }
-            of_rows.push(1.0 / curvature + factor.form(&mut moved));
-        }
+                moved.fill(0.0);
+                for (column, skips) in problem.cells.row(row) {
+                    let g = columns[column];
+                    if pins[column] != column && g > 0.0 {
+                        moved[column] += skips * a * g / ((1.0 - a * g) * (1.0 - a * g)) / curvature;
+                    }
+                }
+                1.0 / curvature + factor.form(&mut moved)
+            };
+            let of_rows = rows[of.clone()].iter().zip(&self.rows[of.clone()]);
+            of.zip(of_rows).map(variance).collect()
+        };
+        let tasks = (0..rows.len()).step_by(ROWS_OF_A_TASK);
+        let tasks = tasks.map(|start| start..rows.len().min(start + ROWS_OF_A_TASK)).collect();
+        let of_rows = in_order(tasks, variances).concat();
         Some([of_rows, of_columns])
     }
 }

@@ -1,11 +1,17 @@
 //! Variances of the parameters from the observed information.
 
-use super::super::bordered::{Block, Bordered};
+use super::super::bordered::{Block, Bordered, SharedTerms};
 use super::problem::Problem;
 use std::ops::Range;
 
 /// Largest number of items of a query whose information is inverted.
 pub(in super::super) const LARGEST_BLOCK: usize = 800;
+
+/// About how long it takes to invert the information of a query with these rows, and tails or lists.
+pub(in super::super) fn size_of_block([rows, lists]: &[Range<usize>; 2]) -> usize {
+    let n_rows = rows.len().min(LARGEST_BLOCK);
+    n_rows * n_rows + lists.len()
+}
 
 impl Problem {
     /// Variances of all parameters; infinite if the information is singular.
@@ -16,13 +22,12 @@ impl Problem {
         for (of, &v) in leave.iter().enumerate().take(n_shared) {
             bordered.shared[of * n_shared + of] = curvature(self.left[of], self.stayed[of], v);
         }
-        for [rows, tails] in &self.queries {
-            let block = (rows.len() <= LARGEST_BLOCK).then(|| {
-                let (rows, tails) = (rows.clone(), tails.clone());
-                self.block(rows, tails, attraction, leave, leave_by_item, &mut bordered.shared)
-            });
-            bordered.push(block);
-        }
+        let block = |[rows, tails]: &[Range<usize>; 2], shared: &mut SharedTerms| {
+            let (rows, tails) = (rows.clone(), tails.clone());
+            (rows.len() <= LARGEST_BLOCK)
+                .then(|| self.block(rows, tails, attraction, leave, leave_by_item, shared))
+        };
+        bordered.push_all(&self.queries, size_of_block, block);
         let found = bordered.variances();
         let first_leave = attraction.len();
         let mut variances = vec![f64::INFINITY; at.len()];
@@ -49,7 +54,7 @@ impl Problem {
         attraction: &[f64],
         leave: &[f64],
         leave_by_item: bool,
-        shared: &mut [f64],
+        shared: &mut SharedTerms,
     ) -> Block {
         let n_rows = rows.len();
         let n = if leave_by_item { 2 * n_rows } else { n_rows };
@@ -75,7 +80,7 @@ impl Problem {
             if leave_by_item {
                 block.matrix[of_leave * n + of_leave] += tail.sessions * by_leave * by_leave;
             } else {
-                shared[tail.leave * n_border + tail.leave] += tail.sessions * by_leave * by_leave;
+                shared.push((tail.leave * n_border + tail.leave, tail.sessions * by_leave * by_leave));
             }
             for (place, &row) in rows_below.iter().enumerate() {
                 let of = row - rows.start;

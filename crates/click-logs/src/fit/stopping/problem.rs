@@ -1,9 +1,13 @@
 //! The likelihood of the sessions, from certain examinations and from the tails below last clicks; and its EM steps.
 
 use super::super::estimate::binomial_log_likelihood;
+use super::super::in_order::{cut, in_order_each, sum_in_order, tasks_of};
 use super::super::squarem::Em;
 use confidence::math::ln;
 use std::ops::Range;
+
+/// Number of tails of one task for a thread.
+const TAILS_OF_A_TASK: usize = 1 << 13;
 
 /// The tail below the last click of some sessions with the same list.
 #[derive(Debug, Clone)]
@@ -32,6 +36,12 @@ impl Problem {
         at.split_at(self.clicks.len())
     }
 
+    /// The rows and the tails of consecutive queries.
+    fn of_queries(&self, queries: &Range<usize>) -> [Range<usize>; 2] {
+        let [first, last] = [queries.start, queries.end - 1].map(|query| &self.queries[query]);
+        [0, 1].map(|of| first[of].start..last[of].end)
+    }
+
     /// The probability that a user who stays reads the tail without a click.
     pub(super) fn in_vain(&self, tail: &Tail, attraction: &[f64]) -> f64 {
         self.tail_rows[tail.rows.clone()].iter().map(|&row| 1.0 - attraction[row]).product()
@@ -46,15 +56,26 @@ impl Em for Problem {
         next_attraction.fill(0.0);
         next_leave.fill(0.0);
         let mut all = vec![0.0; leave.len()];
-        for tail in &self.tails {
-            let v = leave[tail.leave];
-            let gone = v / (v + (1.0 - v) * self.in_vain(tail, attraction)).max(f64::MIN_POSITIVE);
-            next_leave[tail.leave] += tail.sessions * gone;
-            all[tail.leave] += tail.sessions;
-            for &row in &self.tail_rows[tail.rows.clone()] {
-                next_attraction[row] += tail.sessions * (1.0 - gone);
+        let tasks = tasks_of(&self.queries, TAILS_OF_A_TASK, |[_, tails]| tails.len());
+        let rows = cut(next_attraction, tasks.iter().map(|queries| self.of_queries(queries)[0].len()));
+        let examine = |(queries, examined): (Range<usize>, &mut [f64])| {
+            let [rows, tails] = self.of_queries(&queries);
+            let gone = |tail: &Tail| {
+                let v = leave[tail.leave];
+                let gone = v / (v + (1.0 - v) * self.in_vain(tail, attraction)).max(f64::MIN_POSITIVE);
+                for &row in &self.tail_rows[tail.rows.clone()] {
+                    examined[row - rows.start] += tail.sessions * (1.0 - gone);
+                }
+                gone
+            };
+            (tails.clone(), self.tails[tails].iter().map(gone).collect::<Vec<f64>>())
+        };
+        in_order_each(tasks.into_iter().zip(rows).collect(), examine, |(tails, gone)| {
+            for (tail, gone) in self.tails[tails].iter().zip(gone) {
+                next_leave[tail.leave] += tail.sessions * gone;
+                all[tail.leave] += tail.sessions;
             }
-        }
+        });
         for (((next, &old), clicks), skips) in
             next_attraction.iter_mut().zip(attraction).zip(&self.clicks).zip(&self.skips)
         {
@@ -72,15 +93,16 @@ impl Em for Problem {
     fn log_likelihood(&self, at: &[f64]) -> f64 {
         let (attraction, leave) = self.split(at);
         let certain = |successes: &[f64], failures: &[f64], parameters: &[f64]| -> f64 {
-            let counts = successes.iter().zip(failures).zip(parameters);
-            counts.map(|((&s, &f), &p)| binomial_log_likelihood(s, f, p)).sum()
+            let of = |of: usize| binomial_log_likelihood(successes[of], failures[of], parameters[of]);
+            sum_in_order(parameters.len(), of)
         };
-        let hidden = |tail: &Tail| {
+        let hidden = |tail: usize| {
+            let tail = &self.tails[tail];
             let v = leave[tail.leave];
             tail.sessions * ln(v + (1.0 - v) * self.in_vain(tail, attraction))
         };
         certain(&self.clicks, &self.skips, attraction)
             + certain(&self.left, &self.stayed, leave)
-            + self.tails.iter().map(hidden).sum::<f64>()
+            + sum_in_order(self.tails.len(), hidden)
     }
 }
