@@ -31,12 +31,25 @@ impl Table {
     }
 
     fn write(&self, compression: Compression) -> Vec<u8> {
+        Self::write_groups(std::slice::from_ref(self), compression)
+    }
+
+    /// A row group for each of the tables.
+    fn write_groups(tables: &[Self], compression: Compression) -> Vec<u8> {
         let schema = "message log { OPTIONAL BYTE_ARRAY q (UTF8); REQUIRED INT64 i; REQUIRED INT32 p; REQUIRED INT64 c;
             REQUIRED DOUBLE n; }";
         let schema = Arc::new(parse_message_type(schema).unwrap());
         let properties = Arc::new(WriterProperties::builder().set_compression(compression).build());
         let mut bytes = Vec::new();
         let mut writer = SerializedFileWriter::new(&mut bytes, schema, properties).unwrap();
+        for table in tables {
+            table.write_group(&mut writer);
+        }
+        writer.close().unwrap();
+        bytes
+    }
+
+    fn write_group(&self, writer: &mut SerializedFileWriter<&mut Vec<u8>>) {
         let mut group = writer.next_row_group().unwrap();
         let mut column = group.next_column().unwrap().unwrap();
         let queries: Vec<ByteArray> = self.queries.iter().flatten().map(|&query| query.into()).collect();
@@ -56,8 +69,6 @@ impl Table {
         column.typed::<DoubleType>().write_batch(&self.impressions, None, None).unwrap();
         column.close().unwrap();
         group.close().unwrap();
-        writer.close().unwrap();
-        bytes
     }
 }
 
@@ -169,6 +180,80 @@ fn faulty_values_and_columns_are_refused() {
     assert_eq!(*read(&empty.write(Compression::SNAPPY)).unwrap_err().kind(), ErrorKind::Empty);
     for bytes in [&b""[..], b"PAR1", b"query,item\n"] {
         assert_eq!(*read(bytes).unwrap_err().kind(), ErrorKind::Parquet);
+    }
+}
+
+/// Row groups are read on several threads. Counts, what is held out, the report and the first fault are those of one thread, from a stream
+/// and from files.
+#[test]
+fn threads_and_row_groups_change_nothing() {
+    let groups = |n: i64| -> Vec<Table> {
+        let table = |group: i64| Table {
+            queries: vec![Some(if group % 3 == 0 { "a" } else { "b" }); 500],
+            items: (0..500).map(|row| (row * 7 + group) % 90).collect(),
+            positions: (0..500).map(|row| 1 + row % 5).collect(),
+            clicks: (0..500).map(|row| i64::from(row % 11 == 0)).collect(),
+            impressions: (0..500).map(|row| f64::from(1 + row % 4)).collect(),
+        };
+        (0..n).map(table).collect()
+    };
+    let mut faulty = groups(30);
+    (faulty[11].positions[400], faulty[11].positions[401], faulty[12].positions[0]) = (0, 99, 99);
+    let dir = tempfile::tempdir().unwrap();
+    let files: Vec<_> = [groups(30), groups(1), faulty]
+        .iter()
+        .enumerate()
+        .map(|(number, groups)| {
+            let path = dir.path().join(format!("{number}.parquet"));
+            std::fs::write(&path, Table::write_groups(groups, Compression::SNAPPY)).unwrap();
+            path
+        })
+        .collect();
+    let reader = |threads: usize| {
+        let reader = Reader::new(Format::parquet(COLUMNS).unwrap()).hold_out(4, 1).unwrap();
+        reader.threads(std::num::NonZeroUsize::new(threads).unwrap())
+    };
+    let expected = reader(1).read_files(&files[..2]).unwrap();
+    assert_eq!((expected.report.lines, expected.report.files), (31 * 500, 2));
+    let held_out = expected.held_out.as_ref().unwrap();
+    // Another order of the rows would hold others out.
+    let moved = Table::write_groups(&groups(30).into_iter().rev().collect::<Vec<_>>(), Compression::SNAPPY);
+    assert_ne!(reader(1).read("0.parquet", moved.as_slice()).unwrap().counts, expected.counts);
+    for threads in [1, 2, 7] {
+        let log = reader(threads).read_files(&files[..2]).unwrap();
+        assert_eq!((&log.counts, &log.report), (&expected.counts, &expected.report), "{threads}");
+        assert_eq!(log.held_out.unwrap().counts, held_out.counts, "{threads}");
+        let stream = std::fs::read(&files[2]).unwrap();
+        let errors = [
+            reader(threads).read_files(&files).unwrap_err().to_string(),
+            reader(threads).read("2.parquet", stream.as_slice()).unwrap_err().to_string(),
+        ];
+        for error in errors {
+            assert!(error.contains("2.parquet:5901: column 3 (p)"), "{threads}: {error}");
+        }
+        let skipped = reader(threads).lenient(0.1).unwrap().read_files(&files).unwrap().report;
+        assert_eq!((skipped.n_skipped(), skipped.lines), (3, 61 * 500), "{threads}");
+    }
+}
+
+/// A list goes on in the next row group.
+#[test]
+fn row_groups_do_not_cut_lists() {
+    let group = |first: i32| Table {
+        queries: vec![Some("a"); 3],
+        items: vec![1, 2, 3],
+        positions: (first..first + 3).collect(),
+        clicks: vec![0, 1, 0],
+        impressions: vec![5.0; 3],
+    };
+    let bytes = Table::write_groups(&[group(1), group(4), group(7)], Compression::SNAPPY);
+    let format = Format::parquet("query=q,item=i,position=p,click=c,session=n").unwrap();
+    for threads in [1, 2, 7] {
+        let reader = Reader::new(format.clone()).keep_sessions();
+        let reader = reader.threads(std::num::NonZeroUsize::new(threads).unwrap());
+        let sessions = reader.read("log.parquet", bytes.as_slice()).unwrap().sessions;
+        let query = sessions.queries().next().unwrap();
+        assert_eq!(query.lists().next().unwrap().items().len(), 9, "{threads}");
     }
 }
 

@@ -114,7 +114,8 @@ formats! {
             shoes,b,2,0\n"),
     }
 
-    /// A Parquet table; the user names the columns. Read by one thread. Needs the feature `parquet`.
+    /// A Parquet table; the user names the columns. Row groups are read on all cores, those of a file with sessions by one thread. Needs the
+    /// feature `parquet`.
     Parquet(columns: Columns) = "parquet" in parquet {
         holds: "A Parquet table, columns named with --columns",
         line: "the same, as Parquet; needs the feature `parquet`, which is off by default (it adds a C library)",

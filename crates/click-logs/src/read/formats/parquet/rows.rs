@@ -1,16 +1,16 @@
 //! Parquet with one (query, item, position) a row; the user names the columns.
 //!
 //! Supports whole numbers, texts, truth values, and floating-point numbers that are whole (some engines write sums so), but no nested
-//! columns. Row groups are read one after another, a few thousand rows at a time, and only the named columns. Compression may be Snappy,
-//! gzip, LZ4 or Zstandard. A stream is read completely first, since the description of a file is at its end. Sessions are as in
-//! [`Columns::session`].
+//! columns. Row groups are read on all cores, a few thousand rows at a time, and only the named columns. If a column names sessions, all
+//! groups of a file are read by one thread, since a list may go on in the next group. Compression may be Snappy, gzip, LZ4 or Zstandard. A
+//! stream is read completely first, since the description of a file is at its end. Sessions are as in [`Columns::session`].
 //!
 //! The library that decodes the pages may panic on damaged pages. The panic is caught, and becomes an error.
 
 use crate::error::{Error, ErrorKind};
+use crate::names::lock;
 use crate::read::formats::delimited::{Columns, ROLES};
 use crate::read::formats::rows::{Rows, TableOfRows, Value};
-use crate::read::meaning::Meaning;
 use crate::read::progress::Progress;
 use crate::read::source::{Input, InputParts, Totals, Watch, stopped};
 use crate::read::{Keep, Reader, no_file};
@@ -24,8 +24,11 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 use std::fs::File;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::vec;
 
 /// Number of rows that are decoded at once.
 const ROWS: usize = 4096;
@@ -51,153 +54,273 @@ impl Owned {
     }
 }
 
-/// Reads all inputs with one thread.
+/// Reads all inputs on all cores.
 pub(in super::super) fn read_all<K: Keep>(
     columns: &Columns,
     reader: &Reader,
     inputs: Vec<Input<'_>>,
     keep: &K,
 ) -> Result<ReadReport, Error> {
-    let (mut sink, mut progress) = (keep.sink(), Progress::default());
     if inputs.is_empty() {
         return Err(no_file());
     }
-    let lenient = reader.max_skipped.is_some();
-    let totals = read(columns, reader.meaning, inputs, lenient, &mut sink, &mut progress);
-    progress.absorb(Progress::default(), &K::done(sink));
+    let (meaning, lenient) = (reader.meaning, reader.max_skipped.is_some());
+    let table = TableOfRows { columns, places: [None; ROLES], meaning, name: "", number: 0, lenient };
+    let untaken = Untaken { table, inputs: inputs.into_iter(), open: None, totals: Totals::default() };
+    let untaken = Mutex::new(untaken);
+    let progress = Mutex::new(Progress::default());
+    let failed = AtomicBool::new(false);
+    let work = || {
+        let (mut sink, mut mine) = (keep.sink(), Progress::default());
+        while !failed.load(Ordering::Relaxed) {
+            // A separate statement, so that the lock is released before the rows are read.
+            let part = lock(&untaken).take();
+            let Some(part) = part else { break };
+            let read = part.and_then(|part| part.read(table, &mut sink, &mut mine));
+            if let Err((at, error)) = read {
+                mine.fail(at, error);
+            }
+            if mine.failed() {
+                failed.store(true, Ordering::Relaxed);
+            }
+        }
+        lock(&progress).absorb(mine, &K::done(sink));
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..reader.threads.get() {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let totals = untaken.into_inner().unwrap_or_else(PoisonError::into_inner).totals;
+    let progress = progress.into_inner().unwrap_or_else(PoisonError::into_inner);
     progress.finish(totals, reader.max_skipped)
 }
 
-/// Reads all inputs; a strict reader stops at the first fault.
-fn read<S: Sink>(
-    columns: &Columns,
-    meaning: Meaning,
-    inputs: Vec<Input<'_>>,
-    lenient: bool,
-    sink: &mut S,
-    progress: &mut Progress,
-) -> Totals {
-    let mut totals = Totals::default();
-    for (number, input) in inputs.into_iter().enumerate() {
-        totals.files += 1;
-        let InputParts { name, stream, watch, stop } = input.into_parts();
-        let table = TableOfRows { columns, places: [None; ROLES], meaning, name: &name, number, lenient };
-        let mut file = FileOfRows { table, watch, stop };
-        let in_file = |error| Error::io(&name, error, false);
-        let result = catch_unwind(AssertUnwindSafe(|| match stream {
-            None => file.read(File::open(name.as_ref()).map_err(in_file)?, sink, progress),
-            Some(mut stream) => {
-                let mut bytes = Vec::new();
-                stream.read_to_end(&mut bytes).map_err(in_file)?;
-                file.read(Bytes::from(bytes), sink, progress)
-            }
-        }));
-        let result = result.unwrap_or_else(|_| Err(Error::of(ErrorKind::Parquet, &name, "damaged Parquet")));
-        match result {
-            Ok(read) => {
-                totals.bytes += read.bytes;
-                totals.empty_files += u64::from(read.rows == 0);
-            }
-            Err(error) => progress.fail((number, u64::MAX), error),
-        }
-        if progress.failed() {
-            break;
-        }
-    }
-    totals
+/// An error, with its place among those of the log: file and row.
+type Placed = ((usize, u64), Error);
+
+/// The content of a file.
+enum Content {
+    /// Opened by every thread, since a thread's place in a file must be its own.
+    File,
+    Stream(Bytes),
 }
 
+/// A file whose description was read.
 struct FileOfRows<'a> {
-    table: TableOfRows<'a>,
+    name: Arc<str>,
+    number: usize,
+    content: Content,
+    /// The 0-based column of each role.
+    places: [Option<usize>; ROLES],
+    /// The number of rows before each row group, and of all.
+    rows_before: Vec<u64>,
+    bytes: u64,
     watch: Option<Watch<'a>>,
     stop: Option<&'a AtomicBool>,
 }
 
-struct HowMuch {
-    rows: u64,
-    bytes: u64,
+/// Row groups of a file for one thread.
+struct Part<'a> {
+    file: Arc<FileOfRows<'a>>,
+    groups: Range<usize>,
+}
+
+/// The parts that no thread has taken yet.
+struct Untaken<'a> {
+    table: TableOfRows<'a>,
+    inputs: vec::IntoIter<Input<'a>>,
+    /// The file whose parts are taken, and its next group.
+    open: Option<(Arc<FileOfRows<'a>>, usize)>,
+    totals: Totals,
+}
+
+impl<'a> Untaken<'a> {
+    /// The next part, in the order of files and groups. `None` after the last one.
+    fn take(&mut self) -> Option<Result<Part<'a>, Placed>> {
+        loop {
+            if let Some((file, next)) = &mut self.open {
+                let (start, n_groups) = (*next, file.rows_before.len() - 1);
+                if start < n_groups {
+                    *next = if self.table.columns.session.is_some() { n_groups } else { start + 1 };
+                    return Some(Ok(Part { file: Arc::clone(file), groups: start..*next }));
+                }
+            }
+            let input = self.inputs.next()?;
+            let number = self.totals.files;
+            self.totals.files += 1;
+            match self.open(input, number) {
+                Ok(file) => self.open = Some((Arc::new(file), 0)),
+                Err(error) => return Some(Err(((number, 0), error))),
+            }
+        }
+    }
+
+    /// Reads the description of a file.
+    fn open(&mut self, input: Input<'a>, number: usize) -> Result<FileOfRows<'a>, Error> {
+        let InputParts { name, stream, watch, stop } = input.into_parts();
+        if let Some(error) = stopped(stop, &name) {
+            return Err(error);
+        }
+        let content = match stream {
+            None => Content::File,
+            Some(mut stream) => {
+                let mut bytes = Vec::new();
+                stream.read_to_end(&mut bytes).map_err(|error| Error::io(&name, error, false))?;
+                Content::Stream(Bytes::from(bytes))
+            }
+        };
+        let (rows_before, places) = (Vec::new(), [None; ROLES]);
+        let mut file = FileOfRows { name, number, content, places, rows_before, bytes: 0, watch, stop };
+        let columns = self.table.columns;
+        (file.places, file.rows_before, file.bytes) = file.caught(|| match &file.content {
+            Content::File => describe(file.opened()?, &file.name, columns),
+            Content::Stream(bytes) => describe(bytes.clone(), &file.name, columns),
+        })?;
+        self.totals.bytes += file.bytes;
+        if file.n_rows() == 0 {
+            self.totals.empty_files += 1;
+            if !self.table.lenient {
+                return Err(Error::of(ErrorKind::Empty, &file.name, "no row to read"));
+            }
+        }
+        Ok(file)
+    }
+}
+
+/// The columns, the number of rows before each row group and of all, and the size of a file.
+fn describe<R: ChunkReader + 'static>(
+    file: R,
+    name: &str,
+    columns: &Columns,
+) -> Result<([Option<usize>; ROLES], Vec<u64>, u64), Error> {
+    let bytes = file.len();
+    let reader = SerializedFileReader::new(file).map_err(|error| wrong(name, &error))?;
+    let mut rows_before = vec![0];
+    let mut sum: u64 = 0;
+    for group in reader.metadata().row_groups() {
+        sum = sum.saturating_add(u64::try_from(group.num_rows()).unwrap_or(0));
+        rows_before.push(sum);
+    }
+    Ok((places(&reader, name, columns)?, rows_before, bytes))
+}
+
+fn wrong(name: &str, error: &ParquetError) -> Error {
+    Error::of(ErrorKind::Parquet, name, error.to_string())
+}
+
+/// The column of each role.
+fn places<R: ChunkReader + 'static>(
+    reader: &SerializedFileReader<R>,
+    name_of_file: &str,
+    columns: &Columns,
+) -> Result<[Option<usize>; ROLES], Error> {
+    let schema = reader.metadata().file_metadata().schema_descr_ptr();
+    let mut places = [None; ROLES];
+    for (place, name) in places.iter_mut().zip(columns.by_role()) {
+        let Some(name) = name else { continue };
+        let paths = || schema.columns().iter().map(|column| column.path().string());
+        let mut places = (0..).zip(paths()).filter(|(_, path)| path == name).map(|(column, _)| column);
+        let header = |message: String| Error::of(ErrorKind::Header, name_of_file, message);
+        let Some(found) = places.next() else {
+            if paths().any(|path| path.starts_with(&format!("{name}."))) {
+                return Err(header(format!("column `{name}` is nested, expected whole numbers or text")));
+            }
+            let there: Vec<String> = paths().take(20).collect();
+            return Err(header(format!("no column `{name}`, found `{}`", there.join("`, `"))));
+        };
+        if places.next().is_some() {
+            return Err(header(format!("two columns `{name}`")));
+        }
+        check(&schema.column(found)).map_err(|found| {
+            let message = format!("column `{name}` holds {found}, expected whole numbers or text");
+            Error::of(ErrorKind::Parquet, name_of_file, message)
+        })?;
+        for group in reader.metadata().row_groups() {
+            let codec = match group.column(found).compression() {
+                Compression::BROTLI(_) => "Brotli",
+                Compression::LZO => "LZO",
+                _ => continue,
+            };
+            let message = format!("column `{name}` is compressed with {codec}, expected {CODECS}");
+            return Err(Error::of(ErrorKind::Parquet, name_of_file, message));
+        }
+        *place = Some(found);
+    }
+    Ok(places)
 }
 
 impl FileOfRows<'_> {
-    fn wrong(&self, error: &ParquetError) -> Error {
-        Error::of(ErrorKind::Parquet, self.table.name, error.to_string())
+    fn n_rows(&self) -> u64 {
+        self.rows_before.last().copied().unwrap_or(0)
     }
 
-    /// Finds the columns and reads the rows. The last list ends with the file, also if it is damaged.
-    fn read<R: ChunkReader + 'static>(
-        &mut self,
-        file: R,
+    fn opened(&self) -> Result<File, Error> {
+        File::open(self.name.as_ref()).map_err(|error| Error::io(&self.name, error, false))
+    }
+
+    /// Turns a panic of the library into an error.
+    fn caught<T>(&self, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        catch_unwind(AssertUnwindSafe(read))
+            .unwrap_or_else(|_| Err(Error::of(ErrorKind::Parquet, &self.name, "damaged Parquet")))
+    }
+
+    /// How much of the file are its first rows, in bytes. The library reads pages directly, and only those of named columns.
+    fn share(&self, rows: u64) -> u64 {
+        let share = u128::from(self.bytes) * u128::from(rows) / u128::from(self.n_rows().max(1));
+        u64::try_from(share).unwrap_or(self.bytes).min(self.bytes)
+    }
+}
+
+impl Part<'_> {
+    /// Reads the rows. The last list ends with them, also if the file is damaged.
+    fn read(
+        &self,
+        table: TableOfRows<'_>,
         sink: &mut impl Sink,
         progress: &mut Progress,
-    ) -> Result<HowMuch, Error> {
-        let bytes = file.len();
-        let reader = SerializedFileReader::new(file).map_err(|error| self.wrong(&error))?;
-        let schema = reader.metadata().file_metadata().schema_descr_ptr();
-        let mut places = [None; ROLES];
-        for (place, name) in places.iter_mut().zip(self.table.columns.by_role()) {
-            let Some(name) = name else { continue };
-            let paths = || schema.columns().iter().map(|column| column.path().string());
-            let mut places = (0..).zip(paths()).filter(|(_, path)| path == name).map(|(column, _)| column);
-            let header = |message: String| Error::of(ErrorKind::Header, self.table.name, message);
-            let Some(found) = places.next() else {
-                if paths().any(|path| path.starts_with(&format!("{name}."))) {
-                    return Err(header(format!("column `{name}` is nested, expected whole numbers or text")));
-                }
-                let there: Vec<String> = paths().take(20).collect();
-                return Err(header(format!("no column `{name}`, found `{}`", there.join("`, `"))));
-            };
-            if places.next().is_some() {
-                return Err(header(format!("two columns `{name}`")));
-            }
-            check(&schema.column(found)).map_err(|found| {
-                let message = format!("column `{name}` holds {found}, expected whole numbers or text");
-                Error::of(ErrorKind::Parquet, self.table.name, message)
-            })?;
-            for group in reader.metadata().row_groups() {
-                let codec = match group.column(found).compression() {
-                    Compression::BROTLI(_) => "Brotli",
-                    Compression::LZO => "LZO",
-                    _ => continue,
-                };
-                let message = format!("column `{name}` is compressed with {codec}, expected {CODECS}");
-                return Err(Error::of(ErrorKind::Parquet, self.table.name, message));
-            }
-            *place = Some(found);
-        }
-        self.table.places = places;
-        let mut rows = Rows::new(self.table, sink, progress);
-        let result = self.groups(&reader, bytes, &mut rows);
+    ) -> Result<(), Placed> {
+        let file = &*self.file;
+        let table = TableOfRows { places: file.places, name: &file.name, number: file.number, ..table };
+        let mut rows = Rows::new(table, sink, progress);
+        // The row at which reading ends, which gives an error its place.
+        let mut row = file.rows_before[self.groups.start];
+        let result = file.caught(|| match &file.content {
+            Content::File => self.groups(file.opened()?, &mut row, &mut rows),
+            Content::Stream(bytes) => self.groups(bytes.clone(), &mut row, &mut rows),
+        });
         rows.close();
-        result
+        result.map_err(|error| ((file.number, row + 1), error))
     }
 
     fn groups<R: ChunkReader + 'static>(
         &self,
-        reader: &SerializedFileReader<R>,
-        bytes: u64,
+        content: R,
+        row: &mut u64,
         rows: &mut Rows<'_, impl Sink>,
-    ) -> Result<HowMuch, Error> {
+    ) -> Result<(), Error> {
+        let file = &*self.file;
+        let wrong = |error: ParquetError| wrong(&file.name, &error);
+        let reader = SerializedFileReader::new(content).map_err(wrong)?;
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
-        let places = self.table.places;
-        let n_rows = u64::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
-        let (mut row, mut told) = (0, 0);
-        for group in 0..reader.num_row_groups() {
-            let group = reader.get_row_group(group).map_err(|error| self.wrong(&error))?;
+        for number in self.groups.clone() {
+            *row = file.rows_before[number];
+            let group = reader.get_row_group(number).map_err(wrong)?;
             let mut readers: [Option<ColumnReader>; ROLES] = Default::default();
-            for (reader, place) in readers.iter_mut().zip(places) {
+            for (reader, place) in readers.iter_mut().zip(file.places) {
                 if let Some(place) = place {
-                    *reader = Some(group.get_column_reader(place).map_err(|error| self.wrong(&error))?);
+                    *reader = Some(group.get_column_reader(place).map_err(wrong)?);
                 }
             }
             loop {
-                if let Some(error) = stopped(self.stop, self.table.name) {
+                if let Some(error) = stopped(file.stop, &file.name) {
                     return Err(error);
                 }
                 let mut values: [Option<Vec<Owned>>; ROLES] = Default::default();
-                for ((values, reader), place) in values.iter_mut().zip(&mut readers).zip(places) {
+                for ((values, reader), place) in values.iter_mut().zip(&mut readers).zip(file.places) {
                     if let (Some(reader), Some(place)) = (reader, place) {
-                        let column = schema.column(place);
-                        *values = Some(decode(reader, &column).map_err(|error| self.wrong(&error))?);
+                        *values = Some(decode(reader, &schema.column(place)).map_err(wrong)?);
                     }
                 }
                 let n_rows = values.iter().flatten().map(Vec::len).max().unwrap_or(0);
@@ -206,29 +329,22 @@ impl FileOfRows<'_> {
                 }
                 if values.iter().flatten().any(|values| values.len() != n_rows) {
                     let message = "columns of different lengths";
-                    return Err(Error::of(ErrorKind::Parquet, self.table.name, message));
+                    return Err(Error::of(ErrorKind::Parquet, &file.name, message));
                 }
                 for place in 0..n_rows {
-                    row += 1;
+                    *row += 1;
                     let of_row =
                         values.each_ref().map(|values| values.as_ref().map(|values| values[place].value()));
-                    if !rows.row(row, &of_row) {
-                        return Ok(HowMuch { rows: row, bytes });
+                    if !rows.row(*row, &of_row) {
+                        return Ok(());
                     }
                 }
             }
-            if let Some(watch) = self.watch {
-                // The library reads pages directly, and only those of named columns: the share of rows gives the progress.
-                let share = u128::from(bytes) * u128::from(row) / u128::from(n_rows.max(1));
-                let now = u64::try_from(share).unwrap_or(bytes).min(bytes);
-                watch(now.saturating_sub(told));
-                told = now;
+            if let Some(watch) = file.watch {
+                watch(file.share(file.rows_before[number + 1]) - file.share(file.rows_before[number]));
             }
         }
-        if row == 0 && !self.table.lenient {
-            return Err(Error::of(ErrorKind::Empty, self.table.name, "no row to read"));
-        }
-        Ok(HowMuch { rows: row, bytes })
+        Ok(())
     }
 }
 
