@@ -4,7 +4,10 @@
 //! cargo run --release -p click-logs --example speed -- generate kdd2012 training.txt 10000000
 //! cargo run --release -p click-logs --example speed -- scan kdd2012 training.txt
 //! cargo run --release -p click-logs --example speed -- count kdd2012 training.txt
+//! cargo run --release -p click-logs --example speed -- hold-out kdd2012 training.txt
 //! ```
+//!
+//! `hold-out` counts as a fit does: the whole log, a tenth of it, and the rest.
 //!
 //! Formats: `kdd2012`, `yandex`, `sessions`, `obd`, `delimited`, `parquet`. A generated file whose name ends in `.gz` is compressed. A number
 //! after the lines is the number of queries of `sessions`, `delimited` and `parquet`.
@@ -52,14 +55,18 @@ fn main() -> Outcome {
                 generate(format, lines, n_queries, out)
             }
         }
-        [task, format, path] | [task, format, path, _] if matches!(task, "scan" | "count") => {
+        [task @ ("scan" | "count" | "hold-out"), format, path, ref threads @ ..] if threads.len() < 2 => {
             let row = formats::find(format).ok_or_else(|| format!("`{format}` is no format"))?;
             let mut reader = Reader::new(row.format(row.names_columns().then_some(COLUMNS))?);
-            if let Some(threads) = arguments.get(3) {
+            if let Some(threads) = threads.first() {
                 reader = reader.threads(threads.parse()?);
             }
             let before = seconds();
-            let report = if task == "scan" { reader.scan_files(&[path])? } else { count(&reader, path)? };
+            let report = match task {
+                "scan" => reader.scan_files(&[path])?,
+                "count" => count(&reader, path)?,
+                _ => count(&reader.hold_out(10, 1)?, path)?,
+            };
             let seconds = seconds() - before;
             let gigabytes = report.bytes as f64 / 1e9;
             println!("{report}");
@@ -72,16 +79,17 @@ fn main() -> Outcome {
             status.lines().filter(|line| line.starts_with("VmHWM")).for_each(|line| println!("{line}"));
             Ok(())
         }
-        _ => Err(
-            "expected: generate FORMAT FILE LINES [QUERIES] | scan FORMAT FILE [THREADS] | count FORMAT FILE [THREADS]"
-                .into(),
-        ),
+        _ => {
+            Err("expected: generate FORMAT FILE LINES [QUERIES] | scan|count|hold-out FORMAT FILE [THREADS]"
+                .into())
+        }
     }
 }
 
 fn count(reader: &Reader, path: &str) -> Result<ReadReport, Error> {
     let log = reader.read_files(&[path])?;
-    println!("{} queries, {} cells", log.counts.n_queries(), log.counts.n_cells());
+    let (counts, _) = log.whole();
+    println!("{} queries, {} cells", counts.n_queries(), counts.n_cells());
     Ok(log.report)
 }
 

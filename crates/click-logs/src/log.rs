@@ -3,6 +3,7 @@
 use crate::counts::Counts;
 use crate::read_report::ReadReport;
 use crate::session::Sessions;
+use std::borrow::Cow;
 
 /// The content of a log after reading.
 #[derive(Debug, Clone)]
@@ -19,10 +20,13 @@ pub struct Log {
 
 impl Log {
     /// Counts and sessions of the whole log: of what is held out, too.
-    pub fn whole(&self) -> (Counts, Sessions) {
+    pub fn whole(&self) -> (Cow<'_, Counts>, Cow<'_, Sessions>) {
         match &self.held_out {
-            None => (self.counts.clone(), self.sessions.clone()),
-            Some(held_out) => (self.counts.merged(&held_out.counts), self.sessions.with(&held_out.sessions)),
+            None => (Cow::Borrowed(&self.counts), Cow::Borrowed(&self.sessions)),
+            Some(held_out) => {
+                let counts = self.counts.merged(&held_out.counts);
+                (Cow::Owned(counts), Cow::Owned(self.sessions.with(&held_out.sessions)))
+            }
         }
     }
 }

@@ -779,6 +779,7 @@ fn threads_and_blocks_change_nothing() {
         let plain = Reader::new(format.clone()).keep_sessions().lenient(0.1).unwrap();
         let plain = with(&plain, 1, 1 << 20).unwrap();
         let (counts, sessions) = expected.whole();
+        let (counts, sessions) = (counts.into_owned(), sessions.into_owned());
         assert_eq!((&counts, &sessions, &expected.report), (&plain.counts, &plain.sessions, &plain.report));
         assert_ne!((&expected.counts, expected.counts.merged(&counts)), (&counts, counts.clone()));
         // Sessions that are not kept are counted all the same.
