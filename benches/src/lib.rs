@@ -4,12 +4,12 @@
 mod all_items;
 mod by_need;
 mod kl_ucb;
-mod prefix;
+mod prefix_ts;
 
 pub use all_items::{AllItems, IndexRule};
 pub use by_need::PlainByNeed;
 pub use kl_ucb::{PlainKlUcb, Solver};
-pub use prefix::{PlainPrefix, PrefixRule};
+pub use prefix_ts::PlainPrefixTs;
 
 use click_models::{ItemId, PbmFeedback, PbmKnown, Ranking};
 use confidence::math::ln;

@@ -1,6 +1,6 @@
 //! The policies that are measured: each with its users and, where there is one, its plain version.
 
-use benches::{Plain, PlainKlUcb, PlainPrefix, PrefixRule, Rule, Solver};
+use benches::{AllItems, IndexRule, Plain, PlainKlUcb, PlainPrefixTs, Rule, Solver};
 use click_models::{ClickModel, ListShape, PbmKnown, PositionBased, RandomSemiBandit};
 use confidence::Rate;
 use policies::{BcMpTs, PbmPie, PbmTs, PbmUcb, PrefixKlUcb, PrefixTs, PrefixUcb};
@@ -31,7 +31,7 @@ pub(crate) const PLAYERS: &[Player] = &[
     Player {
         name: "pbm-ucb",
         fast: |size| on_positions(size, |known: PbmKnown<'_>| PbmUcb::new(known, Rate::LOG)),
-        plain: |size| on_positions(size, |known: PbmKnown<'_>| Plain::new(Rule::PbmUcb, known)),
+        plain: |size| on_positions(size, |known: PbmKnown<'_>| AllItems::position_based(known)),
     },
     Player {
         name: "pbm-pie",
@@ -51,7 +51,7 @@ pub(crate) const PLAYERS: &[Player] = &[
     Player {
         name: "rsf-ucb",
         fast: |size| on_prefixes(size, |shape: ListShape| PrefixUcb::rsf(shape)),
-        plain: |size| on_prefixes(size, |shape: ListShape| PlainPrefix::new(PrefixRule::Ucb, shape)),
+        plain: |size| on_prefixes(size, |shape: ListShape| AllItems::prefix(IndexRule::RsfUcb, shape)),
     },
     Player {
         name: "rsf-kl-ucb",
@@ -61,7 +61,7 @@ pub(crate) const PLAYERS: &[Player] = &[
     Player {
         name: "rsf-ts",
         fast: |size| on_prefixes(size, |shape: ListShape| PrefixTs::new(shape)),
-        plain: |size| on_prefixes(size, |shape: ListShape| PlainPrefix::new(PrefixRule::Ts, shape)),
+        plain: |size| on_prefixes(size, |shape: ListShape| PlainPrefixTs::new(shape)),
     },
 ];
 
