@@ -1,5 +1,6 @@
-//! Rank-one users, on the paper's needle in a haystack: `Rank1ElimKL` by whole sweeps compared with round by round, and UCB1 over all
-//! cells compared with a plain version that computes every index, from the same state and with the same choices.
+//! Rank-one users, on the paper's needle in a haystack: `Rank1ElimKL` by whole sweeps compared with round by round, UCB1 over all
+//! cells compared with a plain version that computes every index, from the same state and with the same choices, and UTS with thinned draws
+//! compared with all of them.
 
 use click_models::{Cell, CellClick, ClickModel, RankOneModel, TableShape};
 use confidence::{Rate, math::ln};
@@ -165,6 +166,27 @@ fn from_the_first_round<P>(
     group.finish();
 }
 
+/// UTS with a leader that has settled, beside a version that draws all cells of the leader's row and column.
+fn settled(criterion: &mut Criterion) {
+    for size in [32, SIZE, 2 * SIZE] {
+        let model = users(size);
+        let mut group = criterion.benchmark_group(format!("uts K=L={size}"));
+        group.sample_size(10).throughput(Throughput::Elements(ROUNDS));
+        for (name, thins) in [("thinned", true), ("plain", false)] {
+            let mut policy = Uts::new(model.shape()).with_thinning(thins);
+            play(&model, &mut policy, WARM, |_, _| ());
+            group.bench_function(name, |bencher| {
+                let run = |mut policy: Uts| {
+                    play(&model, &mut policy, ROUNDS, |_, _| ());
+                    policy
+                };
+                bencher.iter_batched(|| policy.clone(), run, BatchSize::PerIteration);
+            });
+        }
+        group.finish();
+    }
+}
+
 fn others(criterion: &mut Criterion) {
     for size in [32, SIZE] {
         from_the_first_round(criterion, "ucb1", size, Ucb1::new);
@@ -174,5 +196,5 @@ fn others(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, elimination, all_cells, others);
+criterion_group!(benches, elimination, all_cells, settled, others);
 criterion_main!(benches);

@@ -105,21 +105,24 @@ pub(crate) struct ProductsToSave<'a> {
 impl Products {
     /// A table without plays; the columns of the sweep before the first are 1.
     pub(crate) fn new(n_rows: usize, n_columns: usize) -> Self {
-        Self::assemble(SavedProducts {
+        let mut products = Self::assemble(SavedProducts {
             plays: vec![0; n_rows * n_columns],
             row_clicks: vec![0; n_rows],
             column_clicks: vec![0; n_columns],
             columns: vec![1.0; n_columns],
-        })
+        });
+        products.set_laws();
+        products
     }
 
+    /// Without the laws of draws.
     fn assemble(SavedProducts { plays, row_clicks, column_clicks, columns }: SavedProducts) -> Self {
         let n_columns = columns.len();
         let mut column_plays = vec![0; n_columns];
         for row in plays.chunks_exact(n_columns) {
             column_plays.iter_mut().zip(row).for_each(|(sum, plays)| *sum += plays);
         }
-        let mut products = Self {
+        Self {
             weights: plays.iter().map(|&plays| float(plays)).collect(),
             row_plays: plays.chunks_exact(n_columns).map(|row| row.iter().sum()).collect(),
             column_plays,
@@ -135,11 +138,10 @@ impl Products {
             row_clicks,
             column_clicks,
             columns,
-        };
-        products.set_laws();
-        products
+        }
     }
 
+    /// Sets the laws of all draws. Counts must have been checked.
     fn set_laws(&mut self) {
         let Self { row_plays, row_clicks, row_prior, column_plays, column_clicks, column_prior, .. } = self;
         let laws = |plays: &[u64], clicks: &[u64], prior: &[Pseudo], laws: &mut Vec<Law>| {
@@ -162,12 +164,13 @@ impl Products {
             return Err(Error::SavedSizes);
         }
         check_counts(0, &saved.plays, &saved.plays)?;
-        let products = Self::assemble(saved);
+        let mut products = Self::assemble(saved);
         check_counts(0, &products.row_plays, &products.row_clicks)?;
         check_counts(0, &products.column_plays, &products.column_clicks)?;
         if products.columns.iter().any(|column| !(0.0..=1.0).contains(column)) {
             return Err(Error::SavedColumns);
         }
+        products.set_laws();
         Ok(products)
     }
 

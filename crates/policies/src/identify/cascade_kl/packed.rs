@@ -141,7 +141,8 @@ mod tests {
             packing.keep_smallest(&mut kept, n, |place| keys[place]);
             let mut smallest = right[..n.min(keys.len())].to_vec();
             let mut kept = places(&kept);
-            (smallest.sort_unstable(), kept.sort_unstable());
+            smallest.sort_unstable();
+            kept.sort_unstable();
             assert_eq!(kept, smallest);
 
             packing.sort(&mut words, |place| keys[place]);
