@@ -113,7 +113,13 @@ impl<const L: usize> PbmUcbLanes<L> {
         let root_of_level = self.rate.level(self.rounds).sqrt();
         let mut ties = 0;
         for group in 0..LANES / GROUP {
-            ties |= self.choose(group * GROUP, root_of_level);
+            let first = group * GROUP;
+            // Loops over a fixed number of items are compiled to better code, up to about eight. Absent items are never chosen.
+            ties |= match self.n_items {
+                0..=5 => self.choose(first, root_of_level, &mut [[0.0; GROUP]; 5]),
+                6..=8 => self.choose(first, root_of_level, &mut [[0.0; GROUP]; 8]),
+                _ => self.choose(first, root_of_level, &mut [[0.0; GROUP]; MAX_ITEMS][..self.n_items]),
+            };
         }
         if ties != 0 {
             self.settle(keys, root_of_level);
@@ -121,11 +127,9 @@ impl<const L: usize> PbmUcbLanes<L> {
         &self.shown
     }
 
-    /// Chooses the lists of the lanes from `first` on. Returns 0 if there was no tie.
+    /// Chooses the lists of the lanes from `first` on. Returns 0 if there was no tie. `indices` has room for all items.
     #[inline(always)]
-    fn choose(&mut self, first: usize, root_of_level: f64) -> u64 {
-        let mut indices = [[0.0; GROUP]; MAX_ITEMS];
-        let indices = &mut indices[..self.n_items];
+    fn choose(&mut self, first: usize, root_of_level: f64, indices: &mut [[f64; GROUP]]) -> u64 {
         for (index, item) in indices.iter_mut().zip(&*self.items) {
             for lane in 0..GROUP {
                 index[lane] = item.estimate[first + lane] + item.width[first + lane] * root_of_level;
