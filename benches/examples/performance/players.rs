@@ -8,7 +8,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use sim::{Contender, Entry, Replication, Schedule, Streams};
 
-/// Plays so many rounds from the first one on, users and regret included. The second number selects the random streams.
+/// Plays this number of rounds from the first one on, users and regret included. The second number selects the random streams.
 pub(crate) type Play = Box<dyn Fn(u64, u64) + Sync>;
 
 /// Numbers of items and positions.
