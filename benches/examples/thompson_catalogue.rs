@@ -126,12 +126,11 @@ fn main() {
         RandomSemiBandit::from_values(&attraction(n_items), &examination(n_positions)).expect("valid");
     let position_based =
         PositionBased::from_values(&attraction(n_items), &examination(n_positions)).expect("valid");
+    let items = n_items as u64;
     match &policy[..] {
-        "rsf-ts" => compare(&semi_bandit, n_items as u64, horizon, || PrefixTs::new(semi_bandit.shape())),
-        "bc-mp-ts" => {
-            compare(&position_based, n_items as u64, horizon, || BcMpTs::new(position_based.known()))
-        }
-        "pbm-ts" => compare(&position_based, n_items as u64, horizon, || PbmTs::new(position_based.known())),
+        "rsf-ts" => compare(&semi_bandit, items, horizon, || PrefixTs::new(semi_bandit.shape())),
+        "bc-mp-ts" => compare(&position_based, items, horizon, || BcMpTs::new(position_based.known())),
+        "pbm-ts" => compare(&position_based, items, horizon, || PbmTs::new(position_based.known())),
         other => panic!("{other}: expected rsf-ts, bc-mp-ts or pbm-ts"),
     }
 }

@@ -76,7 +76,7 @@ catalogue! {
         PositionBased(known, _horizon => PbmTs::new(known))
     }
     horizon: false, answers: Late, limit: Limit::None,
-    cost: "K exact posterior draws",
+    cost: "K exact posterior draws, a few if K is large",
     guarantee: "conjectured optimal; lowest regret in the paper's experiments, with PBM-PIE",
     source: "PBM paper, section 4, PBM-TS";
 
@@ -86,7 +86,7 @@ catalogue! {
         PositionBased(known, _horizon => BcMpTs::new(known))
     }
     horizon: false, answers: Late, limit: Limit::None,
-    cost: "K Beta draws",
+    cost: "K Beta draws, a few if K is large",
     guarantee: "none here; explores too little if attraction is near 1",
     source: "Komiyama et al. 2015, supplement";
 
@@ -194,7 +194,7 @@ catalogue! {
         Prefix(known, _horizon => PrefixTs::new(known))
     }
     horizon: false, answers: Late, limit: Limit::None,
-    cost: "K Beta draws",
+    cost: "K Beta draws, a few if K is large",
     guarantee: "none; lowest regret in the RSF paper's experiments",
     source: "RSF paper, Algorithm 1";
 
@@ -241,7 +241,7 @@ catalogue! {
         Prefix(known, _horizon => PrefixTs::new(known))
     }
     horizon: false, answers: Late, limit: Limit::None,
-    cost: "K Beta draws",
+    cost: "K Beta draws, a few if K is large",
     guarantee: "none here",
     source: "the rule of RSF-TS";
 
@@ -287,7 +287,7 @@ catalogue! {
         Prefix(known, _horizon => PrefixTs::new(known))
     }
     horizon: false, answers: Late, limit: Limit::None,
-    cost: "K Beta draws",
+    cost: "K Beta draws, a few if K is large",
     guarantee: "none",
     source: "the rule of RSF-TS";
 

@@ -121,7 +121,7 @@ impl TryFrom<Saved> for PbmTs {
     fn try_from(Saved { counts, draws }: Saved) -> Result<Self, Error> {
         let items = if draws.is_some() { Items::thinned(&counts) } else { Items::all_drawn(&counts) };
         let draws = LargestDraws::restore(draws.as_ref(), &items, counts.n_positions())?;
-        Ok(Self { draws, items, counts })
+        Ok(Self { counts, draws, items })
     }
 }
 

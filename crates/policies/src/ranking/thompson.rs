@@ -101,7 +101,7 @@ impl TryFrom<Saved> for PrefixTs {
     fn try_from(Saved { counts, draws }: Saved) -> Result<Self, Error> {
         let posteriors = posteriors(&counts);
         let draws = LargestDraws::restore(draws.as_ref(), &posteriors, counts.n_positions())?;
-        Ok(Self { draws, posteriors, counts })
+        Ok(Self { counts, draws, posteriors })
     }
 }
 

@@ -116,7 +116,13 @@ impl Evidence {
 
     /// The density at the threshold, with successes and failures.
     #[inline]
-    pub(crate) fn density(self, threshold: &Threshold) -> f64 {
+    fn density(self, threshold: &Threshold) -> f64 {
+        self.density_times(threshold, 0.0)
+    }
+
+    /// The density at the threshold, times the exponential of `logarithm`.
+    #[inline]
+    pub(crate) fn density_times(self, threshold: &Threshold, logarithm: f64) -> f64 {
         const FACTORIALS: [f64; 13] = [
             1.0,
             1.0,
@@ -134,7 +140,7 @@ impl Evidence {
         ];
         let Self { successes, failures } = self;
         if successes > 12.0 {
-            return self.density_by_stirling(threshold);
+            return self.density_by_stirling(threshold, logarithm);
         }
         // (s + f + 1)! / (s! f!), in s + 1 factors.
         let mut product = failures + 1.0;
@@ -146,11 +152,12 @@ impl Evidence {
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 12")]
         let factorial = FACTORIALS[successes as usize];
-        product / factorial * libm::exp(successes * threshold.ln_value + failures * threshold.ln_miss)
+        let powers = successes * threshold.ln_value + failures * threshold.ln_miss;
+        product / factorial * libm::exp(powers + logarithm)
     }
 
     #[inline]
-    fn density_by_stirling(self, threshold: &Threshold) -> f64 {
+    fn density_by_stirling(self, threshold: &Threshold, logarithm: f64) -> f64 {
         let Self { successes, failures } = self;
         let n = successes + failures;
         let (expected, expected_failures) = (n * threshold.value, n * threshold.miss);
@@ -158,7 +165,7 @@ impl Evidence {
             + relative_entropy(failures, expected_failures, expected_failures - failures);
         let correction = stirling_error(n) - stirling_error(successes) - stirling_error(failures);
         let scale = n / (2.0 * core::f64::consts::PI * successes * failures);
-        (n + 1.0) * scale.sqrt() * libm::exp(correction - deviance)
+        (n + 1.0) * scale.sqrt() * libm::exp(correction - deviance + logarithm)
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 //! A threshold `tau` is fixed before the round, from past rounds only. `P(X_i > tau)` is at most `q_i`, the mass of an envelope of the upper
 //! tail of item `i`'s posterior.
 //!
-//! 1. Items with `q_i > 0.35` are drawn in full.
+//! 1. Items with `q_i > 0.25` are drawn in full.
 //! 2. Every other item has a Poisson process of points with rate `-ln(1 - q_i)`. With probability `q_i` it has a point: a candidate. A candidate
 //!    takes a proposal from its envelope, and accepts it with the ratio of posterior to envelope. So it exceeds `tau` with probability
 //!    `P(X_i > tau)`, and its value has the law of `X_i` given `X_i > tau`.
@@ -15,7 +15,7 @@
 //! count. The next point is looked for from the end of the cell, since the process has no memory. So the expected cost of a round is a few draws
 //! and does not depend on N.
 //!
-//! The threshold is the largest one at which about one round in 10 N is short (`search.rs`). It is searched again after a short round, when the rates
+//! The threshold is the largest one at which about one round in 30 N is short (`search.rs`). It is searched again after a short round, when the rates
 //! have changed too much, and after a time that grows with the number of rounds.
 //!
 //! What a threshold was, and the order of items inside the buckets, depend on earlier rounds, and the random stream depends on both. So they are
@@ -24,7 +24,7 @@
 //! References: Lewis and Shedler, *Simulation of nonhomogeneous Poisson processes by thinning*, Naval Research Logistics Quarterly 26, 1979;
 //! Devroye, *Non-Uniform Random Variate Generation*, 1986, chapters II.3 and VI.1. Deviations: the buckets, and the choice of the threshold.
 //!
-//! Complexity: O(L) expected draws a round; O(N) in short rounds and for a search, each about once in N rounds. Memory: 60 bytes an item.
+//! Complexity: O(L) expected draws a round; O(N) in short rounds and for a search, each once in many rounds. Memory: 60 bytes an item.
 
 mod buckets;
 mod saved;
@@ -42,7 +42,7 @@ use rand::{Rng, RngExt};
 use search::Search;
 
 /// Items whose bound is larger are drawn in full: rejected candidates would cost more.
-const IN_FULL: f64 = 0.35;
+const IN_FULL: f64 = 0.25;
 
 /// Independent posteriors on (0, 1), one an item.
 ///
@@ -54,12 +54,12 @@ pub(crate) trait Posteriors {
     /// A draw of the posterior of `item`.
     fn draw<R: Rng + ?Sized>(&self, item: usize, sampler: Sampler, rng: &mut R) -> f64;
 
-    /// The mass `q` of the envelope: at least the probability that a draw exceeds the threshold. Any number above 0.35, or NaN, says that `item`
+    /// The mass `q` of the envelope: at least the probability that a draw exceeds the threshold. Any number above 0.25, or NaN, says that `item`
     /// is to be drawn in full.
     fn bound(&self, item: usize, threshold: &Threshold) -> f64;
 
     /// With probability `P(X > threshold) / q` a draw above the threshold, otherwise `None`. May be `None` also if the draw is below
-    /// `least`. Called only if `q` is at most 0.35.
+    /// `least`. Called only if `q` is at most 0.25.
     fn draw_above<R: Rng + ?Sized>(
         &self,
         item: usize,

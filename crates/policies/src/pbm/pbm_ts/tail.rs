@@ -46,6 +46,7 @@ pub(super) struct Tail {
     weighted_shows: f64,
     /// `m`, the point of the tangents of `g`.
     point: f64,
+    ln_miss_of_point: f64,
     /// `b`, the exponent of `1 - theta` in `g`; 0 without failures.
     exponent: f64,
     /// The least examination of a position with failures; 0 if there is none.
@@ -69,6 +70,7 @@ impl Tail {
             return tail;
         }
         tail.point = (tail.clicks / tail.weighted_shows).min(MOST_POINT);
+        tail.ln_miss_of_point = ln_miss(tail.point);
         for (&failures, examined) in failures.iter().zip(examination) {
             tail.exponent += failures * examined * (1.0 - tail.point) / (1.0 - examined * tail.point);
         }
@@ -99,13 +101,13 @@ impl Tail {
         slope
     }
 
-    /// `ln(h / g)` at `theta`, which is 0 at the point of the tangents; `ln_miss` is `ln(1 - theta)`.
+    /// `ln(h / g)` at `theta`, which is 0 at the point of the tangents; given `ln(1 - theta)`, too.
     #[inline]
-    fn ln_over_g(&self, theta: f64, ln_miss: f64, failures: &[f64], examination: &[f64]) -> f64 {
-        let mut sum = self.exponent * (ln_1p(-self.point) - ln_miss);
+    fn ln_over_g(&self, theta: f64, ln_miss_of_theta: f64, failures: &[f64], examination: &[f64]) -> f64 {
+        let mut sum = self.exponent * (self.ln_miss_of_point - ln_miss_of_theta);
         for (&failures, examined) in failures.iter().zip(examination) {
             if failures > 0.0 {
-                sum += failures * ln_1p(examined * (self.point - theta) / (1.0 - examined * self.point));
+                sum += failures * ln_miss(examined * (theta - self.point) / (1.0 - examined * self.point));
             }
         }
         sum
@@ -134,9 +136,8 @@ impl Tail {
             return 1.0;
         }
         let over_g = self.ln_over_g(threshold.value, threshold.ln_miss, failures, examination);
-        let density = self.evidence().density(threshold);
         let width = (1.0 - self.least_examined * threshold.value) / (self.least_examined * exponent);
-        density * libm::exp(over_g) * width * share_below(exponent * end)
+        self.evidence().density_times(threshold, over_g) * width * share_below(exponent * end)
     }
 
     /// A draw of the envelope that passes the first event. May be `None` also if it is below `least`.
@@ -170,7 +171,7 @@ impl Tail {
             if failures > 0.0 {
                 // With an examination of 1 the envelope's draws are below 1, except for rounding.
                 let share = (examined * further / (1.0 - examined * threshold.value)).min(1.0);
-                log_ratio += failures * ln_1p(-share);
+                log_ratio += failures * ln_miss(share);
             }
         }
         let uniform = 1.0 - rng.random::<f64>();

@@ -10,7 +10,7 @@ use super::{Posteriors, rate};
 
 /// A round in which fewer draws than positions exceed the threshold costs about as much as drawing all items. So the share of such rounds is this
 /// number over the number of items right after a search,
-const SHORT_AFTER_SEARCH: f64 = 0.1;
+const SHORT_AFTER_SEARCH: f64 = 0.03;
 /// and at most this one before the next search.
 const SHORT_BEFORE_SEARCH: f64 = 4.0;
 /// Log-odds between the ends of the bracket at the end of a search, in steps.
@@ -195,7 +195,6 @@ impl Search {
         self.classes.clear();
         self.slots.fill(EMPTY);
         let mask = self.slots.len() - 1;
-        let n_items = self.class_of.len();
         for (item, class_of) in self.class_of.iter_mut().enumerate() {
             let mut slot = spread(posteriors.hash(item)) & mask;
             let class = loop {
@@ -214,16 +213,13 @@ impl Search {
             self.classes[class as usize].size += 1;
             *class_of = class;
         }
-        debug_assert!(self.classes.len() <= n_items);
     }
 }
 
 /// Spreads a hash over all bits.
 #[inline]
 fn spread(hash: u64) -> usize {
-    #[expect(clippy::cast_possible_truncation, reason = "bits of a hash")]
-    let spread = (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
-    spread
+    (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "items are numbered by 32 bits")]

@@ -79,11 +79,13 @@ fn candidates_have_the_law_of_the_upper_tail() {
     assert!(compared >= 50 && seen_without >= 30, "{compared}, {seen_without}");
 }
 
+/// Clicks and failures of an item at a position.
+type Count = fn(usize, usize) -> (u64, u64);
+
 /// At fixed counts of 320 items, from fresh ones to tens of thousands of rounds.
 #[test]
 fn thinned_rounds_have_the_law_of_plain_ones() {
     let examination = [0.9, 0.6, 0.3, 0.8];
-    type Count = fn(usize, usize) -> (u64, u64);
     let catalogues: [(&str, Count); 6] = [
         ("no rounds", |_, _| (0, 0)),
         ("no clicks", |item, position| (0, ((item + position) % 5) as u64)),
