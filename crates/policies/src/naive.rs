@@ -6,6 +6,7 @@
 //! scores rank by the `SplitMix64` finaliser of `key ^ item * 0x9e3779b97f4a7c15`, the larger first.
 
 mod any_list;
+mod large_catalogues;
 mod position_based;
 mod prefix;
 mod unknown_examination;

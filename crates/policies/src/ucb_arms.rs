@@ -128,10 +128,6 @@ impl<A: Arm> UcbTop<A> {
         self
     }
 
-    pub(crate) fn arm(&self, item: usize) -> &A {
-        &self.arms[item]
-    }
-
     /// Sets an arm.
     #[inline]
     pub(crate) fn set(&mut self, item: usize, arm: A) {

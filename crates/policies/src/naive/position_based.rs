@@ -23,15 +23,15 @@ impl PbmHistory {
         }
     }
 
-    fn s(&self, item: usize) -> f64 {
+    pub(super) fn s(&self, item: usize) -> f64 {
         self.clicks[item].iter().sum::<u64>() as f64
     }
 
-    fn n(&self, item: usize) -> f64 {
+    pub(super) fn n(&self, item: usize) -> f64 {
         self.shows[item].iter().sum::<u64>() as f64
     }
 
-    fn n_tilde(&self, item: usize) -> f64 {
+    pub(super) fn n_tilde(&self, item: usize) -> f64 {
         (0..self.examination.len()).map(|l| self.examination[l] * self.shows[item][l] as f64).sum()
     }
 
@@ -39,7 +39,7 @@ impl PbmHistory {
         if self.n_tilde(item) == 0.0 { f64::INFINITY } else { self.s(item) / self.n_tilde(item) }
     }
 
-    fn scores(&self, score: impl FnMut(usize) -> f64) -> Vec<f64> {
+    pub(super) fn scores(&self, score: impl FnMut(usize) -> f64) -> Vec<f64> {
         (0..self.shows.len()).map(score).collect()
     }
 }
@@ -243,13 +243,13 @@ fn unknown(model: &PositionBased) -> PbmHistory {
     PbmHistory::new(model.shape().n_items(), &vec![1.0; model.shape().n_positions()])
 }
 
-fn fresh(model: &PositionBased) -> PbmHistory {
+pub(super) fn fresh(model: &PositionBased) -> PbmHistory {
     let examination: Vec<f64> = model.examination().iter().map(|examined| examined.get()).collect();
     PbmHistory::new(model.shape().n_items(), &examination)
 }
 
 /// What the history of a position-based policy without notes learns.
-fn learn(history: &mut PbmHistory, decision: &Decision<Ranking>, feedback: &PbmFeedback) {
+pub(super) fn learn(history: &mut PbmHistory, decision: &Decision<Ranking>, feedback: &PbmFeedback) {
     history.learn(&list_of(&decision.action), *feedback);
 }
 

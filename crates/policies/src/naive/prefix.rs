@@ -51,19 +51,19 @@ impl PrefixHistory {
     }
 }
 
-fn rsf_ucb(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
+pub(super) fn rsf_ucb(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
     let key = rng.next_u64();
     let radius = |item: usize| (2.0 * log(t) / (3.0 * history.shows[item] as f64)).sqrt();
     history.top(&history.scores(|item| history.mean(item) + radius(item)), key)
 }
 
-fn cascade_ucb1(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
+pub(super) fn cascade_ucb1(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
     let key = rng.next_u64();
     let radius = |item: usize| (1.5 / history.shows[item] as f64).sqrt() * log(t).sqrt();
     history.top(&history.scores(|item| (history.mean(item) + radius(item)).min(1.0)), key)
 }
 
-fn cascade_ucb_v(history: &PrefixHistory, exploration: f64, rng: &mut Generator) -> Vec<usize> {
+pub(super) fn cascade_ucb_v(history: &PrefixHistory, exploration: f64, rng: &mut Generator) -> Vec<usize> {
     let key = rng.next_u64();
     let index = |item: usize| {
         let (mean, shows) = (history.mean(item), history.shows[item] as f64);
@@ -115,7 +115,11 @@ fn pie(history: &PrefixHistory, position: usize, delta: f64, rng: &mut Generator
     list
 }
 
-fn learn_prefix<F: ObservedPrefix>(history: &mut PrefixHistory, decision: &Decision<Ranking>, feedback: &F) {
+pub(super) fn learn_prefix<F: ObservedPrefix>(
+    history: &mut PrefixHistory,
+    decision: &Decision<Ranking>,
+    feedback: &F,
+) {
     history.learn(&list_of(&decision.action), feedback.observed_clicks());
 }
 
