@@ -5,6 +5,9 @@ use confidence::math::{ln, ln_1p};
 use policies::{Decision, Select, Update};
 use rand::Rng;
 
+/// Whether an item has its share of observations, its progress or observations, its depth, and its number.
+type Key = (bool, f64, f64, usize);
+
 /// Shows the items of least progress, as long as none is decided.
 #[derive(Debug, Clone)]
 pub struct PlainByNeed {
@@ -12,7 +15,7 @@ pub struct PlainByNeed {
     observations: Vec<f64>,
     clicks: Vec<f64>,
     means: Vec<f64>,
-    keys: Vec<(bool, f64, f64, usize)>,
+    keys: Vec<Key>,
 }
 
 impl PlainByNeed {
@@ -48,7 +51,7 @@ impl Select<Ranking> for PlainByNeed {
             last_in
         } else {
             let log_odds = (negative_entropy(last_in) - negative_entropy(first_out)) / (last_in - first_out);
-            (1.0 / (1.0 + (-log_odds).exp())).clamp(first_out, last_in)
+            (1.0 / (1.0 + libm::exp(-log_odds))).clamp(first_out, last_in)
         };
         let (click, failure) = (ln(boundary), ln_1p(-boundary));
         let least = 0.3 * observations.iter().sum::<f64>() / observations.len() as f64;
@@ -59,7 +62,6 @@ impl Select<Ranking> for PlainByNeed {
             let progress = divergence + 0.02 * n.sqrt();
             (n >= least, if n >= least { progress } else { n }, ln(mean) + progress, item)
         }));
-        type Key = (bool, f64, f64, usize);
         keys.select_nth_unstable_by(*n_positions - 1, |a: &Key, b: &Key| {
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.3.cmp(&b.3))
         });
