@@ -128,6 +128,11 @@ impl<A: Arm> UcbTop<A> {
         self
     }
 
+    /// An arm.
+    pub(crate) fn arm(&self, item: usize) -> &A {
+        &self.arms[item]
+    }
+
     /// Sets an arm.
     #[inline]
     pub(crate) fn set(&mut self, item: usize, arm: A) {
