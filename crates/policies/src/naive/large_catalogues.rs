@@ -90,17 +90,17 @@ fn assert_prefix<P>(
 
 #[test]
 fn rsf_ucb_is_the_naive_one_in_large_catalogues() {
-    assert_prefix(|shape| PrefixUcb::rsf(shape), rsf_ucb);
+    assert_prefix(PrefixUcb::rsf, rsf_ucb);
 }
 
 #[test]
 fn cascade_ucb1_is_the_naive_one_in_large_catalogues() {
-    assert_prefix(|shape| PrefixUcb::cascade(shape), cascade_ucb1);
+    assert_prefix(PrefixUcb::cascade, cascade_ucb1);
 }
 
 #[test]
 fn cascade_ucb_v_is_the_naive_one_in_large_catalogues() {
-    assert_prefix(|shape| PrefixUcbV::new(shape), |history, t, rng| cascade_ucb_v(history, log(t), rng));
+    assert_prefix(PrefixUcbV::new, |history, t, rng| cascade_ucb_v(history, log(t), rng));
 }
 
 /// In the order of operations of the policy: of hundreds of items some have indices that differ by rounding alone.
