@@ -254,24 +254,23 @@ impl WholeLog {
         }
         let sessions = sessions.restricted(|query| counts.query(query).is_some());
         let whole = Self { report: log.report, n_queries, counts, sessions };
-        let apart = match log.held_out {
-            Some(held_out) => whole.apart(log.counts, log.sessions, held_out),
-            None => {
-                let parts = split(&whole.counts, settings.held_out, settings.seed);
-                let [counts, held_out] = parts.map_err(StudyError::HoldOut)?;
-                let held_out = HeldOut { counts: held_out, sessions: Sessions::default() };
-                Apart { counts, sessions: Sessions::default(), held_out }
-            }
+        let apart = if let Some(held_out) = &log.held_out {
+            whole.apart(&log.counts, &log.sessions, held_out)
+        } else {
+            let parts = split(&whole.counts, settings.held_out, settings.seed);
+            let [counts, held_out] = parts.map_err(StudyError::HoldOut)?;
+            let held_out = HeldOut { counts: held_out, sessions: Sessions::default() };
+            Apart { counts, sessions: Sessions::default(), held_out }
         };
         Ok((whole, apart))
     }
 
     /// What passes of the two parts. Sessions are held out whole, including items that do not pass the filter; then all models are fitted to
     /// all items of the queries that pass.
-    fn apart(&self, counts: Counts, sessions: Sessions, held_out: HeldOut) -> Apart {
+    fn apart(&self, counts: &Counts, sessions: &Sessions, held_out: &HeldOut) -> Apart {
         if self.sessions.is_empty() {
-            let passing = |counts: Counts| passing(&counts, &self.counts);
-            let held_out = HeldOut { counts: passing(held_out.counts), sessions: Sessions::default() };
+            let passing = |counts: &Counts| passing(counts, &self.counts);
+            let held_out = HeldOut { counts: passing(&held_out.counts), sessions: Sessions::default() };
             return Apart { counts: passing(counts), sessions: Sessions::default(), held_out };
         }
         let query_passes = |query| self.counts.query(query).is_some();

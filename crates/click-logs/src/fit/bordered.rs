@@ -108,7 +108,9 @@ impl Bordered {
             (of[range].iter().map(&mut solved).collect::<Vec<_>>(), shared)
         };
         in_order_each(tasks_of(of, SIZE_OF_A_TASK, size_of), solve, |(blocks, shared)| {
-            shared.into_iter().for_each(|(place, term)| self.shared[place] += term);
+            for (place, term) in shared {
+                self.shared[place] += term;
+            }
             self.blocks.extend(blocks);
         });
     }

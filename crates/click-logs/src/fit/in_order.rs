@@ -141,7 +141,7 @@ mod tests {
         }
         let (mut reversed, mut by_task) = (0.0, 0.0);
         each_on_threads(2, tasks().into_iter().rev().collect(), terms, |terms| {
-            terms.into_iter().for_each(|term| reversed += term);
+            reversed = terms.into_iter().fold(reversed, |sum, term| sum + term);
         });
         each_on_threads(2, tasks(), terms, |terms| by_task += terms.iter().sum::<f64>());
         assert!(reversed.to_bits() != expected.to_bits() && by_task.to_bits() != expected.to_bits());

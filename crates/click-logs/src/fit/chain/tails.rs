@@ -73,6 +73,12 @@ impl Factor {
     }
 }
 
+/// Expected hidden events of some rows, as in [`Expected`].
+struct OfRows<'a> {
+    examined: &'a mut [f64],
+    went_on: &'a mut [f64],
+}
+
 /// Hidden events of some lists whose sums are of all queries: the factors of the likelihood, and numbers of users who went on and stopped
 /// after no click.
 #[derive(Debug, Default)]
@@ -194,15 +200,19 @@ impl Tails {
             .collect();
         let n_rows = || tasks.iter().map(|[rows, _]| rows.len());
         let examined = cut(&mut expected.examined, n_rows());
-        let of_rows = examined.into_iter().zip(cut(&mut expected.went_on, n_rows()));
+        let went_on = cut(&mut expected.went_on, n_rows());
+        let of_rows =
+            examined.into_iter().zip(went_on).map(|(examined, went_on)| OfRows { examined, went_on });
         let tasks = tasks.iter().zip(of_rows).collect();
-        let expect = |([rows, lists], of_rows): (&[Range<usize>; 2], (&mut [f64], &mut [f64]))| {
+        let expect = |([rows, lists], of_rows): (&[Range<usize>; 2], OfRows<'_>)| {
             let known = (attraction, after_click, after_skip);
             self.expect_lists::<LIKELIHOOD>(lists.clone(), known, rows.start, of_rows)
         };
         let sums = &mut expected.after_skip;
         in_order_each(tasks, expect, |of_all| {
-            of_all.factors.into_iter().for_each(|factor| log_likelihood.multiply(factor));
+            for factor in of_all.factors {
+                log_likelihood.multiply(factor);
+            }
             for [on, stopped] in of_all.after_skip {
                 *sums = [sums[0] + on, sums[1] + stopped];
             }
@@ -216,7 +226,7 @@ impl Tails {
         lists: Range<usize>,
         (attraction, after_click, after_skip): (&[f64], &[f64], f64),
         first_row: usize,
-        (examined, went_on_of_rows): (&mut [f64], &mut [f64]),
+        OfRows { examined, went_on: all_went_on }: OfRows<'_>,
     ) -> OfAll {
         let mut of_all = OfAll::default();
         let mut no_click = NoClick::default();
@@ -233,7 +243,7 @@ impl Tails {
                             of_all.factors.push(Factor::new(likelihood, begin));
                         }
                         let went_on = begin * no_click.went_on(position, after_click[clicked]);
-                        went_on_of_rows[clicked - first_row] += went_on;
+                        all_went_on[clicked - first_row] += went_on;
                         here += went_on;
                     } else {
                         if LIKELIHOOD {
@@ -268,7 +278,9 @@ impl Tails {
             factors
         };
         in_order_each(tasks_of(&self.ends, LISTS_OF_A_TASK, |_| 1), factors, |factors| {
-            factors.into_iter().for_each(|factor| log_likelihood.multiply(factor));
+            for factor in factors {
+                log_likelihood.multiply(factor);
+            }
         });
         log_likelihood.ln()
     }

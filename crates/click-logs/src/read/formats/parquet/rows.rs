@@ -189,12 +189,10 @@ impl<'a> Untaken<'a> {
     }
 }
 
-/// The columns, the number of rows before each row group and of all, and the size of a file.
-fn describe<R: ChunkReader + 'static>(
-    file: R,
-    name: &str,
-    columns: &Columns,
-) -> Result<([Option<usize>; ROLES], Vec<u64>, u64), Error> {
+/// What [`FileOfRows`] has of the file's description: places, rows before, bytes.
+type Description = ([Option<usize>; ROLES], Vec<u64>, u64);
+
+fn describe<R: ChunkReader + 'static>(file: R, name: &str, columns: &Columns) -> Result<Description, Error> {
     let bytes = file.len();
     let reader = SerializedFileReader::new(file).map_err(|error| wrong(name, &error))?;
     let mut rows_before = vec![0];
