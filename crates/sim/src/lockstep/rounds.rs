@@ -1,5 +1,11 @@
 //! The round loop of several replications in lockstep.
 
+#![expect(
+    clippy::inline_always,
+    reason = "only what is inlined is compiled for the vector instructions of the caller"
+)]
+#![expect(clippy::needless_range_loop, reason = "loops over lanes of several rows at once")]
+
 use super::streams::StreamLanes;
 use crate::{Curve, Keeper, Pause, ROUNDS_BETWEEN, Replication, Schedule, StateError};
 use click_models::{ClickModel, PositionBased};
@@ -23,7 +29,7 @@ pub(super) fn play_lanes<const L: usize>(
         policies,
         environment: StreamLanes::new(replications.each_ref().map(Replication::environment)),
         randomness: StreamLanes::new(replications.each_ref().map(|one| one.policy(label))),
-        clicks_of: clicks_of(replications),
+        clicks_of: Box::new(clicks_of(replications)),
         best: replications.each_ref().map(|one| one.users.optimal_reward()),
         regret: [0.0; LANES],
         clicks: [0.0; LANES],
@@ -50,14 +56,14 @@ pub(super) fn play_lanes<const L: usize>(
 /// The probability of a click on every item at every position, in every lane; 0 for items that a lane does not have.
 fn clicks_of<const L: usize>(
     replications: &[Replication<'_, PositionBased>; LANES],
-) -> Box<[[[f64; LANES]; L]; MAX_ITEMS]> {
+) -> [[[f64; LANES]; L]; MAX_ITEMS] {
     let users = replications.each_ref().map(|one| one.users);
     let click = |item: usize, position: usize, lane: usize| {
         let attraction = users[lane].attraction().get(item).map_or(0.0, |attraction| attraction.get());
         users[lane].examination()[position].get() * attraction
     };
     let at = |item, position| array::from_fn(|lane| click(item, position, lane));
-    Box::new(array::from_fn(|item| array::from_fn(|position| at(item, position))))
+    array::from_fn(|item| array::from_fn(|position| at(item, position)))
 }
 
 /// Replications in lockstep.

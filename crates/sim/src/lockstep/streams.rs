@@ -1,5 +1,10 @@
 //! Random streams in lockstep: the generator of every lane, one word of their states in a row.
 
+#![expect(
+    clippy::inline_always,
+    reason = "only what is inlined is compiled for the vector instructions of the caller"
+)]
+
 use crate::SimRng;
 use policies::LANES;
 use std::array;

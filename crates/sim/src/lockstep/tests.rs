@@ -8,12 +8,15 @@ use std::array;
 use std::ops::Range;
 use std::sync::Mutex;
 
-fn entry() -> Entry<fn(PbmKnown<'_>) -> PbmUcb, Saves> {
-    Entry::new("pbm-ucb", (|known| PbmUcb::new(known, Rate::LOG)) as fn(PbmKnown<'_>) -> PbmUcb).saved()
+type Build = fn(PbmKnown<'_>) -> PbmUcb;
+
+fn entry() -> Entry<Build, Saves> {
+    let build: Build = |known| PbmUcb::new(known, Rate::LOG);
+    Entry::new("pbm-ucb", build).saved()
 }
 
 /// Loops for both kinds of vectors, as far as the processor has them.
-fn kinds() -> [LockstepEntry<fn(PbmKnown<'_>) -> PbmUcb>; 2] {
+fn kinds() -> [LockstepEntry<Build>; 2] {
     [Arch::Scalar, Arch::new()].map(|arch| LockstepEntry { entry: entry(), arch })
 }
 
@@ -69,14 +72,15 @@ fn assert_same<const L: usize>(seed: u64) {
         let (mut environment, mut randomness) = (one.environment(), one.policy("x"));
         play(one.users, &mut alone[lane], &schedule, &mut environment, &mut randomness)
     });
-    let saved = |policies: [PbmUcb; LANES]| policies.map(|one| postcard::to_allocvec(&one).unwrap());
-    let alone = (curves, saved(alone));
+    let saved = |policy: &PbmUcb| postcard::to_allocvec(policy).unwrap();
+    let alone = (curves, alone.each_ref().map(saved));
     for arch in [Arch::Scalar, Arch::new()] {
         let fresh = users.each_ref().map(|users| PbmUcb::new(users.known(), Rate::LOG));
         let lanes = PbmUcbLanes::<L>::new(fresh).unwrap();
         let (curves, lanes) =
             play_lanes(arch, lanes, &replications, "x", &schedule, &mut KeepsNothing).unwrap();
-        assert!((curves, saved(lanes.into_policies())) == alone, "{L} positions, seed {seed}, {arch:?}");
+        let policies = array::from_fn(|lane| saved(&lanes.policy(lane).unwrap()));
+        assert!((curves, policies) == alone, "{L} positions, seed {seed}, {arch:?}");
     }
 }
 

@@ -6,7 +6,14 @@
 //!
 //! A list has `L` positions. The position of a row comes before its lane.
 
+#![expect(
+    clippy::inline_always,
+    reason = "only what is inlined is compiled for the vector instructions of the caller"
+)]
+#![expect(clippy::needless_range_loop, reason = "loops over lanes of several rows at once")]
+
 use super::{PbmCounts, PbmUcb, Saved};
+use crate::Error;
 use crate::top_l::{Ties, TopL};
 use confidence::Rate;
 use std::array;
@@ -145,15 +152,13 @@ impl<const L: usize> PbmUcbLanes<L> {
             }
             // The sum of the largest items: their numbers, and above them how many there are.
             let mut best = [0_u64; GROUP];
-            let mut number = ONE_ITEM;
-            for index in indices.iter_mut() {
+            for (number, index) in (ONE_ITEM..).zip(indices.iter_mut()) {
                 for lane in 0..GROUP {
                     let is_best = 0_u64.wrapping_sub(u64::from(index[lane] == largest[lane]));
                     best[lane] += is_best & number;
                     // Not a number, so never the largest again.
                     index[lane] = f64::from_bits(index[lane].to_bits() | is_best);
                 }
-                number += 1;
             }
             let shown = &mut self.shown[position][first..first + GROUP];
             for lane in 0..GROUP {
@@ -220,20 +225,23 @@ impl<const L: usize> PbmUcbLanes<L> {
         }
     }
 
-    /// The policies, as they would be if each had been played alone.
-    pub fn into_policies(self) -> [PbmUcb; LANES] {
-        let Self { policies, rate, rounds, items, .. } = self;
-        let mut lane = 0;
-        policies.map(|policy| {
-            let cells = |of: fn(&Item<L>) -> &[Row<f64>; L]| {
-                let counts = items[..policy.counts.n_items()].iter().flat_map(of);
-                counts.map(|row| count(row[lane])).collect()
-            };
-            let (shows, clicks) = (cells(|item| &item.shows), cells(|item| &item.clicks));
-            lane += 1;
-            let counts = policy.counts.with_table(rounds, shows, clicks).expect("counts of the same sizes");
-            PbmUcb::from(Saved { rate, counts })
-        })
+    /// The policy of a lane, as it would be if it had been played alone.
+    ///
+    /// # Errors
+    ///
+    /// It was given clicks other than 0 and 1.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such lane.
+    pub fn policy(&self, lane: usize) -> Result<PbmUcb, Error> {
+        let counts = self.policies[lane].counts.clone();
+        let items = &self.items[..counts.n_items()];
+        let cells = |of: fn(&Item<L>) -> &[Row<f64>; L]| {
+            items.iter().flat_map(of).map(|row| count(row[lane])).collect()
+        };
+        let counts = counts.with_table(self.rounds, cells(|item| &item.shows), cells(|item| &item.clicks))?;
+        Ok(PbmUcb::from(Saved { rate: self.rate, counts }))
     }
 }
 

@@ -59,9 +59,8 @@ fn is_equal<const L: usize>(seed: u64, n_rounds: u64, key: impl Fn(u64) -> u64) 
         }
         lanes.update(&clicked);
     }
-    let saved =
-        |policies: &[PbmUcb; LANES]| policies.each_ref().map(|one| serde_json::to_value(one).unwrap());
-    saved(&lanes.into_policies()) == saved(&alone)
+    let saved = |policy: &PbmUcb| serde_json::to_value(policy).unwrap();
+    (0..LANES).all(|lane| saved(&lanes.policy(lane).unwrap()) == saved(&alone[lane]))
 }
 
 #[test]
@@ -103,4 +102,13 @@ fn only_policies_that_go_in_lockstep_get_lanes() {
     let mut later = new(usual.known());
     later.select(&mut Xoshiro256PlusPlus::seed_from_u64(1), &mut Decision::default());
     assert!(!lanes(later));
+}
+
+#[test]
+fn what_is_no_click_is_noticed() {
+    let users = PositionBased::from_values(&[0.4, 0.3], &[0.9]).unwrap();
+    let mut lanes = PbmUcbLanes::<1>::new(array::from_fn(|_| PbmUcb::new(users.known(), Rate::LOG))).unwrap();
+    lanes.select(&[0; LANES]);
+    lanes.update(&[[2.0; LANES]]);
+    assert!(lanes.policy(0).is_err());
 }
