@@ -57,7 +57,7 @@ where
         }
         watch(&decision, &feedback);
     }
-    ((cpu_time() - start).as_secs_f64(), sum)
+    (cpu_time().saturating_sub(start).as_secs_f64(), sum)
 }
 
 fn compare<M, P>(name: &str, model: &M, mut fast: P, mut plain: AllItems, [before, rounds]: [u64; 2])

@@ -14,7 +14,7 @@ pub(crate) fn rate(play: &Play, rounds: u64) -> f64 {
 pub(crate) fn seconds(play: &Play, rounds: u64) -> f64 {
     let before = now();
     play(rounds, 0);
-    (now() - before).as_secs_f64()
+    now().saturating_sub(before).as_secs_f64()
 }
 
 /// The CPU time of this thread.

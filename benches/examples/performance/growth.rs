@@ -101,6 +101,7 @@ fn row(growth: &Growth, player: &Player, repetitions: usize) -> Vec<f64> {
 }
 
 /// Rounds per second of time on the wall, of runs that all threads play side by side.
+#[expect(clippy::disallowed_methods, reason = "a measurement of time; no result depends on it")]
 fn on_threads(play: &Play, threads: u64) -> f64 {
     let before = Instant::now();
     thread::scope(|scope| {
