@@ -78,6 +78,7 @@ mod tests {
                 let word = draw << 11 | rng.random_range(0..1 << 11);
                 let expected = Fixed(word).random::<f64>() < p;
                 assert_eq!(threshold.is_above(&mut Fixed(word)), expected, "{p}, {draw}");
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 2^53")]
                 let rounded_down = Threshold((p * (1_u64 << 53) as f64) as u64);
                 differ += u32::from(rounded_down.is_above(&mut Fixed(word)) != expected);
             }
