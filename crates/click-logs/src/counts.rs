@@ -4,7 +4,7 @@
 //! blocks to threads. Positions count from 0.
 
 use crate::names::{self, Id, Names, Renaming};
-use crate::table::{MAX_COUNT, PackedCell, Table};
+use crate::table::{Count40, MAX_COUNT, PackedCell, Table};
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct Counts {
     names: Arc<Names>,
     queries: Vec<QueryEntry>,
     /// The cells of a query are contiguous.
-    cells: Vec<Vec<PackedCell>>,
+    cells: Vec<Vec<QueryCell>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +38,31 @@ struct QueryEntry {
     table: u32,
     start: u32,
     end: u32,
+}
+
+/// A cell of a query, in 19 bytes: a log may have millions.
+#[derive(Debug, Clone, Copy)]
+struct QueryCell {
+    item: [u8; 8],
+    clicks: Count40,
+    impressions: Count40,
+    position: u8,
+}
+
+impl QueryCell {
+    fn new(cell: &PackedCell) -> Self {
+        let PackedCell { item, clicks, impressions, position, .. } = *cell;
+        Self { item: item.to_le_bytes(), clicks, impressions, position }
+    }
+
+    fn item(&self) -> u64 {
+        u64::from_le_bytes(self.item)
+    }
+
+    fn add(&mut self, more: &Self) {
+        self.clicks.add(more.clicks.get());
+        self.impressions.add(more.impressions.get());
+    }
 }
 
 /// Clicks and impressions of an item of a query at a position.
@@ -57,7 +82,7 @@ pub struct Cell {
 #[derive(Debug, Clone, Copy)]
 pub struct QueryCounts<'a> {
     id: Id,
-    cells: &'a [PackedCell],
+    cells: &'a [QueryCell],
 }
 
 impl<'a> QueryCounts<'a> {
@@ -73,7 +98,7 @@ impl<'a> QueryCounts<'a> {
 
     /// Its distinct items, in order.
     pub fn items(&self) -> impl Iterator<Item = Id> + Clone + use<'a> {
-        self.cells.chunk_by(|a, b| a.item == b.item).map(|cells| Id(cells[0].item))
+        self.cells.chunk_by(|a, b| a.item == b.item).map(|cells| Id(cells[0].item()))
     }
 
     /// Impressions of all its cells.
@@ -92,9 +117,9 @@ impl<'a> QueryCounts<'a> {
     }
 }
 
-fn unpack(cell: &PackedCell) -> Cell {
+fn unpack(cell: &QueryCell) -> Cell {
     Cell {
-        item: Id(cell.item),
+        item: Id(cell.item()),
         position: cell.position.into(),
         clicks: cell.clicks.get(),
         impressions: cell.impressions.get(),
@@ -179,14 +204,14 @@ impl Counts {
     pub fn filtered(&self, filter: &Filter) -> Self {
         let n_positions = filter.n_positions.unwrap_or_else(|| self.n_positions());
         let mut kept: Vec<(QueryEntry, u64)> = Vec::new();
-        let mut cells: Vec<PackedCell> = Vec::new();
+        let mut cells: Vec<QueryCell> = Vec::new();
         for query in self.queries() {
             let start = cells.len();
             let mut n_items = 0;
             for item in query.cells.chunk_by(|a, b| a.item == b.item) {
                 let upper = item.partition_point(|cell| usize::from(cell.position) < n_positions);
                 let item = &item[..upper];
-                let enough = |cell: &&PackedCell| cell.impressions.get() >= filter.min_impressions;
+                let enough = |cell: &&QueryCell| cell.impressions.get() >= filter.min_impressions;
                 let full = filter.min_impressions == 0 || item.iter().filter(enough).count() == n_positions;
                 let total: u64 = item.iter().map(|cell| cell.impressions.get()).sum();
                 if full && total >= filter.min_total_impressions && !item.is_empty() {
@@ -261,7 +286,7 @@ impl Counts {
         loop {
             let ids = [of(self, places[0], &renamings[0]), of(other, places[1], &renamings[1])];
             let Some(id) = ids.into_iter().flatten().min() else { break };
-            let mut parts: [&[PackedCell]; 2] = [&[], &[]];
+            let mut parts: [&[QueryCell]; 2] = [&[], &[]];
             for (number, counts) in [self, other].into_iter().enumerate() {
                 if ids[number] == Some(id) {
                     parts[number] = counts.of(&counts.queries[places[number]]).cells;
@@ -311,7 +336,7 @@ impl Counts {
                 counts.queries.push(QueryEntry { id, table: number, start: place(start), end: place(end) });
                 start = end;
             }
-            counts.cells.push(table.cells);
+            counts.cells.push(table.cells.iter().map(QueryCell::new).collect());
         }
         counts.queries.sort_unstable_by_key(|entry| entry.id);
         counts
@@ -340,13 +365,13 @@ impl PartialEq for Counts {
 }
 
 /// Merges the sorted cells of a query.
-fn merge_cells([mut a, mut b]: [&[PackedCell]; 2], [of_a, of_b]: &[Renaming; 2], all: &mut Vec<PackedCell>) {
-    let first = |cells: &[PackedCell], renaming: &Renaming| {
-        cells.first().map(|cell| PackedCell { item: renaming.apply(cell.item), ..*cell })
+fn merge_cells([mut a, mut b]: [&[QueryCell]; 2], [of_a, of_b]: &[Renaming; 2], all: &mut Vec<QueryCell>) {
+    let first = |cells: &[QueryCell], renaming: &Renaming| {
+        cells.first().map(|cell| QueryCell { item: renaming.apply(cell.item()).to_le_bytes(), ..*cell })
     };
     loop {
         let next = [first(a, of_a), first(b, of_b)];
-        let key = |cell: &PackedCell| (cell.item, cell.position);
+        let key = |cell: &QueryCell| (cell.item(), cell.position);
         let Some(least) = next.iter().flatten().map(key).min() else { break };
         let [from_a, from_b] = next.map(|cell| cell.filter(|cell| key(cell) == least));
         (a, b) = (&a[from_a.iter().len()..], &b[from_b.iter().len()..]);

@@ -57,7 +57,7 @@ impl PackedCell {
     }
 
     #[inline]
-    pub(crate) fn add(&mut self, more: &Self) {
+    fn add(&mut self, more: &Self) {
         self.clicks.add(more.clicks.get());
         self.impressions.add(more.impressions.get());
     }
