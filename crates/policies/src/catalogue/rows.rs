@@ -36,7 +36,7 @@ catalogue! {
         PositionBased(known, _horizon => PbmUcb::new(known, Rate::scaled_log(epsilon)))
     }
     horizon: false, answers: Late, limit: Limit::None,
-    cost: "K multiply-adds",
+    cost: "K multiply-adds; far less on average with thousands of items",
     guarantee: "O(log T)",
     source: "PBM paper, section 4, Proposition 8, Theorem 9";
 
@@ -171,7 +171,7 @@ catalogue! {
         Prefix(known, _horizon => PrefixUcb::rsf(known))
     }
     horizon: false, answers: Late, limit: Limit::None,
-    cost: "K multiply-adds",
+    cost: "K multiply-adds; far less on average with thousands of items",
     guarantee: "none in its paper; the simplest policy",
     source: "RSF paper, section 5";
 
@@ -218,7 +218,7 @@ catalogue! {
         Prefix(known, _horizon => PrefixUcb::cascade(known))
     }
     horizon: false, answers: Late, limit: Limit::None,
-    cost: "K multiply-adds",
+    cost: "K multiply-adds; far less on average with thousands of items",
     guarantee: "O(log T) on cascades",
     source: "Kveton et al. 2015";
 
@@ -264,7 +264,7 @@ catalogue! {
         Prefix(known, _horizon => PrefixUcbV::new(known).with_zeta(zeta))
     }
     horizon: false, answers: Late, limit: Limit::None,
-    cost: "2 K multiply-adds",
+    cost: "2 K multiply-adds; far less on average with thousands of items",
     guarantee: "O(sqrt(K T)) on cascades, up to logarithms, proven for the constants of its paper; here `zeta = 1`",
     source: "Vial et al. 2022, not checked against the paper";
 

@@ -33,8 +33,11 @@ fn rounds_with_many_items_allocate_nothing() {
     for n_items in [100_u32, 2000] {
         let attraction: Vec<f64> = (0..n_items).map(|item| f64::from(item % 40) / 100.0).collect();
         let model = CascadeModel::from_values(&attraction, 5).expect("valid");
-        let mut game = CascadeModel::named(&Rc::new(model), "kl-ucb", 6000);
-        assert_eq!(allocations(&mut *game), 0, "{n_items} items");
+        let model = Rc::new(model);
+        for policy in ["kl-ucb", "cascade-ucb1", "cascade-ucb-v"] {
+            let mut game = CascadeModel::named(&model, policy, 6000);
+            assert_eq!(allocations(&mut *game), 0, "{policy}, {n_items} items");
+        }
     }
     for mut game in large_games() {
         assert_eq!(allocations(&mut *game), 0, "{}", game.name());
