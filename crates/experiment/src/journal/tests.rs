@@ -1,5 +1,7 @@
 //! Whatever happens to a process or its files, the result is that of one undisturbed process, or there is an error that names the file.
 
+mod lockstep;
+
 use super::{JOURNAL, JournalError};
 use crate::manifest::Program;
 use crate::result::EndValue;
