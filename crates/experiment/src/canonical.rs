@@ -87,6 +87,11 @@ fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("an experiment has only finite numbers and text")
 }
 
+/// The number of runs that share a draw of users, if there are several.
+fn shared_draws(experiment: &Experiment) -> Option<u64> {
+    Some(experiment.runs_per_draw()).filter(|&runs| runs > 1)
+}
+
 struct Form<'a> {
     experiment: &'a Experiment,
     own: Vec<&'a str>,
@@ -111,6 +116,8 @@ impl Serialize for Form<'_> {
             model: &'static str,
             #[serde(skip_serializing_if = "Option::is_none")]
             posterior: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            runs_per_draw: Option<u64>,
             instances: Vec<CanonicalInstance>,
             policies: Vec<Policy<'a>>,
         }
@@ -129,6 +136,7 @@ impl Serialize for Form<'_> {
             checkpoints: (experiment.task == Task::Regret).then_some(experiment.checkpoints.as_slice()),
             model: experiment.instances.model().name,
             posterior: experiment.instances.posterior().map(PosteriorFile::sha256),
+            runs_per_draw: shared_draws(experiment),
             instances: experiment.instances.parameters().into_iter().map(CanonicalInstance).collect(),
             policies: of_catalogue.chain(own).collect(),
         }
@@ -151,6 +159,8 @@ impl Serialize for Base<'_> {
             checkpoints: &'a [u64],
             model: &'static str,
             posterior: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            runs_per_draw: Option<u64>,
             instances: Vec<CanonicalInstance>,
         }
 
@@ -164,6 +174,7 @@ impl Serialize for Base<'_> {
             checkpoints: &experiment.checkpoints,
             model: experiment.instances.model().name,
             posterior: experiment.instances.posterior().map(PosteriorFile::sha256),
+            runs_per_draw: shared_draws(experiment),
             instances: experiment.instances.parameters().into_iter().map(CanonicalInstance).collect(),
         }
         .serialize(serializer)

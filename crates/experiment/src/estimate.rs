@@ -46,10 +46,11 @@ impl Estimate {
         let mut seconds = vec![0.0; experiment.policies().len()];
         for trial in 0..trials {
             // The instances of the first runs are drawn at random, or come in turn.
-            let run = match experiment.assignment() {
+            let draw = match experiment.assignment() {
                 Assignment::Drawn => trial,
                 Assignment::InTurn => trial * n_instances / trials,
             };
+            let run = (draw * experiment.runs_per_draw()).min(experiment.runs() - 1);
             for (sum, one) in seconds.iter_mut().zip(try_policies(experiment, run)?) {
                 *sum += one / trials as f64;
             }

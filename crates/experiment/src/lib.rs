@@ -3,6 +3,7 @@
 mod builder;
 mod canonical;
 mod clock;
+mod draws;
 mod estimate;
 mod fields;
 mod finished;

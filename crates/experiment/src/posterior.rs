@@ -10,6 +10,7 @@
 //! | `model` | which of the file's fits; may be left out if only one of them can be simulated |
 //! | `positions` | the length of lists; by default what the file says of each query |
 //! | `queries` | the names of the queries; by default all of the file |
+//! | `runs-per-draw` | runs in a row with the same draw; 1 by default. From 2 on, comparisons say how much of their spread comes from the users |
 //!
 //! The attraction of seldom shown items is less than typical ([`exposure`]).
 //!
@@ -30,6 +31,9 @@ use std::ops::RangeInclusive;
 /// The version of the file that can be read.
 const SCHEMA: u64 = 1;
 
+/// Valid numbers of runs with the same draw of users.
+pub(crate) const RUNS_PER_DRAW: RangeInclusive<u64> = 1..=1000;
+
 /// A file of fitted parameters, of which one model was chosen.
 #[derive(Debug, Clone)]
 pub struct PosteriorFile {
@@ -43,6 +47,8 @@ pub struct PosteriorFile {
     positions: Option<usize>,
     /// The names of the queries, if they were given.
     queries: Option<Vec<String>>,
+    /// The number of runs that meet the same users, at least 1.
+    runs_per_draw: u64,
     fitted: Fitted,
 }
 
@@ -219,17 +225,20 @@ impl PosteriorFile {
             .ok_or_else(|| table.missing("posterior", "the file with the parameters that `fit` writes"))?;
         let (own, positions, queries) =
             (table.field("model"), table.field("positions"), table.field("queries"));
+        let runs_per_draw = table.field("runs-per-draw");
         table.finish()?;
         let fits: Vec<(&str, &'static str)> = models().into_iter().map(|(fit, _)| (fit, fit)).collect();
         let own = own.map(|field| choice(&field, &fits, "model")).transpose()?;
         let positions = positions.map(|field| field.integer_in(&(1..=64))).transpose()?;
+        let runs_per_draw = runs_per_draw.map_or(Ok(1), |field| field.integer_in(&RUNS_PER_DRAW))?;
         let name: String = file.get()?;
         let path = file.folder().join(&name);
         let read = file.read_beside(&name, "the parameters of a fit, as JSON");
         // An error inside the file has its place there. A file that cannot be read is an error of this field.
         let content = read.map_err(|error| file.error(error.to_string()))?;
         let all = Self::of(&name, &path.display().to_string(), content, own.or(model))?
-            .with_positions(positions.and_then(|n| usize::try_from(n).ok()));
+            .with_positions(positions.and_then(|n| usize::try_from(n).ok()))
+            .with_runs_per_draw(runs_per_draw);
         match queries {
             None => Ok(all),
             Some(field) => {
@@ -286,7 +295,8 @@ impl PosteriorFile {
         fitted.check().map_err(whole)?;
         fitted.find_attraction();
         let sha256 = sha256(&content);
-        Ok(Self { file: file.to_owned(), sha256, content, model, positions: None, queries: None, fitted })
+        let (file, positions, queries) = (file.to_owned(), None, None);
+        Ok(Self { file, sha256, content, model, positions, queries, runs_per_draw: 1, fitted })
     }
 
     /// The name of the fit.
@@ -323,6 +333,17 @@ impl PosteriorFile {
     #[must_use]
     pub fn with_positions(self, positions: Option<usize>) -> Self {
         Self { positions, ..self }
+    }
+
+    /// The number of runs in a row that meet the same users.
+    pub fn runs_per_draw(&self) -> u64 {
+        self.runs_per_draw
+    }
+
+    /// Sets the number of runs in a row that meet the same users. From 2 on, comparisons say how much of their spread comes from the users.
+    #[must_use]
+    pub fn with_runs_per_draw(self, runs: u64) -> Self {
+        Self { runs_per_draw: runs.clamp(*RUNS_PER_DRAW.start(), *RUNS_PER_DRAW.end()), ..self }
     }
 
     /// The names of its queries, if not all of the file are used.

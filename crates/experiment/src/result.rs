@@ -3,10 +3,11 @@
 //! The runs of a policy are summed up as curves if the task is regret, as answers if policies name the best items. Values that do not apply
 //! are absent in the file.
 
+use crate::draws::DrawsOfRuns;
 use crate::task::Task;
 use crate::toml_reader::read_file;
 use serde::{Deserialize, Serialize};
-use sim::{Identification, Summary, mean_and_error};
+use sim::Identification;
 use std::path::{Path, PathBuf};
 
 /// Version of the layout of `result.json`.
@@ -26,6 +27,9 @@ pub struct ResultFile {
     pub task: Task,
     /// Number of independent runs of each policy.
     pub runs: u64,
+    /// The number of runs in a row that meet the same users, if it is not 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_per_draw: Option<u64>,
     /// Rounds of a run, if all runs have the same number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub horizon: Option<u64>,
@@ -225,7 +229,7 @@ impl ResultFile {
             columns.find_map(|(name, column)| length(name.to_owned(), column.len(), optimum.t.len()))
         };
         let of_pair = |(index, paired): (usize, &Paired)| {
-            let Difference::Curves { t, regret } = &paired.difference else { return None };
+            let Difference::Curves { t, regret, .. } = &paired.difference else { return None };
             let wrong = [&regret.mean, &regret.se].into_iter().find(|column| column.len() != t.len())?;
             length(format!("paired[{index}].regret"), wrong.len(), t.len())
         };
@@ -248,6 +252,11 @@ impl ResultFile {
             .or_else(|| self.optimum.as_ref().and_then(of_optimum))
     }
 
+    /// The number of independent draws of users: that of the runs, unless several of them meet the same users.
+    pub fn draws(&self) -> u64 {
+        self.runs / self.runs_per_draw.unwrap_or(1).max(1)
+    }
+
     /// The value by which policies are compared at the end of a run.
     pub fn outcome(&self) -> EndValue {
         EndValue::of_task(self.task)
@@ -262,7 +271,7 @@ impl ResultFile {
     pub fn at_the_end(&self, label: &str, value: EndValue) -> Option<(f64, f64)> {
         let policy = self.policy(label)?;
         let share = |share: f64| {
-            let spread = share * (1.0 - share) / (self.runs.max(2) - 1) as f64;
+            let spread = share * (1.0 - share) / (self.draws().max(2) - 1) as f64;
             (share, spread.max(0.0).sqrt())
         };
         match (value, &policy.summary) {
@@ -346,13 +355,12 @@ pub struct Answers {
 
 impl Answers {
     /// Sums up these runs; `None` without a run. `stops`: whether runs end when the policy stops.
-    pub fn of(runs: &[Identification], stops: bool) -> Option<Self> {
+    pub(crate) fn of(runs: &[Identification], stops: bool, draws: &DrawsOfRuns) -> Option<Self> {
         let sample = |quantity: Quantity| -> Vec<f64> { runs.iter().map(|run| quantity.of(run)).collect() };
         let share = |holds: fn(&Identification) -> bool| {
             runs.iter().filter(|run| holds(run)).count() as f64 / runs.len() as f64
         };
-        let time = Summary::of(&sample(Quantity::StoppingTime))?;
-        let (mean, se) = mean_and_error(&sample(Quantity::Observations));
+        let time = draws.summary(&sample(Quantity::StoppingTime))?;
         Some(Self {
             stopping_time: stops.then_some(Extent {
                 mean: time.mean,
@@ -360,7 +368,7 @@ impl Answers {
                 min: time.min,
                 max: time.max,
             }),
-            observations: Estimate { mean, se },
+            observations: draws.mean_and_error(&sample(Quantity::Observations)),
             correct: share(|run| run.correct),
             stopped: stops.then(|| share(|run| run.answered)),
         })
@@ -437,6 +445,9 @@ pub enum Difference {
         t: Vec<u64>,
         /// Cumulative expected regret.
         regret: MeanSe,
+        /// The share of the variance over runs at the last checkpoint that comes from the users; `None` if every run has its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        share_of_users: Option<Estimate>,
     },
     /// Differences of answers.
     Answers {
@@ -447,7 +458,19 @@ pub enum Difference {
         observations: Estimate,
         /// 1 for a right answer, 0 otherwise.
         correct: Estimate,
+        /// The share of the variance over runs of the stopping time, or of right answers, that comes from the users.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        share_of_users: Option<Estimate>,
     },
+}
+
+impl Difference {
+    /// The share of the variance over runs that comes from the users; `None` if every run has users of its own.
+    pub fn share_of_users(&self) -> Option<Estimate> {
+        match self {
+            Self::Curves { share_of_users, .. } | Self::Answers { share_of_users, .. } => *share_of_users,
+        }
+    }
 }
 
 /// A bound on the cumulative regret at every checkpoint; without checkpoints, on the mean stopping time.

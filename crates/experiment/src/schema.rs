@@ -17,6 +17,7 @@ pub use value::{
 
 use crate::fields::RUNS;
 use crate::names::MAX_NAME;
+use crate::posterior::RUNS_PER_DRAW;
 use crate::spec::{COUNTS, HORIZONS};
 use crate::task::Task;
 use click_models::ListShape;
@@ -113,6 +114,13 @@ pub fn definitions() -> Map<String, Value> {
                 described(
                     &json!({ "type": "array", "minItems": 1, "uniqueItems": true, "items": { "type": "string" } }),
                     "Only these queries.",
+                ),
+            ),
+            (
+                "runs-per-draw",
+                described(
+                    &integer(&RUNS_PER_DRAW),
+                    "Runs in a row that meet the same users. From 2 on, comparisons say how much of their spread comes from the users.",
                 ),
             ),
         ],

@@ -70,7 +70,8 @@ use self::scope::Scope;
 use crate::canonical::Canonical;
 use crate::models::{Evidence, Instances};
 use crate::names::{MAX_NAME, read_name};
-use crate::number::noun;
+use crate::number::{counted, noun};
+use crate::posterior::PosteriorFile;
 use crate::runs::Layout;
 use crate::toml_reader::{Document, Error, Field, Source, Table, all};
 use contenders::Entrant;
@@ -337,7 +338,7 @@ impl Experiment {
             comments,
         };
         experiment.runs = experiment.all_runs(runs);
-        experiment.too_large().map_or(Ok(experiment), Err)
+        experiment.fault_of_runs().map_or(Ok(experiment), Err)
     }
 
     /// The total number of runs. `asked` counts the runs of each instance if instances take turns.
@@ -384,10 +385,16 @@ impl Experiment {
         (self.assignment == Assignment::InTurn).then(each)
     }
 
+    /// The number of runs in a row that meet the same users: 1 unless the users are drawn from a fit and `runs-per-draw` says otherwise.
+    pub fn runs_per_draw(&self) -> u64 {
+        self.instances.posterior().map_or(1, PosteriorFile::runs_per_draw)
+    }
+
     /// The index of the instance of every run.
     pub(crate) fn instances_of_runs(&self) -> Vec<usize> {
         let (streams, n_instances) = (Streams::new(self.seed), self.instances.count());
-        (0..self.runs).map(|run| self.assignment.instance(n_instances, streams, run).0).collect()
+        let draw = |run: u64| run / self.runs_per_draw();
+        (0..self.runs).map(|run| self.assignment.instance(n_instances, streams, draw(run)).0).collect()
     }
 
     /// Rounds of every run; `None` if policies stop by themselves.
@@ -398,6 +405,19 @@ impl Experiment {
     /// The maximal number of rounds of a run; `None` if all runs have the same number.
     pub fn max_steps(&self) -> Option<u64> {
         (self.task == Task::Identify).then_some(self.horizon)
+    }
+
+    /// Why the experiment cannot have this number of runs; `None` if it can.
+    pub(super) fn fault_of_runs(&self) -> Option<String> {
+        let shared = self.runs_per_draw();
+        let (runs, each) = match self.runs_per_instance() {
+            Some(runs) => (runs, " of each instance"),
+            None => (self.runs, ""),
+        };
+        if runs.is_multiple_of(shared) {
+            return self.too_large();
+        }
+        Some(format!("{}{each} found: expected a multiple of runs-per-draw, {shared}", counted(runs, "run")))
     }
 
     /// Why the experiment is too large to be run; `None` if it is not.

@@ -1,7 +1,7 @@
 //! Statistics over the runs of a policy at every checkpoint.
 
+use crate::draws::DrawsOfRuns;
 use crate::result::Spread;
-use sim::Summary;
 
 /// Mean, standard error, range and quantiles of regret, clicks and accuracy over the runs of a policy, at every checkpoint.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -16,15 +16,15 @@ pub struct Spreads {
 
 impl Spread {
     /// Adds the next checkpoints, each with the values of all runs.
-    pub(crate) fn add_all(&mut self, samples: &[Vec<f64>]) {
+    pub(crate) fn add_all(&mut self, samples: &[Vec<f64>], draws: &DrawsOfRuns) {
         for sample in samples {
-            self.add(sample);
+            self.add(sample, draws);
         }
     }
 
     /// Adds the next checkpoint, with the values of all runs.
-    pub(crate) fn add(&mut self, sample: &[f64]) {
-        if let Some(summary) = Summary::of(sample) {
+    pub(crate) fn add(&mut self, sample: &[f64], draws: &DrawsOfRuns) {
+        if let Some(summary) = draws.summary(sample) {
             self.mean.push(summary.mean);
             self.se.push(summary.standard_error);
             self.min.push(summary.min);

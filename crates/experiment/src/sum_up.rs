@@ -4,9 +4,11 @@ mod answers;
 mod curves;
 
 use crate::Measured;
+use crate::draws::DrawsOfRuns;
 use crate::journal::JournalError;
 use crate::models::Played;
 use crate::result::{Difference, Paired, ResultFile, SCHEMA};
+use crate::runs::Runs;
 use crate::spec::Experiment;
 
 /// Sums up the runs of an experiment.
@@ -25,6 +27,11 @@ impl SumUp<'_> {
             None => (answers::result(self, &runs)?, Vec::new()),
         };
         Ok(Measured { result, runs, spreads, timing, n_new_runs })
+    }
+
+    /// Which of these runs meet the same users.
+    fn draws(&self, runs: &Runs) -> DrawsOfRuns {
+        DrawsOfRuns::new(self.experiment.runs_per_draw(), runs.instances())
     }
 
     /// Every pair of policies by their indices, the earlier one first.
@@ -52,6 +59,7 @@ impl SumUp<'_> {
             unit: experiment.instances.unit(),
             task: experiment.task,
             runs: experiment.runs,
+            runs_per_draw: Some(experiment.runs_per_draw()).filter(|&runs| runs > 1),
             horizon: experiment.fixed_horizon(),
             max_steps: experiment.max_steps(),
             seed: experiment.seed,

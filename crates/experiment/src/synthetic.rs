@@ -1,5 +1,6 @@
 //! Results of given runs, for tests of code that reads results.
 
+use crate::draws::DrawsOfRuns;
 use crate::result::{
     Answers, Bound, Curves, MeanSe, Optimum, PolicyResult, PolicySummary, ResultFile, SCHEMA,
 };
@@ -36,6 +37,7 @@ impl Measured {
             unit: "clicks",
             task: Task::Regret,
             runs: n_runs as u64,
+            runs_per_draw: None,
             horizon: t.last().copied(),
             max_steps: None,
             seed: 1,
@@ -65,7 +67,9 @@ impl Measured {
         let policy = |(label, runs): &(&str, Vec<Identification>)| PolicyResult {
             label: (*label).to_owned(),
             policy: (*label).to_owned(),
-            summary: PolicySummary::Answers(Answers::of(runs, stops).expect("at least one run")),
+            summary: PolicySummary::Answers(
+                Answers::of(runs, stops, &own_users(runs.len())).expect("at least one run"),
+            ),
         };
         measured.result.policies = policies.iter().map(policy).collect();
         let records: Vec<Vec<Identification>> = policies.iter().map(|(_, runs)| runs.clone()).collect();
@@ -91,8 +95,13 @@ fn spreads(curves: &[Curve]) -> Spreads {
         let sample = |of: fn(&Curve) -> &Vec<f64>| curves.iter().map(|curve| of(curve)[checkpoint]).collect();
         let (regret, clicks): (Vec<f64>, Vec<f64>) =
             (sample(|curve| &curve.regret), sample(|curve| &curve.clicks));
-        spreads.regret.add(&regret);
-        spreads.clicks.add(&clicks);
+        spreads.regret.add(&regret, &own_users(curves.len()));
+        spreads.clicks.add(&clicks, &own_users(curves.len()));
     }
     spreads
+}
+
+/// Runs of which each meets users of its own.
+fn own_users(n_runs: usize) -> DrawsOfRuns {
+    DrawsOfRuns::new(1, &vec![0; n_runs])
 }

@@ -1,6 +1,7 @@
 //! Tables for other programs: `curves.csv` and `runs.csv`.
 
 use crate::Measured;
+use crate::draws::DrawsOfRuns;
 use crate::journal::JournalError;
 use crate::result::{Quantity, ResultFile};
 use crate::run_error::RunError;
@@ -118,13 +119,14 @@ fn write_runs(table: &mut csv::Writer<impl Write>, result: &ResultFile, runs: &R
 /// One row for each policy and statistic, at the last round that a run may have.
 fn of_answers<'a>(result: &'a ResultFile, runs: &Runs) -> Result<Vec<SummaryRow<'a>>, JournalError> {
     let stops = result.max_steps.is_some();
+    let draws = DrawsOfRuns::new(result.runs_per_draw.unwrap_or(1), runs.instances());
     let t = result.max_steps.or(result.horizon).unwrap_or_default();
     let mut rows = Vec::new();
     for (index, policy) in result.policies.iter().enumerate() {
         let runs = runs.answers(index)?;
         let mut add = |statistic, value: fn(&Identification) -> f64| {
             let sample: Vec<f64> = runs.iter().map(value).collect();
-            let summary = Summary::of(&sample);
+            let summary = draws.summary(&sample);
             rows.extend(summary.map(|summary| SummaryRow { policy: &policy.label, t, statistic, summary }));
         };
         if stops {

@@ -109,6 +109,9 @@ pub struct Pair {
     /// Whether `better` has the right answer surely less often; absent unless runs stop with an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub less_often_right: Option<bool>,
+    /// The share of the variance of the difference over runs that comes from the users that were drawn; absent unless runs share them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share_of_users: Option<Estimate>,
 }
 
 impl Standing {
@@ -121,7 +124,7 @@ impl Standing {
         let competing: Vec<&Place> = places.iter().filter(|place| !place.is_oracle).collect();
         let n = competing.len();
         let comparisons = (n * n.saturating_sub(1) / 2).max(1);
-        let test = Test { runs: result.runs, family: Family { comparisons } };
+        let test = Test { runs: result.runs, draws: result.draws(), family: Family { comparisons } };
         let mut pairs = Vec::new();
         for (index, better) in competing.iter().enumerate() {
             let behind = competing[index + 1..].iter();
@@ -136,7 +139,7 @@ impl Standing {
             },
             rounds: result.horizon.or(result.max_steps),
             runs: result.runs,
-            fewest_runs: fewest_runs(LEVEL),
+            fewest_runs: fewest_runs(LEVEL) * test.runs_per_draw(),
             level: LEVEL,
             comparisons,
             places,
@@ -213,7 +216,7 @@ impl Place {
             label: policy.label.clone(),
             policy: policy.policy.clone(),
             mean,
-            se: (result.runs > 1).then_some(se),
+            se: (result.draws() > 1).then_some(se),
             median: None,
             is_oracle: policy.knows_users(),
             correct: policy.answers().map(|answers| answers.correct),
@@ -225,12 +228,18 @@ impl Place {
 /// The test of a difference.
 struct Test {
     runs: u64,
+    /// Independent draws of users: the runs, unless several meet the same users.
+    draws: u64,
     family: Family,
 }
 
 impl Test {
+    fn runs_per_draw(&self) -> u64 {
+        self.runs / self.draws.max(1)
+    }
+
     fn freedom(&self) -> u64 {
-        self.runs.saturating_sub(1)
+        self.draws.saturating_sub(1)
     }
 
     /// The two-sided p-value of a statistic, corrected for the number of comparisons.
@@ -251,7 +260,7 @@ impl Test {
         let signed = |of: Estimate| Estimate { mean: sign * of.mean, se: of.se };
         let (mut since, mut less_often_right) = (None, None);
         let end = match &paired.difference {
-            Difference::Curves { t, regret } => {
+            Difference::Curves { t, regret, .. } => {
                 let rounds = t.iter().zip(regret.mean.iter().zip(&regret.se));
                 let ahead =
                     |&(_, (&mean, &se)): &(&u64, (&f64, &f64))| self.is_above(signed(Estimate { mean, se }));
@@ -273,13 +282,14 @@ impl Test {
             better: better.label.clone(),
             worse: worse.label.clone(),
             difference,
-            se: (self.runs > 1).then_some(end.se),
-            z: Some(z).filter(|z| self.runs > 1 && z.is_finite()),
-            p: (self.runs > 1).then(|| self.corrected(z)),
+            se: (self.draws > 1).then_some(end.se),
+            z: Some(z).filter(|z| self.draws > 1 && z.is_finite()),
+            p: (self.draws > 1).then(|| self.corrected(z)),
             told_apart,
             since,
             runs_needed: if told_apart { None } else { self.runs_needed(difference, end.se) },
             less_often_right,
+            share_of_users: paired.difference.share_of_users(),
         })
     }
 
@@ -287,21 +297,22 @@ impl Test {
     /// number below a billion would, or the spread is unknown.
     fn runs_needed(&self, difference: f64, se: f64) -> Option<u64> {
         let fewest = fewest_runs(LEVEL);
-        if self.runs < 2 || difference <= 0.0 || se.is_nan() {
+        if self.draws < 2 || difference <= 0.0 || se.is_nan() {
             return None;
         }
         let one_sided = LEVEL / 2.0 / self.family.comparisons as f64;
-        let mut needed = self.runs.max(fewest) as f64;
+        let (draws, shared) = (self.draws as f64, self.runs_per_draw() as f64);
+        let mut needed = self.draws.max(fewest) as f64;
         // The limit of the t test depends on the runs, but hardly.
         for _ in 0..5 {
             let freedom = needed.to_u64()?.max(fewest) - 1;
             let z = student::critical(one_sided, freedom) + FOUR_IN_FIVE;
-            needed = self.runs as f64 * (z * se / difference) * (z * se / difference);
+            needed = draws * (z * se / difference) * (z * se / difference);
             if needed.is_nan() || needed > 1e9 {
                 return None;
             }
         }
-        rounded_up(needed.max(fewest as f64).max(self.runs as f64 + 1.0))
+        rounded_up(shared * needed.max(fewest as f64).max(draws + 1.0))
     }
 }
 

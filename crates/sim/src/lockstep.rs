@@ -32,7 +32,7 @@ const LONGEST: u64 = 10_000_000;
 ///     let (contenders, task) = ([contender], Schedule::new(vec![100, 1_000])?);
 ///     let (streams, assignment) = (Streams::new(1), Assignment::Drawn);
 ///     let tournament = Tournament {
-///         instances: &users, uncertainty: None, assignment, contenders: &contenders, task: &task, streams, runs: 20,
+///         instances: &users, uncertainty: None, runs_per_draw: 1, assignment, contenders: &contenders, task: &task, streams, runs: 20,
 ///     };
 ///     Ok::<_, sim::ScheduleError>(tournament.run(&Silent).records)
 /// };

@@ -49,6 +49,9 @@ pub struct Tournament<'a, M: ClickModel, T: Task = Schedule> {
     /// The distribution of the users: every replication draws its own, and policies are told of `instances`. `None`: the users are those
     /// of `instances`.
     pub uncertainty: Option<&'a dyn DrawUsers<M>>,
+    /// This many replications in a row have the same instance and meet the same users, at least 1. From 2 on, the spread between users can
+    /// be told from the spread between replications with the same users.
+    pub runs_per_draw: u64,
     /// How replications are assigned to instances.
     pub assignment: Assignment,
     /// The contenders.
@@ -68,6 +71,7 @@ impl<M: ClickModel, T: Task + fmt::Debug> fmt::Debug for Tournament<'_, M, T> {
             .debug_struct("Tournament")
             .field("instances", &self.instances.len())
             .field("uncertain", &self.uncertainty.is_some())
+            .field("runs_per_draw", &self.runs_per_draw)
             .field("assignment", &self.assignment)
             .field("contenders", &labels)
             .field("task", self.task)
@@ -169,7 +173,8 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
 
     /// The index of the instance, and the stream that drew it. Users are drawn from the rest of this stream.
     fn instance_and_stream(&self, replication: u64) -> (usize, SimRng) {
-        self.assignment.instance(self.instances.len(), self.streams, replication)
+        let draw = replication / self.runs_per_draw.max(1);
+        self.assignment.instance(self.instances.len(), self.streams, draw)
     }
 
     /// Plays everything on the current rayon thread pool.

@@ -32,6 +32,7 @@ fn run(contenders: &[PbmContender], seed: u64, threads: usize) -> Outcome<Curve>
     let tournament = Tournament {
         instances: &instances,
         uncertainty: None,
+        runs_per_draw: 1,
         assignment: Assignment::Drawn,
         contenders,
         task: &schedule,
@@ -118,6 +119,7 @@ fn instances_are_drawn_uniformly() {
     let tournament = Tournament {
         instances: &instances,
         uncertainty: None,
+        runs_per_draw: 1,
         assignment: Assignment::Drawn,
         contenders: &contenders,
         task: &schedule,

@@ -176,6 +176,7 @@ fn run(labels: &[&str], threads: usize) -> Outcome<Identification> {
     let tournament = Tournament {
         instances: &instances,
         uncertainty: None,
+        runs_per_draw: 1,
         assignment: Assignment::Drawn,
         contenders: &contenders,
         task: &task,

@@ -247,18 +247,21 @@ fn paired(result: &ResultFile, each: &mut Each<'_>) -> Result<()> {
             each(&[a, b, t, Cell::Text(statistic), Cell::Number(mean), Cell::Number(se)])
         };
         match &pair.difference {
-            Difference::Curves { t, regret: MeanSe { mean, se } } => {
+            Difference::Curves { t, regret: MeanSe { mean, se }, .. } => {
                 for (&t, (&mean, &se)) in t.iter().zip(mean.iter().zip(se)) {
                     row(Cell::Count(t), "regret", mean, se)?;
                 }
             }
-            Difference::Answers { stopping_time, observations, correct } => {
+            Difference::Answers { stopping_time, observations, correct, .. } => {
                 if let Some(time) = stopping_time {
                     row(rounds, "stopping_time", time.mean, time.se)?;
                 }
                 row(rounds, "observations", observations.mean, observations.se)?;
                 row(rounds, "correct", correct.mean, correct.se)?;
             }
+        }
+        if let Some(share) = pair.difference.share_of_users() {
+            row(rounds, "share_of_users", share.mean, share.se)?;
         }
     }
     Ok(())

@@ -16,7 +16,7 @@ pub(super) fn sentences(result: &ResultFile) -> Vec<String> {
             (false, true) => (&paired.b, &paired.a, -1.0),
             _ => continue,
         };
-        let Difference::Curves { t, regret: MeanSe { mean, se } } = &paired.difference else { continue };
+        let Difference::Curves { t, regret: MeanSe { mean, se }, .. } = &paired.difference else { continue };
         let (Some(end), Some(error)) = (mean.last().map(|last| sign * last), se.last()) else { continue };
         let amount = if result.runs > 1 {
             number::with_error(end.abs(), *error)

@@ -236,10 +236,11 @@ fn tournament<'a, M: ClickModel + Clone + Send + Sync, T: sim::Task>(
     task: &'a T,
     game: &PlayRequest<'_>,
 ) -> Tournament<'a, M, T> {
-    let is_uncertain = draws.0.iter().any(|instance| instance.posterior.is_some());
+    let posterior = draws.0.iter().find_map(|instance| instance.posterior.as_ref());
     Tournament {
         instances: models,
-        uncertainty: is_uncertain.then_some(draws as &dyn DrawUsers<M>),
+        uncertainty: posterior.map(|_| draws as &dyn DrawUsers<M>),
+        runs_per_draw: posterior.map_or(1, |posterior| posterior.file.runs_per_draw()),
         assignment: game.assignment,
         contenders,
         task,

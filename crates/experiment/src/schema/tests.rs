@@ -156,9 +156,19 @@ const LEFT: &[Left] = &[
     ),
     left("GiB of memory, more than 8 GiB", Reason::Limit, ("runs = 1000", "runs = 2_000_000_000")),
     left("are more than 9007199254740992 rounds", Reason::Limit, ("100_000", "9007199254740992")),
+    left("expected a multiple of runs-per-draw", Reason::Related, (INSTANCE, SHARED_USERS)),
     left("cannot be read: no such file", Reason::File, (PBM, "\"dueling\"\nfile = \"none.csv\"")),
 ];
 
+/// The valid spec's instance.
+const INSTANCE: &str =
+    "[[instances]]\nmodel = \"pbm\"\ntheta = [0.45, 0.35, 0.25, 0.15, 0.05]\nkappa = [0.9, 0.6, 0.3]\n";
+/// Users of a fit, of whom the same three runs in a row meet; the valid spec has 1,000 runs.
+const SHARED_USERS: &str = concat!(
+    "[users]\nmodel = \"pbm\"\nruns-per-draw = 3\nposterior = '",
+    env!("CARGO_MANIFEST_DIR"),
+    "/src/spec/tests/parameters.json'\n"
+);
 /// A policy that assumes a list on users of cells.
 const RANK_ONE_READ_AS: &str = "\"rank-one\"\nrows = [0.5]\ncolumns = [0.5]\n[[policies]]\npolicy = \"pbm-ucb\"\n\
     read-as = \"pbm\"\nkappa = [0.5]";

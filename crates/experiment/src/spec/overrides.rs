@@ -88,7 +88,7 @@ impl Experiment {
         if self.task == Task::Regret {
             changed.checkpoints = self.schedule.checkpoints(changed.horizon);
         }
-        if let Some(fault) = changed.too_large() {
+        if let Some(fault) = changed.fault_of_runs() {
             let (option, value) = match overrides.runs {
                 Some(runs) => ("--runs", runs),
                 None if self.task == Task::Identify => ("--max-steps", changed.horizon),

@@ -81,7 +81,7 @@ impl Experiment {
         // If the command line made it too large, the error is the command line's, not the field's.
         let is_overridden =
             scope.given.overrides.runs.is_some() || overridden_length(scope, Some(task)).is_some();
-        match (runs_field, experiment.too_large()) {
+        match (runs_field, experiment.fault_of_runs()) {
             (Some(field), Some(fault)) if !is_overridden => Err(field.error(fault)),
             _ => Ok(experiment),
         }

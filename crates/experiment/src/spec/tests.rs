@@ -267,21 +267,7 @@ fn the_examples_of_the_readme_of_the_program_are_valid_specs() {
 }
 
 /// Fits of three queries, as `fit` writes them.
-const PARAMETERS: &str = r#"{
-  "schema": 1, "level": 0.95,
-  "models": [
-    { "model": "pbm", "site": { "typical": 0.1, "prior": 5.0, "positions": [
-        { "position": 1, "value": 1.0 }, { "position": 2, "value": 0.5, "se": 0.1 } ] },
-      "queries": [
-        { "query": "shoes", "typical": 0.2, "items": [
-          { "item": "a", "attraction": { "value": 0.4, "se": 0.1 }, "clicks": 1, "impressions": 2 },
-          { "item": "b", "attraction": { "value": 0.2, "se": 0.05 }, "clicks": 1, "impressions": 2 },
-          { "item": "c", "attraction": { "value": null }, "clicks": 0, "impressions": 0 } ] },
-        { "query": "hats", "typical": 0.3, "items": [
-          { "item": "a", "attraction": { "value": 0.1, "se": 0.05 }, "clicks": 1, "impressions": 2 } ] } ] },
-    { "model": "sdbn", "site": { "typical": 0.1, "prior": 5.0 }, "queries": [] }
-  ]
-}"#;
+const PARAMETERS: &str = include_str!("tests/parameters.json");
 
 const UNCERTAIN: &str = "name = \"x\"\ntask = \"regret\"\nhorizon = 50\nruns = 40\nseed = 1\ncheckpoints = [50]\n\
     users = { posterior = \"p.json\", model = \"pbm\" }\n[[policies]]\npolicy = \"pbm-ts\"\n[[policies]]\npolicy = \"oracle\"\n\
@@ -330,6 +316,60 @@ fn users_are_drawn_from_the_posterior_of_a_log_and_its_lists_are_played() {
     assert!(n > 10 && regrets.len() == n, "{regrets:?}");
     let one = crate::Runner::new(&experiment).threads(1).run().unwrap();
     assert_eq!(one.result.to_json(), measured.result.to_json());
+}
+
+/// With three runs a draw: the same users and instance in three runs in a row, the first ten draws those of ten runs with users of
+/// their own, and the same bytes with shards.
+#[test]
+fn runs_share_their_users() {
+    let alone = read_beside(UNCERTAIN, PARAMETERS, LISTS).unwrap();
+    let shared = UNCERTAIN.replace("\"pbm\" }", "\"pbm\", runs-per-draw = 3 }").replace("= 40", "= 30");
+    let experiment = read_beside(&shared, PARAMETERS, LISTS).unwrap();
+    assert!(experiment.to_toml().contains(", runs-per-draw = 3 }"), "{}", experiment.to_toml());
+    let again = read_beside(&experiment.to_toml(), PARAMETERS, LISTS).unwrap();
+    assert_eq!((again.canonical(), again.identity()), (experiment.canonical(), experiment.identity()));
+    let one = shared.replace("runs-per-draw = 3", "runs-per-draw = 1");
+    let without = UNCERTAIN.replace("= 40", "= 30");
+    let identity = |spec: &str| read_beside(spec, PARAMETERS, LISTS).unwrap().identity();
+    assert_eq!(identity(&one), identity(&without));
+    assert_ne!(identity(&shared), identity(&without));
+
+    let measured = crate::Runner::new(&experiment).run().unwrap();
+    let of_each = crate::Runner::new(&alone).run().unwrap();
+    // What the log's lists lose depends on the users alone if all lists of a query are the same.
+    let (together, each) = (measured.regret(2, 0).unwrap(), of_each.regret(2, 0).unwrap());
+    for run in 0..30 {
+        assert_eq!(measured.runs.instances()[run], of_each.runs.instances()[run / 3]);
+        assert_eq!(together[run], each[run / 3], "run {run}");
+    }
+    let result = &measured.result;
+    assert_eq!((result.runs, result.runs_per_draw, result.draws()), (30, Some(3), 10));
+    let pair = |result: &crate::ResultFile| {
+        result.paired.iter().find(|pair| (pair.a.as_str(), pair.b.as_str()) == ("oracle", "logged")).cloned()
+    };
+    // Both lose the same in all runs of a draw, so everything comes from the users: but two instances leave eight degrees of freedom.
+    assert_eq!(pair(result).unwrap().difference.share_of_users(), None);
+    assert_eq!(pair(&of_each.result).unwrap().difference.share_of_users(), None);
+    let more = shared.replace("= 30", "= 60");
+    let measured = crate::Runner::new(&read_beside(&more, PARAMETERS, LISTS).unwrap()).run().unwrap();
+    let share = pair(&measured.result).unwrap().difference.share_of_users().unwrap();
+    assert!((share.mean - 1.0).abs() < 1e-9 && share.se < 1e-9, "{share:?}");
+    // The error is that of twenty values.
+    let draws: Vec<f64> = measured.regret(2, 0).unwrap().into_iter().step_by(3).collect();
+    let (mean, se) = sim::mean_and_error(&draws);
+    let found = measured.result.at_the_end("logged", measured.result.outcome()).unwrap();
+    assert!((found.0 - mean).abs() < 1e-12 && (found.1 - se).abs() < 1e-12, "{found:?} {mean} {se}");
+
+    let error = |spec: &str| read_beside(spec, PARAMETERS, LISTS).unwrap_err().to_string();
+    let uneven = error(&shared.replace("= 30", "= 31"));
+    let expected = "spec.toml:4:8: runs: 31 runs found: expected a multiple of runs-per-draw, 3";
+    assert!(uneven.ends_with(expected), "{uneven}");
+    let none = error(&shared.replace("runs-per-draw = 3", "runs-per-draw = 0"));
+    assert!(none.contains("users.runs-per-draw: "), "{none}");
+    let mut changed = experiment.clone();
+    let overrides = crate::Overrides { runs: Some(20), ..crate::Overrides::default() };
+    let refused = changed.apply(overrides).unwrap_err().to_string();
+    assert_eq!(refused, "--runs 20: 20 runs found: expected a multiple of runs-per-draw, 3");
 }
 
 #[test]

@@ -90,7 +90,11 @@ impl Experiment {
                 let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
                 format!(", queries = [{}]", names.join(", "))
             });
-            writeln!(text, "users = {{ posterior = {name}, model = {model}{positions}{queries} }}")?;
+            let shared = match file.runs_per_draw() {
+                1 => String::new(),
+                runs => format!(", runs-per-draw = {runs}"),
+            };
+            writeln!(text, "users = {{ posterior = {name}, model = {model}{positions}{queries}{shared} }}")?;
         }
         if self.task != Task::Regret {
             return Ok(());

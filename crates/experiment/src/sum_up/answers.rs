@@ -1,25 +1,25 @@
 //! Sums up runs that end with an answer.
 
 use super::SumUp;
+use crate::draws::DrawsOfRuns;
 use crate::journal::JournalError;
-use crate::result::{
-    Answers, Difference, Estimate, Paired, PolicyResult, PolicySummary, Quantity, ResultFile,
-};
+use crate::result::{Answers, Difference, Paired, PolicyResult, PolicySummary, Quantity, ResultFile};
 use crate::runs::Runs;
 use crate::task::Task;
-use sim::{Identification, mean_and_error};
+use sim::Identification;
 
 /// The result of these runs.
 pub(super) fn result(sum_up: &SumUp<'_>, runs: &Runs) -> Result<ResultFile, JournalError> {
     let experiment = sum_up.experiment;
     let stops = experiment.task == Task::Identify;
+    let draws = sum_up.draws(runs);
     let answers = (0..runs.n_policies()).map(|policy| runs.answers(policy));
     let answers = answers.collect::<Result<Vec<_>, _>>()?;
     let policy = |((label, policy), runs): (&(&str, &str), &Vec<Identification>)| PolicyResult {
         label: (*label).to_owned(),
         policy: (*policy).to_owned(),
         summary: PolicySummary::Answers(
-            Answers::of(runs, stops).expect("an experiment has at least one run"),
+            Answers::of(runs, stops, &draws).expect("an experiment has at least one run"),
         ),
     };
     let bounds = if stops {
@@ -29,25 +29,30 @@ pub(super) fn result(sum_up: &SumUp<'_>, runs: &Runs) -> Result<ResultFile, Jour
     };
     Ok(ResultFile {
         policies: sum_up.names.iter().zip(&answers).map(policy).collect(),
-        paired: paired(sum_up, stops, &answers),
+        paired: paired(sum_up, stops, &answers, &draws),
         bounds,
         ..sum_up.head()
     })
 }
 
 /// Differences between every pair of policies over the same runs.
-fn paired(sum_up: &SumUp<'_>, stops: bool, records: &[Vec<Identification>]) -> Vec<Paired> {
+fn paired(
+    sum_up: &SumUp<'_>,
+    stops: bool,
+    records: &[Vec<Identification>],
+    draws: &DrawsOfRuns,
+) -> Vec<Paired> {
     let of_pair = |(first, second): (usize, usize)| {
-        let difference = |value: &dyn Fn(&Identification) -> f64| {
-            let runs = records[first].iter().zip(&records[second]);
-            let sample: Vec<f64> = runs.map(|(a, b)| value(a) - value(b)).collect();
-            let (mean, se) = mean_and_error(&sample);
-            Estimate { mean, se }
+        let sample = |value: fn(&Identification) -> f64| -> Vec<f64> {
+            records[first].iter().zip(&records[second]).map(|(a, b)| value(a) - value(b)).collect()
         };
+        let times = sample(|run| Quantity::StoppingTime.of(run));
+        let correct = sample(|run| f64::from(u8::from(run.correct)));
         Difference::Answers {
-            stopping_time: stops.then(|| difference(&|run| Quantity::StoppingTime.of(run))),
-            observations: difference(&|run| Quantity::Observations.of(run)),
-            correct: difference(&|run| f64::from(u8::from(run.correct))),
+            stopping_time: stops.then(|| draws.mean_and_error(&times)),
+            observations: draws.mean_and_error(&sample(|run| Quantity::Observations.of(run))),
+            correct: draws.mean_and_error(&correct),
+            share_of_users: draws.share_of_users(if stops { &times } else { &correct }),
         }
     };
     sum_up.paired(sum_up.pairs().into_iter().map(|pair| (pair, of_pair(pair))))

@@ -1,13 +1,15 @@
 //! Sums up runs with regret and clicks at checkpoints.
 
 use super::SumUp;
+use crate::draws::DrawsOfRuns;
 use crate::journal::JournalError;
 use crate::models::DrawnUsers;
-use crate::result::{Bound, Curves, Difference, MeanSe, Optimum, PolicyResult, PolicySummary, ResultFile};
+use crate::result::{
+    Bound, Curves, Difference, Estimate, MeanSe, Optimum, PolicyResult, PolicySummary, ResultFile,
+};
 use crate::runs::{Quantity, Runs};
 use crate::spreads::Spreads;
 use confidence::math::ln;
-use sim::mean_and_error;
 
 /// Bytes of the regrets that are in memory at once: those of all policies at some checkpoints.
 const BLOCK: usize = 1 << 27;
@@ -22,7 +24,8 @@ pub(super) fn result(
     let checkpoints = &experiment.checkpoints;
     let pairs = sum_up.pairs();
     let mut spreads = vec![Spreads::default(); runs.n_policies()];
-    let mut differences = vec![MeanSe::default(); pairs.len()];
+    let mut differences = vec![(MeanSe::default(), None); pairs.len()];
+    let draws = sum_up.draws(runs);
     let column = (runs.n_policies() * runs.n_runs() * size_of::<f64>()).max(1);
     for first in (0..checkpoints.len()).step_by((BLOCK / column).max(1)) {
         let block = first..(first + (BLOCK / column).max(1)).min(checkpoints.len());
@@ -30,17 +33,19 @@ pub(super) fn result(
         for (policy, spreads) in spreads.iter_mut().enumerate() {
             let columns = |quantity| runs.columns(policy, quantity, block.clone());
             let regret = columns(Quantity::Regret)?;
-            spreads.regret.add_all(&regret);
-            spreads.clicks.add_all(&columns(Quantity::Clicks)?);
+            spreads.regret.add_all(&regret, &draws);
+            spreads.clicks.add_all(&columns(Quantity::Clicks)?, &draws);
             if runs.has_accuracy(policy) {
-                spreads.accuracy.get_or_insert_default().add_all(&columns(Quantity::Accuracy)?);
+                spreads.accuracy.get_or_insert_default().add_all(&columns(Quantity::Accuracy)?, &draws);
             }
             regrets.push(regret);
         }
-        for (&(a, b), differences) in pairs.iter().zip(&mut differences) {
+        for (&(a, b), (differences, of_users)) in pairs.iter().zip(&mut differences) {
             for (a, b) in regrets[a].iter().zip(&regrets[b]) {
                 let sample: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
-                differences.add(&sample);
+                differences.add(&sample, &draws);
+                // The share at the last checkpoint is the one that stays.
+                *of_users = draws.share_of_users(&sample);
             }
         }
     }
@@ -54,31 +59,32 @@ pub(super) fn result(
             accuracy: spreads.accuracy.as_ref().map_or_else(Vec::new, |accuracy| accuracy.mean.clone()),
         }),
     };
-    let difference = |regret| Difference::Curves { t: checkpoints.clone(), regret };
+    let difference =
+        |(regret, of_users)| Difference::Curves { t: checkpoints.clone(), regret, share_of_users: of_users };
     let result = ResultFile {
         policies: sum_up.names.iter().zip(&spreads).map(policy).collect(),
         paired: sum_up.paired(pairs.into_iter().zip(differences.into_iter().map(difference))),
         bounds: bounds(sum_up, drawn.lower_bound),
-        optimum: Some(optimum(checkpoints, &drawn.optimal_clicks)),
+        optimum: Some(optimum(checkpoints, &drawn.optimal_clicks, &draws)),
         ..sum_up.head()
     };
     Ok((result, spreads))
 }
 
 /// The clicks of the best lists. `optimal_clicks` has the expected clicks per round for every run.
-fn optimum(checkpoints: &[u64], optimal_clicks: &[f64]) -> Optimum {
+fn optimum(checkpoints: &[u64], optimal_clicks: &[f64], draws: &DrawsOfRuns) -> Optimum {
     let mut clicks = MeanSe::default();
     for &checkpoint in checkpoints {
         let sample: Vec<f64> = optimal_clicks.iter().map(|clicks| clicks * checkpoint as f64).collect();
-        clicks.add(&sample);
+        clicks.add(&sample, draws);
     }
     Optimum { t: checkpoints.to_vec(), clicks }
 }
 
 impl MeanSe {
     /// Adds the next checkpoint, with the values of all runs.
-    fn add(&mut self, sample: &[f64]) {
-        let (mean, se) = mean_and_error(sample);
+    fn add(&mut self, sample: &[f64], draws: &DrawsOfRuns) {
+        let Estimate { mean, se } = draws.mean_and_error(sample);
         self.mean.push(mean);
         self.se.push(se);
     }

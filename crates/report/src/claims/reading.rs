@@ -27,7 +27,17 @@ pub(crate) struct Reading<'a, 'doc> {
 impl<'a> Reading<'a, '_> {
     /// The panel that the claim is about. Refuses a claim without a panel.
     pub(super) fn panel(&self) -> Result<&'a Panel, Error> {
-        self.panel.ok_or_else(|| self.claim.missing("panel", "the name of the panel whose result is judged"))
+        let missing = || self.claim.missing("panel", "the name of the panel whose result is judged");
+        let panel = self.panel.ok_or_else(missing)?;
+        let shares_users = |variant: &Variant| variant.experiment.runs_per_draw() > 1;
+        if panel.variants.iter().any(shares_users) {
+            return Err(self.kind.error(format!(
+                "several runs of panel {:?} meet the same users, and claims are tested on independent runs: expected no \
+                 runs-per-draw",
+                panel.name
+            )));
+        }
+        Ok(panel)
     }
 
     /// The panel that the claim is about, for a test that judges regret only. Refuses any other value.

@@ -306,3 +306,23 @@ fn errors_in_the_claims_name_their_place() {
     }
     assert!(others.is_empty(), "expected and found: {others:#?}");
 }
+
+/// Claims are tested on independent runs, which runs that share drawn users are not.
+#[test]
+fn claims_refuse_runs_that_share_users() {
+    let fitted = concat!(env!("CARGO_MANIFEST_DIR"), "/../experiment/src/spec/tests/parameters.json");
+    // The drawn users replace the instances, and with them the printed table and the claim about it.
+    let (start, _) = EXPERIMENT.split_once("[printed]").unwrap();
+    let (_, panels) = EXPERIMENT.split_once("[[panels]]").unwrap();
+    let (order, _) = CLAIMS.split_once("[[claims]]\nname = \"sizes\"").unwrap();
+    let read_with = |more: &str| {
+        let users = format!("users = {{ posterior = \"{fitted}\", model = \"pbm\"{more} }}");
+        let panels = panels.replacen("model = \"pbm\"", &users, 1);
+        read(&format!("{start}[[panels]]{panels}"), order)
+    };
+    read_with("").unwrap();
+    let refused = read_with(", runs-per-draw = 5").unwrap_err().to_string();
+    let expected = "several runs of panel \"first\" meet the same users, and claims are tested on independent runs: expected no \
+                    runs-per-draw";
+    assert!(refused.starts_with("claims.toml:") && refused.ends_with(expected), "{refused}");
+}

@@ -38,6 +38,7 @@ const LEFT: &[&str] = &[
     "is not after round",
     "there is nothing to show from round",
     // What the task, the variants or the users of the panel allow.
+    "meet the same users",
     "expected `quantity`, \"wrong\" or \"capped\"",
     "the panel's printed numbers are of another quantity",
     "which the panel's runs do not record",

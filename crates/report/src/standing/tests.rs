@@ -29,7 +29,7 @@ fn paired(mut measured: Measured) -> Measured {
                 regret.se.push(se);
             }
             let t = measured.result.policies[0].curves().unwrap().t.clone();
-            Difference::Curves { t, regret }
+            Difference::Curves { t, regret, share_of_users: None }
         } else {
             let difference = |of: &dyn Fn(&Identification) -> f64| {
                 let runs = |policy| measured.runs.answers(policy).unwrap();
@@ -43,6 +43,7 @@ fn paired(mut measured: Measured) -> Measured {
                 stopping_time: stops.then(|| difference(&|run| run.steps as f64)),
                 observations: difference(&|run| run.observations as f64),
                 correct: difference(&|run| f64::from(u8::from(run.correct))),
+                share_of_users: None,
             }
         };
         pairs.push(Paired { a: label(first), b: label(second), difference });
@@ -335,4 +336,25 @@ fn a_standing_as_json_has_its_numbers() {
     assert_eq!((json["value"].as_str(), json["pairs"][0]["since"].as_u64()), (Some("regret"), Some(9)));
     assert_eq!(json["places"][1]["mean"].as_f64(), Some(5.0));
     assert!(json["pairs"][0].get("z").is_none());
+}
+
+#[test]
+fn a_comparison_says_how_much_comes_from_the_users() {
+    let (a, b) = (runs(40, 100.0, 5.0), runs(40, 160.0, 9.0));
+    let mut measured =
+        paired(Measured::synthetic(&[10, 1000], &[("a", curves(&a, 0.5)), ("b", curves(&b, 0.5))]));
+    let alone = Standing::of_runs(&measured).unwrap();
+    measured.result.runs_per_draw = Some(4);
+    let Difference::Curves { share_of_users, .. } = &mut measured.result.paired[0].difference else {
+        panic!()
+    };
+    *share_of_users = Some(Estimate { mean: 0.7312, se: 0.0345 });
+    let standing = Standing::of_runs(&measured).unwrap();
+    let said = "Of the variance of the difference between a and b over runs, 73.1 ± 3.5 % comes from the users that were drawn, the \
+                rest from chance in their clicks and in the policies.";
+    assert_eq!(standing.sentences()[1], said);
+    assert!(alone.sentences().iter().all(|sentence| !sentence.contains("users")));
+    // Ten draws are ten independent differences, so chance explains as much more easily.
+    assert_eq!((standing.runs, standing.fewest_runs, alone.fewest_runs), (40, 40, 10));
+    assert!(standing.pair("a", "b").unwrap().p > alone.pair("a", "b").unwrap().p);
 }

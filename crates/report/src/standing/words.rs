@@ -46,6 +46,7 @@ impl Standing {
         } else {
             self.tie(leader, next, pair, &tied, competing.len())
         }];
+        sentences.extend(of_users(pair));
         sentences.extend(self.doubts(leader, &competing));
         sentences.extend(self.further_ties(&competing, &tied));
         sentences
@@ -371,6 +372,17 @@ impl Standing {
 fn estimate_in(standing: &Standing, place: &Place) -> String {
     let factor = standing.factor();
     estimate(factor * place.mean, place.se.map(|se| factor * se))
+}
+
+/// How much of the spread of a difference comes from the users; `None` if every run has users of its own.
+fn of_users(pair: &Pair) -> Option<String> {
+    let share = pair.share_of_users?;
+    let percent = number::with_error(100.0 * share.mean, 100.0 * share.se);
+    Some(format!(
+        "Of the variance of the difference between {} and {} over runs, {percent} % comes from the users that were drawn, the rest from \
+         chance in their clicks and in the policies.",
+        pair.better, pair.worse
+    ))
 }
 
 /// What a policy is that learns nothing.

@@ -150,13 +150,15 @@ fn a_tournament_plays_in_lockstep_what_fits_and_the_rest_alone() {
         (&orders, None),
         (&positions, None),
         (&large, None),
-        (&same, Some(Fades)),
+        (&same, Some((Fades, 1))),
+        (&same, Some((Fades, 3))),
     ] {
         let outcome = |contender: Box<dyn Contender<PositionBased>>, threads: usize| {
             let contenders = [contender, Box::new(entry())];
             let tournament = Tournament {
                 instances,
-                uncertainty: uncertainty.as_ref().map(|uncertainty| uncertainty as &dyn DrawUsers<_>),
+                uncertainty: uncertainty.as_ref().map(|(fades, _)| fades as &dyn DrawUsers<_>),
+                runs_per_draw: uncertainty.as_ref().map_or(1, |(_, runs)| *runs),
                 assignment: Assignment::Drawn,
                 contenders: &contenders,
                 task: &task,
@@ -236,6 +238,7 @@ fn replications_that_are_recorded_or_begun_are_not_played_together() {
     let tournament = Tournament {
         instances: &instances,
         uncertainty: None,
+        runs_per_draw: 1,
         assignment: Assignment::InTurn,
         contenders: &contenders,
         task: &task,
