@@ -45,6 +45,29 @@ fn the_simpler_of_two_models_that_are_not_told_apart_is_simulated() {
     assert!(simpler > 0);
 }
 
+/// Forty items that attract alike leave no list out of the search for the best one of user browsing, so these users are not simulated.
+#[test]
+fn user_browsing_whose_best_lists_are_not_found_is_named() {
+    let top = tempdir().unwrap();
+    let users = PositionBased::from_values(&[0.3; 40], &[1.0; 10]).unwrap();
+    let mut log = Vec::new();
+    let traffic = [Traffic { query: 9, items: (1..=40).collect(), weight: 1.0, users }];
+    yandex(&traffic, 400, 5, &mut log).unwrap();
+    let path = top.path().join("sessions.txt");
+    fs::write(&path, log).unwrap();
+    let fitted = |models: &str, to: &str| {
+        let out = top.path().join(to);
+        let arguments = [text(&path), "--format", "yandex", "--model", models, "--answer", "0"];
+        works("fit", &[&arguments[..], &["--out", text(&out)]].concat())
+    };
+    let named = "The users of ubm are not simulated: the best lists of 1 of 1 query take too long to find.\n";
+    let alone = fitted("ubm", "alone");
+    assert!(alone.contains(&format!("{named}No spec.toml: no fitted model can be simulated.\n")), "{alone}");
+    let beside = fitted("pbm,ubm", "beside");
+    assert!(beside.contains(&format!("{named}Users (pbm): ")), "{beside}");
+    assert!(!fitted("pbm", "without").contains("ubm"));
+}
+
 /// The largest distance of an estimate from the truth, in standard errors.
 fn farthest(parameters: &Path, examination: [f64; 3]) -> f64 {
     let mut distances = Vec::new();

@@ -98,17 +98,22 @@ impl Fit {
     /// Whether every query has [`users`](Self::users) of its positions in `counts`. Click-through rates have none; user browsing has them
     /// if the search for the best list of each query ends soon enough.
     pub fn has_users(&self, counts: &Counts) -> bool {
-        let of_query = |query: &QueryFit| {
-            counts.query(query.id).is_some_and(|of| self.users(query, of.n_positions()).is_some())
-        };
         match self {
-            Self::Ubm { .. } => self.queries().iter().all(of_query),
+            Self::Ubm { .. } => self.queries_without_users(counts) == 0,
             Self::CtrLogistic { .. }
             | Self::CtrGlobal { .. }
             | Self::CtrRank { .. }
             | Self::CtrDocument { .. } => false,
             _ => true,
         }
+    }
+
+    /// The number of queries without [`users`](Self::users) of their positions in `counts`.
+    pub fn queries_without_users(&self, counts: &Counts) -> usize {
+        let has_users = |query: &&QueryFit| {
+            counts.query(query.id).is_some_and(|of| self.users(query, of.n_positions()).is_some())
+        };
+        self.queries().iter().filter(|query| !has_users(query)).count()
     }
 
     /// Continuation; 1 where it is unknown.

@@ -51,6 +51,14 @@ impl fmt::Display for Overview<'_> {
                 users.model, users.best, users.model
             )?;
         }
+        if let Some((without, queries)) = self.queries_without_user_browsing() {
+            writeln!(
+                f,
+                "The users of ubm are not simulated: the best lists of {} of {} take too long to find.",
+                grouped(without as u64),
+                counted(queries as u64, "query"),
+            )?;
+        }
         match self.simulable {
             Some(simulable) => {
                 writeln!(
@@ -60,10 +68,7 @@ impl fmt::Display for Overview<'_> {
                     for_a_shell(&self.arguments.out.join(SPEC).display().to_string())
                 )
             }
-            None => writeln!(
-                f,
-                "No spec.toml: no fitted model can be simulated. The user browsing model can, if the search for its best lists ends soon enough: with fewer items or positions."
-            ),
+            None => writeln!(f, "No spec.toml: no fitted model can be simulated."),
         }?;
         match self.answer {
             Some(answer) => {
@@ -101,6 +106,13 @@ fn impressions(query: QuerySessions<'_>) -> u64 {
 }
 
 impl Overview<'_> {
+    /// The number of queries whose users of the user browsing model cannot be simulated, and the number of all; `None` if all can.
+    fn queries_without_user_browsing(&self) -> Option<(usize, usize)> {
+        let ubm = self.fits.iter().find(|fit| fit.model() == Model::Ubm)?;
+        let without = ubm.queries_without_users(&self.whole.counts);
+        (without > 0).then_some((without, ubm.queries().len()))
+    }
+
     /// Why there is no answer.
     fn why_no_answer(&self) -> &'static str {
         if self.arguments.answer == 0 {
