@@ -7,10 +7,10 @@
 //! cargo run --release -p benches --example large_catalogues -- 10000 300 4096     # rounds before the measurement, then items
 //! ```
 
-use benches::{AllItems, IndexRule};
+use benches::{AllCandidates, AllItems, IndexRule};
 use click_models::{ClickModel, Feedback, Interaction, ListShape, PositionBased, RandomSemiBandit, Ranking};
 use confidence::Rate;
-use policies::{Decision, PbmUcb, PrefixUcb, PrefixUcbV, Select, Update};
+use policies::{Decision, PbmPie, PbmUcb, Pie, PrefixUcb, PrefixUcbV, Select, Update};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::time::{ClockId, clock_gettime};
@@ -60,12 +60,29 @@ where
     (cpu_time().saturating_sub(start).as_secs_f64(), sum)
 }
 
-fn compare<M, P>(name: &str, model: &M, mut fast: P, mut plain: AllItems, [before, rounds]: [u64; 2])
+/// A policy that compares all items, and counts rounds whose list another policy chose.
+trait Plain {
+    fn skip_round(&mut self);
+}
+
+impl Plain for AllItems {
+    fn skip_round(&mut self) {
+        self.skip_round();
+    }
+}
+
+impl Plain for AllCandidates {
+    fn skip_round(&mut self) {
+        self.skip_round();
+    }
+}
+
+fn compare<M, P, Q>(name: &str, model: &M, mut fast: P, mut plain: Q, [before, rounds]: [u64; 2])
 where
     M: ClickModel,
     M::Interaction: Interaction<Action = Ranking>,
     P: Update<Ranking, Feedback<M>> + Select<Ranking, Note = ()> + Clone,
-    AllItems: Update<Ranking, Feedback<M>>,
+    Q: Update<Ranking, Feedback<M>> + Select<Ranking, Note = ()> + Clone + Plain,
 {
     play(model, &mut fast, before, 0, |decision, feedback| {
         plain.skip_round();
@@ -104,5 +121,9 @@ fn main() {
         compare("pbm-ucb", &positions, PbmUcb::new(positions.known(), Rate::LOG), plain, rounds);
         compare("cascade-ucb1", &prefix, PrefixUcb::cascade(shape), all(IndexRule::CascadeUcb1), rounds);
         compare("cascade-ucbv", &prefix, PrefixUcbV::new(shape), all(IndexRule::CascadeUcbV), rounds);
+        let (pie, pbm_pie) = (Pie::last(shape, Rate::LOG), PbmPie::new(positions.known(), Rate::LOG));
+        compare("pie", &prefix, pie, AllCandidates::prefix(shape), rounds);
+        let plain = AllCandidates::position_based(positions.known());
+        compare("pbm-pie", &positions, pbm_pie, plain, rounds);
     }
 }

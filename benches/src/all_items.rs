@@ -115,7 +115,7 @@ impl AllItems {
 
 /// Puts (score, item) where it belongs among the best.
 #[inline]
-fn offer(best: &mut Vec<(f64, u32)>, capacity: usize, (score, item): (f64, u32), key: u64) {
+pub(crate) fn offer(best: &mut Vec<(f64, u32)>, capacity: usize, (score, item): (f64, u32), key: u64) {
     let precedes =
         |other: (f64, u32)| score > other.0 || (score == other.0 && hash(key, item) > hash(key, other.1));
     if best.len() == capacity {

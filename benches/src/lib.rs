@@ -1,11 +1,13 @@
 //! Plain policies as a baseline for the library's: the papers' formulas, computed for every item in every round, with standard tools
 //! (bisection for indices, `rand_distr` for Beta variates, sorting for the best list).
 
+mod all_candidates;
 mod all_items;
 mod by_need;
 mod kl_ucb;
 mod prefix_ts;
 
+pub use all_candidates::AllCandidates;
 pub use all_items::{AllItems, IndexRule};
 pub use by_need::PlainByNeed;
 pub use kl_ucb::{PlainKlUcb, Solver};

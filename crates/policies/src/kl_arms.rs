@@ -10,6 +10,7 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
+use crate::reaching::{Arms, Threshold};
 use crate::shortlist::{Arm, Shortlist};
 use crate::top_l::Ties;
 use confidence::{KlUcbThreshold, kl_ucb_entropy, kl_ucb_upper};
@@ -49,15 +50,36 @@ impl KlArm {
         !self.is_fresh() && threshold.excludes(self.entropy(), self.clicks, self.failures, level)
     }
 
-    /// Whether [`KlArm::index`] is at least `q`, the value of the threshold.
+    /// Whether [`KlArm::index`] certainly reaches the threshold.
     #[inline]
-    pub(crate) fn reaches(&mut self, threshold: &KlUcbThreshold, q: f64, level: f64) -> bool {
-        if self.is_excluded(threshold, level) {
-            return false;
-        }
-        self.is_fresh()
-            || threshold.includes(self.entropy(), self.clicks, self.failures, level)
-            || self.index(level) >= q
+    fn is_included(&mut self, threshold: &KlUcbThreshold, level: f64) -> bool {
+        self.is_fresh() || threshold.includes(self.entropy(), self.clicks, self.failures, level)
+    }
+}
+
+impl Threshold for KlUcbThreshold {
+    fn set(&mut self, q: f64) {
+        *self = Self::new(q);
+    }
+}
+
+impl Arms for Vec<KlArm> {
+    type Threshold = KlUcbThreshold;
+
+    #[inline]
+    fn is_below(&mut self, item: usize, threshold: &KlUcbThreshold, level: f64) -> bool {
+        self[item].is_excluded(threshold, level)
+    }
+
+    #[inline]
+    fn is_above(&mut self, item: usize, threshold: &KlUcbThreshold, level: f64) -> bool {
+        self[item].is_included(threshold, level)
+    }
+
+    #[inline]
+    fn reaches(&mut self, item: usize, threshold: &KlUcbThreshold, q: f64, level: f64) -> bool {
+        let arm = &mut self[item];
+        !arm.is_excluded(threshold, level) && (arm.is_included(threshold, level) || arm.index(level) >= q)
     }
 }
 

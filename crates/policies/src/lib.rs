@@ -8,6 +8,7 @@ mod kl_arms;
 mod naive;
 mod policy;
 mod products;
+mod reaching;
 mod read_as;
 mod sampling;
 mod shortlist;

@@ -67,6 +67,39 @@ impl Arm for Line {
     }
 }
 
+/// The index is a mean, at every level: for leaders.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mean(pub(crate) f64);
+
+impl Mean {
+    /// The index of an arm without displays.
+    pub(crate) const FRESH: Self = Self(f64::INFINITY);
+}
+
+impl Arm for Mean {
+    type Filter = Floor;
+
+    #[inline]
+    fn key(&self) -> (u64, u64) {
+        (self.0.to_bits(), 0)
+    }
+
+    #[inline]
+    fn is_fresh(&self) -> bool {
+        self.0 == f64::INFINITY
+    }
+
+    #[inline]
+    fn mean(&self) -> f64 {
+        self.0
+    }
+
+    #[inline]
+    fn index(&self, _: f64) -> f64 {
+        self.0
+    }
+}
+
 /// Compares every index with the floor.
 #[derive(Debug, Clone)]
 pub(crate) struct Floor(f64);

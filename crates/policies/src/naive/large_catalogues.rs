@@ -1,7 +1,7 @@
 //! Policies that look for the best items of a large catalogue in another way than for those of a small one.
 
-use super::position_based::{fresh, learn as learn_positions};
-use super::prefix::{PrefixHistory, cascade_ucb_v, cascade_ucb1, learn_prefix, rsf_ucb};
+use super::position_based::{fresh, learn as learn_positions, pbm_pie};
+use super::prefix::{PrefixHistory, cascade_ucb_v, cascade_ucb1, learn_prefix, pie, rsf_ucb};
 use super::*;
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -55,6 +55,10 @@ impl Catalogue {
 
     fn examination(self) -> Vec<f64> {
         EXAMINATION.iter().copied().cycle().take(self.n_positions).collect()
+    }
+
+    fn position_based(self) -> PositionBased {
+        PositionBased::from_values(&self.attraction(), &self.examination()).expect("a valid instance")
     }
 
     fn semi_bandit(self) -> RandomSemiBandit {
@@ -121,12 +125,91 @@ fn pbm_ucb(history: &PbmHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
 #[test]
 fn pbm_ucb_is_the_naive_one_in_large_catalogues() {
     for catalogue in CATALOGUES {
-        let model = PositionBased::from_values(&catalogue.attraction(), &catalogue.examination())
-            .expect("a valid instance");
+        let model = catalogue.position_based();
         let policy = Restored { policy: PbmUcb::new(model.known(), Rate::LOG), rounds: 0 };
         let choose = |history: &mut PbmHistory, t, rng: &mut _| pbm_ucb(history, t, rng);
         let Catalogue { delay, rounds, .. } = catalogue;
         assert_same_choices(&model, policy, fresh(&model), delay, rounds, choose, learn_positions);
+    }
+}
+
+/// Above the size from which policies that explore at one position keep ranges, for fewer rounds: the naive policy solves for all indices.
+const EXPLORED: [Catalogue; 3] = [
+    Catalogue { n_items: 300, n_positions: 5, n_values: 1 << 20, delay: 0, rounds: 20_000 },
+    Catalogue { n_items: 40, n_positions: 3, n_values: 4, delay: 17, rounds: 20_000 },
+    Catalogue { n_items: 300, n_positions: 1, n_values: 1, delay: 0, rounds: 2000 },
+];
+
+#[test]
+fn pie_is_the_naive_one_in_large_catalogues() {
+    for catalogue in EXPLORED {
+        let Catalogue { n_items, n_positions, delay, rounds, .. } = catalogue;
+        let model = catalogue.semi_bandit();
+        let policy = Restored { policy: Pie::last(model.shape(), Rate::LOG), rounds: 0 };
+        let choose = |history: &mut PrefixHistory, t, rng: &mut _| pie(history, n_positions - 1, log(t), rng);
+        let history = PrefixHistory::new(n_items, n_positions);
+        assert_same_choices(&model, policy, history, delay, rounds, choose, learn_prefix);
+    }
+}
+
+#[test]
+fn pbm_pie_is_the_naive_one_in_large_catalogues() {
+    for catalogue in EXPLORED {
+        let Catalogue { delay, rounds, .. } = catalogue;
+        let model = catalogue.position_based();
+        let policy = Restored { policy: PbmPie::new(model.known(), Rate::LOG), rounds: 0 };
+        let choose = |history: &mut PbmHistory, t, rng: &mut _| pbm_pie(history, t, log(t), rng);
+        assert_same_choices(&model, policy, fresh(&model), delay, rounds / 2, choose, learn_positions);
+    }
+}
+
+/// Plays `policy` beside the same policy that compares all items.
+fn assert_as_comparing_all<M, P>(model: &M, policy: P, plain: P, Catalogue { delay, rounds, .. }: Catalogue)
+where
+    M: ClickModel + Debug,
+    M::Interaction: Interaction<Action = Ranking>,
+    P: Update<Ranking, Feedback<M>> + Select<Ranking, Note = ()> + Serialize + DeserializeOwned + Debug,
+{
+    let choose = |plain: &mut P, _: u64, rng: &mut Generator| {
+        let mut decision = Decision::default();
+        plain.select(rng, &mut decision);
+        list_of(&decision.action)
+    };
+    let learn = |plain: &mut P, decision: &Decision<Ranking>, feedback: &Feedback<M>| {
+        plain.update(decision, feedback);
+    };
+    let policy = Restored { policy, rounds: 0 };
+    assert_same_choices(model, policy, plain, delay, rounds, choose, learn);
+}
+
+/// The catalogues, with as many rounds as the promise says, and one with many positions whose items have all been shown.
+fn explored_longer() -> [Catalogue; 5] {
+    let mut longer = CATALOGUES;
+    longer[0].n_items = 40;
+    longer[2].rounds = 100_000;
+    longer[4] = Catalogue { n_items: 600, n_positions: 64, rounds: 5000, ..longer[4] };
+    longer
+}
+
+#[test]
+fn pie_compares_few_items_of_large_catalogues() {
+    for catalogue in explored_longer() {
+        let model = catalogue.semi_bandit();
+        for position in [0, catalogue.n_positions - 1] {
+            let policy = Pie::at(model.shape(), position, Rate::LOG).expect("a position of the list");
+            assert_as_comparing_all(&model, policy.clone(), policy.comparing_all(), catalogue);
+        }
+    }
+}
+
+#[test]
+fn pbm_pie_compares_few_items_of_large_catalogues() {
+    for catalogue in explored_longer() {
+        let model = catalogue.position_based();
+        for position in [PbmPiePosition::Last, PbmPiePosition::LeastCost] {
+            let policy = PbmPie::new(model.known(), Rate::LOG).with_position(position);
+            assert_as_comparing_all(&model, policy.clone(), policy.comparing_all(), catalogue);
+        }
     }
 }
 

@@ -68,7 +68,7 @@ fn pbm_kl_ucb(history: &PbmHistory, delta: f64, rng: &mut Generator) -> Vec<usiz
     placed(&ranked(&scores, key), &history.examination)
 }
 
-fn pbm_pie(history: &PbmHistory, t: u64, delta: f64, rng: &mut Generator) -> Vec<usize> {
+pub(super) fn pbm_pie(history: &PbmHistory, t: u64, delta: f64, rng: &mut Generator) -> Vec<usize> {
     let (n_items, positions) = (history.shows.len(), history.examination.len());
     if t <= n_items as u64 {
         return (0..positions).map(|l| (usize::try_from(t).expect("small") - 1 + l) % n_items).collect();

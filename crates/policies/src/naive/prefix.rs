@@ -100,7 +100,7 @@ fn rsf_ts(history: &PrefixHistory, rng: &mut Generator) -> Vec<usize> {
     history.top(&scores, key)
 }
 
-fn pie(history: &PrefixHistory, position: usize, delta: f64, rng: &mut Generator) -> Vec<usize> {
+pub(super) fn pie(history: &PrefixHistory, position: usize, delta: f64, rng: &mut Generator) -> Vec<usize> {
     let means = history.scores(|item| history.mean(item));
     let mut list = history.top(&means, rng.next_u64());
     let last = means[*list.last().expect("a list is not empty")];

@@ -4,6 +4,7 @@
 //! only if rounding could decide. So the answer is the one that solving for the index would give.
 
 use super::counts::PbmCounts;
+use crate::reaching::{Arms, Threshold};
 use confidence::{MultiPositionThreshold, multi_position_entropy, multi_position_upper};
 
 /// The test, for all items of a policy.
@@ -13,9 +14,6 @@ pub(super) struct IndexTest {
     evidence: Vec<Option<Evidence>>,
     /// Failures of every item at every position, when its evidence was computed.
     failures: Vec<f64>,
-    threshold: MultiPositionThreshold,
-    /// The value of the threshold.
-    value: f64,
 }
 
 /// The terms of an item's test, except its failures.
@@ -47,22 +45,24 @@ pub(super) fn index(counts: &PbmCounts, item: usize, level: f64) -> f64 {
     multi_position_upper(counts.clicks(item), counts.shows(item), counts.examination(), level)
 }
 
+/// A threshold for indices, 0 at first.
+pub(super) fn threshold(counts: &PbmCounts) -> MultiPositionThreshold {
+    MultiPositionThreshold::new(counts.examination())
+        .expect("a list has at most as many positions as a threshold")
+}
+
+impl Threshold for MultiPositionThreshold {
+    fn set(&mut self, q: f64) {
+        Self::set(self, q);
+    }
+}
+
 impl IndexTest {
     pub(super) fn new(counts: &PbmCounts) -> Self {
         Self {
             evidence: vec![None; counts.n_items()],
             failures: vec![0.0; counts.n_items() * counts.n_positions()],
-            threshold: MultiPositionThreshold::new(counts.examination())
-                .expect("a list has at most as many positions as a threshold"),
-            value: 0.0,
         }
-    }
-
-    /// Sets the threshold that indices have to reach.
-    #[inline]
-    pub(super) fn set(&mut self, value: f64) {
-        self.value = value;
-        self.threshold.set(value);
     }
 
     /// The counts of `item` changed.
@@ -73,31 +73,67 @@ impl IndexTest {
 
     /// Whether the index of `item` is certainly below the threshold.
     #[inline]
-    pub(super) fn excludes(&mut self, counts: &PbmCounts, item: usize, level: f64) -> bool {
-        let (evidence, failures) = Self::evidence(&mut self.evidence, &mut self.failures, counts, item);
-        self.threshold.excludes(evidence.entropy, evidence.clicks, failures, level)
-    }
-
-    /// Whether the index of `item` reaches the threshold.
-    #[inline]
-    pub(super) fn reaches(&mut self, counts: &PbmCounts, item: usize, level: f64) -> bool {
-        let (evidence, failures) = Self::evidence(&mut self.evidence, &mut self.failures, counts, item);
-        if self.threshold.excludes(evidence.entropy, evidence.clicks, failures, level) {
-            return false;
-        }
-        self.threshold.includes(evidence.entropy, evidence.clicks, failures, level)
-            || index(counts, item, level) >= self.value
-    }
-
-    #[inline]
-    fn evidence<'a>(
-        evidence: &mut [Option<Evidence>],
-        failures: &'a mut [f64],
+    pub(super) fn excludes(
+        &mut self,
         counts: &PbmCounts,
         item: usize,
-    ) -> (Evidence, &'a [f64]) {
-        let failures = &mut failures[item * counts.n_positions()..][..counts.n_positions()];
-        let evidence = *evidence[item].get_or_insert_with(|| Evidence::of(counts, item, failures));
+        threshold: &MultiPositionThreshold,
+        level: f64,
+    ) -> bool {
+        let (evidence, failures) = self.evidence(counts, item);
+        threshold.excludes(evidence.entropy, evidence.clicks, failures, level)
+    }
+
+    #[inline]
+    fn includes(
+        &mut self,
+        counts: &PbmCounts,
+        item: usize,
+        threshold: &MultiPositionThreshold,
+        level: f64,
+    ) -> bool {
+        let (evidence, failures) = self.evidence(counts, item);
+        threshold.includes(evidence.entropy, evidence.clicks, failures, level)
+    }
+
+    #[inline]
+    fn evidence(&mut self, counts: &PbmCounts, item: usize) -> (Evidence, &[f64]) {
+        let failures = &mut self.failures[item * counts.n_positions()..][..counts.n_positions()];
+        let evidence = *self.evidence[item].get_or_insert_with(|| Evidence::of(counts, item, failures));
         (evidence, failures)
+    }
+}
+
+/// All items with their tests. An item without displays where users look has an infinite index.
+#[derive(Debug)]
+pub(super) struct Tested<'a> {
+    pub(super) counts: &'a PbmCounts,
+    pub(super) test: &'a mut IndexTest,
+}
+
+impl Tested<'_> {
+    #[inline]
+    fn is_seen(&self, item: usize) -> bool {
+        self.counts.weighted_shows(item) > 0.0
+    }
+}
+
+impl Arms for Tested<'_> {
+    type Threshold = MultiPositionThreshold;
+
+    #[inline]
+    fn is_below(&mut self, item: usize, threshold: &MultiPositionThreshold, level: f64) -> bool {
+        self.is_seen(item) && self.test.excludes(self.counts, item, threshold, level)
+    }
+
+    #[inline]
+    fn is_above(&mut self, item: usize, threshold: &MultiPositionThreshold, level: f64) -> bool {
+        !self.is_seen(item) || self.test.includes(self.counts, item, threshold, level)
+    }
+
+    #[inline]
+    fn reaches(&mut self, item: usize, threshold: &MultiPositionThreshold, q: f64, level: f64) -> bool {
+        !self.is_below(item, threshold, level)
+            && (self.is_above(item, threshold, level) || index(self.counts, item, level) >= q)
     }
 }

@@ -24,16 +24,10 @@
 
 use confidence::bernoulli_kl;
 
-/// The rank (0 is the best leader's) at which the candidate is inserted. `leaders` are scores and items, best first; `order` has their
-/// positions.
+/// The rank (0 is the best leader's) at which the candidate is inserted. `leaders` are estimates, best first; `order` has their positions.
 #[inline]
-pub(super) fn cheapest_rank(
-    estimate: f64,
-    leaders: &[(f64, u32)],
-    order: &[usize],
-    examination: &[f64],
-) -> usize {
-    let Some((&(last_leader, _), others)) = leaders.split_last() else { return 0 };
+pub(super) fn cheapest_rank(estimate: f64, leaders: &[f64], order: &[usize], examination: &[f64]) -> usize {
+    let Some((&last_leader, others)) = leaders.split_last() else { return 0 };
     let (mut cheapest, threshold) = (others.len(), last_leader.min(1.0));
     if estimate.is_nan() || estimate >= threshold {
         return cheapest;
@@ -45,7 +39,7 @@ pub(super) fn cheapest_rank(
     };
     let mut least = cost(cheapest, 0.0);
     let mut displaced = 0.0;
-    for (rank, &(leader, _)) in others.iter().enumerate().rev() {
+    for (rank, &leader) in others.iter().enumerate().rev() {
         displaced += (examined(rank) - examined(rank + 1)) * (leader.min(1.0) - threshold);
         let cost = cost(rank, displaced);
         if cost < least {
@@ -63,9 +57,11 @@ mod tests {
 
     /// Ranks for all items below the best list of an instance in decreasing order.
     fn ranks(theta: &[f64], kappa: &[f64]) -> Vec<usize> {
-        let leaders: Vec<(f64, u32)> = theta[..kappa.len()].iter().map(|&theta| (theta, 0)).collect();
         let order: Vec<usize> = (0..kappa.len()).collect();
-        theta[kappa.len()..].iter().map(|&worse| cheapest_rank(worse, &leaders, &order, kappa)).collect()
+        theta[kappa.len()..]
+            .iter()
+            .map(|&worse| cheapest_rank(worse, &theta[..kappa.len()], &order, kappa))
+            .collect()
     }
 
     /// Clicks per nat at every rank, from the lists themselves.
@@ -132,24 +128,24 @@ mod tests {
 
     #[test]
     fn candidates_that_are_not_worse_go_last() {
-        let leaders = [(0.9, 0), (0.5, 1)];
+        let leaders = [0.9, 0.5];
         for estimate in [0.5, 0.7, 1.5, f64::INFINITY, f64::NAN] {
             assert_eq!(cheapest_rank(estimate, &leaders, &[0, 1], &[1.0, 0.5]), 1);
         }
         // Just below: 0.4 clicks at the first position against 0.
         assert_eq!(cheapest_rank(0.5 - 1e-12, &leaders, &[0, 1], &[1.0, 0.5]), 1);
         // Nothing to tell apart.
-        assert_eq!(cheapest_rank(0.0, &[(0.0, 0), (0.0, 1)], &[0, 1], &[1.0, 0.5]), 1);
+        assert_eq!(cheapest_rank(0.0, &[0.0, 0.0], &[0, 1], &[1.0, 0.5]), 1);
     }
 
     /// Estimates above 1 count as 1, so that no cost is infinite or not a number.
     #[test]
     fn leaders_above_one_count_as_one() {
         for leader in [1.0, 7.0, f64::INFINITY] {
-            let rank = |worse| cheapest_rank(worse, &[(leader, 0), (0.9, 1)], &[1, 0], &[0.9, 0.9]);
+            let rank = |worse| cheapest_rank(worse, &[leader, 0.9], &[1, 0], &[0.9, 0.9]);
             assert_eq!([0.0, 0.5, 0.8].map(rank), [1; 3]);
         }
         // A certain click at an examined position: one failure tells all.
-        assert_eq!(cheapest_rank(0.9, &[(3.0, 0), (2.0, 1)], &[0, 1], &[1.0, 0.5]), 0);
+        assert_eq!(cheapest_rank(0.9, &[3.0, 2.0], &[0, 1], &[1.0, 0.5]), 0);
     }
 }

@@ -66,12 +66,12 @@
 //! ```
 
 use super::counts::{PbmCounts, place};
-use super::index_test::{IndexTest, index};
+use super::index_test::{IndexTest, index, threshold};
 use crate::sizes::Sizes;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
 use click_models::{PbmKnown, Ranking, RenderedClicks};
-use confidence::Rate;
+use confidence::{MultiPositionThreshold, Rate};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +87,8 @@ pub struct PbmKlUcb {
     /// Tests whether an index reaches the smallest of the best.
     #[serde(skip)]
     test: IndexTest,
+    #[serde(skip)]
+    threshold: MultiPositionThreshold,
     #[serde(skip)]
     top: TopL,
     /// The items of the last round.
@@ -118,6 +120,7 @@ impl From<Saved> for PbmKlUcb {
             rate,
             is_seen: (0..counts.n_items()).map(|item| counts.weighted_shows(item) > 0.0).collect(),
             test: IndexTest::new(&counts),
+            threshold: threshold(&counts),
             top: TopL::new(counts.n_positions()),
             winners: Vec::with_capacity(counts.n_positions()),
             counts,
@@ -129,7 +132,7 @@ impl PbmKlUcb {
     /// Finds the items of largest index.
     #[inline]
     fn search(&mut self, level: f64, ties: Ties) {
-        let Self { counts, is_seen, test, top, winners, .. } = self;
+        let Self { counts, is_seen, test, threshold, top, winners, .. } = self;
         let score = |item: u32| {
             if is_seen[item as usize] { index(counts, item as usize, level) } else { f64::INFINITY }
         };
@@ -138,15 +141,15 @@ impl PbmKlUcb {
             top.offer(item, score(item), ties);
         }
         let mut reached = top.threshold();
-        test.set(reached);
+        threshold.set(reached);
         for (item, &is_seen) in (0_u32..).zip(&*is_seen) {
-            if winners.contains(&item) || is_seen && test.excludes(counts, item as usize, level) {
+            if winners.contains(&item) || is_seen && test.excludes(counts, item as usize, threshold, level) {
                 continue;
             }
             top.offer(item, score(item), ties);
             if top.threshold() > reached {
                 reached = top.threshold();
-                test.set(reached);
+                threshold.set(reached);
             }
         }
         winners.clear();

@@ -18,7 +18,7 @@
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
-//! | `estimate` | `theta^_k` | `n_items` | probability, may exceed 1 |
+//! | `best` | `theta^_k` | `n_items` | probability, may exceed 1 |
 //! | `rate` | delta | - | nats |
 //! | `candidates` | B(t) | at most `n_items` - `n_leaders` | items |
 //! | `n_leaders` | L | - | items |
@@ -26,7 +26,8 @@
 //! Numerics: the policy tests whether an index reaches the last leader's estimate (`confidence::threshold`), and solves for the index
 //! only if rounding could decide. No index reaches an estimate above 1. The policy decides whether to explore before it looks for
 //! candidates, which does not change the law of its choices. Complexity: O(`n_items`) a round, and O(`n_items` `n_positions`) in every
-//! other one; with the position of least cost also one divergence per leader in every round that explores.
+//! other one, far less on average in large catalogues, see `reaching`; with the position of least cost also one divergence per leader in
+//! every round that explores.
 //!
 //! # Examples
 //!
@@ -68,15 +69,17 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
-use super::counts::{PbmCounts, place};
-use super::index_test::IndexTest;
+use super::counts::{PbmCounts, place_items};
+use super::index_test::{IndexTest, Tested, threshold};
 use super::least_cost::cheapest_rank;
-use crate::coin::{heads, pick};
+use crate::coin::heads;
+use crate::reaching::{Question, Reaching};
 use crate::sizes::Sizes;
-use crate::top_l::{Ties, TopL};
+use crate::top_l::Ties;
+use crate::ucb_arms::{Mean, UcbTop};
 use crate::{Decision, Select, Update};
-use click_models::{ItemId, PbmKnown, Ranking, RenderedClicks};
-use confidence::Rate;
+use click_models::{ItemId, ListShape, PbmKnown, Ranking, RenderedClicks};
+use confidence::{MultiPositionThreshold, Rate};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -102,15 +105,14 @@ pub struct PbmPie {
     /// The best items whose places are not up for exploration: as many as positions, or as examined positions.
     #[serde(skip)]
     n_leaders: usize,
+    /// Items in the order of their estimates.
     #[serde(skip)]
-    estimate: Vec<f64>,
+    best: UcbTop<Mean>,
     /// Tests whether an index reaches the last leader's estimate.
     #[serde(skip)]
     test: IndexTest,
     #[serde(skip)]
-    top: TopL,
-    #[serde(skip)]
-    candidates: Vec<ItemId>,
+    candidates: Reaching<MultiPositionThreshold>,
 }
 
 #[derive(Deserialize)]
@@ -151,9 +153,9 @@ impl PbmPie {
 
 /// The pooled estimate (equation (2)); infinite for an item without displays.
 #[inline]
-fn estimate(counts: &PbmCounts, item: usize) -> f64 {
+fn estimate(counts: &PbmCounts, item: usize) -> Mean {
     let weighted = counts.weighted_shows(item);
-    if weighted > 0.0 { counts.total_clicks(item) / weighted } else { f64::INFINITY }
+    if weighted > 0.0 { Mean(counts.total_clicks(item) / weighted) } else { Mean::FRESH }
 }
 
 impl From<Saved> for PbmPie {
@@ -170,58 +172,55 @@ impl From<Saved> for PbmPie {
             rate,
             position,
             n_leaders,
-            estimate: (0..n_items).map(|item| estimate(&counts, item)).collect(),
+            best: UcbTop::new((0..n_items).map(|item| estimate(&counts, item)), n_positions),
             test: IndexTest::new(&counts),
-            top: TopL::new(n_positions),
-            candidates: Vec::with_capacity(n_items),
+            candidates: Reaching::new(n_items, threshold(&counts)),
             counts,
         }
     }
 }
 
+#[cfg(test)]
 impl PbmPie {
-    /// The items below the leaders whose index reaches the last leader's estimate.
-    #[inline]
-    fn find_candidates(&mut self, list: &Ranking, level: f64) {
-        let (last_leader, _) = self.top.best()[self.n_leaders - 1];
-        self.test.set(last_leader);
-        self.candidates.clear();
-        for item in 0..self.counts.n_items() {
-            let id = ItemId::from_index(item);
-            let leads = list.contains(id) && self.rank_below(list, id).is_none();
-            if !leads && (self.estimate[item].is_infinite() || self.test.reaches(&self.counts, item, level)) {
-                self.candidates.push(id);
+    /// The same policy, which compares and tests all items in every round, whatever their number.
+    pub(crate) fn comparing_all(self) -> Self {
+        let (n_items, n_positions) = (self.counts.n_items(), self.counts.n_positions());
+        let estimates = (0..n_items).map(|item| estimate(&self.counts, item));
+        let best = UcbTop::comparing_all(estimates, n_positions);
+        let candidates = Reaching::testing_all(n_items, threshold(&self.counts));
+        Self { best, candidates, ..self }
+    }
+}
+
+/// Inserts the candidate where it is explored, and moves the items below down to the place that it leaves. `best` are the items of the
+/// list, best first.
+#[inline]
+fn insert(
+    candidate: ItemId,
+    list: &mut Ranking,
+    (best, n_leaders): (&[u32], usize),
+    position: PbmPiePosition,
+    counts: &PbmCounts,
+) {
+    let order = counts.order();
+    let rank = match position {
+        PbmPiePosition::Last => order.len() - 1,
+        PbmPiePosition::LeastCost => {
+            let mut leaders = [0.0; ListShape::MAX_POSITIONS];
+            for (leader, &item) in leaders.iter_mut().zip(&best[..n_leaders]) {
+                *leader = estimate(counts, item as usize).0;
             }
+            let Mean(worse) = estimate(counts, candidate.index());
+            cheapest_rank(worse, &leaders[..n_leaders], order, counts.examination())
         }
+    };
+    let is_candidate = |&item: &u32| ItemId::new(item) == candidate;
+    let left = best.iter().position(is_candidate).unwrap_or(order.len() - 1);
+    let places = list.positions_mut(order.len());
+    for lower in (rank..left).rev() {
+        places[order[lower + 1]] = places[order[lower]];
     }
-
-    /// The rank of an item of the list that is no leader.
-    #[inline]
-    fn rank_below(&self, list: &Ranking, item: ItemId) -> Option<usize> {
-        let ranks = self.n_leaders..self.counts.n_positions();
-        ranks.into_iter().find(|&rank| list[self.counts.order()[rank]] == item)
-    }
-
-    /// Inserts the candidate where it is explored, and moves the items below down to the place that it leaves.
-    #[inline]
-    fn insert(&self, candidate: ItemId, list: &mut Ranking) {
-        let (n_positions, order) = (self.counts.n_positions(), self.counts.order());
-        let rank = match self.position {
-            PbmPiePosition::Last => n_positions - 1,
-            PbmPiePosition::LeastCost => cheapest_rank(
-                self.estimate[candidate.index()],
-                &self.top.best()[..self.n_leaders],
-                order,
-                self.counts.examination(),
-            ),
-        };
-        let left = self.rank_below(list, candidate).unwrap_or(n_positions - 1);
-        let places = list.positions_mut(n_positions);
-        for lower in (rank..left).rev() {
-            places[order[lower + 1]] = places[order[lower]];
-        }
-        places[order[rank]] = candidate;
-    }
+    places[order[rank]] = candidate;
 }
 
 impl Sizes for PbmPie {
@@ -240,18 +239,17 @@ impl Select<Ranking> for PbmPie {
             self.initialise(round, &mut out.action);
             return;
         }
-        let ties = Ties::draw(rng);
-        self.top.clear();
-        for (item, &estimate) in (0_u32..).zip(&self.estimate) {
-            self.top.offer(item, estimate, ties);
-        }
-        place(self.top.best(), self.counts.order(), &mut out.action);
+        let Self { rate, counts, position, n_leaders, best, test, candidates } = self;
+        let best = best.select(0.0, Ties::draw(rng));
+        place_items(best.iter().copied(), counts.order(), &mut out.action);
         if heads(rng) {
             return;
         }
-        self.find_candidates(&out.action, self.rate.level(round));
-        if let Some(candidate) = pick(&self.candidates, rng) {
-            self.insert(candidate, &mut out.action);
+        let leaders = &best[..*n_leaders];
+        let Mean(q) = estimate(counts, leaders[leaders.len() - 1] as usize);
+        let question = Question { leaders, q, level: rate.level(round) };
+        if let Some(candidate) = candidates.draw(&mut Tested { counts, test }, question, rng) {
+            insert(candidate, &mut out.action, (best, *n_leaders), *position, counts);
         }
     }
 }
@@ -259,10 +257,11 @@ impl Select<Ranking> for PbmPie {
 impl<F: RenderedClicks> Update<Ranking, F> for PbmPie {
     #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
-        let Self { counts, estimate: estimates, test, .. } = self;
+        let Self { counts, best, test, candidates, .. } = self;
         counts.record(&decision.action, feedback, |counts, item| {
-            estimates[item] = estimate(counts, item);
+            best.set(item, estimate(counts, item));
             test.forget(item);
+            candidates.changed(item);
         });
     }
 }

@@ -14,11 +14,13 @@
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
 //! | `arms` | mean and `N_k` | `n_items` | - |
+//! | `leaders` | the L items of largest mean | `n_positions` | items |
 //! | `rate` | f(t) | - | nats |
 //! | `candidates` | B(t) | at most `n_items` - `n_positions` | items |
 //!
 //! Numerics: an index is solved for only if rounding could decide, see `kl_arms`. The policy decides whether to explore before it looks
-//! for candidates, which does not change the law of its choices. Complexity: O(`n_items`) a round.
+//! for candidates, which does not change the law of its choices. Complexity: O(`n_items`) a round; far less on average in large
+//! catalogues, see `reaching`.
 //!
 //! # Examples
 //!
@@ -60,13 +62,14 @@
 
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
-use crate::coin::{heads, pick};
+use crate::coin::heads;
 use crate::kl_arms::KlArm;
-use crate::shortlist::Arm;
+use crate::reaching::{Question, Reaching};
 use crate::sizes::Sizes;
-use crate::top_l::{Ties, TopL};
+use crate::top_l::Ties;
+use crate::ucb_arms::{Mean, UcbTop};
 use crate::{Decision, Error, Select, Update};
-use click_models::{ItemId, ObservedPrefix, Ranking};
+use click_models::{ObservedPrefix, Ranking};
 use confidence::{KlUcbThreshold, Rate};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -85,9 +88,9 @@ pub struct Pie {
     #[serde(skip)]
     arms: Vec<KlArm>,
     #[serde(skip)]
-    top: TopL,
+    leaders: UcbTop<Mean>,
     #[serde(skip)]
-    candidates: Vec<ItemId>,
+    candidates: Reaching<KlUcbThreshold>,
 }
 
 #[derive(Deserialize)]
@@ -115,16 +118,30 @@ impl Pie {
 
     /// Explores at the position of the leader of this rank.
     fn assemble(rate: Rate, rank: usize, counts: PrefixCounts) -> Self {
-        let arms = (0..counts.n_items()).map(|item| KlArm::new(counts.shows(item), counts.clicks(item)));
+        let (n_items, n_positions) = (counts.n_items(), counts.n_positions());
+        let arms = (0..n_items).map(|item| KlArm::new(counts.shows(item), counts.clicks(item)));
+        let means = (0..n_items).map(|item| mean(&counts, item));
         Self {
             rate,
             position: counts.place(rank),
             rank,
             arms: arms.collect(),
-            top: TopL::new(counts.n_positions()),
-            candidates: Vec::with_capacity(counts.n_items()),
+            leaders: UcbTop::new(means, n_positions),
+            candidates: Reaching::new(n_items, KlUcbThreshold::new(f64::INFINITY)),
             counts,
         }
+    }
+}
+
+#[cfg(test)]
+impl Pie {
+    /// The same policy, which compares and tests all items in every round, whatever their number.
+    pub(crate) fn comparing_all(self) -> Self {
+        let (n_items, n_positions) = (self.counts.n_items(), self.counts.n_positions());
+        let means = (0..n_items).map(|item| mean(&self.counts, item));
+        let leaders = UcbTop::comparing_all(means, n_positions);
+        let candidates = Reaching::testing_all(n_items, KlUcbThreshold::new(f64::INFINITY));
+        Self { leaders, candidates, ..self }
     }
 }
 
@@ -142,8 +159,11 @@ impl TryFrom<Saved> for Pie {
 
 /// Largest mean first; items without observations before all others.
 #[inline]
-fn leadership(arm: &KlArm) -> f64 {
-    if arm.is_fresh() { f64::INFINITY } else { arm.mean() }
+fn mean(counts: &PrefixCounts, item: usize) -> Mean {
+    match counts.shows(item) {
+        0 => Mean::FRESH,
+        shows => Mean(counts.clicks(item) as f64 / shows as f64),
+    }
 }
 
 impl Sizes for Pie {
@@ -158,25 +178,14 @@ impl Select<Ranking> for Pie {
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let level = self.rate.level(self.counts.next_round());
-        let ties = Ties::draw(rng);
-        self.top.clear();
-        for (item, arm) in (0_u32..).zip(&self.arms) {
-            self.top.offer(item, leadership(arm), ties);
-        }
-        self.counts.show(self.top.best(), &mut out.action);
+        let leaders = self.leaders.select(0.0, Ties::draw(rng));
+        self.counts.show_items(leaders.iter().copied(), &mut out.action);
         if heads(rng) {
             return;
         }
-        let last_leader = self.top.threshold();
-        let threshold = KlUcbThreshold::new(last_leader);
-        self.candidates.clear();
-        for (item, arm) in (0_u32..).zip(&mut self.arms) {
-            let id = ItemId::new(item);
-            if !out.action.contains(id) && arm.reaches(&threshold, last_leader, level) {
-                self.candidates.push(id);
-            }
-        }
-        if let Some(candidate) = pick(&self.candidates, rng) {
+        let Mean(q) = mean(&self.counts, leaders[leaders.len() - 1] as usize);
+        let question = Question { leaders, q, level };
+        if let Some(candidate) = self.candidates.draw(&mut self.arms, question, rng) {
             let list = out.action.positions_mut(self.counts.n_positions());
             for rank in (self.rank + 1..list.len()).rev() {
                 list[self.counts.place(rank)] = list[self.counts.place(rank - 1)];
@@ -189,9 +198,11 @@ impl Select<Ranking> for Pie {
 impl<F: ObservedPrefix> Update<Ranking, F> for Pie {
     #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
-        let Self { counts, arms, .. } = self;
+        let Self { counts, arms, leaders, candidates, .. } = self;
         counts.record(&decision.action, feedback.observed_clicks(), |counts, item| {
             arms[item] = KlArm::new(counts.shows(item), counts.clicks(item));
+            leaders.set(item, mean(counts, item));
+            candidates.changed(item);
         });
     }
 }
