@@ -271,7 +271,9 @@ impl<T: Threshold> Ranges<T> {
         for (led, &leader) in led.iter_mut().zip(leaders) {
             *led = certain.remove(leader as usize);
         }
-        found.iter().for_each(|item| certain.insert(item.index()));
+        for item in found {
+            certain.insert(item.index());
+        }
         let item = certain.nth(drawn);
         for item in found {
             certain.remove(item.index());

@@ -251,7 +251,7 @@ catalogue! {
         Prefix(known, _horizon => TsCascade::new(known))
     }
     horizon: false, answers: Late, limit: Limit::None,
-    cost: "one normal draw, 2 K multiply-adds",
+    cost: "one normal draw, 2 K multiply-adds; less on average with hundreds of items",
     guarantee: "O(sqrt(K L T)) on cascades, up to logarithms",
     source: "Zhong et al. 2021";
 

@@ -1,7 +1,7 @@
 //! Policies that look for the best items of a large catalogue in another way than for those of a small one.
 
 use super::position_based::{fresh, learn as learn_positions, pbm_pie};
-use super::prefix::{PrefixHistory, cascade_ucb_v, cascade_ucb1, learn_prefix, pie, rsf_ucb};
+use super::prefix::{PrefixHistory, cascade_ucb_v, cascade_ucb1, learn_prefix, pie, rsf_ucb, ts_cascade};
 use super::*;
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -105,6 +105,11 @@ fn cascade_ucb1_is_the_naive_one_in_large_catalogues() {
 #[test]
 fn cascade_ucb_v_is_the_naive_one_in_large_catalogues() {
     assert_prefix(PrefixUcbV::new, |history, t, rng| cascade_ucb_v(history, log(t), rng));
+}
+
+#[test]
+fn ts_cascade_is_the_naive_one_in_large_catalogues() {
+    assert_prefix(TsCascade::new, ts_cascade);
 }
 
 /// In the order of operations of the policy: of hundreds of items some have indices that differ by rounding alone.

@@ -72,7 +72,7 @@ pub(super) fn cascade_ucb_v(history: &PrefixHistory, exploration: f64, rng: &mut
     history.top(&history.scores(index), key)
 }
 
-fn ts_cascade(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
+pub(super) fn ts_cascade(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
     let key = rng.next_u64();
     let shared = Sampler::new().normal(rng);
     let score = |item: usize| {

@@ -34,7 +34,7 @@ fn rounds_with_many_items_allocate_nothing() {
         let attraction: Vec<f64> = (0..n_items).map(|item| f64::from(item % 40) / 100.0).collect();
         let model = CascadeModel::from_values(&attraction, 5).expect("valid");
         let model = Rc::new(model);
-        for policy in ["kl-ucb", "cascade-ucb1", "cascade-ucb-v", "pie"] {
+        for policy in ["kl-ucb", "cascade-ucb1", "cascade-ucb-v", "pie", "ts-cascade"] {
             let mut game = CascadeModel::named(&model, policy, 6000);
             assert_eq!(allocations(&mut *game), 0, "{policy}, {n_items} items");
         }
