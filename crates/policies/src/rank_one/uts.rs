@@ -20,7 +20,7 @@
 //!
 //! Numerics: one key for ties a round, then two Gamma draws for every cell of the row (by column) and then of the column (by row, without
 //! the leader). The leader is tracked exactly: another cell is searched when the leader's mean falls to one that another cell may have.
-//! From 256 cells on in a row and a column together, most draws of a leader that lasts are left out by thinning; choices have the same law.
+//! From 256 rows and columns together on, most draws of a leader that lasts are left out by thinning; choices have the same law.
 //! Complexity: O(K + L) draws a round, with thinning a few for a leader that lasts; and occasionally O(K L) comparisons.
 //!
 //! # Examples
@@ -67,7 +67,7 @@ use leaders::Leaders;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// From this number of cells on in a row and a column together, draws are thinned.
+/// From this number of rows and columns together on, draws are thinned.
 const LARGE: usize = 256;
 
 /// Unimodal Thompson sampling.
@@ -108,12 +108,12 @@ impl Uts {
     pub fn leading_every(shape: TableShape, rounds: u64) -> Self {
         let (counts, leads) = (CellCounts::new(shape), vec![0; shape.n_cells()]);
         let policy = Self::assemble(rounds.clamp(1, MAX_COUNT), counts, leads);
-        policy.with_thinning(shape.n_rows() + shape.n_columns() > LARGE)
+        policy.with_thinning(shape.n_rows() + shape.n_columns() >= LARGE)
     }
 
     /// The policy from the start, with or without thinning. Choices have the same law, and another random stream. Thinning is faster from
-    /// some dozens of rows and columns on; by default it is used from 256 cells on in a row and a column together, so that runs on smaller
-    /// tables can be repeated bit for bit.
+    /// some dozens of rows and columns on; by default it is used from 256 rows and columns together on, so that runs on smaller tables can
+    /// be repeated bit for bit.
     #[must_use]
     pub fn with_thinning(self, thins: bool) -> Self {
         let shape = self.counts.shape();
