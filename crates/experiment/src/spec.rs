@@ -35,7 +35,7 @@
 //! [`crate::models`] lists the models and their keys.
 //!
 //! In the place of `[[instances]]`, `users = { posterior = "parameters.json", model = "pbm" }` draws the users of every run from the
-//! posterior distribution of a log's fit ([`PosteriorFile`](crate::posterior::PosteriorFile)). `policy = "logged"` with `lists = "logged.csv"` plays the lists of a log
+//! posterior distribution of a log's fit ([`PosteriorFile`]). `policy = "logged"` with `lists = "logged.csv"` plays the lists of a log
 //! ([`logged_lists`](crate::logged_lists())). `policy = "pbm-gibbs"` with `prior = "fitted"` and `prior_file = "parameters.json"` begins with what a
 //! log's fit says. These files are found from the folder of the experiment's file.
 //!
