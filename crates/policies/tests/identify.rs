@@ -7,6 +7,7 @@ use click_models::{
 };
 use confidence::NonNegative;
 use policies::{CascadeBai, Decision, Delta, Pulls, Select, ShowOrder, Stop, Update};
+use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use statrs::distribution::{Binomial, DiscreteCDF};
@@ -67,7 +68,8 @@ enum Answers {
 }
 
 /// Both versions on the same users: the same lists, the same sets in the same order, the same end. Gives the number of steps and
-/// whether they stopped. Where answers are late the fast version is saved and restored now and then.
+/// whether they stopped. Where answers are late the fast version is saved and restored now and then, and some answers come before the first
+/// step.
 fn plays_alike<M>(case: &Case, users: &M, cap: u64, answers: Answers) -> (u64, bool)
 where
     M: ClickModel<Interaction: click_models::Interaction<Action = Ranking>>,
@@ -80,6 +82,20 @@ where
     let mut user = Xoshiro256PlusPlus::seed_from_u64(case.seed ^ 0xffff);
     let mut decisions = [Decision::default(), Decision::default()];
     let mut waiting: Vec<(Decision<Ranking>, Feedback<M>)> = vec![];
+    if matches!(answers, Answers::Late(_)) {
+        for _ in 0..user.random_range(0..10) {
+            let mut items: Vec<usize> = (0..case.weights.len()).collect();
+            if user.random() {
+                items.shuffle(&mut user);
+            }
+            let shown = items.into_iter().take(plain.n_shown());
+            let action: Ranking = shown.map(ItemId::from_index).collect();
+            let answer = users.respond(&action, &mut user);
+            let decision = Decision { action, note: () };
+            fast.update(&decision, &answer);
+            plain.update(&decision, &answer);
+        }
+    }
     for step in 0..cap {
         let end = fast.check();
         assert_eq!(end.is_break(), plain.is_done(), "step {step} of {case:?}");
@@ -109,7 +125,8 @@ where
                 }
             }
             if user.random_range(0..50) == 0 {
-                fast = fast.clone();
+                let saved = serde_json::to_string(&fast).unwrap();
+                fast = serde_json::from_str(&saved).unwrap_or_else(|error| panic!("{error}: {saved}"));
             }
         } else {
             fast.update(&decisions[0], &answer);

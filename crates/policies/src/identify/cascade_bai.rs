@@ -273,14 +273,16 @@ impl CascadeBai {
             return;
         }
         self.has_begun = true;
-        self.queue.items_mut().shuffle(rng);
-        for (rank, item) in (0..).zip(self.queue.items()) {
-            self.rank[item.index()] = rank;
+        let Self { queue, items, rank, accepted, rejected, .. } = self;
+        queue.shuffle(rng);
+        // Feedback may have come before the first step, and decided some items.
+        let in_order = queue.items().iter().chain(&*accepted).chain(&*rejected);
+        for (number, item) in (0..).zip(in_order) {
+            rank[item.index()] = number;
         }
+        queue.arrange(|item| items[item.index()].n, |item| rank[item.index()]);
         if self.settings.order != ShowOrder::LeastObserved {
-            // Feedback may have come before the first step.
-            let Self { queue, items, rank, .. } = self;
-            queue.link_again(|item| items[item.index()].n, |item| rank[item.index()]);
+            self.link();
         }
         self.sort();
     }

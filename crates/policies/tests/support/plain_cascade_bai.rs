@@ -46,7 +46,7 @@ impl PlainCascadeBai {
             order_chooses: false,
             counts_open_displays: true,
             rho: (delta / (12.0 * n_items as f64)).sqrt(),
-            rank: vec![0; n_items],
+            rank: (0..n_items).collect(),
             has_begun: false,
             in_question: (0..n_items).collect(),
             open: vec![0; n_items],
@@ -55,6 +55,11 @@ impl PlainCascadeBai {
             observations: vec![0; n_items],
             clicks: vec![0; n_items],
         }
+    }
+
+    /// Items on a list.
+    pub(crate) fn n_shown(&self) -> usize {
+        self.bat_rac.unwrap_or(self.n_best)
     }
 
     pub(crate) fn is_done(&self) -> bool {
@@ -160,12 +165,14 @@ impl Select<Ranking> for PlainCascadeBai {
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         if !self.has_begun {
             self.has_begun = true;
+            // In any other order after feedback that came before the first step.
+            self.in_question.sort_unstable();
             self.in_question.shuffle(rng);
             for (rank, &item) in self.in_question.iter().enumerate() {
                 self.rank[item] = rank;
             }
         }
-        let n_shown = self.bat_rac.unwrap_or(self.n_best);
+        let n_shown = self.n_shown();
         let mut in_question = self.queue();
         if !self.order_chooses {
             in_question.truncate(n_shown);

@@ -16,6 +16,8 @@ mod circles;
 
 use buckets::Buckets;
 use click_models::ItemId;
+use rand::Rng;
+use rand::seq::SliceRandom as _;
 
 #[derive(Debug)]
 pub(super) struct Queue {
@@ -61,9 +63,10 @@ impl Queue {
         &self.ring
     }
 
-    /// All undecided items, for reordering before they are linked.
-    pub(super) fn items_mut(&mut self) -> &mut [ItemId] {
-        &mut self.ring
+    /// Puts the items in a random order that does not depend on their order so far. [`Queue::arrange`] makes a queue of it again.
+    pub(super) fn shuffle<R: Rng + ?Sized>(&mut self, rng: &mut R) {
+        self.ring.sort_unstable();
+        self.ring.shuffle(rng);
     }
 
     /// The ring in memory, and the index of its start; `None` once a list is open or items are linked.
@@ -170,12 +173,14 @@ impl Queue {
         self.front = 0;
     }
 
-    /// Links the items anew: by turns, those of equally many turns by rank.
-    pub(super) fn link_again(&mut self, observations: impl Fn(ItemId) -> u64, rank: impl Fn(ItemId) -> u32) {
+    /// Sorts the items: by turns, those of equally many turns by rank.
+    pub(super) fn arrange(&mut self, observations: impl Fn(ItemId) -> u64, rank: impl Fn(ItemId) -> u32) {
         let Self { ring, open, .. } = self;
         ring.sort_unstable_by_key(|&item| (observations(item) + open[item.index()], rank(item)));
-        self.is_linked = false;
-        self.link(observations);
+        self.front = 0;
+        if std::mem::take(&mut self.is_linked) {
+            self.link(observations);
+        }
     }
 
     /// Ends a display of each of these items without an observation. Items must be linked. `in_order` is a buffer.
