@@ -6,6 +6,7 @@ mod duels;
 mod identify;
 mod keeper;
 mod lockstep;
+mod parallel;
 mod run;
 mod saver;
 mod schedule;
@@ -29,4 +30,6 @@ pub use schedule::{Schedule, ScheduleError};
 pub use stages::{InSweeps, StageEntry, Stretch, play_in_stages};
 pub use streams::{SimRng, Streams};
 pub use summary::{Summary, mean_and_error, quantile};
-pub use tournament::{Assignment, Book, DrawUsers, Observer, Outcome, Silent, Tournament};
+pub use tournament::{
+    Assignment, Book, DrawUsers, Observer, Outcome, PlayOne, PlayTogether, Silent, Tournament,
+};

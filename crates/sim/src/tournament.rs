@@ -1,9 +1,9 @@
 //! Tournaments: every contender plays every replication, on all cores. The result does not depend on the number of cores.
 
+use crate::parallel::try_for_each;
 use crate::{Contender, Keeper, KeepsNothing, Replication, Schedule, SimRng, StateError, Streams, Task};
 use click_models::ClickModel;
 use rand::RngExt;
-use rayon::prelude::*;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
@@ -97,6 +97,12 @@ impl Observer for Silent {
     }
 }
 
+/// Plays a replication from the state that was kept of it, if any, and returns its record.
+pub type PlayOne<'a, R> = dyn Fn(Option<&[u8]>, &mut dyn Keeper) -> Result<R, StateError> + 'a;
+
+/// Plays several replications at once, and returns their records in the order of the replications.
+pub type PlayTogether<'a, R> = dyn Fn(&mut dyn Keeper) -> Result<Vec<R>, StateError> + 'a;
+
 /// Receives the records of a tournament, one replication at a time, from many threads.
 pub trait Book<R>: Sync {
     /// Why a record cannot be kept.
@@ -105,17 +111,12 @@ pub trait Book<R>: Sync {
     /// Whether the replication of the contender with this index is recorded already, and so is not played.
     fn is_recorded(&self, contender: usize, replication: u64) -> bool;
 
-    /// Plays a replication and records it. `play` takes the state from which to continue, if one was kept.
+    /// Plays a replication and records it.
     ///
     /// # Errors
     ///
     /// The record cannot be kept, or the state cannot be continued. The tournament then ends as soon as it can.
-    fn record(
-        &self,
-        contender: usize,
-        replication: u64,
-        play: impl FnOnce(Option<&[u8]>, &mut dyn Keeper) -> Result<R, StateError>,
-    ) -> Result<(), Self::Error>;
+    fn record(&self, contender: usize, replication: u64, play: &PlayOne<'_, R>) -> Result<(), Self::Error>;
 
     /// Whether a state of this replication was kept. Then it is not played together with others.
     fn has_state(&self, contender: usize, replication: u64) -> bool {
@@ -124,7 +125,7 @@ pub trait Book<R>: Sync {
     }
 
     /// Plays several replications at once, and records them as if they had been played one by one. `play` tells its keeper of the rounds
-    /// of each, and returns the records in the order of the replications.
+    /// of each.
     ///
     /// # Errors
     ///
@@ -133,7 +134,7 @@ pub trait Book<R>: Sync {
         &self,
         contender: usize,
         replications: Range<u64>,
-        play: impl FnOnce(&mut dyn Keeper) -> Result<Vec<R>, StateError>,
+        play: &PlayTogether<'_, R>,
     ) -> Result<(), Self::Error>;
 }
 
@@ -210,18 +211,19 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
         let n_blocks = usize::try_from(n_replications.div_ceil(lanes)).unwrap_or(usize::MAX);
         // One task per block of replications and contender, and in it one per replication unless they are played together. What a task
         // records depends on its number only, so records do not depend on the order of execution.
-        (0..n_blocks.saturating_mul(n_contenders)).into_par_iter().with_max_len(1).try_for_each(|task| {
+        try_for_each(n_blocks.saturating_mul(n_contenders), &|task| {
             let (block, contender) = (task / n_contenders, task % n_contenders);
             let first = replications.start + block as u64 * lanes;
             let numbers = first..replications.end.min(first + lanes);
             if let Some(played) = self.play_together(contender, &numbers, book) {
                 return played;
             }
-            numbers.into_par_iter().try_for_each(|number| {
+            try_for_each(usize::try_from(numbers.end - numbers.start).unwrap_or(usize::MAX), &|offset| {
+                let number = numbers.start + offset as u64;
                 if book.is_recorded(contender, number) {
                     return Ok(());
                 }
-                book.record(contender, number, |state, keeper| {
+                book.record(contender, number, &|state, keeper| {
                     self.play_one(contender, number, state, keeper)
                 })
             })
@@ -261,7 +263,7 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
             .map(|(number, instance, users)| self.replication(*number, *instance, users))
             .collect();
         plays.go_together(&replications).then(|| {
-            book.record_together(contender, numbers.clone(), |keeper| {
+            book.record_together(contender, numbers.clone(), &|keeper| {
                 plays.play_together(&replications, self.task, keeper)
             })
         })
@@ -312,12 +314,7 @@ impl<O: Observer, R: Send> Book<R> for Memory<'_, O, R> {
         false
     }
 
-    fn record(
-        &self,
-        contender: usize,
-        replication: u64,
-        play: impl FnOnce(Option<&[u8]>, &mut dyn Keeper) -> Result<R, StateError>,
-    ) -> Result<(), StateError> {
+    fn record(&self, contender: usize, replication: u64, play: &PlayOne<'_, R>) -> Result<(), StateError> {
         let record = self.observer.observe(contender, || play(None, &mut KeepsNothing))?;
         self.put(contender, replication, record);
         Ok(())
@@ -327,7 +324,7 @@ impl<O: Observer, R: Send> Book<R> for Memory<'_, O, R> {
         &self,
         contender: usize,
         replications: Range<u64>,
-        play: impl FnOnce(&mut dyn Keeper) -> Result<Vec<R>, StateError>,
+        play: &PlayTogether<'_, R>,
     ) -> Result<(), StateError> {
         let records = self.observer.observe(contender, || play(&mut KeepsNothing))?;
         for (replication, record) in replications.zip(records) {

@@ -7,7 +7,7 @@ use super::sync::{Syncer, ToDisk, write_one};
 use crate::observer::{Observer, Step};
 use crate::runs::{Recorded, Sequence, lock};
 use crate::timing::{Elapsed, Stopwatch};
-use sim::{Book, Keeper, Pause, StateError};
+use sim::{Book, Keeper, Pause, PlayOne, PlayTogether, StateError};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -60,12 +60,7 @@ impl<R: Recorded> Book<R> for JournalBook<'_> {
         lock(&self.sequences[contender]).has(replication)
     }
 
-    fn record(
-        &self,
-        contender: usize,
-        replication: u64,
-        play: impl FnOnce(Option<&[u8]>, &mut dyn Keeper) -> Result<R, StateError>,
-    ) -> Result<(), JournalError> {
+    fn record(&self, contender: usize, replication: u64, play: &PlayOne<'_, R>) -> Result<(), JournalError> {
         self.play_and_record(contender, replication, play).map_err(|error| self.note_failure(error))
     }
 
@@ -77,7 +72,7 @@ impl<R: Recorded> Book<R> for JournalBook<'_> {
         &self,
         contender: usize,
         replications: Range<u64>,
-        play: impl FnOnce(&mut dyn Keeper) -> Result<Vec<R>, StateError>,
+        play: &PlayTogether<'_, R>,
     ) -> Result<(), JournalError> {
         let recorded = self.play_and_record_together(contender, replications, play);
         recorded.map_err(|error| self.note_failure(error))
@@ -115,7 +110,7 @@ impl JournalBook<'_> {
         &self,
         contender: usize,
         replication: u64,
-        play: impl FnOnce(Option<&[u8]>, &mut dyn Keeper) -> Result<R, StateError>,
+        play: &PlayOne<'_, R>,
     ) -> Result<(), JournalError> {
         self.check()?;
         let files = self.states(contender);
@@ -153,7 +148,7 @@ impl JournalBook<'_> {
         &self,
         contender: usize,
         replications: Range<u64>,
-        play: impl FnOnce(&mut dyn Keeper) -> Result<Vec<R>, StateError>,
+        play: &PlayTogether<'_, R>,
     ) -> Result<(), JournalError> {
         self.check()?;
         let n_runs = u32::try_from(replications.end - replications.start).unwrap_or(u32::MAX);

@@ -1,16 +1,17 @@
 //! Plays an experiment on users of one model: policies of the catalogue and contenders of the caller, on all cores.
 
+mod runs;
 mod trial;
 
 pub(crate) use trial::{Clock, Trying};
 
 use super::posterior::Draws;
 use super::{Instance, Member};
-use crate::journal::{Journal, JournalBook, JournalError, Syncer};
-use crate::observer::{Observer, Plan};
-use crate::runs::{Layout, Recorded, Runs, Sequence, lock};
+use crate::journal::{Journal, JournalError};
+use crate::observer::Observer;
+use crate::runs::{Layout, Recorded, Runs, Sequence};
 use crate::task::Task;
-use crate::timing::{Stopwatch, Timing};
+use crate::timing::Timing;
 use click_models::ClickModel;
 use contenders::Entrant;
 use sim::{
@@ -268,52 +269,5 @@ where
         contenders.push(own.typed()?);
     }
     let (models, draws) = (models(instances), Draws(instances));
-    let tournament = tournament(&draws, &models, &contenders, task, game);
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(game.threads.unwrap_or(0))
-        .build()
-        .map_err(PlayError::Threads)?;
-    let layout = game.layout;
-    let of_each = |of: fn(&Sequence) -> u64| game.recorded.iter().map(|one| of(&lock(one))).collect();
-    let restarting = contenders.iter().filter(|contender| !contender.is_saved());
-    let runs: Vec<u64> = of_each(Sequence::n_missing);
-    let missing: u64 = runs.iter().sum();
-    game.observer.begin(&Plan {
-        recorded: of_each(Sequence::n_recorded),
-        horizon: game.horizon,
-        threads: pool.current_num_threads(),
-        bytes: game.journal.map(|_| missing * layout.usual() as u64),
-        continued: game.journal.map_or(0, Journal::n_states),
-        restarting: restarting.map(|contender| contender.label().to_owned()).collect(),
-        seconds: pool.install(|| trial::seconds(&tournament, &runs, game)),
-        runs,
-    });
-    let wall = Stopwatch::start();
-    let syncer = game.journal.map(|_| Syncer::start(&game.recorded));
-    let book = JournalBook {
-        sequences: &game.recorded,
-        journal: game.journal,
-        syncer: syncer.as_ref(),
-        observer: game.observer,
-        stop: game.stop,
-        horizon: game.horizon,
-        failed: Mutex::default(),
-        has_failed: AtomicBool::new(false),
-    };
-    let played = pool.install(|| tournament.play_into(game.runs.clone(), &book));
-    played.map_err(|error| book.first_error().unwrap_or(error))?;
-    syncer.map_or(Ok(()), Syncer::finish)?;
-    let wall = wall.elapsed().wall;
-
-    let drawn = game.runs.clone().map(|replication| tournament.draw_instance(replication)).collect();
-    let runs = Runs::new(layout, drawn, Arc::clone(&game.recorded))?;
-    let mut speeds = Vec::new();
-    for (index, contender) in contenders.iter().enumerate() {
-        let rounds = match layout {
-            Layout::Curves(_) => runs.n_runs() as u64 * game.horizon,
-            Layout::Answers => runs.answers(index)?.iter().map(|answer| answer.steps).sum(),
-        };
-        speeds.push((contender.label(), lock(&game.recorded[index]).elapsed(), rounds));
-    }
-    Ok((runs, Timing::new(pool.current_num_threads(), wall, &speeds), missing))
+    runs::play(&tournament(&draws, &models, &contenders, task, game), game)
 }

@@ -1,5 +1,8 @@
 use super::*;
-use crate::{Assignment, Book, DrawUsers, Outcome, Pause, Silent, SimRng, Streams, Tournament, play};
+use crate::{
+    Assignment, Book, DrawUsers, Outcome, Pause, PlayOne, PlayTogether, Silent, SimRng, Streams, Tournament,
+    play,
+};
 use click_models::ClickModel;
 use confidence::Rate;
 use policies::{Decision, Policy, Select, Update};
@@ -212,7 +215,7 @@ impl Book<Curve> for Notes {
         &self,
         _contender: usize,
         replication: u64,
-        play: impl FnOnce(Option<&[u8]>, &mut dyn Keeper) -> Result<Curve, StateError>,
+        play: &PlayOne<'_, Curve>,
     ) -> Result<(), StateError> {
         self.alone.lock().unwrap().push(replication);
         play(None, &mut KeepsNothing).map(drop)
@@ -222,7 +225,7 @@ impl Book<Curve> for Notes {
         &self,
         _contender: usize,
         replications: Range<u64>,
-        play: impl FnOnce(&mut dyn Keeper) -> Result<Vec<Curve>, StateError>,
+        play: &PlayTogether<'_, Curve>,
     ) -> Result<(), StateError> {
         assert_eq!(play(&mut KeepsNothing)?.len() as u64, replications.end - replications.start);
         self.together.lock().unwrap().push(replications);

@@ -1,10 +1,10 @@
 //! A short trial of every policy, so that it can be said at once how long an experiment takes.
 
 use super::PlayRequest;
+use super::runs::Games;
 use crate::timing::Stopwatch;
-use click_models::ClickModel;
 use rayon::prelude::*;
-use sim::{Keeper, Pause, Tournament};
+use sim::{Keeper, Pause};
 use std::time::Duration;
 
 /// How policies are tried before an experiment begins.
@@ -44,26 +44,18 @@ impl Trying {
 
 /// The seconds that a run of each contender takes; `None` if it has no runs to play or cannot be stopped, and for short experiments.
 /// `runs` are the runs that each contender has to play.
-pub(super) fn seconds<M, T>(
-    tournament: &Tournament<'_, M, T>,
-    runs: &[u64],
-    game: &PlayRequest<'_>,
-) -> Vec<Option<f64>>
-where
-    M: ClickModel + Clone + Send + Sync,
-    T: sim::Task,
-{
+pub(super) fn seconds(games: &dyn Games, runs: &[u64], game: &PlayRequest<'_>) -> Vec<Option<f64>> {
     let n_rounds = runs.iter().sum::<u64>().saturating_mul(game.horizon);
     if n_rounds < game.trying.fewest_rounds || !game.observer.wants_times() {
         return vec![None; runs.len()];
     }
     let of_one = |contender: usize| {
         // A contender that is not saved may be one of the caller that plays to its end.
-        if runs[contender] == 0 || !tournament.contenders[contender].is_saved() {
+        if runs[contender] == 0 || !games.is_saved(contender) {
             return None;
         }
         let mut trial = Trial { watch: Stopwatch::start(), trying: game.trying, rounds: 0 };
-        let played = tournament.play_one(contender, game.runs.start, None, &mut trial);
+        let played = games.try_one(contender, game.runs.start, &mut trial);
         let seconds = game.trying.clock.of(&trial.watch).as_secs_f64();
         // A trial that was not stopped is a whole run.
         Some(if played.is_ok() {
