@@ -1,7 +1,7 @@
 //! Whether tracking the optimal mixture of lists would need fewer rounds than the order by need: a table of `docs/cascade-bai.md`.
 //!
 //! ```text
-//! cargo run --release -p policies --example oracle_mixture -- 100
+//! cargo run --release -p benches --example oracle_mixture -- 100
 //! ```
 //!
 //! The argument is the number of runs; linear weights have half. L = 64, K = 16. All columns stop by the test of `cascade-kl`. The first is

@@ -1,7 +1,7 @@
 //! How much of the gain of `cascade-kl` over KL-LUCB is confidence, and how much is sampling: a table of `docs/cascade-bai.md`.
 //!
 //! ```text
-//! cargo run --release -p policies --example kl_lucb_levels -- 100
+//! cargo run --release -p benches --example kl_lucb_levels -- 100
 //! ```
 //!
 //! The argument is the number of runs; linear weights, where a run of KL-LUCB takes three million rounds, have a fifth. L = 64, K = 16,
