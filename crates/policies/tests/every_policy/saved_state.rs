@@ -33,7 +33,8 @@ fn assert_go_on_alike(original: &dyn Game, mut restored: Box<dyn Game>) {
 fn restored_policies_go_on_as_the_original() {
     for mut game in games(Users::all(), Extent::Variants, 1500).into_iter().chain(games_without_a_row()) {
         let mut played = 0;
-        for start in [0, 1, 3, 20, 300, 3000] {
+        // The last is past the horizon.
+        for start in [0, 1, 3, 20, 300, 1600] {
             play(&mut *game, start - played);
             played = start;
             let restored = game.restored(game.saved()).expect("a saved policy can be restored");
