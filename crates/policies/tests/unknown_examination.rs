@@ -105,10 +105,10 @@ fn regret_of_pb_mhb() {
     assert_equal("PB-MHB, the authors' program", found[0], Mean(18.51, 1.33));
     assert_equal("PB-MHB, the authors' program", found[1], Mean(31.63, 1.96));
     assert_equal("PB-MHB, the authors' program", found[2], Mean(37.68, 2.70));
-    let wide = regret(pb_mhb(1.0, 3), [&FOUR, &[0.9, 0.5]], 1, &[150, 1500], (600, 5));
+    let wide = regret(pb_mhb(1.0, 3), [&FOUR, &[0.9, 0.5]], 1, &[150, 1500], (400, 5));
     assert_equal("PB-MHB, a simulation, two positions", wide[0], Mean(12.560, 0.178));
     assert_equal("PB-MHB, a simulation, two positions", wide[1], Mean(23.536, 0.332));
-    let narrow = regret(pb_mhb(0.5, 1), [&FOUR, &[0.9, 0.3, 0.6]], 1, &[150, 1500], (600, 6));
+    let narrow = regret(pb_mhb(0.5, 1), [&FOUR, &[0.9, 0.3, 0.6]], 1, &[150, 1500], (400, 6));
     assert_equal("PB-MHB, a simulation, three positions", narrow[0], Mean(11.734, 0.158));
     assert_equal("PB-MHB, a simulation, three positions", narrow[1], Mean(20.247, 0.274));
     let wrong = regret(pb_mhb(0.02, 1), [&FOUR, &[0.9, 0.3, 0.6]], 1, &[1500], (100, 6));
