@@ -9,7 +9,7 @@ use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 
-/// Of 3,000 rounds after the first ten: past the horizon, which is 2,500.
+/// Of 3,000 rounds after the first ten, past a horizon of 2,500.
 fn allocations(game: &mut dyn Game) -> u64 {
     let mut play = |rounds| {
         for _ in 0..rounds {
@@ -35,7 +35,7 @@ fn rounds_with_many_items_allocate_nothing() {
         let model = CascadeModel::from_values(&attraction, 5).expect("valid");
         let model = Rc::new(model);
         for policy in ["kl-ucb", "cascade-ucb1", "cascade-ucb-v", "pie", "ts-cascade"] {
-            let mut game = CascadeModel::named(&model, policy, 6000);
+            let mut game = CascadeModel::named(&model, policy, 2500);
             assert_eq!(allocations(&mut *game), 0, "{policy}, {n_items} items");
         }
     }
