@@ -74,30 +74,31 @@ fn assert_same_pairs(users: &DuelingModel, alpha: f64, unseen: f64, rounds: u64)
     assert_eq!(difference, None, "alpha = {alpha}, unseen = {unseen}, {users:?}");
 }
 
+/// A version that is one round late plays another pair in the first 1,000 rounds of each of these, and among the first 7,000 with 64 items.
 #[test]
 fn same_pairs_as_the_plain_version() {
     for n_items in [2, 3, 5, 8, 16] {
         for users in [in_line(n_items), random(n_items, 3)] {
-            assert_same_pairs(&users, 0.51, 2.0, 30_000);
-            assert_same_pairs(&users, 1.5, 1.0, 30_000);
+            assert_same_pairs(&users, 0.51, 2.0, 10_000);
+            assert_same_pairs(&users, 1.5, 1.0, 10_000);
         }
     }
     for users in [cyclic(4), cyclic(10), circle(3), circle(9)] {
-        assert_same_pairs(&users, 0.51, 2.0, 30_000);
-        assert_same_pairs(&users, 0.51, 1.0, 30_000);
+        assert_same_pairs(&users, 0.51, 2.0, 10_000);
+        assert_same_pairs(&users, 0.51, 1.0, 10_000);
     }
 }
 
 #[test]
 fn same_pairs_as_the_plain_version_with_64_items() {
-    assert_same_pairs(&in_line(64), 0.51, 2.0, 20_000);
-    assert_same_pairs(&cyclic(64), 0.51, 2.0, 20_000);
+    assert_same_pairs(&in_line(64), 0.51, 2.0, 10_000);
+    assert_same_pairs(&cyclic(64), 0.51, 2.0, 10_000);
 }
 
 /// More items than a word of the pool has.
 #[test]
 fn same_pairs_as_the_plain_version_with_130_items() {
-    assert_same_pairs(&random(130, 5), 0.51, 2.0, 10_000);
+    assert_same_pairs(&random(130, 5), 0.51, 2.0, 5000);
 }
 
 /// Ties all the way: every item is as good as every other, or wins with certainty, or nothing is explored.
@@ -373,10 +374,11 @@ fn second_simulation(
     let mut order: Vec<usize> = (0..k).collect();
     let mut regret = 0.0;
     for t in 1..=rounds {
+        let level = alpha * libm::log(f64::from(t));
         let u = |i: usize, j: usize| match wins[i][j] + wins[j][i] {
             _ if i == j => 0.5,
             0.0 => 2.0,
-            n => wins[i][j] / n + (alpha * libm::log(f64::from(t)) / n).sqrt(),
+            n => wins[i][j] / n + (level / n).sqrt(),
         };
         order.shuffle(rng);
         let champion = order.iter().copied().find(|&c| (0..k).all(|j| u(c, j) >= 0.5)).unwrap_or(order[0]);
@@ -407,11 +409,11 @@ fn z(values: &[f64], others: &[f64]) -> f64 {
     (mean - other_mean) / (variance + other_variance).sqrt()
 }
 
-/// Regret and accuracy of 4,000 runs of 1,000 rounds against 4,000 of the second simulation. The means are independent and as
+/// Regret and accuracy of 2,500 runs of 1,000 rounds against 2,500 of the second simulation. The means are independent and as
 /// good as normal: |z| is above 5 by chance with probability 6e-7. An alpha that is off by a tenth is told apart.
 #[test]
 fn regret_and_accuracy_of_a_second_simulation() {
-    const RUNS: u64 = 4000;
+    const RUNS: u64 = 2500;
     const ROUNDS: u32 = 1000;
     let chances: [&[f64]; 5] = [
         &[0.5, 0.3, 0.8, 0.47, 0.7],
@@ -450,5 +452,6 @@ fn regret_and_accuracy_of_a_second_simulation() {
     assert!(z(&hits, &second_hits).abs() < 5.0, "{}", z(&hits, &second_hits));
     assert!(estimate(&hits).0 > 0.5 && estimate(&hits).0 < 0.999, "{:?}", estimate(&hits));
     let off = z(&regrets, &second(0.561, 2).0);
+    println!("an alpha that is off by a tenth: z = {off:.2}");
     assert!(off.abs() > 10.0, "{off}");
 }

@@ -162,7 +162,7 @@ fn the_longest_horizon_is_a_horizon() {
         for mut game in learners(model, horizon).into_iter().filter(|game| game.name().contains("elim")) {
             let last = (0..40_000).map(|_| game.round()).last();
             assert_eq!(last, Some(0.0), "{}", game.name());
-            assert!(game.restored(&game.saved()).is_ok(), "{}", game.name());
+            assert!(game.restored(game.saved()).is_ok(), "{}", game.name());
         }
     }
 }

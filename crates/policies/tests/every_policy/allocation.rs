@@ -9,7 +9,7 @@ use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 
-/// Of 6,000 rounds after the first ten.
+/// Of 3,000 rounds after the first ten, past a horizon of 2,500.
 fn allocations(game: &mut dyn Game) -> u64 {
     let mut play = |rounds| {
         for _ in 0..rounds {
@@ -17,7 +17,7 @@ fn allocations(game: &mut dyn Game) -> u64 {
         }
     };
     play(10);
-    measure(|| play(6000)).count_total
+    measure(|| play(3000)).count_total
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn rounds_with_many_items_allocate_nothing() {
         let model = CascadeModel::from_values(&attraction, 5).expect("valid");
         let model = Rc::new(model);
         for policy in ["kl-ucb", "cascade-ucb1", "cascade-ucb-v", "pie", "ts-cascade"] {
-            let mut game = CascadeModel::named(&model, policy, 6000);
+            let mut game = CascadeModel::named(&model, policy, 2500);
             assert_eq!(allocations(&mut *game), 0, "{policy}, {n_items} items");
         }
     }
@@ -97,5 +97,5 @@ impl Update<Ranking, PbmFeedback> for Wasteful {
 fn one_allocation_in_a_hundred_rounds_is_seen() {
     let model = PositionBased::from_values(&[0.45, 0.35, 0.25, 0.15, 0.05], &[0.9, 0.6, 0.3]).expect("valid");
     let policy = Wasteful { inner: PbmUcb::new(model.known(), confidence::Rate::LOG), rounds: 0 };
-    assert_eq!(allocations(&mut *game("wasteful", &Rc::new(model), policy)), 60);
+    assert_eq!(allocations(&mut *game("wasteful", &Rc::new(model), policy)), 30);
 }

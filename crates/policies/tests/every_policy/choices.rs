@@ -19,7 +19,8 @@ fn line(game: &mut dyn Game, rounds: u32) -> String {
             choices.push(format!("{:?}", game.choice()));
         }
     }
-    let policy = game.name().split(" on ").next().unwrap_or_default();
+    let name = game.name();
+    let policy = name.split(" on ").next().unwrap_or_default();
     format!("{policy}: {} {:016x}", choices.join(" "), f64::to_bits(regret))
 }
 

@@ -15,9 +15,10 @@ use policies::{Decision, Fixed, MergeDts, PrefixTs, Pulls, ReadAs, Recommend, Se
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Debug;
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 /// What happens to a policy.
 #[derive(Debug, Clone)]
@@ -39,8 +40,8 @@ pub(crate) struct Answer {
 
 /// A policy and its users, with their random numbers.
 pub(crate) trait Game {
-    /// Which policy and which users.
-    fn name(&self) -> &str;
+    /// Which policy and which users, written when it is asked for.
+    fn name(&self) -> String;
     fn copy(&self) -> Box<dyn Game>;
     /// Starts the random numbers of the policy and of its users anew.
     fn reseed(&mut self, seed: u64);
@@ -60,7 +61,7 @@ pub(crate) trait Game {
     fn recommended(&self) -> Option<Vec<usize>>;
     fn saved(&self) -> Value;
     /// The policy as saved, with these users and random numbers.
-    fn restored(&self, saved: &Value) -> Result<Box<dyn Game>, String>;
+    fn restored(&self, saved: Value) -> Result<Box<dyn Game>, String>;
     /// The same in the bytes of a format that skips nothing and names nothing.
     fn bytes(&self) -> Vec<u8>;
     fn restored_from(&self, bytes: &[u8]) -> Box<dyn Game>;
@@ -75,6 +76,7 @@ type Recommended<P, A> = fn(&P) -> Option<A>;
 type Answered<M, P> = (Decision<Action<M>, <P as Select<Action<M>>>::Note>, Feedback<M>);
 
 struct Played<M: ClickModel, P: Select<Action<M>>> {
+    /// Of the policy.
     name: Rc<str>,
     users: Rc<M>,
     policy: P,
@@ -124,26 +126,30 @@ where
         }
     }
 
-    // Out of line, so that the policies of a protocol are compiled once.
-    #[inline(never)]
     fn choose(&mut self) {
-        self.policy.select(&mut self.random[0], &mut self.decision);
+        choose(&mut self.policy, &mut self.random[0], &mut self.decision);
     }
+}
 
-    #[inline(never)]
-    fn learn(&mut self, decision: &Decision<Action<M>, P::Note>, answer: &Feedback<M>) {
-        self.policy.update(decision, answer);
-    }
+// Out of line and apart from the users, so that the policies of a protocol are compiled once.
+#[inline(never)]
+fn choose<A, P: Select<A>>(policy: &mut P, rng: &mut Xoshiro256PlusPlus, out: &mut Decision<A, P::Note>) {
+    policy.select(rng, out);
+}
+
+#[inline(never)]
+fn learn<A, F, P: Update<A, F>>(policy: &mut P, decision: &Decision<A, P::Note>, answer: &F) {
+    policy.update(decision, answer);
 }
 
 impl<M, P> Game for Played<M, P>
 where
-    M: ClickModel<Interaction: Plain> + 'static,
+    M: ClickModel<Interaction: Plain> + Debug + 'static,
     Action<M>: Default + Clone + Serialize,
     P: Update<Action<M>, Feedback<M>> + Serialize + DeserializeOwned + Clone + 'static,
 {
-    fn name(&self) -> &str {
-        &self.name
+    fn name(&self) -> String {
+        format!("{} on {:?}", self.name, self.users)
     }
 
     fn copy(&self) -> Box<dyn Game> {
@@ -161,9 +167,7 @@ where
     fn round(&mut self) -> f64 {
         self.choose();
         let answer = self.users.respond(&self.decision.action, &mut self.random[1]);
-        let decision = std::mem::take(&mut self.decision);
-        self.learn(&decision, &answer);
-        self.decision = decision;
+        learn(&mut self.policy, &self.decision, &answer);
         self.users.gap(&self.decision.action)
     }
 
@@ -177,7 +181,7 @@ where
         if self.waiting.len() > delay
             && let Some((decision, answer)) = self.waiting.pop_front()
         {
-            self.learn(&decision, &answer);
+            learn(&mut self.policy, &decision, &answer);
         }
         self.users.gap(&self.decision.action)
     }
@@ -191,6 +195,7 @@ where
     }
 
     fn happens(&mut self, event: &Event) -> bool {
+        let strange;
         let (decision, answer) = match event {
             Event::Select => {
                 // In a used buffer of any length.
@@ -201,16 +206,17 @@ where
             Event::Answer { decision, answer } => {
                 let which = usize::from(*decision) % self.past.len().max(1);
                 let Some(decision) = self.past.get(which) else { return true };
-                (decision.clone(), answer)
+                (decision, answer)
             }
             Event::Strange { numbers, answer } => {
                 // With a note that fits, or with none.
                 let note = self.past.last().map(|decision| decision.note.clone()).unwrap_or_default();
-                (Decision { action: M::Interaction::action(numbers), note }, answer)
+                strange = Decision { action: M::Interaction::action(numbers), note };
+                (&strange, answer)
             }
         };
         let answer = M::Interaction::answer(&decision.action, *answer);
-        self.learn(&decision, &answer);
+        learn(&mut self.policy, decision, &answer);
         (self.recommended)(&self.policy).is_none_or(|action| self.users.admits(&action))
     }
 
@@ -222,8 +228,8 @@ where
         serde_json::to_value(&self.policy).expect("a policy can be saved")
     }
 
-    fn restored(&self, saved: &Value) -> Result<Box<dyn Game>, String> {
-        let policy: P = serde_json::from_value(saved.clone()).map_err(|error| error.to_string())?;
+    fn restored(&self, saved: Value) -> Result<Box<dyn Game>, String> {
+        let policy: P = serde_json::from_value(saved).map_err(|error| error.to_string())?;
         Ok(Box::new(self.with(policy)))
     }
 
@@ -322,6 +328,10 @@ const TOGETHER: [&str; 9] = [
     "cascade-bai(radius_scale=0.3,epsilon=0.1)",
 ];
 
+/// By the names of the rows. Made once: every story plays with all of them.
+static VARIANTS: LazyLock<BTreeMap<&str, Vec<PolicySpec>>> =
+    LazyLock::new(|| rows().iter().map(|row| (row.name, variants(row))).collect());
+
 /// A policy with its defaults, once with another value of every parameter, and with parameters that matter together.
 pub(crate) fn variants(row: &Row) -> Vec<PolicySpec> {
     let mut specs = vec![row.spec()];
@@ -355,7 +365,7 @@ pub(crate) fn rows_for(protocol: Protocol) -> impl Iterator<Item = &'static Row>
 /// A game of a policy of any type, its random numbers from the seeds 1 and 2.
 pub(crate) fn game<M, P>(name: &str, users: &Rc<M>, policy: P) -> Box<dyn Game>
 where
-    M: ClickModel<Interaction: Plain> + 'static,
+    M: ClickModel<Interaction: Plain> + Debug + 'static,
     Action<M>: Default + Clone + Serialize,
     P: Update<Action<M>, Feedback<M>> + Serialize + DeserializeOwned + Clone + 'static,
 {
@@ -363,7 +373,7 @@ where
 }
 
 /// Users for whom the catalogue has policies.
-pub(crate) trait Playable: Debug + Sized {
+pub(crate) trait Playable: Sized {
     /// Their protocol.
     const PROTOCOL: Protocol;
 
@@ -384,7 +394,7 @@ macro_rules! playable {
             fn game(users: &Rc<Self>, spec: PolicySpec, horizon: u64) -> Box<dyn Game> {
                 let policy = Chosen::<$Interaction>::build(spec, users.known(), horizon);
                 let policy = policy.unwrap_or_else(|error| panic!("{error}"));
-                let mut game = Played::new(&format!("{spec} on {users:?}"), users, policy, $recommended);
+                let mut game = Played::new(&spec.to_string(), users, policy, $recommended);
                 game.is_short = matches!(spec, PolicySpec::Batrac { pulls: Pulls::One, .. });
                 Box::new(game)
             }
@@ -426,8 +436,8 @@ pub(crate) fn games(users: Users, extent: Extent, horizon: u64) -> Vec<Box<dyn G
         for (number, users) in all.into_iter().enumerate() {
             let users = Rc::new(users);
             let n_specs = if extent == Extent::Variants && number == 0 { usize::MAX } else { 1 };
-            let specs = rows_for(M::PROTOCOL).flat_map(|row| variants(row).into_iter().take(n_specs));
-            games.extend(specs.map(|spec| M::game(&users, spec, horizon)));
+            let specs = rows_for(M::PROTOCOL).flat_map(|row| VARIANTS[row.name].iter().take(n_specs));
+            games.extend(specs.map(|&spec| M::game(&users, spec, horizon)));
         }
     }
     let mut games = vec![];

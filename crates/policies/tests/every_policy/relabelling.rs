@@ -12,12 +12,12 @@ use click_models::{CascadeModel, ItemId, ListShape, ObservedPrefix, Ranking};
 use policies::{Decision, Select, Update};
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 const RUNS: u32 = 400;
 const ROUNDS: u32 = 60;
 const ATTRACTION: [f64; 5] = [0.6, 0.5, 0.3, 0.2, 0.1];
+const EXAMINATION: [f64; 3] = [0.9, 0.3, 0.6];
 /// The new number of every item, and the old one of every new one.
 const LABELS: [usize; 5] = [3, 0, 4, 2, 1];
 const OLD: [usize; 5] = [1, 4, 3, 0, 2];
@@ -26,25 +26,24 @@ fn relabelled() -> [f64; 5] {
     OLD.map(|item| ATTRACTION[item])
 }
 
-/// Displays of an item at a position: the sum over the runs, and the sum of squares.
-type Displays = BTreeMap<(usize, usize), (f64, f64)>;
+/// Displays of every item at every position: the sum over the runs, and the sum of squares.
+type Displays = [[(f64, f64); EXAMINATION.len()]; ATTRACTION.len()];
 
 /// What a policy shows, by the labels given.
 fn displays(game: &dyn Game, seed: u64, labels: [usize; 5]) -> Displays {
     let mut rng = generator(seed);
-    let mut displays = Displays::new();
+    let mut displays = Displays::default();
     for _ in 0..RUNS {
         let mut game = game.copy();
         game.reseed(rng.random::<u64>() >> 1);
-        let mut run = BTreeMap::new();
+        let mut run = [[0.0; EXAMINATION.len()]; ATTRACTION.len()];
         for _ in 0..ROUNDS {
             game.round();
             for (position, item) in game.choice().into_iter().enumerate() {
-                *run.entry((labels[item], position)).or_insert(0.0) += 1.0;
+                run[labels[item]][position] += 1.0;
             }
         }
-        for (cell, shown) in run {
-            let (sum, squares) = displays.entry(cell).or_insert((0.0, 0.0));
+        for ((sum, squares), &shown) in displays.iter_mut().flatten().zip(run.iter().flatten()) {
             *sum += shown;
             *squares += shown * shown;
         }
@@ -56,22 +55,20 @@ fn displays(game: &dyn Game, seed: u64, labels: [usize; 5]) -> Displays {
 fn largest_z(before: &dyn Game, after: &dyn Game) -> f64 {
     let (one, other) = (displays(before, 1, [0, 1, 2, 3, 4]), displays(after, 3, OLD));
     let runs = f64::from(RUNS);
-    let mean_and_error = |displays: &Displays, cell| {
-        let (sum, squares): (f64, f64) = displays.get(cell).copied().unwrap_or_default();
-        (sum / runs, (squares / runs - (sum / runs).powi(2)).max(0.0) / runs)
-    };
-    let z = |cell| {
-        let ((one, error), (other, other_error)) = (mean_and_error(&one, cell), mean_and_error(&other, cell));
+    let mean_and_error =
+        |&(sum, squares): &(f64, f64)| (sum / runs, (squares / runs - (sum / runs).powi(2)).max(0.0) / runs);
+    let z = |(one, other)| {
+        let ((one, error), (other, other_error)) = (mean_and_error(one), mean_and_error(other));
         // Displays that never vary must agree.
         if one == other { 0.0 } else { (one - other).abs() / (error + other_error).sqrt() }
     };
-    one.keys().chain(other.keys()).map(z).fold(0.0, f64::max)
+    one.iter().flatten().zip(other.iter().flatten()).map(z).fold(0.0, f64::max)
 }
 
 #[test]
 fn relabelling_items_relabels_choices() {
     assert!(LABELS.into_iter().enumerate().all(|(item, label)| OLD[label] == item));
-    let users = |attraction: [f64; 5]| Users::who_like(&attraction, &[0.9, 0.3, 0.6]);
+    let users = |attraction: [f64; 5]| Users::who_like(&attraction, &EXAMINATION);
     let [before, after] =
         [ATTRACTION, relabelled()].map(|attraction| games(users(attraction), Extent::Defaults, 100));
     for (before, after) in before.iter().zip(&after) {

@@ -74,7 +74,7 @@ impl Story {
         for event in &self.events {
             assert!(game.happens(event), "{} after {event:?}: {:?}", game.name(), game.choice());
         }
-        assert!(game.restored(&game.saved()).is_ok(), "{}", game.name());
+        assert!(game.restored(game.saved()).is_ok(), "{}", game.name());
     }
 }
 

@@ -2,9 +2,17 @@
 
 use serde_json::{Value, json};
 
-/// What is saved, damaged in every place in many ways.
-pub(crate) fn damages(saved: &Value) -> Vec<Value> {
-    places(saved).iter().flat_map(|place| damages_at(saved, place)).collect()
+/// Shows what is saved, damaged in every place in many ways.
+pub(crate) fn for_each_damage(saved: &Value, mut show: impl FnMut(&Value)) {
+    let mut damaged = saved.clone();
+    for place in places(saved) {
+        let there = saved.pointer(&place).expect("a place in it");
+        for wrong in wrong_values(there) {
+            *damaged.pointer_mut(&place).expect("a place in it") = wrong;
+            show(&damaged);
+        }
+        *damaged.pointer_mut(&place).expect("a place in it") = there.clone();
+    }
 }
 
 /// Paths of all values.
@@ -27,7 +35,8 @@ fn places(value: &Value) -> Vec<String> {
     found
 }
 
-fn damages_at(saved: &Value, place: &str) -> Vec<Value> {
+/// What may stand there instead.
+fn wrong_values(there: &Value) -> Vec<Value> {
     let mut values = vec![
         json!(null),
         json!(-1),
@@ -43,7 +52,7 @@ fn damages_at(saved: &Value, place: &str) -> Vec<Value> {
         json!([]),
         json!({}),
     ];
-    match saved.pointer(place).expect("a place in it") {
+    match there {
         Value::Array(there) => {
             values.push(Value::Array(there[..there.len().saturating_sub(1)].to_vec()));
             values.push(Value::Array([&there[..], &there[..1.min(there.len())]].concat()));
@@ -59,10 +68,5 @@ fn damages_at(saved: &Value, place: &str) -> Vec<Value> {
         }
         _ => {}
     }
-    let put = |value: Value| {
-        let mut copy = saved.clone();
-        *copy.pointer_mut(place).expect("a place in it") = value;
-        copy
-    };
-    values.into_iter().map(put).collect()
+    values
 }
