@@ -6,6 +6,7 @@
 use crate::names::lock;
 use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Number of terms of one task for a thread.
@@ -90,28 +91,39 @@ pub(super) fn cut<T>(mut all: &mut [T], lengths: impl Iterator<Item = usize>) ->
 }
 
 fn on_threads<T: Send, R: Send>(threads: usize, tasks: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let n = tasks.len();
     if threads == 1 {
         return tasks.into_iter().map(work).collect();
     }
-    let queue = Mutex::new(tasks.into_iter().enumerate());
-    let results = Mutex::new(Vec::with_capacity(n));
+    let results: Vec<Mutex<Option<R>>> = tasks.iter().map(|_| Mutex::default()).collect();
+    let tasks: Vec<Mutex<Option<T>>> = tasks.into_iter().map(|task| Mutex::new(Some(task))).collect();
+    perform(threads, tasks.len(), &|number| {
+        // A separate statement, so that the lock is released before the task runs.
+        let task = lock(&tasks[number]).take();
+        let result = task.map(&work);
+        *lock(&results[number]) = result;
+    });
+    results
+        .into_iter()
+        .filter_map(|place| place.into_inner().unwrap_or_else(PoisonError::into_inner))
+        .collect()
+}
+
+/// Performs the tasks `0..n_tasks`, each once. This is not generic in the task: threads would be compiled again for every kind of work.
+fn perform(threads: usize, n_tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+    let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
                 loop {
-                    // A separate statement, so that the lock is released before the task runs.
-                    let task = lock(&queue).next();
-                    let Some((number, task)) = task else { break };
-                    let result = work(task);
-                    lock(&results).push((number, result));
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= n_tasks {
+                        break;
+                    }
+                    task(number);
                 }
             });
         }
     });
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_unstable_by_key(|result| result.0);
-    results.into_iter().map(|(_, result)| result).collect()
 }
 
 #[cfg(test)]
