@@ -138,7 +138,7 @@ fn few_arms() {
 #[test]
 fn a_hundred_arms() {
     for shortlist in [false, true] {
-        let world = World { n_arms: 100, capacity: 5, shortlist, rounds: 8000, ..WORLD };
+        let world = World { n_arms: 100, capacity: 5, shortlist, rounds: 5000, ..WORLD };
         agree(world);
         agree(World { attraction: Attraction::Skewed, level: Level::LogLog, ..world });
         let short = World { rounds: 4000, ..world };

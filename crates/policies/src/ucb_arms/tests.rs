@@ -110,8 +110,8 @@ fn hundreds_of_arms() {
 fn thousands_of_arms() {
     let world = World { n_arms: 4096, ..WORLD };
     agree::<Line>(world);
-    agree::<Line>(World { capacity: 64, rounds: 10_000, ..world });
-    let short = World { capacity: 64, rounds: 5000, ..world };
+    agree::<Line>(World { capacity: 64, rounds: 6000, ..world });
+    let short = World { capacity: 64, rounds: 3000, ..world };
     agree::<Line>(World { cap: 1.0, ..short });
     agree::<Line>(World { leaps: true, ..short });
     agree::<Line>(World { n_values: 2, delay: 30, ..short });
