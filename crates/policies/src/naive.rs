@@ -47,10 +47,21 @@ pub(crate) fn tie_rank(key: u64, item: usize) -> (u64, usize) {
 
 /// All items, best first.
 pub(crate) fn ranked(scores: &[f64], key: u64) -> Vec<usize> {
+    first_ranked(scores, key, scores.len())
+}
+
+/// The first `n` items, best first.
+pub(crate) fn first_ranked(scores: &[f64], key: u64, n: usize) -> Vec<usize> {
+    let order = |&a: &usize, &b: &usize| {
+        let ties = || tie_rank(key, b).cmp(&tie_rank(key, a));
+        scores[b].partial_cmp(&scores[a]).expect("numbers").then_with(ties)
+    };
     let mut items: Vec<usize> = (0..scores.len()).collect();
-    items.sort_by(|&a, &b| {
-        scores[b].partial_cmp(&scores[a]).expect("numbers").then(tie_rank(key, b).cmp(&tie_rank(key, a)))
-    });
+    if n < items.len() {
+        items.select_nth_unstable_by(n, order);
+        items.truncate(n);
+    }
+    items.sort_unstable_by(order);
     items
 }
 

@@ -507,7 +507,7 @@ fn double_ts_has_the_law_of_the_printed_rule() {
             difference.abs() > 5.9 * sum.sqrt() + 12.0
         })
     };
-    let mut wrong_caught = 0;
+    let mut is_wrong_caught = false;
     for rounds in [0, 3, 10, 30, 100, 300, 1000, 4000] {
         let mut history = History::new(&model);
         let mut policy = DoubleTs::new(model.known());
@@ -526,9 +526,9 @@ fn double_ts_has_the_law_of_the_printed_rule() {
         let mut printed =
             |alpha| frequencies(&mut || printed_double_ts(&history.counts, history.round(), alpha, &mut rng));
         assert!(!differ(&fast, &printed(0.51)), "{rounds}");
-        wrong_caught += u32::from(differ(&fast, &printed(0.05)));
+        is_wrong_caught = is_wrong_caught || differ(&fast, &printed(0.05));
     }
-    assert!(wrong_caught > 0, "a wrong candidate set is noticed");
+    assert!(is_wrong_caught, "a wrong candidate set is noticed");
 }
 
 fn naive_merge_dts(model: &DuelingModel, alpha: f64, head_start: u64, m: usize, rounds: usize) -> Vec<Pair> {

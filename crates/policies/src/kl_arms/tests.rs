@@ -126,7 +126,7 @@ fn few_arms() {
     for (n_arms, capacity) in [(6, 3), (5, 5), (1, 1), (20, 8)] {
         for attraction in [Attraction::Steps(20), Attraction::Equal(0.5), Attraction::Skewed] {
             for level in [Level::Log, Level::Jumps] {
-                agree(World { n_arms, capacity, attraction, level, rounds: 20_000, ..WORLD });
+                agree(World { n_arms, capacity, attraction, level, rounds: 10_000, ..WORLD });
             }
         }
     }
@@ -138,7 +138,7 @@ fn few_arms() {
 #[test]
 fn a_hundred_arms() {
     for shortlist in [false, true] {
-        let world = World { n_arms: 100, capacity: 5, shortlist, rounds: 20_000, ..WORLD };
+        let world = World { n_arms: 100, capacity: 5, shortlist, rounds: 5000, ..WORLD };
         agree(world);
         agree(World { attraction: Attraction::Skewed, level: Level::LogLog, ..world });
         let short = World { rounds: 4000, ..world };
@@ -161,7 +161,7 @@ fn a_shortlist_of_few_arms() {
         {
             for level in [Level::Log, Level::Jumps, Level::Constant] {
                 let world =
-                    World { n_arms, capacity, attraction, level, shortlist: true, rounds: 10_000, ..WORLD };
+                    World { n_arms, capacity, attraction, level, shortlist: true, rounds: 5000, ..WORLD };
                 agree(world);
                 agree(World { delay: 7, ..world });
             }

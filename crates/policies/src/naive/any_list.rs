@@ -58,9 +58,13 @@ impl TopRankHistory {
 
     fn count_beats(&self) -> Vec<Vec<bool>> {
         let beats = |(&lead, &differing): (&i64, &u64)| {
+            // The bar is positive.
+            if lead <= 0 {
+                return false;
+            }
             let n = differing as f64;
             let bar = (2.0 * n * confidence::math::ln(3.43 * self.horizon * n.sqrt())).sqrt();
-            differing > 0 && lead as f64 >= bar
+            lead as f64 >= bar
         };
         self.lead
             .iter()

@@ -54,7 +54,7 @@ fn pbm_ucb(history: &PbmHistory, t: u64, epsilon: f64, rng: &mut Generator) -> V
         }
         history.s(item) / n_tilde + (n / n_tilde).sqrt() * (delta / (2.0 * n_tilde)).sqrt()
     });
-    placed(&ranked(&scores, key), &history.examination)
+    placed(&first_ranked(&scores, key, history.examination.len()), &history.examination)
 }
 
 fn pbm_kl_ucb(history: &PbmHistory, delta: f64, rng: &mut Generator) -> Vec<usize> {
@@ -65,7 +65,7 @@ fn pbm_kl_ucb(history: &PbmHistory, delta: f64, rng: &mut Generator) -> Vec<usiz
         }
         multi_position_upper(&history.clicks[item], &history.shows[item], &history.examination, delta)
     });
-    placed(&ranked(&scores, key), &history.examination)
+    placed(&first_ranked(&scores, key, history.examination.len()), &history.examination)
 }
 
 pub(super) fn pbm_pie(history: &PbmHistory, t: u64, delta: f64, rng: &mut Generator) -> Vec<usize> {
@@ -77,6 +77,10 @@ pub(super) fn pbm_pie(history: &PbmHistory, t: u64, delta: f64, rng: &mut Genera
     let order = ranked(&estimates, rng.next_u64());
     let mut leaders = order[..positions].to_vec();
     let last = leaders[positions - 1];
+    let explore = rng.next_u64() >> 63 == 0;
+    if !explore {
+        return placed(&leaders, &history.examination);
+    }
     let mut candidates: Vec<usize> = order[positions..]
         .iter()
         .copied()
@@ -91,8 +95,7 @@ pub(super) fn pbm_pie(history: &PbmHistory, t: u64, delta: f64, rng: &mut Genera
         })
         .collect();
     candidates.sort_unstable();
-    let explore = rng.next_u64() >> 63 == 0;
-    if explore && !candidates.is_empty() {
+    if !candidates.is_empty() {
         leaders[positions - 1] = candidates[rng.random_range(0..candidates.len())];
     }
     placed(&leaders, &history.examination)
@@ -138,6 +141,9 @@ fn pbm_pie_least_cost(history: &PbmHistory, t: u64, delta: f64, rng: &mut Genera
     let estimates = history.scores(|item| history.estimate(item));
     let mut order = ranked(&estimates, rng.next_u64());
     let explore = rng.next_u64() >> 63 == 0;
+    if !explore {
+        return placed(&order[..positions], &history.examination);
+    }
     let mut candidates: Vec<usize> = order[kappa.len()..]
         .iter()
         .copied()
@@ -149,7 +155,7 @@ fn pbm_pie_least_cost(history: &PbmHistory, t: u64, delta: f64, rng: &mut Genera
         })
         .collect();
     candidates.sort_unstable();
-    if explore && !candidates.is_empty() {
+    if !candidates.is_empty() {
         let candidate = candidates[rng.random_range(0..candidates.len())];
         order = explored_at_least_cost(&order, candidate, &estimates, &kappa);
     }
@@ -163,7 +169,7 @@ fn bc_mp_ts(history: &PbmHistory, rng: &mut Generator) -> Vec<usize> {
         let shape = BetaShape::after(clicks, (history.n_tilde(item) - clicks).max(0.0));
         Sampler::new().beta(shape, rng)
     });
-    placed(&ranked(&scores, key), &history.examination)
+    placed(&first_ranked(&scores, key, history.examination.len()), &history.examination)
 }
 
 /// The history's `examination` is the last sweep's.

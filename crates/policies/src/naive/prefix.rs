@@ -43,7 +43,7 @@ impl PrefixHistory {
     }
 
     pub(super) fn top(&self, scores: &[f64], key: u64) -> Vec<usize> {
-        ranked(scores, key)[..self.places.len()].to_vec()
+        first_ranked(scores, key, self.places.len())
     }
 
     pub(super) fn kl_index(&self, item: usize, delta: f64) -> f64 {
@@ -53,13 +53,15 @@ impl PrefixHistory {
 
 pub(super) fn rsf_ucb(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
     let key = rng.next_u64();
-    let radius = |item: usize| (2.0 * log(t) / (3.0 * history.shows[item] as f64)).sqrt();
+    let log = log(t);
+    let radius = |item: usize| (2.0 * log / (3.0 * history.shows[item] as f64)).sqrt();
     history.top(&history.scores(|item| history.mean(item) + radius(item)), key)
 }
 
 pub(super) fn cascade_ucb1(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
     let key = rng.next_u64();
-    let radius = |item: usize| (1.5 / history.shows[item] as f64).sqrt() * log(t).sqrt();
+    let root = log(t).sqrt();
+    let radius = |item: usize| (1.5 / history.shows[item] as f64).sqrt() * root;
     history.top(&history.scores(|item| (history.mean(item) + radius(item)).min(1.0)), key)
 }
 
@@ -75,10 +77,11 @@ pub(super) fn cascade_ucb_v(history: &PrefixHistory, exploration: f64, rng: &mut
 pub(super) fn ts_cascade(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
     let key = rng.next_u64();
     let shared = Sampler::new().normal(rng);
+    let log = log(t + 1);
     let score = |item: usize| {
         let shows = history.shows[item] as f64;
         let mean = if shows == 0.0 { 0.0 } else { history.mean(item) };
-        let share = log(t + 1) / (shows + 1.0);
+        let share = log / (shows + 1.0);
         mean + shared * (mean * (1.0 - mean) * share).sqrt().max(share)
     };
     let scores: Vec<f64> = (0..history.shows.len()).map(score).collect();
@@ -104,11 +107,14 @@ pub(super) fn pie(history: &PrefixHistory, position: usize, delta: f64, rng: &mu
     let means = history.scores(|item| history.mean(item));
     let mut list = history.top(&means, rng.next_u64());
     let last = means[*list.last().expect("a list is not empty")];
+    let explore = rng.next_u64() >> 63 == 0;
+    if !explore {
+        return list;
+    }
     let indices = history.scores(|item| history.kl_index(item, delta));
     let candidates: Vec<usize> =
         (0..means.len()).filter(|item| !list.contains(item) && indices[*item] >= last).collect();
-    let explore = rng.next_u64() >> 63 == 0;
-    if explore && !candidates.is_empty() {
+    if !candidates.is_empty() {
         list.insert(position, candidates[rng.random_range(0..candidates.len())]);
         list.pop();
     }

@@ -49,7 +49,9 @@ impl<'a> History<'a> {
 
     /// The cells of largest score, by number; those never played come first.
     fn best(&self, score: impl Fn(usize) -> f64) -> Vec<usize> {
-        let score = |number| if self.plays[number] == 0 { f64::INFINITY } else { score(number) };
+        if self.plays.contains(&0) {
+            return (0..self.plays.len()).filter(|&number| self.plays[number] == 0).collect();
+        }
         let scores: Vec<f64> = (0..self.plays.len()).map(score).collect();
         let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         (0..scores.len()).filter(|&cell| scores[cell] == largest).collect()
@@ -113,8 +115,8 @@ fn naive_ucb1(model: &RankOneModel, rounds: usize) -> Vec<Cell> {
     let mut rng = Generator::seed_from_u64(1);
     let mut history = History::new(model);
     for t in 1..=rounds as u64 {
-        let index =
-            |cell: usize| history.mean(cell) + (2.0 / history.plays[cell] as f64).sqrt() * log(t).sqrt();
+        let root = log(t).sqrt();
+        let index = |cell: usize| history.mean(cell) + (2.0 / history.plays[cell] as f64).sqrt() * root;
         let best = by_share(&history.best(index), rng.next_u64());
         history.play_number(best);
     }
@@ -125,7 +127,8 @@ fn naive_kl_ucb(model: &RankOneModel, rounds: usize) -> Vec<Cell> {
     let mut rng = Generator::seed_from_u64(1);
     let mut history = History::new(model);
     for t in 1..=rounds as u64 {
-        let index = |cell: usize| kl_ucb_upper(history.mean(cell), history.plays[cell] as f64, log(t));
+        let level = log(t);
+        let index = |cell: usize| kl_ucb_upper(history.mean(cell), history.plays[cell] as f64, level);
         let best = by_hash(&history.best(index), rng.next_u64());
         history.play_number(best);
     }

@@ -27,7 +27,7 @@ struct World {
 const WORLD: World = World {
     n_arms: 300,
     capacity: 5,
-    rounds: 100_000,
+    rounds: 30_000,
     n_values: 1 << 20,
     largest: 0.3,
     cap: f64::INFINITY,
@@ -108,10 +108,10 @@ fn hundreds_of_arms() {
 
 #[test]
 fn thousands_of_arms() {
-    let world = World { n_arms: 4096, rounds: 40_000, ..WORLD };
+    let world = World { n_arms: 4096, ..WORLD };
     agree::<Line>(world);
-    agree::<Line>(World { capacity: 64, ..world });
-    let short = World { capacity: 64, rounds: 5000, ..world };
+    agree::<Line>(World { capacity: 64, rounds: 6000, ..world });
+    let short = World { capacity: 64, rounds: 3000, ..world };
     agree::<Line>(World { cap: 1.0, ..short });
     agree::<Line>(World { leaps: true, ..short });
     agree::<Line>(World { n_values: 2, delay: 30, ..short });

@@ -298,11 +298,11 @@ fn all(n_items: usize, count: impl Fn(ItemId) -> u64) -> Vec<u64> {
     (0..n_items).map(|item| count(ItemId::from_index(item))).collect()
 }
 
-/// 100,000 rounds at the size of the paper's table E.1.
+/// 20,000 rounds at the size of the paper's table E.1.
 #[test]
 fn lists_are_sorted_by_need_of_128_items() {
     let weights: Vec<f64> = (0..128).map(|item| if item < 20 { 1.0 / 20.0 } else { 1.0 / 400.0 }).collect();
-    lists_are_sorted_by_need(&weights, 20, 100_000);
+    lists_are_sorted_by_need(&weights, 20, 20_000);
 }
 
 /// More items, which takes more bits of a packed key, and means on both sides of the limit for small ones.
@@ -483,8 +483,10 @@ fn a_pair_is_parted_wrongly_as_seldom_as_promised() {
                 beats_within(60, mean, mean + epsilon, |a, b| a.ln_ratio_to_worse(b, epsilon) >= needed)
             };
             assert!(error(needed) <= level, "{mean}, {epsilon}, {level}: {}", error(needed));
-            let loose = error(needed / 10.0);
-            assert!(level > 0.01 || loose > level, "{mean}, {epsilon}, {level}: {loose}");
+            if level == 0.01 {
+                let loose = error(needed / 10.0);
+                assert!(loose > level, "{mean}, {epsilon}, {level}: {loose}");
+            }
         }
     }
 }
@@ -504,8 +506,13 @@ fn a_bound_fails_as_seldom_as_promised() {
 }
 
 /// How many of the runs take a wrong decision: accept an item that is too bad or, without a tolerance, reject one of the best. They
-/// end with it, for what is left may have no answer. `looseness` divides the logarithms of all levels.
-fn errors(weights: &[f64], n_best: usize, settings: Settings, looseness: f64, runs: u64) -> u64 {
+/// end with it, for what is left may have no answer, or after so many rounds. `looseness` divides the logarithms of all levels.
+fn errors(
+    (weights, n_best, rounds): (&[f64], usize, u32),
+    settings: Settings,
+    looseness: f64,
+    runs: u64,
+) -> u64 {
     let users = CascadeModel::from_values(weights, n_best).unwrap();
     let mut sorted = weights.to_vec();
     sorted.sort_by(|a, b| b.total_cmp(a));
@@ -526,7 +533,10 @@ fn errors(weights: &[f64], n_best: usize, settings: Settings, looseness: f64, ru
         let loose = |inverse_level: f64| libm::pow(inverse_level, 1.0 / looseness);
         let ItemLevels { upper, lower } = policy.item_levels;
         policy.item_levels = ItemLevels { upper: loose(upper), lower: loose(lower) };
-        while policy.check().is_continue() && !is_wrong(&policy) {
+        for _ in 0..rounds {
+            if policy.check().is_break() || is_wrong(&policy) {
+                break;
+            }
             policy.select(&mut rng, &mut decision);
             let clicks = users.respond(&decision.action, &mut rng);
             policy.update(&decision, &clicks);
@@ -547,65 +557,71 @@ fn too_many(n_errors: u64, runs: u64, delta: f64) -> bool {
 
 /// Runs of the policy. Where it may be wrong in .01 of them, .08 is seen with a probability of .98; where in .05, .17; where in .5, .7.
 const RUNS: u64 = 300;
-/// Runs with wrong levels, which end early. They are wrong in .11 or more where .01 was promised and in .12 or more where .05 was: both are seen with a
-/// probability above .999.
+/// Runs with wrong levels, where these are wrong in .12 of them and .05 was promised: seen with a probability above .999. As [`RUNS`] see .1 where
+/// .01 was promised, and .2 where .05 was.
 const LOOSE_RUNS: u64 = 1000;
 /// What divides the logarithms of the wrong levels.
 const LOOSENESS: f64 = 30.0;
 
-/// Six items of which two are better by a tenth, at a `delta` so large that errors may happen.
+/// Six items of which two are better by a tenth, at a `delta` so large that errors may happen. With loose levels 845 of 846
+/// errors come in the first 300 rounds.
 #[test]
 fn errs_as_seldom_as_promised() {
     for (test, order) in
         [(CascadeKlTest::Pair, CascadeKlOrder::Need), (CascadeKlTest::Item, CascadeKlOrder::LeastObserved)]
     {
         let settings = settings(0.5, 0.0, test, order);
-        let valid = errors(&[0.5, 0.5, 0.4, 0.4, 0.4, 0.4], 2, settings, 1.0, RUNS);
+        let valid = errors((&[0.5, 0.5, 0.4, 0.4, 0.4, 0.4], 2, 400), settings, 1.0, RUNS);
         assert!(!too_many(valid, RUNS, 0.5), "{test:?}: {valid}");
     }
 }
 
-/// A larger gap and a `delta` that loose levels exceed: how the test above would fail.
+/// A larger gap and a `delta` that loose levels exceed: how the test above would fail. All of 673 errors of loose levels come in the
+/// first 300 rounds.
 #[test]
 fn loose_levels_err_too_often() {
     for test in TESTS {
         let settings = settings(0.05, 0.0, test, CascadeKlOrder::Need);
-        let weights = [0.6, 0.6, 0.4, 0.4, 0.4, 0.4];
-        let valid = errors(&weights, 2, settings, 1.0, RUNS);
+        let instance = (&[0.6, 0.6, 0.4, 0.4, 0.4, 0.4][..], 2, 400);
+        let valid = errors(instance, settings, 1.0, RUNS);
         assert!(!too_many(valid, RUNS, 0.05), "{test:?}: {valid}");
-        let invalid = errors(&weights, 2, settings, LOOSENESS, LOOSE_RUNS);
-        assert!(too_many(invalid, LOOSE_RUNS, 0.05), "{test:?}: {invalid}");
+        let invalid = errors(instance, settings, LOOSENESS, RUNS);
+        assert!(too_many(invalid, RUNS, 0.05), "{test:?}: {invalid}");
     }
 }
 
-/// Two items, one of which has to be named.
+/// Two items, one of which has to be named. All of 206 errors of loose levels come in the first 100 rounds.
 #[test]
 fn errs_as_seldom_as_promised_of_two() {
+    let instance = (&[0.5, 0.4][..], 1, 300);
     for test in TESTS {
         let settings = |delta| settings(delta, 0.0, test, CascadeKlOrder::Need);
         for delta in [0.01, 0.5] {
-            let valid = errors(&[0.5, 0.4], 1, settings(delta), 1.0, RUNS);
+            let valid = errors(instance, settings(delta), 1.0, RUNS);
             assert!(!too_many(valid, RUNS, delta), "{test:?} {delta}: {valid}");
         }
-        let invalid = errors(&[0.5, 0.4], 1, settings(0.01), LOOSENESS, LOOSE_RUNS);
-        assert!(too_many(invalid, LOOSE_RUNS, 0.01), "{test:?}: {invalid}");
+        let invalid = errors(instance, settings(0.01), LOOSENESS, RUNS);
+        assert!(too_many(invalid, RUNS, 0.01), "{test:?}: {invalid}");
     }
 }
 
-/// With a tolerance; in the second instance two steps of less than `epsilon` make a forbidden one.
+/// With a tolerance; in the second instance two steps of less than `epsilon` make a forbidden one. 273 of 279
+/// errors of loose levels come in the first 1,000 rounds there, and 515 of 515 in the first instance.
 #[test]
 fn errs_as_seldom_as_promised_with_a_tolerance() {
-    for (weights, n_best, epsilon) in
-        [(&[0.6, 0.6, 0.5, 0.3, 0.3, 0.3][..], 2, 0.15), (&[0.7, 0.6, 0.5, 0.5, 0.5, 0.5], 1, 0.12)]
-    {
+    for (weights, n_best, epsilon, loose_runs) in [
+        (&[0.6, 0.6, 0.5, 0.3, 0.3, 0.3][..], 2, 0.15, RUNS),
+        (&[0.7, 0.6, 0.5, 0.5, 0.5, 0.5], 1, 0.12, LOOSE_RUNS),
+    ] {
+        let instance = (weights, n_best, 1000);
         for test in TESTS {
             let settings = |delta| settings(delta, epsilon, test, CascadeKlOrder::Need);
             for delta in [0.05, 0.5] {
-                let valid = errors(weights, n_best, settings(delta), 1.0, RUNS);
+                let valid = errors(instance, settings(delta), 1.0, RUNS);
                 assert!(!too_many(valid, RUNS, delta), "{test:?} {delta}: {valid}");
             }
-            let invalid = errors(weights, n_best, settings(0.05), LOOSENESS, LOOSE_RUNS);
-            assert!(too_many(invalid, LOOSE_RUNS, 0.05), "{test:?} {weights:?}: {invalid}");
+            let invalid = errors(instance, settings(0.05), LOOSENESS, loose_runs);
+            assert!(too_many(invalid, loose_runs, 0.05), "{test:?} {weights:?}: {invalid}");
         }
     }
 }

@@ -103,7 +103,7 @@ impl Table {
     /// The posterior's distribution function, by Simpson's rule between the two points where the density has fallen by
     /// `exp(-45)`; what is outside is below 1e-15.
     fn distribution(&self) -> Distribution {
-        const PANELS: u32 = 20_000;
+        const PANELS: u32 = 5_000;
         // In terms of the distance from 1 where the mass is there, since 1 - 1e-12 has few digits left.
         let coarse = Self::peak(&|theta| self.log_density(theta, 1.0 - theta));
         let reversed = coarse > 0.5;
@@ -482,7 +482,7 @@ fn pbm_ts_is_the_naive_one() {
             PbmTs::new(model.known()),
             PbmHistory::new(n_items, &examination),
             if number < 2 { 17 } else { 0 },
-            if number < 4 { 100_000 } else { 10_000 },
+            if number < 4 { 20_000 } else { 10_000 },
             |history, _, rng| {
                 let ties = rng.next_u64();
                 let counts = json!({
