@@ -8,7 +8,7 @@ use crate::claims::ratio::Ratio;
 use crate::claims::share::{Share, ShareLimit};
 use crate::claims::time_ratio::TimeRatio;
 
-/// Policies `low0` to `low{m - 1}` with these mean regrets over 30 runs, and `high` with mean zero, all with normal noise, at one checkpoint.
+/// Policies `low0` to `low{m - 1}` with these mean regrets over 30 runs, and `high` with mean zero, all with normal noise. One checkpoint.
 fn noisy(means: &[f64], normal: &mut impl FnMut() -> f64) -> Measured {
     let labels: Vec<String> = (0..means.len()).map(|number| format!("low{number}")).collect();
     let mut policies: Vec<(&str, Vec<Vec<f64>>)> = vec![("high", vec![vec![0.0]; 30])];
