@@ -61,7 +61,7 @@ fn pbm_log(dir: &Path) -> PathBuf {
 }
 
 /// A log of dependent-click users with one query.
-fn dcm_log(dir: &Path) -> PathBuf {
+fn dcm_log(dir: &Path, sessions: u64) -> PathBuf {
     let probabilities = |values: Vec<f64>| -> Vec<Probability> {
         values.into_iter().map(|value| Probability::new(value).unwrap()).collect()
     };
@@ -70,7 +70,7 @@ fn dcm_log(dir: &Path) -> PathBuf {
     let users = DependentClick::new(attraction, leave, DcmReward::Clicks).unwrap();
     let traffic = [Traffic { query: 9, items: (1..=12).collect(), weight: 1.0, users }];
     let mut log = Vec::new();
-    yandex(&traffic, 20_000, 5, &mut log).unwrap();
+    yandex(&traffic, sessions, 5, &mut log).unwrap();
     let path = dir.join("sessions.txt");
     fs::write(&path, log).unwrap();
     path

@@ -43,8 +43,8 @@ fn spec(dir: &Path, horizon: u64) {
 fn an_interrupted_simulation_says_where_its_runs_are_kept() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     spec(dir.path(), 100_000_000);
-    for (signal, number) in [("-INT", 2), ("-TERM", 15)] {
-        let child = start(&["simulate", "spec.toml", "--out", "out"], dir.path());
+    for (signal, number, threads) in [("-INT", 2, "2"), ("-TERM", 15, "1")] {
+        let child = start(&["simulate", "spec.toml", "--out", "out", "--threads", threads], dir.path());
         sleep(Duration::from_secs(1));
         let (ended_by, message) = interrupt(child, signal);
         let expected = "interrupted: finished runs and states of long ones are kept in out/journal: the same command goes on";

@@ -13,7 +13,7 @@ const SPECS: [&str; 4] = [
 name = "regret"
 task = "regret"
 horizon = 20_000
-runs = 60
+runs = 10
 seed = 7
 instances = [{ model = "pbm", theta = [0.45, 0.35, 0.25, 0.15, 0.05], kappa = [0.9, 0.6, 0.3] }]
 policies = [{ policy = "pbm-ucb" }, { policy = "pbm-ts" }, { policy = "top-rank" }]
@@ -141,8 +141,8 @@ name = "two"
 title = "T"
 task = "regret"
 seed = 1
-horizon = 20_000
-runs = 40
+horizon = 10_000
+runs = 20
 policies = [{ policy = "pbm-ts" }, { policy = "pbm-ucb" }]
 [[papers]]
 key = "P"
@@ -164,7 +164,7 @@ paper = "P"
 place = "p"
 statement = "s"
 model = "pbm"
-checkpoints = [20_000]
+checkpoints = [10_000]
 "#;
 
 const CLAIMS: &str = r#"
@@ -177,7 +177,7 @@ place = "p"
 kind = "order"
 lower = ["pbm-ts"]
 upper = ["pbm-ucb"]
-t = 20_000
+t = 10_000
 [claims.known]
 verdict = "reproduced"
 evidence = "e"
@@ -215,7 +215,7 @@ fn a_killed_reproduction_and_its_killed_shards_give_the_same_report() {
         String::from_utf8(output.stderr).expect("text")
     };
     let message = refused(&["merge", "part-2", "--out", "other"]);
-    assert!(message.contains("runs 1 to 20 of \"first\" are in none of the parts"), "{message}");
+    assert!(message.contains("runs 1 to 10 of \"first\" are in none of the parts"), "{message}");
     let message = refused(&["reproduce", ".", "--out", "part-1"]);
     assert!(message.contains("part-1: holds shard 1/2 of a full run of two: join it with"), "{message}");
     fs::write(dir.join("claims.toml"), CLAIMS.replace("\"e\"", "\"other\"")).expect("written");

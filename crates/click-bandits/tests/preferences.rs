@@ -32,7 +32,7 @@ fn an_estimate_does_not_depend_on_threads_or_interruptions() {
     let estimate = |name: &str, more: &[&str]| {
         let out = dir.path().join(name);
         let arguments =
-            [&["--letor", path(&file), "--out", path(&out), "--comparisons", "300", "--quiet"], more]
+            [&["--letor", path(&file), "--out", path(&out), "--comparisons", "100", "--quiet"], more]
                 .concat();
         (preferences(&arguments), out)
     };
@@ -77,9 +77,14 @@ fn an_estimate_does_not_depend_on_threads_or_interruptions() {
     );
 }
 
-/// Writes a collection with five features. `change` edits the words of each line: label, query, and one word for each feature.
-fn changed_collection(path: &Path, seed: u64, change: impl Fn(&mut Vec<String>)) -> io::Result<()> {
-    let small = Synthetic { n_queries: 20, n_documents: 10, n_features: 5, seed };
+/// Writes a collection with some features. `change` edits the words of each line: label, query, and one word for each feature.
+fn changed_collection(
+    path: &Path,
+    n_features: usize,
+    seed: u64,
+    change: impl Fn(&mut Vec<String>),
+) -> io::Result<()> {
+    let small = Synthetic { n_queries: 20, n_documents: 10, n_features, seed };
     let mut text = Vec::new();
     letor::write(&small.queries().expect("a small collection"), &mut text)?;
     let lines = String::from_utf8(text).expect("text");
@@ -101,15 +106,16 @@ fn reports(dir: &Path, collection: &Path) -> (serde_json::Value, String, String)
     (serde_json::from_str(&json).expect("JSON"), String::from_utf8(output.stdout).expect("text"), page)
 }
 
-/// If all documents have the same label, no feature is named the winner. In 5 of 16 collections, one of five features still beats all
-/// others in the estimate, so that at least one of 40 collections has such a leader, except with probability 1e-6.
+/// If all documents have the same label, no feature is named the winner. In three of four collections without equal tallies, one of three
+/// features still beats both others in the estimate (28 of 40 other collections), so that at least one of 20 collections has such a leader,
+/// except with probability 1e-6, even if only half had one. A program that names it is noticed with the same probability.
 #[test]
 fn no_winner_is_named_among_equal_features() {
     let mut n_leaders = 0;
-    for seed in 1..=40 {
+    for seed in 1..=20 {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let file = dir.path().join("noise.txt");
-        changed_collection(&file, seed, |words| words[0] = "0".to_owned()).expect("written");
+        changed_collection(&file, 3, seed, |words| words[0] = "0".to_owned()).expect("written");
         let (json, output, page) = reports(dir.path(), &file);
         assert!(json["condorcet_winner"].is_null() && json["gaps"].is_null(), "{json}");
         let names_winner = |text: &str| text.contains("which beats all");
@@ -125,7 +131,7 @@ fn no_winner_is_named_among_equal_features() {
 fn a_clear_winner_is_named() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = dir.path().join("clear.txt");
-    changed_collection(&file, 1, |words| words[2] = format!("1:{}", words[0])).expect("written");
+    changed_collection(&file, 5, 1, |words| words[2] = format!("1:{}", words[0])).expect("written");
     let (json, output, page) = reports(dir.path(), &file);
     assert_eq!(json["condorcet_winner"], 0);
     assert!(json["sampling"]["condorcet_miss"].as_f64().expect("a number") < 1e-3);

@@ -14,6 +14,7 @@ use confidence::Probability;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fmt::Write;
+use std::num::NonZeroUsize;
 
 const ATTRACTION: [f64; 6] = [0.6, 0.5, 0.4, 0.3, 0.2, 0.1];
 const SATISFACTION: [f64; 6] = [0.7, 0.3, 0.5, 0.6, 0.4, 0.5];
@@ -57,7 +58,8 @@ where
 }
 
 fn read(log: &str) -> Log {
-    Reader::new(Format::Sessions).keep_sessions().read("generated", log.as_bytes()).unwrap()
+    let reader = Reader::new(Format::Sessions).keep_sessions().threads(NonZeroUsize::MIN);
+    reader.read("generated", log.as_bytes()).unwrap()
 }
 
 fn fitted(model: Model, log: &Log, scope: Scope) -> Fit {

@@ -10,11 +10,13 @@ use click_models::{DcmReward, DependentClick};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fmt::Write;
+use std::num::NonZeroUsize;
 
 const SESSIONS: &str = "query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n";
 
 fn read(log: &str) -> Log {
-    Reader::new(Format::Sessions).keep_sessions().read("generated", log.as_bytes()).unwrap()
+    let reader = Reader::new(Format::Sessions).keep_sessions().threads(NonZeroUsize::MIN);
+    reader.read("generated", log.as_bytes()).unwrap()
 }
 
 fn as_held_out(log: Log) -> HeldOut {
@@ -183,7 +185,7 @@ fn the_simplest_of_models_that_are_not_told_apart_is_chosen() {
     let users = DependentClick::from_values(&attraction, &[0.5; 10], DcmReward::Clicks).unwrap();
     let traffic = [Traffic { query: 9, items: (1..=12).collect(), weight: 1.0, users }];
     let mut log = Vec::new();
-    yandex(&traffic, 10_000, 5, &mut log).unwrap();
+    yandex(&traffic, 6_000, 5, &mut log).unwrap();
     let (mut best, mut chosen) = (0, 0);
     for seed in 1..=30 {
         let comparison = compared(&log, seed);

@@ -17,6 +17,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Beta, Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fmt::Write;
+use std::num::NonZeroUsize;
 
 const ATTRACTION: [f64; 5] = [0.5, 0.4, 0.3, 0.2, 0.1];
 const EXAMINATION: [f64; 3] = [1.0, 0.6, 0.3];
@@ -50,7 +51,8 @@ where
 }
 
 fn read(log: &str) -> Log {
-    Reader::new(Format::Sessions).keep_sessions().read("generated", log.as_bytes()).unwrap()
+    let reader = Reader::new(Format::Sessions).keep_sessions().threads(NonZeroUsize::MIN);
+    reader.read("generated", log.as_bytes()).unwrap()
 }
 
 fn pbm_users() -> PositionBased {
@@ -468,33 +470,32 @@ fn examination_is_estimated_from_a_few_lists_a_query() {
     };
     for (lists, noise, wrong) in [(1, None, 0.0), (4, Some(0.1), 5.0)] {
         let logs = [(); 4].map(|()| read(&sparse_log(8000 / lists, lists, noise, &mut rng)));
+        let found = logs.each_ref().map(|log| examination(log, None));
         let mut means = vec![0.0; SPARSE.len()];
-        for log in &logs {
-            means.iter_mut().zip(examination(log, None)).for_each(|(mean, value)| *mean += value / 4.0);
+        for found in &found {
+            means.iter_mut().zip(found).for_each(|(mean, value)| *mean += value / 4.0);
         }
         // The same log with either prior: noise alone makes no such difference.
-        let [bias, right, wrong] = [
-            farthest(&means),
-            farthest(&examination(&logs[0], None)),
-            farthest(&examination(&logs[0], Some(wrong))),
-        ];
+        let [bias, right, wrong] =
+            [farthest(&means), farthest(&found[0]), farthest(&examination(&logs[0], Some(wrong)))];
         assert!(bias < 0.12 && right < 0.12 && wrong > 0.12, "{lists} {noise:?}: {bias} {right} {wrong}");
     }
 }
 
-/// Coverage of 90% or more in 60 logs fails with probability below 1e-7 for each of 18 positions: with 38 hits or fewer. Intervals of 50%
-/// have at most 38 hits with probability .986 at a single position, and one of nine positions is enough.
+/// Coverage of 90% or more in 50 logs fails with probability below 1e-7 for each of 18 positions: with 30 hits or fewer. Intervals of 50%
+/// have at most 30 hits with probability .94 at a single position, and one of nine is enough: two independent ones would do with .996. Ranked logs have to be larger: in
+/// 200 other logs of 100 queries the coverage was .93 and more in random order, but .805 at the last position of ranked lists.
 #[test]
 fn examination_of_sparse_logs_is_in_its_intervals() {
-    const SPARSE_LOGS: u64 = 60;
+    const SPARSE_LOGS: u64 = 50;
     let few = |hits: &[u64]| hits.iter().any(|&hits| binomial_cdf(SPARSE_LOGS, 0.9, hits) < 1e-7);
     let half = |estimate: &Estimate| {
         let around = |error: f64| (estimate.value - 0.6745 * error, estimate.value + 0.6745 * error);
         Estimate { interval: estimate.standard_error.map(around), ..*estimate }
     };
-    for noise in [None, Some(0.2)] {
+    for (queries, noise) in [(100, None), (250, Some(0.2))] {
         let [right, wrong] = hits(SPARSE_LOGS, 21, [&SPARSE; 2], |rng| {
-            let log = read(&sparse_log(250, 6, noise, rng));
+            let log = read(&sparse_log(queries, 6, noise, rng));
             let right = fitted(Model::Pbm, &log, &site(None)).site_positions().to_vec();
             let wrong = right.iter().map(half).collect();
             [right, wrong]
@@ -526,8 +527,9 @@ fn positions_with_few_comparisons_are_reported() {
 /// Two lists a query, ranked; a quarter of the sessions are held out. No model is behind the better of the two rates by 4.75 standard
 /// errors, paired and clustered by session: for fits that predict as well as rates, this holds on the held-out sessions except with
 /// probability 1e-6. Fits also vary from log to log: of 30 other seeds the worst was behind by 2.44, with a standard deviation of 1.3 to
-/// 1.5, so a fresh seed fails with a probability near 1e-3. One mean for all items of a query is behind by 8 standard errors on 6,000
-/// queries (twice the 4 that 30 logs of 1,500 have on average, with a standard deviation of .8), so it is detected with probability .999.
+/// 1.5, so a fresh seed fails with a probability near 1e-3. One mean for all items of a query is behind by 6.9 standard errors on 4,500
+/// queries (1.73 times the 4 that 30 logs of 1,500 have on average, with a standard deviation of .8), so it is detected with probability
+/// .996.
 #[test]
 fn no_model_of_a_sparse_log_falls_behind_rates() {
     // The number of standard errors of the model that is the farthest behind.
@@ -550,7 +552,7 @@ fn no_model_of_a_sparse_log_falls_behind_rates() {
     let pbm = behind(&sparse_log(1500, 2, Some(0.1), &mut rng), &[Model::Pbm], None);
     let users =
         |attraction: &[f64]| DependentClick::from_values(attraction, &[0.4; 10], DcmReward::Clicks).unwrap();
-    let log = sparse_log_of(users, 6000, 2, Some(0.1), &mut rng);
+    let log = sparse_log_of(users, 4500, 2, Some(0.1), &mut rng);
     let [dcm, wrong] = [None, Some(5.0)].map(|prior| behind(&log, &[Model::Dcm, Model::Sdbn], prior));
     assert!(pbm < 4.75 && dcm < 4.75 && wrong > 4.75, "{pbm} {dcm} {wrong}");
 }
@@ -780,6 +782,10 @@ fn odd_logs_have_fits() {
                 (None, Method::Direct),
                 (Some(5.0), Method::Em),
             ] {
+                // The method is that of position-based models: the others would be fitted twice without a prior.
+                if method == Method::Em && prior_strength == Some(0.0) && model != Model::Pbm {
+                    continue;
+                }
                 for (scope, exit) in [(Scope::Query, Exit::Hidden), (Scope::Site, Exit::LastClick)] {
                     let em = EmOptions { tolerance: 1e-4, ..EmOptions::default() };
                     let options = Options { prior_strength, method, scope, exit, em, ..Options::default() };

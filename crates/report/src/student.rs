@@ -43,6 +43,10 @@ pub(crate) fn critical(level: f64, freedom: u64) -> f64 {
     let mut low = 0.0;
     for _ in 0..200 {
         let middle = f64::midpoint(low, high);
+        // No number lies between two neighbours: the rest of the steps would change nothing.
+        if middle == low || middle == high {
+            break;
+        }
         if upper_tail(middle, freedom) > level {
             low = middle;
         } else {

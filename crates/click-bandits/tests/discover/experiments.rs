@@ -4,8 +4,10 @@ use super::{empty, json, printed, refused, run};
 use std::fs;
 use std::path::Path;
 
-/// A panel of an experiment, with few runs.
-const FEW: [&str; 6] = ["--panel", "table-1", "--runs", "2", "--quiet", "--quick"];
+/// A panel of an experiment, with one run.
+const ONE: [&str; 6] = ["--panel", "table-1", "--runs", "1", "--quiet", "--quick"];
+/// The same with a run for each of two parts.
+const TWO: [&str; 6] = ["--panel", "table-1", "--runs", "2", "--quiet", "--quick"];
 
 /// The files of a directory below it, with their contents, except those with times.
 fn results(dir: &Path) -> Vec<(String, Vec<u8>)> {
@@ -32,7 +34,7 @@ fn an_experiment_of_the_program_has_the_results_of_its_directory() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/experiments/cascade-synthetic");
     for (experiment, out) in [("cascade-synthetic", "bare"), (source.to_str().expect("a path"), "path")] {
         // So few runs decide nothing: the status may be that of open claims.
-        let output = run(dir.path(), &[&["reproduce", experiment, "--out", out], &FEW[..]].concat());
+        let output = run(dir.path(), &[&["reproduce", experiment, "--out", out], &ONE[..]].concat());
         assert!(
             dir.path().join(out).join("index.html").is_file(),
             "{}",
@@ -46,8 +48,8 @@ fn an_experiment_of_the_program_has_the_results_of_its_directory() {
 #[test]
 fn the_report_without_out_has_a_folder_named_after_the_experiment() {
     let dir = empty();
-    run(dir.path(), &[&["reproduce", "cascade-synthetic"], &FEW[..]].concat());
-    assert!(dir.path().join("reproduced/cascade-synthetic-table-1-quick-runs-2/index.html").is_file());
+    run(dir.path(), &[&["reproduce", "cascade-synthetic"], &ONE[..]].concat());
+    assert!(dir.path().join("reproduced/cascade-synthetic-table-1-quick-runs-1/index.html").is_file());
 }
 
 #[test]
@@ -55,7 +57,7 @@ fn a_bare_name_is_the_program_s_experiment_and_a_directory_has_a_separator() {
     let dir = empty();
     fs::create_dir(dir.path().join("cascade-synthetic")).expect("a directory");
     fs::write(dir.path().join("cascade-synthetic/experiment.toml"), "name = 1").expect("written");
-    let output = run(dir.path(), &[&["reproduce", "cascade-synthetic"], &FEW[..]].concat());
+    let output = run(dir.path(), &[&["reproduce", "cascade-synthetic"], &ONE[..]].concat());
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("the directory of this name is ./cascade-synthetic"), "{said}");
     assert!(dir.path().join("reproduced").is_dir());
@@ -74,13 +76,13 @@ fn a_bare_name_is_the_program_s_experiment_and_a_directory_has_a_separator() {
 fn a_part_of_an_experiment_of_the_program_is_merged_anywhere() {
     let dir = empty();
     for shard in ["1/2", "2/2"] {
-        printed(dir.path(), &[&["reproduce", "cascade-synthetic", "--shard", shard], &FEW[..]].concat());
+        printed(dir.path(), &[&["reproduce", "cascade-synthetic", "--shard", shard], &TWO[..]].concat());
     }
     let part = |number: u32| format!("reproduced/cascade-synthetic-table-1-quick-runs-2-shard-{number}-2");
     let elsewhere = empty();
     let [first, second] = [1, 2].map(|number| dir.path().join(part(number)).display().to_string());
     run(elsewhere.path(), &["merge", &first, &second, "--out", "out", "--quiet"]);
-    run(dir.path(), &[&["reproduce", "cascade-synthetic", "--out", "whole"], &FEW[..]].concat());
+    run(dir.path(), &[&["reproduce", "cascade-synthetic", "--out", "whole"], &TWO[..]].concat());
     assert_eq!(results(&elsewhere.path().join("out")), results(&dir.path().join("whole")));
 }
 

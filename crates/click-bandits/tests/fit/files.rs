@@ -10,15 +10,21 @@ use tempfile::tempdir;
 
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {
+    const BLOCK: u64 = 1 << 18;
     let top = tempdir().unwrap();
-    // Only a log with sessions has an answer, with three files more.
-    for (log, format, n_files) in [(pbm_log(top.path()), "kdd2012", 9), (dcm_log(top.path()), "yandex", 12)] {
+    // Threads read blocks of a log, and play for the answer, which has three files more. Both need not be large at once.
+    let few = top.path().join("few");
+    fs::create_dir(&few).unwrap();
+    for (log, format, more, blocks, n_files) in [
+        (pbm_log(top.path()), "kdd2012", &[][..], 2, 9),
+        (dcm_log(top.path(), 8000), "yandex", &["--answer", "0"], 2, 9),
+        (dcm_log(&few, 500), "yandex", &["--model", "sdbn"], 1, 11),
+    ] {
+        assert!(fs::metadata(&log).unwrap().len().div_ceil(BLOCK) >= blocks);
         let [one, two] = ["1", "2"].map(|threads| {
-            let out = top.path().join(format!("{format}-{threads}"));
-            works(
-                "fit",
-                &[text(&log), "--format", format, "--threads", threads, "--out", text(&out), "--quiet"],
-            );
+            let out = top.path().join(format!("{format}-{n_files}-{threads}"));
+            let arguments = [text(&log), "--format", format, "--threads", threads, "--out", text(&out)];
+            works("fit", &[&arguments[..], more, &["--quiet"]].concat());
             contents(&out)
         });
         assert_eq!(one.len(), n_files);

@@ -136,9 +136,9 @@ fn fitted_parameters_are_near_the_truth_and_the_spec_runs() {
 #[test]
 fn all_models_are_compared_and_the_best_is_simulated() {
     let top = tempdir().unwrap();
-    let log = dcm_log(top.path());
+    let log = dcm_log(top.path(), 20_000);
     let out = top.path().join("fit");
-    works("fit", &[text(&log), "--format", "yandex", "--out", text(&out), "--quiet"]);
+    works("fit", &[text(&log), "--format", "yandex", "--answer", "0", "--out", text(&out), "--quiet"]);
     let scores = table(&out.join("comparison.csv"));
     let models: Vec<&str> =
         scores.iter().filter(|row| row["rank"] == "all").map(|row| row["model"].as_str()).collect();
@@ -176,7 +176,10 @@ fn all_models_are_compared_and_the_best_is_simulated() {
     let results = top.path().join("results");
     works("simulate", &[text(&spec), "--out", text(&results), "--horizon", "50", "--runs", "2", "--quiet"]);
 
-    // Users of other models can be simulated, too.
+    // Users of other models can be simulated, too, and there is an answer for them.
+    let few = top.path().join("few");
+    fs::create_dir(&few).unwrap();
+    let log = dcm_log(&few, 2000);
     for (model, simulated) in [("cascade", true), ("dbn", true), ("ubm", true)] {
         let out = top.path().join(model);
         works(

@@ -111,8 +111,12 @@ mod tests {
         let runs = runs_needed(&found, 0.001, levels, 400).unwrap();
         let mut rng = ChaCha8Rng::seed_from_u64(5);
         let mut check = || {
-            // The sum of twelve uniform numbers is nearly normal, with variance 1.
-            let mut normal = || (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
+            // The sum of twelve uniform numbers of sixteen bits is nearly normal, with variance 1.
+            let mut four = || {
+                let bits: u64 = rng.random();
+                (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48)
+            };
+            let mut normal = || ((four() + four() + four()) as f64 + 6.0) / 65_536.0 - 6.0;
             let sample: Vec<f64> = (0..runs).map(|_| normal() - 0.5).collect();
             let (mean, se) = mean_and_error(&sample);
             Sign::of(mean, se, runs - 1, levels).says == Verdict::Reproduced

@@ -9,10 +9,10 @@ fn worst(lower: &[&str], upper: &[&str], factor: f64) -> Worst {
 
 /// Runs with these regrets at the end; one policy for each list.
 fn ending(policies: &[(&str, Vec<f64>)]) -> Measured {
-    let runs = |ends: &Vec<f64>| ends.iter().map(|&end| vec![0.0, 0.0, 0.0, end]).collect();
+    let runs = |ends: &Vec<f64>| ends.iter().map(|&end| vec![end]).collect();
     let policies: Vec<(&str, Vec<Vec<f64>>)> =
         policies.iter().map(|(label, ends)| (*label, runs(ends))).collect();
-    Measured::synthetic(&T, &policies)
+    Measured::synthetic(&T[3..], &policies)
 }
 
 /// 100 runs from 1 to 100, and 100 runs from 1 to 80 of which the last has this regret.
