@@ -506,7 +506,7 @@ fn a_bound_fails_as_seldom_as_promised() {
 }
 
 /// How many of the runs take a wrong decision: accept an item that is too bad or, without a tolerance, reject one of the best. They
-/// end with it, for what is left may have no answer, or after so many rounds. `looseness` divides the logarithms of all levels.
+/// end with it, for what is left may have no answer, or after `rounds` rounds. `looseness` divides the logarithms of all levels.
 fn errors(
     (weights, n_best, rounds): (&[f64], usize, u32),
     settings: Settings,
