@@ -361,7 +361,9 @@ impl Recommend<Ranking> for CascadeBai {
         let list = out.positions_mut(n_accepted + self.queue.len());
         let (first, rest) = list.split_at_mut(n_accepted);
         first.copy_from_slice(&self.accepted[..n_accepted]);
-        self.queue.copy_to(rest);
+        // In the order that is saved: a restored policy then recommends the same, also while a list is open.
+        let (undecided, _) = self.queue.saved(|item| self.observations(item));
+        rest.copy_from_slice(&undecided);
         rest.shuffle(rng);
         rest.sort_by(|&a, &b| self.mean(b).total_cmp(&self.mean(a)));
         out.positions_mut(self.settings.n_best);

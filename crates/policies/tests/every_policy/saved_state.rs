@@ -13,9 +13,10 @@ fn play(game: &mut dyn Game, rounds: u32) {
     }
 }
 
-/// The two play 300 rounds alike and end alike.
+/// The two recommend the same, play 300 rounds alike and end alike.
 fn assert_go_on_alike(original: &dyn Game, mut restored: Box<dyn Game>) {
     assert_eq!(restored.saved(), original.saved(), "{}", original.name());
+    assert_eq!(restored.recommended(), original.recommended(), "{}", original.name());
     let mut original = original.copy();
     for round in 0..300 {
         for game in [&mut original, &mut restored] {
@@ -39,6 +40,11 @@ fn restored_policies_go_on_as_the_original() {
             played = start;
             let restored = game.restored(game.saved()).expect("a saved policy can be restored");
             assert_go_on_alike(&*game, restored);
+            // A list is shown, and its answer has not come.
+            let mut waiting = game.copy();
+            waiting.decide();
+            let restored = waiting.restored(waiting.saved()).expect("a saved policy can be restored");
+            assert_eq!(restored.recommended(), waiting.recommended(), "{}", waiting.name());
         }
         let (bytes, restored) = (game.bytes(), game.restored_from(&game.bytes()));
         assert_eq!(restored.bytes(), bytes, "{}", game.name());

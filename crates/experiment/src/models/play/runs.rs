@@ -1,4 +1,4 @@
-//! Plays and records runs, whatever the users. None of this is generic in the model, so it is compiled once.
+//! Plays and records runs, whatever the users. [`play`] is not generic in the model, so it is compiled once.
 
 use super::{PlayError, PlayRequest, trial};
 use crate::journal::{Journal, JournalBook, JournalError, Syncer};
