@@ -102,10 +102,8 @@ fn on_threads<T: Send, R: Send>(threads: usize, tasks: Vec<T>, work: impl Fn(T) 
         let result = task.map(&work);
         *lock(&results[number]) = result;
     });
-    results
-        .into_iter()
-        .filter_map(|place| place.into_inner().unwrap_or_else(PoisonError::into_inner))
-        .collect()
+    let result = |place: Mutex<Option<R>>| place.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.into_iter().map(|place| result(place).expect("every task is performed")).collect()
 }
 
 /// Performs the tasks `0..n_tasks`, each once. This is not generic in the task: threads would be compiled again for every kind of work.
