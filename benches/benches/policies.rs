@@ -9,7 +9,7 @@ use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterio
 use policies::{
     BcMpTs, LANES, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, RbaKlUcb, Uniform,
 };
-use sim::{Contender, Entry, KeepsNothing, LockstepEntry, Replication, Schedule, Streams};
+use sim::{Contender, Entry, KeepsNothing, Lockstep, LockstepEntry, Replication, Schedule, Streams};
 
 /// Rounds of a run; the plain policies play a tenth, since they are slow and become slower.
 const ROUNDS: u64 = 100_000;

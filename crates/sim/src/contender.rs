@@ -62,20 +62,23 @@ pub trait Contender<M: ClickModel, T: Task = Schedule>: Send + Sync {
         }
     }
 
-    /// The number of replications that are best played at once, by [`Contender::play_together`].
-    fn lanes(&self, task: &T) -> usize {
+    /// How it plays several replications of this task at once, if that is faster than one after the other.
+    fn lockstep(&self, task: &T) -> Option<&dyn Lockstep<M, T>> {
         let _ = task;
-        1
+        None
     }
+}
 
-    /// Whether [`Contender::play_together`] pays for these replications: as many as [`Contender::lanes`].
-    fn go_together(&self, replications: &[Replication<'_, M>]) -> bool {
-        let _ = replications;
-        false
-    }
+/// Plays several replications of a [`Contender`] at once.
+pub trait Lockstep<M: ClickModel, T: Task = Schedule> {
+    /// The number of replications that are played at once.
+    fn lanes(&self) -> usize;
 
-    /// Plays several replications from their beginnings. The records are those of [`Contender::replicate`]. No state is handed to
-    /// `keeper`, which is told of the rounds of each replication.
+    /// Whether these replications can be played at once: as many as [`Lockstep::lanes`].
+    fn go_together(&self, replications: &[Replication<'_, M>]) -> bool;
+
+    /// Plays the replications from their beginnings. The records are those of [`Contender::replicate`]. No state is handed to `keeper`,
+    /// which is told of the rounds of each replication.
     ///
     /// # Errors
     ///
@@ -85,9 +88,7 @@ pub trait Contender<M: ClickModel, T: Task = Schedule>: Send + Sync {
         replications: &[Replication<'_, M>],
         task: &T,
         keeper: &mut dyn Keeper,
-    ) -> Result<Vec<T::Record>, StateError> {
-        replications.iter().map(|&replication| self.resume(replication, task, None, keeper)).collect()
-    }
+    ) -> Result<Vec<T::Record>, StateError>;
 }
 
 /// One replication: the users that all contenders meet in it, and their random streams.

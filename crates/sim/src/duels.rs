@@ -5,6 +5,7 @@
 
 use crate::contender::FROM_THE_BEGINNING;
 use crate::run::Rounds;
+use crate::saver::read_or_build;
 use crate::session::{Ended, Player, Session};
 use crate::state::{Loop, Progress};
 use crate::{
@@ -89,9 +90,11 @@ where
         let session = Session::of_curve(label, Loop::Duels, schedule, state, keeper, S::IS_SAVED);
         let mut beginning = Progress::new(replication.environment(), replication.policy(label));
         beginning.recommendation = Some(replication.streams.recommendation(label, replication.number));
-        let (progress, bytes) = session.begin(beginning)?;
-        let mut policy = session.policy::<P, S>(bytes, || (self.build)(replication.told))?;
-        session.play(progress, &mut Duels { model, rounds: Rounds::<_, P, S>::new(model, &mut policy) })
+        session.replicate(beginning, &mut |bytes, play| {
+            let mut policy = read_or_build::<P, S>(bytes, || (self.build)(replication.told))?;
+            play(&mut Duels { model, rounds: Rounds::<_, P, S>::new(model, &mut policy) });
+            Ok(())
+        })
     }
 }
 

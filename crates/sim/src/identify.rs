@@ -15,6 +15,7 @@
 
 use crate::contender::FROM_THE_BEGINNING;
 use crate::run::answer;
+use crate::saver::read_or_build;
 use crate::session::{Ended, Session};
 use crate::state::{Loop, Progress};
 use crate::{
@@ -284,7 +285,8 @@ impl<F, S> Entry<F, S> {
     {
         let beginning = Progress::new(replication.environment(), replication.policy(self.name()));
         let (progress, bytes) = session.begin(beginning)?;
-        Ok((session.policy::<P, S>(bytes, || self.build()(replication.told.known()))?, progress))
+        let policy = read_or_build::<P, S>(bytes, || self.build()(replication.told.known()));
+        Ok((policy.map_err(|fault| session.not_a_state(fault))?, progress))
     }
 }
 

@@ -17,7 +17,7 @@ mod streams;
 mod summary;
 mod tournament;
 
-pub use contender::{Contender, Entry, Oracle, Replication, Task};
+pub use contender::{Contender, Entry, Lockstep, Oracle, Replication, Task};
 pub use duels::DuelEntry;
 pub use identify::{
     FullFeedbackEntry, Identification, Stopping, UntilStopped, WithBudget, play_budget, play_until_stopped,

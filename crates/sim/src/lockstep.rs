@@ -7,7 +7,9 @@ mod rounds;
 mod streams;
 
 use crate::contender::FROM_THE_BEGINNING;
-use crate::{Contender, Curve, Entry, Keeper, KeepsNothing, Replication, Saves, Schedule, StateError};
+use crate::{
+    Contender, Curve, Entry, Keeper, KeepsNothing, Lockstep, Replication, Saves, Schedule, StateError,
+};
 use click_models::{ClickModel, PbmKnown, PositionBased};
 use policies::{LANES, PbmUcb, PbmUcbLanes};
 use pulp::Arch;
@@ -94,8 +96,14 @@ impl<F: Fn(PbmKnown<'_>) -> PbmUcb + Send + Sync> Contender<PositionBased> for L
         Contender::<PositionBased>::resume(&self.entry, replication, schedule, state, keeper)
     }
 
-    fn lanes(&self, schedule: &Schedule) -> usize {
-        if schedule.horizon() <= LONGEST { LANES } else { 1 }
+    fn lockstep(&self, schedule: &Schedule) -> Option<&dyn Lockstep<PositionBased>> {
+        (schedule.horizon() <= LONGEST).then_some(self as _)
+    }
+}
+
+impl<F: Fn(PbmKnown<'_>) -> PbmUcb + Send + Sync> Lockstep<PositionBased> for LockstepEntry<F> {
+    fn lanes(&self) -> usize {
+        LANES
     }
 
     fn go_together(&self, replications: &[Replication<'_, PositionBased>]) -> bool {

@@ -1,5 +1,6 @@
 //! The round loop: one policy against one instance for one replication.
 
+use crate::saver::read_or_build;
 use crate::session::{Ended, Player, Session};
 use crate::state::{Loop, Progress};
 use crate::{Keeper, KeepsNothing, Replication, Restarts, Saver, Schedule, SimRng, StateError};
@@ -55,7 +56,7 @@ where
 pub fn play_replication<S, M, P>(
     replication: Replication<'_, M>,
     label: &str,
-    policy: impl FnOnce() -> P,
+    policy: impl Fn() -> P,
     schedule: &Schedule,
     state: Option<&[u8]>,
     keeper: &mut dyn Keeper,
@@ -67,9 +68,11 @@ where
 {
     let session = Session::of_curve(label, Loop::Regret, schedule, state, keeper, S::IS_SAVED);
     let beginning = Progress::new(replication.environment(), replication.policy(label));
-    let (progress, bytes) = session.begin(beginning)?;
-    let mut policy = session.policy::<P, S>(bytes, policy)?;
-    session.play(progress, &mut Rounds::<M, P, S>::new(replication.users, &mut policy))
+    session.replicate(beginning, &mut |bytes, play| {
+        let mut policy = read_or_build::<P, S>(bytes, &policy)?;
+        play(&mut Rounds::<M, P, S>::new(replication.users, &mut policy));
+        Ok(())
+    })
 }
 
 /// A policy that plays round by round.

@@ -24,6 +24,14 @@ pub trait Saver<P> {
     fn read(bytes: &[u8]) -> Result<P, String>;
 }
 
+/// The policy of these bytes, or a new one.
+pub(crate) fn read_or_build<P, S: Saver<P>>(
+    bytes: Option<&[u8]>,
+    build: impl FnOnce() -> P,
+) -> Result<P, String> {
+    bytes.map_or_else(|| Ok(build()), S::read)
+}
+
 /// Saves no policy: a replication that was interrupted restarts.
 #[derive(Debug, Clone, Copy)]
 pub enum Restarts {}

@@ -3,7 +3,7 @@
 //! All of it is compiled once. The rounds between two checkpoints are compiled for the policy and its users, behind [`Player`].
 
 use crate::state::{Loop, Progress};
-use crate::{Curve, Keeper, Pause, Saver, Schedule, StateError};
+use crate::{Curve, Keeper, Pause, Schedule, StateError};
 use std::fmt::Debug;
 
 /// Why a replication ended before its last round.
@@ -87,28 +87,19 @@ impl<'a> Session<'a> {
         Ok((progress, Some(policy)))
     }
 
-    /// The policy of these bytes, or a new one.
-    pub(crate) fn policy<P, S: Saver<P>>(
-        &self,
-        bytes: Option<&[u8]>,
-        build: impl FnOnce() -> P,
-    ) -> Result<P, StateError> {
-        match bytes {
-            None => Ok(build()),
-            Some(bytes) => S::read(bytes).map_err(|fault| self.not_a_state(fault)),
-        }
-    }
-
-    /// Plays from the progress made so far to the last checkpoint, and returns the record.
-    pub(crate) fn play(
+    /// Plays to the last checkpoint, and returns the record. `enter` plays the policy of these bytes, or a new one, by the function that
+    /// it receives; an error says what is wrong with the bytes.
+    pub(crate) fn replicate(
         mut self,
-        mut progress: Progress,
-        player: &mut dyn Player,
+        beginning: Progress,
+        enter: &mut dyn FnMut(Option<&[u8]>, &mut dyn FnMut(&mut dyn Player)) -> Result<(), String>,
     ) -> Result<Curve, StateError> {
-        match self.play_curve(&mut progress, player) {
-            Ok(()) => Ok(progress.curve),
-            Err(ended) => Err(self.error(ended)),
-        }
+        let (mut progress, bytes) = self.begin(beginning)?;
+        let mut played = Ok(());
+        let entered = enter(bytes, &mut |player| played = self.play_curve(&mut progress, player));
+        entered.map_err(|fault| self.not_a_state(fault))?;
+        played.map_err(|ended| self.error(ended))?;
+        Ok(progress.curve)
     }
 
     /// Plays from the progress made so far to the last checkpoint. It may be interrupted between two rounds, also before a checkpoint is

@@ -14,6 +14,7 @@
 use crate::binomial::{binomial, multinomial};
 use crate::contender::FROM_THE_BEGINNING;
 use crate::run::{on_streams, play_round};
+use crate::saver::read_or_build;
 use crate::session::{Ended, Player, Session};
 use crate::state::{Loop, Progress};
 use crate::{
@@ -157,9 +158,11 @@ where
         let label = self.label.as_str();
         let session = Session::of_curve(label, Loop::Stages, schedule, state, keeper, S::IS_SAVED);
         let beginning = Progress::new(replication.environment(), replication.policy(label));
-        let (progress, bytes) = session.begin(beginning)?;
-        let mut policy = session.policy::<P, S>(bytes, || (self.build)(replication.told.known()))?;
-        session.play(progress, &mut Stages::<P, S>::new(replication.users, &mut policy))
+        session.replicate(beginning, &mut |bytes, play| {
+            let mut policy = read_or_build::<P, S>(bytes, || (self.build)(replication.told.known()))?;
+            play(&mut Stages::<P, S>::new(replication.users, &mut policy));
+            Ok(())
+        })
     }
 }
 

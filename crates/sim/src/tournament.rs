@@ -1,7 +1,9 @@
 //! Tournaments: every contender plays every replication, on all cores. The result does not depend on the number of cores.
 
 use crate::parallel::try_for_each;
-use crate::{Contender, Keeper, KeepsNothing, Replication, Schedule, SimRng, StateError, Streams, Task};
+use crate::{
+    Contender, Keeper, KeepsNothing, Lockstep, Replication, Schedule, SimRng, StateError, Streams, Task,
+};
 use click_models::ClickModel;
 use rand::RngExt;
 use std::borrow::Cow;
@@ -232,7 +234,8 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
 
     /// The number of replications in a block: as many as a contender plays together, and 1 if then some threads had nothing to do.
     fn lanes(&self, replications: &Range<u64>) -> u64 {
-        let lanes = self.contenders.iter().map(|contender| contender.lanes(self.task)).max().unwrap_or(1);
+        let of_each = self.contenders.iter().filter_map(|contender| contender.lockstep(self.task));
+        let lanes = of_each.map(Lockstep::lanes).max().unwrap_or(1);
         let (lanes, threads) = (lanes.max(1) as u64, rayon::current_num_threads() as u64);
         let n_replications = replications.end.saturating_sub(replications.start);
         if n_replications >= lanes.saturating_mul(threads) { lanes } else { 1 }
@@ -245,8 +248,8 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
         numbers: &Range<u64>,
         book: &B,
     ) -> Option<Result<(), B::Error>> {
-        let plays = &self.contenders[contender];
-        let lanes = plays.lanes(self.task) as u64;
+        let plays = self.contenders[contender].lockstep(self.task)?;
+        let lanes = plays.lanes() as u64;
         let is_fresh = |number| !book.is_recorded(contender, number) && !book.has_state(contender, number);
         if lanes <= 1 || numbers.end - numbers.start != lanes || !numbers.clone().all(is_fresh) {
             return None;

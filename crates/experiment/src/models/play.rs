@@ -15,8 +15,8 @@ use crate::timing::Timing;
 use click_models::ClickModel;
 use contenders::Entrant;
 use sim::{
-    Assignment, Contender, DrawUsers, Identification, Keeper, Replication, Schedule, StateError, Streams,
-    Tournament,
+    Assignment, Contender, DrawUsers, Identification, Keeper, Lockstep, Replication, Schedule, StateError,
+    Streams, Tournament,
 };
 use std::any::Any;
 use std::fmt;
@@ -174,21 +174,8 @@ impl<M: ClickModel, T: sim::Task> Contender<M, T> for Shared<M, T> {
         self.0.resume(replication, task, state, keeper)
     }
 
-    fn lanes(&self, task: &T) -> usize {
-        self.0.lanes(task)
-    }
-
-    fn go_together(&self, replications: &[Replication<'_, M>]) -> bool {
-        self.0.go_together(replications)
-    }
-
-    fn play_together(
-        &self,
-        replications: &[Replication<'_, M>],
-        task: &T,
-        keeper: &mut dyn Keeper,
-    ) -> Result<Vec<T::Record>, StateError> {
-        self.0.play_together(replications, task, keeper)
+    fn lockstep(&self, task: &T) -> Option<&dyn Lockstep<M, T>> {
+        self.0.lockstep(task)
     }
 }
 

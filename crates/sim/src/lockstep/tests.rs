@@ -288,6 +288,6 @@ fn lanes_stop_when_they_are_told() {
     let stopped = contender.play_together(&replications, &schedule, &mut Stops(2_048));
     assert_eq!(stopped, Err(StateError::Stopped));
     assert!(contender.play_together(&replications, &schedule, &mut Stops(5_000)).is_ok());
-    assert_eq!(contender.lanes(&schedule), LANES);
-    assert_eq!(contender.lanes(&Schedule::new(vec![LONGEST + 1]).unwrap()), 1);
+    assert_eq!(contender.lockstep(&schedule).map(Lockstep::lanes), Some(LANES));
+    assert!(contender.lockstep(&Schedule::new(vec![LONGEST + 1]).unwrap()).is_none());
 }
