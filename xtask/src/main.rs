@@ -16,31 +16,59 @@ mod words;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use anyhow::{Context as _, Result};
+use lexopt::Arg::{Long, Short, Value};
 
-/// Tasks of this project.
-#[derive(Debug, Parser)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask", arg_required_else_help = true)]
-struct Cli {
-    #[command(subcommand)]
-    task: Task,
-}
+/// What `cargo xtask --help` prints.
+const HELP: &str = "\
+Tasks of this project
 
-#[derive(Debug, Subcommand)]
+Usage: cargo xtask <COMMAND>
+
+Commands:
+  reproduce    Run a paper's experiment, check its claims, and write a report with figures
+  performance  Measure the policies beside their plain versions and beside the packages of others
+
+Options:
+  -h, --help   Print help; `cargo xtask <COMMAND> --help` prints that of a command
+";
+
+/// What the command line asks for.
 enum Task {
-    /// Run a paper's experiment, check its claims, and write a report with figures
+    Help(&'static str),
     Reproduce(reproduce::Arguments),
-    /// Measure the policies beside their plain versions and beside the packages of others
     Performance(performance::Arguments),
 }
 
+impl Task {
+    fn parse(parser: &mut lexopt::Parser) -> Result<Self> {
+        Ok(match parser.next()?.context("a command is missing: reproduce or performance")? {
+            Value(task) if task == "reproduce" => {
+                reproduce::Arguments::parse(parser)?.map_or(Self::Help(reproduce::HELP), Self::Reproduce)
+            }
+            Value(task) if task == "performance" => performance::Arguments::parse(parser)?
+                .map_or(Self::Help(performance::HELP), Self::Performance),
+            Short('h') | Long("help") => Self::Help(HELP),
+            other => return Err(other.unexpected().into()),
+        })
+    }
+}
+
 fn main() -> ExitCode {
-    let done = match Cli::parse().task {
-        Task::Reproduce(arguments) => reproduce::run(&arguments),
-        Task::Performance(arguments) => performance::run(&arguments),
+    let done = match Task::parse(&mut lexopt::Parser::from_env()) {
+        Ok(Task::Reproduce(arguments)) => reproduce::run(&arguments),
+        Ok(Task::Performance(arguments)) => performance::run(&arguments),
+        // Errors of writing are ignored, here and below: the reader may be gone.
+        Ok(Task::Help(help)) => {
+            let _ = std::io::stdout().write_all(help.as_bytes());
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "error: {error:#}\n\nFor more information, try '--help'.");
+            return ExitCode::from(2);
+        }
     };
     done.unwrap_or_else(|error| {
-        // Ignore errors: the reader may be gone.
         let _ = writeln!(std::io::stderr(), "error: {error:#}");
         ExitCode::FAILURE
     })

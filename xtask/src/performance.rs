@@ -4,20 +4,55 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use crate::reproduce::workspace;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
+use lexopt::{
+    Arg::{Long, Short},
+    ValueExt as _,
+};
+
+/// What `cargo xtask performance --help` prints.
+pub(crate) const HELP: &str = "\
+Measure the policies beside their plain versions and beside the packages of others
+
+Usage: cargo xtask performance [OPTIONS]
+
+Options:
+  --repetitions <N>   How often each number is measured; the tables have medians [default: 5]
+  --pictures <DIR>    Draw the pictures of growth into this folder
+  --python <PROGRAM>  The Python interpreter for the packages of others [default: python3]
+  -h, --help          Print help
+";
 
 /// The arguments of `cargo xtask performance`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug)]
 pub(crate) struct Arguments {
-    /// How often each number is measured; the tables have medians
-    #[arg(long, default_value_t = 5, value_name = "N")]
     repetitions: u64,
-    /// Draw the pictures of growth into this folder
-    #[arg(long, value_name = "DIR")]
     pictures: Option<PathBuf>,
-    /// The Python interpreter for the packages of others
-    #[arg(long, default_value = "python3", value_name = "PROGRAM")]
     python: PathBuf,
+}
+
+impl Arguments {
+    /// Reads what follows `cargo xtask performance`; `None` if help is asked for.
+    ///
+    /// # Errors
+    ///
+    /// An option that does not exist or has no value.
+    pub(crate) fn parse(parser: &mut lexopt::Parser) -> Result<Option<Self>> {
+        let mut arguments = Self { repetitions: 5, pictures: None, python: "python3".into() };
+        while let Some(argument) = parser.next()? {
+            match argument {
+                Short('h') | Long("help") => return Ok(None),
+                Long("repetitions") => {
+                    let repetitions = parser.value()?.parse();
+                    arguments.repetitions = repetitions.map_err(|error| anyhow!("--repetitions: {error}"))?;
+                }
+                Long("pictures") => arguments.pictures = Some(parser.value()?.into()),
+                Long("python") => arguments.python = parser.value()?.into(),
+                other => return Err(other.unexpected().into()),
+            }
+        }
+        Ok(Some(arguments))
+    }
 }
 
 /// Prints the tables of `docs/performance.md`.

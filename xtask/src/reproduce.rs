@@ -9,82 +9,107 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::signals::{end_as, wait_for_the_command_on_ctrl_c};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use lexopt::{
+    Arg::{Long, Short, Value},
+    ValueExt as _,
+};
+
+/// What `cargo xtask reproduce --help` prints.
+pub(crate) const HELP: &str = "\
+Run a paper's experiment, check its claims, and write a report with figures
+
+Usage: cargo xtask reproduce [OPTIONS] <NAME>
+
+Arguments:
+  <NAME>           Name of an experiment (a folder of `xtask/experiments`), or `all`
+
+Options:
+  --quick          Quick check of about a minute, with fewer runs and some smaller instances; at
+                   most a tenth of the claims may stay undecided
+  --out <DIR>      Folder of the report [default: target/reproduce/NAME, or NAME-quick; with
+                   `all`, one folder per experiment beside an index]
+  --threads <N>    Number of threads; results do not depend on it [default: one per core]
+  --panel <NAME>   Run only this panel and its claims
+  --seed <S>       Override the master seed, as for evidence runs
+  --runs <N>       Override the number of runs
+  --data <FILE>    Measured queries as JSON (a file that ends in .json), or a click log to fit
+                   them to, if the experiment takes data [alias: --log]
+  --matrix <FILE>  A preference matrix as text, if the experiment has one
+  --letor <FILE>   A LETOR collection from which to estimate the preference matrix
+  --shard <I/N>    Play only this share of the runs of every panel, as in 2/8, to be joined with
+                   `click-bandits merge`
+  --fresh          Play everything again, even if there are runs from earlier
+  --quiet          Print no progress
+  -h, --help       Print help
+";
 
 /// The arguments of `cargo xtask reproduce`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default)]
 pub(crate) struct Arguments {
-    /// Name of an experiment (a folder of `xtask/experiments`), or `all`
     name: String,
-    /// Quick check of about a minute, with fewer runs and some smaller instances; at most a tenth of the claims may stay undecided
-    #[arg(long)]
-    quick: bool,
-    /// Folder of the report [default: target/reproduce/NAME, or NAME-quick; with `all`, one folder per experiment beside an index]
-    #[arg(long, value_name = "DIR")]
+    /// Folder of the report.
     out: Option<PathBuf>,
-    /// Number of threads; results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N")]
-    threads: Option<u64>,
-    /// Run only this panel and its claims
-    #[arg(long, value_name = "NAME")]
-    panel: Option<String>,
-    /// Override the master seed, as for evidence runs
-    #[arg(long, value_name = "S")]
-    seed: Option<u64>,
-    /// Override the number of runs
-    #[arg(long, value_name = "N")]
-    runs: Option<u64>,
-    /// Measured queries as JSON (a file that ends in .json), or a click log to fit them to, if the experiment takes data
-    #[arg(long, value_name = "FILE", visible_alias = "log")]
+    /// Queries or a log that replace an experiment's own.
     data: Option<PathBuf>,
-    /// A preference matrix as text, if the experiment has one
-    #[arg(long, value_name = "FILE")]
-    matrix: Option<PathBuf>,
-    /// A LETOR collection from which to estimate the preference matrix
-    #[arg(long, value_name = "FILE")]
-    letor: Option<PathBuf>,
-    /// Play only this share of the runs of every panel, as in 2/8, to be joined with `click-bandits merge`
-    #[arg(long, value_name = "I/N")]
-    shard: Option<String>,
-    /// Play everything again, even if there are runs from earlier
-    #[arg(long)]
-    fresh: bool,
-    /// Print no progress
-    #[arg(long)]
-    quiet: bool,
-    /// Further options of `click-bandits reproduce`
-    #[arg(last = true, value_name = "OPTIONS")]
-    rest: Vec<OsString>,
+    /// An option with a file that only one experiment can have.
+    of_one: Option<&'static str>,
+    /// The options of `click-bandits reproduce`, except the directory.
+    options: Vec<OsString>,
 }
 
 impl Arguments {
-    /// Data that replace an experiment's own files, with the names of the options.
-    fn files(&self) -> [(&'static str, &Option<PathBuf>); 3] {
-        [("data", &self.data), ("matrix", &self.matrix), ("letor", &self.letor)]
-    }
-
-    /// The options of `click-bandits reproduce`, except the directory.
-    fn options(&self) -> Vec<OsString> {
-        let flags = [("--quick", self.quick), ("--fresh", self.fresh), ("--quiet", self.quiet)];
-        let mut options: Vec<OsString> =
-            flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag.into()).collect();
-        for (option, value) in [("--threads", self.threads), ("--seed", self.seed), ("--runs", self.runs)] {
-            if let Some(value) = value {
-                options.extend([option.into(), value.to_string().into()]);
+    /// Reads what follows `cargo xtask reproduce`; `None` if help is asked for.
+    ///
+    /// # Errors
+    ///
+    /// An option that does not exist or has no value, or a second name.
+    pub(crate) fn parse(parser: &mut lexopt::Parser) -> Result<Option<Self>> {
+        const FLAGS: [&str; 3] = ["quick", "fresh", "quiet"];
+        const TEXTS: [&str; 2] = ["panel", "shard"];
+        const NUMBERS: [&str; 3] = ["threads", "seed", "runs"];
+        const FILES: [&str; 3] = ["data", "matrix", "letor"];
+        let named = |names: &[&'static str], name: &str| names.iter().copied().find(|known| *known == name);
+        let (mut arguments, mut name) = (Self::default(), None);
+        while let Some(argument) = parser.next()? {
+            let option = match argument {
+                Value(value) if name.is_none() => {
+                    name = Some(value.string()?);
+                    continue;
+                }
+                Short('h') | Long("help") => return Ok(None),
+                Long("out") => {
+                    arguments.out = Some(parser.value()?.into());
+                    continue;
+                }
+                Long("log") => "data".to_owned(),
+                Long(option) => option.to_owned(),
+                other => return Err(other.unexpected().into()),
+            };
+            if let Some(flag) = named(&FLAGS, &option) {
+                arguments.options.push(format!("--{flag}").into());
+                continue;
             }
+            let value = if let Some(number) = named(&NUMBERS, &option) {
+                let value = parser.value()?;
+                value.parse::<u64>().map_err(|error| anyhow!("--{number}: {error}"))?;
+                value
+            } else if let Some(file) = named(&FILES, &option) {
+                arguments.of_one = Some(file);
+                let value = parser.value()?;
+                if file == "data" {
+                    arguments.data = Some(PathBuf::from(&value));
+                }
+                value
+            } else if named(&TEXTS, &option).is_some() {
+                parser.value()?
+            } else {
+                return Err(Long(&option).unexpected().into());
+            };
+            arguments.options.extend([format!("--{option}").into(), value]);
         }
-        for (option, value) in [("--panel", &self.panel), ("--shard", &self.shard)] {
-            if let Some(value) = value {
-                options.extend([option.into(), value.into()]);
-            }
-        }
-        for (option, file) in self.files() {
-            if let Some(file) = file {
-                options.extend([format!("--{option}").into(), file.into()]);
-            }
-        }
-        options.extend(self.rest.iter().cloned());
-        options
+        arguments.name = name.context("the name of an experiment is missing, or `all`")?;
+        Ok(Some(arguments))
     }
 }
 
@@ -94,9 +119,7 @@ impl Arguments {
 ///
 /// If there is no such experiment, or cargo cannot be started.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    if arguments.name == "all"
-        && let Some((option, _)) = arguments.files().into_iter().find(|(_, file)| file.is_some())
-    {
+    if let ("all", Some(option)) = (&*arguments.name, arguments.of_one) {
         bail!("--{option} is for one experiment, not for all of them");
     }
     let root = workspace()?;
@@ -120,7 +143,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         None => command.arg("--reports").arg(shortest(&target(&root).join("reproduce"))),
     };
     wait_for_the_command_on_ctrl_c();
-    let status = command.args(arguments.options()).status().context("cargo cannot be started")?;
+    let status = command.args(&arguments.options).status().context("cargo cannot be started")?;
     end_as(status);
     Ok(ExitCode::from(status.code().map_or(1, |code| u8::try_from(code).unwrap_or(1))))
 }
@@ -173,12 +196,13 @@ fn experiments(folder: &Path) -> Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
 
-    #[derive(Debug, Parser)]
-    struct Cli {
-        #[command(flatten)]
-        arguments: Arguments,
+    fn parse(line: &str) -> Result<Option<Arguments>> {
+        Arguments::parse(&mut lexopt::Parser::from_args(line.split(' ')))
+    }
+
+    fn parsed(line: &str) -> Arguments {
+        parse(line).unwrap().expect("no call for help")
     }
 
     #[test]
@@ -189,17 +213,39 @@ mod tests {
 
     #[test]
     fn an_unknown_name_lists_the_known_ones() {
-        let arguments = Cli::parse_from(["xtask", "kdd2013"]).arguments;
-        let error = run(&arguments).unwrap_err().to_string();
+        let error = run(&parsed("kdd2013")).unwrap_err().to_string();
         assert!(error.contains("\"kdd2013\"") && error.contains("kdd2012"), "{error}");
     }
 
     #[test]
     fn options_are_passed_on_in_any_order() {
-        let parse = |line: &str| Cli::parse_from(line.split(' ')).arguments;
-        let arguments = parse("xtask kdd2012 --threads 2 --quick --out x --quiet -- --keep");
-        assert_eq!(arguments.out.as_deref(), Some(Path::new("x")));
-        assert_eq!(arguments.options(), ["--quick", "--quiet", "--threads", "2", "--keep"]);
+        let arguments = parsed("--threads 2 kdd2012 --quick --out x --shard=1/2 --quiet");
+        assert_eq!((&*arguments.name, arguments.out.as_deref()), ("kdd2012", Some(Path::new("x"))));
+        assert_eq!(arguments.options, ["--threads", "2", "--quick", "--shard", "1/2", "--quiet"]);
+    }
+
+    #[test]
+    fn every_option_of_the_help_is_known_and_no_other_one() {
+        let options = HELP.lines().filter_map(|line| line.trim().strip_prefix("--"));
+        let options: Vec<&str> = options.filter_map(|line| line.split("  ").next()).collect();
+        assert_eq!(options.len(), 12);
+        for option in options {
+            let option = format!("--{}", option.replace("<N>", "3").replace("<S>", "3"));
+            assert!(parse(&format!("kdd2012 {option}")).is_ok(), "{option}");
+        }
+        assert!(parse("kdd2012 --help").unwrap().is_none());
+        for (line, fault) in [
+            ("kdd2012 --quik", "invalid option '--quik'"),
+            ("kdd2012 yandex", "unexpected argument \"yandex\""),
+            (
+                "kdd2012 --threads two",
+                "--threads: cannot parse argument \"two\": invalid digit found in string",
+            ),
+            ("kdd2012 --out", "missing argument for option '--out'"),
+            ("--quick", "the name of an experiment is missing, or `all`"),
+        ] {
+            assert_eq!(format!("{:#}", parse(line).unwrap_err()), fault);
+        }
     }
 
     #[test]
@@ -216,13 +262,14 @@ mod tests {
 
     #[test]
     fn data_are_for_one_experiment() {
-        let parse = |line: &str| Cli::parse_from(line.split(' ')).arguments;
-        assert_eq!(parse("xtask yandex --data a/b.json").options(), ["--data", "a/b.json"]);
-        assert_eq!(parse("xtask kdd2012 --log a/training.txt").options(), ["--data", "a/training.txt"]);
-        let error = run(&parse("xtask all --data a.json")).unwrap_err().to_string();
+        assert_eq!(parsed("yandex --data a/b.json").options, ["--data", "a/b.json"]);
+        let arguments = parsed("kdd2012 --log a/training.txt");
+        assert_eq!(arguments.options, ["--data", "a/training.txt"]);
+        assert_eq!(arguments.data.as_deref(), Some(Path::new("a/training.txt")));
+        let error = run(&parsed("all --data a.json")).unwrap_err().to_string();
         assert!(error.contains("--data is for one experiment"), "{error}");
-        assert_eq!(parse("xtask rucb --matrix a/b.csv").options(), ["--matrix", "a/b.csv"]);
-        let error = run(&parse("xtask all --letor a.txt")).unwrap_err().to_string();
+        assert_eq!(parsed("rucb --matrix a/b.csv").options, ["--matrix", "a/b.csv"]);
+        let error = run(&parsed("all --letor a.txt")).unwrap_err().to_string();
         assert!(error.contains("--letor is for one experiment"), "{error}");
     }
 }

@@ -12,7 +12,8 @@ mod value;
 pub use instance::instance;
 pub use policy::policy;
 pub use value::{
-    above, array, choice, described, integer, object, probability, reference, refuse, text, with,
+    above, array, choice, described, entries, integer, object, object_of, probability, reference, refuse,
+    text, with,
 };
 
 use crate::fields::RUNS;
@@ -55,7 +56,7 @@ pub fn keys() -> Map<String, Value> {
     let tasks = Task::ALL.map(|task| (task.name(), task.meaning()));
     let keys = [
         ("name", "The name of the experiment. It names files.", reference("file-name")),
-        ("task", "What a run measures, and when it ends.", choice(tasks)),
+        ("task", "What a run measures, and when it ends.", choice(&tasks)),
         ("horizon", "The rounds of a run.", reference("rounds")),
         (
             "max_steps",
@@ -81,7 +82,7 @@ pub fn keys() -> Map<String, Value> {
             reference("policies"),
         ),
     ];
-    keys.into_iter().map(|(key, words, schema)| (key.to_owned(), described(&schema, words))).collect()
+    entries(keys.map(|(key, words, schema)| (key, described(&schema, words))))
 }
 
 /// The definitions that the keys of an experiment refer to.
@@ -89,6 +90,7 @@ pub fn definitions() -> Map<String, Value> {
     let round = || integer(&HORIZONS);
     let rounds = || with_unique(array(&round(), COUNTS));
     let log = object_of([("log", integer(&COUNTS)), ("also", rounds())], &["log"]);
+    let fits: Vec<_> = crate::posterior::fits().map(|name| (name, "")).collect();
     let users = object_of(
         [
             (
@@ -98,10 +100,7 @@ pub fn definitions() -> Map<String, Value> {
                     "The file with the parameters that `fit` writes, from the folder of this file.",
                 ),
             ),
-            (
-                "model",
-                described(&choice(crate::posterior::fits().map(|name| (name, ""))), "Which of its fits."),
-            ),
+            ("model", described(&choice(&fits), "Which of its fits.")),
             (
                 "positions",
                 described(
@@ -154,7 +153,7 @@ pub fn definitions() -> Map<String, Value> {
         ("policies", json!({ "type": "array", "minItems": 1, "items": reference("policy") })),
         ("policy", policy()),
     ];
-    definitions.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
+    entries(definitions)
 }
 
 /// What a task says of the other keys. `is_whole`: whether the keys that it needs are in the same table.
@@ -207,10 +206,6 @@ pub fn seed() -> Value {
 /// The range of a number of subsets on the command line and in a quick check.
 pub fn subsets() -> Value {
     integer(&(1..=1 << 16))
-}
-
-fn object_of<const N: usize>(keys: [(&str, Value); N], required: &[&str]) -> Value {
-    object(keys.into_iter().map(|(key, schema)| (key.to_owned(), schema)).collect(), required)
 }
 
 fn with_unique(mut schema: Value) -> Value {

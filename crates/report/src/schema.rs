@@ -8,7 +8,7 @@ pub use self::claims::claims;
 pub use self::experiment::experiment;
 
 use ::experiment::result::Quantity;
-use ::experiment::schema::{choice, described, integer, object, with};
+use ::experiment::schema::{choice, described, entries, integer, object_of, with};
 use ::experiment::spec::HORIZONS;
 use serde_json::{Map, Value, json};
 
@@ -53,10 +53,9 @@ impl Keys {
 
     /// What the kind of this name says of the table that it is in. `shared` are the keys of every kind.
     fn condition(self, kind: &str, shared: &[&str]) -> Value {
-        let mut properties: Map<String, Value> =
-            shared.iter().chain(&["kind"]).map(|key| ((*key).to_owned(), Value::Bool(true))).collect();
-        properties.extend(self.properties.into_iter().map(|(key, schema)| (key.to_owned(), schema)));
-        let mut then = object(properties, &self.required);
+        let mut keys: Vec<_> = shared.iter().chain(&["kind"]).map(|key| (*key, Value::Bool(true))).collect();
+        keys.extend(self.properties);
+        let mut then = object_of(keys, &self.required);
         if !self.relations.is_empty() {
             with(&mut then, &json!({ "allOf": self.relations }));
         }
@@ -67,7 +66,7 @@ impl Keys {
 /// The keys of these kinds, for editors that do not look into conditions.
 fn keys_of_all(kinds: impl IntoIterator<Item = Keys>) -> Map<String, Value> {
     let keys = kinds.into_iter().flat_map(|kind| kind.properties);
-    keys.map(|(key, _)| (key.to_owned(), Value::Bool(true))).collect()
+    entries(keys.map(|(key, _)| (key, Value::Bool(true))).collect::<Vec<_>>())
 }
 
 /// Any text.
@@ -120,19 +119,19 @@ pub(crate) fn power() -> Value {
 pub(crate) fn quantity() -> Value {
     let names = Quantity::ALL.map(Quantity::name).into_iter().chain(["regret", "accuracy"]);
     described(
-        &choice(names.map(|name| (name, ""))),
+        &choice(&names.map(|name| (name, "")).collect::<Vec<_>>()),
         "The value of whole runs; by default the main one of the task.",
     )
 }
 
 /// A scale of an axis.
 pub(crate) fn scale() -> Value {
-    choice(crate::figure::SCALES.map(|(name, _)| (name, "")))
+    choice(&crate::figure::SCALES.map(|(name, _)| (name, "")))
 }
 
 /// One of these names.
 pub(crate) fn names<T: Copy, const N: usize>(known: [(&'static str, T); N]) -> Value {
-    choice(known.map(|(name, _)| (name, "")))
+    choice(&known.map(|(name, _)| (name, "")))
 }
 
 /// The keys of figures over rounds, besides `band` and the scales.

@@ -6,7 +6,7 @@ use crate::fit::{HowToRead, queries_of_log};
 use anyhow::{Context as _, bail};
 use click_logs::formats;
 use experiment::Queries;
-use experiment::schema::{choice as choice_of, described, integer, object};
+use experiment::schema::{choice as choice_of, described, integer, object_of};
 use experiment::toml_reader::{Error, Field, Source, Table, choice};
 use report::page::FITTED;
 use report::report_dir::{self, Owner};
@@ -55,7 +55,7 @@ fn read(table: &Table<'_>) -> Result<HowToRead, Error> {
 /// The schema of `[log]`.
 pub(crate) fn schema() -> serde_json::Value {
     let formats = formats::rows().iter().filter(|row| !row.names_columns());
-    let formats = choice_of(formats.map(|row| (row.name, row.holds)));
+    let formats = choice_of(&formats.map(|row| (row.name, row.holds)).collect::<Vec<_>>());
     let prior = json!({ "type": "number", "minimum": 0, "maximum": 1e9 });
     let keys = [
         ("format", formats, "The format of the log."),
@@ -69,8 +69,8 @@ pub(crate) fn schema() -> serde_json::Value {
         ("top-queries", integer(&SIZES), "Only the queries with the most impressions."),
         ("prior", prior, "The pseudo-impressions of every item's prior; by default the log decides."),
     ];
-    let keys = keys.into_iter().map(|(key, schema, words)| (key.to_owned(), described(&schema, words)));
-    described(&object(keys.collect(), &["format", "positions"]), "How the log is read that `--data` gives.")
+    let keys = keys.map(|(key, schema, words)| (key, described(&schema, words)));
+    described(&object_of(keys, &["format", "positions"]), "How the log is read that `--data` gives.")
 }
 
 fn read_prior(table: &Table<'_>) -> Result<Option<f64>, Error> {

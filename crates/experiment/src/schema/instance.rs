@@ -1,6 +1,8 @@
 //! The schema of an instance's table, from the keys of the models.
 
-use super::value::{array, choice, described, integer, object, probability, reference, refuse, text, with};
+use super::value::{
+    array, choice, described, entries, integer, object, probability, reference, refuse, text, with,
+};
 use crate::models::{KeyKind, Length, MODELS, Model, ModelKey, Shape};
 use crate::toml_reader::Source;
 use click_models::ListShape;
@@ -43,11 +45,12 @@ fn of_any_model() -> Value {
             kinds.push(kind);
         }
     }
-    let one_of = |(key, mut kinds): (&str, Vec<Value>)| match (kinds.pop(), kinds.is_empty()) {
-        (Some(kind), true) => (key.to_owned(), kind),
-        (last, _) => (key.to_owned(), json!({ "anyOf": kinds.into_iter().chain(last).collect::<Vec<_>>() })),
+    let one_of = |mut kinds: Vec<Value>| match (kinds.pop(), kinds.is_empty()) {
+        (Some(kind), true) => kind,
+        (last, _) => json!({ "anyOf": kinds.into_iter().chain(last).collect::<Vec<_>>() }),
     };
-    let mut properties: Map<String, Value> = kinds.into_iter().map(one_of).collect();
+    let mut properties =
+        entries(kinds.into_iter().map(|(key, kinds)| (key, one_of(kinds))).collect::<Vec<_>>());
     properties.insert("name".to_owned(), Value::Bool(true));
     object(properties, &[])
 }
@@ -58,13 +61,13 @@ fn common() -> Map<String, Value> {
         (
             "model",
             described(
-                &choice(MODELS.map(|model| (model.name, model.sentence))),
+                &choice(&MODELS.map(|model| (model.name, model.sentence))),
                 "The click model of the users.",
             ),
         ),
         ("name", described(&reference("title"), "The name of the instance for readers; unique.")),
     ];
-    keys.into_iter().map(|(key, schema)| (key.to_owned(), schema)).collect()
+    entries(keys)
 }
 
 /// What the name of a model says of the other keys.
@@ -76,7 +79,7 @@ fn of_model(model: &Model) -> Value {
 
 /// A table with these keys and no others.
 fn of_keys(keys: &[ModelKey]) -> Value {
-    let properties: Map<String, Value> = keys.iter().map(|key| (key.name.to_owned(), of_key(key))).collect();
+    let properties = entries(keys.iter().map(|key| (key.name, of_key(key))).collect::<Vec<_>>());
     let is_replaced = |key: &ModelKey| keys.iter().any(|other| other.replaces.contains(&key.name));
     let required: Vec<&str> =
         keys.iter().filter(|key| key.required && !is_replaced(key)).map(|key| key.name).collect();
@@ -103,8 +106,7 @@ fn alternatives(keys: &[ModelKey]) -> Vec<Value> {
         replacing.iter().rfold(json!({ "required": group }), |otherwise, key| {
             let fault = refuse(&format!("`{key}` is given already: expected one or the other"));
             let others = group.iter().chain(&replacing).filter(|other| *other != key);
-            let refused: Map<String, Value> =
-                others.map(|other| ((*other).to_owned(), fault.clone())).collect();
+            let refused = entries(others.map(|other| (*other, fault.clone())).collect::<Vec<_>>());
             json!({ "if": { "required": [key] }, "then": { "properties": refused }, "else": otherwise })
         })
     };
@@ -130,7 +132,7 @@ fn of_kind(kind: KeyKind) -> Value {
         }
         KeyKind::Probability => probability(),
         KeyKind::Count { least, most } => integer(&(least..=most)),
-        KeyKind::Choice(names) => choice(names.iter().map(|name| (*name, ""))),
+        KeyKind::Choice(names) => choice(&names.iter().map(|name| (*name, "")).collect::<Vec<_>>()),
         // Two items at least can be compared.
         KeyKind::Matrix(Shape::Square) => array(&array(&probability(), 2..=u64::MAX), 2..=u64::MAX),
         KeyKind::Matrix(Shape::Triangle) => array(&array(&probability(), of_positions()), of_positions()),

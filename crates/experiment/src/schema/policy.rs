@@ -1,6 +1,6 @@
 //! The schema of a policy's table, from the rows of the catalogue.
 
-use super::value::{array, choice, described, probability, reference, text, with};
+use super::value::{array, choice, described, entries, probability, reference, text, with};
 use crate::models::MODELS;
 use crate::spec::{assumes_examination, has_prior};
 use click_models::ListShape;
@@ -38,23 +38,26 @@ fn common() -> Map<String, Value> {
     let keys = [
         (
             "policy",
-            described(&choice(rows().iter().map(|row| (row.name, row.sentence))), "The policy's name."),
+            described(
+                &choice(&rows().iter().map(|row| (row.name, row.sentence)).collect::<Vec<_>>()),
+                "The policy's name.",
+            ),
         ),
         ("label", described(&reference("title"), "The policy's name in results and figures; unique.")),
-        ("read-as", described(&choice(MODELS.map(|model| (model.name, model.sentence))), read_as)),
+        ("read-as", described(&choice(&MODELS.map(|model| (model.name, model.sentence))), read_as)),
         ("kappa", described(&array(&probability(), 1..=ListShape::MAX_POSITIONS as u64), kappa)),
-        ("told", described(&choice([("gamma", "")]), told)),
+        ("told", described(&choice(&[("gamma", "")]), told)),
         ("lists", described(&text(), lists)),
         (
             "prior",
             described(
-                &choice([("flat", ""), ("fitted", "")]),
+                &choice(&[("flat", ""), ("fitted", "")]),
                 "What the policy believes before the first round.",
             ),
         ),
         ("prior_file", described(&text(), "The file of a fitted prior: the parameters that `fit` writes.")),
     ];
-    keys.into_iter().map(|(key, schema)| (key.to_owned(), schema)).collect()
+    entries(keys)
 }
 
 /// What the name of a policy says of the other keys.
@@ -62,7 +65,7 @@ fn of_row(row: &Row) -> Value {
     let spec = row.spec();
     let defaults = spec.parameters();
     let mut properties: Map<String, Value> =
-        ["policy", "label"].map(|key| (key.to_owned(), Value::Bool(true))).into_iter().collect();
+        entries([("policy", Value::Bool(true)), ("label", Value::Bool(true))]);
     let models: Vec<&str> = readable_as(&spec);
     if !models.is_empty() {
         properties.insert("read-as".to_owned(), json!({ "enum": models }));
@@ -127,7 +130,7 @@ fn of_parameter(parameter: &ParameterRow, default: Option<&Value>) -> Value {
         }
         Kind::Position => json!({ "type": "integer", "minimum": 0, "maximum": ListShape::MAX_POSITIONS - 1 }),
         Kind::Count => json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX }),
-        Kind::Choice(names) => choice(names.iter().map(|name| (*name, ""))),
+        Kind::Choice(names) => choice(&names.iter().map(|name| (*name, "")).collect::<Vec<_>>()),
         _ => json!({}),
     };
     if let Some(default) = default {

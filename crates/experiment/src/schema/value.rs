@@ -48,8 +48,8 @@ pub(super) fn title() -> Value {
 }
 
 /// One of these names. Each may have a meaning, which some editors show beside it.
-pub fn choice<'a>(names: impl IntoIterator<Item = (&'a str, &'a str)>) -> Value {
-    let (names, meanings): (Vec<&str>, Vec<&str>) = names.into_iter().unzip();
+pub fn choice(names: &[(&str, &str)]) -> Value {
+    let (names, meanings): (Vec<&str>, Vec<&str>) = names.iter().copied().unzip();
     let mut schema = json!({ "type": "string", "enum": names });
     if meanings.iter().any(|meaning| !meaning.is_empty()) {
         // `enumDescriptions` is read by VS Code, `x-taplo` by the language server of the TOML extensions.
@@ -68,6 +68,21 @@ pub fn array(entry: &Value, lengths: RangeInclusive<u64>) -> Value {
         with(&mut schema, &json!({ "maxItems": lengths.end() }));
     }
     schema
+}
+
+/// Keys with their schemas.
+pub fn entries<'a>(keys: impl Into<Vec<(&'a str, Value)>>) -> Map<String, Value> {
+    // Not `collect`, which is compiled, with a sort, for every number of keys.
+    let mut entries = Map::new();
+    for (key, schema) in keys.into() {
+        entries.insert(key.to_owned(), schema);
+    }
+    entries
+}
+
+/// A table with these keys and no others.
+pub fn object_of<'a>(keys: impl Into<Vec<(&'a str, Value)>>, required: &[&str]) -> Value {
+    object(entries(keys), required)
 }
 
 /// A table with these keys and no others.

@@ -18,7 +18,7 @@ pub(super) static KIND: Kind = Kind {
     is_wide: false,
     needs: &[],
     schema: || {
-        let lists = schema::choice(experiment::models::lists().map(|name| (name, "")));
+        let lists = schema::choice(&experiment::models::lists().map(|name| (name, "")).collect::<Vec<_>>());
         Keys::required([("parameter", lists)]).optional([("scale", scale())])
     },
     read: |reading| Ok(Arc::new(read(reading)?)),

@@ -2,8 +2,8 @@
 
 use super::{any_text, keys_of_all, quantity};
 use crate::claims::{KINDS, Verdict};
-use experiment::schema::{DIALECT, array, choice, described, object, reference, refuse, with};
-use serde_json::{Map, Value, json};
+use experiment::schema::{DIALECT, array, choice, described, object_of, reference, refuse, with};
+use serde_json::{Value, json};
 
 /// The schema of `claims.toml`.
 pub fn claims() -> Value {
@@ -11,7 +11,7 @@ pub fn claims() -> Value {
         &json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5, "default": 0.001 }),
         "The largest probability of a wrong verdict.",
     );
-    let claim = of_keys(
+    let claim = object_of(
         [
             ("name", described(&any_text(), "A short name; unique.")),
             ("panel", described(&any_text(), "The panel that is judged; none for a table of the instances.")),
@@ -25,9 +25,9 @@ pub fn claims() -> Value {
         ],
         &["name", "says", "place", "test", "known"],
     );
-    let known = of_keys(
+    let known = object_of(
         [
-            ("verdict", choice(Verdict::NAMES.map(|(name, _)| (name, "")))),
+            ("verdict", choice(&Verdict::NAMES.map(|(name, _)| (name, "")))),
             (
                 "evidence",
                 described(
@@ -38,7 +38,7 @@ pub fn claims() -> Value {
         ],
         &["verdict", "evidence"],
     );
-    let mut root = of_keys(
+    let mut root = object_of(
         [
             ("level", level),
             ("claims", described(&array(&reference("claim"), 1..=u64::MAX), "The claims of the paper.")),
@@ -60,7 +60,7 @@ pub fn claims() -> Value {
 fn test() -> Value {
     let kinds = KINDS.map(|kind| (kind.name, kind.holds));
     let mut properties = keys_of_all(KINDS.map(|kind| (kind.schema)()));
-    properties.insert("kind".to_owned(), described(&choice(kinds), "What is tested."));
+    properties.insert("kind".to_owned(), described(&choice(&kinds), "What is tested."));
     properties.insert("quantity".to_owned(), quantity());
     let conditions: Vec<Value> =
         KINDS.iter().map(|kind| (kind.schema)().condition(kind.name, &["quantity"])).collect();
@@ -70,7 +70,7 @@ fn test() -> Value {
 /// What a quick check tests in the place of a claim, or why it does not.
 fn quick() -> Value {
     let left = refuse("`left` leaves the claim to the full run");
-    let mut schema = of_keys(
+    let mut schema = object_of(
         [
             ("instead", described(&any_text(), "What is tested instead, for readers.")),
             ("left", described(&any_text(), "Why the claim is left to the full run.")),
@@ -89,9 +89,4 @@ fn quick() -> Value {
         }),
     );
     schema
-}
-
-pub(super) fn of_keys<const N: usize>(keys: [(&str, Value); N], required: &[&str]) -> Value {
-    let keys: Map<String, Value> = keys.into_iter().map(|(key, schema)| (key.to_owned(), schema)).collect();
-    object(keys, required)
 }

@@ -1,13 +1,12 @@
 //! The schema of `experiment.toml`.
 
-use super::claims::of_keys;
 use super::{above_0, any_text, keys_of_all, link};
 use crate::figure::KINDS;
 use crate::report_dir::{CLAIMS, PAGE};
 use crate::reproduction::MAX_TITLE;
 use experiment::schema::{
-    DIALECT, array, choice, definitions, described, instance, integer, keys, object, reference, refuse, seed,
-    subsets, users_or_instances, with, with_task,
+    DIALECT, array, choice, definitions, described, entries, instance, integer, keys, object, object_of,
+    reference, refuse, seed, subsets, users_or_instances, with, with_task,
 };
 use experiment::spec::{HORIZONS, RUNS};
 use experiment::{Experiment, Task, models::MODELS};
@@ -36,7 +35,7 @@ pub fn experiment() -> Value {
         ),
         ("panels", array(&reference("panel"), 1..=u64::MAX)),
     ];
-    properties.extend(own.map(|(key, schema)| (key.to_owned(), schema)));
+    properties.extend(entries(own));
     let mut root = object(properties, &["name", "title", "papers", "panels"]);
     let mut definitions = definitions();
     let own = [
@@ -47,7 +46,7 @@ pub fn experiment() -> Value {
         ),
         (
             "paper",
-            of_keys(
+            object_of(
                 [
                     ("key", described(&any_text(), "The name by which panels refer to the paper.")),
                     ("citation", described(&any_text(), "Authors: title. Venue, year.")),
@@ -56,14 +55,14 @@ pub fn experiment() -> Value {
                 &["key", "citation"],
             ),
         ),
-        ("source", of_keys([("text", any_text()), ("link", link()), ("licence", any_text())], &["text"])),
+        ("source", object_of([("text", any_text()), ("link", link()), ("licence", any_text())], &["text"])),
         ("table", table()),
         ("figure", figure()),
         ("printed", printed()),
         ("panel", panel()),
         ("variant", variant()),
     ];
-    definitions.extend(own.map(|(name, schema)| (name.to_owned(), schema)));
+    definitions.extend(entries(own));
     with(
         &mut root,
         &json!({
@@ -81,7 +80,7 @@ fn simulation() -> Map<String, Value> {
     let mut keys = keys();
     keys.remove("name");
     keys.insert("instances".to_owned(), reference("users-or-data"));
-    let model = choice(MODELS.map(|model| (model.name, model.sentence)));
+    let model = choice(&MODELS.map(|model| (model.name, model.sentence)));
     keys.insert("model".to_owned(), described(&model, "The click model of all instances."));
     keys
 }
@@ -122,7 +121,7 @@ fn panel() -> Value {
         ("variants", array(&reference("variant"), 1..=u64::MAX)),
     ];
     let mut properties = simulation();
-    properties.extend(own.map(|(key, schema)| (key.to_owned(), schema)));
+    properties.extend(entries(own));
     let mut schema = object(properties, &["name", "title", "paper", "place", "statement"]);
     // The variants of a panel may have other tasks and users than it says.
     let alone = json!({ "if": { "not": { "required": ["variants"] } }, "then": { "allOf": conditions() } });
@@ -143,7 +142,7 @@ fn variant() -> Value {
         ("quick", quick),
     ];
     let mut properties = simulation();
-    properties.extend(own.map(|(key, schema)| (key.to_owned(), schema)));
+    properties.extend(entries(own));
     let mut schema = object(properties, &["name"]);
     with(&mut schema, &json!({ "allOf": conditions() }));
     schema
@@ -157,8 +156,7 @@ fn conditions() -> Vec<Value> {
 /// What a quick check changes.
 fn quick() -> Value {
     let rounds = integer(&HORIZONS);
-    let mut keys: Map<String, Value> =
-        Experiment::OVER.map(|key| (key.to_owned(), reference(key))).into_iter().collect();
+    let mut keys = entries(Experiment::OVER.map(|key| (key, reference(key))));
     keys.insert("instances".to_owned(), reference("users-or-data"));
     let own = [
         ("seed", seed()),
@@ -174,7 +172,7 @@ fn quick() -> Value {
         ),
         ("left", described(&any_text(), "Why the panel is left to the full run.")),
     ];
-    keys.extend(own.map(|(key, schema)| (key.to_owned(), schema)));
+    keys.extend(entries(own));
     described(&object(keys, &[]), "What a quick check changes.")
 }
 
@@ -185,13 +183,13 @@ fn table() -> Value {
         "required": ["instance"],
         "additionalProperties": { "type": "number" },
     });
-    of_keys([("title", any_text()), ("rows", array(&row, 1..=u64::MAX))], &["title", "rows"])
+    object_of([("title", any_text()), ("rows", array(&row, 1..=u64::MAX))], &["title", "rows"])
 }
 
 fn figure() -> Value {
     let kinds = KINDS.map(|kind| (kind.name, kind.shows));
     let mut properties = keys_of_all(KINDS.map(|kind| (kind.schema)()));
-    properties.insert("kind".to_owned(), described(&choice(kinds), "What is shown."));
+    properties.insert("kind".to_owned(), described(&choice(&kinds), "What is shown."));
     properties
         .insert("title".to_owned(), described(&any_text(), "The heading; by default that of the kind."));
     let conditions: Vec<Value> =
@@ -202,7 +200,7 @@ fn figure() -> Value {
 /// A value that a paper prints. The task decides which one.
 fn printed() -> Value {
     let values = ["regret", "stopping-time", "wrong"];
-    let mut schema = of_keys(
+    let mut schema = object_of(
         [
             ("variant", any_text()),
             ("policy", any_text()),
@@ -215,9 +213,9 @@ fn printed() -> Value {
     );
     let one = refuse("a panel has one kind of printed values");
     let alone = |value: &&str| {
-        let others =
-            values.iter().filter(|other| *other != value).map(|other| ((*other).to_owned(), one.clone()));
-        json!({ "if": { "required": [value] }, "then": { "properties": others.collect::<Map<_, _>>() } })
+        let others = values.iter().filter(|other| *other != value);
+        let refused = entries(others.map(|other| (*other, one.clone())).collect::<Vec<_>>());
+        json!({ "if": { "required": [value] }, "then": { "properties": refused } })
     };
     let mut relations: Vec<Value> = values.iter().map(alone).collect();
     relations.push(json!({ "anyOf": values.map(|value| json!({ "required": [value] })) }));
