@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     out: Option<PathBuf>,
     /// Queries or a log that replace an experiment's own.
     data: Option<PathBuf>,
-    /// An option with a file that only one experiment can have.
+    /// The option with a file of its own data, which only one experiment can have.
     of_one: Option<&'static str>,
     /// The options of `click-bandits reproduce`, except the directory.
     options: Vec<OsString>,
@@ -135,7 +135,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["run", "--release", "--package", "click-bandits"]);
-    command.args(features(arguments.data.as_deref()));
+    command.args(features(arguments));
     command.arg("--manifest-path").arg(root.join("Cargo.toml")).args(["--", "reproduce"]);
     command.arg(&arguments.name);
     match &arguments.out {
@@ -148,13 +148,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::from(status.code().map_or(1, |code| u8::try_from(code).unwrap_or(1))))
 }
 
-/// The features of the program that these data need. Readers of logs, above all of Parquet, take long to compile.
-fn features(data: Option<&Path>) -> &'static [&'static str] {
-    let is_log = |data: &&Path| data.extension().is_none_or(|end| !end.eq_ignore_ascii_case("json"));
-    match data.filter(is_log) {
-        None => &["--no-default-features"],
-        Some(log) if is_parquet(log) => &[],
-        Some(_) => &["--no-default-features", "--features", "logs"],
+/// The features of the program that the data need. Readers of logs, above all of Parquet, take long to compile.
+fn features(arguments: &Arguments) -> &'static [&'static str] {
+    let is_json = |data: &Path| data.extension().is_some_and(|end| end.eq_ignore_ascii_case("json"));
+    match (&arguments.data, arguments.of_one) {
+        (None, None) => &["--no-default-features"],
+        (Some(queries), _) if is_json(queries) => &["--no-default-features"],
+        (Some(log), _) if is_parquet(log) => &[],
+        _ => &["--no-default-features", "--features", "logs"],
     }
 }
 
@@ -252,11 +253,14 @@ mod tests {
     fn the_program_has_the_features_that_its_data_need() {
         let parquet = std::env::temp_dir().join(format!("xtask-{}.parquet", std::process::id()));
         std::fs::write(&parquet, b"PAR1....").unwrap();
-        let without = features(None);
-        assert_eq!(without, ["--no-default-features"]);
-        assert_eq!(features(Some(Path::new("queries.JSON"))), without);
-        assert_eq!(features(Some(Path::new("log.csv"))), ["--no-default-features", "--features", "logs"]);
-        assert!(features(Some(&parquet)).is_empty());
+        let of = |options: &str| features(&parsed(&format!("yandex {options}")));
+        let (without, logs) = (["--no-default-features"], ["--no-default-features", "--features", "logs"]);
+        assert_eq!(of("--quick"), without);
+        assert_eq!(of("--data queries.JSON"), without);
+        assert_eq!(of("--log log.csv"), logs);
+        assert_eq!(of("--letor x.txt"), logs);
+        assert_eq!(of("--matrix x.csv.gz"), logs);
+        assert!(of(&format!("--log {}", parquet.display())).is_empty());
         std::fs::remove_file(parquet).unwrap();
     }
 

@@ -157,6 +157,7 @@ an invalid command line.
 
 Next: click-bandits export writes the numbers of both.";
 
+#[cfg(feature = "logs")]
 pub(crate) const PREFERENCES: &str = concat!(
     "\
 Examples:

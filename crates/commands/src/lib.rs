@@ -33,6 +33,7 @@ mod merge;
 mod overview;
 mod panels;
 mod plot;
+#[cfg(feature = "logs")]
 mod preferences;
 mod program;
 mod progress;
@@ -127,6 +128,7 @@ enum Command {
     /// Report a preference matrix, or estimate one
     ///
     /// The report has winners, cycles and transitivity. A matrix is estimated by interleaving the rankings of features of documents.
+    #[cfg(feature = "logs")]
     #[command(after_long_help = help::PREFERENCES)]
     Preferences(preferences::Arguments),
     /// Fit click models to a click log
@@ -136,10 +138,10 @@ enum Command {
     #[cfg(feature = "logs")]
     #[command(after_long_help = help::FIT)]
     Fit(fit::Arguments),
-    /// Missing from this program, which was built without click logs
+    /// Missing from this program, which was built without the feature `logs`
     #[cfg(not(feature = "logs"))]
-    #[command(hide = true, disable_help_flag = true)]
-    Fit {
+    #[command(hide = true, disable_help_flag = true, name = "fit", alias = "preferences")]
+    Missing {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<std::ffi::OsString>,
     },
@@ -230,10 +232,11 @@ pub fn main() -> ExitCode {
         Command::Export(arguments) => export::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Plot(arguments) => plot::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Compare(arguments) => Ok(compare::run(&arguments)),
+        #[cfg(feature = "logs")]
         Command::Preferences(arguments) => preferences::run(&arguments).map(|()| ExitCode::SUCCESS),
         #[cfg(not(feature = "logs"))]
-        Command::Fit { .. } => Err(anyhow::anyhow!(
-            "fit: this program was built without click logs: build it with the feature `logs`, as `cargo run --release` does"
+        Command::Missing { .. } => Err(anyhow::anyhow!(
+            "fit and preferences: this program was built without them: build it with the feature `logs`, as `cargo run --release` does"
         )),
         #[cfg(feature = "logs")]
         Command::Fit(arguments) => fit::run(&arguments).map(|()| ExitCode::SUCCESS),

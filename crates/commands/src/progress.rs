@@ -34,6 +34,7 @@ pub(crate) struct Progress {
 
 #[derive(Debug)]
 enum Display {
+    #[cfg_attr(not(feature = "logs"), expect(dead_code, reason = "runs without a display have no counter"))]
     Nothing,
     Bar(ProgressBar),
     Lines(Lines),
@@ -41,6 +42,7 @@ enum Display {
 
 impl Progress {
     /// Begins to show how many of `total` units of the experiment `name` are done; `unit` is their name in the plural.
+    #[cfg(feature = "logs")]
     pub(crate) fn start(name: &str, total: u64, unit: &'static str, quiet: bool) -> Self {
         if quiet {
             Self { display: Display::Nothing }

@@ -47,7 +47,6 @@ pub(crate) fn check_log(_: &Path) -> Result<(), experiment::toml_reader::Error> 
 pub(crate) use part::PartOfReproduction;
 
 use crate::embedded::{Place, bare_name};
-use crate::preferences::{Estimate, EstimateArguments};
 use crate::simulate::{Options, finished_part, play_part, simulate};
 use crate::terminal::{self, say};
 use anyhow::{Context, Result};
@@ -382,15 +381,33 @@ fn given_matrix(arguments: &Arguments) -> Result<Option<MatrixFile>> {
         return MatrixFile::read(file).map(Some).context("--matrix");
     }
     let Some(file) = &arguments.letor else { return Ok(None) };
+    estimated_matrix(arguments, file).map(Some)
+}
+
+/// A matrix estimated from the documents of `file`.
+#[cfg(feature = "logs")]
+fn estimated_matrix(arguments: &Arguments, file: &Path) -> Result<MatrixFile> {
+    use crate::preferences::{Estimate, EstimateArguments};
+
     let (settings, out) = (EstimateArguments::default(), arguments.out.join(ESTIMATED));
     let threads = arguments.threads.map(usize::from);
     let estimate =
         Estimate::make(Some(file), &settings, &out, threads, arguments.quiet).context("--letor")?;
     estimate.write(&[])?;
-    Ok(Some(estimate.into_file()))
+    Ok(estimate.into_file())
+}
+
+/// A program without the feature `logs` reads no documents.
+#[cfg(not(feature = "logs"))]
+fn estimated_matrix(_: &Arguments, file: &Path) -> Result<MatrixFile> {
+    anyhow::bail!(
+        "--letor: {}: this program was built without reading documents: expected a program with the feature `logs`",
+        file.display()
+    );
 }
 
 /// The folder of an estimated matrix, in the directory of the report.
+#[cfg(feature = "logs")]
 const ESTIMATED: &str = "matrix";
 
 /// The experiments of every panel, one for each variant, with the values of the command line.

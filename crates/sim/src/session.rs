@@ -49,6 +49,9 @@ pub(crate) trait Player {
     fn write(&self) -> Result<Vec<u8>, String>;
 }
 
+/// Plays to the last checkpoint.
+pub(crate) type Play<'a> = dyn FnMut(&mut dyn Player) + 'a;
+
 /// One replication of one contender, from the beginning or from a state.
 pub(crate) struct Session<'a> {
     pub(crate) label: &'a str,
@@ -92,7 +95,7 @@ impl<'a> Session<'a> {
     pub(crate) fn replicate(
         mut self,
         beginning: Progress,
-        enter: &mut dyn FnMut(Option<&[u8]>, &mut dyn FnMut(&mut dyn Player)) -> Result<(), String>,
+        enter: &mut dyn FnMut(Option<&[u8]>, &mut Play<'_>) -> Result<(), String>,
     ) -> Result<Curve, StateError> {
         let (mut progress, bytes) = self.begin(beginning)?;
         let mut played = Ok(());

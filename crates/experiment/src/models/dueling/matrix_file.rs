@@ -3,16 +3,13 @@
 use crate::hash::sha256;
 use crate::toml_reader::{Error, Location, read_file};
 use click_models::PreferenceMatrix;
-use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 /// The first bytes of a file compressed with gzip.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
-/// The most text that is unpacked: more than a matrix of thousands of items has.
-const MAX_TEXT: u64 = 1 << 30;
 
 /// A preference matrix that was read from a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,10 +86,24 @@ fn unpacked(content: &[u8]) -> io::Result<Cow<'_, [u8]>> {
     if !content.starts_with(&GZIP) {
         return Ok(Cow::Borrowed(content));
     }
+    unpack(content).map(Cow::Owned)
+}
+
+#[cfg(feature = "gzip")]
+fn unpack(content: &[u8]) -> io::Result<Vec<u8>> {
+    use io::Read as _;
+
+    /// The most text that is unpacked: more than a matrix of thousands of items has.
+    const MAX_TEXT: u64 = 1 << 30;
     let mut text = Vec::new();
-    MultiGzDecoder::new(content).take(MAX_TEXT + 1).read_to_end(&mut text)?;
+    flate2::read::MultiGzDecoder::new(content).take(MAX_TEXT + 1).read_to_end(&mut text)?;
     if text.len() as u64 > MAX_TEXT {
         return Err(io::Error::other("more than a gibibyte of text"));
     }
-    Ok(Cow::Owned(text))
+    Ok(text)
+}
+
+#[cfg(not(feature = "gzip"))]
+fn unpack(_: &[u8]) -> io::Result<Vec<u8>> {
+    Err(io::Error::other("this program was built without the feature `gzip`: expected text"))
 }
