@@ -50,7 +50,9 @@ pub(crate) trait Player {
 }
 
 /// Plays to the last checkpoint.
-pub(crate) type Play<'a> = dyn FnMut(&mut dyn Player) + 'a;
+type Play<'a> = dyn FnMut(&mut dyn Player) + 'a;
+/// Plays the policy of these bytes, or a new one. An error says what is wrong with the bytes.
+pub(crate) type Enter<'a> = dyn FnMut(Option<&[u8]>, &mut Play<'_>) -> Result<(), String> + 'a;
 
 /// One replication of one contender, from the beginning or from a state.
 pub(crate) struct Session<'a> {
@@ -90,12 +92,11 @@ impl<'a> Session<'a> {
         Ok((progress, Some(policy)))
     }
 
-    /// Plays to the last checkpoint, and returns the record. `enter` plays the policy of these bytes, or a new one, by the function that
-    /// it receives; an error says what is wrong with the bytes.
+    /// Plays to the last checkpoint, and returns the record.
     pub(crate) fn replicate(
         mut self,
         beginning: Progress,
-        enter: &mut dyn FnMut(Option<&[u8]>, &mut Play<'_>) -> Result<(), String>,
+        enter: &mut Enter<'_>,
     ) -> Result<Curve, StateError> {
         let (mut progress, bytes) = self.begin(beginning)?;
         let mut played = Ok(());
