@@ -17,6 +17,7 @@
 //!
 //! Complexity: O(`n_items` (`n_positions` + log `n_items`)), at construction.
 
+use crate::linear_list::decreasing_numbers;
 use crate::{ItemId, ListShape, Ranking};
 
 /// What every item earns and how the user goes on, by item.
@@ -43,9 +44,7 @@ impl Chain {
     /// A list with the largest mean reward.
     pub(crate) fn best_list(&self, shape: ListShape) -> Ranking {
         let n_positions = shape.n_positions();
-        let mut items: Vec<usize> = (0..self.rewards.len()).collect();
-        // Equal ratios keep the order of the items, so that the list is the same on every machine.
-        items.sort_by(|&a, &b| self.ratio(b).total_cmp(&self.ratio(a)));
+        let items = decreasing_numbers((0..self.rewards.len()).map(|item| self.ratio(item)).collect());
         // `values[l]`: the most that `l` positions earn with the items that were looked at, the last ones of the order.
         let mut values = vec![f64::NEG_INFINITY; n_positions + 1];
         values[0] = 0.0;

@@ -42,7 +42,7 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
-use crate::linear_list::decreasing;
+use crate::linear_list::{decreasing, decreasing_numbers};
 use crate::{ClickModel, Clicks, Dcm, DcmFeedback, Error, ItemId, ListShape, Ranking, bounds};
 use confidence::Probability;
 use rand::{Rng, RngExt};
@@ -127,15 +127,15 @@ impl DependentClick {
         reward: DcmReward,
     ) -> Result<Self, Error> {
         let shape = ListShape::new(attraction.len(), leave.len())?;
-        let mut places = decreasing(&leave);
         let by_attraction = decreasing(&attraction);
+        let places = match reward {
+            DcmReward::Satisfaction => decreasing(&leave),
+            // Increasing order.
+            DcmReward::Clicks => decreasing_numbers(leave.iter().map(|leave| -leave.get()).collect()),
+        };
         let optimal_action = match reward {
             DcmReward::Satisfaction => placed(&by_attraction, &places),
-            DcmReward::Clicks => {
-                // Increasing order; equal ones from the top down.
-                places.sort_by(|&left, &right| leave[left].get().total_cmp(&leave[right].get()));
-                most_clicks(&attraction, &leave, &by_attraction, &places)?
-            }
+            DcmReward::Clicks => most_clicks(&attraction, &leave, &by_attraction, &places)?,
         };
         let mut users =
             Self { shape, attraction, leave, reward, places, optimal_action, optimal_reward: 0.0 };

@@ -79,6 +79,13 @@ fn sum(values: &[f64]) -> f64 {
     values.iter().sum()
 }
 
+/// The lists that are shown most often.
+fn most_frequent(logged: &Logged) -> impl Iterator<Item = Ranking> {
+    let mut lists: Vec<(&Ranking, u64)> = logged.lists().collect();
+    lists.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    lists.into_iter().take(FREQUENT).map(|(list, _)| list.clone())
+}
+
 /// Lists that may be better than today's, each once.
 fn candidates<M>(
     instance: &Instance<M>,
@@ -89,14 +96,12 @@ fn candidates<M>(
 where
     M: Member + ClickModel<Interaction: Interaction<Action = Ranking>>,
 {
-    let mut frequent: Vec<(&Ranking, u64)> = logged.lists().collect();
-    frequent.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let pessimistic = PESSIMISM.iter().filter_map(|&deviations| posterior.below_the_mean(deviations));
     let mut lists: Vec<Ranking> = Vec::new();
     let found = std::iter::once(instance.model.optimal_action())
         .chain(pessimistic.map(|users| users.optimal_action()))
         .chain(draws.iter().take(CANDIDATES).map(ClickModel::optimal_action))
-        .chain(frequent.into_iter().take(FREQUENT).map(|(list, _)| list.clone()));
+        .chain(most_frequent(logged));
     for list in found {
         if !lists.contains(&list) {
             lists.push(list);

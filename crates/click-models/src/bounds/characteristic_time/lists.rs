@@ -3,6 +3,8 @@
 //! Items of equal weight are exchangeable: a mixture is no worse if all of them are shown equally often, at every position. So the
 //! optimisation knows kinds only.
 
+use crate::linear_list::decreasing_numbers;
+
 /// Items of equal weight.
 #[derive(Debug)]
 pub(super) struct Kind {
@@ -47,8 +49,7 @@ pub(super) fn best_list(kinds: &[Kind], prices: &[f64], n_positions: usize) -> P
         let weight = kinds[kind].weight;
         if weight == 0.0 { f64::INFINITY } else { price(kind) / weight }
     };
-    let mut order: Vec<usize> = (0..kinds.len()).collect();
-    order.sort_by(|&left, &right| per_click(right).total_cmp(&per_click(left)));
+    let order = decreasing_numbers((0..kinds.len()).map(per_click).collect());
     // No list shows more than K items of a kind.
     let at_most = |kind: usize| kinds[kind].items.len().min(n_positions);
     let items: Vec<usize> = order.iter().flat_map(|&kind| std::iter::repeat_n(kind, at_most(kind))).collect();
