@@ -44,7 +44,8 @@ impl Chain {
     /// A list with the largest mean reward.
     pub(crate) fn best_list(&self, shape: ListShape) -> Ranking {
         let n_positions = shape.n_positions();
-        let items = decreasing_numbers((0..self.rewards.len()).map(|item| self.ratio(item)).collect());
+        let ratios: Vec<f64> = (0..self.rewards.len()).map(|item| self.ratio(item)).collect();
+        let items = decreasing_numbers(&ratios);
         // `values[l]`: the most that `l` positions earn with the items that were looked at, the last ones of the order.
         let mut values = vec![f64::NEG_INFINITY; n_positions + 1];
         values[0] = 0.0;

@@ -131,7 +131,9 @@ impl DependentClick {
         let places = match reward {
             DcmReward::Satisfaction => decreasing(&leave),
             // Increasing order.
-            DcmReward::Clicks => decreasing_numbers(leave.iter().map(|leave| -leave.get()).collect()),
+            DcmReward::Clicks => {
+                decreasing_numbers(&leave.iter().map(|leave| -leave.get()).collect::<Vec<_>>())
+            }
         };
         let optimal_action = match reward {
             DcmReward::Satisfaction => placed(&by_attraction, &places),

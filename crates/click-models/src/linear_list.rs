@@ -93,11 +93,11 @@ fn best_list(attraction: &[Probability], examination: &[Probability]) -> Ranking
 
 /// Indices in decreasing order of their values; equal values keep their order.
 pub(crate) fn decreasing(values: &[Probability]) -> Vec<usize> {
-    decreasing_numbers(values.iter().map(|value| value.get()).collect())
+    decreasing_numbers(&values.iter().map(|value| value.get()).collect::<Vec<_>>())
 }
 
 /// [`decreasing`] for any numbers.
-pub(crate) fn decreasing_numbers(values: Vec<f64>) -> Vec<usize> {
+pub(crate) fn decreasing_numbers(values: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&left, &right| values[right].total_cmp(&values[left]));
     order

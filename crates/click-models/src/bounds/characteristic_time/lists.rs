@@ -49,7 +49,7 @@ pub(super) fn best_list(kinds: &[Kind], prices: &[f64], n_positions: usize) -> P
         let weight = kinds[kind].weight;
         if weight == 0.0 { f64::INFINITY } else { price(kind) / weight }
     };
-    let order = decreasing_numbers((0..kinds.len()).map(per_click).collect());
+    let order = decreasing_numbers(&(0..kinds.len()).map(per_click).collect::<Vec<_>>());
     // No list shows more than K items of a kind.
     let at_most = |kind: usize| kinds[kind].items.len().min(n_positions);
     let items: Vec<usize> = order.iter().flat_map(|&kind| std::iter::repeat_n(kind, at_most(kind))).collect();
