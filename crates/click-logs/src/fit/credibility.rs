@@ -31,7 +31,8 @@
 //! | `share` | `mu exposure / (r + mu exposure)`, the weight of the item's own clicks |
 //!
 //! Errors: a sandwich estimate. Its clicks have binomial variance, its attraction the variance of a Beta variable. Means of queries are
-//! eliminated, the variance of the walk is not. If items are compared with themselves only, the mean of the gradient is 0 for any
+//! eliminated, the variance of the walk is not. If clicks determine the lifts and random order is chosen, it might have been the other way
+//! round, so half of the variance is that about the estimate for ranked lists. If items are compared with themselves only, the mean of the gradient is 0 for any
 //! attraction, and the prior has no part in it. The variance of the gradient is then that of the clicks given attraction,
 //! `n g a (1 - g a)` in a cell, with unbiased estimates of `a` and of `a^2`. Moments of the posterior would be wrong here: with almost no
 //! prior, an item with one click in two impressions has a mean square like an item with two clicks, so the variance of clicks would be
@@ -99,6 +100,7 @@ impl<S: Source> Credibility<'_, S> {
             examination: examination.collect(),
             lift: vec![0.0; self.n_positions()],
             variance: if self.lifts { VARIANCES[VARIANCES.len() / 2] } else { 0.0 },
+            tells_lifts: false,
         }
     }
 
@@ -143,8 +145,11 @@ impl<S: Source> Credibility<'_, S> {
     /// The problem for ranked lists, which estimates examination by comparing items with themselves. Means by position do not contain
     /// everything that a ranker knows.
     fn within(&self, found: &PositionEffects) -> Option<Self> {
-        let ranked = self.examines && self.has_lift() && found.variance > VARIANCES[0];
-        ranked.then_some(Self { lifts: false, trusts_means: false, ..*self })
+        (self.examines && self.has_lift() && found.variance > VARIANCES[0]).then(|| self.of_ranked_lists())
+    }
+
+    fn of_ranked_lists(&self) -> Self {
+        Self { lifts: false, trusts_means: false, ..*self }
     }
 
     /// The prior of attraction, given examination.

@@ -5,6 +5,9 @@ use super::super::linear::Cholesky;
 use super::counts::Source;
 use super::{Credibility, PositionEffects};
 
+/// The probability that lists are ranked which are taken to be in random order. Clicks never tell random order from the smallest lifts.
+const DOUBT: f64 = 0.5;
+
 impl<S: Source> Credibility<'_, S> {
     /// Covariances of the logarithms of examination; 0 for the first column. `None` if the information matrix is singular.
     pub(in super::super) fn covariances(
@@ -42,6 +45,31 @@ impl<S: Source> Credibility<'_, S> {
         let products: Vec<Vec<f64>> = rows.iter().map(times).collect();
         let covariance =
             |a: usize, b: usize| -> f64 { rows[a].iter().zip(&products[b]).map(|(x, y)| x * y).sum() };
-        Some((0..columns * columns).map(|at| covariance(at / columns, at % columns)).collect())
+        let covariances = (0..columns * columns).map(|at| covariance(at / columns, at % columns)).collect();
+        Some(self.with_doubt(found, item_prior, covariances))
+    }
+
+    /// Covariances about the estimate if the lists may be ranked after all: the mean of these covariances and of those about the estimate
+    /// for ranked lists. Intervals would otherwise ignore that the clicks chose between the two.
+    fn with_doubt(
+        &self,
+        found: &PositionEffects,
+        item_prior: &ItemPrior,
+        mut covariances: Vec<f64>,
+    ) -> Vec<f64> {
+        if !self.has_lift() || !found.tells_lifts {
+            return covariances;
+        }
+        let (of_ranked_lists, mut other) = (self.of_ranked_lists(), found.clone());
+        of_ranked_lists.maximise(&mut other, item_prior, false);
+        if let Some(of_other) = of_ranked_lists.covariances(&other, item_prior) {
+            let columns = self.columns.len();
+            let apart = |column: usize| other.examination[column] - found.examination[column];
+            for (at, (covariance, of_other)) in covariances.iter_mut().zip(of_other).enumerate() {
+                let bias = apart(at / columns) * apart(at % columns);
+                *covariance = (1.0 - DOUBT) * *covariance + DOUBT * (of_other + bias);
+            }
+        }
+        covariances
     }
 }

@@ -13,13 +13,15 @@ pub(in super::super) struct PositionEffects {
     pub(in super::super) lift: Vec<f64>,
     /// Variance of the walk.
     pub(super) variance: f64,
+    /// Whether clicks determine the lifts.
+    pub(super) tells_lifts: bool,
 }
 
 impl PositionEffects {
     /// Known examination of columns, without lifts.
     pub(in super::super) fn known(examination: &[f64], n_positions: usize) -> Self {
         let examination = examination.iter().map(|g| ln(g.max(SMALLEST_EXAMINATION))).collect();
-        Self { examination, lift: vec![0.0; n_positions], variance: 0.0 }
+        Self { examination, lift: vec![0.0; n_positions], variance: 0.0, tells_lifts: false }
     }
 
     pub(in super::super) fn examination(&self) -> Vec<f64> {

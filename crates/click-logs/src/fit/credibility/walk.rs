@@ -73,7 +73,8 @@ impl<S: Source> Credibility<'_, S> {
             let variances = Cholesky::new(m, information.clone()).map(|factor| factor.inverse_diagonal());
             variances.is_some_and(|variances| variances.iter().all(|variance| *variance <= HARDLY_DETERMINED))
         };
-        let odds = if self.examines && !are_determined() { ODDS_OF_RANDOM_ORDER } else { 0.0 };
+        found.tells_lifts = self.examines && are_determined();
+        let odds = if self.examines && !found.tells_lifts { ODDS_OF_RANDOM_ORDER } else { 0.0 };
         let mut best = (VARIANCES[0], evidence(&VARIANCES[0]) + odds);
         for variance in &VARIANCES[1..] {
             let evidence = evidence(variance);
