@@ -20,6 +20,11 @@ impl Source for Queries {
     }
 }
 
+/// Examination and lifts are estimated, and means of attraction trusted.
+fn problem<'a>(source: &'a Queries, columns: &'a [(f64, f64)]) -> Credibility<'a, Queries> {
+    Credibility { source, positions: &POSITIONS, columns, examines: true, lifts: true, trusts_means: true }
+}
+
 /// Counts of items at one to four positions, and the totals of the positions.
 fn queries(seed: u64) -> (Queries, Vec<(f64, f64)>) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -49,14 +54,7 @@ fn queries(seed: u64) -> (Queries, Vec<(f64, f64)>) {
 fn derivatives_are_finite_differences_and_newton_climbs() {
     let (source, columns) = queries(1);
     for examines in [true, false] {
-        let credibility = Credibility {
-            source: &source,
-            positions: &POSITIONS,
-            columns: &columns,
-            examines,
-            lifts: true,
-            trusts_means: true,
-        };
+        let credibility = Credibility { examines, ..problem(&source, &columns) };
         let found = PositionEffects {
             examination: vec![0.1, -0.4, -0.7, -1.1],
             lift: vec![0.0, -0.1, -0.3, 0.2],
@@ -129,14 +127,7 @@ fn clicks_on_sparse_items_vary_as_much_as_is_estimated() {
         counts
     };
     let source = Queries((0..4000).map(|_| (0..10).flat_map(&mut of_item).collect()).collect());
-    let within = Credibility {
-        source: &source,
-        positions: &POSITIONS,
-        columns: &columns,
-        examines: true,
-        lifts: false,
-        trusts_means: false,
-    };
+    let within = Credibility { lifts: false, trusts_means: false, ..problem(&source, &columns) };
     let found = PositionEffects::known(&examination, POSITIONS.len());
     let sums = within.sums(&found, &found, &within.item_prior(&found, Some(5.0)), 2);
     for (column, truth) in truth.iter().enumerate() {
@@ -149,14 +140,7 @@ fn clicks_on_sparse_items_vary_as_much_as_is_estimated() {
 #[test]
 fn a_weak_ranking_is_believed_where_clicks_determine_lifts() {
     let (source, columns) = queries(1);
-    let credibility = Credibility {
-        source: &source,
-        positions: &POSITIONS,
-        columns: &columns,
-        examines: true,
-        lifts: true,
-        trusts_means: true,
-    };
+    let credibility = problem(&source, &columns);
     let item_prior = credibility.item_prior(&credibility.start(), Some(3.0));
     for (information, lift, is_ranked) in [(10.0, -0.22, false), (10.0, -0.44, true), (40.0, -0.19, true)] {
         let mut found = PositionEffects {
@@ -210,14 +194,7 @@ fn intervals_contain_that_random_order_is_in_doubt() {
     let examination = [1.0, 0.6, 0.35, 0.2];
     for seed in [12, 13] {
         let (source, columns) = ranked_lists(1.5, &examination, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
-        let credibility = Credibility {
-            source: &source,
-            positions: &POSITIONS,
-            columns: &columns,
-            examines: true,
-            lifts: true,
-            trusts_means: true,
-        };
+        let credibility = problem(&source, &columns);
         let (found, item_prior, _) = credibility.fit(None, false);
         assert!(found.variance == VARIANCES[0] && found.tells_lifts, "{found:?}");
         let as_known = PositionEffects { tells_lifts: false, ..found.clone() };
