@@ -16,7 +16,7 @@ mod words;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use lexopt::Arg::{Long, Short, Value};
 
 /// What `cargo xtask --help` prints.
@@ -42,13 +42,17 @@ enum Task {
 
 impl Task {
     fn parse(parser: &mut lexopt::Parser) -> Result<Self> {
-        Ok(match parser.next()?.context("a command is missing: reproduce or performance")? {
+        Ok(match parser.next()?.context("a command is missing: expected reproduce or performance")? {
             Value(task) if task == "reproduce" => {
                 reproduce::Arguments::parse(parser)?.map_or(Self::Help(reproduce::HELP), Self::Reproduce)
             }
             Value(task) if task == "performance" => performance::Arguments::parse(parser)?
                 .map_or(Self::Help(performance::HELP), Self::Performance),
+            Value(task) if task == "help" => Self::Help(HELP),
             Short('h') | Long("help") => Self::Help(HELP),
+            Value(task) => {
+                bail!("unknown command {:?}: expected reproduce or performance", task.to_string_lossy())
+            }
             other => return Err(other.unexpected().into()),
         })
     }
@@ -72,4 +76,31 @@ fn main() -> ExitCode {
         let _ = writeln!(std::io::stderr(), "error: {error:#}");
         ExitCode::FAILURE
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_its_help_and_an_unknown_one_names_them() {
+        let parse = |line: &[&str]| Task::parse(&mut lexopt::Parser::from_args(line));
+        for (line, help) in [
+            (&["--help"][..], HELP),
+            (&["help"], HELP),
+            (&["reproduce", "--help"], reproduce::HELP),
+            (&["performance", "-h"], performance::HELP),
+        ] {
+            assert!(matches!(parse(line), Ok(Task::Help(found)) if found == help), "{line:?}");
+        }
+        let performance = ["performance", "--repetitions", "3", "--pictures=x", "--python", "python3.11"];
+        assert!(matches!(parse(&performance), Ok(Task::Performance(_))));
+        for (line, fault) in [
+            (&[][..], "a command is missing: expected reproduce or performance"),
+            (&["repro"], "unknown command \"repro\": expected reproduce or performance"),
+            (&["performance", "--repetition", "3"], "invalid option '--repetition'"),
+        ] {
+            assert_eq!(parse(line).err().map(|error| error.to_string()).as_deref(), Some(fault));
+        }
+    }
 }

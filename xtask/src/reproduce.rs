@@ -50,10 +50,10 @@ pub(crate) struct Arguments {
     name: String,
     /// Folder of the report.
     out: Option<PathBuf>,
-    /// Queries or a log that replace an experiment's own.
-    data: Option<PathBuf>,
     /// The option with a file of its own data, which only one experiment can have.
     of_one: Option<&'static str>,
+    /// That file.
+    file: Option<PathBuf>,
     /// The options of `click-bandits reproduce`, except the directory.
     options: Vec<OsString>,
 }
@@ -63,14 +63,14 @@ impl Arguments {
     ///
     /// # Errors
     ///
-    /// An option that does not exist or has no value, or a second name.
+    /// An option that does not exist, is given twice or has no value, or a second name.
     pub(crate) fn parse(parser: &mut lexopt::Parser) -> Result<Option<Self>> {
         const FLAGS: [&str; 3] = ["quick", "fresh", "quiet"];
-        const TEXTS: [&str; 2] = ["panel", "shard"];
+        const TEXTS: [&str; 3] = ["out", "panel", "shard"];
         const NUMBERS: [&str; 3] = ["threads", "seed", "runs"];
         const FILES: [&str; 3] = ["data", "matrix", "letor"];
         let named = |names: &[&'static str], name: &str| names.iter().copied().find(|known| *known == name);
-        let (mut arguments, mut name) = (Self::default(), None);
+        let (mut arguments, mut name, mut given) = (Self::default(), None, Vec::new());
         while let Some(argument) = parser.next()? {
             let option = match argument {
                 Value(value) if name.is_none() => {
@@ -78,35 +78,36 @@ impl Arguments {
                     continue;
                 }
                 Short('h') | Long("help") => return Ok(None),
-                Long("out") => {
-                    arguments.out = Some(parser.value()?.into());
-                    continue;
-                }
                 Long("log") => "data".to_owned(),
                 Long(option) => option.to_owned(),
                 other => return Err(other.unexpected().into()),
             };
-            if let Some(flag) = named(&FLAGS, &option) {
-                arguments.options.push(format!("--{flag}").into());
-                continue;
+            if given.contains(&option) {
+                bail!("--{option} is given twice");
             }
-            let value = if let Some(number) = named(&NUMBERS, &option) {
-                let value = parser.value()?;
-                value.parse::<u64>().map_err(|error| anyhow!("--{number}: {error}"))?;
-                value
+            if named(&FLAGS, &option).is_some() {
+                arguments.options.push(format!("--{option}").into());
             } else if let Some(file) = named(&FILES, &option) {
-                arguments.of_one = Some(file);
-                let value = parser.value()?;
-                if file == "data" {
-                    arguments.data = Some(PathBuf::from(&value));
+                if let Some(other) = arguments.of_one.replace(file) {
+                    bail!("--{other} and --{file} exclude each other");
                 }
-                value
-            } else if named(&TEXTS, &option).is_some() {
-                parser.value()?
+                let value = value_of(parser, &option)?;
+                arguments.file = Some(PathBuf::from(&value));
+                arguments.options.extend([format!("--{option}").into(), value]);
+            } else if named(&TEXTS, &option).or(named(&NUMBERS, &option)).is_some() {
+                let value = value_of(parser, &option)?;
+                if named(&NUMBERS, &option).is_some() {
+                    value.parse::<u64>().map_err(|error| anyhow!("--{option}: {error}"))?;
+                }
+                if option == "out" {
+                    arguments.out = Some(value.into());
+                } else {
+                    arguments.options.extend([format!("--{option}").into(), value]);
+                }
             } else {
                 return Err(Long(&option).unexpected().into());
-            };
-            arguments.options.extend([format!("--{option}").into(), value]);
+            }
+            given.push(option);
         }
         arguments.name = name.context("the name of an experiment is missing, or `all`")?;
         Ok(Some(arguments))
@@ -150,19 +151,36 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 /// The features of the program that the data need. Readers of logs, above all of Parquet, take long to compile.
 fn features(arguments: &Arguments) -> &'static [&'static str] {
-    let is_json = |data: &Path| data.extension().is_some_and(|end| end.eq_ignore_ascii_case("json"));
-    match (&arguments.data, arguments.of_one) {
-        (None, None) => &["--no-default-features"],
-        (Some(queries), _) if is_json(queries) => &["--no-default-features"],
-        (Some(log), _) if is_parquet(log) => &[],
-        _ => &["--no-default-features", "--features", "logs"],
+    let (without, logs) = (&["--no-default-features"], &["--no-default-features", "--features", "logs"]);
+    let Some(file) = &arguments.file else { return without };
+    let is_json = file.extension().is_some_and(|end| end.eq_ignore_ascii_case("json"));
+    match arguments.of_one {
+        Some("data") if is_json => without,
+        Some("data") if begins_with(file, *b"PAR1") => &[],
+        Some("matrix") if !begins_with(file, GZIP) => without,
+        _ => logs,
     }
 }
 
-/// Whether a log is Parquet, by its first bytes.
-fn is_parquet(log: &Path) -> bool {
-    let mut start = [0; 4];
-    fs::File::open(log).is_ok_and(|mut log| log.read_exact(&mut start).is_ok()) && start == *b"PAR1"
+/// The first bytes of a file compressed with gzip.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Whether these are the first bytes of a file.
+fn begins_with<const N: usize>(file: &Path, bytes: [u8; N]) -> bool {
+    let mut start = [0; N];
+    fs::File::open(file).is_ok_and(|mut file| file.read_exact(&mut start).is_ok()) && start == bytes
+}
+
+/// The value of an option. A value that looks like an option has to be given as `--option=value`.
+fn value_of(parser: &mut lexopt::Parser, option: &str) -> Result<OsString> {
+    if let Some(value) = parser.optional_value() {
+        return Ok(value);
+    }
+    let value = parser.value()?;
+    if value.to_string_lossy().starts_with("--") {
+        bail!("--{option} has no value: {} is an option", value.display());
+    }
+    Ok(value)
 }
 
 /// The folder of the workspace, from any folder inside it.
@@ -243,6 +261,10 @@ mod tests {
                 "--threads: cannot parse argument \"two\": invalid digit found in string",
             ),
             ("kdd2012 --out", "missing argument for option '--out'"),
+            ("kdd2012 --out --quick", "--out has no value: --quick is an option"),
+            ("kdd2012 --quick --quick", "--quick is given twice"),
+            ("kdd2012 --data a.json --log b.csv", "--data is given twice"),
+            ("rucb --matrix a --letor b", "--matrix and --letor exclude each other"),
             ("--quick", "the name of an experiment is missing, or `all`"),
         ] {
             assert_eq!(format!("{:#}", parse(line).unwrap_err()), fault);
@@ -251,17 +273,19 @@ mod tests {
 
     #[test]
     fn the_program_has_the_features_that_its_data_need() {
-        let parquet = std::env::temp_dir().join(format!("xtask-{}.parquet", std::process::id()));
-        std::fs::write(&parquet, b"PAR1....").unwrap();
+        let file = std::env::temp_dir().join(format!("xtask-{}", std::process::id()));
         let of = |options: &str| features(&parsed(&format!("yandex {options}")));
         let (without, logs) = (["--no-default-features"], ["--no-default-features", "--features", "logs"]);
         assert_eq!(of("--quick"), without);
         assert_eq!(of("--data queries.JSON"), without);
         assert_eq!(of("--log log.csv"), logs);
         assert_eq!(of("--letor x.txt"), logs);
-        assert_eq!(of("--matrix x.csv.gz"), logs);
-        assert!(of(&format!("--log {}", parquet.display())).is_empty());
-        std::fs::remove_file(parquet).unwrap();
+        assert_eq!(of("--matrix x.csv"), without);
+        fs::write(&file, [0x1f, 0x8b, 8]).unwrap();
+        assert_eq!(of(&format!("--matrix {}", file.display())), logs);
+        fs::write(&file, b"PAR1....").unwrap();
+        assert!(of(&format!("--log {}", file.display())).is_empty());
+        fs::remove_file(file).unwrap();
     }
 
     #[test]
@@ -269,7 +293,7 @@ mod tests {
         assert_eq!(parsed("yandex --data a/b.json").options, ["--data", "a/b.json"]);
         let arguments = parsed("kdd2012 --log a/training.txt");
         assert_eq!(arguments.options, ["--data", "a/training.txt"]);
-        assert_eq!(arguments.data.as_deref(), Some(Path::new("a/training.txt")));
+        assert_eq!(arguments.file.as_deref(), Some(Path::new("a/training.txt")));
         let error = run(&parsed("all --data a.json")).unwrap_err().to_string();
         assert!(error.contains("--data is for one experiment"), "{error}");
         assert_eq!(parsed("rucb --matrix a/b.csv").options, ["--matrix", "a/b.csv"]);

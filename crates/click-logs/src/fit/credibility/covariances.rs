@@ -5,7 +5,7 @@ use super::super::linear::Cholesky;
 use super::counts::Source;
 use super::{Credibility, PositionEffects};
 
-/// The probability that lists are ranked which are taken to be in random order. Clicks never tell random order from the smallest lifts.
+/// The probability that lists are ranked although random order was chosen. Clicks never tell random order from the smallest lifts.
 const DOUBT: f64 = 0.5;
 
 impl<S: Source> Credibility<'_, S> {
@@ -49,8 +49,8 @@ impl<S: Source> Credibility<'_, S> {
         Some(self.with_doubt(found, item_prior, covariances))
     }
 
-    /// Covariances about the estimate if the lists may be ranked after all: the mean of these covariances and of those about the estimate
-    /// for ranked lists. Intervals would otherwise ignore that the clicks chose between the two.
+    /// Covariances if the lists may be ranked after all: the mean of these covariances and of those of the estimate for ranked lists, plus
+    /// the products of the differences of the two estimates. Intervals would otherwise ignore that the clicks chose between the two.
     fn with_doubt(
         &self,
         found: &PositionEffects,

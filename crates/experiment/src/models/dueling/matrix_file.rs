@@ -105,5 +105,7 @@ fn unpack(content: &[u8]) -> io::Result<Vec<u8>> {
 
 #[cfg(not(feature = "gzip"))]
 fn unpack(_: &[u8]) -> io::Result<Vec<u8>> {
-    Err(io::Error::other("this program was built without the feature `gzip`: expected text"))
+    Err(io::Error::other(
+        "this program was built without reading compressed files: expected text, or a program with the feature `logs`",
+    ))
 }
