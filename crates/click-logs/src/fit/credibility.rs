@@ -32,11 +32,11 @@
 //!
 //! Errors: a sandwich estimate. Its clicks have binomial variance, its attraction the variance of a Beta variable. Means of queries are
 //! eliminated, the variance of the walk is not. If random order is chosen where clicks determine the lifts, the variance is the mean of
-//! two: that of this estimate, and that of the estimate for ranked lists plus the squared difference of the two. If items are compared
-//! with themselves only, the mean of the gradient is 0 for any attraction, and the prior has no part in it. The variance of the gradient is then that of the clicks given attraction,
-//! `n g a (1 - g a)` in a cell, with unbiased estimates of `a` and of `a^2`. Moments of the posterior would be wrong here: with almost no
-//! prior, an item with one click in two impressions has a mean square like an item with two clicks, so the variance of clicks would be
-//! almost 0.
+//! two: that of this estimate, and that of the estimate for ranked lists plus the squared difference of the two. If items are compared with
+//! themselves only, the mean of the gradient is 0 for any attraction, and the prior has no part in it. The variance of the gradient is then
+//! that of the clicks given attraction, `n g a (1 - g a)` in a cell, with unbiased estimates of `a` and of `a^2`. Moments of the posterior
+//! would be wrong here: with almost no prior, an item with one click in two impressions has a mean square like an item with two clicks, so
+//! the variance of clicks would be almost 0.
 //!
 //! Numerics: Newton's method on a concave function, with steps halved if the function falls. Complexity: a step costs O(cells of the item
 //! squared) for every item and O((columns + positions)^3) for all. With more than [`MANY_COLUMNS`] columns the module uses EM steps and
