@@ -16,7 +16,9 @@
 //! | `expected_reward` | `f(A, w bar)` | - | reward per round: clicks, if there are no weights |
 //! | `optimal_action` | `A*` | `n_positions` | - |
 //!
-//! Numerics: one uniform draw per position, also below a click. Complexity: O(`n_positions`) per round.
+//! Numerics: one uniform draw `u` per list. The click is on the first position `k` with `u >= (1 - w(a_1)) ... (1 - w(a_k))`, where the
+//! product is the probability of no click down to `k`. An item with an attraction of at most `2^-54` is never clicked. Complexity: O(number
+//! of examined positions) per round.
 //!
 //! # Examples
 //!
@@ -35,10 +37,9 @@
 //! ```
 
 use crate::linear_list::decreasing;
-use crate::threshold::Threshold;
 use crate::{Cascade, CascadeFeedback, ClickModel, Error, ItemId, ListShape, Ranking, bounds};
 use confidence::{NonNegative, Probability};
-use rand::Rng;
+use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
 /// The largest weight.
@@ -52,8 +53,8 @@ const MAX_WEIGHT: f64 = 1e9;
 pub struct CascadeModel {
     shape: ListShape,
     attraction: Vec<Probability>,
-    /// The attraction probabilities, for drawing.
-    thresholds: Vec<Threshold>,
+    /// Probability that an item does not attract, one per item.
+    passing: Vec<f64>,
     weights: Option<Vec<NonNegative>>,
     optimal_action: Ranking,
     optimal_reward: f64,
@@ -77,9 +78,9 @@ impl CascadeModel {
     pub fn new(attraction: Vec<Probability>, n_positions: usize) -> Result<Self, Error> {
         let shape = ListShape::new(attraction.len(), n_positions)?;
         let best = decreasing(&attraction).into_iter().take(n_positions).map(ItemId::from_index).collect();
-        let thresholds = attraction.iter().map(|&probability| Threshold::new(probability)).collect();
+        let passing = attraction.iter().map(|probability| 1.0 - probability.get()).collect();
         let users =
-            Self { shape, attraction, thresholds, weights: None, optimal_action: best, optimal_reward: 0.0 };
+            Self { shape, attraction, passing, weights: None, optimal_action: best, optimal_reward: 0.0 };
         Ok(users.valued())
     }
 
@@ -237,12 +238,13 @@ impl ClickModel for CascadeModel {
 
     #[inline]
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> CascadeFeedback {
-        // Draws even after the user has left, so that every policy meets the same user in the next round.
-        let mut attracting = 0_u64;
-        for (position, item) in action.as_slice().iter().enumerate() {
-            attracting |= u64::from(self.thresholds[item.index()].is_above(rng)) << position;
-        }
-        let click = (attracting > 0).then(|| attracting.trailing_zeros() as usize);
+        // One draw for the whole list. With one per position, a long list would take twice the time.
+        let draw: f64 = rng.random();
+        let mut no_click = 1.0;
+        let click = action.as_slice().iter().position(|item| {
+            no_click *= self.passing[item.index()];
+            draw >= no_click
+        });
         CascadeFeedback::new(click, action.len()).expect("the click is on a list of the catalogue's shape")
     }
 

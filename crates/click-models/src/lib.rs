@@ -11,7 +11,6 @@ mod pair;
 mod ranking;
 mod shape;
 mod table;
-mod threshold;
 
 pub mod bounds;
 pub mod cascade;

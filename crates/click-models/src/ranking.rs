@@ -81,17 +81,44 @@ impl Ranking {
     }
 
     /// Whether this is a full list of distinct items of the catalogue.
+    #[inline]
     pub fn fits(&self, shape: ListShape) -> bool {
-        // Called in every round, so a bit set filters: an item is new if no item above has the same last bits. Only otherwise search.
-        let mut above = [0_u64; 4];
-        self.len() == shape.n_positions()
-            && self.by_position().all(|(position, item)| {
-                let (word, bit) = (item.index() / 64 % 4, 1 << (item.index() % 64));
-                let is_new = above[word] & bit == 0 || !self.items[..position].contains(&item);
-                above[word] |= bit;
-                item.index() < shape.n_items() && is_new
-            })
+        // Called in every round.
+        let (items, n_items) = (&self.items, shape.n_items());
+        items.len() == shape.n_positions()
+            && if n_items <= 256 && items.len() >= 8 {
+                are_distinct_below_256(items, n_items)
+            } else {
+                are_distinct(items, n_items)
+            }
     }
+}
+
+/// Whether these are distinct items of a catalogue of at most 256.
+#[inline]
+fn are_distinct_below_256(items: &[ItemId], n_items: usize) -> bool {
+    // Without a branch or a wait for the item above.
+    let mut shown = [0_u8; 256];
+    let (mut are_known, mut repeated) = (true, 0);
+    for item in items {
+        are_known &= item.index() < n_items;
+        let shown = &mut shown[item.index() % 256];
+        repeated |= *shown;
+        *shown = 1;
+    }
+    are_known && repeated == 0
+}
+
+/// Whether these are distinct items of a catalogue of any size. A bit set filters: an item is new if no item above has the same last bits.
+/// Only otherwise the items above are searched.
+fn are_distinct(items: &[ItemId], n_items: usize) -> bool {
+    let mut above = [0_u64; 4];
+    items.iter().enumerate().all(|(position, item)| {
+        let (word, bit) = (item.index() / 64 % 4, 1 << (item.index() % 64));
+        let is_new = above[word] & bit == 0 || !items[..position].contains(item);
+        above[word] |= bit;
+        item.index() < n_items && is_new
+    })
 }
 
 impl Clone for Ranking {

@@ -7,7 +7,10 @@ use click_models::{
     PrefixFeedback, RandomSemiBandit, Ranking, SemiBandit,
 };
 use confidence::Probability;
+use rand::{RngExt as _, SeedableRng as _, seq::SliceRandom as _};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Serialize, de::DeserializeOwned};
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 
@@ -137,6 +140,31 @@ fn a_ranking_fits_a_shape_if_it_is_full_and_shows_every_item_once() {
     assert_eq!(buffer, list(&[0, 2]));
     buffer.clear();
     assert!(buffer.is_empty() && !buffer.contains(ItemId::new(0)));
+}
+
+/// Random lists, some with a repeated item or one beyond the catalogue, in catalogues on both sides of the size where the check changes.
+#[test]
+fn a_list_fits_if_its_items_are_distinct_and_known() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(256);
+    let mut n_fitting = 0;
+    for case in 0..20_000 {
+        let n_items = [8, 64, 255, 256, 257, 300, 1000][case % 7];
+        let n_positions = rng.random_range(1..=n_items.min(20));
+        let shape = ListShape::new(n_items, n_positions).unwrap();
+        let mut items: Vec<usize> = (0..n_items).collect();
+        items.shuffle(&mut rng);
+        items.truncate(n_positions);
+        if case % 3 == 0 {
+            let other = rng.random_range(0..n_items + n_items / 2);
+            items[rng.random_range(0..n_positions)] = other;
+        }
+        let expected = items.iter().collect::<BTreeSet<_>>().len() == n_positions
+            && items.iter().all(|&item| item < n_items);
+        n_fitting += usize::from(expected);
+        let list: Ranking = items.iter().copied().map(ItemId::from_index).collect();
+        assert_eq!(list.fits(shape), expected, "{items:?} of {n_items}");
+    }
+    assert!((15_000..19_000).contains(&n_fitting), "{n_fitting}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub(super) struct Queue {
     n_shown: usize,
     /// Whether the first items in order are on a list without feedback, and their displays are not entered yet.
     is_front_open: bool,
-    /// The items of that list, in the order of the queue.
+    /// The items of that list, in the order of the queue, once items are linked; in a ring they are the next ones.
     front_items: Vec<ItemId>,
     is_linked: bool,
     /// Open displays of every item, once items are linked.
@@ -143,8 +143,10 @@ impl Queue {
         }
         self.copy_to(out);
         self.is_front_open = true;
-        self.front_items.clear();
-        self.front_items.extend_from_slice(out);
+        if self.is_linked {
+            self.front_items.clear();
+            self.front_items.extend_from_slice(out);
+        }
     }
 
     /// Enters the displays of the front, if that is still to be done. Items must be linked.
@@ -163,8 +165,10 @@ impl Queue {
         if self.is_linked {
             return;
         }
-        let Self { ring, front, open, buckets, .. } = self;
+        let Self { ring, front, open, buckets, front_items, n_shown, .. } = self;
         let (around, after) = ring.split_at(*front);
+        front_items.clear();
+        front_items.extend(after.iter().chain(around).take(*n_shown));
         buckets.clear();
         for &item in after.iter().chain(around) {
             buckets.push(item, observations(item) + open[item.index()]);
