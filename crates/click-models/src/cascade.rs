@@ -16,9 +16,10 @@
 //! | `expected_reward` | `f(A, w bar)` | - | reward per round: clicks, if there are no weights |
 //! | `optimal_action` | `A*` | `n_positions` | - |
 //!
-//! Numerics: one uniform draw `u` per list. The click is on the first position `k` with `u >= (1 - w(a_1)) ... (1 - w(a_k))`, where the
-//! product is the probability of no click down to `k`. An item with an attraction of at most `2^-54` is never clicked. Complexity: O(number
-//! of examined positions) per round.
+//! Numerics: one uniform draw `u` per list, so that all policies meet the same users. The click is on the first position `k` with
+//! `u >= (1 - w(a_1)) ... (1 - w(a_k))`, the probability of no click down to `k`. This probability is right to `2^-47`. Attractions of 0 and 1
+//! are exact; an item whose click at its position is rarer than `2^-53` may never be clicked. Complexity: O(number of examined positions) per
+//! round.
 //!
 //! # Examples
 //!
@@ -238,7 +239,7 @@ impl ClickModel for CascadeModel {
 
     #[inline]
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> CascadeFeedback {
-        // One draw for the whole list. With one per position, a long list would take twice the time.
+        // One draw for the whole list: with one per position, drawing takes most of the time of a long list.
         let draw: f64 = rng.random();
         let mut no_click = 1.0;
         let click = action.as_slice().iter().position(|item| {

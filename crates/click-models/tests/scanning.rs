@@ -11,8 +11,9 @@ use click_models::{
     CascadeModel, ClickModel, Clicks, DcmReward, DependentClick, Error, ItemId, ListShape, Ranking, bounds,
 };
 use quickcheck::{Arbitrary, Gen, QuickCheck};
-use rand::{Rng, SeedableRng};
+use rand::{RngExt, SeedableRng, TryRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::convert::Infallible;
 
 const SEED: u64 = 2015;
 const THETA: [f64; 5] = [0.35, 0.05, 0.45, 0.15, 0.25];
@@ -113,20 +114,93 @@ fn means_match_the_laws() {
     }
 }
 
+/// A generator that always returns the same word, and counts how often.
+struct Fixed {
+    word: u64,
+    draws: u32,
+}
+
+impl TryRng for Fixed {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        unimplemented!("a uniform draw takes 64 bits")
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        self.draws += 1;
+        Ok(self.word)
+    }
+
+    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
+        unimplemented!("a uniform draw takes 64 bits")
+    }
+}
+
+/// A uniform draw is `k / 2^53`. Bisection finds how many of these numbers give no click down to each position of a list, also for
+/// attractions of 0, 1 and their neighbours: as many as the product of the probabilities says.
+#[test]
+fn every_uniform_number_has_the_click_that_its_share_of_the_list_says() {
+    const NUMBERS: u64 = 1 << 53;
+    let extreme =
+        [0.0, 1.0, 5e-324, 1e-300, f64::EPSILON / 4.0, f64::EPSILON / 2.0, 1.0 - f64::EPSILON / 2.0];
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
+    for case in 0..300 {
+        let n_positions = if case % 4 == 0 { 64 } else { rng.random_range(1..=64) };
+        let attraction: Vec<f64> = (0..n_positions)
+            .map(|_| match rng.random_range(0..4) {
+                // Below an attraction of 1 nothing is seen.
+                0 => extreme[rng.random_range(0..6 + case % 2)],
+                1 => rng.random(),
+                _ => rng.random::<f64>() / f64::from(1 << rng.random_range(0..30)),
+            })
+            .collect();
+        let users = CascadeModel::from_values(&attraction, n_positions).unwrap();
+        let list: Ranking = (0..n_positions).map(ItemId::from_index).collect();
+        let click = |number: u64| {
+            let mut rng = Fixed { word: number << 11 | 0x3ff, draws: 0 };
+            let click = users.respond(&list, &mut rng).click();
+            assert_eq!(rng.draws, 1);
+            click
+        };
+        let mut no_click = 1.0;
+        for (position, attraction) in attraction.iter().enumerate() {
+            no_click *= 1.0 - attraction;
+            let (mut low, mut high) = (0, NUMBERS);
+            while low < high {
+                let middle = low.midpoint(high);
+                if click(middle).is_some_and(|click| click <= position) {
+                    high = middle;
+                } else {
+                    low = middle + 1;
+                }
+            }
+            let share = low as f64 / NUMBERS as f64;
+            assert!(
+                (share - no_click).abs() <= f64::EPSILON,
+                "{attraction} at {position}: {share}, not {no_click}"
+            );
+        }
+        for number in [0, 1, NUMBERS / 2, NUMBERS - 1] {
+            assert!(
+                click(number).is_none_or(|position| attraction[position] > 0.0),
+                "{number} of {attraction:?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn every_list_takes_the_same_number_of_draws() {
     let (users, others) = (cascade(), dcm(&LEAVE));
     for list in all_lists(5, 3) {
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
-        let mut same = rng.clone();
-        for _ in 0..100 {
+        for word in [0, 1 << 62, 1 << 63, u64::MAX] {
+            let mut rng = Fixed { word, draws: 0 };
             users.respond(&list, &mut rng);
+            assert_eq!(rng.draws, 1);
+            let mut rng = Fixed { word, draws: 0 };
             others.respond(&list, &mut rng);
-            // The cascade takes one draw for the list, the DCM one for each position.
-            for _ in 0..4 {
-                same.next_u64();
-            }
-            assert_eq!(rng, same);
+            assert_eq!(rng.draws, 3);
         }
     }
 }
