@@ -95,7 +95,11 @@ fn other_files_are_refused() {
         ("{\"schema\": \"1\"}", "p.json:1:14: invalid type: string \"1\", expected u64"),
         ("{\"schema\": -1}", "p.json:1:13: invalid value: integer `-1`, expected u64"),
         ("{\"schema\": 1, \"schema\": 1}", "p.json:1:22: duplicate field `schema`"),
-        ("{\"schema\": 2, \"models\": 7}", "p.json: schema: 2, expected 1: the file is of another version"),
+        (
+            "{\"schema\": 3, \"models\": 7}",
+            "p.json: schema: 3, expected 1 or 2: the file is of another version",
+        ),
+        ("{\"schema\": 2, \"models\": 7}", "p.json:1:24: invalid type: integer `7`, expected a sequence"),
         ("{\"schema\": 1}", "p.json:1:13: missing field `log`"),
         ("{\"schema\": 1} x", "p.json:1:15: trailing characters"),
     ] {
