@@ -547,6 +547,32 @@ mod tests {
         assert!(!top.path().join(RUNS).exists());
     }
 
+    /// Otherwise a table of one form would be beside one of another.
+    #[test]
+    fn an_optional_file_is_replaced_by_another() {
+        let top = tempdir().unwrap();
+        let mine = Canonical::of_json("mine".to_owned());
+        let claim = || {
+            let (files, optional) = (["a", "b", "c"], ["a", "b"]);
+            OutputDir::claim_with_optional(top.path(), &mine, "me", &files, &optional)
+        };
+        let listed = |files: &str| {
+            let listed = String::from_utf8(manifest("mine")).unwrap();
+            listed.replacen('{', &format!("{{ \"files\": {{ {files} }},"), 1).into_bytes()
+        };
+        let first = listed("\"a\": \"\", \"c\": \"\"");
+        claim().unwrap().write_all(&first, &[("a", b"old"), ("c", b"old")]).unwrap();
+        // Only an optional file is removed.
+        claim().unwrap().write_all(&listed("\"b\": \"\""), &[("b", b"new")]).unwrap();
+        let names: Vec<_> = contents(top.path()).into_iter().map(|(path, _)| path).collect();
+        assert_eq!(names, ["b", "c", MANIFEST].map(|name| top.path().join(name)));
+        // A file of another program under such a name is in the way, before anything is computed.
+        fs::write(top.path().join("a"), "theirs").unwrap();
+        let message = claim().unwrap_err().to_string();
+        assert!(message.contains("a: is in the way and not a result of this program"), "{message}");
+        assert_eq!(fs::read(top.path().join("a")).unwrap(), b"theirs");
+    }
+
     #[test]
     fn a_runs_file_of_another_program_stays() {
         let top = tempdir().unwrap();
