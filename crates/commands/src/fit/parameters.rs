@@ -1,7 +1,7 @@
 //! How the parameters are written: all of them to `parameters.json` and `parameters.csv`; or, if there are many, to `parameters.parquet`.
 //!
-//! JSON and CSV are texts, which take about 80 bytes for each number of a parameter. With the table, `parameters.json` has what belongs to
-//! all queries together, and the name of the table.
+//! Both JSON and CSV are texts, and JSON has the name of its field beside every number. With the Parquet table, `parameters.json` has what
+//! belongs to all queries together, and the name of the table.
 
 use super::{PARAMETERS_CSV, PARAMETERS_PARQUET, tables};
 use anyhow::{Result, bail};
