@@ -68,14 +68,15 @@ impl Parameters {
     pub(super) fn new(asked: Option<Form>, study: &Study, options: &Options) -> Result<Self> {
         let n = n_parameters(&study.whole.counts, &study.fits);
         let form = Form::of(asked, n, MOST_IN_JSON);
+        // The records of millions of items are dropped before the table is written.
         let (json, table) = match form {
-            Form::Json => (study.parameters(options), (PARAMETERS_CSV, as_csv(study)?)),
+            Form::Json => (study.parameters(options).to_json()?, (PARAMETERS_CSV, as_csv(study)?)),
             Form::Parquet => (
-                study.parameters_with_table(PARAMETERS_PARQUET, options),
+                study.parameters_with_table(PARAMETERS_PARQUET, options).to_json()?,
                 (PARAMETERS_PARQUET, as_parquet(study)?),
             ),
         };
-        Ok(Self { form, n, json: json.to_json()?, table })
+        Ok(Self { form, n, json, table })
     }
 }
 
