@@ -67,7 +67,7 @@ const EXAMINATION: &str = "examination.svg";
 const ATTRACTION: &str = "attraction.svg";
 const LOGGED: &str = "logged.csv";
 const DECISION: &str = "decision.toml";
-const DECISION_PARAMETERS: &str = "decision-parameters.json";
+const DECISION_PARAMETERS: &str = "decision.json";
 const ANSWER: &str = "answer.json";
 const PAGE: &str = "index.html";
 

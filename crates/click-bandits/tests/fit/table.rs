@@ -112,8 +112,8 @@ fn the_decision_plays_again_and_users_of_the_file_without_queries_are_refused() 
     // The log has one query, so both answers are about all of the log.
     let answers = [&json, &table].map(|out| fs::read(out.join("answer.json")).unwrap());
     assert_eq!(answers[0], answers[1]);
-    assert!(!json.join("decision-parameters.json").exists());
-    let of_answer = fs::read(table.join("decision-parameters.json")).unwrap();
+    assert!(!json.join("decision.json").exists());
+    let of_answer = fs::read(table.join("decision.json")).unwrap();
     assert!(of_answer == fs::read(json.join("parameters.json")).unwrap());
     let played = top.path().join("played");
     let spec = table.join("decision.toml");
@@ -121,8 +121,8 @@ fn the_decision_plays_again_and_users_of_the_file_without_queries_are_refused() 
     assert!(played.join("result.json").is_file());
 
     let decision = fs::read_to_string(&spec).unwrap();
-    assert!(decision.contains("decision-parameters.json"), "{decision}");
-    fs::write(&spec, decision.replace("decision-parameters.json", "parameters.json")).unwrap();
+    assert!(decision.contains("decision.json"), "{decision}");
+    fs::write(&spec, decision.replace("decision.json", "parameters.json")).unwrap();
     for command in ["check", "simulate"] {
         let out = top.path().join("refused");
         let more = ["--out", text(&out)];

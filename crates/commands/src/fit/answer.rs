@@ -129,7 +129,7 @@ pub(super) struct Decision {
     pub(super) logged: Vec<u8>,
     /// `decision.toml`.
     pub(super) spec: String,
-    /// `decision-parameters.json`: the parameters of the answer's queries; `None` if `parameters.json` has them.
+    /// `decision.json`: the parameters of the answer's queries; `None` if `parameters.json` has them.
     pub(super) parameters: Option<Vec<u8>>,
 }
 

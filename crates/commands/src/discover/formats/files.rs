@@ -234,7 +234,7 @@ pub(crate) static FILES: &[FileFormat] = &[
     FileFormat::written("decision.toml", &["fit"], "The experiment behind the answer, for simulate.")
         .and_read(&["simulate"]),
     FileFormat::written(
-        "decision-parameters.json",
+        "decision.json",
         &["fit"],
         "The parameters of the answer's queries, if parameters.json has none of queries.",
     )
