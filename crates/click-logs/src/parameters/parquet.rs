@@ -254,6 +254,7 @@ mod tests {
     use parquet::basic::Encoding;
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::Field;
+    use std::fmt::Write as _;
 
     /// Names that a spreadsheet, a CSV reader or a terminal would misread.
     const ITEMS: [&str; 4] = ["=1+1", "\"shoes\", red", "a\u{1b}[2J 日本", "-7"];
@@ -267,7 +268,8 @@ mod tests {
             for position in 1..=3 {
                 let item = quoted(ITEMS[(session + position) % ITEMS.len()]);
                 let click = u8::from((session * 7 + position) % 5 < 2);
-                lines += &format!("{session},{},{item},{position},{click}\n", quoted(QUERIES[session % 2]));
+                let query = quoted(QUERIES[session % 2]);
+                writeln!(lines, "{session},{query},{item},{position},{click}").unwrap();
             }
         }
         let columns = "session=session,query=query,item=item,position=position,click=click";
@@ -287,8 +289,10 @@ mod tests {
     fn expected(log: &Log, fits: &[Fit]) -> Vec<Vec<Field>> {
         let names = log.counts.names();
         let name = |id: Option<Id>| id.map_or(Field::Null, |id| Field::Str(names.name(id).into_owned()));
-        let place = |place: Option<usize>| place.map_or(Field::Null, |place| Field::Long(place as i64));
-        let count = |count: Option<u64>| count.map_or(Field::Null, |count| Field::Long(count as i64));
+        let count = |count: Option<u64>| {
+            count.map_or(Field::Null, |count| Field::Long(i64::try_from(count).unwrap()))
+        };
+        let place = |place: Option<usize>| count(place.map(|place| place as u64));
         let number = |number: Option<f64>| number.map_or(Field::Null, Field::Double);
         let mut rows = Vec::new();
         for_each_parameter(&log.counts, fits, |row| {
